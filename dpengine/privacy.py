@@ -1,0 +1,83 @@
+"""Exact losses, and what counts as a neighbour.
+
+A loss is e^ε as a fraction: how many times likelier one answer can make an outcome than
+another answer can (Dwork and Roth 2014, Def. 2.4 with δ = 0). Fractions are compared
+exactly; ε = ln loss is for people to read.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from enum import StrEnum
+from fractions import Fraction
+
+DIGITS = 50  # of working precision for exponentials and logarithms
+LARGEST_EPSILON = Decimal(20)  # beyond it 32-bit words cannot hold the odds
+
+
+class Neighbours(StrEnum):
+    """Which two data sets must look alike."""
+
+    CHANGE_ONE = "change-one"  # one person answers differently; how many answered is public
+    ADD_REMOVE = "add-remove"  # one person more or less
+
+
+def loss_of_table(weights: Sequence[Sequence[int]]) -> Fraction:
+    """Return the exact loss of weights[answer][report] whose rows all have the same sum.
+
+    max over reports of (largest / smallest weight of its column).
+    """
+    return max(Fraction(max(column), min(column)) for column in zip(*weights, strict=True))
+
+
+def loss_of_all(losses: Iterable[Fraction]) -> Fraction:
+    """Return the loss of answering every question: the product (basic composition, Thm 3.14)."""
+    return math.prod(losses, start=Fraction(1))
+
+
+def exponential_below(epsilon: Decimal) -> Fraction:
+    """Return a rational just below e^ε: odds made from it never pass what was asked for.
+
+    Decimal's exponential is correctly rounded to DIGITS; stepping one unit down makes it a bound.
+    """
+    if not isinstance(epsilon, Decimal):
+        raise TypeError(f"epsilon must be a Decimal, got a {type(epsilon).__name__}")
+    if not epsilon.is_finite() or not 0 < epsilon <= LARGEST_EPSILON:
+        raise ValueError(f"epsilon must be above 0 and at most {LARGEST_EPSILON}, got {epsilon}")
+    context = Context(prec=DIGITS)
+    return Fraction(context.next_minus(context.exp(epsilon)))
+
+
+def epsilon_above(loss: Fraction, places: int = 9) -> Decimal:
+    """Return ln loss in nats, rounded up: the ε to print beside, or charge for, an exact loss."""
+    if loss < 1:
+        raise ValueError(f"loss must be 1 or more, got {loss}")
+    context = Context(prec=DIGITS)
+    quotient = Context(prec=DIGITS, rounding=ROUND_CEILING).divide(Decimal(loss.numerator), Decimal(loss.denominator))
+    logarithm = context.ln(quotient)
+    bound = logarithm if logarithm.is_zero() else context.next_plus(logarithm)
+    return bound.quantize(Decimal(1).scaleb(-places), ROUND_CEILING)
+
+
+def guess_at_most(loss: Fraction, choices: int = 2) -> Fraction:
+    """Return the largest chance to guess an answer, for someone to whom all choices were equally likely before.
+
+    Posterior odds are at most prior odds times the loss (background 001, § 1): loss / (loss + choices − 1).
+    """
+    return loss / (loss + choices - 1)
+
+
+def round_up(amount: Fraction, places: int = 9) -> Decimal:
+    """Return the least decimal with so many places that is not below the amount: how charges are rounded."""
+    return _rounded(amount, places, ROUND_CEILING)
+
+
+def round_down(amount: Fraction, places: int = 9) -> Decimal:
+    """Return the greatest decimal with so many places that is not above the amount: how caps are rounded."""
+    return _rounded(amount, places, ROUND_FLOOR)
+
+
+def _rounded(amount: Fraction, places: int, rounding: str) -> Decimal:
+    scaled = amount * 10**places
+    whole = math.ceil(scaled) if rounding == ROUND_CEILING else math.floor(scaled)
+    return Decimal(whole).scaleb(-places)

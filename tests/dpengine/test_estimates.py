@@ -1,0 +1,91 @@
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpengine.central.laplace import DiscreteLaplace
+from dpengine.estimates import Margin, NoNoise, plain_answers, share, simplex
+from dpengine.local.subset import Subset
+from dpengine.local.table import Table
+
+PLAIN = Margin(Fraction(1), Fraction(0))
+COIN = Table.coin().margins()[1]
+NOISE = DiscreteLaplace.for_epsilon(Fraction(1, 4), 2)
+
+
+def test_the_coin_of_the_book_is_inverted_by_hand():
+    assert share(40, 100, COIN, NoNoise()).value == pytest.approx(0.30)  # 2·0.40 − 1/2
+
+
+def test_without_chance_the_interval_is_clopper_and_pearson_s():
+    exact = stats.binomtest(10, 100).proportion_ci(method="exact")
+    found = share(10, 100, PLAIN, NoNoise())
+    assert (found.low, found.high) == pytest.approx((exact.low, exact.high), abs=1e-9)
+
+
+def test_the_published_forced_response_example():
+    """52 yes of 350, forced response 2/3 with 1/6 yes: moment −0.027, upper limit 0.035."""
+    forced = Margin(Fraction(5, 6), Fraction(1, 6))
+    found = share(52, 350, forced, NoNoise())
+    assert found.value == pytest.approx(-0.0271, abs=1e-4)
+    assert found.high == pytest.approx(0.0353, abs=1e-4)
+
+
+@pytest.mark.parametrize("margin", [COIN, Subset.for_epsilon(10, Decimal(1)).margin], ids=["coin", "subset of 10"])
+@pytest.mark.parametrize("noise", [NoNoise(), NOISE], ids=["no noise", "scale 8"])
+@pytest.mark.parametrize("n", [30, 200, 1000])
+@pytest.mark.parametrize("truth", [0.0, 0.01, 0.2, 0.5, 1.0])
+def test_intervals_cover_what_they_say(margin, noise, n, truth):
+    """Exact coverage: the law of the published count, summed over the counts whose interval holds the truth."""
+    reported = float(margin.lie) + truth * margin.contrast
+    reach = 0 if isinstance(noise, NoNoise) else 80
+    counts = np.arange(-reach, n + reach + 1)
+    binomial = stats.binom.pmf(np.arange(n + 1), n, reported)
+    z = np.arange(-reach, reach + 1)
+    law = np.convolve(binomial, noise.tail(z) - noise.tail(z + 1)) if reach else binomial
+    likely = [(count, chance) for count, chance in zip(counts, law, strict=True) if chance > 1e-5]
+    covered = sum(
+        chance for count, chance in likely if (e := share(int(count), n, margin, noise)).low <= truth <= e.high
+    )
+    assert covered >= 0.95 - 1e-3
+
+
+def test_a_published_count_below_zero_still_has_an_interval_that_holds_its_estimate():
+    found = share(-40, 100, PLAIN, NOISE)
+    assert found.low <= found.value <= found.high
+    assert found.value == pytest.approx(-0.4)
+
+
+def test_variance_is_split_by_where_the_doubt_comes_from():
+    found = share(1200, 3000, COIN, NOISE)
+    lam, contrast = 0.4, 0.5
+    assert found.variance.sampling + found.variance.device == pytest.approx(lam * (1 - lam) / 3000 / contrast**2)
+    assert found.variance.publication == pytest.approx(NOISE.variance / (3000 * contrast) ** 2)
+    assert found.standard_error == pytest.approx(math.sqrt(found.variance.total))
+
+
+def test_the_standard_error_is_never_zero_at_the_edge():
+    assert share(0, 100, COIN, NoNoise()).standard_error > 0
+
+
+@pytest.mark.parametrize(
+    ("n", "confidence", "message"), [(0, 0.95, "n must be 1 or more, got 0"), (9, 1.0, "between 0 and 1")]
+)
+def test_nonsense_is_refused_by_name(n, confidence, message):
+    with pytest.raises(ValueError, match=message):
+        share(0, n, COIN, NoNoise(), confidence)
+
+
+def test_projected_shares_are_shares():
+    projected = simplex([0.7, 0.5, -0.1])
+    assert projected == pytest.approx([0.6, 0.4, 0.0])
+    assert simplex([0.2, 0.3, 0.5]) == pytest.approx([0.2, 0.3, 0.5])
+
+
+def test_as_precise_as_so_many_plain_answers():
+    both = [share(count, 1000, PLAIN, NoNoise()) for count in (300, 700)]
+    assert plain_answers(both) == pytest.approx(1000, abs=1)
+    assert plain_answers([share(count, 1000, COIN, NoNoise()) for count in (400, 600)]) < 300

@@ -1,0 +1,176 @@
+"""Write the vectors that Python and the browser must both obey: `python tests/vectors/generate.py`.
+
+The words are drawn once, here, and recorded; among them are words that must be rejected.
+A vector that changes is a change of the protocol, to be looked at line by line.
+"""
+
+import json
+import random
+from copy import deepcopy
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from dpengine.local.channels import Channel
+from dpengine.local.subset import Subset
+from dpengine.local.table import Table
+from dpengine.privacy import loss_of_all
+from dpengine.randomness import WORD
+from surveys.design import documents
+
+HERE = Path(__file__).parent
+CASES = 200  # a kind
+TABLES = [
+    Table.coin(),
+    Table.binary(Decimal(1)),
+    Table.binary(Decimal("0.25")),
+    Table(((5, 1, 1), (1, 5, 1), (1, 1, 5))),
+    Table(((2, 1, 1, 1), (1, 2, 1, 1), (1, 1, 2, 1), (1, 1, 1, 2))),
+    Table(((3 * 2**30 - 1, 1), (2**30, 2**31))),  # a sum that leaves a quarter of all words over
+    Table(((1, 2, 3), (3, 2, 1))),
+]
+SUBSETS = [Subset.for_epsilon(k, Decimal(e)) for k in (2, 3, 4, 5, 7, 10, 33, 100, 1024) for e in ("0.5", "1", "2")]
+
+
+def recorded(channel: Channel, answer: int, stream: random.Random) -> dict[str, Any]:
+    used: list[int] = []
+
+    def words() -> int:
+        edge = [0, WORD - 1, WORD - 2, 2**31]
+        used.append(stream.choice(edge) if stream.random() < 0.15 else stream.randrange(WORD))
+        return used[-1]
+
+    report = channel.randomise(answer, words)
+    return {"channel": channel.document(), "answer": answer, "words": used, "report": report}
+
+
+def cases(channels: list[Any], stream: random.Random) -> list[dict[str, Any]]:
+    found = []
+    for number in range(CASES):
+        channel = channels[number % len(channels)]
+        case = recorded(channel, stream.randrange(channel.choices), stream)
+        found.append({"name": f"{case['channel']['kind']} {number + 1}, {channel.choices} choices", **case})
+    return found
+
+
+def pair(channel: Channel) -> list[int | str]:
+    return [part if part < 2**53 else str(part) for part in channel.loss.as_integer_ratio()]
+
+
+def losses() -> list[dict[str, Any]]:
+    return [
+        {"name": f"{c.document()['kind']} {number}", "channel": c.document(), "loss": pair(c)}
+        for number, c in enumerate([*TABLES, *SUBSETS], start=1)
+    ]
+
+
+def plan(channels: list[Channel]) -> dict[str, Any]:
+    questions = [
+        {
+            "channel": channel.document(),
+            "choices": [f"choice {choice}" for choice in range(channel.choices)],
+            "decline": 0,
+            "help": "",
+            "kind": "yes_no" if channel.choices == 2 else "single",
+            "label": f"question {number}",
+            "loss": pair(channel),
+            "name": f"q{number}",
+            "protection": "device",
+            "text": f"Question {number}?",
+        }
+        for number, channel in enumerate(channels, start=1)
+    ]
+    total = loss_of_all(channel.loss for channel in channels)
+    return {
+        "caps": {"central_epsilon": "1"},
+        "contact": "a@example.org",
+        "format": 1,
+        "language": "en",
+        "loss": [part if part < 2**53 else str(part) for part in total.as_integer_ratio()],
+        "neighbours": "change-one",
+        "organisation": "An organisation",
+        "publication": {"epsilon": "1", "rule": "when-closed", "smallest_batch": 100},
+        "purpose": "To be verified.",
+        "questions": questions,
+        "results": "public",
+        "slug": "vectors",
+        "title": "Vectors",
+        "unit": "respondent-in-study",
+        "wave": 1,
+    }
+
+
+def changed(base: dict[str, Any], path: list[Any], value: Any) -> dict[str, Any]:
+    copy = deepcopy(base)
+    inner = copy
+    for step in path[:-1]:
+        inner = inner[step]
+    inner[path[-1]] = value
+    return copy
+
+
+def plans() -> list[dict[str, Any]]:
+    base = plan([Table.coin(), Subset.for_epsilon(5, Decimal(1)), Table.binary(Decimal(1))])
+    first = ["questions", 0]
+    keep = base["questions"][1]["channel"]["keep"]
+    bad = [
+        ("a question that declares a smaller loss than its channel has", [*first, "loss"], [299, 100]),
+        ("a subset whose keep is one too large for its declared loss", ["questions", 1, "channel", "keep"], keep + 1),
+        ("a total smaller than the product", ["loss"], [3, 1]),
+        ("a report that only one answer can make", [*first, "channel", "weights"], [[4, 0], [1, 3]]),
+        ("a report that no answer can make", [*first, "channel", "weights"], [[4, 0], [4, 0]]),
+        ("rows with different sums", [*first, "channel", "weights"], [[3, 1], [1, 2]]),
+        ("equal rows", [*first, "channel", "weights"], [[2, 2], [2, 2]]),
+        ("a negative weight", [*first, "channel", "weights"], [[5, -1], [1, 3]]),
+        ("a weight that is no integer", [*first, "channel", "weights"], [[3.5, 0.5], [1, 3]]),
+        ("fewer rows than choices", [*first, "choices"], ["a", "b", "c"]),
+        ("a sum above 2^32", [*first, "channel", "weights"], [[3 * 2**31, 2**31], [2**31, 3 * 2**31]]),
+        ("an unknown kind", [*first, "channel"], {"kind": "plain"}),
+        ("a keep that reveals the truth", ["questions", 1, "channel", "keep"], WORD),
+        ("a keep that favours nothing", ["questions", 1, "channel", "keep"], WORD // 5),
+        ("a size as large as the choices", ["questions", 1, "channel", "size"], 5),
+        ("a protection that is not the device's", [*first, "protection"], "publication"),
+        ("no questions", ["questions"], []),
+        ("a loss of nothing", [*first, "loss"], [0, 1]),
+    ]
+    large = plan([Subset.for_epsilon(3, Decimal(3)) for _ in range(3)])
+    return [
+        {"name": "a sound plan", "plan": base, "accepted": True, "why": ""},
+        {"name": "one coin", "plan": plan([Table.coin()]), "accepted": True, "why": ""},
+        {
+            "name": "a declared loss above the channel's",
+            "plan": changed(changed(base, [*first, "loss"], [4, 1]), ["loss"], [40, 1]),
+            "accepted": True,
+            "why": "",
+        },
+        *(
+            {"name": name, "plan": changed(base, path, value), "accepted": False, "why": name}
+            for name, path, value in bad
+        ),
+        {
+            "name": "more than e^8 in all",
+            "plan": large,
+            "accepted": False,
+            "why": "the maximum compiled into the script",
+        },
+    ]
+
+
+def write(name: str, found: list[dict[str, Any]]) -> None:
+    lines = ",\n".join(json.dumps(case, sort_keys=True) for case in found)
+    (HERE / name).write_text(f"[\n{lines}\n]\n")
+
+
+if __name__ == "__main__":
+    stream = random.Random(20261121)  # recorded words, not protection
+    write("table.json", cases(TABLES, stream))
+    write("subset.json", cases(SUBSETS, stream))
+    write("losses.json", losses())
+    for case in (found := plans()):
+        try:
+            documents.verify(case["plan"])
+        except documents.Unsound:
+            assert not case["accepted"], case["name"]
+        else:
+            assert case["accepted"], case["name"]
+    write("plans.json", found)

@@ -1,0 +1,40 @@
+"""Batches and tallies. Neither is ever shown, and neither is in the admin."""
+
+from typing import Any
+
+from django.db import models
+
+from surveys.design.models import Plan
+
+
+class Batch(models.Model):
+    """One sweep's reports: shuffled, packed into a column a question, sealed. No order, no ids, no time but the day."""
+
+    plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="+")
+    number = models.PositiveIntegerField(help_text="1 for the first batch of its Plan.")
+    size = models.PositiveIntegerField(help_text="Reports.")
+    columns = models.BinaryField(help_text="The packed columns, one after the other, in the Plan's order.")
+    sealed_on = models.DateField()
+
+    class Meta:
+        ordering = ("plan_id", "number")
+        constraints = (models.UniqueConstraint(fields=("plan", "number"), name="one_batch_per_number"),)
+        verbose_name_plural = "batches"
+
+    def __str__(self) -> str:
+        return f"batch {self.number} of {self.plan}"
+
+
+class Tally(models.Model):
+    """Exact counts of all sealed reports of a Plan: {question: [count, …]}."""
+
+    plan = models.OneToOneField(Plan, on_delete=models.PROTECT, related_name="+", primary_key=True)
+    reports = models.PositiveIntegerField(default=0)
+    batches = models.PositiveIntegerField(default=0)
+    counts: Any = models.JSONField(default=dict)
+
+    class Meta:
+        verbose_name_plural = "tallies"
+
+    def __str__(self) -> str:
+        return f"tally of {self.plan}"

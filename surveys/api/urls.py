@@ -1,0 +1,8 @@
+from django.urls import path
+
+from surveys.api import views
+
+urlpatterns = [
+    path("studies/<slug:slug>/plan", views.plan, name="plan"),
+    path("studies/<slug:slug>/releases", views.ReleasesView.as_view(), name="releases"),
+]

@@ -1,0 +1,37 @@
+"""The API's reading side: a study's Plan, and what was published from it."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import require_GET
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from surveys.api.serializers import ReleaseSerializer
+from surveys.design import queries as design
+from surveys.people.queries import readable_study
+from surveys.releases import queries as releases
+
+
+@require_GET
+@gzip_page
+def plan(request: HttpRequest, slug: str) -> HttpResponse:
+    """Serve the newest Plan's bytes, as they were frozen; their SHA-256 is the ETag."""
+    found = design.latest_plan(slug)
+    if found is None:
+        raise Http404("no open or closed study has this name")
+    response = HttpResponse(found.document.encode(), content_type="application/json; charset=utf-8")
+    response["ETag"] = f'"{found.digest}"'
+    response["Cache-Control"] = "no-cache"
+    return response
+
+
+class ReleasesView(APIView):
+    """Everything a study has published, newest first."""
+
+    def get(self, request: Request, slug: str) -> Response:
+        study = readable_study(slug, request.user)
+        found: list[Any] = releases.releases_of(study)
+        return Response({"study": study.slug, "releases": ReleaseSerializer(found, many=True).data})

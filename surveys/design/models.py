@@ -1,0 +1,170 @@
+"""Studies and questions, which can be edited, and Plans, which cannot.
+
+A study is edited until it opens. Opening freezes a Plan: the bytes that the browser,
+the aggregation and the registry read. Changing anything means a new wave, with a Plan
+of its own; the old Plan stays (the database refuses to change or delete it).
+"""
+
+import datetime
+from functools import cached_property
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
+from django.db import models
+from django.urls import reverse
+
+from surveys.design import documents
+from surveys.ledger.models import Budget, EpsilonField
+
+
+class Rule(models.TextChoices):
+    """When the numbers of a wave are published."""
+
+    WHEN_CLOSED = "when-closed", "once, when it has closed"
+    EVERY = "every", "every so many hours, and when it has closed"
+
+
+class Results(models.TextChoices):
+    PUBLIC = "public", "everyone"
+    MEMBERS = "members", "only the researchers it is shared with"
+
+
+class Unit(models.TextChoices):
+    """What one record is."""
+
+    RESPONDENT_IN_STUDY = "respondent-in-study", "one person, in all waves of the study"
+
+
+class Neighbours(models.TextChoices):
+    CHANGE_ONE = "change-one", "one person answers differently (how many answered is public)"
+
+
+class Study(models.Model):
+    """What is asked, by whom and why; a draft of its next wave until that opens."""
+
+    slug = models.SlugField(unique=True, max_length=60, help_text="The last part of the link: /s/slug/")
+    title = models.CharField(max_length=120)
+    organisation = models.CharField(max_length=120, help_text="Who asks.")
+    purpose = models.TextField(
+        max_length=600, help_text="Why, in a sentence or two that respondents and the public read."
+    )
+    contact = models.EmailField(help_text="Who answers questions about the study.")
+    wave = models.PositiveSmallIntegerField(default=1, editable=False)
+    unit = models.CharField(max_length=40, choices=Unit, default=Unit.RESPONDENT_IN_STUDY)
+    neighbours = models.CharField(max_length=20, choices=Neighbours, default=Neighbours.CHANGE_ONE)
+    cap = EpsilonField(
+        "central cap, ε", default=2, help_text="How much all publications together may ever give away about one person."
+    )
+    rule = models.CharField("publish", max_length=20, choices=Rule, default=Rule.WHEN_CLOSED)
+    hours = models.PositiveSmallIntegerField(
+        "hours between",
+        default=24,
+        help_text="Counts only for “every so many hours”.",
+        validators=[MinValueValidator(1)],
+    )
+    release_epsilon = EpsilonField("ε of one publication", default=1, help_text="Shared equally by the questions.")
+    smallest_batch = models.PositiveIntegerField(
+        default=100,
+        validators=[MinValueValidator(10), MaxValueValidator(1_000_000)],
+        help_text="Nothing is published before so many answers; later ones wait for so many new answers.",
+    )
+    results = models.CharField("results are for", max_length=10, choices=Results, default=Results.PUBLIC)
+    closes_on = models.DateField(null=True, blank=True, help_text="The last day of collecting, in UTC. Optional.")
+    budget = models.OneToOneField(Budget, on_delete=models.PROTECT, null=True, editable=False)
+
+    class Meta:
+        ordering = ("title",)
+        verbose_name_plural = "studies"
+
+    def __str__(self) -> str:
+        return self.title
+
+    def get_absolute_url(self) -> str:
+        return reverse("form", args=[self.slug])
+
+    def clean(self) -> None:
+        if self.cap is not None and self.release_epsilon is not None and self.release_epsilon > self.cap:
+            message = f"One publication must cost at most the cap of {self.cap}; it is {self.release_epsilon}."
+            raise ValidationError({"release_epsilon": message})
+
+    @property
+    def plan(self) -> "Plan | None":
+        """Return the Plan of the present wave, or None while it is a draft."""
+        return self.plans.filter(wave=self.wave).first()
+
+
+class Question(models.Model):
+    """One question of the wave that is being drafted."""
+
+    class Kind(models.TextChoices):
+        YES_NO = "yes_no", "yes or no"
+        SINGLE = "single", "single choice"
+        LIKERT = "likert", "agreement on a scale (Likert)"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="questions")
+    position = models.PositiveSmallIntegerField(default=1)
+    name = models.CharField(
+        max_length=20,
+        validators=[RegexValidator(r"^[a-z][a-z0-9_]*$", "Small letters, digits and _, a letter first.")],
+        help_text="Its key in reports, such as q1.",
+    )
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.YES_NO)
+    text = models.CharField(max_length=300)
+    label = models.CharField(max_length=80, help_text="A short form, for tables.")
+    help = models.CharField(max_length=300, blank=True)
+    choices = models.TextField(
+        blank=True, help_text="One a line. Leave empty for yes or no, and for the five usual points of agreement."
+    )
+    may_decline = models.BooleanField("offers “Prefer not to say”", default=False)
+    epsilon = EpsilonField("ε", default=1, help_text="1 sends 73 of 100 yes answers as yes, 27 as no.")
+
+    class Meta:
+        ordering = ("position", "pk")
+        constraints = (models.UniqueConstraint(fields=("study", "name"), name="question_names_differ"),)
+
+    def __str__(self) -> str:
+        return self.label
+
+    @property
+    def options(self) -> list[str]:
+        """Return what can be answered, declining last."""
+        lines = [line.strip() for line in self.choices.splitlines() if line.strip()]
+        given = lines or documents.USUAL_CHOICES.get(self.kind, [])
+        return [*given, documents.DECLINE] if self.may_decline else list(given)
+
+    def clean(self) -> None:
+        try:
+            documents.channel_of(self)
+        except (ValueError, TypeError) as error:
+            raise ValidationError(str(error)) from error
+
+
+class Plan(models.Model):
+    """The frozen document of one wave. `document` is served as it is; `digest` is its SHA-256."""
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="plans")
+    wave = models.PositiveSmallIntegerField()
+    document = models.TextField()
+    digest = models.CharField(max_length=64, unique=True)
+    opened_on = models.DateField()
+    closes_on = models.DateField(null=True, blank=True)
+    closed_on = models.DateField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("study_id", "wave")
+        constraints = (models.UniqueConstraint(fields=("study", "wave"), name="one_plan_per_wave"),)
+
+    def __str__(self) -> str:
+        return f"{self.study}, wave {self.wave}"
+
+    @cached_property
+    def content(self) -> dict[str, Any]:
+        return documents.read(self.document)
+
+    @property
+    def is_open(self) -> bool:
+        return self.closed_on is None
+
+    def has_ended(self, today: datetime.date) -> bool:
+        return self.closes_on is not None and today > self.closes_on

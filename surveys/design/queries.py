@@ -1,0 +1,92 @@
+"""Find Plans, and read what they say."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from surveys.design import documents
+from surveys.design.models import Plan, Study
+
+
+def latest_plan(slug: str) -> Plan | None:
+    """Return the newest Plan of a study: the one its link opens."""
+    return Plan.objects.filter(study__slug=slug).select_related("study").order_by("-wave").first()
+
+
+def plan_of(*, slug: str, digest: str) -> Plan | None:
+    """Return the Plan of a study that a report was drawn with, open or not."""
+    return Plan.objects.filter(study__slug=slug, digest=digest).first()
+
+
+def studies() -> QuerySet[Study]:
+    """Return all studies, drafts too."""
+    return Study.objects.all()
+
+
+def published_studies() -> QuerySet[Study]:
+    """Return the studies that have opened at least once."""
+    return Study.objects.filter(plans__isnull=False).distinct()
+
+
+def plans() -> QuerySet[Plan]:
+    return Plan.objects.select_related("study")
+
+
+def is_open_now(plan_id: int) -> bool:
+    """Tell whether a Plan takes reports, and keep it so until this transaction ends.
+
+    On PostgreSQL a shared lock makes a closing wait for reports under way, so that none is
+    accepted after the last sweep; on SQLite every writing transaction excludes the others.
+    """
+    lock = " FOR SHARE" if connection.vendor == "postgresql" else ""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT closed_on IS NULL FROM design_plan WHERE id = %s{lock}", [plan_id])  # noqa: S608
+        row: Any = cursor.fetchone()
+    return bool(row and row[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """How a question's channel treats one of its answers: exact chances, from the Plan's integers."""
+
+    choices: int
+    size: int  # how many choices one report holds
+    own: Fraction  # chance that the report holds the answer that was given
+    other: Fraction  # chance that it holds this answer when another was given
+    luck: Fraction  # chance that it would hold it if it had nothing to do with the answer
+
+    @property
+    def own_of_hundred(self) -> int:
+        return of_hundred(self.own)
+
+    @property
+    def rest_of_hundred(self) -> int:
+        return 100 - self.own_of_hundred
+
+    @property
+    def luck_of_hundred(self) -> int:
+        return of_hundred(self.luck)
+
+
+def odds_of(question: dict[str, Any]) -> list[Odds]:
+    """Return the odds of every choice of a Plan's question."""
+    channel = documents.channels({"questions": [question]})[question["name"]]
+    size = question["channel"].get("size", 1)
+    luck = Fraction(size, channel.choices)
+    return [Odds(channel.choices, size, margin.truth, margin.lie, luck) for margin in channel.margins()]
+
+
+def shown_order(question: dict[str, Any]) -> list[int]:
+    """Return a question's choices in the order in which people see them: Yes before No. Twin of odds.js."""
+    order = list(range(len(question["choices"])))
+    return [1, 0, *order[2:]] if question["kind"] == "yes_no" else order
+
+
+def of_hundred(share: Fraction) -> int:
+    """Return a share as people of 100; 0 and 100 only where it is exactly that. Twin of odds.js."""
+    rounded = floor(share * 100 + Fraction(1, 2))
+    return min(99, max(1, rounded)) if 0 < share < 1 else rounded

@@ -1,0 +1,93 @@
+"""Read the environment with types. A bad value is remembered, not raised.
+
+Settings must load before Django's system checks can run, and the checks are where
+an admin reads what is wrong, all of it at once, with a hint. So a value that cannot
+be read becomes a `Problem` and its default; `checks.py` refuses to start on any.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import environ  # type: ignore[import-untyped]
+from django.core.exceptions import ImproperlyConfigured
+
+DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
+REDIS_SCHEMES = ("redis", "rediss", "redis+socket", "unix")
+
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One environment variable that cannot be used: which, what was expected, what came."""
+
+    variable: str
+    expected: str
+    hint: str
+
+
+class Environment:
+    """Typed readers of the process environment, gathering problems as they go."""
+
+    def __init__(self, values: dict[str, str] | None = None) -> None:
+        self.values = dict(os.environ if values is None else values)
+        self.problems: list[Problem] = []
+
+    def text(self, name: str, default: str = "") -> str:
+        return self.values.get(name, "").strip() or default
+
+    def choice(self, name: str, options: tuple[str, ...], default: str) -> str:
+        wanted = f"one of {', '.join(options)}"
+        return self._read(name, default, lambda text: options[options.index(text)], wanted)
+
+    def whole(self, name: str, default: int, *, least: int, most: int) -> int:
+        def parse(text: str) -> int:
+            number = int(text)
+            if not least <= number <= most:
+                raise ValueError
+            return number
+
+        return self._read(name, default, parse, f"a whole number from {least} to {most}")
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        words = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+        return self._read(name, default, lambda text: words[text.lower()], "1 or 0")
+
+    def names(self, name: str) -> list[str]:
+        return [part.strip() for part in self.text(name).split(",") if part.strip()]
+
+    def folder(self, name: str, default: Path) -> Path:
+        return Path(self.text(name, str(default))).expanduser().resolve()
+
+    def database(self, name: str, default: Path) -> dict[str, Any]:
+        """Return Django's settings of a database given as a URL, which is never echoed: it may hold a password."""
+
+        def parse(url: str) -> dict[str, Any]:
+            if url.split(":", 1)[0] not in DATABASE_SCHEMES:
+                raise ValueError
+            return dict(environ.Env.db_url_config(url))
+
+        fallback = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(default)}
+        return self._read(name, fallback, parse, "a URL that starts with postgres:// or sqlite://")
+
+    def redis(self, name: str, default: str) -> str:
+        def parse(url: str) -> str:
+            if url.split(":", 1)[0] not in REDIS_SCHEMES:
+                raise ValueError
+            return url
+
+        return self._read(name, default, parse, "a URL that starts with redis://, rediss:// or redis+socket://")
+
+    def _read(self, name: str, default: Read, parse: Callable[[str], Read], expected: str) -> Read:
+        text = self.text(name)
+        if not text:
+            return default
+        try:
+            return parse(text)
+        except (ValueError, KeyError, ImproperlyConfigured):
+            hint = f"Set {name} to {expected}, or leave it out."
+            self.problems.append(Problem(variable=name, expected=expected, hint=hint))
+            return default

@@ -1,0 +1,27 @@
+"""Receipt numbers: the first 60 bits of SHA-256(report id), in Crockford's base 32, as CN4F-7QKM-2XW9.
+
+Nobody can guess one, or turn one into an answer; whoever has the report's id can compute it.
+"""
+
+ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+LOOKALIKES = str.maketrans({"I": "1", "L": "1", "O": "0"})
+CHARACTERS = 12
+HEX_DIGITS = 15  # 60 bits
+
+
+def number(id_digest: str) -> str:
+    """Return the receipt of a report, from the hexadecimal SHA-256 of its id."""
+    bits = int(id_digest[:HEX_DIGITS], 16)
+    letters = "".join(ALPHABET[bits >> 5 * place & 31] for place in reversed(range(CHARACTERS)))
+    return "-".join(letters[start : start + 4] for start in range(0, CHARACTERS, 4))
+
+
+def prefix(receipt: str) -> str | None:
+    """Return the first digits of the id's hash, or None if this is no receipt. Forgives case, dashes, lookalikes."""
+    letters = "".join(receipt.upper().split()).replace("-", "").translate(LOOKALIKES)
+    if len(letters) != CHARACTERS or any(letter not in ALPHABET for letter in letters):
+        return None
+    bits = 0
+    for letter in letters:
+        bits = bits << 5 | ALPHABET.index(letter)
+    return f"{bits:0{HEX_DIGITS}x}"

@@ -1,0 +1,145 @@
+"""Read a report: bytes from a stranger to values that the Plan's channels can have made.
+
+Errors name the field and what was expected, never what was sent: a report is as private as
+an answer, and logs are read by people.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from http import HTTPStatus
+from typing import Annotated, Any
+
+import msgspec
+
+from dpengine.local.channels import Channel
+from surveys.design import documents
+from surveys.design.models import Plan
+
+LARGEST_BODY = 65_536  # bytes; a report on 100 questions of 1,024 choices would fit
+LONGEST_NAME = 40  # characters of an unknown field's name that an error repeats
+
+
+class Refused(Exception):
+    """A report that is not taken: why, in terms of its fields, and with which status."""
+
+    def __init__(self, field: str, expected: str, status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY) -> None:
+        super().__init__(f"{field}: {expected}")
+        self.field = field
+        self.status = status
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"error": {"field": self.field, "message": str(self)}}
+
+
+class Envelope(msgspec.Struct, forbid_unknown_fields=True):
+    """A report before its Plan is known."""
+
+    plan: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+    report_id: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
+    answers: dict[str, Any]
+
+
+WANTED = {
+    "$": "an object with plan, report_id and answers",
+    "$.plan": "the Plan's digest, 64 small hexadecimal digits",
+    "$.report_id": "32 small hexadecimal digits",
+    "$.answers": "an object with a value for every question",
+}
+
+_envelopes = msgspec.json.Decoder(Envelope)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A well-formed report: its id, and its values in the Plan's order."""
+
+    report_id: str
+    values: list[Any]
+
+    @property
+    def canonical_values(self) -> str:
+        return json.dumps(self.values, separators=(",", ":"))
+
+
+def open_envelope(body: bytes) -> Envelope:
+    """Return the parts of a report, or raise Refused naming the part that is wrong."""
+    if len(body) > LARGEST_BODY:
+        raise Refused("body", f"expected at most {LARGEST_BODY} bytes, got more")
+    _refuse_double_keys(body)
+    try:
+        return _envelopes.decode(body)
+    except msgspec.ValidationError as error:
+        raise _refusal(error) from None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise Refused("body", "expected JSON in UTF-8") from None
+
+
+def read_report(envelope: Envelope, plan: Plan) -> Report:
+    """Return the report, each value one that its question's channel can have made."""
+    wanted = channels_of(plan.pk, plan.document)
+    for name in envelope.answers:
+        if name not in wanted:
+            raise Refused(f"answers.{name[:LONGEST_NAME]}", "no such question in this Plan")
+    return Report(
+        report_id=envelope.report_id,
+        values=[_value(envelope.answers, name, channel) for name, channel in wanted.items()],
+    )
+
+
+@lru_cache(maxsize=256)
+def channels_of(plan_id: int, document: str) -> dict[str, Channel]:
+    """Return a Plan's channels; a Plan never changes, so neither do they."""
+    return documents.channels(documents.read(document))
+
+
+def _value(answers: dict[str, Any], name: str, channel: Channel) -> Any:
+    if name not in answers:
+        raise Refused(f"answers.{name}", f"expected {_expected(channel)}, got nothing")
+    value = answers[name]
+    if not channel.accepts(value):
+        raise Refused(f"answers.{name}", f"expected {_expected(channel)}, got {_kind(value)}")
+    return value
+
+
+def _expected(channel: Channel) -> str:
+    if channel.document()["kind"] == "table":
+        return f"an integer from 0 to {channel.reports - 1}"  # type: ignore[union-attr]
+    return f"{channel.size} different integers from 0 to {channel.choices - 1} in rising order"  # type: ignore[union-attr]
+
+
+def _kind(value: Any) -> str:
+    """Name the kind of a value, never the value."""
+    names = {bool: "a truth value", int: "another integer", float: "a fraction", str: "a string", list: "another list"}
+    return names.get(type(value), "an object" if isinstance(value, dict) else "null")
+
+
+def _refusal(error: msgspec.ValidationError) -> Refused:
+    """Turn msgspec's message into ours: the path, and what belongs there."""
+    message, _, path = str(error).partition(" - at `")
+    path = path.rstrip("`") or "$"
+    for field in ("plan", "report_id", "answers"):
+        if f"`{field}`" in message and "required" in message:
+            return Refused(field, f"expected {WANTED[f'$.{field}']}, got nothing")
+    if "unknown field" in message:
+        name = message.split("`")[1][:LONGEST_NAME]
+        return Refused(name, "no such field in a report")
+    known = path if path in WANTED else "$"
+    return Refused(known.removeprefix("$.").replace("$", "body"), f"expected {WANTED[known]}")
+
+
+def _refuse_double_keys(body: bytes) -> None:
+    """msgspec keeps the last of two equal keys in silence; a report with two is no report."""
+    try:
+        json.loads(body, object_pairs_hook=_unique)
+    except (ValueError, RecursionError):
+        raise Refused("body", "expected JSON in UTF-8") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise Refused(name[:LONGEST_NAME], "expected once, got twice")
+        found[name] = value
+    return found

@@ -1,0 +1,89 @@
+// @ts-check
+/** A channel's odds, for people: worked out from its integers, never from an ε that someone typed. */
+import { WORD } from './words.js';
+/** @import { Channel, Question } from './plan.js' */
+/** @import { Ratio } from './verify.js' */
+
+/**
+ * How odds are told. flip: two answers, one for the other. spread: all others alike. uneven: depends on the answer.
+ * several: more than one choice is sent.
+ * @typedef {'flip' | 'flip-uneven' | 'spread' | 'uneven' | 'several'} Telling
+ */
+
+/** @param {Channel} channel @returns {Telling} */
+export function tellingOf(channel) {
+  if (channel.kind === 'subset') return channel.size > 1 ? 'several' : channel.choices === 2 ? 'flip' : 'spread';
+  const { weights } = channel;
+  const [own, other] = [weights[0][0], weights[0][1]];
+  const even = weights.every((row, answer) => row.every((weight, report) => weight === (report === answer ? own : other)));
+  if (weights.length === 2) return even ? 'flip' : 'flip-uneven';
+  return even ? 'spread' : 'uneven';
+}
+
+/**
+ * Return the chance that an answer is sent as it was given (or, of several sent, is among them).
+ * @param {Channel} channel
+ * @param {number} answer Any index, not the respondent's in particular.
+ */
+export function ownShare(channel, answer) {
+  if (channel.kind === 'subset') return channel.keep / WORD;
+  return channel.weights[answer][answer] / sum(channel.weights[answer]);
+}
+
+/** Return that chance if the report had nothing to do with the answer. @param {Channel} channel */
+export function luckShare(channel) {
+  return channel.kind === 'subset' ? channel.size / channel.choices : 1 / channel.weights.length;
+}
+
+/**
+ * Return how often the best guess at an answer is right, for someone who knew nothing and reads the report.
+ * @param {Channel} channel
+ */
+export function guessShare(channel) {
+  if (channel.kind === 'table')
+    return Math.max(...channel.weights[0].map((_, report) => bestOf(channel.weights.map((row) => row[report]))));
+  const { choices, size, keep } = channel;
+  const loss = (keep * (choices - size)) / ((WORD - keep) * size);
+  return loss / (size * loss + choices - size);
+}
+
+/** Return how often a blind guess at an answer is right. @param {Channel} channel */
+export const blindShare = (channel) => 1 / (channel.kind === 'table' ? channel.weights.length : channel.choices);
+
+/** Return a share as people of 100; 0 and 100 only where it is exactly that. @param {number} share */
+export function ofHundred(share) {
+  const rounded = Math.round(share * 100);
+  if (share > 0 && share < 1) return Math.min(99, Math.max(1, rounded));
+  return rounded;
+}
+
+/** The choices of a question in the order in which they are shown: Yes before No. @param {Question} question */
+export function shownOrder({ kind, choices }) {
+  const order = [...choices.keys()];
+  return kind === 'yes_no' ? [1, 0, ...order.slice(2)] : order;
+}
+
+/** Return a ratio to six decimals, from its integers. @param {Ratio} ratio */
+export function decimal([top, bottom]) {
+  const millionths = ((2n * top * 1_000_000n) / bottom + 1n) / 2n;
+  const text = String(millionths).padStart(7, '0');
+  return `${text.slice(0, -6)}.${text.slice(-6)}`.replace(/\.?0+$/, '');
+}
+
+/** Return ε, the natural logarithm of a loss, to two decimals. @param {Ratio} ratio */
+export const epsilon = ([top, bottom]) => Math.abs(logarithm(top) - logarithm(bottom)).toFixed(2);
+
+/** @param {Ratio} ratio Loss of all answers. Return how often a guess between two, even before, is right. */
+export const togetherShare = ([top, bottom]) => 1 / (1 + Math.exp(logarithm(bottom) - logarithm(top)));
+
+/** @param {bigint} whole */
+function logarithm(whole) {
+  const digits = String(whole);
+  return Math.log(Number(digits.slice(0, 15))) + Math.max(0, digits.length - 15) * Math.LN10;
+}
+
+/** @param {number[]} column */
+const bestOf = (column) => Math.max(...column) / sum(column);
+
+/** @param {number[]} numbers */
+const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);

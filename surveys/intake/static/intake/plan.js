@@ -1,0 +1,64 @@
+// @ts-check
+/** The Plan: fetched without credentials, and taken only if its bytes are the ones the link names. */
+
+/** @typedef {{ kind: 'table', weights: number[][] }} Table */
+/** @typedef {{ kind: 'subset', choices: number, size: number, keep: number }} Subset */
+/** @typedef {Table | Subset} Channel */
+/** @typedef {[number | string, number | string]} Loss e^ε as a fraction; integers above 2⁵³ − 1 as decimal strings. */
+/**
+ * @typedef {{ name: string, kind: 'yes_no' | 'single' | 'likert', protection: 'device', text: string, label: string, help: string,
+ *   choices: string[], decline: 0 | 1, channel: Channel, loss: Loss }} Question decline 1: the last choice is "Prefer not to say".
+ * @typedef {{ format: 1, title: string, organisation: string, purpose: string, contact: string, language: string,
+ *   questions: Question[], loss: Loss }} Plan
+ */
+/** @typedef {'missing' | 'closed' | 'unreachable' | 'fingerprint'} Reason */
+
+/** Why there is no Plan to show. */
+export class NoPlan extends Error {
+  /** @param {Reason} reason @param {string} message */
+  constructor(reason, message) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/**
+ * Return the fingerprint that a link carries after its #, '' if it carries none.
+ * Anything else than 64 hex digits is kept as it is: it will match no Plan, and be refused.
+ * @param {string} hash
+ */
+export const linkedDigest = (hash) => hash.replace(/^#/, '').toLowerCase();
+
+/**
+ * Fetch a study's Plan and check its fingerprint.
+ * @param {string} slug
+ * @param {string} expected Fingerprint from the link; '' when it carried none.
+ * @param {typeof fetch} [get]
+ * @returns {Promise<{ plan: Plan, digest: string }>}
+ */
+export async function fetchPlan(slug, expected, get = fetch) {
+  const bytes = await download(`/api/v1/studies/${encodeURIComponent(slug)}/plan`, get);
+  const digest = await digestOf(bytes);
+  if (expected && expected !== digest) throw new NoPlan('fingerprint', `plan: expected ${expected}, got ${digest}`);
+  return { plan: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)), digest };
+}
+
+/** Return the SHA-256 of some bytes, in hex. @param {BufferSource} bytes */
+export const digestOf = async (bytes) => hex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
+
+/** @param {Uint8Array} bytes */
+export const hex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** @param {string} url @param {typeof fetch} get */
+async function download(url, get) {
+  /** @type {Response} */
+  let response;
+  try {
+    response = await get(url, { credentials: 'omit', referrerPolicy: 'no-referrer', redirect: 'error' });
+    if (response.ok) return await response.arrayBuffer();
+  } catch {
+    throw new NoPlan('unreachable', 'plan: no connection');
+  }
+  const reasons = /** @type {Record<number, Reason>} */ ({ 404: 'missing', 410: 'closed' });
+  throw new NoPlan(reasons[response.status] ?? 'unreachable', `plan: status ${response.status}`);
+}

@@ -1,0 +1,141 @@
+// @ts-check
+/** One report: drawn once, kept on the device until the server has answered, resent unchanged. */
+import { randomise } from './channel.js';
+import { digestOf, hex } from './plan.js';
+import { systemWords } from './words.js';
+/** @import { Plan, Question } from './plan.js' */
+/** @import { Words } from './words.js' */
+
+/** @typedef {number | number[]} Value One randomised value. */
+/** @typedef {{ plan: string, report_id: string, answers: Record<string, Value> }} Report */
+/** @typedef {{ state: 'accepted', receipt: string, day: string }} Accepted */
+/** @typedef {Accepted | { state: 'conflict' | 'closed' | 'malformed' | 'later', message: string }} Outcome */
+
+/** Chance is drawn once for a question and an answer: who goes back and forth never throws again. */
+export class Draws {
+  /** @type {Map<string, Map<number, Value>>} */
+  #drawn = new Map();
+  #words;
+
+  /** @param {Words} [words] */
+  constructor(words = systemWords) {
+    this.#words = words;
+  }
+
+  /** @param {Question} question @param {number} answer Index of the true choice. @returns {Value} */
+  draw({ name, channel }, answer) {
+    const drawn = this.#drawn.get(name) ?? new Map();
+    this.#drawn.set(name, drawn);
+    if (!drawn.has(answer)) drawn.set(answer, randomise(answer, channel, this.#words));
+    return drawn.get(answer);
+  }
+}
+
+/** Return 128 random bits in hex. */
+export const newReportId = () => hex(crypto.getRandomValues(new Uint8Array(16)));
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'; // no I, L, O, U
+
+/** Return the receipt of a report id: the first 60 bits of its hash. The server must name the same. @param {string} reportId */
+export async function receiptOf(reportId) {
+  let bits = BigInt(`0x${await digestOf(new TextEncoder().encode(reportId))}`) >> 196n;
+  let text = '';
+  for (let i = 0; i < 12; i++, bits >>= 5n) text = CROCKFORD[Number(bits & 31n)] + text;
+  return text.replace(/(.{4})(?=.)/g, '$1-');
+}
+
+/**
+ * Return the report of a page: randomised values only.
+ * @param {Plan} plan
+ * @param {string} digest
+ * @param {ReadonlyMap<string, number>} answers True answers, by question.
+ * @param {Draws} draws
+ * @returns {Report}
+ */
+export function composeReport(plan, digest, answers, draws) {
+  const values = plan.questions.map((question) => {
+    const answer = answers.get(question.name);
+    if (answer === undefined) throw new Error(`${question.name}: expected an answer, got none`);
+    return /** @type {const} */ ([question.name, draws.draw(question, answer)]);
+  });
+  return { plan: digest, report_id: newReportId(), answers: Object.fromEntries(values) };
+}
+
+const prefix = (/** @type {string} */ digest) => `candor.report.${digest}.`;
+
+/** Return the body of a report that waits on this device, or null. @param {string} digest @param {Storage} [storage] */
+export function waitingReport(digest, storage = deviceStorage()) {
+  const key = Object.keys(storage ?? {}).find((name) => name.startsWith(prefix(digest)));
+  return key ? (storage?.getItem(key) ?? null) : null;
+}
+
+/** Keep a body before it is first sent; where storage is forbidden the page still has it. @param {string} body @param {Storage} [storage] */
+function keepReport(body, storage = deviceStorage()) {
+  try {
+    storage?.setItem(keyOf(body), body);
+  } catch {} // full, or forbidden
+}
+
+/** @param {string} body @param {Storage} [storage] */
+export function forgetReport(body, storage = deviceStorage()) {
+  storage?.removeItem(keyOf(body));
+}
+
+/**
+ * Send a body, as often as it takes: kept before the first time, forgotten when the server has decided.
+ * @param {string} slug
+ * @param {string} body
+ * @param {{ post?: typeof fetch, storage?: Storage }} [outside]
+ * @returns {Promise<Outcome>}
+ */
+export async function sendReport(slug, body, { post = fetch, storage = deviceStorage() } = {}) {
+  keepReport(body, storage);
+  const outcome = await attempt(`/api/v1/studies/${encodeURIComponent(slug)}/reports`, body, post);
+  if (outcome.state !== 'later') forgetReport(body, storage);
+  return outcome;
+}
+
+/** @param {string} url @param {string} body @param {typeof fetch} post @returns {Promise<Outcome>} */
+async function attempt(url, body, post) {
+  try {
+    const response = await post(url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body,
+      credentials: 'omit',
+      referrerPolicy: 'no-referrer',
+      redirect: 'error',
+      cache: 'no-store',
+      signal: AbortSignal.timeout(30_000),
+    });
+    return readOutcome(response.status, await response.json().catch(() => ({})));
+  } catch {
+    return { state: 'later', message: 'no connection' };
+  }
+}
+
+/** @param {number} status @param {any} answer @returns {Outcome} */
+function readOutcome(status, answer) {
+  if (status === 200 || status === 201) {
+    if (typeof answer.receipt === 'string') return { state: 'accepted', receipt: answer.receipt, day: String(answer.accepted_on ?? '') };
+    return { state: 'later', message: 'the answer was not from this site' };
+  }
+  const message = `${status} · ${answer.error?.message ?? 'no reason given'}`;
+  const final = /** @type {const} */ ({ 409: 'conflict', 410: 'closed', 422: 'malformed' });
+  return { state: final[/** @type {keyof typeof final} */ (status)] ?? 'later', message };
+}
+
+/** @param {string} body */
+function keyOf(body) {
+  const { plan, report_id } = /** @type {Report} */ (JSON.parse(body));
+  return prefix(plan) + report_id;
+}
+
+/** Return this site's storage, if the browser allows any. */
+function deviceStorage() {
+  try {
+    return globalThis.localStorage;
+  } catch {
+    return undefined;
+  }
+}

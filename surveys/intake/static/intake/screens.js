@@ -1,0 +1,223 @@
+// @ts-check
+/** What the respondent sees, one function a screen. The words are in templates/intake/, the numbers in the Plan. */
+import { blindShare, decimal, epsilon, guessShare, luckShare, ofHundred, ownShare, shownOrder, tellingOf, togetherShare } from './odds.js';
+import { fill, find, put } from './page.js';
+/** @import { Plan, Question } from './plan.js' */
+/** @import { Value } from './report.js' */
+
+/** @typedef {ReturnType<typeof import('./verify.js').verify>} Checked */
+/** @typedef {{ plan: Plan, digest: string, checked: Checked, linked: boolean }} Study */
+/** @typedef {{ question: Question, answer: number, value: Value }} Pair */
+
+/** The answer that stands for everyone's in examples, whatever this respondent's is. @param {Question} question */
+export const exampleOf = ({ kind }) => (kind === 'yes_no' ? 1 : 0);
+
+/** @param {Study} study */
+export function welcome({ plan, digest, checked, linked }) {
+  const [first] = plan.questions;
+  const most = mostTelling(checked);
+  const count = plan.questions.length;
+  const screen = fill(
+    'welcome',
+    {
+      ...oddsTexts(first, exampleOf(first)),
+      organisation: plan.organisation,
+      title: plan.title,
+      purpose: plan.purpose,
+      count,
+      minutes: Math.max(2, Math.ceil((45 + 20 * count) / 60)),
+      guess: ofHundred(guessShare(first.channel)),
+      blind: ofHundred(blindShare(first.channel)),
+      mostNumber: most + 1,
+      mostGuess: ofHundred(guessShare(plan.questions[most].channel)),
+      mostBlind: ofHundred(blindShare(plan.questions[most].channel)),
+      together: ofHundred(togetherShare(checked.declared)),
+    },
+    [tellingOf(first.channel), count > 1 ? 'many' : 'one', linked ? 'linked' : 'unlinked', most > 0 && 'stronger'],
+  );
+  drawArray(screen, ofHundred(ownShare(first.channel, exampleOf(first))));
+  find(screen, '#facts').append(...facts(checked), fill('fingerprint', { digest: digest.replace(/(.{4})(?=.)/g, '$1 ') }));
+  return screen;
+}
+
+/** @param {Plan} plan @param {number} index @param {number | undefined} chosen */
+export function question(plan, index, chosen) {
+  const asked = plan.questions[index];
+  const texts = {
+    ...oddsTexts(asked, exampleOf(asked)),
+    number: index + 1,
+    count: plan.questions.length,
+    text: asked.text,
+    help: asked.help,
+    declined: asked.choices[asked.choices.length - 1],
+  };
+  const screen = fill('question', texts, [...oddsFlags(asked), asked.help !== '' && 'help', asked.decline === 1 && 'decline']);
+  const progress = /** @type {HTMLProgressElement} */ (find(screen, 'progress'));
+  progress.max = plan.questions.length;
+  progress.value = index + 1;
+  find(screen, '#answers').append(...answerGroups(asked, chosen));
+  return screen;
+}
+
+/** @param {Plan} plan */
+export function ready({ questions }) {
+  const [first] = questions;
+  const texts = { ...oddsTexts(first, exampleOf(first)), count: questions.length };
+  return fill('ready', texts, [questions.length > 1 ? 'many' : 'one', ...reportFlags(first)]);
+}
+
+/**
+ * Show one sample draw for the example answer, and how the draws have gone so far.
+ * @param {ParentNode} screen
+ * @param {Question} first
+ * @param {Value} drawn
+ * @param {{ throws: number, kept: number }} tally
+ */
+export function showThrow(screen, first, drawn, tally) {
+  put(screen, { drawn: valueText(first, drawn), ...tally });
+  find(screen, '[data-part="goes"]').classList.toggle('turned', !holds(drawn, exampleOf(first)));
+}
+
+/**
+ * @param {Study} study
+ * @param {{ receipt: string, named: string, day: string, body: string }} message
+ * @param {Pair[]} pairs Empty when the message waited here from an earlier visit: what was chosen is not stored.
+ */
+export function sent({ plan, checked }, { receipt, named, day, body }, pairs) {
+  const texts = {
+    receipt,
+    named,
+    day: dayText(day, plan.language),
+    title: plan.title,
+    found: epsilon(checked.found),
+    declared: epsilon(checked.declared),
+    body: readable(body),
+  };
+  const screen = fill('sent', texts, [pairs.length > 0 ? 'pairs' : 'resent', receipt !== named && 'mismatch']);
+  const path = `/api/v1/receipts/${receipt}`;
+  const lookup = /** @type {HTMLAnchorElement} */ (find(screen, '#lookup'));
+  lookup.href = path;
+  lookup.textContent = location.host + path;
+  if (pairs.length) find(screen, 'ol').append(...pairs.map(pairItem));
+  return screen;
+}
+
+/** Return a message on several lines, each list on one. @param {string} body */
+const readable = (body) => JSON.stringify(JSON.parse(body), null, 2).replace(/\[[^\]]*\]/g, (list) => list.replace(/\s+/g, ''));
+
+/** @param {Pair} pair */
+function pairItem({ question: asked, answer, value }) {
+  const kept = holds(value, answer);
+  const texts = {
+    ...oddsTexts(asked, answer),
+    label: asked.label || asked.text,
+    chosen: asked.choices[answer],
+    sent: valueText(asked, value),
+  };
+  const item = fill('pair', texts, [kept ? 'kept' : 'turned', ...reportFlags(asked)]);
+  find(item, '[data-part="goes"]').classList.toggle('turned', !kept);
+  return item;
+}
+
+/** @param {Question} asked @param {number} answer For whom the odds are told. */
+function oddsTexts({ choices, channel }, answer) {
+  const own = ofHundred(ownShare(channel, answer));
+  const opposite = answer === 0 ? 1 : 0;
+  const everyOwn = choices.map((_, index) => ofHundred(ownShare(channel, index)));
+  return {
+    example: choices[answer],
+    own,
+    rest: 100 - own,
+    opposite: choices[opposite],
+    oppositeOwn: everyOwn[opposite],
+    oppositeRest: 100 - everyOwn[opposite],
+    least: Math.min(...everyOwn),
+    most: Math.max(...everyOwn),
+    others: choices.length - 1,
+    each: Math.round((100 * (1 - ownShare(channel, answer))) / (choices.length - 1)),
+    luck: ofHundred(luckShare(channel)),
+    choices: choices.length,
+    size: channel.kind === 'subset' ? channel.size : 1,
+  };
+}
+
+/** @param {Question} asked */
+function oddsFlags(asked) {
+  const { rest, each, others } = oddsTexts(asked, exampleOf(asked));
+  return [tellingOf(asked.channel), rest !== each * others && 'about'];
+}
+
+/** @param {Question} asked */
+const reportFlags = ({ channel }) => [tellingOf(channel) === 'several' ? 'several' : 'one-report'];
+
+/** @param {Value} value @param {number} answer */
+const holds = (value, answer) => (Array.isArray(value) ? value.includes(answer) : value === answer);
+
+/** @param {Question} asked @param {Value} value */
+const valueText = ({ choices }, value) => [value].flat().map((choice) => choices[choice]).join('\n');
+
+/** Return the index of the question that tells most; one must tell a hundredth more to be named. @param {Checked} checked */
+function mostTelling({ questions }) {
+  const losses = questions.map(({ found }) => found);
+  return losses.reduce((best, loss, index) => (100n * loss[0] * losses[best][1] > 101n * losses[best][0] * loss[1] ? index : best), 0);
+}
+
+/** @param {Checked} checked */
+function facts({ questions, declared, found }) {
+  const rows = questions.map((question, index) => fact({ ...question, number: index + 1 }, 'question'));
+  return questions.length > 1 ? [...rows, fact({ declared, found }, 'together')] : rows;
+}
+
+/** @param {{ declared: [bigint, bigint], found: [bigint, bigint], number?: number }} loss @param {string} which */
+function fact({ declared, found, number }, which) {
+  const [top, bottom] = found;
+  const short = bottom > 1n && `${top}${bottom}`.length < 24;
+  return fill('fact', { number, declared: decimal(declared), found: decimal(found), top, bottom }, [which, short && 'short']);
+}
+
+/** Dots for the people whose answer stays, rings for the rest: two rows of each may be cut. @param {ParentNode} screen @param {number} own */
+function drawArray(screen, own) {
+  const rects = screen.querySelectorAll('.array > rect');
+  const full = Math.floor(own / 10) * 20;
+  const part = (own % 10) * 20;
+  const places = [[0, 0, 200, full], [0, full, part, 20], [part, full, 200 - part, 20], [0, full + 20, 200, 180 - full]];
+  rects.forEach((rect, index) => {
+    ['x', 'y', 'width', 'height'].forEach((name, side) => rect.setAttribute(name, String(places[index][side])));
+  });
+}
+
+/** Most letters that fit on a track: points × (longest word + 2). */
+const TRACK = 76;
+
+/** @param {Question} asked @param {number | undefined} chosen */
+function answerGroups(asked, chosen) {
+  const order = shownOrder(asked);
+  const points = order.length - asked.decline;
+  const longest = Math.max(...asked.choices.slice(0, points).flatMap((choice) => choice.split(/\s/)).map((word) => word.length));
+  const onTrack = asked.kind === 'likert' && points * (longest + 2) <= TRACK;
+  const groups = onTrack ? [order.slice(0, points), order.slice(points)] : [order];
+  return groups
+    .filter((group) => group.length > 0)
+    .map((group, index) => {
+      const list = document.createElement('div');
+      list.className = onTrack && index === 0 ? 'likert' : 'choices';
+      list.append(...group.map((choice) => choiceCard(asked, choice, chosen)));
+      return list;
+    });
+}
+
+/** @param {Question} asked @param {number} choice @param {number | undefined} chosen */
+function choiceCard(asked, choice, chosen) {
+  const card = fill('choice', { choice: asked.choices[choice] });
+  const input = /** @type {HTMLInputElement} */ (find(card, 'input'));
+  input.value = String(choice);
+  input.checked = choice === chosen;
+  return card;
+}
+
+/** @param {string} day As YYYY-MM-DD. @param {string} language */
+function dayText(day, language) {
+  const date = new Date(`${day}T00:00:00Z`);
+  if (Number.isNaN(date.getTime())) return day;
+  return new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, { dateStyle: 'full', timeZone: 'UTC' }).format(date);
+}

@@ -1,0 +1,74 @@
+"""The form, and the door that reports come in by. No session, no cookie, so no respondent."""
+
+import datetime
+from http import HTTPStatus
+
+import structlog
+from django.db import DatabaseError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import require_GET, require_POST
+
+from surveys.design import queries as design
+from surveys.intake import queries
+from surveys.intake.reports import LARGEST_BODY, Refused, open_envelope, read_report
+from surveys.intake.services import accept
+
+log = structlog.get_logger(__name__)
+
+
+@require_GET
+@gzip_page
+def form(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the form's page. What it asks comes from the Plan, which the browser fetches and checks."""
+    plan = design.latest_plan(slug)
+    if plan is None:
+        raise Http404("no study of this name has opened")
+    study = {name: plan.content[name] for name in ("slug", "title", "organisation")}
+    response = render(request, "intake/form.html", {"study": {**study, "closed": not plan.is_open}})
+    response["Referrer-Policy"] = "no-referrer"
+    response["Cache-Control"] = "no-cache"
+    return response
+
+
+@csrf_exempt
+@require_POST
+def take_report(request: HttpRequest, slug: str) -> JsonResponse:
+    """Take one randomised report."""
+    get_object_or_404(design.published_studies(), slug=slug)
+    try:
+        envelope = open_envelope(_body(request))
+        plan = design.plan_of(slug=slug, digest=envelope.plan)
+        if plan is None:
+            raise Refused("plan", "no Plan of this study has this digest", HTTPStatus.CONFLICT)
+        today = datetime.datetime.now(datetime.UTC).date()
+        acceptance = accept(plan=plan, report=read_report(envelope, plan), today=today)
+    except Refused as refusal:  # names a field and a reason, never a value
+        return JsonResponse(refusal.as_dict(), status=refusal.status)
+    except DatabaseError as error:  # whose text may hold the row: only its kind is logged
+        log.error("report not stored", kind=type(error).__name__)
+        return _try_again()
+    status = HTTPStatus.CREATED if acceptance.is_new else HTTPStatus.OK
+    receipt = {"receipt": acceptance.receipt, "accepted_on": acceptance.accepted_on.isoformat()}
+    return JsonResponse(receipt, status=status)
+
+
+@require_GET
+def look_up(request: HttpRequest, receipt: str) -> JsonResponse:
+    """Tell whether a report was accepted, and on which day."""
+    day = queries.day_accepted(receipt)
+    return JsonResponse({"accepted": True, "day": day.isoformat()} if day else {"accepted": False})
+
+
+def _body(request: HttpRequest) -> bytes:
+    """Read the body, but no more than one byte beyond what a report may have."""
+    return request.read(LARGEST_BODY + 1)
+
+
+def _try_again() -> JsonResponse:
+    message = "body: the report could not be stored; send the same one again"
+    response = JsonResponse({"error": {"field": "body", "message": message}}, status=HTTPStatus.SERVICE_UNAVAILABLE)
+    response["Retry-After"] = "5"
+    return response

@@ -1,0 +1,29 @@
+"""Who may see which study."""
+
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import QuerySet
+from django.http import Http404
+
+from surveys.design import queries as design
+from surveys.design.models import Results, Study
+from surveys.people.models import User
+
+
+def studies_of(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Study]:
+    """Return the studies shared with a researcher; an admin sees all, a stranger none."""
+    if not isinstance(user, User):
+        return design.studies().none()
+    if user.is_superuser or user.has_perm("design.view_study"):
+        return design.studies()
+    return design.studies().filter(memberships__user=user)
+
+
+def readable_study(slug: str, user: AbstractBaseUser | AnonymousUser) -> Study:
+    """Return a study whose published numbers the user may read, or raise Http404 as if there were none."""
+    study = design.published_studies().filter(slug=slug).first()
+    if study is None:
+        raise Http404("no study of this name has opened")
+    if study.results != Results.PUBLIC and not studies_of(user).filter(pk=study.pk).exists():
+        raise Http404("no study of this name has opened")
+    return study

@@ -1,0 +1,195 @@
+"""Settings of the site. Every deployment choice is one environment variable, read here and nowhere else.
+
+`local` mode (the default) needs nothing: SQLite, an embedded Redis-compatible server, a
+secret key made once in the data folder. `production` mode takes nothing for granted:
+`checks.py` refuses to start until each variable it needs is there.
+"""
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+from csp.constants import NONE, SELF
+
+from surveys.environment import Environment
+from surveys.logs import LOGGING as LOGGING
+
+env = Environment()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+CANDOR_MODE = env.choice("CANDOR_MODE", ("local", "production"), "local")
+PRODUCTION = CANDOR_MODE == "production"
+CANDOR_HOST = env.text("CANDOR_HOST", "127.0.0.1")
+CANDOR_PORT = env.whole("CANDOR_PORT", 8000, least=1, most=65535)
+CANDOR_DEMO = env.flag("CANDOR_DEMO", default=False)
+DATA_DIR = env.folder("CANDOR_DATA", BASE_DIR / "var")
+DEBUG = env.flag("DEBUG", default=False)
+
+
+def local_secret_key(path: Path) -> str:
+    """Return the key of this data folder, made at the first start and readable by its owner only."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(50))
+    return path.read_text()
+
+
+# In production a missing key is a blank: short enough for `checks.py` to refuse, readable for the checks to run.
+SECRET_KEY = env.text("SECRET_KEY") or (" " if PRODUCTION else local_secret_key(DATA_DIR / "secret.key"))
+ALLOWED_HOSTS = env.names("ALLOWED_HOSTS") or ([] if PRODUCTION else ["127.0.0.1", "localhost", "[::1]", CANDOR_HOST])
+CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if PRODUCTION else []
+
+INSTALLED_APPS = [
+    "surveys.people.apps.PeopleConfig",
+    "surveys.ledger.apps.LedgerConfig",
+    "surveys.design.apps.DesignConfig",
+    "surveys.intake.apps.IntakeConfig",
+    "surveys.aggregation.apps.AggregationConfig",
+    "surveys.releases.apps.ReleasesConfig",
+    "surveys.operations.apps.OperationsConfig",
+    "surveys.demo.apps.DemoConfig",
+    "surveys.dashboard.apps.DashboardConfig",
+    "surveys.apps.HallConfig",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "csp",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+ROOT_URLCONF = "surveys.urls"
+WSGI_APPLICATION = "surveys.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Database: SQLite takes its write lock when a transaction begins, so that budgets are read under it (DESIGN § 5).
+DATABASES = {"default": env.database("DATABASE_URL", DATA_DIR / "candor.sqlite3")}
+SQLITE = DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3"
+if SQLITE:
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 30,
+        "init_command": "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 30000;",
+    }
+else:
+    DATABASES["default"]["CONN_MAX_AGE"] = 60
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+
+# Celery. A task is acknowledged when done and given to another worker when its own is lost; the settings of the
+# transport make that take seconds, not minutes. No result is kept: tasks take ids and write to the database.
+EMBEDDED_REDIS = not env.text("REDIS_URL")
+VALKEY_SOCKET = DATA_DIR / "valkey.sock"
+CELERY_BROKER_URL = env.redis("REDIS_URL", f"redis+socket://{VALKEY_SOCKET}")
+LONGEST_TASK = 300
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": LONGEST_TASK + 60,
+    "unacked_restore_interval": 5,
+    "unacked_restore_throttle": 1,
+}
+CELERY_TASK_TIME_LIMIT = LONGEST_TASK
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TIMEZONE = "UTC"
+SWEEP_SECONDS = env.whole("CANDOR_SWEEP_SECONDS", 10, least=1, most=86_400)
+CELERY_BEAT_SCHEDULE = {
+    "close studies whose last day has passed": {"task": "surveys.design.tasks.close_due", "schedule": 60.0},
+    "seal new reports": {"task": "surveys.aggregation.tasks.sweep_all", "schedule": float(SWEEP_SECONDS)},
+    "publish what is due": {"task": "surveys.releases.tasks.publish_due", "schedule": float(SWEEP_SECONDS)},
+}
+
+# People
+AUTH_USER_MODEL = "people.User"
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "dashboard:studies"
+LOGOUT_REDIRECT_URL = "home"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+
+# What a browser may do here: load from this site, and nothing else.
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "base-uri": [NONE],
+        "object-src": [NONE],
+        "frame-ancestors": [NONE],
+        "form-action": [SELF],
+    }
+}
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
+SECURE_SSL_REDIRECT = PRODUCTION and env.flag("SECURE_SSL_REDIRECT", default=True)
+SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
+if env.flag("BEHIND_PROXY", default=False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+# Static files: served by the application itself, compressed once at `collectstatic`.
+STATIC_URL = "static/"
+STATIC_ROOT = DATA_DIR / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+}
+WHITENOISE_MAX_AGE = 60
+
+REST_FRAMEWORK = {
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+}
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_I18N = True
+USE_TZ = True
+USE_THOUSAND_SEPARATOR = False
+
+# Problems with the environment, for `checks.py` to refuse.
+SETTINGS_PROBLEMS = env.problems

@@ -1,0 +1,89 @@
+"""Fixtures: small studies, people who answer them, and the days on which they do."""
+
+import datetime
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from surveys.demo.services import answer_as_browsers
+from surveys.design import services as design
+from surveys.design.models import Plan, Study
+from surveys.people import services as people
+
+NOW = datetime.datetime(2026, 5, 11, 12, tzinfo=datetime.UTC)
+TODAY = NOW.date()
+
+STUDY: dict[str, Any] = {
+    "slug": "exam-honesty",
+    "title": "Exam honesty",
+    "organisation": "Brightwater College",
+    "purpose": "To learn how common copying is.",
+    "contact": "asks@example.org",
+    "cap": Decimal(2),
+    "release_epsilon": Decimal(1),
+    "smallest_batch": 10,
+}
+QUESTIONS: list[dict[str, Any]] = [
+    {"name": "copied", "kind": "yes_no", "text": "Have you copied in an exam?", "label": "Copied"},
+    {"name": "fair", "kind": "likert", "text": "Exams here are fair.", "label": "Exams are fair"},
+    {
+        "name": "often",
+        "kind": "single",
+        "text": "How often?",
+        "label": "How often",
+        "choices": "Never\nOnce\nOften",
+        "may_decline": True,
+    },
+]
+
+
+@pytest.fixture
+def now() -> datetime.datetime:
+    return NOW
+
+
+@pytest.fixture
+def today() -> datetime.date:
+    return TODAY
+
+
+@pytest.fixture
+def draft(db: None) -> Study:
+    return design.draft_study(study=STUDY, questions=QUESTIONS)
+
+
+@pytest.fixture
+def plan(draft: Study) -> Plan:
+    """An open study of three questions: a table, and two subsets."""
+    return design.open_study(study_id=draft.pk, today=TODAY)
+
+
+@pytest.fixture
+def answered(plan: Plan) -> Callable[[int], Plan]:
+    """Have so many people answer: a third of them yes, agreement and “once”."""
+
+    def answer(people: int) -> Plan:
+        truths = [{"copied": int(i % 3 == 0), "fair": i % 5, "often": i % 4} for i in range(people)]
+        answer_as_browsers(plan, truths, TODAY)
+        return plan
+
+    return answer
+
+
+@pytest.fixture
+def researcher(draft: Study) -> Any:
+    user = people.ensure_user(username="mira", password="a long password")
+    people.share(study=draft, user=user)
+    return user
+
+
+@pytest.fixture
+def outsider(db: None) -> Any:
+    return people.ensure_user(username="otto", password="a long password")
+
+
+@pytest.fixture
+def admin_user(db: None) -> Any:
+    return people.ensure_user(username="ada", password="a long password", is_admin=True)

@@ -1,0 +1,109 @@
+"""Sweeps: nothing lost, nothing counted twice, no order kept."""
+
+import json
+
+import pytest
+from django.db import DatabaseError, transaction
+
+from surveys.aggregation import queries, services
+from surveys.aggregation.models import Batch, Tally
+from surveys.design import documents
+from surveys.design import services as design
+from surveys.intake.models import OpenReport, Receipt
+
+
+def counted(reports, plan):
+    """Count reports by hand, one at a time."""
+    counts = {"copied": [0] * 2, "fair": [0] * 5, "often": [0] * 4}
+    for report in reports:
+        counts["copied"][report[0]] += 1
+        for choice in report[1]:
+            counts["fair"][choice] += 1
+        for choice in report[2]:
+            counts["often"][choice] += 1
+    return counts
+
+
+def open_reports():
+    return [json.loads(values) for values in OpenReport.objects.values_list("values", flat=True)]
+
+
+def test_a_sweep_seals_every_open_report_and_deletes_its_row(answered, today):
+    plan = answered(40)
+    by_hand = counted(open_reports(), plan)
+    assert services.sweep_all(today=today) == 40
+    assert not OpenReport.objects.exists()
+    assert Receipt.objects.count() == 40
+    assert Tally.objects.get().counts == by_hand
+    assert queries.sealed_reports(plan) == queries.received(plan) == 40
+
+
+def test_what_is_sealed_counts_like_the_tally_batch_by_batch(answered, today, monkeypatch):
+    monkeypatch.setattr(services, "LARGEST_BATCH", 25)
+    plan = answered(60)
+    assert services.sweep_all(today=today) == 60
+    assert list(Batch.objects.values_list("number", "size")) == [(1, 25), (2, 25), (3, 10)]
+    assert queries.recount(plan, 3) == queries.totals(plan)
+    assert queries.totals(plan, 2).reports == 50
+
+
+def test_a_second_sweep_finds_nothing_to_count_again(answered, today):
+    plan = answered(20)
+    services.sweep_all(today=today)
+    assert services.sweep(plan=plan, today=today) == 0
+    assert queries.totals(plan).reports == 20
+
+
+def test_a_sweep_that_dies_in_the_middle_has_done_nothing(answered, today, monkeypatch):
+    plan = answered(20)
+
+    def die(**kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Batch.objects, "create", die)
+    with pytest.raises(KeyboardInterrupt), transaction.atomic():
+        services.sweep(plan=plan, today=today)
+    monkeypatch.undo()
+    assert OpenReport.objects.count() == 20
+    assert services.sweep_all(today=today) == 20
+    assert queries.totals(plan).reports == 20
+
+
+def test_fewer_reports_than_hide_each_other_wait_while_the_study_is_open(answered, today):
+    plan = answered(9)  # the smallest batch is 10
+    assert services.sweep_all(today=today) == 0
+    design.close_plan(plan_id=plan.pk, today=today)
+    assert services.sweep_all(today=today) == 9
+
+
+def test_the_order_of_arrival_is_not_the_order_in_the_batch(answered, today):
+    """Forty arrivals keep their order by chance once in 40! shuffles."""
+    plan = answered(40)
+    arrived = [report[0] for report in open_reports()]
+    services.sweep_all(today=today)
+    column = bytes(Batch.objects.get().columns)[: 40 * 2 : 2]
+    assert sorted(column) == sorted(arrived)
+    assert documents.channels(plan.content)["copied"].width == 2
+
+
+def test_shuffling_is_asked_for(answered, today, monkeypatch):
+    answered(20)
+    asked = []
+    monkeypatch.setattr(services, "shuffled", lambda reports: asked.append(len(reports)) or reports)
+    services.sweep_all(today=today)
+    assert asked == [20]
+
+
+def test_the_database_itself_refuses_to_change_a_batch(answered, today):
+    answered(20)
+    services.sweep_all(today=today)
+    with pytest.raises(DatabaseError, match="a batch is sealed"), transaction.atomic():
+        Batch.objects.update(size=1)
+
+
+def test_if_a_row_vanishes_while_it_is_swept_nothing_is_sealed(answered, today, monkeypatch):
+    plan = answered(20)
+    monkeypatch.setattr(services, "delete_open", lambda ids: len(ids) - 1)
+    with pytest.raises(RuntimeError, match="expected to seal 20 reports, found 19"):
+        services.sweep(plan=plan, today=today)
+    assert not Batch.objects.exists()

@@ -1,0 +1,52 @@
+import pytest
+
+from surveys.aggregation import services as sweeps
+from surveys.design import services as design
+from surveys.releases import services as releases
+
+URL = "/api/v1/studies/exam-honesty/releases"
+
+
+@pytest.fixture
+def published(draft, request, now, today):
+    def publish(results="public"):
+        draft.results = results
+        draft.save()
+        plan = request.getfixturevalue("answered")(40)
+        design.close_plan(plan_id=plan.pk, today=today)
+        sweeps.sweep_all(today=today)
+        releases.publish_due(now=now)
+        return plan
+
+    return publish
+
+
+def test_a_release_comes_with_method_noise_charge_and_intervals(client, published):
+    plan = published()
+    found = client.get(URL).json()["releases"][0]
+    assert found["plan"] == plan.digest
+    assert found["charge"]["epsilon"] == "1"
+    assert found["method"]["neighbours"] == "change-one"
+    assert found["n"] == 40
+    question = found["questions"][0]
+    assert question["mechanism"]["name"] == "discrete Laplace"
+    assert len(question["choices"][1]["interval"]) == 2
+
+
+def test_before_anything_is_published_the_list_is_empty(client, plan):
+    assert client.get(URL).json() == {"study": "exam-honesty", "releases": []}
+
+
+def test_results_for_members_are_not_found_by_others(client, published, outsider, researcher, admin_user):
+    published(results="members")
+    assert client.get(URL).status_code == 404
+    client.force_login(outsider)
+    assert client.get(URL).status_code == 404
+    client.force_login(researcher)
+    assert client.get(URL).status_code == 200
+    client.force_login(admin_user)
+    assert client.get(URL).status_code == 200
+
+
+def test_a_draft_is_not_found(client, draft):
+    assert client.get(URL).status_code == 404

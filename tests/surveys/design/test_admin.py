@@ -1,0 +1,107 @@
+"""The Django admin as an admin uses it."""
+
+import pytest
+
+from surveys.design.models import Plan, Study
+
+FORM = {
+    "title": "Night shifts",
+    "slug": "night-shifts",
+    "organisation": "Norrvik Hospital",
+    "purpose": "To plan rests.",
+    "contact": "a@example.org",
+    "unit": "respondent-in-study",
+    "neighbours": "change-one",
+    "cap": "1.5",
+    "rule": "when-closed",
+    "hours": "24",
+    "release_epsilon": "0.5",
+    "smallest_batch": "20",
+    "results": "public",
+    "closes_on": "",
+    "questions-TOTAL_FORMS": "2",
+    "questions-INITIAL_FORMS": "0",
+    "questions-MIN_NUM_FORMS": "1",
+    "questions-MAX_NUM_FORMS": "1000",
+    "questions-0-position": "1",
+    "questions-0-name": "asleep",
+    "questions-0-kind": "yes_no",
+    "questions-0-text": "Have you slept at work?",
+    "questions-0-label": "Slept at work",
+    "questions-0-epsilon": "0.75",
+    "questions-1-position": "2",
+    "questions-1-name": "rested",
+    "questions-1-kind": "likert",
+    "questions-1-text": "I feel rested.",
+    "questions-1-label": "Feels rested",
+    "questions-1-epsilon": "1",
+}
+
+
+@pytest.fixture
+def admin(client, admin_user):
+    client.force_login(admin_user)
+    return client
+
+
+def add(admin, **changes):
+    return admin.post("/admin/design/study/add/", {**FORM, **changes})
+
+
+def act(admin, action, study):
+    data = {"action": action, "_selected_action": [study.pk]}
+    return admin.post("/admin/design/study/", data, follow=True)
+
+
+def test_an_admin_drafts_opens_and_closes_a_study(admin):
+    assert add(admin).status_code == 302
+    study = Study.objects.get()
+    assert "is open." in act(admin, "open_studies", study).content.decode()
+    plan = Plan.objects.get()
+    assert [q["kind"] for q in plan.content["questions"]] == ["yes_no", "likert"]
+    assert plan.content["caps"] == {"central_epsilon": "1.5"}
+    assert "is closed." in act(admin, "close_studies", study).content.decode()
+    assert "is a draft again." in act(admin, "begin_waves", study).content.decode()
+
+
+def test_an_open_study_can_be_read_but_not_changed(admin):
+    add(admin)
+    study = Study.objects.get()
+    act(admin, "open_studies", study)
+    page = admin.get(f"/admin/design/study/{study.pk}/change/")
+    assert Plan.objects.get().digest in page.content.decode()
+    assert admin.post(f"/admin/design/study/{study.pk}/change/", {**FORM, "cap": "9"}).status_code == 403
+    study.refresh_from_db()
+    assert str(study.cap.normalize()) == "1.5"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"release_epsilon": "1.6"}, "at most the cap of 1.5; it is 1.6"),
+        ({"questions-0-epsilon": "0"}, "epsilon must be above 0 and at most 20, got 0"),
+        ({"questions-0-epsilon": "-1"}, "greater than or equal to 0"),
+        ({"questions-0-epsilon": "NaN"}, "Enter a number"),
+        ({"questions-0-epsilon": "0.1234567891"}, "no more than 9 decimal places"),
+        ({"questions-0-name": "Q 1"}, "Small letters"),
+        ({"questions-1-choices": "one\none\nthree"}, "choices must differ"),
+        ({"questions-1-choices": "one"}, "choices must be 3 to 11, one a line, got 1"),
+        ({"smallest_batch": "1"}, "greater than or equal to 10"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_is_refused_with_a_sentence_and_nothing_is_stored(admin, changes, message):
+    response = add(admin, **changes)
+    assert response.status_code == 200
+    assert message in response.content.decode().replace("&#x27;", "'")
+    assert not Study.objects.exists()
+
+
+def test_a_researcher_is_not_let_in(client, researcher):
+    client.force_login(researcher)
+    assert client.get("/admin/design/study/").status_code == 302
+
+
+def test_reports_and_tallies_are_not_in_the_admin(admin):
+    page = admin.get("/admin/").content.decode().lower()
+    assert all(word not in page for word in ("report", "receipt", "tall", "batch", "entr"))

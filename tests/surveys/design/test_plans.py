@@ -1,0 +1,139 @@
+"""Opening freezes a Plan; nothing changes it, and nothing unsound becomes one."""
+
+import datetime
+import hashlib
+import json
+from decimal import Decimal
+
+import pytest
+from django.db import DatabaseError, transaction
+
+from surveys.design import documents, services
+from surveys.design.models import Plan
+from surveys.ledger.models import Budget
+from tests.vectors import load
+
+
+def test_opening_freezes_the_draft_into_canonical_bytes(plan):
+    content = json.loads(plan.document)
+    assert plan.document == json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert plan.digest == hashlib.sha256(plan.document.encode()).hexdigest()
+    assert [question["name"] for question in content["questions"]] == ["copied", "fair", "often"]
+
+
+def test_a_plan_holds_only_objects_lists_strings_and_integers_that_every_reader_keeps(plan):
+    def walk(value):
+        assert isinstance(value, dict | list | str) or (type(value) is int and abs(value) < 2**53), value
+        for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else []:
+            walk(inner)
+
+    walk(json.loads(plan.document))
+
+
+def test_its_declared_losses_are_those_of_its_integers(plan):
+    content = plan.content
+    for question in content["questions"]:
+        assert documents.loss_of_question(question) == documents.channels(content)[question["name"]].loss
+    documents.verify(content)
+
+
+@pytest.mark.parametrize(
+    "change", [{"document": "{}"}, {"digest": "0" * 64}, {"wave": 9}, {"opened_on": datetime.date.min}]
+)
+def test_the_database_itself_refuses_to_change_a_plan(plan, change):
+    with pytest.raises(DatabaseError, match="a Plan is frozen"), transaction.atomic():
+        Plan.objects.filter(pk=plan.pk).update(**change)
+
+
+def test_the_database_itself_refuses_to_delete_a_plan(plan):
+    with pytest.raises(DatabaseError, match="a Plan is frozen"), transaction.atomic():
+        Plan.objects.filter(pk=plan.pk)._raw_delete("default")
+
+
+def test_it_is_served_byte_for_byte_with_its_digest(client, plan):
+    response = client.get("/api/v1/studies/exam-honesty/plan")
+    assert response.content == plan.document.encode()
+    assert response["ETag"] == f'"{plan.digest}"'
+    assert not response.cookies
+
+
+def test_a_draft_has_no_plan_to_serve(client, draft):
+    assert client.get("/api/v1/studies/exam-honesty/plan").status_code == 404
+    assert client.get("/s/exam-honesty/").status_code == 404
+
+
+@pytest.mark.parametrize("case", load("plans.json"), ids=lambda case: case["name"])
+def test_it_agrees_with_the_browser_on_what_is_sound(case):
+    if case["accepted"]:
+        documents.verify(case["plan"])
+    else:
+        with pytest.raises(documents.Unsound):
+            documents.verify(case["plan"])
+
+
+def test_a_study_opens_once(plan, today):
+    with pytest.raises(services.CannotOpen, match="is open already"):
+        services.open_study(study_id=plan.study_id, today=today)
+
+
+def test_a_study_without_questions_does_not_open(draft, today):
+    draft.questions.all().delete()
+    with pytest.raises(services.CannotOpen, match="has no questions"):
+        services.open_study(study_id=draft.pk, today=today)
+    assert not Budget.objects.exists()
+
+
+def test_a_study_whose_last_day_is_past_does_not_open(draft, today):
+    draft.closes_on = today - datetime.timedelta(days=1)
+    draft.save()
+    with pytest.raises(services.CannotOpen, match="last day in the past"):
+        services.open_study(study_id=draft.pk, today=today)
+
+
+def test_more_than_one_person_may_lose_in_all_does_not_open(draft, today):
+    draft.questions.update(epsilon=Decimal(4))
+    with pytest.raises(services.CannotOpen, match="expected at most 2980 to 1"):
+        services.open_study(study_id=draft.pk, today=today)
+    assert not Plan.objects.exists()
+    assert not Budget.objects.exists()
+
+
+def test_a_question_with_one_choice_does_not_open(draft, today):
+    draft.questions.filter(name="often").update(choices="Never", may_decline=False)
+    with pytest.raises(services.CannotOpen, match="choices must be 2 to 50, one a line, got 1"):
+        services.open_study(study_id=draft.pk, today=today)
+
+
+def test_closing_twice_keeps_the_first_day(plan, today):
+    services.close_plan(plan_id=plan.pk, today=today)
+    later = services.close_plan(plan_id=plan.pk, today=today + datetime.timedelta(days=3))
+    assert later.closed_on == today
+
+
+def test_a_study_closes_by_itself_after_its_last_day(draft, today):
+    draft.closes_on = today
+    draft.save()
+    plan = services.open_study(study_id=draft.pk, today=today)
+    assert services.close_due(today=today) == []
+    assert services.close_due(today=today + datetime.timedelta(days=1)) == [plan.pk]
+
+
+def test_changing_means_a_new_wave_and_the_old_plan_stays(plan, today):
+    with pytest.raises(services.CannotOpen, match="close it first"):
+        services.begin_wave(study_id=plan.study_id)
+    services.close_plan(plan_id=plan.pk, today=today)
+    study = services.begin_wave(study_id=plan.study_id)
+    study.questions.filter(name="copied").update(text="Have you ever copied?")
+    second = services.open_study(study_id=study.pk, today=today)
+    assert (second.wave, second.digest != plan.digest) == (2, True)
+    assert Plan.objects.get(wave=1).document == plan.document
+    assert Budget.objects.count() == 1
+
+
+def test_a_new_wave_cannot_change_the_cap(plan, today):
+    services.close_plan(plan_id=plan.pk, today=today)
+    study = services.begin_wave(study_id=plan.study_id)
+    study.cap = Decimal(9)
+    study.save()
+    with pytest.raises(services.CannotOpen, match="cannot change to 9"):
+        services.open_study(study_id=study.pk, today=today)

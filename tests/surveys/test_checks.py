@@ -1,0 +1,86 @@
+"""Missing or contradictory settings: refused at start, with an id and a hint."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from surveys.environment import Environment
+
+HOUSE = Path(__file__).parent.parent.parent
+SOUND = {
+    "CANDOR_MODE": "production",
+    "SECRET_KEY": "aZ3-" * 15,
+    "ALLOWED_HOSTS": "candor.example.org",
+    "DATABASE_URL": "postgres://candor@db/candor",
+    "REDIS_URL": "redis://queue:6379/0",
+}
+
+
+def start(tmp_path, *command, **environment):
+    settings = {"PATH": "/usr/bin:/bin", "CANDOR_DATA": str(tmp_path), **environment}
+    return subprocess.run(
+        [sys.executable, *command], cwd=HOUSE, env=settings, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def check(tmp_path, **environment):
+    return start(tmp_path, "manage.py", "check", **environment)
+
+
+def test_local_mode_needs_no_setting(tmp_path):
+    assert check(tmp_path).returncode == 0
+
+
+def test_production_with_everything_it_needs_is_let_through(tmp_path):
+    done = check(tmp_path, **SOUND)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "id"),
+    [
+        ({"SECRET_KEY": ""}, "candor.E002"),
+        ({"SECRET_KEY": "short"}, "candor.E002"),
+        ({"ALLOWED_HOSTS": ""}, "candor.E003"),
+        ({"ALLOWED_HOSTS": "*"}, "candor.E003"),
+        ({"DEBUG": "1"}, "candor.E004"),
+        ({"DATABASE_URL": ""}, "candor.E005"),
+        ({"DATABASE_URL": "sqlite:////tmp/x"}, "candor.E005"),
+        ({"REDIS_URL": ""}, "candor.E006"),
+        ({"CANDOR_DEMO": "1"}, "candor.E007"),
+        ({"DATABASE_URL": "mysql://root:hunter2@db/x"}, "candor.E001"),
+        ({"REDIS_URL": "amqp://queue"}, "candor.E001"),
+        ({"CANDOR_PORT": "eighty"}, "candor.E001"),
+        ({"CANDOR_PORT": "70000"}, "candor.E001"),
+        ({"DEBUG": "maybe"}, "candor.E001"),
+        ({"CANDOR_MODE": "prod"}, "candor.E001"),
+    ],
+    ids=str,
+)
+def test_what_is_missing_or_contradictory_is_named_with_a_hint(tmp_path, change, id):
+    done = check(tmp_path, **{**SOUND, **change})
+    assert done.returncode != 0
+    assert id in done.stderr
+    assert "HINT" in done.stderr
+    assert "hunter2" not in done.stderr
+
+
+@pytest.mark.parametrize("module", ["surveys.wsgi", "surveys.celery"])
+def test_server_and_worker_refuse_to_start_too(tmp_path, module):
+    start_it = {
+        "surveys.wsgi": "import surveys.wsgi",
+        "surveys.celery": "from surveys.celery import app, refuse_unsafe_settings; app.loader.import_default_modules();"
+        " refuse_unsafe_settings()",
+    }
+    done = start(tmp_path, "-c", start_it[module], **{**SOUND, "SECRET_KEY": ""})
+    assert done.returncode != 0
+    assert "candor.E002" in done.stderr
+
+
+def test_every_problem_is_gathered_not_only_the_first():
+    environment = Environment({"A": "x", "B": "y"})
+    assert environment.whole("A", 1, least=0, most=9) == 1
+    assert environment.flag("B", default=True) is True
+    assert [problem.variable for problem in environment.problems] == ["A", "B"]

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { randomise } from '../../surveys/intake/static/intake/channel.js';
+import { systemWords, WORD } from '../../surveys/intake/static/intake/words.js';
+import { replay, vectors } from './cases.js';
+
+for (const file of ['table', 'subset'])
+  for (const { name, channel, answer, words, report } of vectors(file))
+    test(`it agrees with Python word for word: ${name}`, () => {
+      const replayed = replay(words);
+      assert.deepEqual(randomise(answer, channel, replayed), report);
+      assert.equal(replayed.left(), 0, 'every word is used');
+    });
+
+const TABLE = { kind: 'table', weights: [[5, 3, 2], [2, 6, 2], [1, 3, 6]] };
+const SUBSET = { kind: 'subset', choices: 7, size: 2, keep: 2 ** 31 };
+
+for (const channel of [TABLE, SUBSET])
+  for (const answer of [987, -987, 0.987, '987', undefined])
+    test(`an error of a ${channel.kind} does not repeat the answer (${typeof answer} ${answer})`, () => {
+      assert.throws(() => randomise(answer, channel, replay([])), (error) => error instanceof RangeError && !/987|undefined/.test(error.message));
+    });
+
+test('a kind that is not known is refused, by name', () => {
+  assert.throws(() => randomise(0, { kind: 'trust' }), /expected table or subset, got trust/);
+});
+
+test('a table sends what its weights say, by the words of the operating system', () => {
+  const counts = tallyOf(TABLE, 1, (report) => report, 3);
+  expectChance(counts, [0.2, 0.6, 0.2]);
+});
+
+test('a subset holds the answer as often as its keep says, and every subset of a kind alike', () => {
+  const pairs = [...Array(7).keys()].flatMap((a) => [...Array(7).keys()].filter((b) => b > a).map((b) => `${a},${b}`));
+  const counts = tallyOf(SUBSET, 3, (report) => pairs.indexOf(String(report)), pairs.length);
+  const share = SUBSET.keep / WORD;
+  expectChance(counts, pairs.map((pair) => (pair.includes('3') ? share / 6 : (1 - share) / 15)));
+});
+
+const DRAWS = 100_000;
+
+function tallyOf(channel, answer, indexOf, size) {
+  const counts = Array(size).fill(0);
+  for (let i = 0; i < DRAWS; i++) counts[indexOf(randomise(answer, channel, systemWords))]++;
+  return counts;
+}
+
+/** Compare counts with shares by χ². The false alarm of each of the two tests has chance 10⁻⁶: one run of the pair in 500,000. */
+function expectChance(counts, shares) {
+  const statistic = counts.reduce((sum, count, i) => sum + (count - DRAWS * shares[i]) ** 2 / (DRAWS * shares[i]), 0);
+  const greatest = { 2: 27.631, 20: 65.421 }[counts.length - 1]; // upper 10⁻⁶ points of χ² with 2 and 20 degrees of freedom
+  assert.ok(statistic < greatest, `expected χ² below ${greatest}, got ${statistic}`);
+}

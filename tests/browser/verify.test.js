@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { lossOf, MAXIMUM_TOTAL, verify } from '../../surveys/intake/static/intake/verify.js';
+import { soundPlan, vectors } from './cases.js';
+
+for (const { name, channel, loss } of vectors('losses'))
+  test(`it finds the loss that Python finds: ${name}`, () => assert.deepEqual(lossOf(channel), loss.map(BigInt)));
+
+for (const { name, plan, accepted, why } of vectors('plans'))
+  test(`it ${accepted ? 'accepts' : 'refuses'} what the server does: ${name}`, () => {
+    if (accepted) assert.ok(verify(plan).questions.length > 0);
+    else assert.throws(() => verify(plan), Error, why);
+  });
+
+test('vectors hold Plans to accept and Plans to refuse', () => {
+  assert.deepEqual(new Set(vectors('plans').map(({ accepted }) => accepted)), new Set([true, false]));
+});
+
+test('a sound Plan gives back what was declared and found', () => {
+  const { questions, declared, found } = verify(soundPlan());
+  assert.deepEqual(questions.map(({ name }) => name), ['q1', 'q2']);
+  assert.deepEqual(questions[0].found, [3n, 1n]);
+  assert.deepEqual(declared, [9n, 1n]);
+  assert.ok(found[0] <= declared[0] * found[1]);
+});
+
+test('a loss may be declared larger than it is', () => {
+  const plan = soundPlan();
+  plan.questions[0].loss = ['30', '7'];
+  plan.loss = [90, 7];
+  assert.ok(verify(plan));
+});
+
+const subset = (change) => (plan) => Object.assign(plan.questions[1].channel, change);
+const weights = (rows) => (plan) => (plan.questions[0].channel.weights = rows);
+const first = (change) => (plan) => Object.assign(plan.questions[0], change);
+
+/** What is broken, how, and what the message must name. */
+const REFUSED = [
+  ['a question that declares less than it loses', first({ loss: [299, 100] }), /^q1: expected loss of at most 299\/100, got 3\/1$/],
+  ['a total that declares less than it loses', (plan) => (plan.loss = [8, 1]), /^all questions together: expected loss of at most 8\/1/],
+  ['a total above the maximum', (plan) => (plan.loss = [Number(MAXIMUM_TOTAL) * 2 + 1, 2]), /^all questions together: expected loss of at most 2980/],
+  ['rows of different sums', weights([[3, 1], [1, 2]]), /^q1: expected rows of one sum/],
+  ['rows of different lengths', weights([[3, 1], [1, 2, 1]]), /^q1: expected 2 weights in each row/],
+  ['rows that sum above 2³²', weights([[3 * 2 ** 30, 2 ** 30 + 1], [2 ** 30 + 1, 3 * 2 ** 30]]), /^q1: expected rows of one sum, at most 2³²/],
+  ['a zero beside a positive weight', weights([[4, 0], [1, 3]]), /^q1: expected every report possible from every answer/],
+  ['a report that never comes', weights([[3, 1, 0], [1, 3, 0]]), /^q1: expected a report for each choice/],
+  ['a report that comes from no answer', weights([[4, 0], [4, 0]]), /^q1: expected every report possible, got a column of zeros/],
+  ['a weight below zero', weights([[5, -1], [1, 3]]), /^q1: expected weights from 0/],
+  ['a weight that is not whole', weights([[2.5, 1.5], [1.5, 2.5]]), /^q1: expected weights from 0/],
+  ['a weight in a string', weights([['3', 1], [1, 3]]), /^q1: expected weights from 0/],
+  ['fewer rows than choices', weights([[3, 1]]), /^q1: expected 2 rows of weights, got 1/],
+  ['rows without a weight', weights([[], []]), /^q1: expected a report for each choice, got 0/],
+  ['a report that stands for no choice', weights([[1, 2, 3], [3, 2, 1]]), /^q1: expected a report for each choice, got 3/],
+  ['rows that tell nothing', weights([[2, 2], [2, 2]]), /^q1: expected rows that differ/],
+  ['no weights', weights(undefined), /^q1: expected 2 rows/],
+  ['a size of nothing', subset({ size: 0 }), /^q2: expected size from 1 to 4, got 0/],
+  ['a size of everything', subset({ size: 5 }), /^q2: expected size from 1 to 4, got 5/],
+  ['a keep that always tells', subset({ keep: 2 ** 32 }), /^q2: expected keep from 1/],
+  ['a keep that favours a lie', subset({ keep: 2 ** 29 }), /^q2: expected keep to favour the truth/],
+  ['a channel for other choices', subset({ choices: 6 }), /^q2: expected 5 choices/],
+  ['a channel of no known kind', first({ channel: { kind: 'plain' } }), /^q1: expected a table or subset channel, got plain/],
+  ['no channel', first({ channel: undefined }), /^q1: expected a table or subset channel/],
+  ['another protection', first({ protection: 'publication' }), /^q1: expected protection device, got publication/],
+  ['a kind that is not known', first({ kind: 'text' }), /^q1: expected kind/],
+  ['yes or no with a third answer', first({ choices: ['No', 'Yes', 'Maybe'] }), /^q1: expected choices No and Yes/],
+  ['a single choice', first({ kind: 'single', choices: ['Yes'] }), /^q1: expected two choices or more/],
+  ['a decline that is not 0 or 1', first({ decline: 2 }), /^q1: expected decline/],
+  ['a name twice', (plan) => (plan.questions[1].name = 'q1'), /^plan: expected each question named once/],
+  ['no questions', (plan) => (plan.questions = []), /^plan: expected questions/],
+  ['another format', (plan) => (plan.format = 2), /^plan: expected format 1, got 2/],
+  ['a loss over zero', first({ loss: [3, 0] }), /^q1: expected a declared loss/],
+  ['a loss below zero on both sides', first({ loss: [-3, -1] }), /^q1: expected a declared loss/],
+  ['a loss that no double holds', first({ loss: [2 ** 60, 1] }), /^q1: expected a declared loss/],
+  ['a loss in a float', first({ loss: [3.5, 1] }), /^q1: expected a declared loss/],
+  ['a loss in hex', first({ loss: ['0x10', 1] }), /^q1: expected a declared loss/],
+  ['no loss', first({ loss: undefined }), /^q1: expected a declared loss/],
+];
+
+for (const [what, breakIt, message] of REFUSED)
+  test(`it refuses ${what}`, () => {
+    const plan = soundPlan();
+    breakIt(plan);
+    assert.throws(() => verify(plan), { message });
+  });
+
+for (const nothing of [null, undefined, 7, [], {}])
+  test(`it refuses ${JSON.stringify(nothing)} in place of a Plan`, () => assert.throws(() => verify(nothing), Error));

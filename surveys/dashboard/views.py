@@ -1,0 +1,103 @@
+"""What people see who are not answering: home, the studies shared with them, results."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from surveys.dashboard.progress import Progress, progress_of
+from surveys.dashboard.results import MANY, results_of
+from surveys.design import queries as design
+from surveys.design.models import Plan, Study
+from surveys.ledger import queries as ledger
+from surveys.people import queries as people
+from surveys.releases import queries as releases
+from surveys.releases.models import Release
+
+ON_A_PAGE = 25
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """Say what Candor is, and which studies are open."""
+    open_plans = design.plans().filter(closed_on=None).order_by("study__title")
+    page = Paginator(open_plans, ON_A_PAGE).get_page(request.GET.get("page"))
+    return render(request, "dashboard/home.html", {"page": page})
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A study in a researcher's list. A draft has not opened, and has no progress."""
+
+    study: Study
+    progress: Progress | None
+
+
+@never_cache
+@login_required
+@require_safe
+def studies(request: HttpRequest) -> HttpResponse:
+    """List the studies shared with whoever is signed in."""
+    page = Paginator(people.studies_of(request.user), ON_A_PAGE).get_page(request.GET.get("page"))
+    newest = {plan.study_id: plan for plan in design.plans().filter(study__in=list(page)).order_by("wave")}
+    last = releases.latest_releases(newest.values())
+    accounts = ledger.accounts()
+    shared = [Shared(study, _progress(newest.get(study.pk), accounts, last)) for study in page]
+    return render(request, "dashboard/studies.html", {"page": page, "shared": shared})
+
+
+@never_cache
+@login_required
+@require_safe
+def study(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a study to those it is shared with; to anyone else there is none of this name."""
+    found = get_object_or_404(people.studies_of(request.user), slug=slug)
+    return _show(request, found, shared=True)
+
+
+@require_safe
+def results(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a study's results to everyone, if its Plan says that they are for everyone."""
+    return _show(request, people.readable_study(slug, request.user), shared=False)
+
+
+def _show(request: HttpRequest, study: Study, *, shared: bool) -> HttpResponse:
+    plan = design.latest_plan(study.slug)
+    if plan is None:
+        return render(request, "dashboard/draft.html", {"study": study})
+    published = releases.releases_of(study)
+    shown = _chosen(published, request.GET.get("release"))
+    context: dict[str, Any] = {
+        "shared": shared,
+        "study": study,
+        "plan": plan,
+        "progress": _progress(plan, ledger.accounts(), releases.latest_releases([plan])),
+        "published": published,
+        "shown": shown,
+        "results": results_of(shown) if shown else [],
+        "many": MANY,
+        "link": request.build_absolute_uri(study.get_absolute_url()) + f"#{plan.digest}",
+    }
+    return render(request, "dashboard/study.html", context)
+
+
+def _chosen(published: list[Release], row: str | None) -> Release | None:
+    """Return the release paid for by a row of the ledger, the newest if none is named."""
+    if row is None:
+        return published[0] if published else None
+    for release in published:
+        if str(release.entry.number) == row:
+            return release
+    raise Http404("no release has this number")
+
+
+def _progress(plan: Plan | None, accounts: dict[int, ledger.Account], last: dict[int, Release]) -> Progress | None:
+    if plan is None or plan.study.budget_id is None:
+        return None
+    account = accounts[plan.study.budget_id]
+    return progress_of(plan, answers=releases.answers_so_far(plan), account=account, last=last.get(plan.pk))

@@ -1,0 +1,188 @@
+"""The pages for people who are not answering."""
+
+import datetime
+import html
+import re
+
+import pytest
+from django.contrib.auth.models import Group
+from django.template.loader import render_to_string
+from django.test import Client
+
+from surveys.dashboard.pictures import percent
+from surveys.dashboard.results import results_of
+from surveys.design.models import Plan, Study
+from surveys.people import services as people
+from surveys.people.apps import ADMINS
+from surveys.releases import queries as releases
+from tests.surveys.dashboard.small import NOW, STUDY, answer, close, open_small, publish
+
+pytestmark = pytest.mark.django_db
+
+ESTIMATE = re.compile(r"<b>(−?\d+\.\d)%</b>")  # the form in which pages show an estimate
+INTERVAL = re.compile(r"<span>(−?\d+\.\d) to (−?\d+\.\d)</span>")
+
+
+def text_of(client: Client, path: str) -> str:
+    response = client.get(path)
+    assert response.status_code == 200
+    return html.unescape(response.content.decode())
+
+
+# Who may see what
+
+
+def test_a_study_that_is_not_shared_looks_as_if_it_did_not_exist(outsider: Client, plan: Plan) -> None:
+    hidden, missing = outsider.get("/studies/small/"), outsider.get("/studies/no-such-study/")
+    assert (hidden.status_code, missing.status_code) == (404, 404)
+    without_token = [re.sub(rb'value="\w{64}"', b"", response.content) for response in (hidden, missing)]
+    assert without_token[0] == without_token[1]
+
+
+def test_a_study_that_is_not_shared_is_not_listed(outsider: Client, plan: Plan) -> None:
+    assert STUDY["title"] not in text_of(outsider, "/studies/")
+
+
+def test_a_shared_study_is_listed_with_the_link_that_carries_its_digest(member: Client, plan: Plan) -> None:
+    page = text_of(member, "/studies/")
+    assert STUDY["title"] in page
+    assert f"http://testserver/s/small/#{plan.digest}" in page
+
+
+def test_strangers_are_asked_to_sign_in(client: Client, plan: Plan) -> None:
+    for path in ("/studies/", "/studies/small/"):
+        assert client.get(path).headers["Location"] == f"/accounts/login/?next={path}"
+
+
+def test_an_admin_sees_every_study_and_the_way_to_edit_it(client: Client, plan: Plan) -> None:
+    admin = people.ensure_user(username="boss", password="a long enough password", is_admin=True)
+    assert Group.objects.get(name=ADMINS) in admin.groups.all()
+    client.force_login(admin)
+    assert STUDY["title"] in text_of(client, "/studies/")
+    assert f"/admin/design/study/{plan.study_id}/change/" in text_of(client, "/studies/small/")
+
+
+def test_a_member_is_not_shown_the_way_to_edit(member: Client) -> None:
+    assert "/admin/" not in text_of(member, "/studies/small/")
+
+
+def test_results_for_members_are_hidden_from_strangers(client: Client, published: Plan) -> None:
+    assert client.get("/results/small/").status_code == 404
+
+
+def test_public_results_are_for_everyone_and_set_no_cookie(client: Client, db: None) -> None:
+    plan = open_small(results="public")
+    answer(plan)
+    publish(plan)
+    response = client.get("/results/small/")
+    assert ESTIMATE.search(response.content.decode())
+    assert not response.cookies
+
+
+# What a page may say
+
+
+def test_nothing_published_means_no_estimate(member: Client, plan: Plan) -> None:
+    answer(plan, 37)
+    page = text_of(member, "/studies/small/")
+    assert "Nothing is published before <b>100 answers</b>; 37 have come." in page
+    assert not ESTIMATE.search(page)
+
+
+def test_every_estimate_on_the_page_is_in_the_release_with_its_interval(member: Client, published: Plan) -> None:
+    page = text_of(member, "/studies/small/")
+    release = releases.releases_of(published.study)[0]
+    choices = [choice for question in release.numbers["questions"] for choice in question["choices"]]
+    assert set(ESTIMATE.findall(page)) <= {percent(choice["estimate"]) for choice in choices}
+    assert set(INTERVAL.findall(page)) <= {
+        (percent(low), percent(high)) for low, high in (c["interval"] for c in choices)
+    }
+    assert len(INTERVAL.findall(page)) == 5  # the Likert question; yes/no says its interval in words
+
+
+def test_yes_is_said_before_no(published: Plan) -> None:
+    first = results_of(releases.releases_of(published.study)[0])[0]
+    assert [row.choice for row in first.rows] == ["Yes", "No"]
+    assert first.headline is first.rows[0]
+
+
+def test_a_negative_estimate_is_shown_as_it_is_and_explained(member: Client, published: Plan) -> None:
+    page = text_of(member, "/studies/small/")
+    results = results_of(releases.releases_of(published.study)[0])
+    explained = any(result.negatives for result in results)
+    assert ("below zero?" in page) == explained
+    for result in results:
+        for row in result.negatives[:2]:
+            assert row.estimate.value < 0
+
+
+def test_what_false_reports_can_do_is_on_the_page(member: Client, published: Plan) -> None:
+    """One false report of 120 at odds 73 : 27 moves a share by 100/(120·(0.731 − 0.269)) = 1.803 points."""
+    page = text_of(member, "/studies/small/")
+    assert "Who could skew this?" in page
+    assert '<th scope="row">question 1</th><td class="n">1.81</td>' in page
+
+
+def test_what_was_spent_is_the_ledgers_sum(member: Client, published: Plan) -> None:
+    assert "ε 0.75 of 2.00 is spent" in text_of(member, "/studies/small/")
+
+
+def test_an_earlier_release_can_be_read_by_its_row(member: Client, published: Plan) -> None:
+    answer(published)
+    publish(published, NOW + datetime.timedelta(hours=25))
+    assert "240 answers, published" in text_of(member, "/studies/small/")
+    earlier = text_of(member, "/studies/small/?release=1")
+    assert "120 answers, published" in earlier
+    assert "These are earlier numbers" in earlier
+    assert member.get("/studies/small/?release=3").status_code == 404
+
+
+def test_a_draft_says_that_it_is_one(member: Client, researcher: object) -> None:
+    draft = Study.objects.create(**{**STUDY, "slug": "draft", "title": "A draft"})
+    people.share(study=draft, user=researcher)  # type: ignore[arg-type]
+    assert "This study has not opened" in text_of(member, "/studies/draft/")
+    assert "Draft" in text_of(member, "/studies/")
+
+
+# Pages for strangers
+
+
+@pytest.mark.parametrize("path", ["/", "/promises/"])
+def test_strangers_get_no_cookie(client: Client, plan: Plan, path: str) -> None:
+    response = client.get(path)
+    assert response.status_code == 200
+    assert not response.cookies
+
+
+def test_home_lists_open_studies_with_the_link_that_carries_the_digest(client: Client, plan: Plan) -> None:
+    assert f'href="/s/small/#{plan.digest}"' in text_of(client, "/")
+    close(plan)
+    assert "/s/small/" not in text_of(client, "/")
+
+
+def test_promises_say_what_is_not_protected_and_how_to_check(client: Client, db: None) -> None:
+    page = text_of(client, "/promises/")
+    assert 'id="not-protected"' in page
+    assert 'id="check"' in page
+    assert page.count("Everything.") == 3
+
+
+def test_no_page_needs_an_inline_style_or_script(member: Client, published: Plan) -> None:
+    for path in ("/", "/studies/", "/studies/small/", "/registry/", "/registry/small/", "/promises/", "/nowhere/"):
+        page = member.get(path).content.decode()
+        assert "style=" not in page
+        assert "<script" not in page
+        assert "<style" not in page
+
+
+@pytest.mark.parametrize("name", ["400.html", "403.html", "403_csrf.html", "404.html", "500.html"])
+def test_pages_that_say_no_need_nothing_but_their_words(name: str) -> None:
+    assert "<h1>" in render_to_string(name)
+
+
+def test_signing_in_and_out(client: Client, researcher: object, db: None) -> None:
+    wrong = client.post("/accounts/login/", {"username": "member", "password": "wrong"})
+    assert "No account has this name with this password" in wrong.content.decode()
+    right = client.post("/accounts/login/", {"username": "member", "password": "a long enough password"})
+    assert right.headers["Location"] == "/studies/"
+    assert client.post("/accounts/logout/").headers["Location"] == "/"

@@ -19,7 +19,7 @@ class ReleaseSerializer(serializers.ModelSerializer):
 
     def get_charge(self, release: Release) -> dict[str, Any]:
         entry = release.entry
-        return {"epsilon": f"{entry.epsilon.normalize():f}", "row": entry.number, "statistic": entry.statistic}
+        return {"epsilon": str(entry.epsilon), "row": entry.number, "statistic": entry.statistic}
 
     def get_method(self, release: Release) -> dict[str, Any]:
         content = release.request.plan.content

@@ -7,11 +7,13 @@ numbers. The digest is the SHA-256 of these bytes. `verify` is the twin of intak
 
 import hashlib
 import json
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpengine.local.channels import Channel, channel_for, channel_from
-from dpengine.privacy import loss_of_all
+from dpengine.privacy import LARGEST_EPSILON, loss_of_all
+from surveys.ledger.models import plain
 
 if TYPE_CHECKING:
     from surveys.design.models import Question, Study
@@ -50,7 +52,7 @@ def compose(study: "Study") -> dict[str, Any]:
     """Return the Plan's content for a study as it stands."""
     questions = [_question(question) for question in study.questions.all()]
     return {
-        "caps": {"central_epsilon": f"{study.cap.normalize():f}"},
+        "caps": {"central_epsilon": f"{plain(study.cap)}"},
         "contact": study.contact,
         "format": FORMAT,
         "language": "en",
@@ -58,7 +60,7 @@ def compose(study: "Study") -> dict[str, Any]:
         "neighbours": str(study.neighbours),
         "organisation": study.organisation,
         "publication": {
-            "epsilon": f"{study.release_epsilon.normalize():f}",
+            "epsilon": f"{plain(study.release_epsilon)}",
             "rule": str(study.rule),
             "smallest_batch": study.smallest_batch,
             **({"hours": study.hours} if study.rule == "every" else {}),
@@ -124,6 +126,8 @@ def verify(content: dict[str, Any]) -> None:
         raise Unsound("questions: expected one or more, got none")
     for question in content["questions"]:
         found.append(_verify_question(question))
+    if not 0 < Decimal(content["caps"]["central_epsilon"]) <= LARGEST_EPSILON:
+        raise Unsound(f"central_epsilon: expected above 0 and at most {LARGEST_EPSILON}")
     declared, total = _fraction(content["loss"]), loss_of_all(found)
     if declared < total:
         raise Unsound(f"loss: declared {_say(declared)}, but the questions together lose {_say(total)}")

@@ -14,6 +14,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 from django.urls import reverse
 
+from dpengine.privacy import LARGEST_EPSILON
 from surveys.design import documents
 from surveys.ledger.models import Budget, EpsilonField
 
@@ -54,7 +55,10 @@ class Study(models.Model):
     unit = models.CharField(max_length=40, choices=Unit, default=Unit.RESPONDENT_IN_STUDY)
     neighbours = models.CharField(max_length=20, choices=Neighbours, default=Neighbours.CHANGE_ONE)
     cap = EpsilonField(
-        "central cap, ε", default=2, help_text="How much all publications together may ever give away about one person."
+        "cap for all publications, ε",
+        default=2,
+        validators=[MaxValueValidator(LARGEST_EPSILON)],
+        help_text="How much all publications together may ever give away about one person.",
     )
     rule = models.CharField("publish", max_length=20, choices=Rule, default=Rule.WHEN_CLOSED)
     hours = models.PositiveSmallIntegerField(
@@ -63,7 +67,9 @@ class Study(models.Model):
         help_text="Counts only for “every so many hours”.",
         validators=[MinValueValidator(1)],
     )
-    release_epsilon = EpsilonField("ε of one publication", default=1, help_text="Shared equally by the questions.")
+    release_epsilon = EpsilonField(
+        "cost of one publication, ε", default=1, help_text="Shared equally by the questions."
+    )
     smallest_batch = models.PositiveIntegerField(
         default=100,
         validators=[MinValueValidator(10), MaxValueValidator(1_000_000)],
@@ -117,7 +123,9 @@ class Question(models.Model):
         blank=True, help_text="One a line. Leave empty for yes or no, and for the five usual points of agreement."
     )
     may_decline = models.BooleanField("offers “Prefer not to say”", default=False)
-    epsilon = EpsilonField("ε", default=1, help_text="1 sends 73 of 100 yes answers as yes, 27 as no.")
+    epsilon = EpsilonField(
+        "loss of one answer, ε", default=1, help_text="1 sends 73 of 100 yes answers as yes, 27 as no."
+    )
 
     class Meta:
         ordering = ("position", "pk")

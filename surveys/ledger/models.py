@@ -17,6 +17,11 @@ else:
     ExactField = models.Field
 
 
+def plain(amount: Decimal) -> Decimal:
+    """Return the same amount without trailing zeros: 1.8, not 1.800000000, and 20, not 2E+1."""
+    return Decimal(f"{amount.normalize():f}")
+
+
 class EpsilonField(ExactField):
     """An exact ε: a Decimal in Python, a whole number of billionths in the database.
 
@@ -30,7 +35,7 @@ class EpsilonField(ExactField):
         return "BigIntegerField"
 
     def from_db_value(self, value: int | None, *args: Any) -> Decimal | None:
-        return None if value is None else Decimal(value).scaleb(-PLACES)
+        return None if value is None else plain(Decimal(value).scaleb(-PLACES))
 
     def to_python(self, value: Any) -> Decimal | None:
         return value if value is None or isinstance(value, Decimal) else Decimal(str(value))

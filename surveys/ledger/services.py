@@ -6,16 +6,14 @@ from decimal import Decimal
 from django.db import transaction
 
 from dpengine.accounting.filters import PureFilter
-from surveys.ledger.models import Budget, Entry
+from surveys.ledger.models import Budget, Entry, plain
 
 
 class Overspent(Exception):
     """The charge does not fit under the cap. Nothing was written."""
 
     def __init__(self, charge: Decimal, left: Decimal) -> None:
-        super().__init__(
-            f"Publishing costs {charge.normalize():f}; {left.normalize():f} is left. Nothing was published."
-        )
+        super().__init__(f"Publishing costs {plain(charge)}; {plain(left)} is left. Nothing was published.")
         self.charge = charge
         self.left = left
 

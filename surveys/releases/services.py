@@ -90,7 +90,7 @@ def publish(*, request_id: int, now: datetime.datetime) -> Release:
         epsilon=statistics.cost(parts),
         statistic=request.digest,
         reason=f"Shares of {len(parts)} questions, wave {plan.wave}",
-        mechanism=f"discrete Laplace, {len(parts)} tallies of {totals.reports} reports",
+        mechanism=f"discrete Laplace, {len(parts)} tallies of {totals.reports:,} reports",
         who=request.who,
         day=now.date(),
     )

@@ -19,6 +19,7 @@ from dpengine.privacy import round_up
 from surveys.aggregation import queries as aggregation
 from surveys.aggregation.queries import PublicTally, Totals
 from surveys.design.models import Plan
+from surveys.ledger.models import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Part:
     @property
     def parameters(self) -> dict[str, Any]:
         return {
-            "epsilon": f"{round_up(self.mechanism.epsilon).normalize():f}",
+            "epsilon": str(plain(round_up(self.mechanism.epsilon))),
             "name": "discrete Laplace",
             "scale": self.mechanism.scale,  # JSON keeps a binary float exactly
             "sensitivity": self.mechanism.sensitivity,

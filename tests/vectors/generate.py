@@ -8,6 +8,7 @@ import json
 import random
 from copy import deepcopy
 from decimal import Decimal
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +37,22 @@ def recorded(channel: Channel, answer: int, stream: random.Random) -> dict[str, 
     used: list[int] = []
 
     def words() -> int:
-        edge = [0, WORD - 1, WORD - 2, 2**31]
-        used.append(stream.choice(edge) if stream.random() < 0.15 else stream.randrange(WORD))
+        used.append(stream.choice(edges) if stream.random() < 0.3 else stream.randrange(WORD))
         return used[-1]
+
+    edges = [0, WORD - 1, WORD - 2, *thresholds(channel, answer)]
 
     report = channel.randomise(answer, words)
     return {"channel": channel.document(), "answer": answer, "words": used, "report": report}
+
+
+def thresholds(channel: Channel, answer: int) -> list[int]:
+    """Return the words on both sides of every decision: who errs by one must be found."""
+    if isinstance(channel, Subset):
+        return [channel.keep - 1, channel.keep]
+    whole = WORD - WORD % channel.total  # the first word to be rejected, if any is
+    limits = [*accumulate(channel.weights[answer])][:-1]
+    return [word for limit in [*limits, whole] for word in (limit - 1, limit) if word < WORD]
 
 
 def cases(channels: list[Any], stream: random.Random) -> list[dict[str, Any]]:

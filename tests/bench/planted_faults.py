@@ -1,0 +1,142 @@
+"""Break the code on purpose, and see that a test fails.
+
+Each fault is planted in a copy of the tree, and the tests named beside it are run there. A fault
+that no test finds is printed as MISSED, and the exit status says so.
+
+    python -m tests.bench.planted_faults
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+HOUSE = Path(__file__).parent.parent.parent
+PYTEST = (sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
+NODE = ("node", "--test", "tests/browser/")
+BROWSER = "surveys/intake/static/intake"
+
+
+@dataclass(frozen=True)
+class Fault:
+    name: str
+    file: str
+    old: str
+    new: str
+    command: tuple[str, ...]
+
+
+FAULTS = (
+    Fault("answer sent raw", f"{BROWSER}/report.js", "randomise(answer, channel, this.#words)", "answer", NODE),
+    Fault("keep off by one in JS only", f"{BROWSER}/subset.js", "words() < keep", "words() <= keep", NODE),
+    Fault("a table's limit off by one in JS only", f"{BROWSER}/table.js", "drawn < (", "drawn <= (", NODE),
+    Fault("JS throws again when someone goes back", f"{BROWSER}/report.js", "if (!drawn.has(answer)) ", "", NODE),
+    Fault("JS rejects no word", f"{BROWSER}/words.js", "while (word >= limit) word = words();", "", NODE),
+    Fault("JS lets a smaller declared loss pass", f"{BROWSER}/verify.js", ">= found[0] * declared[1]", ">= 0n", NODE),
+    Fault(
+        "an import across a wall",
+        "surveys/intake/services.py",
+        "from surveys.intake import receipts",
+        "from surveys.intake import receipts\nfrom surveys.ledger import services as ledger  # noqa: F401",
+        (*PYTEST, "tests/test_floor_plan.py"),
+    ),
+    Fault(
+        "a second draw on retry",
+        "surveys/releases/services.py",
+        "if done := Release.objects.filter(request=request).first():\n        return done",
+        "Release.objects.filter(request=request)",
+        (*PYTEST, "tests/surveys/releases"),
+    ),
+    Fault(
+        "a charge without a release",
+        "surveys/releases/services.py",
+        "@transaction.atomic\ndef publish(",
+        "def publish(",
+        (*PYTEST, "tests/surveys/releases"),
+    ),
+    Fault(
+        "the cap off by a hair",
+        "dpengine/accounting/filters.py",
+        "return charge <= self.left(spent)",
+        'return charge <= self.left(spent) + Decimal("1e-9")',
+        (*PYTEST, "tests/dpengine/accounting"),
+    ),
+    Fault(
+        "rounding away from privacy",
+        "dpengine/local/subset.py",
+        "keep = int(WORD * (size * loss) / (size * loss + choices - size))",
+        "keep = 1 + int(WORD * (size * loss) / (size * loss + choices - size))",
+        (*PYTEST, "tests/dpengine/local"),
+    ),
+    Fault(
+        "an interval that forgets the noise",
+        "dpengine/estimates.py",
+        "@ noise.tail(count - holding))",
+        "@ (count - holding <= 0))",
+        (*PYTEST, "tests/dpengine/test_estimates.py"),
+    ),
+    Fault(
+        "published before the smallest batch",
+        "surveys/releases/services.py",
+        'sealed < rule["smallest_batch"] or ',
+        "",
+        (*PYTEST, "tests/surveys/releases"),
+    ),
+    Fault(
+        "batches keep the order of arrival",
+        "surveys/aggregation/services.py",
+        "pack(shuffled(reports), channels)",
+        "pack(reports, channels)",
+        (*PYTEST, "tests/surveys/aggregation"),
+    ),
+    Fault(
+        "a double key passes",
+        "surveys/intake/reports.py",
+        "    _refuse_double_keys(body)\n    try",
+        "    try",
+        (*PYTEST, "tests/surveys/intake"),
+    ),
+    Fault(
+        "an error repeats the value",
+        "surveys/intake/reports.py",
+        "got {_kind(value)}",
+        "got {value}",
+        (*PYTEST, "tests/surveys/intake"),
+    ),
+    Fault(
+        "the server lets a smaller declared loss pass",
+        "surveys/design/documents.py",
+        '(declared := _fraction(question["loss"])) < channel.loss',
+        '(declared := _fraction(question["loss"])) < 1',
+        (*PYTEST, "tests/surveys/design"),
+    ),
+)
+
+
+def main() -> int:
+    missed = [fault.name for fault in FAULTS if not found(fault)]
+    print(f"{len(FAULTS) - len(missed)} of {len(FAULTS)} planted faults found")
+    return 1 if missed else 0
+
+
+def found(fault: Fault) -> bool:
+    """Plant one fault in a copy of the tree; tell whether its tests notice."""
+    with tempfile.TemporaryDirectory(prefix="candor-fault-") as folder:
+        copy = Path(folder) / "house"
+        shutil.copytree(HOUSE, copy, ignore=shutil.ignore_patterns(".venv", ".git", "node_modules", "var", "*.pyc"))
+        file = copy / fault.file
+        text = file.read_text()
+        assert text.count(fault.old) == 1, f"{fault.name}: the line to break is not in {fault.file} just once"
+        file.write_text(text.replace(fault.old, fault.new))
+        environment = {**os.environ, "CANDOR_DATA": f"{folder}/data"}
+        done = subprocess.run(fault.command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
+    noticed = done.returncode == 1  # 1: a test failed; anything else is an accident
+    print(f"{'found ' if noticed else 'MISSED'}  {fault.name}", flush=True)
+    return noticed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""A running Candor: the supervisor's whole process tree, on a port and in a folder of its own."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HOUSE = Path(__file__).parent.parent.parent
+START_SECONDS, END_SECONDS = 90, 20
+
+
+@dataclass(frozen=True)
+class Site:
+    base: str
+    environment: dict[str, str]
+    log: Path
+
+    def manage(self, *words: str) -> str:
+        """Run a management command beside the running site."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", *words],
+            cwd=HOUSE, env=self.environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def python(self, code: str) -> Any:
+        """Run code inside the site's Django; return what its last line prints, as JSON."""
+        return json.loads(self.manage("shell", "--no-imports", "-c", code).splitlines()[-1])
+
+    def begin(self, code: str) -> subprocess.Popen[str]:
+        """Start code inside the site's Django, in a process of its own."""
+        return subprocess.Popen(
+            [sys.executable, "manage.py", "shell", "--no-imports", "-c", code],
+            cwd=HOUSE, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def wait_for(self, holds: Callable[[], Any], what: str, seconds: float = 40) -> Any:
+        deadline = time.monotonic() + seconds
+        while not (found := holds()):
+            assert time.monotonic() < deadline, f"{what}, after {seconds} s\n{self.log.read_text()[-3000:]}"
+            time.sleep(0.25)
+        return found
+
+
+@contextlib.contextmanager
+def running_site(folder: Path, **settings: str) -> Iterator[Site]:
+    """Run `manage.py up` until the block ends."""
+    port = free_port()
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "DATABASE_URL", "LANG") if name in os.environ}
+    environment = {
+        **kept,
+        "CANDOR_DATA": str(folder),
+        "CANDOR_PORT": str(port),
+        "CANDOR_SWEEP_SECONDS": "1",
+        **settings,
+    }
+    site = Site(base=f"http://127.0.0.1:{port}", environment=environment, log=folder / "up.log")
+    with site.log.open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "up"], cwd=HOUSE, env=environment, stdout=log, stderr=subprocess.STDOUT
+        )
+    try:
+        site.wait_for(lambda: process.poll() is not None or answers(site.base), "no first page", START_SECONDS)
+        assert process.poll() is None, site.log.read_text()
+        yield site
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(END_SECONDS)
+
+
+def answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as response:
+            return bool(response.status == 200)
+    except OSError:
+        return False
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

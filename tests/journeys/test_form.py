@@ -1,0 +1,201 @@
+"""The form, as a respondent meets it: on a phone, by keyboard, going back and forth, and when something is wrong."""
+
+import hashlib
+import json
+
+import pytest
+
+from tests.journeys.respondent import PHONE, visit
+
+SLUG = "medicines-and-help"
+CHOICES = ("Yes", "Agree", "Never")
+
+
+@pytest.fixture(scope="module")
+def served(site):
+    """The open demo study's Plan: its bytes, as the site serves them."""
+    import urllib.request
+
+    with urllib.request.urlopen(f"{site.base}/api/v1/studies/{SLUG}/plan") as response:
+        return response.read()
+
+
+@pytest.fixture(scope="module")
+def plan(served):
+    return json.loads(served)
+
+
+@pytest.fixture(scope="module")
+def link(site, served):
+    return f"{site.base}/s/{SLUG}/#{hashlib.sha256(served).hexdigest()}"
+
+
+@pytest.fixture
+def guest(chromium):
+    found = visit(chromium)
+    yield found
+    found.context.close()
+
+
+def test_back_and_forth_never_throws_again(guest, link, plan):
+    guest.page.goto(link)
+    guest.page.get_by_role("button", name="Start").click()
+    for first in ("Yes", "No", "Yes", "No", "Yes"):
+        guest.page.get_by_text("Question 1 of 3").wait_for()
+        guest.choose(first)
+        guest.go_on()
+        guest.page.get_by_text("Question 2 of 3").wait_for()
+        guest.page.get_by_role("button", name="Back").click()
+    guest.page.get_by_text("Question 1 of 3").wait_for()
+    guest.go_on()
+    guest.choose("Agree")
+    guest.go_on()
+    guest.choose("Never")
+    guest.go_on()
+    guest.page.get_by_role("heading", name="Ready to send").wait_for()
+    for _ in range(5):
+        guest.page.get_by_role("button", name="Throw again").click()
+    message = guest.send()
+    # In the order in which answers were first given: yes, no, and nothing more for question 1.
+    drawn = guest.drawn(plan, ("borrowed", 1))
+    both = guest.drawn(plan, ("borrowed", 1), ("borrowed", 0), ("would_know", 3), ("last_drink", 0))
+    assert message["answers"] == {**both, **drawn}
+
+
+def test_everything_can_be_done_with_the_keyboard(guest, link, plan):
+    guest.page.goto(link)
+    guest.page.get_by_role("button", name="Start").wait_for()
+    press_until(guest, "Start")
+    for question in plan["questions"]:
+        guest.page.get_by_role("heading", name=question["text"]).wait_for()
+        tab_to(guest, "input[type=radio]")
+        guest.page.keyboard.press("Space")
+        guest.page.keyboard.press("Enter")
+    guest.page.get_by_role("heading", name="Ready to send").wait_for()
+    press_until(guest, "Send these answers")
+    guest.page.get_by_role("heading", name="Sent").first.wait_for()
+    assert len(guest.bodies) == 1
+
+
+def tab_to(guest, selector):
+    for _ in range(40):
+        guest.page.keyboard.press("Tab")
+        if guest.page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
+            return
+    raise AssertionError(f"no {selector} within 40 tabs")
+
+
+def press_until(guest, name):
+    for _ in range(40):
+        guest.page.keyboard.press("Tab")
+        if guest.page.evaluate("document.activeElement.innerText ?? ''").strip().startswith(name):
+            guest.page.keyboard.press("Enter")
+            return
+    raise AssertionError(f"no button {name} within 40 tabs")
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_phone_needs_no_sideways_scrolling(chromium, link, width):
+    guest = visit(chromium, {"width": width, "height": 700})
+    guest.page.goto(link)
+    guest.page.get_by_role("button", name="Start").wait_for()
+    screens = [fits(guest)]
+    guest.page.get_by_role("button", name="Start").click()
+    for number, choice in enumerate(CHOICES, start=1):
+        guest.page.get_by_text(f"Question {number} of 3").wait_for()
+        screens.append(fits(guest))
+        guest.choose(choice)
+        guest.go_on()
+    guest.page.get_by_role("heading", name="Ready to send").wait_for()
+    screens.append(fits(guest))
+    guest.send()
+    screens.append(fits(guest))
+    guest.context.close()
+    assert screens == [True] * 6
+
+
+def fits(guest):
+    return guest.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_page_carries_no_cookie_no_referrer_and_asks_nobody_else(guest, site, link):
+    response = guest.page.goto(link)
+    guest.answer(*CHOICES)
+    guest.send()
+    assert guest.context.cookies() == []
+    assert {request.url.split("/")[2] for request in guest.requests} == {site.base.split("/")[2]}
+    assert [request.url for request in guest.requests if "referer" in request.all_headers()] == []
+    assert all("?" not in request.url for request in guest.requests)
+    policy = response.headers["content-security-policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert response.headers["referrer-policy"] == "no-referrer"
+    assert guest.violations == guest.complaints == []
+
+
+def test_nothing_true_is_kept_in_the_browser(guest, link):
+    guest.page.goto(link)
+    guest.answer(*CHOICES)
+    before = guest.page.evaluate(
+        "JSON.stringify([{...localStorage}, {...sessionStorage}, history.state, document.title])"
+    )
+    assert before == '[{},{},{"place":4},"Ready to send · Medicines, alcohol and getting help · Candor"]'
+    guest.send()
+    after = guest.page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])")
+    assert after == "[{},{}]"
+
+
+def test_a_report_the_server_could_not_take_waits_and_is_sent_unchanged(guest, link):
+    guest.page.goto(link)
+    guest.answer(*CHOICES)
+    guest.page.route("**/reports", lambda route: route.abort())
+    guest.page.get_by_role("button", name="Send these answers").click()
+    guest.page.get_by_role("heading", name="Not sent yet").wait_for()
+    guest.page.unroute("**/reports")
+    guest.page.reload()
+    guest.page.get_by_role("button", name="Try again").click()
+    guest.page.get_by_role("heading", name="Sent").first.wait_for()
+    assert len(guest.bodies) == 2
+    assert guest.bodies[0] == guest.bodies[1]
+
+
+def test_a_plan_that_the_link_does_not_name_is_refused(guest, link):
+    guest.page.goto(link[:-2] + ("00" if link[-2:] != "00" else "11"))
+    guest.page.get_by_role("heading", name="This is not the study your link names").wait_for()
+    assert guest.page.locator("input").count() == 0
+
+
+def test_a_plan_that_declares_less_than_its_channel_loses_is_refused_before_anything_is_asked(guest, site, plan):
+    plan = json.loads(json.dumps(plan))
+    plan["questions"][0]["loss"] = [2, 1]
+    forged = json.dumps(plan, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    guest.page.route("**/plan", lambda route: route.fulfill(body=forged, content_type="application/json"))
+    guest.page.goto(f"{site.base}/s/{SLUG}/#{hashlib.sha256(forged.encode()).hexdigest()}")
+    guest.page.get_by_role("heading", name="Your browser refuses to ask these questions").wait_for()
+    assert guest.page.locator("input").count() == 0
+
+
+def test_without_javascript_a_sentence_says_why_the_form_needs_it(chromium, link):
+    context = chromium.new_context(java_script_enabled=False, viewport=PHONE)
+    page = context.new_page()
+    page.goto(link)
+    reason = page.locator("noscript p")
+    assert reason.is_visible()
+    assert "changed by chance on this device, and a script does it" in reason.inner_text()
+    assert page.locator("input").count() == 0
+    context.close()
+
+
+def test_a_closed_study_says_so_before_it_asks(guest, site):
+    guest.page.goto(f"{site.base}/s/health-and-habits/")
+    guest.page.get_by_role("heading", name="This study has closed").wait_for()
+    assert guest.page.locator("input").count() == 0
+
+
+def test_the_receipt_can_be_looked_up(guest, site, link):
+    guest.page.goto(link)
+    guest.answer(*CHOICES)
+    guest.send()
+    receipt = guest.page.locator("output").inner_text()
+    found = guest.page.request.get(f"{site.base}/api/v1/receipts/{receipt}").json()
+    assert found["accepted"] is True

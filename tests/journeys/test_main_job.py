@@ -1,0 +1,163 @@
+"""The whole job in a real browser: an admin asks, thirty people answer, the worker publishes, a researcher reads."""
+
+import json
+import re
+
+import pytest
+
+from surveys.demo.answers import people
+from tests.journeys.respondent import visit
+
+DESKTOP = {"width": 1280, "height": 900}
+PEOPLE = people()[:30]
+DRUGS = ("No", "Yes")
+DEPRESSED = ("None", "Several days", "Most days", "Prefer not to say")
+
+
+@pytest.fixture(scope="module")
+def admin(site, chromium):
+    context = chromium.new_context(viewport=DESKTOP, base_url=site.base)
+    page = context.new_page()
+    page.goto("/admin/")
+    page.get_by_label("Username").fill("admin")
+    page.get_by_label("Password").fill("demo-admin")
+    page.get_by_role("button", name="Log in").click()
+    yield page
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def link(admin, site):
+    """Create a study in the admin and open it; return its link."""
+    admin.goto("/admin/design/study/add/")
+    admin.locator("#id_title").fill("Moods and drugs")
+    admin.locator("#id_organisation").fill("Norrvik Institute")
+    admin.locator("#id_purpose").fill("To learn whether the two go together.")
+    admin.locator("#id_contact").fill("asks@example.org")
+    admin.locator("#id_cap").fill("1.5")
+    admin.locator("#id_release_epsilon").fill("1.5")
+    admin.locator("#id_smallest_batch").fill("30")
+    question(admin, 0, "drugs", "yes_no", "Have you ever tried a hard drug?", "2")
+    admin.get_by_text("Add another Question").click()
+    question(admin, 1, "depressed", "single", "On how many days did you feel down?", "3", "\n".join(DEPRESSED[:3]))
+    admin.get_by_role("button", name="Save", exact=True).click()
+    says(admin, "was added successfully")
+    choose_action(admin, "Open: freeze the Plan and take answers")
+    says(admin, "is open.")
+    admin.get_by_role("link", name="Moods and drugs").click()
+    return site.base + admin.locator(".field-link a").get_attribute("href")
+
+
+def question(page, number, name, kind, text, epsilon, choices=""):
+    def field(name):
+        return page.locator(f"#id_questions-{number}-{name}")
+
+    field("position").fill(str(number + 1))
+    field("name").fill(name)
+    field("kind").select_option(kind)
+    field("text").fill(text)
+    field("label").fill(text[:40])
+    field("epsilon").fill(epsilon)
+    field("choices").fill(choices)
+    if choices:
+        field("may_decline").check()
+
+
+def says(page, text):
+    page.locator(".messagelist").get_by_text(text).wait_for()
+
+
+def choose_action(page, action):
+    page.goto("/admin/design/study/")
+    page.get_by_role("row", name=re.compile("Moods and drugs")).get_by_role("checkbox").check()
+    page.get_by_label("Action:").select_option(label=action)
+    page.get_by_role("button", name="Run").or_(page.get_by_role("button", name="Go")).first.click()
+    page.wait_for_load_state()
+
+
+@pytest.fixture(scope="module")
+def plan(link, site, admin):
+    response = admin.request.get(f"{site.base}/api/v1/studies/moods-and-drugs/plan")
+    assert response.status == 200, link
+    return response.json()
+
+
+@pytest.fixture(scope="module")
+def sent(link, plan, chromium):
+    """Thirty people of the survey answer; return what each chose, what left their page, and what should have."""
+    found = []
+    for person in PEOPLE:
+        guest = visit(chromium)
+        guest.page.goto(link)
+        chosen = {"drugs": person["hard_drugs"], "depressed": person["depressed"]}
+        guest.answer(DRUGS[chosen["drugs"]], DEPRESSED[chosen["depressed"]])
+        guest.send()
+        found.append((chosen, guest.bodies, guest.drawn(plan, *chosen.items()), guest.violations + guest.complaints))
+        assert guest.context.cookies() == []
+        guest.context.close()
+    return found
+
+
+def test_what_leaves_the_page_is_what_chance_made_and_nothing_else(sent, link):
+    digest = link.partition("#")[2]
+    for _, bodies, drawn, _ in sent:
+        assert len(bodies) == 1
+        message = json.loads(bodies[0])
+        assert set(message) == {"plan", "report_id", "answers"}
+        assert message["plan"] == digest
+        assert re.fullmatch("[0-9a-f]{32}", message["report_id"])
+        assert message["answers"] == drawn
+
+
+def test_some_answers_were_turned_over(sent):
+    """At these odds all sixty stay as they are once in 10¹⁰ runs or so."""
+    as_given = [
+        ({"drugs": chosen["drugs"], "depressed": [chosen["depressed"]]}) == drawn for chosen, _, drawn, _ in sent
+    ]
+    assert not all(as_given)
+
+
+def test_no_page_broke_its_content_security_policy_or_complained(sent):
+    assert [complaint for *_, complaints in sent for complaint in complaints] == []
+
+
+def test_the_worker_publishes_and_the_researcher_reads_estimates_with_intervals(sent, admin, site, chromium):
+    choose_action(admin, "Close: take no more answers")
+    says(admin, "is closed.")
+    releases = f"{site.base}/api/v1/studies/moods-and-drugs/releases"
+    published = site.wait_for(lambda: admin.request.get(releases).json()["releases"], "nothing was published")
+    assert [release["n"] for release in published] == [30]
+
+    context = chromium.new_context(viewport=DESKTOP, base_url=site.base)
+    page = context.new_page()
+    page.goto("/accounts/login/")
+    page.locator("#id_username").fill("researcher")
+    page.locator("#id_password").fill("demo-researcher")
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/studies/")
+    assert "Moods and drugs" not in page.content()
+    assert page.goto("/studies/moods-and-drugs/").status == 404
+
+    admin.goto("/admin/people/membership/add/")
+    admin.evaluate(
+        """([user, study]) => {
+        document.querySelector('#id_user').append(new Option('researcher', user, true, true));
+        document.querySelector('#id_study').append(new Option("study", study, true, true));
+    }""",
+        site.python(
+            "import json; from surveys.people.models import User; from surveys.design.models import Study;"
+            "user, study = User.objects.get(username='researcher'), Study.objects.get(slug='moods-and-drugs');"
+            "print(json.dumps([user.pk, study.pk]))"
+        ),
+    )
+    admin.get_by_role("button", name="Save", exact=True).click()
+    says(admin, "was added successfully")
+    page.goto("/studies/moods-and-drugs/")
+    text = page.locator("main").inner_text()
+    drugs = published[0]["questions"][0]["choices"][1]
+    percent = f"{100 * drugs['estimate']:.1f}%".replace("-", "−")
+    assert percent in text
+    assert "30" in text
+    page.goto("/registry/moods-and-drugs/")
+    assert "1.50" in page.locator("main").inner_text()
+    context.close()

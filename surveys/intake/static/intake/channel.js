@@ -3,8 +3,6 @@
 import { randomise as randomiseSubset } from './subset.js';
 import { randomise as randomiseTable } from './table.js';
 import { systemWords } from './words.js';
-/** @import { Channel } from './plan.js' */
-/** @import { Words } from './words.js' */
 
 /**
  * Return what to send in place of the true answer.

@@ -9,8 +9,6 @@ import { fetchPlan, linkedDigest, NoPlan } from './plan.js';
 import { composeReport, Draws, forgetReport, receiptOf, sendReport, waitingReport } from './report.js';
 import * as screens from './screens.js';
 import { verify } from './verify.js';
-/** @import { Accepted, Report } from './report.js' */
-/** @import { Study } from './screens.js' */
 
 const slug = find(document, 'main').dataset.slug ?? '';
 const linked = linkedDigest(location.hash);
@@ -163,7 +161,7 @@ async function send() {
 
 /** @param {Accepted} accepted */
 async function celebrate({ receipt: named, day }) {
-  /** @type {Report} */
+  /** @type {Message} */
   const report = JSON.parse(body);
   const pairs = study.plan.questions.flatMap((question) => {
     const answer = answers.get(question.name);

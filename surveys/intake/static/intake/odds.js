@@ -1,14 +1,6 @@
 // @ts-check
 /** A channel's odds, for people: worked out from its integers, never from an ε that someone typed. */
 import { WORD } from './words.js';
-/** @import { Channel, Question } from './plan.js' */
-/** @import { Ratio } from './verify.js' */
-
-/**
- * How odds are told. flip: two answers, one for the other. spread: all others alike. uneven: depends on the answer.
- * several: more than one choice is sent.
- * @typedef {'flip' | 'flip-uneven' | 'spread' | 'uneven' | 'several'} Telling
- */
 
 /** @param {Channel} channel @returns {Telling} */
 export function tellingOf(channel) {

@@ -1,17 +1,6 @@
 // @ts-check
 /** The Plan: fetched without credentials, and taken only if its bytes are the ones the link names. */
 
-/** @typedef {{ kind: 'table', weights: number[][] }} Table */
-/** @typedef {{ kind: 'subset', choices: number, size: number, keep: number }} Subset */
-/** @typedef {Table | Subset} Channel */
-/** @typedef {[number | string, number | string]} Loss e^ε as a fraction; integers above 2⁵³ − 1 as decimal strings. */
-/**
- * @typedef {{ name: string, kind: 'yes_no' | 'single' | 'likert', protection: 'device', text: string, label: string, help: string,
- *   choices: string[], decline: 0 | 1, channel: Channel, loss: Loss }} Question decline 1: the last choice is "Prefer not to say".
- * @typedef {{ format: 1, title: string, organisation: string, purpose: string, contact: string, language: string,
- *   questions: Question[], loss: Loss }} Plan
- */
-/** @typedef {'missing' | 'closed' | 'unreachable' | 'fingerprint'} Reason */
 
 /** Why there is no Plan to show. */
 export class NoPlan extends Error {

@@ -3,13 +3,7 @@
 import { randomise } from './channel.js';
 import { digestOf, hex } from './plan.js';
 import { systemWords } from './words.js';
-/** @import { Plan, Question } from './plan.js' */
-/** @import { Words } from './words.js' */
 
-/** @typedef {number | number[]} Value One randomised value. */
-/** @typedef {{ plan: string, report_id: string, answers: Record<string, Value> }} Report */
-/** @typedef {{ state: 'accepted', receipt: string, day: string }} Accepted */
-/** @typedef {Accepted | { state: 'conflict' | 'closed' | 'malformed' | 'later', message: string }} Outcome */
 
 /** Chance is drawn once for a question and an answer: who goes back and forth never throws again. */
 export class Draws {
@@ -50,7 +44,7 @@ export async function receiptOf(reportId) {
  * @param {string} digest
  * @param {ReadonlyMap<string, number>} answers True answers, by question.
  * @param {Draws} draws
- * @returns {Report}
+ * @returns {Message}
  */
 export function composeReport(plan, digest, answers, draws) {
   const values = plan.questions.map((question) => {
@@ -127,7 +121,7 @@ function readOutcome(status, answer) {
 
 /** @param {string} body */
 function keyOf(body) {
-  const { plan, report_id } = /** @type {Report} */ (JSON.parse(body));
+  const { plan, report_id } = /** @type {Message} */ (JSON.parse(body));
   return prefix(plan) + report_id;
 }
 

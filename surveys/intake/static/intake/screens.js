@@ -2,12 +2,7 @@
 /** What the respondent sees, one function a screen. The words are in templates/intake/, the numbers in the Plan. */
 import { blindShare, decimal, epsilon, guessShare, luckShare, ofHundred, ownShare, shownOrder, tellingOf, togetherShare } from './odds.js';
 import { fill, find, put } from './page.js';
-/** @import { Plan, Question } from './plan.js' */
-/** @import { Value } from './report.js' */
 
-/** @typedef {ReturnType<typeof import('./verify.js').verify>} Checked */
-/** @typedef {{ plan: Plan, digest: string, checked: Checked, linked: boolean }} Study */
-/** @typedef {{ question: Question, answer: number, value: Value }} Pair */
 
 /** The answer that stands for everyone's in examples, whatever this respondent's is. @param {Question} question */
 export const exampleOf = ({ kind }) => (kind === 'yes_no' ? 1 : 0);

@@ -1,8 +1,6 @@
 // @ts-check
 /** Subset selection. Twin of dpengine/local/subset.py, where the formulas are. */
 import { sample, systemWords } from './words.js';
-/** @import { Subset } from './plan.js' */
-/** @import { Words } from './words.js' */
 
 /**
  * Return the choices to send in place of the true one, in order.

@@ -1,8 +1,6 @@
 // @ts-check
 /** A table of weights. Twin of dpengine/local/table.py, where the formulas are. */
 import { below, systemWords } from './words.js';
-/** @import { Table } from './plan.js' */
-/** @import { Words } from './words.js' */
 
 /**
  * Return the report to send in place of the true answer.

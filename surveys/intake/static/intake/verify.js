@@ -4,10 +4,7 @@
  * out from the channel's integers, exactly, and compared with what the Plan declares.
  */
 import { WORD } from './words.js';
-/** @import { Channel, Plan, Question, Subset } from './plan.js' */
 
-/** @typedef {[bigint, bigint]} Ratio A loss e^ε, as numerator and denominator, reduced. */
-/** @typedef {{ name: string, declared: Ratio, found: Ratio }} Checked */
 
 /** The greatest loss of all questions together that this script will ask for: ε = 8, rounded down. */
 export const MAXIMUM_TOTAL = 2980n;
@@ -15,7 +12,7 @@ export const MAXIMUM_TOTAL = 2980n;
 /**
  * Check every question and their total; throw an Error that names the question, what was expected and what came.
  * @param {Plan} plan
- * @returns {{ questions: Checked[], declared: Ratio, found: Ratio }}
+ * @returns {Checked}
  */
 export function verify(plan) {
   expect(plan?.format === 1, 'plan', 'format 1', plan?.format);
@@ -41,7 +38,7 @@ export function lossOf(channel) {
   return reduce(BigInt(keep) * BigInt(choices - size), BigInt(WORD - keep) * BigInt(size));
 }
 
-/** @param {Question} question @returns {Checked} */
+/** @param {Question} question @returns {CheckedQuestion} */
 function verifyQuestion({ name, kind, protection, choices, decline, channel, loss }) {
   expect(typeof name === 'string' && name !== '', 'a question', 'a name', name);
   expect(protection === 'device', name, 'protection device', protection);

@@ -1,7 +1,6 @@
 // @ts-check
 /** The one door for chance in the browser. Twin of dpengine/randomness.py: the same words, in the same order. */
 
-/** @typedef {() => number} Words Independent, uniform integers below 2³². */
 
 export const WORD = 2 ** 32;
 

@@ -1,0 +1,57 @@
+/** The shapes that the form's modules share: what a Plan says, what a report holds. Checked, never shipped. */
+
+/** Independent, uniform integers below 2³². */
+type Words = () => number;
+
+type Table = { kind: 'table'; weights: number[][] };
+type Subset = { kind: 'subset'; choices: number; size: number; keep: number };
+type Channel = Table | Subset;
+
+/** e^ε as a fraction; integers above 2⁵³ − 1 as decimal strings. */
+type Loss = [number | string, number | string];
+/** A loss as numerator and denominator, reduced. */
+type Ratio = [bigint, bigint];
+
+type Question = {
+  name: string;
+  kind: 'yes_no' | 'single' | 'likert';
+  protection: 'device';
+  text: string;
+  label: string;
+  help: string;
+  choices: string[];
+  /** 1: the last choice is "Prefer not to say". */
+  decline: 0 | 1;
+  channel: Channel;
+  loss: Loss;
+};
+type Plan = {
+  format: 1;
+  title: string;
+  organisation: string;
+  purpose: string;
+  contact: string;
+  language: string;
+  questions: Question[];
+  loss: Loss;
+};
+/** Why there is no Plan to show. */
+type Reason = 'missing' | 'closed' | 'unreachable' | 'fingerprint';
+
+type CheckedQuestion = { name: string; declared: Ratio; found: Ratio };
+type Checked = { questions: CheckedQuestion[]; declared: Ratio; found: Ratio };
+type Study = { plan: Plan; digest: string; checked: Checked; linked: boolean };
+
+/** One randomised value. */
+type Value = number | number[];
+/** What leaves the device. */
+type Message = { plan: string; report_id: string; answers: Record<string, Value> };
+type Pair = { question: Question; answer: number; value: Value };
+type Accepted = { state: 'accepted'; receipt: string; day: string };
+type Outcome = Accepted | { state: 'conflict' | 'closed' | 'malformed' | 'later'; message: string };
+
+/**
+ * How odds are told to people. flip: two answers, one for the other. spread: all others alike. uneven: depends on
+ * the answer. several: more than one choice is sent.
+ */
+type Telling = 'flip' | 'flip-uneven' | 'spread' | 'uneven' | 'several';

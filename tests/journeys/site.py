@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -13,6 +14,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import environ
+import psycopg
+from psycopg.sql import SQL, Identifier
 
 HOUSE = Path(__file__).parent.parent.parent
 START_SECONDS, END_SECONDS = 90, 20
@@ -56,9 +61,10 @@ class Site:
 def running_site(folder: Path, **settings: str) -> Iterator[Site]:
     """Run `manage.py up` until the block ends."""
     port = free_port()
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "DATABASE_URL", "LANG") if name in os.environ}
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     environment = {
         **kept,
+        **own_database(),
         "CANDOR_DATA": str(folder),
         "CANDOR_PORT": str(port),
         "CANDOR_SWEEP_SECONDS": "1",
@@ -76,6 +82,20 @@ def running_site(folder: Path, **settings: str) -> Iterator[Site]:
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(END_SECONDS)
+
+
+def own_database() -> dict[str, str]:
+    """Make a new database where the tests have a PostgreSQL server; return the setting that names it."""
+    server = os.environ.get("DATABASE_URL", "")
+    if not server.startswith("postgres"):
+        return {}
+    name = f"site_{secrets.token_hex(4)}"
+    config = environ.Env.db_url_config(server)
+    with psycopg.connect(
+        host=config["HOST"], user=config["USER"], dbname=config["NAME"], autocommit=True
+    ) as connection:
+        connection.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
+    return {"DATABASE_URL": f"{server.rpartition('/')[0]}/{name}"}
 
 
 def answers(url: str) -> bool:

@@ -25,7 +25,7 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, stats
+from scipy import optimize, special
 
 Counts = list[int]
 CONFIDENCE = 0.95
@@ -138,7 +138,14 @@ def _at_least(count: int, n: int, share: float, noise: Noise) -> float:
     spread = WINDOW * math.sqrt(n * share * (1 - share)) + WINDOW
     first, last = max(0, math.floor(n * share - spread)), min(n, math.ceil(n * share + spread))
     holding = np.arange(first, last + 1, dtype=np.int64)
-    return float(stats.binom.pmf(holding, n, share) @ noise.tail(count - holding))
+    return float(_binomial(holding, n, share) @ noise.tail(count - holding))
+
+
+def _binomial(holding: npt.NDArray[np.int64], n: int, share: float) -> npt.NDArray[np.float64]:
+    """Return the binomial chances of these counts. (scipy.stats has them too, for a second of every start.)"""
+    ways = special.gammaln(n + 1) - special.gammaln(holding + 1) - special.gammaln(n - holding + 1)
+    chances = np.exp(ways + special.xlogy(holding, share) + special.xlog1py(n - holding, -share))
+    return np.asarray(chances, dtype=np.float64)
 
 
 def _root(increasing: Callable[[float], float]) -> float:

@@ -5,7 +5,10 @@ secret key made once in the data folder. `production` mode takes nothing for gra
 `checks.py` refuses to start until each variable it needs is there.
 """
 
+import hashlib
+import os
 import secrets
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,8 @@ from surveys.environment import Environment
 from surveys.logs import LOGGING as LOGGING
 
 env = Environment()
+
+LONGEST_SOCKET = 107  # bytes of a Unix socket's address
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 CANDOR_MODE = env.choice("CANDOR_MODE", ("local", "production"), "local")
@@ -33,6 +38,14 @@ def local_secret_key(path: Path) -> str:
         path.touch(mode=0o600)
         path.write_text(secrets.token_urlsafe(50))
     return path.read_text()
+
+
+def short_path(path: Path) -> Path:
+    """Return a path that fits the address of a Unix socket (107 bytes), the same one for the same folder."""
+    if len(os.fsencode(path)) <= LONGEST_SOCKET:
+        return path
+    name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"candor-{os.getuid()}-{name}.sock"
 
 
 # In production a missing key is a blank: short enough for `checks.py` to refuse, readable for the checks to run.
@@ -109,17 +122,18 @@ else:
 # Celery. A task is acknowledged when done and given to another worker when its own is lost; the settings of the
 # transport make that take seconds, not minutes. No result is kept: tasks take ids and write to the database.
 EMBEDDED_REDIS = not env.text("REDIS_URL")
-VALKEY_SOCKET = DATA_DIR / "valkey.sock"
+VALKEY_SOCKET = short_path(DATA_DIR / "valkey.sock")
 CELERY_BROKER_URL = env.redis("REDIS_URL", f"redis+socket://{VALKEY_SOCKET}")
-LONGEST_TASK = 300
+LONGEST_TASK = 60  # seconds; a sweep or a publication takes less than one, and a longer backlog goes on in the next
 CELERY_BROKER_TRANSPORT_OPTIONS = {
-    "visibility_timeout": LONGEST_TASK + 60,
+    "visibility_timeout": LONGEST_TASK + 15,
     "unacked_restore_interval": 5,
     "unacked_restore_throttle": 1,
 }
 CELERY_TASK_TIME_LIMIT = LONGEST_TASK
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True  # what cannot be acknowledged comes again
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False

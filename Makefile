@@ -1,0 +1,108 @@
+# Candor. `make` lists the targets; each does all it needs first.
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -ec
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help run test bench lint format types clean services \
+	test-node test-python test-redis test-postgres test-browser
+
+PYTHON ?= $(or $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done),python3)
+BIN := .venv/bin
+LOGS := var/test
+PYTEST := $(BIN)/python -m pytest
+WITH := $(BIN)/python -m tests.services
+
+heading = @printf '\n== %s\n' '$(1)'
+# Run the tests of one kind and keep what they print, for the summary.
+tests = mkdir -p $(LOGS); $(2) 2>&1 | tee $(LOGS)/$(1).log
+
+help: ## List the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/make \1|\2/' | column -t -s '|'
+
+run: .venv/installed ## Run the site with its demo studies on 127.0.0.1:8000; Ctrl-C ends it
+	@CANDOR_DEMO=1 exec $(BIN)/python manage.py up
+
+test: forget services lint types test-node test-python test-redis test-postgres test-browser ## Run everything, installing what it needs
+	@$(BIN)/python -m tests.summary $(LOGS)
+
+bench: .venv/installed-for-tests ## Print the performance tables and write bench.json
+	@for module in $$(grep -l __main__ tests/bench/*.py); do \
+		$(BIN)/python -m tests.bench.$$(basename $$module .py); done
+
+lint: .venv/installed-for-tests ## Check style and format
+	$(call heading,Style)
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+
+format: .venv/installed-for-tests ## Mend style and format
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+types: .venv/installed-for-tests node_modules/installed ## Check the types of Python and JavaScript
+	$(call heading,Types)
+	@$(BIN)/mypy --strict dpengine
+	@$(BIN)/mypy surveys
+	@npm run --silent types
+
+test-node: node_modules/installed ## Run the tests of the browser's scripts
+	$(call heading,Tests of the scripts in Node)
+	@mkdir -p $(LOGS)
+	@npm test --silent > $(LOGS)/node.log 2>&1 || { grep -A 20 '^not ok' $(LOGS)/node.log; tail $(LOGS)/node.log; exit 1; }
+	@grep -E '^\W*(pass|fail|skipped) ' $(LOGS)/node.log
+
+test-python: .venv/installed-for-tests ## Run the tests of the Python code, on SQLite
+	$(call heading,Tests in Python on SQLite)
+	@$(call tests,sqlite,$(PYTEST) --ignore tests/journeys -m "not redis")
+
+test-redis: .venv/installed-for-tests ## Run the tests that need a Redis server
+	$(call heading,Tests with Redis)
+	@$(call tests,redis,$(WITH) redis -- $(PYTEST) -m redis)
+
+test-postgres: .venv/installed-for-tests ## Run the tests of the site, journeys too, on PostgreSQL
+	$(call heading,Tests in Python on PostgreSQL)
+	@$(call tests,postgres,$(WITH) postgres -- $(PYTEST) tests/surveys tests/journeys -m "not redis")
+
+test-browser: .venv/installed-for-tests node_modules/installed ## Run the journeys through a real browser
+	$(call heading,Journeys in Chromium)
+	@$(call tests,chromium,$(WITH) chromium -- $(PYTEST) tests/journeys)
+
+clean: ## Remove what was installed, built and cached here, but no data
+	@rm -rf .venv node_modules $(LOGS) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@find dpengine surveys tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: forget
+forget:
+	@rm -rf $(LOGS)
+
+# Debian packages, where we may install them. Otherwise the tests that need one say so and are left out.
+NEEDED := $(shell command -v chromium >/dev/null || echo chromium fonts-dejavu fonts-noto-core; \
+	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || echo postgresql; \
+	command -v redis-server >/dev/null || echo redis-server)
+services:
+ifneq ($(strip $(NEEDED)),)
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing $(strip $(NEEDED))"; export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1; \
+		apt-get -qq update && apt-get -qq install -y --no-install-recommends $(NEEDED) >/dev/null; fi
+endif
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "Candor needs Python 3.11 or newer, and found $$($(PYTHON) --version 2>&1). Set PYTHON=/path/to/it." >&2; exit 1; }
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "Python cannot make a virtual environment (Debian: apt-get install python3-venv)." >&2; exit 1; }
+
+# The stamps are newer than the lists of packages that they were installed from.
+.venv/installed: requirements.txt | .venv/bin/python
+	@echo "installing what the site needs (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+.venv/installed-for-tests: requirements-dev.txt requirements.txt | .venv/bin/python
+	@echo "installing what the tests need (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@ .venv/installed
+
+node_modules/installed: package-lock.json
+	@command -v npm >/dev/null || { echo "The tests of the scripts need Node.js 20 or newer, with npm." >&2; exit 1; }
+	@npm ci --silent --no-audit --no-fund
+	@touch $@

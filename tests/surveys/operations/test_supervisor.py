@@ -1,0 +1,288 @@
+"""`manage.py up`, for real: its processes are started, killed, and looked for afterwards."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from celery import Celery
+from kombu.exceptions import OperationalError
+from redis.exceptions import ConnectionError as NoConnection
+
+from surveys.operations.tasks import ping
+from tests import services
+
+HOUSE = Path(__file__).parents[3]
+START, RECOVER, END = 30.0, 30.0, 10.0  # seconds; on an idle machine it takes 3, 5 and 1
+WORKER, BEAT = "-A surveys worker", "-A surveys beat"  # words of their commands, and of no other
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def became(true: Callable[[], object], seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+@dataclass
+class Site:
+    """A site on a data folder and a port of its own, and what `ps` would say of it."""
+
+    environment: dict[str, str]
+    output: Path
+    process: subprocess.Popen[bytes] | None = None
+
+    def up(self) -> subprocess.Popen[bytes]:
+        with self.output.open("ab") as output:
+            return subprocess.Popen(
+                [sys.executable, "manage.py", "up"], cwd=HOUSE, env=self.environment, stdout=output, stderr=output
+            )
+
+    def start(self) -> None:
+        self.process = self.up()
+        assert became(self.answers, START), self.said
+        assert became(lambda: "running on" in self.said, START), self.said
+
+    @property
+    def said(self) -> str:
+        return self.output.read_text()
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
+
+    def answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.environment['CANDOR_PORT']}/", timeout=2) as page:
+                return page.status == 200
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def processes(self) -> dict[int, str]:
+        """Every living process with this site's data folder in its environment or its command, and its command."""
+        data = self.environment["CANDOR_DATA"].encode()
+        found = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):  # it ended meanwhile
+                command = (folder / "cmdline").read_bytes()
+                if data in command or b"CANDOR_DATA=" + data in (folder / "environ").read_bytes():
+                    found[int(folder.name)] = command.replace(b"\0", b" ").decode()
+        return found
+
+    def child(self, word: str, parent: int | None = None) -> int | None:
+        """Return the process of this word that the supervisor, or the given parent, started."""
+        parents = {pid: parent_of(pid) for pid, command in self.processes().items() if word in command}
+        return next((pid for pid, mother in parents.items() if mother == (parent or self.pid)), None)
+
+    def kill(self, pid: int | None) -> None:
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+
+    def end(self, by: signal.Signals) -> int:
+        assert self.process is not None
+        self.process.send_signal(by)
+        return self.process.wait(END)
+
+
+def parent_of(pid: int) -> int | None:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return None
+
+
+def worker_answers(broker: str) -> bool:
+    """Ask the workers for a sign of life: the question and the answer both travel through the broker."""
+    with Celery(broker=broker) as app:
+        try:
+            return bool(app.control.inspect(timeout=1).ping())
+        except (OperationalError, NoConnection):
+            return False
+
+
+def send_ping(broker: str, queue: str = "celery") -> None:
+    with Celery(broker=broker) as app:
+        app.send_task(ping.name, queue=queue)
+
+
+def pings_taken(broker: str) -> int:
+    """Return how many pings the workers say they have taken: no result of a task is kept."""
+    with Celery(broker=broker) as app:
+        answers = app.control.inspect(timeout=1).stats() or {}
+    return sum(stats["total"].get(ping.name, 0) for stats in answers.values())
+
+
+def waiting(broker: str, queue: str) -> int:
+    with Celery(broker=broker) as app, app.connection() as connection:
+        try:
+            return int(connection.default_channel.client.llen(queue))
+        except (OperationalError, NoConnection):
+            return -1
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with services.temporary_folder() as data:
+        variables = {"CANDOR_DATA": str(data), "CANDOR_PORT": str(free_port()), "CANDOR_MODE": "local"}
+        ours = {"CANDOR_DEMO", "CANDOR_HOST", "REDIS_URL"}
+        inherited = {name: value for name, value in os.environ.items() if name not in ours}
+        site = Site({**inherited, **variables}, tmp_path / "output")
+        yield site
+        if site.process is not None:
+            site.process.kill()
+            site.process.wait()
+        left = {} if became(lambda: not site.processes(), END) else site.processes()
+        for pid in left:
+            site.kill(pid)
+        assert left == {}
+
+
+@pytest.fixture
+def redis_url() -> Iterator[str]:
+    with services.or_skip(services.redis) as url:
+        yield url
+
+
+@pytest.fixture
+def running(site: Site) -> Site:
+    site.start()
+    return site
+
+
+@pytest.fixture
+def broker(running: Site) -> str:
+    url = f"redis+socket://{running.environment['CANDOR_DATA']}/valkey.sock"
+    assert became(lambda: worker_answers(url), START), running.said
+    return url
+
+
+def test_one_command_runs_web_worker_scheduler_and_broker(running, broker):
+    assert all(running.child(word) for word in ("granian", WORKER, BEAT, "valkey-server"))
+
+
+def test_a_killed_web_server_is_started_again(running):
+    first = running.child("granian")
+    running.kill(first)
+    assert became(lambda: running.child("granian") not in (None, first), RECOVER)
+    assert became(running.answers, RECOVER)
+    assert "web was killed by SIGKILL; starting it again" in running.said
+
+
+def test_a_killed_process_of_the_web_server_is_started_again(running):
+    server = running.child("granian")
+    running.kill(running.child("granian", server))
+    assert became(running.answers, RECOVER)
+    assert running.child("granian") == server
+
+
+@pytest.mark.parametrize("word", [WORKER, "valkey-server"])
+def test_work_goes_on_after_the_kill_of(running, broker, word):
+    first = running.child(word)
+    running.kill(first)
+    assert became(lambda: running.child(word) not in (None, first), RECOVER)
+    assert became(lambda: worker_answers(broker), RECOVER)
+
+
+def test_a_task_that_waits_survives_the_kill_of_the_broker(running, broker):
+    """It is in the broker's log before the sender hears that it was taken."""
+    send_ping(broker, queue="of-nobody")
+    first = running.child("valkey-server")
+    running.kill(first)
+    assert became(lambda: running.child("valkey-server") not in (None, first), RECOVER)
+    assert became(lambda: waiting(broker, "of-nobody") == 1, RECOVER)
+
+
+def test_a_killed_scheduler_is_started_again(running):
+    first = running.child(BEAT)
+    running.kill(first)
+    assert became(lambda: running.child(BEAT) not in (None, first), RECOVER)
+
+
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_all_when_asked(running, broker, by):
+    assert running.end(by) == 0
+    assert running.processes() == {}
+
+
+def test_it_ends_when_asked_before_it_answers(site):
+    site.process = site.up()
+    assert became(lambda: site.child("valkey-server"), START)
+    site.end(signal.SIGTERM)
+    assert became(lambda: site.processes() == {}, 1)
+
+
+def test_killed_outright_it_leaves_no_process_behind(running, broker):
+    running.kill(running.pid)
+    running.process.wait()
+    assert became(lambda: running.processes() == {}, 2)
+
+
+def test_killed_while_the_web_server_starts_it_leaves_no_process_behind(running):
+    """The server's worker then wakes up without the parent that it was to die with."""
+    first = running.child("granian")
+    running.kill(first)
+    assert became(lambda: running.child("granian") not in (None, first), RECOVER)
+    assert became(lambda: running.child("granian", running.child("granian")), RECOVER)
+    running.kill(running.pid)
+    running.process.wait()
+    assert became(lambda: running.processes() == {}, 5)
+
+
+def test_it_starts_again_on_the_data_it_left(running):
+    key = Path(running.environment["CANDOR_DATA"], "secret.key").read_text()
+    running.kill(running.pid)
+    running.process.wait()
+    running.start()
+    assert Path(running.environment["CANDOR_DATA"], "secret.key").read_text() == key
+
+
+def test_a_second_one_on_the_same_data_is_refused(running):
+    second = running.up()
+    assert second.wait(START) == 1
+    assert f"already running on {running.environment['CANDOR_DATA']} (process {running.pid})" in running.said
+    assert running.answers()
+
+
+def test_a_port_in_use_is_refused_by_name(site):
+    with socket.create_server(("127.0.0.1", int(site.environment["CANDOR_PORT"]))):
+        assert site.up().wait(START) == 1
+    assert f"Port {site.environment['CANDOR_PORT']} on 127.0.0.1" in site.said
+    assert "CANDOR_PORT=" in site.said
+
+
+def test_unsafe_settings_are_refused_in_the_words_of_the_checks(site):
+    site.environment["CANDOR_MODE"] = "production"
+    assert site.up().wait(START) == 1
+    assert "candor.E006" in site.said
+
+
+def test_what_it_writes_only_its_owner_can_read(running):
+    data = Path(running.environment["CANDOR_DATA"])
+    assert {path.name for path in data.iterdir() if path.stat().st_mode & 0o077} == set()
+
+
+@pytest.mark.redis
+def test_with_a_redis_of_ones_own_no_broker_is_started_and_tasks_are_done(site, redis_url):
+    site.environment["REDIS_URL"] = redis_url
+    site.start()
+    assert site.child("valkey-server") is None
+    assert became(lambda: worker_answers(redis_url), START), site.said
+    send_ping(redis_url)
+    assert became(lambda: pings_taken(redis_url) >= 1, RECOVER), site.said

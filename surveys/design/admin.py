@@ -74,6 +74,11 @@ class StudyAdmin(DraftOnly, admin.ModelAdmin):
     def get_prepopulated_fields(self, request: HttpRequest, obj: Study | None = None) -> dict[str, Any]:
         return {"slug": ("title",)} if obj is None else {}
 
+    def get_readonly_fields(self, request: HttpRequest, obj: Study | None = None) -> tuple[str, ...]:
+        """Once a wave has opened, its link is out and its budget is open: their terms stay."""
+        lasting = ("slug", "unit", "neighbours", "cap") if obj is not None and obj.plans.exists() else ()
+        return (*self.readonly_fields, *lasting)
+
     @admin.display(description="state")
     def state(self, study: Study) -> str:
         return state_of(study.plan) if study.pk else "draft"

@@ -9,6 +9,8 @@ from surveys.design import documents
 from surveys.design.models import Plan, Question, Study
 from surveys.ledger import services as ledger
 
+LASTING_TERMS = ("slug", "unit", "neighbours", "caps")
+
 
 class CannotOpen(Exception):
     """The study is not fit to be answered; the message says what is missing."""
@@ -38,10 +40,11 @@ def open_study(*, study_id: int, today: datetime.date) -> Plan:
     if study.closes_on is not None and study.closes_on < today:
         raise CannotOpen(f"“{study}” has its last day in the past: {study.closes_on}.")
     document = _frozen(study)
-    study.budget = ledger.open_budget(
-        name=f"study:{study.slug}", unit=study.unit, neighbours=study.neighbours, cap=study.cap
-    )
-    study.save(update_fields=["budget"])
+    if study.budget is None:
+        study.budget = ledger.open_budget(
+            name=f"study:{study.slug}", unit=study.unit, neighbours=study.neighbours, cap=study.cap
+        )
+        study.save(update_fields=["budget"])
     return Plan.objects.create(
         study=study,
         wave=study.wave,
@@ -58,11 +61,20 @@ def _frozen(study: Study) -> str:
         documents.verify(content)
     except (ValueError, documents.Unsound) as error:
         raise CannotOpen(f"“{study}” cannot be opened. {error}") from error
-    if study.budget is not None and study.cap != study.budget.cap:
-        raise CannotOpen(
-            f"“{study}” has a cap of {study.budget.cap} since its first wave; it cannot change to {study.cap}."
-        )
+    if (first := study.plans.first()) is not None:
+        _refuse_changed_terms(first.content, content)
     return documents.canonical(content)
+
+
+def _refuse_changed_terms(first: dict[str, Any], new: dict[str, Any]) -> None:
+    """All waves of a study share its address, its cap, and what the cap counts."""
+    for term in LASTING_TERMS:
+        if first[term] != new[term]:
+            raise CannotOpen(f"“{new['title']}”: {term} has been {_say(first[term])} since wave 1; it cannot change.")
+
+
+def _say(term: Any) -> str:
+    return str(term["central_epsilon"] if isinstance(term, dict) else term)
 
 
 @transaction.atomic

@@ -105,3 +105,24 @@ def test_a_researcher_is_not_let_in(client, researcher):
 def test_reports_and_tallies_are_not_in_the_admin(admin):
     page = admin.get("/admin/").content.decode().lower()
     assert all(word not in page for word in ("report", "receipt", "tall", "batch", "entr"))
+
+
+def test_between_waves_the_address_and_the_cap_cannot_be_edited(admin):
+    add(admin)
+    study = Study.objects.get()
+    for action in ("open_studies", "close_studies", "begin_waves"):
+        act(admin, action, study)
+    first, second = study.questions.all()
+    known = {
+        "questions-INITIAL_FORMS": "2",
+        "questions-0-id": first.pk,
+        "questions-0-study": study.pk,
+        "questions-1-id": second.pk,
+        "questions-1-study": study.pk,
+    }
+    page = admin.post(
+        f"/admin/design/study/{study.pk}/change/", {**FORM, **known, "cap": "9", "slug": "x", "title": "New"}
+    )
+    assert page.status_code == 302
+    study.refresh_from_db()
+    assert (study.title, study.slug, str(study.cap)) == ("New", "night-shifts", "1.5")

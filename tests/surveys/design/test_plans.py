@@ -130,10 +130,20 @@ def test_changing_means_a_new_wave_and_the_old_plan_stays(plan, today):
     assert Budget.objects.count() == 1
 
 
-def test_a_new_wave_cannot_change_the_cap(plan, today):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"cap": Decimal(9)}, "caps has been 2 since wave 1"),
+        ({"slug": "elsewhere"}, "slug has been exam-honesty since"),
+    ],
+    ids=str,
+)
+def test_a_new_wave_cannot_change_what_the_cap_counts_or_where_the_study_lives(plan, today, change, message):
     services.close_plan(plan_id=plan.pk, today=today)
     study = services.begin_wave(study_id=plan.study_id)
-    study.cap = Decimal(9)
+    for name, value in change.items():
+        setattr(study, name, value)
     study.save()
-    with pytest.raises(services.CannotOpen, match="cannot change to 9"):
+    with pytest.raises(services.CannotOpen, match=message):
         services.open_study(study_id=study.pk, today=today)
+    assert Budget.objects.count() == 1

@@ -81,3 +81,8 @@ def _rounded(amount: Fraction, places: int, rounding: str) -> Decimal:
     scaled = amount * 10**places
     whole = math.ceil(scaled) if rounding == ROUND_CEILING else math.floor(scaled)
     return Decimal(whole).scaleb(-places)
+
+
+def plain(amount: Decimal) -> Decimal:
+    """Return the same amount without trailing zeros: 1.8, not 1.800000000, and 20, not 2E+1."""
+    return Decimal(f"{amount.normalize():f}")

@@ -7,7 +7,8 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, register, run_checks
 from django.core.exceptions import ImproperlyConfigured
 
-LEAST_KEY = 50  # characters, as Django's own check asks
+LEAST_KEY, LEAST_LETTERS = 50, 5  # characters, and different ones, as Django's own check asks
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @register(Tags.security)
@@ -19,12 +20,20 @@ def environment_can_be_read(**kwargs: Any) -> list[CheckMessage]:
 
 
 @register(Tags.security)
+def a_demo_stays_on_its_machine(**kwargs: Any) -> list[CheckMessage]:
+    if not settings.CANDOR_DEMO or settings.CANDOR_HOST in LOOPBACK:
+        return []
+    message = f"CANDOR_DEMO=1 contradicts CANDOR_HOST={settings.CANDOR_HOST}: the demo's passwords are public."
+    return [Error(message, hint="Unset CANDOR_DEMO, or leave CANDOR_HOST out.", id="candor.E008")]
+
+
+@register(Tags.security)
 def production_takes_nothing_for_granted(**kwargs: Any) -> list[CheckMessage]:
     return list(_production_errors()) if settings.PRODUCTION else []
 
 
 def _production_errors() -> Iterator[CheckMessage]:
-    if len(settings.SECRET_KEY) < LEAST_KEY:
+    if len(settings.SECRET_KEY) < LEAST_KEY or len(set(settings.SECRET_KEY)) < LEAST_LETTERS:
         yield Error(
             f"SECRET_KEY: production needs a key of its own, of {LEAST_KEY} characters or more.",
             hint="Make one with: python -c 'import secrets; print(secrets.token_urlsafe(50))'",

@@ -15,7 +15,7 @@ import environ  # type: ignore[import-untyped]
 from django.core.exceptions import ImproperlyConfigured
 
 DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
-REDIS_SCHEMES = ("redis", "rediss", "redis+socket", "unix")
+REDIS_SCHEMES = ("redis", "rediss", "redis+socket")
 
 Read = TypeVar("Read")
 
@@ -68,10 +68,13 @@ class Environment:
         def parse(url: str) -> dict[str, Any]:
             if url.split(":", 1)[0] not in DATABASE_SCHEMES:
                 raise ValueError
-            return dict(environ.Env.db_url_config(url))
+            config = dict(environ.Env.db_url_config(url))
+            if not config["NAME"]:
+                raise ValueError
+            return config
 
         fallback = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(default)}
-        return self._read(name, fallback, parse, "a URL that starts with postgres:// or sqlite://")
+        return self._read(name, fallback, parse, "a URL such as postgres://user:password@host/name or sqlite:////path")
 
     def redis(self, name: str, default: str) -> str:
         def parse(url: str) -> str:

@@ -2,8 +2,8 @@
 
 No request body, address, user agent or cookie is ever handed to a logger; what a
 library might add (the request object on Django's own log records) is left out by
-the formatter, which prints the event, its level, its logger and a day-free time only
-for the site's own diagnosis. Respondents' requests that succeed are not logged at all.
+the formatter, which prints the event, its level, its logger and the time. Respondents'
+requests are not logged, but for a report that could not be stored: that one failed, and how.
 """
 
 from typing import Any

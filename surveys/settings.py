@@ -51,7 +51,7 @@ def short_path(path: Path) -> Path:
 # In production a missing key is a blank: short enough for `checks.py` to refuse, readable for the checks to run.
 SECRET_KEY = env.text("SECRET_KEY") or (" " if PRODUCTION else local_secret_key(DATA_DIR / "secret.key"))
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS") or ([] if PRODUCTION else ["127.0.0.1", "localhost", "[::1]", CANDOR_HOST])
-CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if PRODUCTION else []
+CSRF_TRUSTED_ORIGINS = [f"https://{'*' * host.startswith('.')}{host}" for host in ALLOWED_HOSTS] if PRODUCTION else []
 
 INSTALLED_APPS = [
     "surveys.people.apps.PeopleConfig",
@@ -113,7 +113,8 @@ if SQLITE:
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 30,
-        "init_command": "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 30000;",
+        "init_command": "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 30000; "
+        "PRAGMA secure_delete = ON;",
     }
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
@@ -141,10 +142,13 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
 SWEEP_SECONDS = env.whole("CANDOR_SWEEP_SECONDS", 10, least=1, most=86_400)
 CELERY_BEAT_SCHEDULE = {
-    "close studies whose last day has passed": {"task": "surveys.design.tasks.close_due", "schedule": 60.0},
-    "seal new reports": {"task": "surveys.aggregation.tasks.sweep_all", "schedule": float(SWEEP_SECONDS)},
-    "publish what is due": {"task": "surveys.releases.tasks.publish_due", "schedule": float(SWEEP_SECONDS)},
-}
+    name: {"task": f"surveys.{task}", "schedule": float(seconds), "options": {"expires": float(seconds)}}
+    for name, task, seconds in (
+        ("close studies whose last day has passed", "design.tasks.close_due", 60),
+        ("seal new reports", "aggregation.tasks.sweep_all", SWEEP_SECONDS),
+        ("publish what is due", "releases.tasks.publish_due", SWEEP_SECONDS),
+    )
+}  # who comes too late is not needed: the next one does it all
 
 # People
 AUTH_USER_MODEL = "people.User"

@@ -1,4 +1,4 @@
-"""Rows that the database itself refuses to change: triggers on both engines, as one migration operation."""
+"""Rows that the database itself refuses to change: triggers on both engines, as migration operations."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,33 +6,49 @@ from typing import Any
 from django.db import migrations
 
 
-def forbid(table: str, *, verb: str, message: str, columns: Sequence[str] = ()) -> migrations.RunPython:
-    """Return an operation that makes the database refuse UPDATE (of some columns, or any) or DELETE on a table."""
-    name = f"{table}_no_{verb.lower()}"
+def forbid(
+    table: str, *, verb: str, message: str, columns: Sequence[str] = (), when: str = "", name: str = ""
+) -> migrations.RunPython:
+    """Return an operation that makes the database refuse UPDATE (of some columns, or any) or DELETE on a table.
+
+    `when` narrows it, in terms of OLD and NEW. TRUNCATE, which fires no row trigger on PostgreSQL, goes with DELETE.
+    """
+    name = f"{table}_{name or 'no_' + verb.lower()}"
     event = f"{verb} OF {', '.join(columns)}" if columns else verb
-
-    def add(apps: Any, schema_editor: Any) -> None:
-        for statement in _statements(schema_editor.connection.vendor, table, name, event, message):
-            schema_editor.execute(statement)
-
-    def remove(apps: Any, schema_editor: Any) -> None:
-        postgresql = schema_editor.connection.vendor == "postgresql"
-        schema_editor.execute(f"DROP FUNCTION {name}() CASCADE" if postgresql else f"DROP TRIGGER {name}")
-
-    return migrations.RunPython(add, remove)
-
-
-def _statements(vendor: str, table: str, name: str, event: str, message: str) -> list[str]:
-    if vendor == "postgresql":
-        return [
-            f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS "
-            f"$$ BEGIN RAISE EXCEPTION '{message}' USING ERRCODE = 'integrity_constraint_violation'; END $$",
-            f"CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()",
-            *([] if "UPDATE" in event else _no_truncate(table, name, message)),
-        ]
-    return [f"CREATE TRIGGER {name} BEFORE {event} ON {table} BEGIN SELECT RAISE(ABORT, '{message}'); END"]
+    condition = f"WHEN ({when}) " if when else ""
+    postgresql = [
+        f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS "
+        f"$$ BEGIN RAISE EXCEPTION '{message}' USING ERRCODE = 'integrity_constraint_violation'; END $$",
+        f"CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH ROW {condition}EXECUTE FUNCTION {name}()",
+    ]
+    if verb == "DELETE":
+        postgresql.append(
+            f"CREATE TRIGGER {name}_truncate BEFORE TRUNCATE ON {table} FOR EACH STATEMENT EXECUTE FUNCTION {name}()"
+        )
+    sqlite = [f"CREATE TRIGGER {name} BEFORE {event} ON {table} {condition}BEGIN SELECT RAISE(ABORT, '{message}'); END"]
+    return _operation(
+        {"postgresql": postgresql, "sqlite": sqlite},
+        {"postgresql": [f"DROP FUNCTION {name}() CASCADE"], "sqlite": [f"DROP TRIGGER {name}"]},
+    )
 
 
-def _no_truncate(table: str, name: str, message: str) -> list[str]:
-    """TRUNCATE fires no row trigger on PostgreSQL."""
-    return [f"CREATE TRIGGER {name}_truncate BEFORE TRUNCATE ON {table} FOR EACH STATEMENT EXECUTE FUNCTION {name}()"]
+def forbid_replace(table: str, *, message: str, keys: Sequence[Sequence[str]]) -> migrations.RunPython:
+    """Return an operation against SQLite's REPLACE, which deletes the rows in its way without firing their triggers."""
+    name = f"{table}_no_replace"
+    same = " OR ".join("(" + " AND ".join(f"{column} = NEW.{column}" for column in key) + ")" for key in keys)
+    create = (
+        f"CREATE TRIGGER {name} BEFORE INSERT ON {table} WHEN EXISTS (SELECT 1 FROM {table} WHERE {same}) "  # noqa: S608
+        f"BEGIN SELECT RAISE(ABORT, '{message}'); END"
+    )
+    return _operation({"sqlite": [create]}, {"sqlite": [f"DROP TRIGGER {name}"]})
+
+
+def _operation(forwards: dict[str, list[str]], backwards: dict[str, list[str]]) -> migrations.RunPython:
+    def run(statements: dict[str, list[str]]) -> Any:
+        def execute(apps: Any, schema_editor: Any) -> None:
+            for statement in statements.get(schema_editor.connection.vendor, []):
+                schema_editor.execute(statement)
+
+        return execute
+
+    return migrations.RunPython(run(forwards), run(backwards))

@@ -18,42 +18,48 @@ from surveys.aggregation.models import Batch, Tally
 from surveys.design import documents
 from surveys.design import queries as design
 from surveys.design.models import Plan
+from surveys.each import for_each
 from surveys.intake import queries as intake
 from surveys.intake.services import delete_open
 
-LARGEST_BATCH = 10_000  # reports
+LARGEST_BATCH = 10_000  # reports, unless a few more would be left over
 
 
 def sweep_all(*, today: datetime.date) -> int:
     """Seal every Plan's open reports that are due; return how many."""
     waiting = intake.open_counts()
-    plans = design.plans().filter(pk__in=waiting)
-    return sum(sweep_plan(plan, today) for plan in plans if is_due(plan, waiting[plan.pk]))
+    due = [plan for plan in design.plans().filter(pk__in=waiting) if waiting[plan.pk] >= least_batch(plan)]
+
+    def sweep_one(plan: Plan) -> int:
+        return sweep_plan(plan, today)
+
+    return sum(for_each(due, sweep_one))
 
 
-def is_due(plan: Plan, waiting: int) -> bool:
-    """Tell whether a sweep would hide each report among enough others, or is the last.
+def least_batch(plan: Plan) -> int:
+    """Return how many reports a sweep must find to hide each among the others; after the close it takes what is left.
 
     A batch of one would keep the order of arrival that shuffling is there to destroy.
     """
-    least = plan.content["publication"]["smallest_batch"]
-    return waiting > 0 and (not plan.is_open or waiting >= least)
+    least: int = plan.content["publication"]["smallest_batch"]
+    return min(least, LARGEST_BATCH) if plan.is_open else 1
 
 
 def sweep_plan(plan: Plan, today: datetime.date) -> int:
     """Seal one Plan's open reports, batch after batch; return how many."""
     total = 0
-    while (swept := sweep(plan=plan, today=today)) == LARGEST_BATCH:
+    while swept := sweep(plan=plan, today=today):
         total += swept
-    return total + swept
+    return total
 
 
 @transaction.atomic
 def sweep(*, plan: Plan, today: datetime.date) -> int:
-    """Seal at most LARGEST_BATCH open reports of a Plan into one batch; return how many."""
+    """Seal one batch of a Plan's open reports, if they are enough for one; return how many."""
     tally = _locked_tally(plan)
-    ids, reports = intake.open_reports(plan_id=plan.pk, limit=LARGEST_BATCH)
-    if not reports:
+    waiting = intake.open_counts().get(plan.pk, 0)
+    ids, reports = intake.open_reports(plan_id=plan.pk, limit=_size(plan, waiting))
+    if len(reports) < least_batch(plan):
         return 0
     if (deleted := delete_open(ids)) != len(ids):
         raise RuntimeError(f"expected to seal {len(ids)} reports, found {deleted}")
@@ -71,6 +77,12 @@ def pack(reports: list[list[Any]], channels: dict[str, Channel]) -> bytes:
     """Turn reports, a row each, into packed columns, one a question, one after the other."""
     by_question = zip(*reports, strict=True)
     return b"".join(channel.pack(column) for channel, column in zip(channels.values(), by_question, strict=True))
+
+
+def _size(plan: Plan, waiting: int) -> int:
+    """Return how many of the waiting reports to seal now: all, rather than leave too few for a batch of their own."""
+    least: int = plan.content["publication"]["smallest_batch"]
+    return waiting if waiting < LARGEST_BATCH + least else LARGEST_BATCH
 
 
 def _locked_tally(plan: Plan) -> Tally:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.gzip import gzip_page
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import condition, require_safe
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -15,15 +15,20 @@ from surveys.people.queries import readable_study
 from surveys.releases import queries as releases
 
 
-@require_GET
+def plan_tag(request: HttpRequest, slug: str) -> str | None:
+    found = design.latest_plan(slug)
+    return f'"{found.digest}"' if found else None
+
+
+@require_safe
 @gzip_page
+@condition(etag_func=plan_tag)
 def plan(request: HttpRequest, slug: str) -> HttpResponse:
     """Serve the newest Plan's bytes, as they were frozen; their SHA-256 is the ETag."""
     found = design.latest_plan(slug)
     if found is None:
         raise Http404("no open or closed study has this name")
     response = HttpResponse(found.document.encode(), content_type="application/json; charset=utf-8")
-    response["ETag"] = f'"{found.digest}"'
     response["Cache-Control"] = "no-cache"
     return response
 

@@ -47,6 +47,9 @@ class QuestionInline(DraftOnly, admin.StackedInline):
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self.has_change_permission(request, obj)
 
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.has_change_permission(request, obj)
+
     @admin.display(description="of 100 people")
     def consequences(self, question: Question) -> str:
         """Say what the ε of a saved question does, in odds."""
@@ -76,8 +79,15 @@ class StudyAdmin(DraftOnly, admin.ModelAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Study | None = None) -> tuple[str, ...]:
         """Once a wave has opened, its link is out and its budget is open: their terms stay."""
-        lasting = ("slug", "unit", "neighbours", "cap") if obj is not None and obj.plans.exists() else ()
+        lasting = ("slug", "unit", "neighbours", "cap", "results") if obj is not None and obj.plans.exists() else ()
         return (*self.readonly_fields, *lasting)
+
+    def save_model(self, request: HttpRequest, obj: Study, form: Any, change: bool) -> None:
+        """Save what was typed and nothing else, unless someone has opened the study meanwhile."""
+        if not change:
+            return super().save_model(request, obj, form, change)
+        services.lock_draft(study_id=obj.pk)
+        return obj.save(update_fields=form.changed_data)
 
     @admin.display(description="state")
     def state(self, study: Study) -> str:

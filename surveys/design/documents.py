@@ -7,18 +7,22 @@ numbers. The digest is the SHA-256 of these bytes. `verify` is the twin of intak
 
 import hashlib
 import json
+import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpengine.local.channels import Channel, channel_for, channel_from
-from dpengine.privacy import LARGEST_EPSILON, loss_of_all
-from surveys.ledger.models import plain
+from dpengine.privacy import LARGEST_EPSILON, loss_of_all, plain
 
 if TYPE_CHECKING:
     from surveys.design.models import Question, Study
 
 FORMAT = 1
+NAME = re.compile("[a-z][a-z0-9_]{0,19}")
+POSITIVE = re.compile("[1-9][0-9]*")
+AMOUNT = re.compile("[0-9]+([.][0-9]{1,9})?")
+LONGEST_CHOICE = 120  # characters
 LARGEST_NUMBER = 2**53 - 1  # that every JSON reader keeps exactly
 MAXIMUM_TOTAL = Fraction(
     2980
@@ -45,6 +49,8 @@ def channel_of(question: "Question") -> Channel:
         raise ValueError(f"choices must be {least} to {most}, one a line, got {given}")
     if len(set(options)) != len(options):
         raise ValueError("choices must differ from one another")
+    if not all(option.isprintable() and len(option) <= LONGEST_CHOICE for option in options):
+        raise ValueError(f"choices must be visible characters, at most {LONGEST_CHOICE} each")
     return channel_for(len(options), question.epsilon)
 
 
@@ -121,44 +127,93 @@ def loss_of_question(question: dict[str, Any]) -> Fraction:
 
 def verify(content: dict[str, Any]) -> None:
     """Prove that no answer, and no person, loses more than the Plan declares. Unsound says what does."""
-    found = []
-    if not content["questions"]:
-        raise Unsound("questions: expected one or more, got none")
-    for question in content["questions"]:
-        found.append(_verify_question(question))
-    if not 0 < Decimal(content["caps"]["central_epsilon"]) <= LARGEST_EPSILON:
-        raise Unsound(f"central_epsilon: expected above 0 and at most {LARGEST_EPSILON}")
+    try:
+        _verify(content)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise Unsound(f"expected a Plan's parts and types, got others ({error})") from error
+
+
+def _verify(content: dict[str, Any]) -> None:
+    _expect(_is_whole(content["format"]) and content["format"] == FORMAT, "format", f"{FORMAT}")
+    questions = content["questions"]
+    _expect(isinstance(questions, list) and len(questions) > 0, "questions", "one or more")
+    found = [_verify_question(question) for question in questions]
+    names = [question["name"] for question in questions]
+    _expect(len(set(names)) == len(names), "questions", "each named once")
     declared, total = _fraction(content["loss"]), loss_of_all(found)
     if declared < total:
         raise Unsound(f"loss: declared {_say(declared)}, but the questions together lose {_say(total)}")
     if declared > MAXIMUM_TOTAL:
         raise Unsound(f"loss: expected at most {_say(MAXIMUM_TOTAL)} for all questions together, got {_say(declared)}")
+    _verify_publication(content["caps"], content["publication"])
+
+
+def _verify_publication(caps: dict[str, Any], publication: dict[str, Any]) -> None:
+    cap, epsilon = _amount(caps["central_epsilon"], "central_epsilon"), _amount(publication["epsilon"], "epsilon")
+    _expect(0 < cap <= LARGEST_EPSILON, "central_epsilon", f"above 0 and at most {LARGEST_EPSILON}")
+    _expect(0 < epsilon <= cap, "epsilon of a publication", f"above 0 and at most the cap of {cap}")
+    least = publication["smallest_batch"]
+    _expect(_is_whole(least) and least >= 1, "smallest_batch", "a whole number of 1 or more")
 
 
 def _verify_question(question: dict[str, Any]) -> Fraction:
+    name, kind, choices, decline = (question[part] for part in ("name", "kind", "choices", "decline"))
+    _expect(isinstance(name, str) and NAME.fullmatch(name) is not None, "name", "small letters, digits and _")
+    _expect(question["protection"] == "device", name, "protection device")
+    _expect(kind in LEAST_CHOICES, name, f"kind {', '.join(LEAST_CHOICES)}")
+    texts = isinstance(choices, list) and all(isinstance(choice, str) and choice for choice in choices)
+    _expect(texts and len(set(choices)) == len(choices), name, "choices that are texts and differ")
+    _expect(_is_whole(decline) and decline in (0, 1), name, "decline 0 or 1")
+    given = len(choices) - decline
+    _expect(given == 2 if kind == "yes_no" else given >= 2, name, "two choices (or more, unless yes or no)")
+    return _verify_loss(question, len(choices))
+
+
+def _verify_loss(question: dict[str, Any], choices: int) -> Fraction:
     name = question["name"]
-    if question["protection"] != "device":
-        raise Unsound(f"{name}: expected protection device, got {question['protection']}")
     try:
         channel = channel_from(question["channel"])
     except ValueError as error:
         raise Unsound(f"{name}: {error}") from error
-    if channel.choices != len(question["choices"]):
-        raise Unsound(f"{name}: expected {len(question['choices'])} choices in its channel, got {channel.choices}")
+    _expect(channel.choices == choices, name, f"{choices} choices in its channel, got {channel.choices}")
     if (declared := _fraction(question["loss"])) < channel.loss:
         raise Unsound(f"{name}: declared loss {_say(declared)}, but its channel has {_say(channel.loss)}")
     return channel.loss
+
+
+def _expect(holds: bool, name: str, expected: str) -> None:
+    if not holds:
+        raise Unsound(f"{name}: expected {expected}")
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value) is int
+
+
+def _amount(text: Any, name: str) -> Decimal:
+    """Read an ε: a decimal string of at most nine places."""
+    _expect(
+        isinstance(text, str) and AMOUNT.fullmatch(text) is not None, name, "a decimal of at most 9 places, in quotes"
+    )
+    return Decimal(text)
 
 
 def _pair(fraction: Fraction) -> list[int | str]:
     return [part if part <= LARGEST_NUMBER else str(part) for part in fraction.as_integer_ratio()]
 
 
-def _fraction(pair: list[int | str]) -> Fraction:
+def _fraction(pair: Any) -> Fraction:
+    """Read a loss: two positive integers, as numbers or, above 2⁵³ − 1, as decimal strings."""
+    right = isinstance(pair, list) and len(pair) == 2
+    _expect(right and all(_is_part(part) for part in pair), "loss", "two whole numbers of 1 or more")
     numerator, denominator = (int(part) for part in pair)
-    if numerator < 1 or denominator < 1:
-        raise Unsound("loss: expected two numbers of 1 or more")
     return Fraction(numerator, denominator)
+
+
+def _is_part(part: Any) -> bool:
+    if isinstance(part, str):
+        return POSITIVE.fullmatch(part) is not None
+    return _is_whole(part) and 1 <= part <= LARGEST_NUMBER
 
 
 def _say(loss: Fraction) -> str:

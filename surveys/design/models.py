@@ -6,6 +6,7 @@ of its own; the old Plan stays (the database refuses to change or delete it).
 """
 
 import datetime
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +18,8 @@ from django.urls import reverse
 from dpengine.privacy import LARGEST_EPSILON
 from surveys.design import documents
 from surveys.ledger.models import Budget, EpsilonField
+
+LEAST_EPSILON = Decimal("0.01")  # below it no study of any size learns anything
 
 
 class Rule(models.TextChoices):
@@ -68,12 +71,15 @@ class Study(models.Model):
         validators=[MinValueValidator(1)],
     )
     release_epsilon = EpsilonField(
-        "cost of one publication, ε", default=1, help_text="Shared equally by the questions."
+        "cost of one publication, ε",
+        default=1,
+        validators=[MinValueValidator(LEAST_EPSILON)],
+        help_text="Shared equally by the questions.",
     )
     smallest_batch = models.PositiveIntegerField(
         default=100,
         validators=[MinValueValidator(10), MaxValueValidator(1_000_000)],
-        help_text="Nothing is published before so many answers; later ones wait for so many new answers.",
+        help_text="Nothing is published before so many answers, and nothing again before so many new ones.",
     )
     results = models.CharField("results are for", max_length=10, choices=Results, default=Results.PUBLIC)
     closes_on = models.DateField(null=True, blank=True, help_text="The last day of collecting, in UTC. Optional.")
@@ -124,7 +130,10 @@ class Question(models.Model):
     )
     may_decline = models.BooleanField("offers “Prefer not to say”", default=False)
     epsilon = EpsilonField(
-        "loss of one answer, ε", default=1, help_text="1 sends 73 of 100 yes answers as yes, 27 as no."
+        "loss of one answer, ε",
+        default=1,
+        validators=[MinValueValidator(LEAST_EPSILON)],
+        help_text="1 sends 73 of 100 yes answers as yes, 27 as no.",
     )
 
     class Meta:
@@ -174,5 +183,6 @@ class Plan(models.Model):
     def is_open(self) -> bool:
         return self.closed_on is None
 
-    def has_ended(self, today: datetime.date) -> bool:
-        return self.closes_on is not None and today > self.closes_on
+    def takes_answers(self, today: datetime.date) -> bool:
+        """Tell whether it is open and its last day has not passed, even if no worker has closed it yet."""
+        return self.is_open and (self.closes_on is None or today <= self.closes_on)

@@ -1,5 +1,6 @@
 """Find Plans, and read what they say."""
 
+import datetime
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
@@ -36,7 +37,7 @@ def plans() -> QuerySet[Plan]:
     return Plan.objects.select_related("study")
 
 
-def is_open_now(plan_id: int) -> bool:
+def is_open_now(plan_id: int, today: datetime.date) -> bool:
     """Tell whether a Plan takes reports, and keep it so until this transaction ends.
 
     On PostgreSQL a shared lock makes a closing wait for reports under way, so that none is
@@ -44,7 +45,8 @@ def is_open_now(plan_id: int) -> bool:
     """
     lock = " FOR SHARE" if connection.vendor == "postgresql" else ""
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT closed_on IS NULL FROM design_plan WHERE id = %s{lock}", [plan_id])  # noqa: S608
+        query = "SELECT closed_on IS NULL AND (closes_on IS NULL OR closes_on >= %s) FROM design_plan WHERE id = %s"
+        cursor.execute(query + lock, [today.isoformat(), plan_id])
         row: Any = cursor.fetchone()
     return bool(row and row[0])
 

@@ -9,7 +9,7 @@ from surveys.design import documents
 from surveys.design.models import Plan, Question, Study
 from surveys.ledger import services as ledger
 
-LASTING_TERMS = ("slug", "unit", "neighbours", "caps")
+LASTING_TERMS = ("slug", "unit", "neighbours", "caps", "results")
 
 
 class CannotOpen(Exception):
@@ -25,6 +25,14 @@ def draft_study(*, study: dict[str, Any], questions: list[dict[str, Any]]) -> St
     return made
 
 
+def lock_draft(*, study_id: int) -> Study:
+    """Hold a study until the transaction ends, so that it stays a draft; CannotOpen if it no longer is one."""
+    study = Study.objects.select_for_update().get(pk=study_id)
+    if study.plan is not None:
+        raise CannotOpen(f"“{study}” is open already, or was; begin a new wave to ask again.")
+    return study
+
+
 @transaction.atomic
 def open_study(*, study_id: int, today: datetime.date) -> Plan:
     """Freeze the draft into a Plan and begin to take answers.
@@ -32,9 +40,7 @@ def open_study(*, study_id: int, today: datetime.date) -> Plan:
     From here on nothing about this wave can change. The study's central budget is opened with
     its first wave and its cap holds for all of them.
     """
-    study = Study.objects.select_for_update().get(pk=study_id)
-    if study.plan is not None:
-        raise CannotOpen(f"“{study}” is open already, or was; begin a new wave to ask again.")
+    study = lock_draft(study_id=study_id)
     if not study.questions.exists():
         raise CannotOpen(f"“{study}” has no questions yet.")
     if study.closes_on is not None and study.closes_on < today:
@@ -67,7 +73,7 @@ def _frozen(study: Study) -> str:
 
 
 def _refuse_changed_terms(first: dict[str, Any], new: dict[str, Any]) -> None:
-    """All waves of a study share its address, its cap, and what the cap counts."""
+    """All waves of a study share its address, its cap, what the cap counts, and who may read the results."""
     for term in LASTING_TERMS:
         if first[term] != new[term]:
             raise CannotOpen(f"“{new['title']}”: {term} has been {_say(first[term])} since wave 1; it cannot change.")

@@ -35,8 +35,8 @@ class Refused(Exception):
 class Envelope(msgspec.Struct, forbid_unknown_fields=True):
     """A report before its Plan is known."""
 
-    plan: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
-    report_id: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
+    plan: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+    report_id: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{32}\Z")]
     answers: dict[str, Any]
 
 

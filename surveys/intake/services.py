@@ -35,7 +35,7 @@ def accept(*, plan: Plan, report: Report, today: datetime.date) -> Acceptance:
     with transaction.atomic():
         is_new = _insert(id_digest, content_digest, plan.pk, today)
         if is_new:
-            if not design.is_open_now(plan.pk):
+            if not design.is_open_now(plan.pk, today):
                 raise Refused("plan", "this study has closed and takes no more answers", HTTPStatus.GONE)
             OpenReport.objects.create(plan=plan, values=report.canonical_values)
     accepted_on = today if is_new else _day_of(id_digest, content_digest, plan.pk)

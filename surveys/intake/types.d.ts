@@ -34,9 +34,12 @@ type Plan = {
   language: string;
   questions: Question[];
   loss: Loss;
+  /** ε as decimal strings of at most nine places. */
+  caps: { central_epsilon: string };
+  publication: { epsilon: string; smallest_batch: number };
 };
 /** Why there is no Plan to show. */
-type Reason = 'missing' | 'closed' | 'unreachable' | 'fingerprint';
+type Reason = 'missing' | 'unreachable' | 'fingerprint';
 
 type CheckedQuestion = { name: string; declared: Ratio; found: Ratio };
 type Checked = { questions: CheckedQuestion[]; declared: Ratio; found: Ratio };

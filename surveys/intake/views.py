@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.gzip import gzip_page
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from surveys.design import queries as design
 from surveys.intake import queries
@@ -19,7 +19,7 @@ from surveys.intake.services import accept
 log = structlog.get_logger(__name__)
 
 
-@require_GET
+@require_safe
 @gzip_page
 def form(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the form's page. What it asks comes from the Plan, which the browser fetches and checks."""
@@ -27,7 +27,7 @@ def form(request: HttpRequest, slug: str) -> HttpResponse:
     if plan is None:
         raise Http404("no study of this name has opened")
     study = {name: plan.content[name] for name in ("slug", "title", "organisation")}
-    response = render(request, "intake/form.html", {"study": {**study, "closed": not plan.is_open}})
+    response = render(request, "intake/form.html", {"study": {**study, "closed": not plan.takes_answers(_today())}})
     response["Referrer-Policy"] = "no-referrer"
     response["Cache-Control"] = "no-cache"
     return response
@@ -43,8 +43,7 @@ def take_report(request: HttpRequest, slug: str) -> JsonResponse:
         plan = design.plan_of(slug=slug, digest=envelope.plan)
         if plan is None:
             raise Refused("plan", "no Plan of this study has this digest", HTTPStatus.CONFLICT)
-        today = datetime.datetime.now(datetime.UTC).date()
-        acceptance = accept(plan=plan, report=read_report(envelope, plan), today=today)
+        acceptance = accept(plan=plan, report=read_report(envelope, plan), today=_today())
     except Refused as refusal:  # names a field and a reason, never a value
         return JsonResponse(refusal.as_dict(), status=refusal.status)
     except DatabaseError as error:  # whose text may hold the row: only its kind is logged
@@ -55,7 +54,7 @@ def take_report(request: HttpRequest, slug: str) -> JsonResponse:
     return JsonResponse(receipt, status=status)
 
 
-@require_GET
+@require_safe
 def look_up(request: HttpRequest, receipt: str) -> JsonResponse:
     """Tell whether a report was accepted, and on which day."""
     day = queries.day_accepted(receipt)
@@ -64,7 +63,13 @@ def look_up(request: HttpRequest, receipt: str) -> JsonResponse:
 
 def _body(request: HttpRequest) -> bytes:
     """Read the body, but no more than one byte beyond what a report may have."""
+    if not request.META.get("CONTENT_LENGTH"):  # a body in chunks would be read as empty
+        raise Refused("body", "expected with a Content-Length", HTTPStatus.LENGTH_REQUIRED)
     return request.read(LARGEST_BODY + 1)
+
+
+def _today() -> datetime.date:
+    return datetime.datetime.now(datetime.UTC).date()
 
 
 def _try_again() -> JsonResponse:

@@ -8,6 +8,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
 from django.db import models
 
+from dpengine.privacy import plain
+
 PLACES = 9  # decimals of an ε: amounts are exact multiples of 10⁻⁹
 
 
@@ -15,11 +17,6 @@ if TYPE_CHECKING:
     ExactField = models.Field[Decimal | int | str, Decimal]
 else:
     ExactField = models.Field
-
-
-def plain(amount: Decimal) -> Decimal:
-    """Return the same amount without trailing zeros: 1.8, not 1.800000000, and 20, not 2E+1."""
-    return Decimal(f"{amount.normalize():f}")
 
 
 class EpsilonField(ExactField):

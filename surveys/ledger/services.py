@@ -6,7 +6,8 @@ from decimal import Decimal
 from django.db import transaction
 
 from dpengine.accounting.filters import PureFilter
-from surveys.ledger.models import Budget, Entry, plain
+from dpengine.privacy import plain
+from surveys.ledger.models import Budget, Entry
 
 
 class Overspent(Exception):
@@ -19,14 +20,9 @@ class Overspent(Exception):
 
 
 def open_budget(*, name: str, unit: str, neighbours: str, cap: Decimal) -> Budget:
-    """Return the budget of this name, opening it if it is new. An open one keeps its terms."""
+    """Open a new budget. Its terms stay; a name that is taken is an IntegrityError."""
     PureFilter(cap)  # refuses a cap that is not above 0
-    budget, is_new = Budget.objects.get_or_create(
-        name=name, defaults={"unit": unit, "neighbours": neighbours, "cap": cap}
-    )
-    if not is_new and (budget.unit, budget.neighbours) != (unit, neighbours):
-        raise ValueError(f"budget {name} counts {budget.unit} under {budget.neighbours}, not {unit} under {neighbours}")
-    return budget
+    return Budget.objects.create(name=name, unit=unit, neighbours=neighbours, cap=cap)
 
 
 def lock(budget_id: int) -> Budget:

@@ -21,9 +21,9 @@ def studies_of(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Study]:
 
 def readable_study(slug: str, user: AbstractBaseUser | AnonymousUser) -> Study:
     """Return a study whose published numbers the user may read, or raise Http404 as if there were none."""
-    study = design.published_studies().filter(slug=slug).first()
-    if study is None:
+    plan = design.latest_plan(slug)
+    if plan is None:
         raise Http404("no study of this name has opened")
-    if study.results != Results.PUBLIC and not studies_of(user).filter(pk=study.pk).exists():
+    if plan.content["results"] != Results.PUBLIC and not studies_of(user).filter(pk=plan.study_id).exists():
         raise Http404("no study of this name has opened")
-    return study
+    return plan.study

@@ -5,11 +5,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from dpengine.privacy import epsilon_above, guess_at_most
+from dpengine.privacy import epsilon_above, guess_at_most, plain
 from surveys.design import documents
 from surveys.design.models import Plan
 from surveys.design.queries import Odds
-from surveys.ledger.models import plain
 from surveys.registry.records import Asked, Record, Spent, questions_of
 from surveys.releases.models import Release
 

@@ -7,6 +7,7 @@ from django.db import IntegrityError, transaction
 from surveys.aggregation import queries as aggregation
 from surveys.design import queries as design
 from surveys.design.models import Plan
+from surveys.each import for_each
 from surveys.ledger import queries as ledger
 from surveys.ledger import services as charges
 from surveys.releases import statistics
@@ -17,8 +18,11 @@ SCHEDULE = "the study's rule"  # who asks, when nobody does
 
 def publish_due(*, now: datetime.datetime) -> list[int]:
     """Publish what every Plan's rule says is due; return the ids of the releases."""
-    published = (publish_if_due(plan=plan, now=now) for plan in design.plans())
-    return [release.pk for release in published if release]
+
+    def publish_one(plan: Plan) -> Release | None:
+        return publish_if_due(plan=plan, now=now) if is_due(plan=plan, now=now) else None
+
+    return [release.pk for release in for_each(design.plans(), publish_one) if release]
 
 
 @transaction.atomic
@@ -34,18 +38,18 @@ def publish_if_due(*, plan: Plan, now: datetime.datetime) -> Release | None:
 def is_due(*, plan: Plan, now: datetime.datetime) -> bool:
     """Tell whether a Plan's rule asks for a publication, from public quantities only.
 
-    Never before the smallest batch, never for fewer new answers than that while it is open,
-    and never when the budget cannot pay: a rule that has used up its cap falls silent.
+    Never before the smallest batch, never again for fewer new answers than that, and never
+    when the budget cannot pay: a rule that has used up its cap falls silent.
     """
     rule = plan.content["publication"]
     last = Release.objects.filter(request__plan=plan).last()
     sealed = aggregation.sealed_reports(plan)
     new = sealed - (last.numbers["n"] if last else 0)
-    if sealed < rule["smallest_batch"] or new < 1 or not _can_pay(plan):
+    if new < rule["smallest_batch"] or not _can_pay(plan):
         return False
     if not plan.is_open:
         return aggregation.everything_is_sealed(plan)
-    if rule["rule"] != "every" or new < rule["smallest_batch"]:
+    if rule["rule"] != "every":
         return False
     return last is None or now - last.published_at >= datetime.timedelta(hours=rule["hours"])
 
@@ -80,7 +84,7 @@ def publish(*, request_id: int, now: datetime.datetime) -> Release:
     Charge and draw stand or fall together. A second call finds the first draw:
     fresh noise on the same totals would be a second release, paid for once.
     """
-    request = Request.objects.select_for_update().select_related("plan__study").get(pk=request_id)
+    request = Request.objects.select_for_update(of=("self",)).select_related("plan__study").get(pk=request_id)
     if done := Release.objects.filter(request=request).first():
         return done
     plan, parts = request.plan, statistics.parts_of(request.plan)

@@ -15,11 +15,10 @@ from typing import Any
 
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.estimates import CONFIDENCE, Estimate, plain_answers, simplex
-from dpengine.privacy import round_up
+from dpengine.privacy import plain, round_up
 from surveys.aggregation import queries as aggregation
 from surveys.aggregation.queries import PublicTally, Totals
 from surveys.design.models import Plan
-from surveys.ledger.models import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,8 @@ def _published(plan: Plan, parts: list[Part], totals: Totals) -> Iterator[dict[s
         estimates = part.tally.estimates(noisy, n, part.mechanism)
         projected = simplex([estimate.value for estimate in estimates])
         yield {
-            "as_precise_as": plain_answers(estimates),
+            "as_precise_as": plain_answers(estimates)
+            or None,  # nothing to compare with when all is said to be one answer
             "choices": [
                 _choice(index, text, *derived)
                 for index, (text, derived) in enumerate(

@@ -11,7 +11,7 @@ from surveys.environment import Environment
 HOUSE = Path(__file__).parent.parent.parent
 SOUND = {
     "CANDOR_MODE": "production",
-    "SECRET_KEY": "aZ3-" * 15,
+    "SECRET_KEY": "aZ3-q" * 15,
     "ALLOWED_HOSTS": "candor.example.org",
     "DATABASE_URL": "postgres://candor@db/candor",
     "REDIS_URL": "redis://queue:6379/0",
@@ -43,6 +43,7 @@ def test_production_with_everything_it_needs_is_let_through(tmp_path):
     [
         ({"SECRET_KEY": ""}, "candor.E002"),
         ({"SECRET_KEY": "short"}, "candor.E002"),
+        ({"SECRET_KEY": "a" * 60}, "candor.E002"),
         ({"ALLOWED_HOSTS": ""}, "candor.E003"),
         ({"ALLOWED_HOSTS": "*"}, "candor.E003"),
         ({"DEBUG": "1"}, "candor.E004"),
@@ -50,6 +51,8 @@ def test_production_with_everything_it_needs_is_let_through(tmp_path):
         ({"DATABASE_URL": "sqlite:////tmp/x"}, "candor.E005"),
         ({"REDIS_URL": ""}, "candor.E006"),
         ({"CANDOR_DEMO": "1"}, "candor.E007"),
+        ({"CANDOR_MODE": "local", "CANDOR_DEMO": "1", "CANDOR_HOST": "192.0.2.7"}, "candor.E008"),
+        ({"DATABASE_URL": "postgres://"}, "candor.E001"),
         ({"DATABASE_URL": "mysql://root:hunter2@db/x"}, "candor.E001"),
         ({"REDIS_URL": "amqp://queue"}, "candor.E001"),
         ({"CANDOR_PORT": "eighty"}, "candor.E001"),

@@ -81,6 +81,7 @@ class Migration(migrations.Migration):
                     surveys.ledger.models.EpsilonField(
                         default=1,
                         help_text="Shared equally by the questions.",
+                        validators=[django.core.validators.MinValueValidator(Decimal("0.01"))],
                         verbose_name="cost of one publication, ε",
                     ),
                 ),
@@ -88,7 +89,7 @@ class Migration(migrations.Migration):
                     "smallest_batch",
                     models.PositiveIntegerField(
                         default=100,
-                        help_text="Nothing is published before so many answers; later ones wait for so many new answers.",
+                        help_text="Nothing is published before so many answers, and nothing again before so many new ones.",
                         validators=[
                             django.core.validators.MinValueValidator(10),
                             django.core.validators.MaxValueValidator(1000000),
@@ -165,6 +166,7 @@ class Migration(migrations.Migration):
                     surveys.ledger.models.EpsilonField(
                         default=1,
                         help_text="1 sends 73 of 100 yes answers as yes, 27 as no.",
+                        validators=[django.core.validators.MinValueValidator(Decimal("0.01"))],
                         verbose_name="loss of one answer, ε",
                     ),
                 ),

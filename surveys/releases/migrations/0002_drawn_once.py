@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from surveys.triggers import forbid
+from surveys.triggers import forbid, forbid_replace
 
 MESSAGE = "a release is drawn once and kept"
 
@@ -10,5 +10,6 @@ class Migration(migrations.Migration):
     operations = (
         forbid("releases_release", verb="UPDATE", message=MESSAGE),
         forbid("releases_release", verb="DELETE", message=MESSAGE),
+        forbid_replace("releases_release", message=MESSAGE, keys=(("id",), ("request_id",), ("entry_id",))),
         forbid("releases_request", verb="UPDATE", message="a request keeps its words"),
     )

@@ -7,9 +7,11 @@ from django.db import DatabaseError, transaction
 
 from surveys.aggregation import queries, services
 from surveys.aggregation.models import Batch, Tally
+from surveys.demo.services import answer_as_browsers
 from surveys.design import documents
 from surveys.design import services as design
 from surveys.intake.models import OpenReport, Receipt
+from tests.conftest import QUESTIONS, STUDY
 
 
 def counted(reports, plan):
@@ -107,3 +109,39 @@ def test_if_a_row_vanishes_while_it_is_swept_nothing_is_sealed(answered, today, 
     with pytest.raises(RuntimeError, match="expected to seal 20 reports, found 19"):
         services.sweep(plan=plan, today=today)
     assert not Batch.objects.exists()
+
+
+def test_no_batch_is_left_too_small_by_the_one_before(answered, today, monkeypatch):
+    monkeypatch.setattr(services, "LARGEST_BATCH", 25)
+    answered(34)
+    services.sweep_all(today=today)
+    assert list(Batch.objects.values_list("size", flat=True)) == [34]
+
+
+def test_a_sweep_that_comes_second_leaves_the_few_that_came_meanwhile(answered, today):
+    """Both found the study due; the first took all but those who answered since."""
+    plan = answered(20)
+    services.sweep(plan=plan, today=today)
+    answered(3)
+    assert services.sweep(plan=plan, today=today) == 0
+    assert OpenReport.objects.count() == 3
+
+
+def test_a_plan_that_cannot_be_swept_does_not_keep_the_others_waiting(answered, today, monkeypatch, caplog):
+    answered(20)
+    other = design.draft_study(study={**STUDY, "slug": "other"}, questions=QUESTIONS)
+    opened = design.open_study(study_id=other.pk, today=today)
+    answer_as_browsers(opened, [{"copied": 0, "fair": 0, "often": 0}] * 20, today)
+    sound = services.sweep
+
+    def sweep(*, plan, today):
+        if plan.study.slug == "exam-honesty":
+            raise ZeroDivisionError("a report's values")
+        return sound(plan=plan, today=today)
+
+    monkeypatch.setattr(services, "sweep", sweep)
+    with pytest.raises(ZeroDivisionError):
+        services.sweep_all(today=today)
+    assert Batch.objects.get().plan.study == other
+    assert "ZeroDivisionError" in caplog.text
+    assert "a report's values" not in caplog.text

@@ -79,8 +79,11 @@ def test_an_open_study_can_be_read_but_not_changed(admin):
     ("changes", "message"),
     [
         ({"release_epsilon": "1.6"}, "at most the cap of 1.5; it is 1.6"),
-        ({"questions-0-epsilon": "0"}, "epsilon must be above 0 and at most 20, got 0"),
-        ({"questions-0-epsilon": "-1"}, "greater than or equal to 0"),
+        ({"questions-0-epsilon": "0"}, "greater than or equal to 0.01"),
+        ({"release_epsilon": "0"}, "greater than or equal to 0.01"),
+        ({"cap": "30"}, "less than or equal to 20"),
+        ({"questions-1-choices": "one\ntw\u200bo\nthree"}, "visible characters"),
+        ({"questions-0-epsilon": "-1"}, "greater than or equal to 0.01"),
         ({"questions-0-epsilon": "NaN"}, "Enter a number"),
         ({"questions-0-epsilon": "0.1234567891"}, "no more than 9 decimal places"),
         ({"questions-0-name": "Q 1"}, "Small letters"),
@@ -126,3 +129,29 @@ def test_between_waves_the_address_and_the_cap_cannot_be_edited(admin):
     assert page.status_code == 302
     study.refresh_from_db()
     assert (study.title, study.slug, str(study.cap)) == ("New", "night-shifts", "1.5")
+
+
+def test_a_new_wave_may_drop_a_question(admin):
+    add(admin)
+    study = Study.objects.get()
+    for action in ("open_studies", "close_studies", "begin_waves"):
+        act(admin, action, study)
+    first, second = study.questions.all()
+    known = {
+        "questions-INITIAL_FORMS": "2",
+        "questions-0-id": first.pk,
+        "questions-0-study": study.pk,
+        "questions-1-id": second.pk,
+        "questions-1-study": study.pk,
+        "questions-1-DELETE": "on",
+    }
+    admin.post(f"/admin/design/study/{study.pk}/change/", {**FORM, **known})
+    assert list(study.questions.all()) == [first]
+
+
+def test_an_admin_cannot_make_a_superuser_of_anyone(admin, admin_user):
+    page = admin.get(f"/admin/people/user/{admin_user.pk}/change/").content.decode()
+    assert 'name="is_staff"' in page
+    assert 'name="is_superuser"' not in page
+    assert 'name="groups"' not in page
+    assert 'name="user_permissions"' not in page

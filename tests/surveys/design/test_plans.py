@@ -9,7 +9,7 @@ import pytest
 from django.db import DatabaseError, transaction
 
 from surveys.design import documents, services
-from surveys.design.models import Plan
+from surveys.design.models import Plan, Study
 from surveys.ledger.models import Budget
 from tests.vectors import load
 
@@ -132,13 +132,10 @@ def test_changing_means_a_new_wave_and_the_old_plan_stays(plan, today):
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [
-        ({"cap": Decimal(9)}, "caps has been 2 since wave 1"),
-        ({"slug": "elsewhere"}, "slug has been exam-honesty since"),
-    ],
+    [({"cap": Decimal(9)}, "caps has been 2 since wave 1"), ({"results": "members"}, "results has been public since")],
     ids=str,
 )
-def test_a_new_wave_cannot_change_what_the_cap_counts_or_where_the_study_lives(plan, today, change, message):
+def test_a_new_wave_cannot_change_what_lasts(plan, today, change, message):
     services.close_plan(plan_id=plan.pk, today=today)
     study = services.begin_wave(study_id=plan.study_id)
     for name, value in change.items():
@@ -147,3 +144,31 @@ def test_a_new_wave_cannot_change_what_the_cap_counts_or_where_the_study_lives(p
     with pytest.raises(services.CannotOpen, match=message):
         services.open_study(study_id=study.pk, today=today)
     assert Budget.objects.count() == 1
+
+
+@pytest.mark.parametrize("change", [{"slug": "elsewhere"}, {"budget": None}], ids=str)
+def test_the_database_itself_keeps_a_study_at_its_address_and_its_budget(plan, change):
+    with pytest.raises(DatabaseError, match="keeps its budget and its address"), transaction.atomic():
+        Study.objects.filter(pk=plan.study_id).update(**change)
+
+
+def test_what_has_closed_stays_closed(plan, today):
+    services.close_plan(plan_id=plan.pk, today=today)
+    with pytest.raises(DatabaseError, match="stays closed"), transaction.atomic():
+        Plan.objects.update(closed_on=None)
+
+
+@pytest.mark.parametrize(
+    "change", [{"release_epsilon": Decimal(0)}, {"release_epsilon": Decimal(3)}, {"cap": Decimal(30)}], ids=str
+)
+def test_a_publication_that_could_never_be_paid_does_not_open(draft, today, change):
+    for name, value in change.items():
+        setattr(draft, name, value)
+    draft.save()
+    with pytest.raises(services.CannotOpen, match="expected above 0 and at most"):
+        services.open_study(study_id=draft.pk, today=today)
+
+
+def test_a_form_that_was_open_when_the_study_opened_is_not_saved(plan):
+    with pytest.raises(services.CannotOpen, match="is open already"), transaction.atomic():
+        services.lock_draft(study_id=plan.study_id)

@@ -1,11 +1,14 @@
 """POST /api/v1/studies/<slug>/reports: what is taken, what is refused, and what a refusal says."""
 
+import datetime
 import json
 
 import pytest
 
 from surveys.design import services as design
 from surveys.intake.models import OpenReport, Receipt
+from surveys.intake.reports import Refused, Report
+from surveys.intake.services import accept
 
 URL = "/api/v1/studies/exam-honesty/reports"
 SECRET = 424242  # stands for a value that no error may repeat
@@ -88,6 +91,8 @@ def test_a_study_that_does_not_exist_is_not_found(client, plan):
         ({"plan": SECRET}, "plan"),
         ({"plan": "AB" * 32}, "plan"),
         ({"report_id": "short"}, "report_id"),
+        ({"report_id": "0f" * 16 + "\n"}, "report_id"),
+        ({"plan": "ab" * 32 + "\n"}, "plan"),
         ({"report_id": None}, "report_id"),
         ({"answers": [SECRET]}, "answers"),
         ({"answers": {}}, "answers.copied"),
@@ -126,7 +131,7 @@ def test_a_missing_part_is_named(client, plan, missing):
 
 @pytest.mark.parametrize(
     "raw",
-    [b"", b"{", b"[]", b"null", b"7", b"\xff\xfe", b'{"plan": NaN}', b"[" * 50_000, b"1" * 5000, b'"text"'],
+    [b"{", b"[]", b"null", b"7", b"\xff\xfe", b'{"plan": NaN}', b"[" * 50_000, b"1" * 5000, b'"text"'],
     ids=lambda raw: repr(raw[:12]),
 )
 def test_what_is_no_report_at_all_is_refused_as_a_body(client, plan, raw):
@@ -187,3 +192,18 @@ def test_a_database_that_fails_asks_to_try_again_and_says_nothing_of_the_report(
     assert response["Retry-After"]
     assert "[1,[3],[0]]" not in response.content.decode() + caplog.text
     assert "OperationalError" in caplog.text
+
+
+def test_a_body_of_unknown_length_is_asked_for_again_with_its_length(client, plan):
+    response = client.generic("POST", URL, b"", content_type="application/json")
+    assert (response.status_code, response.json()["error"]["field"]) == (411, "body")
+
+
+def test_the_day_after_the_last_takes_nothing_even_if_nobody_closed_the_study(draft, today):
+    draft.closes_on = today
+    draft.save()
+    plan = design.open_study(study_id=draft.pk, today=today)
+    report = Report(report_id="0f" * 16, values=[1, [3], [0]])
+    with pytest.raises(Refused, match="has closed"):
+        accept(plan=plan, report=report, today=today + datetime.timedelta(days=1))
+    assert accept(plan=plan, report=report, today=today).is_new

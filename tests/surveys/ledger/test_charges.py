@@ -3,7 +3,7 @@ from decimal import Decimal
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.db import DatabaseError, IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from surveys.ledger import queries, services
 from surveys.ledger.models import Budget, Entry
@@ -77,11 +77,33 @@ def test_the_database_itself_refuses_to_delete_an_entry_or_a_budget(budget):
         Budget.objects.all()._raw_delete("default")
 
 
-def test_a_budget_keeps_its_unit_and_neighbours(budget):
-    with pytest.raises(DatabaseError, match="a budget keeps its terms"), transaction.atomic():
-        Budget.objects.update(unit="household")
-    with pytest.raises(ValueError, match="counts respondent-in-study under change-one, not household"):
-        services.open_budget(name="study:x", unit="household", neighbours="change-one", cap=Decimal(1))
+@pytest.mark.parametrize("change", [{"unit": "household"}, {"neighbours": "add-remove"}, {"cap": Decimal("1.9")}])
+def test_a_budget_keeps_its_terms(budget, change):
+    with pytest.raises(DatabaseError), transaction.atomic():
+        Budget.objects.update(**change)
+
+
+def test_a_cap_may_fall(budget):
+    Budget.objects.update(cap=Decimal("1.7"))
+    assert queries.account(budget.pk).cap == Decimal("1.7")
+
+
+def test_a_budget_is_opened_once(budget):
+    with pytest.raises(IntegrityError), transaction.atomic():
+        services.open_budget(name="study:x", unit="u", neighbours="n", cap=Decimal(9))
+
+
+def test_an_entry_cannot_be_replaced_either(budget):
+    """On SQLite, REPLACE deletes a row without firing its triggers."""
+    entry = charge(budget)
+    verb = "INSERT OR REPLACE" if connection.vendor == "sqlite" else "INSERT"
+    forged = (
+        f"{verb} INTO ledger_entry (id, budget_id, number, epsilon, statistic, reason, mechanism, who, day) "  # noqa: S608
+        "SELECT id, budget_id, number, 1, statistic, reason, mechanism, who, day FROM ledger_entry"
+    )
+    with pytest.raises(DatabaseError), transaction.atomic():
+        connection.cursor().execute(forged)
+    assert Entry.objects.get().epsilon == entry.epsilon
 
 
 @pytest.mark.parametrize("cap", ["0", "-1", "NaN"])
@@ -91,8 +113,6 @@ def test_a_cap_that_is_none_is_refused(db, cap):
 
 
 def test_an_epsilon_is_stored_as_a_whole_number_of_billionths(budget):
-    from django.db import connection
-
     charge(budget, "0.123456789")
     with connection.cursor() as cursor:
         cursor.execute("SELECT epsilon FROM ledger_entry")

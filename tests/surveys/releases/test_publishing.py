@@ -180,3 +180,15 @@ def test_two_waves_share_the_study_s_budget(closed, now, today, request):
     study = design.begin_wave(study_id=closed.study_id)
     second = design.open_study(study_id=study.pk, today=today)
     assert second.study.budget == closed.study.budget
+
+
+def test_a_close_does_not_publish_again_for_fewer_new_answers_than_a_batch(draft, now, today, request):
+    periodic(draft)
+    answer = request.getfixturevalue("answered")
+    plan = answer(30)
+    sweeps.sweep_all(today=today)
+    services.publish_due(now=now)
+    answer(3)
+    design.close_plan(plan_id=plan.pk, today=today)
+    sweeps.sweep_all(today=today)
+    assert services.publish_due(now=now + 48 * HOUR) == []

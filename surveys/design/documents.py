@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpengine.local.channels import Channel, channel_for, channel_from
+from dpengine.local.table import Table
 from dpengine.privacy import LARGEST_EPSILON, loss_of_all, plain
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 NAME = re.compile("[a-z][a-z0-9_]{0,19}")
-POSITIVE = re.compile("[1-9][0-9]*")
+POSITIVE = re.compile("[1-9][0-9]{0,999}")
 AMOUNT = re.compile("[0-9]+([.][0-9]{1,9})?")
 LONGEST_CHOICE = 120  # characters
 LARGEST_NUMBER = 2**53 - 1  # that every JSON reader keeps exactly
@@ -153,7 +154,7 @@ def _verify_publication(caps: dict[str, Any], publication: dict[str, Any]) -> No
     _expect(0 < cap <= LARGEST_EPSILON, "central_epsilon", f"above 0 and at most {LARGEST_EPSILON}")
     _expect(0 < epsilon <= cap, "epsilon of a publication", f"above 0 and at most the cap of {cap}")
     least = publication["smallest_batch"]
-    _expect(_is_whole(least) and least >= 1, "smallest_batch", "a whole number of 1 or more")
+    _expect(_is_whole(least) and 1 <= least <= LARGEST_NUMBER, "smallest_batch", "a whole number of 1 or more")
 
 
 def _verify_question(question: dict[str, Any]) -> Fraction:
@@ -176,6 +177,8 @@ def _verify_loss(question: dict[str, Any], choices: int) -> Fraction:
     except ValueError as error:
         raise Unsound(f"{name}: {error}") from error
     _expect(channel.choices == choices, name, f"{choices} choices in its channel, got {channel.choices}")
+    square = not isinstance(channel, Table) or channel.reports == choices
+    _expect(square, name, "one report for each choice")
     if (declared := _fraction(question["loss"])) < channel.loss:
         raise Unsound(f"{name}: declared loss {_say(declared)}, but its channel has {_say(channel.loss)}")
     return channel.loss

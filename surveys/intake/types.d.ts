@@ -41,6 +41,7 @@ type Plan = {
 /** Why there is no Plan to show. */
 type Reason = 'missing' | 'unreachable' | 'fingerprint';
 
+type Losses = { declared: Ratio; found: Ratio; number?: number };
 type CheckedQuestion = { name: string; declared: Ratio; found: Ratio };
 type Checked = { questions: CheckedQuestion[]; declared: Ratio; found: Ratio };
 type Study = { plan: Plan; digest: string; checked: Checked; linked: boolean };
@@ -52,6 +53,13 @@ type Message = { plan: string; report_id: string; answers: Record<string, Value>
 type Pair = { question: Question; answer: number; value: Value };
 type Accepted = { state: 'accepted'; receipt: string; day: string };
 type Outcome = Accepted | { state: 'conflict' | 'closed' | 'malformed' | 'later'; message: string };
+
+/** What sending reaches for: a test puts its own in place. */
+type Outside = { post?: typeof fetch; storage?: Storage };
+/** What came back, and what had been sent. */
+type Acknowledged = { receipt: string; named: string; day: string; body: string };
+/** Sample throws so far, and how many kept the example answer. */
+type Tally = { throws: number; kept: number };
 
 /**
  * How odds are told to people. flip: two answers, one for the other. spread: all others alike. uneven: depends on

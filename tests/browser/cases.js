@@ -31,6 +31,8 @@ export function soundPlan() {
       { ...shared, name: 'q2', kind: 'likert', choices: ['a', 'b', 'c', 'd', 'e'], channel: five, loss: [3, 1] },
     ],
     loss: [9, 1],
+    caps: { central_epsilon: '2' },
+    publication: { epsilon: '1', rule: 'when-closed', smallest_batch: 30 },
   });
 }
 

@@ -37,6 +37,17 @@ test('nothing that can happen is told as never, and nothing uncertain as always'
   assert.deepEqual([0, 0.001, 0.731, 0.999, 1].map(odds.ofHundred), [0, 1, 73, 99, 100]);
 });
 
+test('what 1 and 99 would understate is told as beyond them', () => {
+  assert.deepEqual([0.001, 0.005, 0.731, 0.994, 0.995, 0.9951, 0.9997].map(odds.told), ['<1', 1, 73, 99, 99, '>99', '>99']);
+});
+
+test('a report tells as much as its likeliest answer, or its best guess', () => {
+  assert.equal(odds.strength(coin), 0.75);
+  assert.equal(odds.strength({ kind: 'table', weights: [[10, 10], [1, 19]] }), 0.95);
+  assert.equal(odds.strength({ kind: 'subset', choices: 4, size: 2, keep: (WORD * 3) / 4 }), 0.75);
+  assert.equal(odds.ofHundred(odds.strength(five)), 40);
+});
+
 test('two answers at ln 3 put together make a guess right 90 times in 100', () => {
   assert.ok(Math.abs(odds.togetherShare([9n, 1n]) - 0.9) < 1e-12);
 });

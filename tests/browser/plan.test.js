@@ -29,7 +29,7 @@ test('a fingerprint cut short matches nothing', async () => {
   await assert.rejects(fetchPlan('s', DIGEST.slice(0, 63), serve(TEXT)), { reason: 'fingerprint' });
 });
 
-for (const [status, reason] of [[404, 'missing'], [410, 'closed'], [503, 'unreachable'], [500, 'unreachable']])
+for (const [status, reason] of [[404, 'missing'], [503, 'unreachable'], [500, 'unreachable']])
   test(`status ${status} is told as ${reason}`, () => assert.rejects(fetchPlan('s', '', serve('', status)), { reason }));
 
 test('no connection is told as unreachable', () => assert.rejects(fetchPlan('s', '', () => Promise.reject(new TypeError())), { reason: 'unreachable' }));

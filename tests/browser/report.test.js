@@ -56,7 +56,7 @@ test('it keeps the body before the first POST', async () => {
   assert.equal(kept, sent);
 });
 
-for (const status of [503, 500, 429, 404])
+for (const status of [503, 500, 429, 411, 404])
   test(`after ${status} the message waits, and is resent unchanged`, async () => {
     const storage = new FakeStorage();
     const sent = body();

@@ -131,6 +131,8 @@ def plans() -> list[dict[str, Any]]:
         ("a report that only one answer can make", [*first, "channel", "weights"], [[4, 0], [1, 3]]),
         ("a report that no answer can make", [*first, "channel", "weights"], [[4, 0], [4, 0]]),
         ("rows with different sums", [*first, "channel", "weights"], [[3, 1], [1, 2]]),
+        ("more reports than choices", [*first, "channel", "weights"], [[1, 2, 3], [3, 2, 1]]),
+        ("a loss of a thousand digits and one", [*first, "loss"], ["1" * 1001, "1"]),
         ("equal rows", [*first, "channel", "weights"], [[2, 2], [2, 2]]),
         ("a negative weight", [*first, "channel", "weights"], [[5, -1], [1, 3]]),
         ("a weight that is no integer", [*first, "channel", "weights"], [[3.5, 0.5], [1, 3]]),

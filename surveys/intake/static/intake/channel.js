@@ -1,4 +1,3 @@
-// @ts-check
 /** One door to every kind of channel. Twin of dpengine/local/channels.py. */
 import { randomise as randomiseSubset } from './subset.js';
 import { randomise as randomiseTable } from './table.js';

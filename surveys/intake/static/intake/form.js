@@ -1,4 +1,3 @@
-// @ts-check
 /**
  * The respondent's form: which screen comes when. True answers live in `answers`, in the memory of this page, and nowhere
  * else; history holds the number of a screen, storage holds a report that chance has already changed.
@@ -23,7 +22,7 @@ let draws = new Draws();
 let study;
 /** The message, once it has been composed: from then on only this leaves, and no answer changes. */
 let body = '';
-/** A page that says no is the last one: going back shows no question again. */
+/** A page that says no is the last one. */
 let over = false;
 /** The screen: 0 is the welcome, then the questions, then "Ready to send". */
 let place = 0;
@@ -108,7 +107,7 @@ function go(to) {
   render(to);
 }
 
-/** Return the place asked for, or the first question without an answer if that comes before. @param {number} wanted */
+/** Return the place asked for, or an earlier question without an answer. @param {number} wanted */
 function reachable(wanted) {
   const open = study.plan.questions.findIndex(({ name }) => !answers.has(name));
   return open < 0 ? wanted : Math.min(wanted, open + 1);
@@ -137,7 +136,7 @@ function title(screen) {
   document.title = screen ? `${screen} · ${baseTitle}` : baseTitle;
 }
 
-/** Throw for the example answer: fresh chance, apart from the respondent's own. */
+/** Throw for the example answer, apart from the respondent's own. */
 function throwSample() {
   const [first] = study.plan.questions;
   const example = screens.exampleOf(first);
@@ -147,7 +146,7 @@ function throwSample() {
   screens.showThrow(find(document, 'main'), first, drawn, tally);
 }
 
-/** Send the message; the first time, compose it. A message that waits here is never composed again. */
+/** Send the message; only the first time, compose it. */
 async function send() {
   body ||= JSON.stringify(composeReport(study.plan, study.digest, answers, draws));
   show(fill('sending'));
@@ -191,7 +190,7 @@ function forgetAnswers() {
 /**
  * Say no, and what to do now.
  * @param {string} reason
- * @param {string} [details] What was expected and found; of a message, the server's reason, which names no value.
+ * @param {string} [details] Names no value.
  */
 function refuse(reason, details = '') {
   forgetAnswers();

@@ -1,4 +1,3 @@
-// @ts-check
 /** A channel's odds, for people: worked out from its integers, never from an ε that someone typed. */
 import { WORD } from './words.js';
 
@@ -12,11 +11,7 @@ export function tellingOf(channel) {
   return even ? 'spread' : 'uneven';
 }
 
-/**
- * Return the chance that an answer is sent as it was given (or, of several sent, is among them).
- * @param {Channel} channel
- * @param {number} answer Any index, not the respondent's in particular.
- */
+/** Return the chance that an answer is sent as it was given (or, of several sent, is among them). @param {Channel} channel @param {number} answer */
 export function ownShare(channel, answer) {
   if (channel.kind === 'subset') return channel.keep / WORD;
   return channel.weights[answer][answer] / sum(channel.weights[answer]);
@@ -27,10 +22,7 @@ export function luckShare(channel) {
   return channel.kind === 'subset' ? channel.size / channel.choices : 1 / channel.weights.length;
 }
 
-/**
- * Return how often the best guess at an answer is right, for someone who knew nothing and reads the report.
- * @param {Channel} channel
- */
+/** Return how often the best guess is right, for someone who knew nothing and reads the report. @param {Channel} channel */
 export function guessShare(channel) {
   if (channel.kind === 'table')
     return Math.max(...channel.weights[0].map((_, report) => bestOf(channel.weights.map((row) => row[report]))));
@@ -39,8 +31,17 @@ export function guessShare(channel) {
   return loss / (size * loss + choices - size);
 }
 
-/** Return how often a blind guess at an answer is right. @param {Channel} channel */
+/** Return how often a blind guess is right. @param {Channel} channel */
 export const blindShare = (channel) => 1 / (channel.kind === 'table' ? channel.weights.length : channel.choices);
+
+/** Return the larger chance: that a report holds the answer, or of the best guess. @param {Channel} channel */
+export function strength(channel) {
+  const rows = channel.kind === 'table' ? channel.weights : [0];
+  return Math.max(guessShare(channel), ...rows.map((_, answer) => ownShare(channel, answer)));
+}
+
+/** Return a share for display; never as 1 or 99 what is beyond them. @param {number} share */
+export const told = (share) => (share > 0.995 ? '>99' : share < 0.005 ? '<1' : ofHundred(share));
 
 /** Return a share as people of 100; 0 and 100 only where it is exactly that. @param {number} share */
 export function ofHundred(share) {
@@ -49,7 +50,7 @@ export function ofHundred(share) {
   return rounded;
 }
 
-/** The choices of a question in the order in which they are shown: Yes before No. @param {Question} question */
+/** Choices in the order shown: Yes before No. @param {Question} question */
 export function shownOrder({ kind, choices }) {
   const order = [...choices.keys()];
   return kind === 'yes_no' ? [1, 0, ...order.slice(2)] : order;
@@ -62,10 +63,10 @@ export function decimal([top, bottom]) {
   return `${text.slice(0, -6)}.${text.slice(-6)}`.replace(/\.?0+$/, '');
 }
 
-/** Return ε, the natural logarithm of a loss, to two decimals. @param {Ratio} ratio */
+/** Return ε to two decimals. @param {Ratio} ratio */
 export const epsilon = ([top, bottom]) => Math.abs(logarithm(top) - logarithm(bottom)).toFixed(2);
 
-/** @param {Ratio} ratio Loss of all answers. Return how often a guess between two, even before, is right. */
+/** Return how often a guess between two, even before, is right. @param {Ratio} ratio */
 export const togetherShare = ([top, bottom]) => 1 / (1 + Math.exp(logarithm(bottom) - logarithm(top)));
 
 /** @param {bigint} whole */

@@ -1,4 +1,3 @@
-// @ts-check
 /** Filling the page's own templates. Texts of a study go in as text, never as HTML. */
 
 /**
@@ -6,7 +5,6 @@
  * @param {string} id
  * @param {Record<string, unknown>} [texts] By data-put.
  * @param {Iterable<string | false>} [flags]
- * @returns {DocumentFragment}
  */
 export function fill(id, texts = {}, flags = []) {
   const template = document.getElementById(id);
@@ -26,7 +24,7 @@ export function put(root, texts) {
 }
 
 /**
- * Return the element that a selector names: the templates promise it.
+ * Return the element that a selector names.
  * @param {ParentNode} root
  * @param {string} selector
  * @returns {HTMLElement}
@@ -38,7 +36,7 @@ export function find(root, selector) {
 }
 
 /**
- * Show one screen: what was there goes, the heading takes the focus.
+ * Show one screen; its heading takes the focus.
  * @param {DocumentFragment} screen
  * @param {{ wide?: boolean, focus?: boolean }} [how]
  */

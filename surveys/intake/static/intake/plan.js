@@ -1,6 +1,4 @@
-// @ts-check
 /** The Plan: fetched without credentials, and taken only if its bytes are the ones the link names. */
-
 
 /** Why there is no Plan to show. */
 export class NoPlan extends Error {
@@ -12,18 +10,16 @@ export class NoPlan extends Error {
 }
 
 /**
- * Return the fingerprint that a link carries after its #, '' if it carries none.
- * Anything else than 64 hex digits is kept as it is: it will match no Plan, and be refused.
+ * Return the fingerprint in a link, '' if there is none. What is not 64 hex digits will match no Plan, and be refused.
  * @param {string} hash
  */
 export const linkedDigest = (hash) => hash.replace(/^#/, '').toLowerCase();
 
 /**
- * Fetch a study's Plan and check its fingerprint.
+ * Fetch a Plan and check its fingerprint.
  * @param {string} slug
  * @param {string} expected Fingerprint from the link; '' when it carried none.
  * @param {typeof fetch} [get]
- * @returns {Promise<{ plan: Plan, digest: string }>}
  */
 export async function fetchPlan(slug, expected, get = fetch) {
   const bytes = await download(`/api/v1/studies/${encodeURIComponent(slug)}/plan`, get);
@@ -48,6 +44,5 @@ async function download(url, get) {
   } catch {
     throw new NoPlan('unreachable', 'plan: no connection');
   }
-  const reasons = /** @type {Record<number, Reason>} */ ({ 404: 'missing', 410: 'closed' });
-  throw new NoPlan(reasons[response.status] ?? 'unreachable', `plan: status ${response.status}`);
+  throw new NoPlan(response.status === 404 ? 'missing' : 'unreachable', `plan: status ${response.status}`);
 }

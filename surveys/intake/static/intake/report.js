@@ -1,9 +1,7 @@
-// @ts-check
 /** One report: drawn once, kept on the device until the server has answered, resent unchanged. */
 import { randomise } from './channel.js';
 import { digestOf, hex } from './plan.js';
 import { systemWords } from './words.js';
-
 
 /** Chance is drawn once for a question and an answer: who goes back and forth never throws again. */
 export class Draws {
@@ -30,7 +28,7 @@ export const newReportId = () => hex(crypto.getRandomValues(new Uint8Array(16)))
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'; // no I, L, O, U
 
-/** Return the receipt of a report id: the first 60 bits of its hash. The server must name the same. @param {string} reportId */
+/** Return a report id's receipt: the first 60 bits of its hash, as the server must say too. @param {string} reportId */
 export async function receiptOf(reportId) {
   let bits = BigInt(`0x${await digestOf(new TextEncoder().encode(reportId))}`) >> 196n;
   let text = '';
@@ -44,7 +42,6 @@ export async function receiptOf(reportId) {
  * @param {string} digest
  * @param {ReadonlyMap<string, number>} answers True answers, by question.
  * @param {Draws} draws
- * @returns {Message}
  */
 export function composeReport(plan, digest, answers, draws) {
   const values = plan.questions.map((question) => {
@@ -63,7 +60,7 @@ export function waitingReport(digest, storage = deviceStorage()) {
   return key ? (storage?.getItem(key) ?? null) : null;
 }
 
-/** Keep a body before it is first sent; where storage is forbidden the page still has it. @param {string} body @param {Storage} [storage] */
+/** @param {string} body @param {Storage} [storage] */
 function keepReport(body, storage = deviceStorage()) {
   try {
     storage?.setItem(keyOf(body), body);
@@ -76,11 +73,10 @@ export function forgetReport(body, storage = deviceStorage()) {
 }
 
 /**
- * Send a body, as often as it takes: kept before the first time, forgotten when the server has decided.
+ * Send a body: kept before the first time, forgotten when the server has decided.
  * @param {string} slug
  * @param {string} body
- * @param {{ post?: typeof fetch, storage?: Storage }} [outside]
- * @returns {Promise<Outcome>}
+ * @param {Outside} [outside]
  */
 export async function sendReport(slug, body, { post = fetch, storage = deviceStorage() } = {}) {
   keepReport(body, storage);
@@ -125,7 +121,6 @@ function keyOf(body) {
   return prefix(plan) + report_id;
 }
 
-/** Return this site's storage, if the browser allows any. */
 function deviceStorage() {
   try {
     return globalThis.localStorage;

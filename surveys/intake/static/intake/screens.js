@@ -1,8 +1,6 @@
-// @ts-check
 /** What the respondent sees, one function a screen. The words are in templates/intake/, the numbers in the Plan. */
-import { blindShare, decimal, epsilon, guessShare, luckShare, ofHundred, ownShare, shownOrder, tellingOf, togetherShare } from './odds.js';
+import { blindShare, decimal, epsilon, guessShare, luckShare, ofHundred, ownShare, shownOrder, strength, tellingOf, togetherShare, told } from './odds.js';
 import { fill, find, put } from './page.js';
-
 
 /** The answer that stands for everyone's in examples, whatever this respondent's is. @param {Question} question */
 export const exampleOf = ({ kind }) => (kind === 'yes_no' ? 1 : 0);
@@ -21,14 +19,15 @@ export function welcome({ plan, digest, checked, linked }) {
       purpose: plan.purpose,
       count,
       minutes: Math.max(2, Math.ceil((45 + 20 * count) / 60)),
-      guess: ofHundred(guessShare(first.channel)),
-      blind: ofHundred(blindShare(first.channel)),
+      guess: bound(guessShare(first.channel)),
+      blind: told(blindShare(first.channel)),
       mostNumber: most + 1,
-      mostGuess: ofHundred(guessShare(plan.questions[most].channel)),
-      mostBlind: ofHundred(blindShare(plan.questions[most].channel)),
-      together: ofHundred(togetherShare(checked.declared)),
+      mostGuess: bound(guessShare(plan.questions[most].channel)),
+      surest: bound(Math.max(...plan.questions.map(({ channel }) => guessShare(channel)))),
+      mostBlind: told(blindShare(plan.questions[most].channel)),
+      together: bound(togetherShare(checked.declared)),
     },
-    [tellingOf(first.channel), count > 1 ? 'many' : 'one', linked ? 'linked' : 'unlinked', most > 0 && 'stronger'],
+    [tellingOf(first.channel), count > 1 ? 'many' : 'one', linked ? 'linked' : 'unlinked', plan.questions.some(({ channel }) => strength(channel) > 0.9) ? 'sure' : 'unsure', most > 0 && 'stronger'],
   );
   drawArray(screen, ofHundred(ownShare(first.channel, exampleOf(first))));
   find(screen, '#facts').append(...facts(checked), fill('fingerprint', { digest: digest.replace(/(.{4})(?=.)/g, '$1 ') }));
@@ -66,7 +65,7 @@ export function ready({ questions }) {
  * @param {ParentNode} screen
  * @param {Question} first
  * @param {Value} drawn
- * @param {{ throws: number, kept: number }} tally
+ * @param {Tally} tally
  */
 export function showThrow(screen, first, drawn, tally) {
   put(screen, { drawn: valueText(first, drawn), ...tally });
@@ -75,7 +74,7 @@ export function showThrow(screen, first, drawn, tally) {
 
 /**
  * @param {Study} study
- * @param {{ receipt: string, named: string, day: string, body: string }} message
+ * @param {Acknowledged} message
  * @param {Pair[]} pairs Empty when the message waited here from an earlier visit: what was chosen is not stored.
  */
 export function sent({ plan, checked }, { receipt, named, day, body }, pairs) {
@@ -97,8 +96,11 @@ export function sent({ plan, checked }, { receipt, named, day, body }, pairs) {
   return screen;
 }
 
-/** Return a message on several lines, each list on one. @param {string} body */
+/** @param {string} body */
 const readable = (body) => JSON.stringify(JSON.parse(body), null, 2).replace(/\[[^\]]*\]/g, (list) => list.replace(/\s+/g, ''));
+
+/** Return an upper bound in words. @param {number} share */
+const bound = (share) => (share > 0.995 ? 'more than 99' : `about ${ofHundred(share)}`);
 
 /** @param {Pair} pair */
 function pairItem({ question: asked, answer, value }) {
@@ -109,37 +111,41 @@ function pairItem({ question: asked, answer, value }) {
     chosen: asked.choices[answer],
     sent: valueText(asked, value),
   };
-  const item = fill('pair', texts, [kept ? 'kept' : 'turned', ...reportFlags(asked)]);
+  const sure = strength(asked.channel);
+  const item = fill('pair', texts, [kept ? 'kept' : 'turned', ...reportFlags(asked), sure <= 0.75 ? 'nothing' : sure <= 0.9 && 'little']);
   find(item, '[data-part="goes"]').classList.toggle('turned', !kept);
   return item;
 }
 
 /** @param {Question} asked @param {number} answer For whom the odds are told. */
 function oddsTexts({ choices, channel }, answer) {
-  const own = ofHundred(ownShare(channel, answer));
   const opposite = answer === 0 ? 1 : 0;
-  const everyOwn = choices.map((_, index) => ofHundred(ownShare(channel, index)));
+  const every = choices.map((_, index) => ownShare(channel, index));
+  const own = every[answer];
   return {
     example: choices[answer],
-    own,
-    rest: 100 - own,
+    own: told(own),
+    rest: rest(own),
     opposite: choices[opposite],
-    oppositeOwn: everyOwn[opposite],
-    oppositeRest: 100 - everyOwn[opposite],
-    least: Math.min(...everyOwn),
-    most: Math.max(...everyOwn),
+    oppositeOwn: told(every[opposite]),
+    oppositeRest: rest(every[opposite]),
+    least: told(Math.min(...every)),
+    most: told(Math.max(...every)),
     others: choices.length - 1,
-    each: Math.round((100 * (1 - ownShare(channel, answer))) / (choices.length - 1)),
-    luck: ofHundred(luckShare(channel)),
+    each: told((1 - own) / (choices.length - 1)),
+    luck: told(luckShare(channel)),
     choices: choices.length,
     size: channel.kind === 'subset' ? channel.size : 1,
   };
 }
 
+/** @param {number} own */
+const rest = (own) => (own > 0.995 ? '<1' : 100 - ofHundred(own));
+
 /** @param {Question} asked */
 function oddsFlags(asked) {
   const { rest, each, others } = oddsTexts(asked, exampleOf(asked));
-  return [tellingOf(asked.channel), rest !== each * others && 'about'];
+  return [tellingOf(asked.channel), rest !== Number(each) * others && 'about'];
 }
 
 /** @param {Question} asked */
@@ -151,7 +157,7 @@ const holds = (value, answer) => (Array.isArray(value) ? value.includes(answer) 
 /** @param {Question} asked @param {Value} value */
 const valueText = ({ choices }, value) => [value].flat().map((choice) => choices[choice]).join('\n');
 
-/** Return the index of the question that tells most; one must tell a hundredth more to be named. @param {Checked} checked */
+/** Return the index of the question that tells most, by a hundredth or more. @param {Checked} checked */
 function mostTelling({ questions }) {
   const losses = questions.map(({ found }) => found);
   return losses.reduce((best, loss, index) => (100n * loss[0] * losses[best][1] > 101n * losses[best][0] * loss[1] ? index : best), 0);
@@ -163,14 +169,14 @@ function facts({ questions, declared, found }) {
   return questions.length > 1 ? [...rows, fact({ declared, found }, 'together')] : rows;
 }
 
-/** @param {{ declared: [bigint, bigint], found: [bigint, bigint], number?: number }} loss @param {string} which */
+/** @param {Losses} loss @param {string} which */
 function fact({ declared, found, number }, which) {
   const [top, bottom] = found;
   const short = bottom > 1n && `${top}${bottom}`.length < 24;
   return fill('fact', { number, declared: decimal(declared), found: decimal(found), top, bottom }, [which, short && 'short']);
 }
 
-/** Dots for the people whose answer stays, rings for the rest: two rows of each may be cut. @param {ParentNode} screen @param {number} own */
+/** Dots for the people whose answer stays, rings for the rest. @param {ParentNode} screen @param {number} own */
 function drawArray(screen, own) {
   const rects = screen.querySelectorAll('.array > rect');
   const full = Math.floor(own / 10) * 20;

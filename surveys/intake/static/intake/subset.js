@@ -1,4 +1,3 @@
-// @ts-check
 /** Subset selection. Twin of dpengine/local/subset.py, where the formulas are. */
 import { sample, systemWords } from './words.js';
 

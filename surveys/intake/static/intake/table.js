@@ -1,4 +1,3 @@
-// @ts-check
 /** A table of weights. Twin of dpengine/local/table.py, where the formulas are. */
 import { below, systemWords } from './words.js';
 

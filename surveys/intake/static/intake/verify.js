@@ -1,94 +1,82 @@
-// @ts-check
-/**
- * The browser's own check of a Plan, before it asks anything: what each answer could give away is worked
- * out from the channel's integers, exactly, and compared with what the Plan declares.
- */
+/** The check of a Plan before it asks anything: what answers could give away, exactly, against what is declared. */
 import { WORD } from './words.js';
 
-
-/** The greatest loss of all questions together that this script will ask for: ε = 8, rounded down. */
+/** The greatest total loss that this script will ask for: ε = 8, rounded down. */
 export const MAXIMUM_TOTAL = 2980n;
 
-/**
- * Check every question and their total; throw an Error that names the question, what was expected and what came.
- * @param {Plan} plan
- * @returns {Checked}
- */
+/** Check a Plan as surveys/design/documents.py does; throw an Error of what was expected and what came. @param {Plan} plan @returns {Checked} */
 export function verify(plan) {
   expect(plan?.format === 1, 'plan', 'format 1', plan?.format);
   const { questions } = plan;
-  expect(Array.isArray(questions) && questions.length > 0, 'plan', 'questions', questions);
-  expect(new Set(questions.map(({ name }) => name)).size === questions.length, 'plan', 'each question named once', 'a name twice');
+  expect(isList(questions) && questions.length > 0, 'plan', 'questions', questions);
   const checked = questions.map(verifyQuestion);
+  expect(differ(questions.map(({ name }) => name)), 'plan', 'each question named once', 'a name twice');
   const found = checked.map((question) => question.found).reduce(multiply);
-  const declared = readLoss(plan.loss, 'all questions together');
-  expectCovered(declared, found, 'all questions together');
-  expect(declared[0] <= MAXIMUM_TOTAL * declared[1], 'all questions together', `loss of at most ${MAXIMUM_TOTAL}`, show(declared));
+  const all = 'all together';
+  const declared = readLoss(plan.loss, all);
+  expectCovered(declared, found, all);
+  expect(declared[0] <= MAXIMUM_TOTAL * declared[1], all, `loss of at most ${MAXIMUM_TOTAL}`, show(declared));
+  verifyPublication(plan);
   return { questions: checked, declared, found };
 }
 
-/**
- * Return e^ε, exactly: how much likelier one answer can make a report than another.
- * @param {Channel} channel Of the right structure: see verify.
- * @returns {Ratio}
- */
+/** Return e^ε, exactly: how much likelier one answer can make a report than another. @param {Channel} channel Verified. */
 export function lossOf(channel) {
   if (channel.kind === 'table') return tableLoss(channel.weights);
   const { choices, size, keep } = channel;
   return reduce(BigInt(keep) * BigInt(choices - size), BigInt(WORD - keep) * BigInt(size));
 }
 
-/** @param {Question} question @returns {CheckedQuestion} */
+/** @param {Question} question */
 function verifyQuestion({ name, kind, protection, choices, decline, channel, loss }) {
-  expect(typeof name === 'string' && name !== '', 'a question', 'a name', name);
+  expect(matches(name, /^[a-z][a-z0-9_]{0,19}$/), 'a question', 'a name', name);
   expect(protection === 'device', name, 'protection device', protection);
-  expect(['yes_no', 'single', 'likert'].includes(kind), name, 'kind yes_no, single or likert', kind);
+  expect(['yes_no', 'single', 'likert'].includes(kind), name, 'a known kind', kind);
   expect(decline === 0 || decline === 1, name, 'decline 0 or 1', decline);
-  expect(Array.isArray(choices) && choices.length - decline >= 2, name, 'two choices or more', choices);
-  expect(kind !== 'yes_no' || choices.length - decline === 2, name, 'choices No and Yes', choices);
-  verifyStructure(name, channel, choices.length);
+  expect(isList(choices) && choices.every((choice) => matches(choice, /[^]/)) && differ(choices), name, 'choices that differ', choices);
+  const given = choices.length - decline;
+  expect(kind === 'yes_no' ? given === 2 : given >= 2, name, 'two choices or more', choices);
+  expect(['table', 'subset'].includes(channel?.kind), name, 'a table or subset channel', channel?.kind);
+  if (channel.kind === 'table') verifyTable(name, channel.weights, choices.length);
+  else verifySubset(name, channel, choices.length);
   const found = lossOf(channel);
+  expect(found[0] > found[1], name, 'a channel that favours the truth', show(found));
   const declared = readLoss(loss, name);
   expectCovered(declared, found, name);
   return { name, declared, found };
 }
 
-/** @param {string} name @param {Channel} channel @param {number} rows */
-function verifyStructure(name, channel, rows) {
-  switch (channel?.kind) {
-    case 'table':
-      return verifyTable(name, channel.weights, rows);
-    case 'subset':
-      return verifySubset(name, channel, rows);
-    default:
-      expect(false, name, 'a table or subset channel', /** @type {any} */ (channel)?.kind);
-  }
-}
-
 /** @param {string} name @param {number[][]} weights @param {number} rows */
 function verifyTable(name, weights, rows) {
-  expect(Array.isArray(weights) && weights.length === rows, name, `${rows} rows of weights`, weights?.length);
-  const width = weights[0]?.length;
-  expect(width === rows, name, 'a report for each choice', width);
+  expect(isList(weights) && weights.length === rows && rows <= 64, name, `${rows} rows, at most 64`, weights?.length);
   const sums = weights.map((row) => {
-    expect(Array.isArray(row) && row.length === width, name, `${width} weights in each row`, row?.length);
-    for (const weight of row) expect(isInteger(weight, 0, WORD), name, 'weights from 0 to 2³²', weight);
+    expect(isList(row) && row.length === rows, name, `${rows} weights in each row`, row?.length);
+    for (const weight of row) expect(isInteger(weight, 1, WORD), name, 'weights from 1 to 2³²', weight);
     return row.reduce((sum, weight) => sum + weight, 0);
   });
-  for (const sum of sums) expect(isInteger(sum, 1, WORD) && sum === sums[0], name, 'rows of one sum, at most 2³²', sums);
-  for (const column of columns(weights)) {
-    expect(column.some((weight) => weight > 0), name, 'every report possible', 'a column of zeros');
-    expect(column.every((weight) => weight > 0), name, 'every report possible from every answer', 'a zero weight');
-  }
-  expect(columns(weights).some((column) => new Set(column).size > 1), name, 'rows that differ', 'equal ones');
+  for (const sum of sums) expect(sum <= WORD && sum === sums[0], name, 'rows of one sum, at most 2³²', sums);
 }
 
 /** @param {string} name @param {Subset} channel @param {number} rows */
 function verifySubset(name, { choices, size, keep }, rows) {
-  expect(choices === rows, name, `${rows} choices in the channel`, choices);
+  expect(choices === rows && rows <= 1024, name, `${rows} choices, at most 1024`, choices);
   expect(isInteger(size, 1, choices - 1), name, `size from 1 to ${choices - 1}`, size);
   expect(isInteger(keep, 1, WORD - 1), name, 'keep from 1 to 2³² − 1', keep);
-  expect(size * WORD < keep * choices, name, 'keep to favour the truth', keep);
+}
+
+/** @param {Plan} plan */
+function verifyPublication({ caps, publication }) {
+  const cap = readEpsilon(caps?.central_epsilon);
+  const epsilon = readEpsilon(publication?.epsilon);
+  expect(0n < epsilon && epsilon <= cap && cap <= readEpsilon('20'), 'plan', '0 < ε of publication ≤ cap ≤ 20', [caps, publication]);
+  expect(isInteger(publication.smallest_batch, 1, Number.MAX_SAFE_INTEGER), 'plan', 'a smallest batch', publication.smallest_batch);
+}
+
+/** @param {unknown} text Return an ε, in 10⁻⁹ths. */
+function readEpsilon(text) {
+  expect(matches(text, /^\d+(\.\d{1,9})?$/), 'plan', 'an ε in decimals', text);
+  const [whole, part = ''] = String(text).split('.');
+  return BigInt(whole + part.padEnd(9, '0'));
 }
 
 /** @param {number[][]} weights @returns {Ratio} */
@@ -108,11 +96,18 @@ const columns = (weights) => weights[0].map((_, report) => weights.map((row) => 
 /** @param {unknown} value @param {number} least @param {number} most */
 const isInteger = (value, least, most) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
 
-/** @param {unknown} loss Pair of integers, as numbers or, above 2⁵³ − 1, decimal strings. @param {string} name @returns {Ratio} */
+const isList = Array.isArray;
+
+/** @param {unknown[]} items */
+const differ = (items) => new Set(items).size === items.length;
+
+/** @param {unknown} text @param {RegExp} pattern */
+const matches = (text, pattern) => typeof text === 'string' && pattern.test(text);
+
+/** @param {unknown} loss @param {string} name */
 function readLoss(loss, name) {
-  const whole = (/** @type {unknown} */ part) => Number.isSafeInteger(part) || typeof part === 'string';
-  const good = Array.isArray(loss) && loss.length === 2 && loss.every((part) => whole(part) && /^[1-9]\d*$/.test(String(part)));
-  expect(good, name, 'a declared loss of two positive integers', loss);
+  const good = isList(loss) && loss.length === 2 && loss.every((part) => matches(Number.isSafeInteger(part) ? `${part}` : part, /^[1-9]\d{0,999}$/));
+  expect(good, name, 'a declared loss', loss);
   return /** @type {Ratio} */ (/** @type {string[]} */ (loss).map(BigInt));
 }
 

@@ -1,6 +1,4 @@
-// @ts-check
 /** The one door for chance in the browser. Twin of dpengine/randomness.py: the same words, in the same order. */
-
 
 export const WORD = 2 ** 32;
 

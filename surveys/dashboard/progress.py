@@ -7,55 +7,27 @@ import datetime
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
-from dpengine.privacy import round_down, round_up
+from dpengine.privacy import round_up
 from surveys.design.models import Plan
-from surveys.ledger.queries import Account
+from surveys.ledger.queries import Account, Statement
 from surveys.releases.models import Release
 
 
 @dataclass(frozen=True, slots=True)
-class Spending:
-    """A budget for people to read: charges rounded up, the cap and what is left rounded down."""
+class Spending(Statement):
+    """What was spent, and what the next publication would cost."""
 
-    account: Account
     next_cost: Decimal
-
-    @property
-    def spent(self) -> Decimal:
-        return round_up(Fraction(self.account.spent), 2)
-
-    @property
-    def cap(self) -> Decimal:
-        return round_down(Fraction(self.account.cap), 2)
-
-    @property
-    def left(self) -> Decimal:
-        return round_down(Fraction(self.account.left), 2)
 
     @property
     def cost(self) -> Decimal:
         return round_up(Fraction(self.next_cost), 2)
 
     @property
-    def width(self) -> str:
-        return f"{100 * self.account.spent / self.account.cap:.2f}%"
-
-    @property
     def further(self) -> int:
         """Return how many more publications of this cost the cap pays for."""
         return int(self.account.left // self.next_cost)
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """Return the charges with the total after each, newest first."""
-        total, rows = Decimal(0), []
-        for entry in self.account.entries:
-            total += entry.epsilon
-            shown = {"epsilon": round_up(Fraction(entry.epsilon), 2), "total": round_up(Fraction(total), 2)}
-            rows.append({"entry": entry, **shown})
-        return rows[::-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +75,8 @@ class Progress:
             return "too-few"
         if self.new_answers < 1:
             return "finished"
+        if self.new_answers < self.smallest_batch:
+            return "too-few-new"
         return "soon" if self.spending.further else "spent"
 
 

@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
+from itertools import accumulate
 
 from dpengine.accounting.filters import PureFilter
+from dpengine.privacy import round_down, round_up
 from surveys.ledger.models import Budget, Entry
 
 
@@ -28,6 +31,52 @@ class Account:
 
     def can_pay(self, epsilon: Decimal) -> bool:
         return PureFilter(self.cap).admits(epsilon, [entry.epsilon for entry in self.entries])
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An entry with the total after it; both rounded up for people."""
+
+    entry: Entry
+    exact_total: Decimal
+
+    @property
+    def epsilon(self) -> Decimal:
+        return round_up(Fraction(self.entry.epsilon), 2)
+
+    @property
+    def total(self) -> Decimal:
+        return round_up(Fraction(self.exact_total), 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """An account for people to read: charges rounded up, the cap and what is left rounded down."""
+
+    account: Account
+
+    @property
+    def spent(self) -> Decimal:
+        return round_up(Fraction(self.account.spent), 2)
+
+    @property
+    def cap(self) -> Decimal:
+        return round_down(Fraction(self.account.cap), 2)
+
+    @property
+    def left(self) -> Decimal:
+        return round_down(Fraction(self.account.left), 2)
+
+    @property
+    def width(self) -> str:
+        """Return what is spent, of the cap, in percent."""
+        return f"{100 * self.account.spent / self.account.cap:.2f}%"
+
+    @property
+    def rows(self) -> list[Line]:
+        """Return the entries, newest first."""
+        totals = accumulate(entry.epsilon for entry in self.account.entries)
+        return [Line(entry, total) for entry, total in zip(self.account.entries, totals, strict=True)][::-1]
 
 
 def account(budget_id: int) -> Account:

@@ -7,14 +7,13 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from dpengine.privacy import epsilon_above, exponential_below, guess_at_most, loss_of_all, round_down, round_up
+from dpengine.privacy import epsilon_above, exponential_below, guess_at_most, loss_of_all, round_up
 from surveys.design import documents
 from surveys.design import queries as design
 from surveys.design.models import Plan, Study
 from surveys.design.queries import Odds, of_hundred
 from surveys.ledger import queries as ledger
-from surveys.ledger.models import Entry
-from surveys.ledger.queries import Account
+from surveys.ledger.queries import Account, Statement
 
 STATES = {"collecting": "Collecting", "closed": "Closed", "spent": "All spent"}
 
@@ -45,22 +44,6 @@ class Asked:
     def shown(self) -> Odds:
         """Return the odds of the choice that people see first."""
         return self.odds[design.shown_order(self.question)[0]]
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """A row of the ledger, with the total after it."""
-
-    entry: Entry
-    exact_total: Decimal
-
-    @property
-    def epsilon(self) -> Decimal:
-        return round_up(Fraction(self.entry.epsilon), 2)
-
-    @property
-    def total(self) -> Decimal:
-        return round_up(Fraction(self.exact_total), 2)
 
 
 @dataclass(frozen=True)
@@ -139,29 +122,8 @@ class Record:
         return times(self.loss)
 
     @property
-    def spent(self) -> Decimal:
-        return round_up(Fraction(self.account.spent), 2)
-
-    @property
-    def cap(self) -> Decimal:
-        return round_down(Fraction(self.account.cap), 2)
-
-    @property
-    def left(self) -> Decimal:
-        return round_down(Fraction(self.account.left), 2)
-
-    @property
-    def width(self) -> str:
-        return f"{100 * self.account.spent / self.account.cap:.2f}%"
-
-    @property
-    def rows(self) -> list[Spent]:
-        """Return the rows of the ledger, newest first."""
-        total, rows = Decimal(0), []
-        for entry in self.account.entries:
-            total += entry.epsilon
-            rows.append(Spent(entry, total))
-        return rows[::-1]
+    def statement(self) -> Statement:
+        return Statement(self.account)
 
 
 def questions_of(plan: Plan) -> list[Asked]:

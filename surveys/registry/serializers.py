@@ -9,7 +9,8 @@ from dpengine.privacy import epsilon_above, guess_at_most, plain
 from surveys.design import documents
 from surveys.design.models import Plan
 from surveys.design.queries import Odds
-from surveys.registry.records import Asked, Record, Spent, questions_of
+from surveys.ledger.queries import Line
+from surveys.registry.records import Asked, Record, questions_of
 from surveys.releases.models import Release
 
 FORMAT = "candor-registry/1"
@@ -45,7 +46,7 @@ def document(record: Record, releases: list[Release], link: Callable[[str], str]
         },
         "readers": {"epsilon": _amount(record.reader_epsilon)},
         "waves": [_wave(plan) for plan in record.plans],
-        "ledger": [_row(row) for row in record.rows],
+        "ledger": [_row(row) for row in record.statement.rows],
         "releases": [_release(release) for release in releases],
         "not_protected": NOT_PROTECTED,
         "links": {
@@ -84,7 +85,7 @@ def _odds(odds: Odds) -> dict[str, Any]:
     return {"own": _pair(odds.own), "other": _pair(odds.other), "luck": _pair(odds.luck)}
 
 
-def _row(row: Spent) -> dict[str, Any]:
+def _row(row: Line) -> dict[str, Any]:
     entry = row.entry
     return {
         "row": entry.number,

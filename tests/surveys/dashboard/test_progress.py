@@ -40,6 +40,7 @@ def stage_after(*deeds: str, **changes: Any) -> Progress:
         (("100", "publish"), "few-new"),
         (("100", "publish", "100"), "next"),
         (("100", "publish", "close"), "finished"),
+        (("100", "publish", "5", "close"), "too-few-new"),
         (("99", "close"), "too-few"),
         (("100", "close"), "soon"),
         (("100", "publish", "100", "publish a day later"), "spent"),

@@ -65,6 +65,20 @@ FAULTS = (
         (*PYTEST, "tests/dpengine/accounting"),
     ),
     Fault(
+        "a budget that is not locked",
+        "surveys/ledger/services.py",
+        "return Budget.objects.select_for_update().get(pk=budget_id)",
+        "return Budget.objects.get(pk=budget_id)",
+        (sys.executable, "-m", "tests.services", "postgres", "--", *PYTEST, "tests/journeys/test_budget.py"),
+    ),
+    Fault(
+        "a sweep that does not ask again under its lock",
+        "surveys/aggregation/services.py",
+        "if len(reports) < least_batch(plan):",
+        "if not reports:",
+        (*PYTEST, "tests/surveys/aggregation"),
+    ),
+    Fault(
         "rounding away from privacy",
         "dpengine/local/subset.py",
         "keep = int(WORD * (size * loss) / (size * loss + choices - size))",
@@ -81,8 +95,8 @@ FAULTS = (
     Fault(
         "published before the smallest batch",
         "surveys/releases/services.py",
-        'sealed < rule["smallest_batch"] or ',
-        "",
+        'if new < rule["smallest_batch"] or not _can_pay(plan):',
+        "if not _can_pay(plan):",
         (*PYTEST, "tests/surveys/releases"),
     ),
     Fault(

@@ -53,6 +53,16 @@ def act(admin, action, study):
     return admin.post("/admin/design/study/", data, follow=True)
 
 
+def second_wave(admin):
+    """Open, close and begin again; return the study, and what its form then sends besides FORM."""
+    add(admin)
+    study = Study.objects.get()
+    for action in ("open_studies", "close_studies", "begin_waves"):
+        act(admin, action, study)
+    ids = {f"questions-{i}-id": question.pk for i, question in enumerate(study.questions.all())}
+    return study, {"questions-INITIAL_FORMS": "2", "questions-0-study": study.pk, "questions-1-study": study.pk, **ids}
+
+
 def test_an_admin_drafts_opens_and_closes_a_study(admin):
     assert add(admin).status_code == 302
     study = Study.objects.get()
@@ -111,18 +121,7 @@ def test_reports_and_tallies_are_not_in_the_admin(admin):
 
 
 def test_between_waves_the_address_and_the_cap_cannot_be_edited(admin):
-    add(admin)
-    study = Study.objects.get()
-    for action in ("open_studies", "close_studies", "begin_waves"):
-        act(admin, action, study)
-    first, second = study.questions.all()
-    known = {
-        "questions-INITIAL_FORMS": "2",
-        "questions-0-id": first.pk,
-        "questions-0-study": study.pk,
-        "questions-1-id": second.pk,
-        "questions-1-study": study.pk,
-    }
+    study, known = second_wave(admin)
     page = admin.post(
         f"/admin/design/study/{study.pk}/change/", {**FORM, **known, "cap": "9", "slug": "x", "title": "New"}
     )
@@ -132,21 +131,9 @@ def test_between_waves_the_address_and_the_cap_cannot_be_edited(admin):
 
 
 def test_a_new_wave_may_drop_a_question(admin):
-    add(admin)
-    study = Study.objects.get()
-    for action in ("open_studies", "close_studies", "begin_waves"):
-        act(admin, action, study)
-    first, second = study.questions.all()
-    known = {
-        "questions-INITIAL_FORMS": "2",
-        "questions-0-id": first.pk,
-        "questions-0-study": study.pk,
-        "questions-1-id": second.pk,
-        "questions-1-study": study.pk,
-        "questions-1-DELETE": "on",
-    }
-    admin.post(f"/admin/design/study/{study.pk}/change/", {**FORM, **known})
-    assert list(study.questions.all()) == [first]
+    study, known = second_wave(admin)
+    admin.post(f"/admin/design/study/{study.pk}/change/", {**FORM, **known, "questions-1-DELETE": "on"})
+    assert [question.name for question in study.questions.all()] == ["asleep"]
 
 
 def test_an_admin_cannot_make_a_superuser_of_anyone(admin, admin_user):

@@ -59,7 +59,7 @@ test-redis: .venv/installed-for-tests ## Run the tests that need a Redis server
 	$(call heading,Tests with Redis)
 	@$(call tests,redis,$(WITH) redis -- $(PYTEST) -m redis)
 
-test-postgres: .venv/installed-for-tests ## Run the tests of the site, journeys too, on PostgreSQL
+test-postgres: .venv/installed-for-tests node_modules/installed ## Run the tests of the site, journeys too, on PostgreSQL
 	$(call heading,Tests in Python on PostgreSQL)
 	@$(call tests,postgres,$(WITH) postgres -- $(PYTEST) tests/surveys tests/journeys -m "not redis")
 

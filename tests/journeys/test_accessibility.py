@@ -1,0 +1,57 @@
+"""axe-core finds nothing to complain of, in both colour schemes, on a phone."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.respondent import PHONE, visit
+
+AXE = Path(__file__).parent.parent.parent / "node_modules" / "axe-core" / "axe.min.js"
+PAGES = (
+    "/",
+    "/accounts/login/",
+    "/promises/",
+    "/registry/",
+    "/registry/health-and-habits/",
+    "/results/health-and-habits/",
+    "/s/health-and-habits/",
+)
+
+
+def complaints(page):
+    page.evaluate(AXE.read_text())
+    found = page.evaluate("axe.run().then((results) => results.violations.map(({ id, nodes }) => [id, nodes[0].html]))")
+    return [(page.url, *violation) for violation in found]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_of_strangers(chromium, site, scheme):
+    context = chromium.new_context(viewport=PHONE, color_scheme=scheme, base_url=site.base, bypass_csp=True)
+    page = context.new_page()
+    found = []
+    for address in PAGES:
+        page.goto(address)
+        page.wait_for_load_state("networkidle")
+        found += complaints(page)
+    context.close()
+    assert found == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_form_from_its_welcome_to_its_receipt(chromium, site, scheme):
+    guest = visit(chromium, color_scheme=scheme, bypass_csp=True)
+    guest.page.goto(f"{site.base}/s/medicines-and-help/")
+    guest.page.get_by_role("button", name="Start").wait_for()
+    found = complaints(guest.page)
+    guest.page.get_by_role("button", name="Start").click()
+    for number, choice in enumerate(("Yes", "Agree", "Never"), start=1):
+        guest.page.get_by_text(f"Question {number} of 3").wait_for()
+        found += complaints(guest.page)
+        guest.choose(choice)
+        guest.go_on()
+    guest.page.get_by_role("heading", name="Ready to send").wait_for()
+    found += complaints(guest.page)
+    guest.send()
+    found += complaints(guest.page)
+    guest.context.close()
+    assert found == []

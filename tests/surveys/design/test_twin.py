@@ -1,0 +1,73 @@
+"""The server and the browser must agree on every Plan, sound or not: thousands of broken ones, judged by both."""
+
+import copy
+import json
+import random
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from surveys.design import documents
+from tests.vectors import load
+
+HOUSE = Path(__file__).parent.parent.parent.parent
+PLANS = 3000
+JUDGE = """
+import { readFileSync } from 'node:fs';
+import { verify } from './surveys/intake/static/intake/verify.js';
+const sound = (plan) => { try { verify(plan); return true; } catch { return false; } };
+console.log(JSON.stringify(JSON.parse(readFileSync(0, 'utf8')).map(sound)));
+"""
+# Without fractions such as 3.0, which a JSON reader in JavaScript cannot tell from 3.
+NUMBERS = [0, 1, 2, 3, -1, 2**32, 2**53 - 1, 2**53, 10**30, 1.5]
+DIGITS = ["", "1", "3", "0", " 1", "1e1", "1.", "0.5", "1.5", "20", "٣", "Infinity"]
+WORDS = ["a", "__proto__", "constructor", "yes_no", "likert", "single", "table", "subset", "device"]
+ODD = [*NUMBERS, *DIGITS, *WORDS, None, True, False, [], {}, [1], ["a", "b"]]
+
+
+def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place inside a document but the whole of it."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in inner:
+        yield (*path, key)
+        yield from paths(part, (*path, key))
+
+
+def broken(plan: dict[str, Any], chance: random.Random) -> dict[str, Any]:
+    """Return the Plan with one thing replaced, removed, off by one or doubled."""
+    plan = copy.deepcopy(plan)
+    *way, last = chance.choice(list(paths(plan)))
+    place: Any = plan
+    for step in way:
+        place = place[step]
+    how = chance.choice(("replace", "replace", "remove", "off by one", "double"))
+    if how == "remove" and isinstance(place, dict):
+        del place[last]
+    elif how == "off by one" and type(place[last]) is int:
+        place[last] += chance.choice((-1, 1))
+    elif how == "double" and isinstance(place, list):
+        place.append(copy.deepcopy(place[last]))
+    else:
+        place[last] = copy.deepcopy(chance.choice(ODD))
+    return plan
+
+
+def is_sound(plan: dict[str, Any]) -> bool:
+    try:
+        documents.verify(plan)
+    except documents.Unsound:
+        return False
+    return True
+
+
+def test_server_and_browser_agree_on_thousands_of_broken_plans():
+    chance = random.Random(20261121)
+    sound = [case["plan"] for case in load("plans.json") if case["accepted"]]
+    plans = [broken(chance.choice(sound), chance) for _ in range(PLANS)]
+    command = ["node", "--input-type=module", "-e", JUDGE]
+    done = subprocess.run(command, cwd=HOUSE, input=json.dumps(plans), capture_output=True, text=True, check=True)
+    browser = json.loads(done.stdout)
+    server = [is_sound(plan) for plan in plans]
+    assert [plan for plan, here, there in zip(plans, server, browser, strict=True) if here != there] == []
+    assert 100 < sum(server) < PLANS - 100  # both verdicts occur

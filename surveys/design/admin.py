@@ -6,7 +6,8 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils.html import format_html
 
 from surveys.design import documents, services
@@ -81,6 +82,14 @@ class StudyAdmin(DraftOnly, admin.ModelAdmin):
         """Once a wave has opened, its link is out and its budget is open: their terms stay."""
         lasting = ("slug", "unit", "neighbours", "cap", "results") if obj is not None and obj.plans.exists() else ()
         return (*self.readonly_fields, *lasting)
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Show or take the form; if the study was opened while it was filled in, say so, with nothing saved."""
+        try:
+            return super().changeform_view(request, *args, **kwargs)
+        except services.CannotOpen as error:
+            messages.error(request, f"{error} Nothing was saved.")
+            return redirect(request.path)
 
     def save_model(self, request: HttpRequest, obj: Study, form: Any, change: bool) -> None:
         """Save what was typed and nothing else, unless someone has opened the study meanwhile."""

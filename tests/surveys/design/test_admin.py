@@ -2,7 +2,9 @@
 
 import pytest
 
+from surveys.design import services
 from surveys.design.models import Plan, Study
+from tests.conftest import TODAY
 
 FORM = {
     "title": "Night shifts",
@@ -142,3 +144,20 @@ def test_an_admin_cannot_make_a_superuser_of_anyone(admin, admin_user):
     assert 'name="is_superuser"' not in page
     assert 'name="groups"' not in page
     assert 'name="user_permissions"' not in page
+
+
+def test_a_form_filled_in_while_the_study_opened_says_so_and_saves_nothing(admin, monkeypatch):
+    study, known = second_wave(admin)
+    held = services.lock_draft
+
+    def open_first(*, study_id):
+        monkeypatch.setattr(services, "lock_draft", held)
+        services.open_study(study_id=study_id, today=TODAY)
+        return held(study_id=study_id)
+
+    monkeypatch.setattr(services, "lock_draft", open_first)
+    page = admin.post(f"/admin/design/study/{study.pk}/change/", {**FORM, **known, "title": "Late"}, follow=True)
+    assert "is open already, or was" in page.content.decode()
+    assert "Nothing was saved." in page.content.decode()
+    study.refresh_from_db()
+    assert study.title == "Night shifts"

@@ -16,6 +16,7 @@ WALLS = {  # room: what it may import of the house, besides itself
     "dpengine.local": {"dpengine.randomness", *VALUES},
     "dpengine.central": {"dpengine.randomness", *VALUES},
     "dpengine.accounting": {"dpengine.randomness", *VALUES},
+    "dpengine.inference": VALUES,
     "surveys.ledger": {"dpengine.accounting", *VALUES},
     "surveys.design": {"dpengine.local", "surveys.ledger", *VALUES},
     "surveys.intake": {"dpengine.local", "surveys.design", *VALUES},

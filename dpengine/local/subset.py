@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from dpengine.estimates import Counts, Margin
+from dpengine.local.bits import column_counts
 from dpengine.privacy import Neighbours, exponential_below
 from dpengine.randomness import WORD, Words, sample, system_words
 
@@ -97,7 +98,7 @@ class Subset:
 
     @property
     def width(self) -> int:
-        """Return the bytes of one packed report: a bit for every choice."""
+        """Return the bytes of one packed report: a bit for every choice, the first is the highest of the first byte."""
         return (self.choices + 7) // 8
 
     def pack(self, reports: Sequence[Sequence[int]]) -> bytes:
@@ -109,9 +110,11 @@ class Subset:
 
     def tally(self, packed: bytes) -> Counts:
         """Return for every choice how many of the packed reports hold it."""
-        rows = np.frombuffer(packed, dtype=np.uint8).reshape(-1, self.width)
-        held = np.unpackbits(rows, axis=1, count=self.choices).sum(axis=0, dtype=np.int64)
-        return [int(count) for count in held]
+        held = column_counts(packed, self.width)
+        if held[self.choices :].any():
+            raise ValueError(f"packed must hold choices below {self.choices}, got another")
+        counts: Counts = held[: self.choices].tolist()
+        return counts
 
     def sensitivity(self, neighbours: Neighbours) -> int:
         """Return the largest L1 distance between the tallies of two neighbours: a report holds w choices."""

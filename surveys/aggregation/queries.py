@@ -51,6 +51,8 @@ def unpack(columns: bytes, size: int, channels: dict[str, Channel]) -> dict[str,
         end = start + size * channel.width
         counts[name] = channel.tally(columns[start:end])
         start = end
+    if start != len(columns):
+        raise ValueError(f"columns must be {start} bytes for {size} reports of this Plan, got {len(columns)}")
     return counts
 
 

@@ -3,13 +3,13 @@
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import condition, require_safe
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from surveys.api.serializers import ReleaseSerializer
+from surveys.compression import gzip_public
 from surveys.design import queries as design
 from surveys.people.queries import readable_study
 from surveys.releases import queries as releases
@@ -21,7 +21,7 @@ def plan_tag(request: HttpRequest, slug: str) -> str | None:
 
 
 @require_safe
-@gzip_page
+@gzip_public
 @condition(etag_func=plan_tag)
 def plan(request: HttpRequest, slug: str) -> HttpResponse:
     """Serve the newest Plan's bytes, as they were frozen; their SHA-256 is the ETag."""

@@ -57,8 +57,9 @@ class QuestionInline(DraftOnly, admin.StackedInline):
         if question._state.adding:
             return "Save to see what this ε does."
         channel = documents.channel_of(question)
-        own = round(100 * float(channel.margins()[-1].truth))
-        return f"{own} send their own answer; e to the ε is {float(channel.loss):.4f}, never more than asked for."
+        own = min(99, round(100 * float(channel.margins()[-1].truth)))
+        loss = f"{own} send their own answer; e to the ε is {float(channel.loss):.4f}, never more than asked for."
+        return f"{loss} {documents.reason_for_channel(question)}"
 
 
 @admin.register(Study)

@@ -12,8 +12,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from dpengine.local.channels import Channel, channel_for, channel_from
-from dpengine.local.table import Table
+from dpengine.local.channels import Channel, channel_for, choice_channel_from
+from dpengine.local.choose import Asked, Kind, cheapest
 from dpengine.privacy import LARGEST_EPSILON, loss_of_all, plain
 
 if TYPE_CHECKING:
@@ -53,6 +53,11 @@ def channel_of(question: "Question") -> Channel:
     if not all(option.isprintable() and len(option) <= LONGEST_CHOICE for option in options):
         raise ValueError(f"choices must be visible characters, at most {LONGEST_CHOICE} each")
     return channel_for(len(options), question.epsilon)
+
+
+def reason_for_channel(question: "Question") -> str:
+    """Return in one sentence why a question's channel is the one it is, and what the next best would cost."""
+    return cheapest(Asked(Kind.SINGLE, choices=len(question.options)), question.epsilon).why
 
 
 def compose(study: "Study") -> dict[str, Any]:
@@ -113,7 +118,7 @@ def read(document: str) -> dict[str, Any]:
 
 def channels(content: dict[str, Any]) -> dict[str, Channel]:
     """Return the channel of every question, by name, in order."""
-    return {question["name"]: channel_from(question["channel"]) for question in content["questions"]}
+    return {question["name"]: choice_channel_from(question["channel"]) for question in content["questions"]}
 
 
 def loss_of_plan(content: dict[str, Any]) -> Fraction:
@@ -173,12 +178,12 @@ def _verify_question(question: dict[str, Any]) -> Fraction:
 def _verify_loss(question: dict[str, Any], choices: int) -> Fraction:
     name = question["name"]
     try:
-        channel = channel_from(question["channel"])
+        channel = choice_channel_from(question["channel"])
+        channel.margins()  # or no share could be estimated
     except ValueError as error:
         raise Unsound(f"{name}: {error}") from error
     _expect(channel.choices == choices, name, f"{choices} choices in its channel, got {channel.choices}")
-    square = not isinstance(channel, Table) or channel.reports == choices
-    _expect(square, name, "one report for each choice")
+    _expect("decoder" not in question["channel"], name, "no decoder: these counts are people's choices")
     if (declared := _fraction(question["loss"])) < channel.loss:
         raise Unsound(f"{name}: declared loss {_say(declared)}, but its channel has {_say(channel.loss)}")
     return channel.loss
@@ -220,4 +225,4 @@ def _is_part(part: Any) -> bool:
 
 
 def _say(loss: Fraction) -> str:
-    return f"{float(loss):.6g} to 1"
+    return f"{Decimal(loss.numerator) / loss.denominator:.6g} to 1"  # which a float may be too small for

@@ -3,9 +3,15 @@
 /** Independent, uniform integers below 2³². */
 type Words = () => number;
 
-type Table = { kind: 'table'; weights: number[][] };
+/** What counts of reports are turned into people by; integers above 2⁵³ − 1 as decimal strings. */
+type Decoder = { rows: (number | string)[][]; scale: number | string };
+type Table = { kind: 'table'; weights: number[][]; decoder?: Decoder };
 type Subset = { kind: 'subset'; choices: number; size: number; keep: number };
+/** One option and its bit: the loss is that of a subset, one of two. */
+type OneOf = { kind: 'one_of'; options: number; keep: number; choices?: 2; size?: 1 };
+/** Of a question with one answer. */
 type Channel = Table | Subset;
+type AnyChannel = Channel | OneOf;
 
 /** e^ε as a fraction; integers above 2⁵³ − 1 as decimal strings. */
 type Loss = [number | string, number | string];

@@ -8,9 +8,9 @@ from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_POST, require_safe
 
+from surveys.compression import gzip_public
 from surveys.design import queries as design
 from surveys.intake import queries
 from surveys.intake.reports import LARGEST_BODY, Refused, open_envelope, read_report
@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 
 
 @require_safe
-@gzip_page
+@gzip_public
 def form(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the form's page. What it asks comes from the Plan, which the browser fetches and checks."""
     plan = design.latest_plan(slug)

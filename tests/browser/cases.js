@@ -1,21 +1,13 @@
 /** Shared cases: the vectors that Python and JS both obey, replayed words, and a small sound Plan. */
 import { readFileSync } from 'node:fs';
 
+export { replay } from './replay.js';
+
 /** Return the vectors of one file. An absent or empty file is a failure, not a test that passes. */
 export function vectors(name) {
   const cases = JSON.parse(readFileSync(new URL(`../vectors/${name}.json`, import.meta.url), 'utf8'));
   if (!Array.isArray(cases) || cases.length === 0) throw new Error(`${name}.json: expected cases, got none`);
   return cases;
-}
-
-/** Return words that repeat a list, and say how many are left. */
-export function replay(list) {
-  const left = [...list];
-  const words = () => {
-    if (left.length === 0) throw new Error('expected no more words to be drawn');
-    return left.shift();
-  };
-  return Object.assign(words, { left: () => left.length });
 }
 
 const coin = { kind: 'table', weights: [[3, 1], [1, 3]] };

@@ -1,10 +1,31 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { randomise } from '../../surveys/intake/static/intake/channel.js';
+import { prepare, randomise } from '../../surveys/intake/static/intake/channel.js';
 import { systemWords, WORD } from '../../surveys/intake/static/intake/words.js';
 import { replay, vectors } from './cases.js';
 
-for (const file of ['table', 'subset'])
+const ONE_OF = { kind: 'one_of', options: 3, keep: 3 * 2 ** 30 };
+
+test('a kind that was not fetched is refused, by name', () => {
+  assert.throws(() => randomise([0], ONE_OF), /expected one of table,subset, got one_of/);
+});
+
+for (const kind of ['constructor', '__proto__', 'toString'])
+  test(`a kind called ${kind} is refused, by name`, () => {
+    assert.throws(() => randomise(0, { ...ONE_OF, kind }), { message: `"kind" expected one of table,subset, got ${kind}` });
+  });
+
+test('what no question needs is not fetched', async () => {
+  await prepare({ questions: [{ channel: { kind: 'table', weights: [[3, 1], [1, 3]] } }] });
+  assert.throws(() => randomise([0], ONE_OF), /got one_of/);
+});
+
+test('what a question needs is fetched', async () => {
+  await prepare({ questions: [{ channel: ONE_OF }] });
+  assert.deepEqual(randomise([0, 2], ONE_OF, replay([4, 0])), [1, 0]);
+});
+
+for (const file of ['table', 'subset', 'one_of'])
   for (const { name, channel, answer, words, report } of vectors(file))
     test(`it agrees with Python word for word: ${name}`, () => {
       const replayed = replay(words);
@@ -21,9 +42,15 @@ for (const channel of [TABLE, SUBSET])
       assert.throws(() => randomise(answer, channel, replay([])), (error) => error instanceof RangeError && !/987|undefined/.test(error.message));
     });
 
-test('a kind that is not known is refused, by name', () => {
-  assert.throws(() => randomise(0, { kind: 'trust' }), /expected table or subset, got trust/);
-});
+for (const answer of [0, '01', [987], [1, 0], [1, 1], [-987], [0.987], ['1'], undefined])
+  test(`an error of a one_of does not repeat the answer (${typeof answer} ${answer})`, () => {
+    assert.throws(() => randomise(answer, ONE_OF, replay([])), (error) => error instanceof RangeError && !/987|undefined/.test(error.message));
+  });
+
+for (const kind of ['trust', 'constructor', undefined])
+  test(`the kind ${kind}, which is not known, is refused`, () => {
+    assert.throws(() => randomise(0, { kind }), TypeError);
+  });
 
 test('a table sends what its weights say, by the words of the operating system', () => {
   const counts = tallyOf(TABLE, 1, (report) => report, 3);
@@ -37,6 +64,12 @@ test('a subset holds the answer as often as its keep says, and every subset of a
   expectChance(counts, pairs.map((pair) => (pair.includes('3') ? share / 6 : (1 - share) / 15)));
 });
 
+test('one of many asks about each option alike, and keeps its bit as often as its keep says', () => {
+  const counts = tallyOf(ONE_OF, [1], ([option, bit]) => 2 * option + bit, 6);
+  const [kept, turned] = [ONE_OF.keep / WORD / 3, (1 - ONE_OF.keep / WORD) / 3];
+  expectChance(counts, [kept, turned, turned, kept, kept, turned]);
+});
+
 const DRAWS = 100_000;
 
 function tallyOf(channel, answer, indexOf, size) {
@@ -45,9 +78,9 @@ function tallyOf(channel, answer, indexOf, size) {
   return counts;
 }
 
-/** Compare counts with shares by χ². The false alarm of each of the two tests has chance 10⁻⁶: one run of the pair in 500,000. */
+/** Compare counts with shares by χ². The false alarm of each of the three tests has chance 10⁻⁶: one run of all in 333,000. */
 function expectChance(counts, shares) {
   const statistic = counts.reduce((sum, count, i) => sum + (count - DRAWS * shares[i]) ** 2 / (DRAWS * shares[i]), 0);
-  const greatest = { 2: 27.631, 20: 65.421 }[counts.length - 1]; // upper 10⁻⁶ points of χ² with 2 and 20 degrees of freedom
+  const greatest = { 2: 27.631, 5: 35.888, 20: 65.421 }[counts.length - 1]; // upper 10⁻⁶ points of χ² with so many degrees of freedom
   assert.ok(statistic < greatest, `expected χ² below ${greatest}, got ${statistic}`);
 }

@@ -12,6 +12,11 @@ for (const { name, plan, accepted, why } of vectors('plans'))
     else assert.throws(() => verify(plan), Error, why);
   });
 
+test('a bit of one_of loses what its keep says, whatever else the channel holds', () => {
+  const channel = /** @type {any} */ ({ kind: 'one_of', options: 5, keep: 3 * 2 ** 30, choices: 1000, size: 999 });
+  assert.deepEqual(lossOf(channel), [3n, 1n]);
+});
+
 test('vectors hold Plans to accept and Plans to refuse', () => {
   assert.deepEqual(new Set(vectors('plans').map(({ accepted }) => accepted)), new Set([true, false]));
 });
@@ -62,6 +67,7 @@ const REFUSED = [
   ['rows without a weight', weights([[], []]), /^q1: expected 2 weights in each row, got 0/],
   ['a report that stands for no choice', weights([[1, 2, 3], [3, 2, 1]]), /^q1: expected 2 weights in each row, got 3/],
   ['rows that tell nothing', weights([[2, 2], [2, 2]]), /^q1: expected a channel that favours the truth, got 1\/1/],
+  ['a report that stands for several answers', wide(3, { kind: 'table', weights: [[4, 1, 1], [1, 4, 1], [2, 1, 3]] }), /^q1: expected each report alike after other answers/],
   ['no weights', weights(undefined), /^q1: expected 2 rows/],
   ['a size of nothing', subset({ size: 0 }), /^q2: expected size from 1 to 4, got 0/],
   ['a size of everything', subset({ size: 5 }), /^q2: expected size from 1 to 4, got 5/],

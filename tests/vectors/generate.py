@@ -12,7 +12,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from dpengine.local.channels import Channel
+from dpengine.local import designs
+from dpengine.local.channels import AnyChannel, Channel
+from dpengine.local.one_of import OneOf
 from dpengine.local.subset import Subset
 from dpengine.local.table import Table
 from dpengine.privacy import loss_of_all
@@ -31,9 +33,21 @@ TABLES = [
     Table(((1, 2, 3), (3, 2, 1))),
 ]
 SUBSETS = [Subset.for_epsilon(k, Decimal(e)) for k in (2, 3, 4, 5, 7, 10, 33, 100, 1024) for e in ("0.5", "1", "2")]
+ONE_OFS = [OneOf.for_epsilon(m, Decimal(e)) for m in (2, 3, 5, 8, 33, 1024) for e in ("0.5", "1", "4")]
+MADE = [
+    designs.coin(),
+    designs.warner("3/4"),
+    designs.forced("2/3", "1/6", "1/6"),
+    designs.forced_choices("1/2", ["1/4", "1/8", "1/8"]),
+    designs.crosswise("1/4"),
+    designs.unrelated("1/2", "1/12"),
+    designs.disguised("4/5", "3/10"),
+    designs.kary(7, Decimal(2)),
+    designs.custom([["1/2", "1/3", "1/6"], ["1/7", "3/7", "3/7"]]),
+]
 
 
-def recorded(channel: Channel, answer: int, stream: random.Random) -> dict[str, Any]:
+def recorded(channel: AnyChannel, answer: Any, stream: random.Random) -> dict[str, Any]:
     used: list[int] = []
 
     def words() -> int:
@@ -46,8 +60,11 @@ def recorded(channel: Channel, answer: int, stream: random.Random) -> dict[str, 
     return {"channel": channel.document(), "answer": answer, "words": used, "report": report}
 
 
-def thresholds(channel: Channel, answer: int) -> list[int]:
+def thresholds(channel: AnyChannel, answer: Any) -> list[int]:
     """Return the words on both sides of every decision: who errs by one must be found."""
+    if isinstance(channel, OneOf):
+        whole = WORD - WORD % channel.options  # the first word that draws no option
+        return [word for word in (channel.keep - 1, channel.keep, whole - 1, whole) if word < WORD]
     if isinstance(channel, Subset):
         return [channel.keep - 1, channel.keep]
     whole = WORD - WORD % channel.total  # the first word to be rejected, if any is
@@ -64,14 +81,30 @@ def cases(channels: list[Any], stream: random.Random) -> list[dict[str, Any]]:
     return found
 
 
-def pair(channel: Channel) -> list[int | str]:
+def ticks(options: int, stream: random.Random) -> list[int]:
+    """Return a set of ticked options: none and all of them too, now and then."""
+    share = stream.choice([0.0, 0.2, 0.5, 1.0])
+    return [option for option in range(options) if stream.random() < share]
+
+
+def cases_of_sets(stream: random.Random) -> list[dict[str, Any]]:
+    found = []
+    for number in range(CASES):
+        channel = ONE_OFS[number % len(ONE_OFS)]
+        case = recorded(channel, ticks(channel.options, stream), stream)
+        found.append({"name": f"one_of {number + 1}, {len(case['answer'])} of {channel.options} ticked", **case})
+    return found
+
+
+def pair(channel: AnyChannel) -> list[int | str]:
     return [part if part < 2**53 else str(part) for part in channel.loss.as_integer_ratio()]
 
 
 def losses() -> list[dict[str, Any]]:
+    channels: list[AnyChannel] = [*TABLES, *SUBSETS, *ONE_OFS, *MADE]
     return [
         {"name": f"{c.document()['kind']} {number}", "channel": c.document(), "loss": pair(c)}
-        for number, c in enumerate([*TABLES, *SUBSETS], start=1)
+        for number, c in enumerate(channels, start=1)
     ]
 
 
@@ -124,6 +157,7 @@ def plans() -> list[dict[str, Any]]:
     base = plan([Table.coin(), Subset.for_epsilon(5, Decimal(1)), Table.binary(Decimal(1))])
     first = ["questions", 0]
     keep = base["questions"][1]["channel"]["keep"]
+    decoded = Table(Table.coin().weights, Table.coin().inverse()).document()
     bad = [
         ("a question that declares a smaller loss than its channel has", [*first, "loss"], [299, 100]),
         ("a subset whose keep is one too large for its declared loss", ["questions", 1, "channel", "keep"], keep + 1),
@@ -133,12 +167,16 @@ def plans() -> list[dict[str, Any]]:
         ("rows with different sums", [*first, "channel", "weights"], [[3, 1], [1, 2]]),
         ("more reports than choices", [*first, "channel", "weights"], [[1, 2, 3], [3, 2, 1]]),
         ("a loss of a thousand digits and one", [*first, "loss"], ["1" * 1001, "1"]),
+        ("a total of a thousand digits", ["loss"], ["9" * 1000, "1"]),
         ("equal rows", [*first, "channel", "weights"], [[2, 2], [2, 2]]),
         ("a negative weight", [*first, "channel", "weights"], [[5, -1], [1, 3]]),
         ("a weight that is no integer", [*first, "channel", "weights"], [[3.5, 0.5], [1, 3]]),
         ("fewer rows than choices", [*first, "choices"], ["a", "b", "c"]),
         ("a sum above 2^32", [*first, "channel", "weights"], [[3 * 2**31, 2**31], [2**31, 3 * 2**31]]),
         ("an unknown kind", [*first, "channel"], {"kind": "plain"}),
+        ("a set of ticks where one answer is asked for", [*first, "channel"], OneOf(2, 3 * 2**30).document()),
+        ("a decoder that a question of choices has no use for", [*first, "channel"], decoded),
+        ("a decoder of nothing", ["questions", 1, "channel", "decoder"], None),
         ("a keep that reveals the truth", ["questions", 1, "channel", "keep"], WORD),
         ("a keep that favours nothing", ["questions", 1, "channel", "keep"], WORD // 5),
         ("a size as large as the choices", ["questions", 1, "channel", "size"], 5),
@@ -167,6 +205,7 @@ def plans() -> list[dict[str, Any]]:
         ("a publication beyond the cap", ["publication", "epsilon"], "1.000000001"),
         ("a smallest batch of nobody", ["publication", "smallest_batch"], 0),
     ]
+    uneven = plan([Table(((4, 1, 1), (1, 4, 1), (2, 1, 3)))])
     large = plan([Subset.for_epsilon(3, Decimal(3)) for _ in range(3)])
     return [
         {"name": "a sound plan", "plan": base, "accepted": True, "why": ""},
@@ -187,6 +226,12 @@ def plans() -> list[dict[str, Any]]:
             "accepted": False,
             "why": "the maximum compiled into the script",
         },
+        {
+            "name": "a report that comes from one wrong answer more often than from another",
+            "plan": uneven,
+            "accepted": False,
+            "why": "shares are estimated from two chances a choice",
+        },
     ]
 
 
@@ -199,6 +244,7 @@ if __name__ == "__main__":
     stream = random.Random(20261121)  # recorded words, not protection
     write("table.json", cases(TABLES, stream))
     write("subset.json", cases(SUBSETS, stream))
+    write("one_of.json", cases_of_sets(stream))
     write("losses.json", losses())
     for case in (found := plans()):
         try:

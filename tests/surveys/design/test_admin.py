@@ -161,3 +161,13 @@ def test_a_form_filled_in_while_the_study_opened_says_so_and_saves_nothing(admin
     assert "Nothing was saved." in page.content.decode()
     study.refresh_from_db()
     assert study.title == "Night shifts"
+
+
+@pytest.mark.django_db
+def test_a_question_says_why_its_answers_are_changed_as_they_are(admin):
+    add(admin)
+    page = admin.get(f"/admin/design/study/{Study.objects.get().pk}/change/").text
+    assert "Of 100 people" in page
+    assert "Each device would keep the answer 68 times of 100 and turn it otherwise; at ε = 0.75" in page
+    assert "Each device would name" in page
+    assert "to be as precise." in page

@@ -21,8 +21,8 @@ console.log(JSON.stringify(JSON.parse(readFileSync(0, 'utf8')).map(sound)));
 """
 # Without fractions such as 3.0, which a JSON reader in JavaScript cannot tell from 3.
 NUMBERS = [0, 1, 2, 3, -1, 2**32, 2**53 - 1, 2**53, 10**30, 1.5]
-DIGITS = ["", "1", "3", "0", " 1", "1e1", "1.", "0.5", "1.5", "20", "٣", "Infinity"]
-WORDS = ["a", "__proto__", "constructor", "yes_no", "likert", "single", "table", "subset", "device"]
+DIGITS = ["", "1", "9" * 400, "3", "0", " 1", "1e1", "1.", "0.5", "1.5", "20", "٣", "Infinity"]
+WORDS = ["a", "__proto__", "constructor", "yes_no", "likert", "single", "table", "subset", "one_of", "device"]
 ODD = [*NUMBERS, *DIGITS, *WORDS, None, True, False, [], {}, [1], ["a", "b"]]
 
 

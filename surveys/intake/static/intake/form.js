@@ -2,7 +2,7 @@
  * The respondent's form: which screen comes when. True answers live in `answers`, in the memory of this page, and nowhere
  * else; history holds the number of a screen, storage holds a report that chance has already changed.
  */
-import { randomise } from './channel.js';
+import { prepare, randomise } from './channel.js';
 import { fill, find, show } from './page.js';
 import { fetchPlan, linkedDigest, NoPlan } from './plan.js';
 import { composeReport, Draws, forgetReport, receiptOf, sendReport, waitingReport } from './report.js';
@@ -49,7 +49,9 @@ async function begin() {
   if (!globalThis.crypto?.subtle) return refuse('insecure');
   try {
     const { plan, digest } = await fetchPlan(slug, linked);
-    study = { plan, digest, checked: verify(plan), linked: linked !== '' };
+    const checked = verify(plan);
+    await prepare(plan);
+    study = { plan, digest, checked, linked: linked !== '' };
   } catch (error) {
     return error instanceof NoPlan ? refuse(error.reason, error.message) : refuse('unsafe', error instanceof Error ? error.message : '');
   }

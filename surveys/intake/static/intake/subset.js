@@ -5,7 +5,7 @@ import { sample, systemWords } from './words.js';
  * Return the choices to send in place of the true one, in order.
  * @param {number} answer Index of the true choice: never stored, sent, or shown in an error.
  * @param {Subset} channel
- * @param {Words} [words] Independent, uniform integers below 2³².
+ * @param {Words} [words]
  * @returns {number[]}
  */
 export function randomise(answer, { choices, size, keep }, words = systemWords) {

@@ -11,7 +11,7 @@ export function verify(plan) {
   expect(isList(questions) && questions.length > 0, 'plan', 'questions', questions);
   const checked = questions.map(verifyQuestion);
   expect(differ(questions.map(({ name }) => name)), 'plan', 'each question named once', 'a name twice');
-  const found = checked.map((question) => question.found).reduce(multiply);
+  const found = checked.map(({ found }) => found).reduce(multiply);
   const all = 'all together';
   const declared = readLoss(plan.loss, all);
   expectCovered(declared, found, all);
@@ -20,10 +20,10 @@ export function verify(plan) {
   return { questions: checked, declared, found };
 }
 
-/** Return e^ε, exactly: how much likelier one answer can make a report than another. @param {Channel} channel Verified. */
+/** Return e^ε, exactly: how much likelier one answer can make a report than another. @param {AnyChannel} channel Verified. */
 export function lossOf(channel) {
   if (channel.kind === 'table') return tableLoss(channel.weights);
-  const { choices, size, keep } = channel;
+  const { choices, size, keep } = channel.kind === 'subset' ? channel : { ...channel, choices: 2, size: 1 }; // one_of: a bit
   return reduce(BigInt(keep) * BigInt(choices - size), BigInt(WORD - keep) * BigInt(size));
 }
 
@@ -37,6 +37,7 @@ function verifyQuestion({ name, kind, protection, choices, decline, channel, los
   const given = choices.length - decline;
   expect(kind === 'yes_no' ? given === 2 : given >= 2, name, 'two choices or more', choices);
   expect(['table', 'subset'].includes(channel?.kind), name, 'a table or subset channel', channel?.kind);
+  expect(!('decoder' in channel), name, 'no decoder', 'one');
   if (channel.kind === 'table') verifyTable(name, channel.weights, choices.length);
   else verifySubset(name, channel, choices.length);
   const found = lossOf(channel);
@@ -54,6 +55,8 @@ function verifyTable(name, weights, rows) {
     for (const weight of row) expect(isInteger(weight, 1, WORD), name, 'weights from 1 to 2³²', weight);
     return row.reduce((sum, weight) => sum + weight, 0);
   });
+  const alike = weights.every((row, own) => row.every((weight, i) => i === own || weight === weights[+!i][i]));
+  expect(alike, name, 'each report alike after other answers', weights);
   for (const sum of sums) expect(sum <= WORD && sum === sums[0], name, 'rows of one sum, at most 2³²', sums);
 }
 

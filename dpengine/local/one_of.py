@@ -1,0 +1,150 @@
+"""One of many: whoever may tick several options is asked, by chance, about one of them, with all of ε.
+
+The answer is the set of ticked options. An option j, each of the m as likely, and a word, uniform
+below W = 2³², decide: the report is j and its bit, 1 if ticked, kept if the word is below keep and
+turned otherwise.
+
+    a = keep / W, b = 1 − a     chance that a report on j says yes when j is ticked, and when it is not
+
+Unit       One person's whole set, which may change to any other: neighbours are sets, not ticks.
+Privacy    e^ε = keep / (W − keep). j does not depend on the answer and only the bit of j is used, so
+           Pr[(j, bit) | set] is a/m or b/m, whatever the other options.
+Estimate   π̂ = (y/n_j − b) / (a − b), the share who tick j, when y of n_j reports on j say yes.
+           Unbiased whatever n_j ≥ 1 is: n_j is drawn without looking at answers, tells nothing about
+           them, and is therefore taken as it came, not as n/m (Cox 1958: condition on the ancillary).
+Variance   of π̂ given n_j, with λ = b + π(a − b): λ(1 − λ) / (n_j(a − b)²), about m·λ(1 − λ)/(a − b)² / n. It is
+           π(1 − π)/n                      sampling: who happened to answer
+           π(1 − π)·(1/n_j − 1/n)          options: who of them happened to be asked about j
+           a(1 − a) / (n_j(a − b)²)        device: answers changed by chance
+           For n given people the second is π(1 − π)(n − n_j) / (n_j(n − 1)): drawing without replacement.
+Linear     ½ + m·(yes − no of j) / (2n(a − b)) is unbiased too, also from noisy counts, as a ratio is not. It
+           takes n_j as n/m and pays (m − 1)(π − ½)²/n more: nothing where half tick, most where few do.
+Splitting  Asking about every option with ε/m each: at ε = 1, m = 5 the device's variance is 24.9/n, here 4.6/n. For
+           small ε it is m²/ε² against m/ε². Where half tick, splitting has less variance only from ε = 3.1 for
+           m = 2, 4.7 for 5, 6.5 for 10; it alone learns which options go together.
+By hand    m = 2, a = 3/4: ε = ln 3; 50 reports on j, 20 yes: (20/50 − 1/4)/(1/2) = 0.3 tick it.
+Sources    One draw of many with all of ε: Nguyên, Xiao, Yang et al. 2016; Wang et al. 2019 (§ 4); the bit: Warner 1965.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from dpengine.estimates import Counts, Margin
+from dpengine.privacy import Neighbours, exponential_below
+from dpengine.randomness import WORD, Words, below, system_words
+
+MOST_OPTIONS = 1024
+
+Report = list[int]  # [option, bit]
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    options: int  # m
+    keep: int  # words below this, out of 2**32, leave the bit as it is
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.options <= MOST_OPTIONS:
+            raise ValueError(f"options must be 2 to {MOST_OPTIONS}, got {self.options}")
+        if not WORD // 2 < self.keep < WORD:
+            raise ValueError(f"keep must favour the truth, not reveal it: above {WORD // 2}, got {self.keep}")
+
+    @classmethod
+    def for_epsilon(cls, options: int, epsilon: Decimal) -> "OneOf":
+        """Return the channel for so many options whose loss is at most e^ε, if only by a hair."""
+        loss = exponential_below(epsilon)
+        return cls(options=options, keep=int(WORD * loss / (1 + loss)))  # rounded down: towards privacy
+
+    @property
+    def choices(self) -> int:
+        """Return what can be ticked: the options."""
+        return self.options
+
+    @property
+    def loss(self) -> Fraction:
+        """Return e^ε, exactly: how much likelier one set of ticks can make a report than another."""
+        return Fraction(self.keep, WORD - self.keep)
+
+    @property
+    def margin(self) -> Margin:
+        """Return a and b: how often a report on an option says yes when it is ticked, and when it is not."""
+        return Margin(truth=Fraction(self.keep, WORD), lie=Fraction(WORD - self.keep, WORD))
+
+    def margins(self) -> list[Margin]:
+        """Return a and b of every option; its n is the number of reports on it (see `asked`)."""
+        return [self.margin] * self.options
+
+    def variance(self, share: Fraction) -> Fraction:
+        """Return variance × n of an option's share, with n_j = n/m: sampling, options and device together."""
+        yes = self.margin.lie + share * (self.margin.truth - self.margin.lie)
+        return self.options * yes * (1 - yes) / (self.margin.truth - self.margin.lie) ** 2
+
+    def randomise(self, answer: Sequence[int], words: Words = system_words) -> Report:
+        """Return what to send in place of the ticked options, given in rising order."""
+        if not self._is_answer(answer):
+            raise ValueError(f"answer must be different options below {self.options}, in rising order")
+        option = below(self.options, words)
+        kept = words() < self.keep
+        return [option, int((option in answer) == kept)]
+
+    def _is_answer(self, answer: Any) -> bool:
+        return (
+            isinstance(answer, list | tuple)
+            and all(type(option) is int and 0 <= option < self.options for option in answer)
+            and all(left < right for left, right in pairwise(answer))
+        )
+
+    def accepts(self, report: Any) -> bool:
+        """Tell whether a browser with this channel can have sent this value."""
+        return (
+            isinstance(report, list)
+            and len(report) == 2
+            and all(type(part) is int for part in report)
+            and 0 <= report[0] < self.options
+            and 0 <= report[1] <= 1
+        )
+
+    @property
+    def width(self) -> int:
+        """Return the bytes of one packed report: 2·option + bit."""
+        return 2
+
+    def pack(self, reports: Sequence[Sequence[int]]) -> bytes:
+        """Pack reports into `width` bytes each."""
+        pairs = np.asarray(reports, dtype=np.int64).reshape(-1, 2)
+        return (2 * pairs[:, 0] + pairs[:, 1]).astype("<u2").tobytes()
+
+    def tally(self, packed: bytes) -> Counts:
+        """Return 2m counts: for every option how many of the packed reports on it say no, and how many say yes."""
+        counted = np.bincount(np.frombuffer(packed, dtype="<u2"), minlength=2 * self.options)
+        if len(counted) > 2 * self.options:
+            raise ValueError(f"packed must hold reports on {self.options} options, got another")
+        return [int(count) for count in counted]
+
+    def asked(self, tally: Counts) -> list[tuple[int, int]]:
+        """Return for every option how many reports say yes, and how many are on it: y and n_j."""
+        return [(yes, no + yes) for no, yes in zip(tally[::2], tally[1::2], strict=True)]
+
+    def linear(self, tally: Sequence[float], n: int) -> list[float]:
+        """Return every option's share by the linear estimate: unbiased even when noise was added to the counts."""
+        contrast = self.margin.contrast
+        pairs = zip(tally[::2], tally[1::2], strict=True)
+        return [0.5 + self.options * (yes - no) / (2 * n * contrast) for no, yes in pairs]
+
+    def sensitivity(self, neighbours: Neighbours) -> int:
+        """Return the largest L1 distance between the tallies of two neighbours: a report is one count."""
+        return 1 if neighbours is Neighbours.ADD_REMOVE else 2
+
+    def document(self) -> dict[str, Any]:
+        return {"kind": "one_of", "options": self.options, "keep": self.keep}
+
+    def probabilities(self, reports: Sequence[Sequence[int]], answers: Sequence[Sequence[int]]) -> list[list[Fraction]]:
+        """Return Pr[report | answer], a row an answer: what enumeration tests and auditors compare."""
+        kept, turned = Fraction(self.keep, WORD * self.options), Fraction(WORD - self.keep, WORD * self.options)
+        return [[kept if (option in answer) == bit else turned for option, bit in reports] for answer in answers]

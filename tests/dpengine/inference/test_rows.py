@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+
+from dpengine.inference.rows import chances_of, groups_of, reports_of, rows_of_counts, two_of, weights_of
+
+
+@pytest.mark.parametrize("column", [[0, 2], [0, 0.5], [0, float("nan")], [-1, 0]])
+def test_a_report_is_one_of_the_kinds_and_is_not_repeated(column):
+    with pytest.raises(ValueError, match=r"yes must be a whole number from 0 to 1 in every row, blanks left out$"):
+        reports_of(column, 2, "yes")
+
+
+@pytest.mark.parametrize("column", [[], [[0, 1]], 1])
+def test_a_column_has_rows(column):
+    with pytest.raises(ValueError, match="yes must be a column with at least one row"):
+        reports_of(column, 2, "yes")
+
+
+@pytest.mark.parametrize("p", [0, 1, -0.1, 1.5, float("nan"), [0.2, 1.2]])
+def test_a_chance_is_between_0_and_1(p):
+    with pytest.raises(ValueError, match="p must be between 0 and 1, got"):
+        chances_of(p, 2, "p")
+
+
+def test_a_closed_chance_may_be_0_or_1():
+    assert chances_of([0, 1], 2, "no", closed=True).tolist() == [0, 1]
+    with pytest.raises(ValueError, match=r"no must be from 0 to 1, got 1\.1"):
+        chances_of(1.1, 2, "no", closed=True)
+
+
+def test_chances_are_one_for_all_or_one_each():
+    assert chances_of(0.3, 3, "p").tolist() == [0.3] * 3
+    with pytest.raises(ValueError, match="p must be one number or one for each of 3 rows"):
+        chances_of([0.3, 0.4], 3, "p")
+
+
+def test_weights_add_up_to_the_rows():
+    assert weights_of([1, 3], 2).tolist() == [0.5, 1.5]
+    assert weights_of(None, 2).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("weights", [[1, 0], [1, -1], [1, float("nan")], [1, float("inf")]])
+def test_a_weight_is_above_0(weights):
+    with pytest.raises(ValueError, match="weights must be above 0 and finite, got"):
+        weights_of(weights, 2)
+
+
+def test_every_row_has_a_weight():
+    with pytest.raises(ValueError, match="weights must be one for each of 3 rows"):
+        weights_of([1, 1], 3)
+
+
+def test_groups_are_named_or_have_equal_odds():
+    odds = {"p": np.array([0.2, 0.8, 0.2])}
+    groups, index = groups_of(3, odds)
+    assert ([each.tolist() for each in groups], index.tolist()) == ([[0.2], [0.8]], [0, 1, 0])
+    groups, index = groups_of(3, odds, ["x", "y", "z"])
+    assert (len(groups), index.tolist()) == (3, [0, 1, 2])
+
+
+def test_a_group_has_one_set_of_odds():
+    with pytest.raises(ValueError, match="group 'a' must have one p, got 2"):
+        groups_of(3, {"p": np.array([0.2, 0.8, 0.2])}, ["a", "a", "b"])
+    with pytest.raises(ValueError, match="group must be one for each of 3 rows"):
+        groups_of(3, {"p": np.array([0.2, 0.8, 0.2])}, ["a", "b"])
+
+
+def test_one_set_of_odds_cannot_tell_two_parameters_apart():
+    with pytest.raises(ValueError, match=r"pi, t cannot be told apart: two groups .* got p 0\.3 in all of 1"):
+        two_of([np.array([0.3])], "p", ["pi", "t"])
+
+
+def test_a_published_table_becomes_rows():
+    yes, p = rows_of_counts([1, 0], [2, 1], [0.3, 0.7])
+    assert (yes.tolist(), p.tolist()) == ([1, 0, 0], [0.3, 0.3, 0.7])
+
+
+def test_a_table_has_people_and_no_more_yes_than_people():
+    with pytest.raises(ValueError, match="n must be 1 or more in every group, got 0 in group 2"):
+        rows_of_counts([1, 0], [2, 0], [0.3, 0.7])
+    with pytest.raises(ValueError, match="yes must be 0 to 2 in group 1"):
+        rows_of_counts([3], [2], [0.3])

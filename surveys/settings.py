@@ -60,6 +60,7 @@ INSTALLED_APPS = [
     "surveys.intake.apps.IntakeConfig",
     "surveys.aggregation.apps.AggregationConfig",
     "surveys.releases.apps.ReleasesConfig",
+    "surveys.planning.apps.PlanningConfig",
     "surveys.operations.apps.OperationsConfig",
     "surveys.demo.apps.DemoConfig",
     "surveys.dashboard.apps.DashboardConfig",

@@ -26,9 +26,10 @@ run: .venv/installed ## Run the site with its demo studies on 127.0.0.1:8000; Ct
 test: forget services lint types test-node test-python test-redis test-postgres test-browser ## Run everything, installing what it needs
 	@$(BIN)/python -m tests.summary $(LOGS)
 
-bench: .venv/installed-for-tests ## Print the performance tables and write bench.json
-	@for module in $$(grep -l __main__ tests/bench/*.py); do \
-		$(BIN)/python -m tests.bench.$$(basename $$module .py); done
+bench: .venv/installed-for-bench services node_modules/installed ## Print the performance tables and write bench.json
+	@failed=; for module in $$(grep -l __main__ tests/bench/*.py); do name=$$(basename $$module .py); \
+		$(BIN)/python -m tests.bench.$$name || failed="$$failed $$name"; done; \
+	test -z "$$failed" || { echo "these benches failed:$$failed" >&2; exit 1; }
 
 lint: .venv/installed-for-tests ## Check style and format
 	$(call heading,Style)
@@ -101,6 +102,11 @@ endif
 	@echo "installing what the tests need (once)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@ .venv/installed
+
+.venv/installed-for-bench: requirements-bench.txt requirements-dev.txt requirements.txt | .venv/bin/python
+	@echo "installing what the benches compare with (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-bench.txt
+	@touch $@ .venv/installed-for-tests .venv/installed
 
 node_modules/installed: package-lock.json
 	@command -v npm >/dev/null || { echo "The tests of the scripts need Node.js 20 or newer, with npm." >&2; exit 1; }

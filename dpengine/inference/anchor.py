@@ -20,8 +20,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from dpengine.inference.inputs import coded, weights_of
 from dpengine.inference.mixture import Analysis, Arm, Array, analyse, target
-from dpengine.inference.rows import arm_of, chances_of, groups_of, reports_of, weights_of
+from dpengine.inference.rows import arm_of, chances_of, groups_of
 
 GUESS = 0.5  # chance of either report from who does not attend
 HALF = 0.5  # of the people: fewer who attend are said
@@ -37,13 +38,13 @@ def anchored_crosswise(same: npt.ArrayLike, anchor: npt.ArrayLike, p: npt.ArrayL
 
     p and anchor_p may differ from row to row: rows with the same two are one arm.
     """
-    reports = 2 * reports_of(same, 2, "same") + _as_long(reports_of(anchor, 2, "anchor"), same)
+    reports = 2 * coded(same, 2, "same") + _as_long(coded(anchor, 2, "anchor"), same)
     rows = len(reports)
     chances = {name: chances_of(values, rows, name) for name, values in (("p", p), ("anchor_p", anchor_p))}
     known = float(chances_of(prevalence, 1, "prevalence", closed=True)[0])
     odds, index = groups_of(rows, chances)
     _tell(odds, known)
-    weight = weights_of(weights, rows)
+    weight = weights_of(weights, rows, positive=True)
     arms = [_arm(reports[index == g], weight[index == g], each, known) for g, each in enumerate(odds)]
     analysis = analyse(arms, TARGETS, [MARGINS] * len(arms), rows, confidence)
     return replace(analysis, warnings=analysis.warnings + _warnings(analysis, odds))

@@ -14,8 +14,8 @@ Interval  Of a mean of bounded values (intervals.py). Where one arm's reports ha
           square P with one chance on its diagonal and one beside it (k-ary response), the moment is an affine map of
           the choice's own count of reports, which is binomial: the interval is Clopper and Pearson's of that count,
           from a count of 0 on. Elsewhere the variance is the larger of the observed and the implied one.
-Agreed    Weighted reports of which less than half an effective one (Kish) differs for a choice have variance 0, as if they
-          all agreed: a few light ones cannot say how the heavy ones vary.
+Agreed    Weighted reports of which less than half an effective one (Kish) differs for a choice have variance 0, as if
+          they all agreed: a few light ones cannot say how the heavy ones vary.
 Thin      Weights whose effective n is below 2 leave no variance to see: errors are then those of answers that are all
           equally likely, times Kish's design effect.
 """
@@ -45,7 +45,7 @@ class Arms:
     squares: Floats  # sums of squared weights
     chances: Floats  # [answer, column]
     owner: Ints  # arm of a column
-    used: npt.NDArray[np.bool_]  # of all rows: those with a weight
+    left_out: int  # rows of weight 0
 
     @classmethod
     def of(cls, reports: Ints, channels: list[Floats], arm: Ints, weights: Floats) -> "Arms":
@@ -63,7 +63,7 @@ class Arms:
             squares=sums(place, weights**2, columns),
             chances=np.hstack(kept),
             owner=np.repeat(np.arange(len(kept)), [channel.shape[1] for channel in kept]),
-            used=present,
+            left_out=int((~present).sum()),
         )
 
     def check(self) -> None:

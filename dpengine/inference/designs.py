@@ -22,8 +22,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from dpengine.inference.inputs import coded, weights_of
 from dpengine.inference.mixture import Analysis, Array, Parameter, Target, analyse, target
-from dpengine.inference.rows import arm_of, chances_of, groups_of, reports_of, two_of, weights_of, yes_or_no
+from dpengine.inference.rows import arm_of, chances_of, groups_of, two_of, yes_or_no
 from dpengine.inference.shares import Share, binary_share
 
 Column = npt.ArrayLike
@@ -35,7 +36,7 @@ def triangular(triangle: Column, p: Column, weights: Column | None = None, confi
 
     A circle proves that one has not: ε is infinite. By hand: 370 triangles of 1,000, p = 1/4: π̂ = 1 − .63/.75 = .16.
     """
-    reports = reports_of(triangle, 2, "triangle")
+    reports = coded(triangle, 2, "triangle")
     other = chances_of(p, len(reports), "p")
     return _one_share(binary_share(reports, other, 1 - other, weights, confidence))
 
@@ -45,7 +46,7 @@ def mangat(yes: Column, p: Column, weights: Column | None = None, confidence: fl
 
     A no proves that one is none: ε is infinite. By hand: 440 yes of 1,000, p = .7: π̂ = (.44 − .3)/.7 = .2.
     """
-    reports = reports_of(yes, 2, "yes")
+    reports = coded(yes, 2, "yes")
     truth = chances_of(p, len(reports), "p")
     return _one_share(binary_share(reports, 1 - truth, truth, weights, confidence))
 
@@ -59,12 +60,13 @@ def kuk(red: Column, p1: float, p2: float, repeats: int = 1, weights: Column | N
     """
     if repeats < 1:
         raise ValueError(f"repeats must be 1 or more, got {repeats}")
-    reports = reports_of(red, repeats + 1, "red")
+    reports = coded(red, repeats + 1, "red")
     odds = [float(chances_of(p, 1, name, closed=True)[0]) for p, name in ((p1, "p1"), (p2, "p2"))]
     if abs(odds[0] - odds[1]) < 1e-9:
         raise ValueError(f"pi cannot be told: p1 and p2 are both {odds[0]:g}")
     cards = np.arange(repeats + 1)
-    arm = arm_of(reports, weights_of(weights, len(reports)), [_binomial(cards, repeats, p) for p in odds])
+    weight = weights_of(weights, len(reports), positive=True)
+    arm = arm_of(reports, weight, [_binomial(cards, repeats, p) for p in odds])
     mean = np.column_stack([np.ones(repeats + 1), cards]).astype(np.float64)
     return analyse([arm], [target("pi", [1, 0])], [mean], len(reports), confidence)
 
@@ -131,12 +133,12 @@ def _one_share(share: Share) -> Analysis:
 def _groups(reports: Column, name: str, odds: Mapping[str, Column], yes: Yes, targets: Sequence[Target],
             group: Column | None, weights: Column | None, confidence: float) -> Analysis:  # fmt: skip
     """Return the targets of a yes-or-no question whose chance of yes, by class, depends on the group's odds."""
-    column = reports_of(reports, 2, name)
+    column = coded(reports, 2, name)
     rows = len(column)
     chances = {each: chances_of(values, rows, each, closed=each == "no") for each, values in odds.items()}
     groups, index = groups_of(rows, chances, group)
     two_of(groups, "p", [each.name for each in targets])
-    weight = weights_of(weights, rows)
+    weight = weights_of(weights, rows, positive=True)
     arms = [arm_of(column[index == g], weight[index == g], yes_or_no(yes(*each))) for g, each in enumerate(groups)]
     return analyse(arms, targets, n=rows, confidence=confidence)
 

@@ -45,14 +45,24 @@ def aligned(values: npt.ArrayLike, name: str, n: int) -> Floats:
     return found
 
 
-def weights_of(weights: npt.ArrayLike | None, n: int) -> Floats:
-    """Return weights scaled to add up to n; ones when there are none."""
+def weights_of(weights: npt.ArrayLike | None, n: int, positive: bool = False) -> Floats:
+    """Return weights scaled to add up to n; ones when there are none.
+
+    A row of weight 0 is not asked about: shares and regressions leave it out and say so. Designs whose rows make groups
+    or strata, which could end up empty, and calibration, whose weights go back to the rows, want `positive` ones.
+    """
     if weights is None:
         return np.ones(n)
     found = aligned(weights, "weights", n)
+    if positive and np.any(found <= 0):
+        raise ValueError(f"weights must be above 0, got {found.min():g}: leave out rows of weight 0")
     if np.any(found < 0) or found.sum() <= 0:
         raise ValueError("weights must be 0 or more, and not all 0")
     return np.asarray(found * (n / found.sum()), dtype=np.float64)
+
+
+def left_out(rows: int) -> list[str]:
+    return [f"{rows} rows of weight 0 are left out"] if rows else []
 
 
 def check_confidence(confidence: float) -> None:

@@ -84,16 +84,14 @@ def cross_table(
     reports[q] has a whole number for each respondent where channels[q] is a matrix of chances [answer, report], and a
     row of 0 and 1 for each respondent, one column a choice, where it is margins.
     """
-    questions = questions_of(reports, channels)
     inputs.check_confidence(confidence)
-    scaled = inputs.weights_of(weights, questions[0].n)
-    sampled = Sample(questions, scaled)
+    sampled = Sample.of(questions_of(reports, channels), weights)
     best = sampled.likeliest()
     overall = 1 - (1 - confidence) / sampled.moments.size
     fit = None if best is None else sampled.fit(best.shares)
     independence = None if best is None else sampled.independence(best.log_likelihood)
     return Joint(
-        n=len(scaled),
+        n=sampled.n,
         moments=sampled.moments,
         standard_errors=sampled.standard_errors,
         intervals=sampled.intervals(best, confidence),
@@ -120,6 +118,14 @@ class Sample:
 
     questions: list[Question]
     weights: Floats
+    left_out: int  # rows of weight 0
+
+    @classmethod
+    def of(cls, questions: list[Question], weights: npt.ArrayLike | None) -> "Sample":
+        scaled = inputs.weights_of(weights, questions[0].n)
+        used = scaled > 0
+        kept = scaled[used] * (used.sum() / len(used))
+        return cls([question.of(used) for question in questions], kept, int((~used).sum()))
 
     @property
     def n(self) -> int:
@@ -295,7 +301,7 @@ def _log_likelihood(counts: Floats, reported: Floats) -> float:
 
 
 def _warnings(sampled: Sample, best: Likeliest | None, fit: Fit | None) -> list[str]:
-    said = []
+    said = inputs.left_out(sampled.left_out)
     outside = int(np.sum((sampled.moments < -inputs.SLACK) | (sampled.moments > 1 + inputs.SLACK)))
     if outside:
         said.append(

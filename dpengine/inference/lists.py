@@ -26,8 +26,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from dpengine.inference.inputs import coded, weights_of
 from dpengine.inference.mixture import Analysis, Arm, Array, Parameter, analyse, target
-from dpengine.inference.rows import arm_of, reports_of, weights_of
+from dpengine.inference.rows import arm_of
 
 ALARM = 0.05  # a design effect less likely than this is said
 CROWDED = 0.1  # a larger share of control counts of 0 or J is said
@@ -55,7 +56,7 @@ def list_experiment(count: npt.ArrayLike, treated: npt.ArrayLike, items: int, we
     """Return π, the share to whom the sensitive item applies; `items` is J, the harmless items of both groups."""
     if items < 1:
         raise ValueError(f"items must be 1 or more, got {items}")
-    arms = _arms(reports_of(count, items + 2, "count"), reports_of(treated, 2, "treated"), items, weights)
+    arms = _arms(coded(count, items + 2, "count"), coded(treated, 2, "treated"), items, weights)
     has = np.tile([0.0, 1.0], items + 1)
     features = [np.vander(np.arange(items + more, dtype=np.float64), 2) for more in (1, 2)]
     analysis = analyse(arms, [target("pi", has.tolist())], features, np.asarray(count).size, confidence)
@@ -87,7 +88,7 @@ def _arms(counts: npt.NDArray[np.int64], treated: npt.NDArray[np.int64], items: 
             raise ValueError(f"the {name} group has no one: treated must be 0 for some and 1 for others")
     if (counts[treated == 0] > items).any():
         raise ValueError(f"count must be 0 to {items} in the control group")
-    weight = weights_of(weights, len(counts))
+    weight = weights_of(weights, len(counts), positive=True)
     control, also = _chances(items)
     return (
         arm_of(counts[treated == 0], weight[treated == 0], control),

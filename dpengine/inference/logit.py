@@ -16,7 +16,7 @@ from dpengine.inference import goodness
 from dpengine.inference.coefficients import Regression, Scale
 from dpengine.inference.fit import Fit
 from dpengine.inference.fitting import highest
-from dpengine.inference.inputs import SLACK, Floats, weights_of
+from dpengine.inference.inputs import SLACK, Floats, left_out, weights_of
 from dpengine.inference.latent import Basis, Latent
 
 MIDST = 6.0  # linear predictors of a start are at most this: beyond, a likelihood through a channel is flat
@@ -53,7 +53,7 @@ class Rows:
 
     @property
     def warnings(self) -> list[str]:
-        return [f"{self.left_out} rows of weight 0 are left out"] if self.left_out else []
+        return left_out(self.left_out)
 
     def scale(self, names: Sequence[str]) -> Scale:
         """Return how B, climbed with in orthogonal columns, is shown."""

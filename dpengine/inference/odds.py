@@ -58,7 +58,7 @@ def odds_ratio(
     if len(questions) != 2 or any(len(question.u.first) != 2 for question in questions):
         raise ValueError("an odds ratio is of two questions with two answers each")
     inputs.check_confidence(confidence)
-    sampled = Sample(questions, inputs.weights_of(weights, questions[0].n))
+    sampled = Sample.of(questions, weights)
     best = sampled.likeliest()
     if best is None or not sampled.coded:
         raise ValueError("an odds ratio needs a matrix of chances for each question, got margins of sets")
@@ -70,7 +70,7 @@ def odds_ratio(
         interval=_table_interval(sampled, best, confidence),
         wald=None if estimate is None or error is None else _wald(estimate, error, confidence),
         independence=sampled.independence(best.log_likelihood),
-        warnings=tuple(_table_warnings(best.shares, error)),
+        warnings=(*inputs.left_out(sampled.left_out), *_table_warnings(best.shares, error)),
     )
 
 

@@ -12,7 +12,7 @@ Held   A report is a set that holds a choice with chance a when it is the answer
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +59,9 @@ class Coded:
     def n(self) -> int:
         return len(self.codes)
 
+    def of(self, rows: npt.NDArray[np.bool_]) -> "Coded":
+        return replace(self, codes=self.codes[rows])
+
     def features(self, rows: slice) -> Floats:
         """Return what the reports of these respondents say: [respondent, feature]."""
         return np.eye(self.chances.shape[1])[self.codes[rows]]
@@ -83,6 +86,9 @@ class Held:
     @property
     def n(self) -> int:
         return len(self.sets)
+
+    def of(self, rows: npt.NDArray[np.bool_]) -> "Held":
+        return replace(self, sets=self.sets[rows])
 
     def features(self, rows: slice) -> Floats:
         """Return what the reports of these respondents say: [respondent, feature]."""

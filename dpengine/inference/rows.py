@@ -1,4 +1,4 @@
-"""From rows of a file to arms of a mixture: checks that name the column, and counts.
+"""From rows of a file to arms of a mixture: groups by odds, and counts. Columns are checked in inputs.py.
 
 A row is one person: a report (an integer below the number of kinds), the odds it was asked with, a weight.
 An arm is the people of one group; without groups, the people with one and the same odds.
@@ -9,45 +9,21 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from dpengine.inference.inputs import Ints, constants
 from dpengine.inference.mixture import Arm, Array
-
-Whole = npt.NDArray[np.int64]
-
-
-def reports_of(values: npt.ArrayLike, kinds: int, name: str) -> Whole:
-    """Return a column of reports, checked. No report is repeated in a message."""
-    column = np.asarray(values, dtype=np.float64)
-    if column.ndim != 1 or not column.size:
-        raise ValueError(f"{name} must be a column with at least one row, got shape {column.shape}")
-    if not np.isin(column, np.arange(kinds)).all():
-        raise ValueError(f"{name} must be a whole number from 0 to {kinds - 1} in every row, blanks left out")
-    return column.astype(np.int64)
 
 
 def chances_of(values: npt.ArrayLike, rows: int, name: str, closed: bool = False) -> Array:
     """Return a chance per row from one for all or one each; 0 and 1 themselves only if `closed`."""
-    column = np.asarray(values, dtype=np.float64)
-    if column.ndim and column.shape != (rows,):
-        raise ValueError(f"{name} must be one number or one for each of {rows} rows, got shape {column.shape}")
+    column = constants(values, name, rows)
     wrong = ~((column >= 0) & (column <= 1)) if closed else ~((column > 0) & (column < 1))
     if wrong.any():
         words = "from 0 to 1" if closed else "between 0 and 1"
-        raise ValueError(f"{name} must be {words}, got {column[wrong].flat[0]:g}")
-    return np.broadcast_to(column, rows)
+        raise ValueError(f"{name} must be {words}, got {column[wrong][0]:g}")
+    return column
 
 
-def weights_of(values: npt.ArrayLike | None, rows: int) -> Array:
-    """Return weights scaled to add up to the number of rows: all 1 when there are none."""
-    column = np.ones(rows) if values is None else np.asarray(values, dtype=np.float64)
-    if column.shape != (rows,):
-        raise ValueError(f"weights must be one for each of {rows} rows, got shape {column.shape}")
-    wrong = ~(np.isfinite(column) & (column > 0))
-    if wrong.any():
-        raise ValueError(f"weights must be above 0 and finite, got {column[wrong][0]:g}")
-    return column if values is None else np.asarray(column * (rows / column.sum()), dtype=np.float64)
-
-
-def groups_of(rows: int, odds: Mapping[str, Array], group: npt.ArrayLike | None = None) -> tuple[list[Array], Whole]:
+def groups_of(rows: int, odds: Mapping[str, Array], group: npt.ArrayLike | None = None) -> tuple[list[Array], Ints]:
     """Return the odds of every group, in the order of their names, and each row's group. A group has one set."""
     table = np.column_stack(list(odds.values()))
     if group is None:
@@ -73,7 +49,7 @@ def two_of(groups: Sequence[Array], odds: str, parameters: Sequence[str]) -> Non
         )
 
 
-def arm_of(reports: Whole, weights: Array, chances: npt.ArrayLike) -> Arm:
+def arm_of(reports: Ints, weights: Array, chances: npt.ArrayLike) -> Arm:
     """Return the counts of these people's reports beside the chances [class, report]."""
     table = np.asarray(chances, dtype=np.float64)
     kinds = table.shape[1]

@@ -158,8 +158,8 @@ def binary_share(
     effective = groups.scaled(1 / effect)
     exact, profile = exact_interval(effective, confidence), profile_interval(effective, best, confidence)
     fit = _fit(effective, best)
-    said = [*_left_out(rows.used), *_edge(moment), *_outside(exact), *_misfit(fit, "groups"), *_one_class(groups),
-            *_thin(rows), *_few(rows.n)]  # fmt: skip
+    said = [*inputs.left_out(int(np.sum(~rows.used))), *_edge(moment), *_outside(exact), *_misfit(fit, "groups"),
+            *_one_class(groups), *_thin(rows), *_few(rows.n)]  # fmt: skip
     return Share(
         n=rows.n,
         moment=moment,
@@ -270,8 +270,9 @@ def category_shares(
         simultaneous=arms.intervals(best, overall),
         log_likelihood=float(arms.counts[seen] @ np.log(reported[seen])),
         fit=fit,
-        warnings=(*_left_out(arms.used), *_edges(arms.moments, first), *_misfit(fit, "arms" if arms.several else ""),
-                  *_one_report(arms), *notes, *_thin(arms), *_few(arms.n)),
+        warnings=(*inputs.left_out(arms.left_out), *_edges(arms.moments, first),
+                  *_misfit(fit, "arms" if arms.several else ""), *_one_report(arms), *notes,
+                  *_thin(arms), *_few(arms.n)),
     )  # fmt: skip
 
 
@@ -353,11 +354,6 @@ def _one_class(groups: Groups) -> list[str]:
 def _one_report(arms: Arms) -> list[str]:
     seen = np.bincount(arms.owner, arms.counts > 0)
     return ["one class only: every report is the same"] if seen.max() == 1 else []
-
-
-def _left_out(used: npt.NDArray[np.bool_]) -> list[str]:
-    left = int(np.sum(~used))
-    return [f"{left} rows of weight 0 are left out"] if left else []
 
 
 def _thin(weighted: Respondents | Arms) -> list[str]:

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dpengine.inference.inputs import Ints, coded, weights_of
 from dpengine.inference.intervals import clipped, mean_interval
 from dpengine.inference.mixture import Array
-from dpengine.inference.rows import Whole, reports_of, weights_of
 
 Shares = Mapping[Hashable, float]
 
@@ -60,7 +60,7 @@ class Weighted:
 
 def decoded_yes(yes: npt.ArrayLike, c0: npt.ArrayLike, c1: npt.ArrayLike) -> Decoded:
     """Return (yes − c0)/c1: reports yes with chance c0 + c1·π, constants for all or for each respondent."""
-    reports = reports_of(yes, 2, "yes")
+    reports = coded(yes, 2, "yes")
     base, slope = (np.asarray(each, dtype=np.float64) for each in (c0, c1))
     for name, column in (("c0", base), ("c1", slope)):
         if column.ndim and column.shape != reports.shape:
@@ -78,12 +78,12 @@ def decoded_reports(reports: npt.ArrayLike, decoder: npt.ArrayLike) -> Decoded:
     table = np.asarray(decoder, dtype=np.float64)
     if table.ndim != 2 or not np.isfinite(table).all():
         raise ValueError(f"decoder must be a finite table [report, choice], got shape {table.shape}")
-    return Decoded(table[reports_of(reports, len(table), "reports")], table.min(axis=0), table.max(axis=0))
+    return Decoded(table[coded(reports, len(table), "reports")], table.min(axis=0), table.max(axis=0))
 
 
 def weighted(asked: Decoded, weights: npt.ArrayLike | None = None, confidence: float = 0.95) -> Weighted:
     """Return the weighted shares."""
-    weight = weights_of(weights, len(asked.values))
+    weight = weights_of(weights, len(asked.values), positive=True)
     mean, variance, flat = _mean(asked.values, weight, asked)
     return _result(asked, mean, variance, weight, _flat_notes({"the sample": flat}), confidence)
 
@@ -91,7 +91,7 @@ def weighted(asked: Decoded, weights: npt.ArrayLike | None = None, confidence: f
 def poststratify(asked: Decoded, strata: npt.ArrayLike, population_shares: Shares,
                  weights: npt.ArrayLike | None = None, confidence: float = 0.95) -> Weighted:  # fmt: skip
     """Return the shares of a population whose strata have these shares; `weights` are those before."""
-    weight = weights_of(weights, len(asked.values))
+    weight = weights_of(weights, len(asked.values), positive=True)
     index, targets = _margin("strata", strata, population_shares, len(weight))
     parts = [_mean(asked.values[index == h], weight[index == h], asked) for h in range(len(targets))]
     means, variances = np.array([part[0] for part in parts]), np.array([part[1] for part in parts])
@@ -106,7 +106,7 @@ def rake(asked: Decoded, margins: Mapping[str, tuple[npt.ArrayLike, Shares]], we
     if not margins:
         raise ValueError("margins must name at least one column")
     rows = len(asked.values)
-    weight = weights_of(weights, rows)
+    weight = weights_of(weights, rows, positive=True)
     known = {name: _margin(f"margin {name}", *margin, rows) for name, margin in margins.items()}
     final = _raked(weight / rows, known)
     dummies = np.hstack([np.eye(len(targets))[index] for index, targets in known.values()])
@@ -116,7 +116,7 @@ def rake(asked: Decoded, margins: Mapping[str, tuple[npt.ArrayLike, Shares]], we
 
 def design_effect(weights: npt.ArrayLike) -> float:
     """Return Kish's n·Σ w²/(Σ w)²: 1 when all weights are equal."""
-    weight = weights_of(weights, np.size(weights))
+    weight = weights_of(weights, np.size(weights), positive=True)
     return float(len(weight) * (weight @ weight) / weight.sum() ** 2)
 
 
@@ -151,7 +151,7 @@ def _residual_mean(asked: Decoded, share: Array, dummies: Array) -> tuple[Array,
     return mean, np.where(flat, _flat_variance(mean, 1 / float(share @ share), asked), variance), bool(flat.any())
 
 
-def _margin(name: str, labels: npt.ArrayLike, shares: Shares, rows: int) -> tuple[Whole, Array]:
+def _margin(name: str, labels: npt.ArrayLike, shares: Shares, rows: int) -> tuple[Ints, Array]:
     """Return each respondent's place among the shares, and the shares, adding up to 1."""
     column = np.asarray(labels)
     if column.shape != (rows,):
@@ -176,7 +176,7 @@ def _population(name: str, shares: Shares) -> Array:
     return np.asarray(targets / targets.sum(), dtype=np.float64)
 
 
-def _raked(share: Array, margins: Mapping[str, tuple[Whole, Array]]) -> Array:
+def _raked(share: Array, margins: Mapping[str, tuple[Ints, Array]]) -> Array:
     for _ in range(ROUNDS):
         for index, targets in margins.values():
             share = share * (targets / np.bincount(index, share, minlength=len(targets)))[index]
@@ -190,7 +190,7 @@ def _raked(share: Array, margins: Mapping[str, tuple[Whole, Array]]) -> Array:
     )
 
 
-def _off(share: Array, index: Whole, targets: Array) -> float:
+def _off(share: Array, index: Ints, targets: Array) -> float:
     return float(np.abs(np.bincount(index, share, minlength=len(targets)) - targets).max())
 
 

@@ -18,7 +18,7 @@ Interval   EM has none that can be trusted: smoothing hides its bias from the li
            average at most the mean of f over people, whatever their answers are, and so is its lower
            confidence limit (bounded.py). The best a, for answers spread evenly, come from the least mean
            of f among laws that n reports cannot tell from that (Donoho 1994). No smoothness is assumed:
-           at n = 100,000 and ε = 1 a share below a cut is known to about ± 0.055, where EM errs by 0.005.
+           at n = 100,000 and ε = 1 a share below a cut is known to about ± 0.05, where EM errs by 0.004.
            Each limit holds by itself, not all at once.
 By hand    Two bins, ε = ln 3: w = 1, the coin [[3, 1], [1, 3]].
 Sources    Li, Wang, Lopuhaä-Zwakenberg, Škorić and Li 2020 (square wave, EMS); Varadhan and Roland 2008

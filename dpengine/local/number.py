@@ -20,10 +20,10 @@ Interval   All means that neither tail of the sum of reports rejects at half the
            end of the scale, as many as give reports their observed variance, half a standard error
            more, and one person imagined at the end in question (Gaffke 2005). Coverage: measured, not
            proved, at least 94.5 % in tests/bench/numbers.py from n = 30, also where rare reports or
-           rare people at an end make normal intervals fall to 80 %.
+           rare people at an end make normal intervals fall to 73 %.
 By hand    Two answers, 0 and 1, ε = ln 3: Duchi's y = ±2 on [−1, 1]; variance of no or yes 3/4.
-Sources    Stochastic rounding: Bernstein 1924. Duchi, Jordan and Wainwright 2018 (one bit); Wang et al.
-           2019 (piecewise, hybrid): 4 to 70 % more variance.
+Sources    Stochastic rounding: Forsythe 1950. Duchi, Jordan and Wainwright 2018 (one bit); Wang et al.
+           2019 (piecewise, hybrid): the best of them varies 4 to 72 % more than the least.
 """
 
 import math

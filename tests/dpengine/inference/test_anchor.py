@@ -130,8 +130,8 @@ def test_few_who_attend_and_odds_near_a_half_are_said():
         (([0, 1], [0, 1], 0.2, 0.2, 1.5), r"prevalence must be from 0 to 1, got 1\.5"),
         (([0, 1], [0, 1], 0, 0.2), "p must be between 0 and 1, got 0"),
         (([0, 1], [0], 0.2, 0.2), "anchor must be one for each of 2 rows, got 1"),
-        (([0, 2], [0, 1], 0.2, 0.2), "same must be a whole number from 0 to 1"),
-        (([0, 1], [0, float("nan")], 0.2, 0.2), "anchor must be a whole number from 0 to 1"),
+        (([0, 2], [0, 1], 0.2, 0.2), "same must be whole numbers from 0 to 1"),
+        (([0, 1], [0, float("nan")], 0.2, 0.2), "anchor must be finite"),
     ],
 )
 def test_refusals(arguments, words):

@@ -92,3 +92,12 @@ def test_one_group_is_nothing_to_compare():
 def test_every_report_needs_a_group():
     with pytest.raises(ValueError, match="group must have as many rows as there are reports, 2, got 3"):
         by_group([0, 1], ["a", "b", "a"], 0, 1)
+
+
+def test_rows_of_weight_0_are_left_out_of_their_groups():
+    yes, group, weights = [1, 0, 1, 0, 1, 1] * 5, ["a", "a", "b", "b", "b", "a"] * 5, [1, 2, 0, 1, 2, 1] * 5
+    used = np.array(weights) > 0
+    found = by_group(yes, group, 0.25, 0.5, weights)
+    same = by_group(np.array(yes)[used], np.array(group)[used], 0.25, 0.5, np.array(weights)[used])
+    assert [share.n for share in found.shares] == [15, 10]
+    assert found.contrasts == same.contrasts

@@ -217,7 +217,7 @@ def test_one_group_tells_nothing_apart(design):
 def test_odds_are_chances_and_reports_are_reports(design):
     with pytest.raises(ValueError, match=r"p must be between 0 and 1, got 1\.2"):
         design([0, 1], [0.2, 1.2])
-    with pytest.raises(ValueError, match="must be a whole number from 0 to 1"):
+    with pytest.raises(ValueError, match="must be finite"):
         design([0, float("nan")], [0.2, 0.8])
 
 
@@ -231,7 +231,7 @@ def test_directions_to_yes_and_no_leave_room():
     [
         (([0, 1], 0.5, 0.5), r"p1 and p2 are both 0\.5"),
         (([0, 1], 0.5, 1.5), r"p2 must be from 0 to 1, got 1\.5"),
-        (([0, 3], 0.5, 0.2, 2), "red must be a whole number from 0 to 2"),
+        (([0, 3], 0.5, 0.2, 2), "red must be whole numbers from 0 to 2"),
         (([0, 1], 0.5, 0.2, 0), "repeats must be 1 or more, got 0"),
     ],
 )

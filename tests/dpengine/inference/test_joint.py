@@ -144,7 +144,7 @@ def test_equal_weights_change_nothing_and_others_by_hand():
     reports = rows([[3, 2], [4, 1]])
     plain, equal = cross_table(reports, [OPEN, OPEN]), cross_table(reports, [OPEN, OPEN], np.full(10, 3.0))
     assert np.array_equal(plain.standard_errors, equal.standard_errors)
-    weights = np.arange(10) / 4.5
+    weights = np.arange(1, 11) / 5.5
     found = cross_table(reports, [OPEN, OPEN], weights)
     here = (reports[0] == 0) & (reports[1] == 1)
     share = weights[here].sum() / 10
@@ -153,6 +153,18 @@ def test_equal_weights_change_nothing_and_others_by_hand():
     assert found.standard_errors[0, 1] == pytest.approx(math.sqrt(variance))
     assert found.covariance[1, 1] == pytest.approx(variance)
     assert found.independence.g2 < cross_table(reports, [OPEN, OPEN]).independence.g2 * 10
+
+
+def test_rows_of_weight_0_are_left_out():
+    rng = np.random.default_rng(6)
+    reports, weights = list(rng.integers(0, 2, (2, 50))), np.arange(50) % 3
+    sets = np.eye(2, dtype=int)[reports[0]]
+    for first, channel in ((reports[0], COIN), (sets, Margins(0.75, 0.25))):
+        found = cross_table([first, reports[1]], [channel, COIN], weights)
+        same = cross_table([first[weights > 0], reports[1][weights > 0]], [channel, COIN], weights[weights > 0])
+        assert found.warnings[0] == "17 rows of weight 0 are left out"
+        assert found.n == same.n == 33
+        assert found.standard_errors == pytest.approx(same.standard_errors)
 
 
 def test_everybody_alike_with_weights_still_has_an_error():

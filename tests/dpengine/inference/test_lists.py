@@ -87,9 +87,9 @@ def test_weights_stand_for_people():
     ("count", "treated", "items", "words"),
     [
         ([0, 3], [0, 1], 0, "items must be 1 or more, got 0"),
-        ([0, 4], [0, 1], 2, "count must be a whole number from 0 to 3"),
+        ([0, 4], [0, 1], 2, "count must be whole numbers from 0 to 3"),
         ([3, 0], [0, 1], 2, "count must be 0 to 2 in the control group"),
-        ([0, 1], [0, 2], 2, "treated must be a whole number from 0 to 1"),
+        ([0, 1], [0, 2], 2, "treated must be whole numbers from 0 to 1"),
         ([0, 1], [1, 1], 2, "the control group has no one"),
         ([0, 1], [0, 0], 2, "the treated group has no one"),
         ([0, 1], [0], 2, "treated must be one for each of 2 rows, got 1"),

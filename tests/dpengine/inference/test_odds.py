@@ -106,3 +106,13 @@ def test_weights_widen_the_interval():
 def test_what_has_no_odds_ratio_is_refused(reports, channels, message):
     with pytest.raises(ValueError, match=message):
         odds_ratio(reports, channels)
+
+
+def test_a_ratio_that_the_reports_leave_open_has_no_error():
+    """[.7, .2, .1] and [.1, .2, .7]: only the report that is as likely after either answer came."""
+    other = [0, 1] * 20
+    found = odds_ratio([[1] * 40, other], [[[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]], np.eye(2)])
+    assert found.log_standard_error is None
+    assert found.wald is None
+    assert found.interval == (0, math.inf)
+    assert any("other tables are as likely" in words for words in found.warnings)

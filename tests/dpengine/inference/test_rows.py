@@ -1,22 +1,11 @@
 import numpy as np
 import pytest
 
-from dpengine.inference.rows import chances_of, groups_of, reports_of, rows_of_counts, two_of, weights_of
+from dpengine.inference.inputs import weights_of
+from dpengine.inference.rows import chances_of, groups_of, rows_of_counts, two_of
 
 
-@pytest.mark.parametrize("column", [[0, 2], [0, 0.5], [0, float("nan")], [-1, 0]])
-def test_a_report_is_one_of_the_kinds_and_is_not_repeated(column):
-    with pytest.raises(ValueError, match=r"yes must be a whole number from 0 to 1 in every row, blanks left out$"):
-        reports_of(column, 2, "yes")
-
-
-@pytest.mark.parametrize("column", [[], [[0, 1]], 1])
-def test_a_column_has_rows(column):
-    with pytest.raises(ValueError, match="yes must be a column with at least one row"):
-        reports_of(column, 2, "yes")
-
-
-@pytest.mark.parametrize("p", [0, 1, -0.1, 1.5, float("nan"), [0.2, 1.2]])
+@pytest.mark.parametrize("p", [0, 1, -0.1, 1.5, [0.2, 1.2]])
 def test_a_chance_is_between_0_and_1(p):
     with pytest.raises(ValueError, match="p must be between 0 and 1, got"):
         chances_of(p, 2, "p")
@@ -30,7 +19,7 @@ def test_a_closed_chance_may_be_0_or_1():
 
 def test_chances_are_one_for_all_or_one_each():
     assert chances_of(0.3, 3, "p").tolist() == [0.3] * 3
-    with pytest.raises(ValueError, match="p must be one number or one for each of 3 rows"):
+    with pytest.raises(ValueError, match="p must have as many rows as there are reports, 3, got 2"):
         chances_of([0.3, 0.4], 3, "p")
 
 
@@ -39,14 +28,20 @@ def test_weights_add_up_to_the_rows():
     assert weights_of(None, 2).tolist() == [1, 1]
 
 
-@pytest.mark.parametrize("weights", [[1, 0], [1, -1], [1, float("nan")], [1, float("inf")]])
-def test_a_weight_is_above_0(weights):
-    with pytest.raises(ValueError, match="weights must be above 0 and finite, got"):
+@pytest.mark.parametrize("weights", [[1, 0], [1, -1]])
+def test_a_weight_is_above_0_where_rows_make_groups(weights):
+    with pytest.raises(ValueError, match="weights must be above 0, got"):
+        weights_of(weights, 2, positive=True)
+
+
+@pytest.mark.parametrize("weights", [[1, float("nan")], [1, float("inf")]])
+def test_a_weight_is_finite(weights):
+    with pytest.raises(ValueError, match="weights must be finite"):
         weights_of(weights, 2)
 
 
 def test_every_row_has_a_weight():
-    with pytest.raises(ValueError, match="weights must be one for each of 3 rows"):
+    with pytest.raises(ValueError, match="weights must have as many rows as there are reports, 3, got 2"):
         weights_of([1, 1], 3)
 
 

@@ -8,8 +8,8 @@ n wherever π > 0, at the maximum) the distance to it is known at every step:
     ln L(best) − ln L(π) ≤ max D − n.
 
 Parabolas  ln L's quadratic approximation has its summit over π ≥ 0 where non-negative least squares finds it (Wang
-           2007, Dax 1990); halfway, a quarter … there where that is no higher. Some ten steps, exact zeros. For
-           channels that can be written out: P is answers × reports.
+           2007, Dax 1990); halfway, a quarter … there where that is no higher; with a small price on the way where
+           rounding hides it. Some ten steps, exact zeros. For channels that can be written out: P is answers × reports.
 EM         π ← π·D/n never falls. Slow near the edge; Varadhan and Roland's (2008) extrapolation of two steps helps,
            and is taken only when ln L does not fall. For tables too large to write P out, and where parabolas get
            stuck: channels that hardly tell answers apart.
@@ -26,6 +26,7 @@ Floats = npt.NDArray[np.float64]
 Map = Callable[[Floats], Floats]
 ROUNDS = 200  # of parabolas; ten are usual
 GAP = 1e-11  # per report: how far below its maximum ln L may be left
+DAMPINGS = (0.0, 1e-7, 1e-6, 1e-5, 1e-4)  # roots of what a step costs per squared share, where parabolas are flat
 STEPS = 20_000  # of EM
 STUCK = 1e-3  # of ln L: more than so much below its maximum is none
 SMALLEST, NOTHING = 1e-5, 1e-6  # shares below the first are 0, when ln L is no more than the second lower without
@@ -56,7 +57,8 @@ def most_likely(counts: Floats, chances: Floats) -> tuple[Floats, float]:
         gradient = scores @ weight - 1
         if gradient.max() <= GAP:
             break
-        goal = _summit_of_parabola(scores, weight)
+        goals = (_summit_of_parabola(scores, weight, shares, damping) for damping in DAMPINGS)
+        goal = next((goal for goal in goals if goal is not None and gradient @ (goal - shares) > 0), None)
         if goal is None:
             shares = _by_steps(shares, counts[seen], chance)
             break
@@ -66,12 +68,14 @@ def most_likely(counts: Floats, chances: Floats) -> tuple[Floats, float]:
     return shares, float(special.xlogy(counts[seen], shares @ chance).sum())
 
 
-def _summit_of_parabola(scores: Floats, weight: Floats) -> Floats | None:
+def _summit_of_parabola(scores: Floats, weight: Floats, start: Floats, damping: float) -> Floats | None:
     """Return the shares that maximise ln L's quadratic approximation; None where rounding hides them."""
     rows = np.sqrt(weight)[:, np.newaxis] * (scores.T - 2)
-    system = np.vstack([rows, np.ones(len(scores))])
+    system, aims = np.vstack([rows, np.ones(len(scores))]), np.append(np.zeros(len(rows)), 1.0)
+    if damping:
+        system, aims = np.vstack([system, damping * np.eye(len(start))]), np.concatenate([aims, damping * start])
     try:
-        shares = optimize.nnls(system, np.append(np.zeros(len(rows)), 1.0))[0]
+        shares = optimize.nnls(system, aims)[0]
     except RuntimeError:
         return None
     return np.asarray(shares / shares.sum(), dtype=np.float64)

@@ -128,6 +128,22 @@ def test_em_goes_on_where_parabolas_get_stuck(monkeypatch, module, name, value):
     assert likeliest_shares(counts, channel) == pytest.approx(best, abs=1e-4)
 
 
+def test_damped_parabolas_go_on_where_plain_ones_get_stuck(monkeypatch):
+    channel, counts, plain = kary(3, 0.6), np.array([500.0, 300, 1]), optimize.nnls
+    best = likeliest_shares(counts, channel)
+    damped = []
+
+    def picky(system, aims):
+        if len(system) == 4:  # three reports and the sum
+            stuck()
+        damped.append(len(system))
+        return plain(system, aims)
+
+    monkeypatch.setattr(optimize, "nnls", picky)
+    assert likeliest_shares(counts, channel) == pytest.approx(best, abs=1e-6)
+    assert set(damped) == {7}
+
+
 def test_a_climb_that_is_cut_short_is_an_error(monkeypatch):
     monkeypatch.setattr(simplex, "ROUNDS", 0)
     monkeypatch.setattr(simplex, "STEPS", 3)

@@ -38,6 +38,7 @@ from scipy import optimize, special
 
 from dpengine.estimates import CONFIDENCE, Noise, NoNoise
 from dpengine.local.bounded import lower_limit
+from dpengine.local.counted import check_counted
 from dpengine.local.table import Table
 from dpengine.privacy import exponential_below
 from dpengine.randomness import Words, system_words
@@ -45,7 +46,8 @@ from dpengine.randomness import Words, system_words
 Floats = npt.NDArray[np.float64]
 
 MOST_BINS = 64
-MOST_EPSILON = Decimal(8)
+LEAST_EPSILON = Decimal("0.001")  # below it whole weights that tell high from low grow too large
+MOST_EPSILON = Decimal(8)  # above it the table for 8 is used
 FINE = 100  # largest low weight at ε ≥ ln 2: the loss stays within 1 % of what was asked for
 SMOOTHING = 0.23
 TOLERANCE = 1e-7  # of all shares together, in one step of EM
@@ -85,6 +87,8 @@ class Distribution:
         if type(bins) is not int or not 2 <= bins <= MOST_BINS:
             raise ValueError(f"bins must be 2 to {MOST_BINS}, got {bins}")
         loss = min(exponential_below(epsilon), exponential_below(MOST_EPSILON))
+        if epsilon < LEAST_EPSILON:
+            raise ValueError(f"epsilon of a distribution must be at least {LEAST_EPSILON}, got {epsilon}")
         width, (larger, smaller) = _width(bins, float(loss)), _weights(loss)
         first = tuple(larger if (place + width // 2) % bins < width else smaller for place in range(bins))
         return cls(low, high, Table(tuple(tuple(first[-shift:] + first[:-shift]) for shift in range(bins))))
@@ -160,8 +164,7 @@ class Distribution:
     ) -> tuple[float, float]:
         """Return confidence limits of the mean over people of `wanted`, which is 0 to 1 in each bin."""
         self._check(counts)
-        if n < 1:
-            raise ValueError(f"n must be 1 or more, got {n}")
+        check_counted(counts, n, self.bins, noise)
         if not 0 < confidence < 1:
             raise ValueError(f"confidence must be between 0 and 1, got {confidence}")
         z, seen = float(special.ndtri((1 + confidence) / 2)), np.asarray(counts, dtype=np.float64)

@@ -40,6 +40,7 @@ from scipy import optimize
 
 from dpengine.estimates import CONFIDENCE, Estimate, Noise, NoNoise, Variance
 from dpengine.local import linear_program
+from dpengine.local.counted import check_counted
 from dpengine.local.lattice import Floats, Sums
 from dpengine.local.subset import Subset
 from dpengine.local.table import Table
@@ -132,10 +133,7 @@ class NumberChannel:
         self, counts: Sequence[int], n: int, noise: Noise | None = None, confidence: float = CONFIDENCE
     ) -> Estimate:
         """Return the mean answer of the n people whose reports were counted, and counts then given noise."""
-        if len(counts) != self.table.reports:
-            raise ValueError(f"expected {self.table.reports} counts, got {len(counts)}")
-        if n < 1:
-            raise ValueError(f"n must be 1 or more, got {n}")
+        check_counted(counts, n, self.table.reports, noise)
         if not 0 < confidence < 1:
             raise ValueError(f"confidence must be between 0 and 1, got {confidence}")
         return _Reports(self, counts, n, noise or NoNoise()).estimate(confidence)

@@ -178,3 +178,8 @@ def test_counts_people_and_confidence_are_checked():
 def test_a_report_is_drawn_from_the_answers_row():
     assert AT_ONE.randomise(0, lambda: 0) == 0
     assert AT_ONE.bins == 64
+
+
+def test_an_epsilon_too_small_for_whole_weights_is_refused_at_once():
+    with pytest.raises(ValueError, match=r"epsilon of a distribution must be at least 0\.001, got 0\.000001"):
+        Distribution.for_epsilon(Decimal("0.000001"), Decimal(0), Decimal(1))

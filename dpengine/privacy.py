@@ -7,6 +7,7 @@ exactly; ε = ln loss is for people to read.
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -20,6 +21,53 @@ class Neighbours(StrEnum):
 
     CHANGE_ONE = "change-one"  # one person answers differently; how many answered is public
     ADD_REMOVE = "add-remove"  # one person more or less
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one release may lose at most, exactly, for the unit and neighbours it was computed for.
+
+    Three ways to say it, of which a mechanism has those that are finite:
+        (ε, δ)   Dwork and Roth 2014, Def. 2.4; ε None where no finite one holds at this δ (Gaussian noise)
+        (ρ, δ)   δ-approximate ρ-zCDP (Bun and Steinke 2016, Def. 8.1)
+    Pure ε costs ρ = ε²/2 (their Prop. 1.4), (ε, δ) costs (ε²/2, δ). Costs of one person's releases add up.
+    """
+
+    rho: Fraction
+    delta: Fraction = Fraction(0)
+    epsilon: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        if self.rho <= 0:
+            raise ValueError(f"rho must be above 0, got {self.rho}")
+        if not 0 <= self.delta < 1:
+            raise ValueError(f"delta must be from 0 to below 1, got {self.delta}")
+        if self.epsilon is not None and self.epsilon <= 0:
+            raise ValueError(f"epsilon must be above 0, got {self.epsilon}")
+
+    @classmethod
+    def pure(cls, epsilon: Fraction) -> "Cost":
+        """Return the cost of pure ε."""
+        return cls(rho=epsilon**2 / 2, epsilon=epsilon)
+
+    @classmethod
+    def approximate(cls, epsilon: Fraction, delta: Fraction) -> "Cost":
+        """Return the cost of (ε, δ)."""
+        return cls(rho=epsilon**2 / 2, delta=delta, epsilon=epsilon)
+
+    @classmethod
+    def concentrated(cls, rho: Fraction, delta: Fraction = Fraction(0)) -> "Cost":
+        """Return the cost of (ρ, δ): no finite ε at that δ alone."""
+        return cls(rho=rho, delta=delta)
+
+    @property
+    def is_pure(self) -> bool:
+        return self.epsilon is not None and self.delta == 0
+
+    def __add__(self, other: "Cost") -> "Cost":
+        known = self.epsilon is not None and other.epsilon is not None
+        epsilon = (self.epsilon or 0) + (other.epsilon or 0) if known else None
+        return Cost(self.rho + other.rho, self.delta + other.delta, Fraction(epsilon) if epsilon is not None else None)
 
 
 def loss_of_table(weights: Sequence[Sequence[int]]) -> Fraction:

@@ -5,8 +5,11 @@
 Privacy    ε = sensitivity / scale, for any two neighbours whose counts differ by at most
            `sensitivity` in L1; δ = 0. Unit and neighbours are whatever the sensitivity was
            stated for. The adversary sees every published count and may know all other people's.
-Error      Var Z = 2p/(1 − p)², each count on its own.
-By hand    scale 1/ln 3: p = 1/3, Pr[Z = 0] = 1/2, variance 3/2.
+Cost       pure ε, so ρ = ε²/2.
+Error      Var Z = 2p/(1 − p)², E|Z| = 2p/(1 − p²), P(|Z| ≥ m) = 2p^m/(1 + p); each count on its own.
+By hand    scale 1/ln 3: p = 1/3, Pr[Z = 0] = 1/2, variance 3/2, E|Z| = 3/4.
+Numbers    Counts may be any whole numbers; beyond ±2⁶² one is taken as ±2⁶². That moves no two neighbours
+           further apart, and it is no error: an error would tell.
 Sources    Ghosh, Roughgarden and Sundararajan 2009; drawn exactly, over rationals, by OpenDP
            (Canonne, Kamath and Steinke 2020, Alg. 2). A binary float is a rational: `scale` is the
            one that is used, and ε is computed from it as a fraction.
@@ -19,11 +22,17 @@ from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
-import opendp.prelude as dp
+from opendp.domains import atom_domain, vector_domain
+from opendp.measurements import make_laplace
+from opendp.metrics import l1_distance
+from opendp.mod import enable_features
 
-dp.enable_features("contrib")
+from dpengine.privacy import Cost
 
-LARGEST_COUNT = 2**53  # beyond it the 64-bit integers of the sampler could wrap
+enable_features("contrib")
+
+LARGEST_COUNT = 2**62  # either way; beyond it the 64-bit integers of the sampler could wrap
+LARGEST_SCALE = 2.0**50  # so that count and noise together stay inside 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +43,8 @@ class DiscreteLaplace:
     def __post_init__(self) -> None:
         if not (math.isfinite(self.scale) and self.scale > 0):
             raise ValueError(f"scale must be above 0, got {self.scale}")
+        if self.scale > LARGEST_SCALE:
+            raise ValueError(f"scale must be at most 2**50, got {self.scale}")
         if self.sensitivity < 1:
             raise ValueError(f"sensitivity must be 1 or more, got {self.sensitivity}")
 
@@ -52,9 +63,18 @@ class DiscreteLaplace:
         return self.sensitivity / Fraction(self.scale)
 
     @property
+    def cost(self) -> Cost:
+        return Cost.pure(self.epsilon)
+
+    @property
     def variance(self) -> float:
         p = math.exp(-1 / self.scale)
         return 2 * p / math.expm1(-1 / self.scale) ** 2
+
+    @property
+    def mean_absolute_error(self) -> float:
+        """Return E|Z|, in counts."""
+        return -2 * math.exp(-1 / self.scale) / math.expm1(-2 / self.scale)
 
     def tail(self, least: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return P(Z ≥ least): p^m/(1 + p) for m ≥ 1, and one minus its mirror image below."""
@@ -64,9 +84,12 @@ class DiscreteLaplace:
 
     def release(self, counts: Sequence[int]) -> list[int]:
         """Return the counts with noise drawn for this call. Publish once: a second draw is a second release."""
-        if any(not 0 <= count <= LARGEST_COUNT for count in counts):
-            raise ValueError("counts must be from 0 to 2**53")
-        measurement = dp.m.make_laplace(
-            dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64"), scale=self.scale
-        )
-        return [int(count) for count in measurement(list(counts))]
+        if len(counts) == 0:
+            return []
+        measurement = make_laplace(vector_domain(atom_domain(T="i64")), l1_distance(T="i64"), scale=self.scale)
+        return [int(count) for count in measurement(held(counts))]
+
+
+def held(counts: Sequence[int]) -> list[int]:
+    """Return the counts as plain integers within ±2⁶²."""
+    return [min(max(int(count), -LARGEST_COUNT), LARGEST_COUNT) for count in counts]

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpengine.central.laplace import DiscreteLaplace
+from dpengine.central.laplace import LARGEST_COUNT, DiscreteLaplace
+from dpengine.privacy import Cost
 
 DRAWS = 20_000
 
@@ -55,8 +56,30 @@ def test_an_epsilon_of_nothing_is_refused():
         DiscreteLaplace.for_epsilon(Fraction(0), 1)
 
 
-@pytest.mark.parametrize("count", [-1, 2**53 + 1])
-def test_counts_that_are_none_are_refused_without_repeating_them(count):
-    with pytest.raises(ValueError, match="counts must be from 0") as error:
-        DiscreteLaplace(1.0, 1).release([count])
-    assert str(count) not in str(error.value)
+def test_its_cost_and_its_mean_error_are_those_of_its_law():
+    mechanism = DiscreteLaplace(2.0, 3)
+    assert mechanism.cost == Cost(rho=Fraction(9, 8), epsilon=Fraction(3, 2))
+    at = np.arange(-200, 201)
+    chances = mechanism.tail(at) - mechanism.tail(at + 1)
+    assert mechanism.mean_absolute_error == pytest.approx(float(chances @ np.abs(at)), rel=1e-9)
+    assert DiscreteLaplace(1 / math.log(3), 1).mean_absolute_error == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("count", [2**62 + 1, 2**63 - 1, 2**63, 10**30, -(2**63), -(10**30)])
+def test_counts_that_64_bits_cannot_hold_are_held_at_the_edge_and_are_no_error(count):
+    """An error, or a sign that turns over, would tell of the data."""
+    (noisy,) = DiscreteLaplace(1.0, 1).release([count])
+    edge = LARGEST_COUNT if count > 0 else -LARGEST_COUNT
+    assert abs(noisy - edge) < 60  # beyond: a chance of e^−60
+
+
+def test_nobody_and_no_counts_are_counts_too():
+    mechanism = DiscreteLaplace(0.01, 1)  # noise is 0 but for a chance of e^−100
+    assert mechanism.release([]) == []
+    assert mechanism.release([0]) == [0]
+    assert mechanism.release([0, 1]) == [0, 1]
+
+
+def test_noise_that_64_bits_cannot_hold_is_refused():
+    with pytest.raises(ValueError, match="scale must be at most"):
+        DiscreteLaplace(2.0**51, 1)

@@ -1,0 +1,121 @@
+"""Any statistic at all, by subsample and aggregate: the analyst's own program, run on small random groups of people.
+
+People are dealt by chance into m blocks, m public. The statistic is computed on every block, clamped to public bounds,
+and put on a grid of whole 1/scale; the median of the m results is released with its interval (quantiles.py).
+
+Privacy    pure ε of the aggregate, whatever the statistic does: a person is in one block, so one person's change moves
+           one of m numbers. Change-one: a random deal in turn, which does not look at answers. Add-remove: each person
+           draws a block of their own, so one person more or less leaves all others where they were. m is public in
+           both, and the aggregate's neighbours are always change-one among m. A statistic that fails, or is no number,
+           counts as the middle of the bounds: an error would tell.
+Cost       ε of the quantile with interval; ρ = ε²/2.
+Error      rank of the median among m blocks off by at most t, as quantiles.py says (`off_by`); the blocks' own spread
+           is that of n/m people, √m times wider than of all n, and an estimate's bias is that of n/m people as well.
+Interval   95 %, for the median of the statistic over samples of n/m people: no shape assumed.
+By hand    m = 3 blocks with 4, 5 and 30, change-one of one block: the median of three stays between 4 and 30.
+Sources    Nissim, Raskhodnikova and Smith 2007, § 4; Smith 2011; Dwork and Roth 2014, § 7.3.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from dpengine.central.numeric import Bounds, Measured
+from dpengine.central.quantiles import Grid, QuantileWithInterval
+from dpengine.privacy import Cost, Neighbours
+from dpengine.randomness import Words, below, shuffled, system_words
+
+Row = tuple[int, ...]
+Statistic = Callable[[Sequence[Row]], float]
+MEDIAN = Fraction(1, 2)
+FINE = 100  # steps of the grid that the results are put on, about
+FEWEST = 10  # blocks
+TRIMMED = 10  # of 100 on each side
+
+
+@dataclass(frozen=True, slots=True)
+class Subsample:
+    blocks: int  # m
+    bounds: Bounds  # of the statistic times scale
+    scale: int
+    neighbours: Neighbours  # of people; how they are dealt
+    aggregate: QuantileWithInterval
+
+    @classmethod
+    def for_epsilon(cls, epsilon: Fraction, blocks: int, least: int, most: int, neighbours: Neighbours) -> "Subsample":
+        """Return the mechanism for a statistic from least to most that costs at most ε."""
+        if blocks < FEWEST:
+            raise ValueError(f"blocks must be {FEWEST} or more, got {blocks}")
+        scale = -(-FINE // Bounds(least, most).width)
+        bounds = Bounds(least * scale, most * scale)
+        aggregate = QuantileWithInterval.for_epsilon(
+            epsilon, Grid(bounds, -(-bounds.width // (2 * FINE))), MEDIAN, Neighbours.CHANGE_ONE
+        )
+        return cls(blocks, bounds, scale, neighbours, aggregate)
+
+    @property
+    def cost(self) -> Cost:
+        return self.aggregate.cost
+
+    def release(self, rows: Sequence[Row], statistic: Statistic, words: Words = system_words) -> Measured:
+        """Return the private median of the blocks' statistics. Publish once."""
+        results = [self._result(block, statistic) for block in self.deal(rows, words)]
+        found = self.aggregate.release(results)
+        return Measured(*(part / self.scale for part in (found.value, found.low, found.high, found.standard_error)))
+
+    def deal(self, rows: Sequence[Row], words: Words = system_words) -> list[list[Row]]:
+        """Return the blocks."""
+        if self.neighbours is Neighbours.CHANGE_ONE:
+            mixed = shuffled(rows, words)
+            return [mixed[first :: self.blocks] for first in range(self.blocks)]
+        dealt: list[list[Row]] = [[] for _ in range(self.blocks)]
+        for row in rows:
+            dealt[below(self.blocks, words)].append(row)
+        return dealt
+
+    def _result(self, block: Sequence[Row], statistic: Statistic) -> int:
+        """Return a block's statistic as a whole number. Nothing that happens inside may come out any other way."""
+        try:
+            found = float(statistic(block)) * self.scale
+        except Exception:
+            found = math.nan
+        return self.bounds.clamp(round(found)) if math.isfinite(found) else (self.bounds.least + self.bounds.most) // 2
+
+
+def _column(rows: Sequence[Row], at: int = 0) -> npt.NDArray[np.float64]:
+    return np.array([row[at] for row in rows], dtype=np.float64)
+
+
+def mean(rows: Sequence[Row]) -> float:
+    return float(_column(rows).mean()) if rows else math.nan
+
+
+def trimmed_mean(rows: Sequence[Row]) -> float:
+    """Return the mean without the lowest and the highest tenth."""
+    cut = len(rows) * TRIMMED // 100
+    kept = np.sort(_column(rows))[cut : len(rows) - cut]
+    return float(kept.mean()) if len(kept) else math.nan
+
+
+def mode(rows: Sequence[Row]) -> float:
+    """Return the most common value, the lowest of several."""
+    counted = Counter(row[0] for row in rows)
+    return min(counted, key=lambda value: (-counted[value], value)) if counted else math.nan
+
+
+def standard_deviation(rows: Sequence[Row]) -> float:
+    return float(_column(rows).std(ddof=1)) if len(rows) > 1 else math.nan
+
+
+def correlation(rows: Sequence[Row]) -> float:
+    """Return Pearson's correlation of the first two columns."""
+    if len(rows) < 2:
+        return math.nan
+    one, other = (column - column.mean() for column in (_column(rows), _column(rows, 1)))
+    spread = math.sqrt(float(one @ one) * float(other @ other))
+    return float(one @ other) / spread if spread > 0 else math.nan

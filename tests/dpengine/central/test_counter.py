@@ -1,0 +1,146 @@
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import special
+
+from dpengine.central.counter import LARGEST_TOTAL, UNIT, ContinualCounter, RoundedNormal, coefficients, inverse
+
+RHO = Fraction(1, 10)
+MANY = 4000
+
+
+def growing(counter, steps, *, per_step=3):
+    """Counts that all grow alike: what is published at the last step, and the state then."""
+    state = counter.start()
+    for step in range(1, steps + 1):
+        state, published = counter.step(state, [per_step * step] * counter.counts)
+    return state, published
+
+
+def test_coefficients_are_the_root_of_counting_to_the_nearest_unit():
+    exact = [Fraction(math.comb(2 * j, j), 4**j) * UNIT for j in range(300)]
+    assert all(abs(weight - wanted) <= Fraction(1, 2) for weight, wanted in zip(coefficients(300), exact, strict=True))
+    assert coefficients(3) == (65536, 32768, 24576)
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 7, 365, 4096])
+def test_the_two_factors_multiply_to_counting(horizon):
+    product = np.convolve(inverse(horizon), coefficients(horizon))[:horizon]
+    assert np.max(np.abs(product - 1)) < 1e-12
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 30])
+@pytest.mark.parametrize("moves", [1, 2])
+def test_whenever_one_person_joins_the_integers_move_by_no_more_than_was_charged(horizon, moves):
+    """Enumerated: every step of joining, change-one moving two counts and add-remove one."""
+    counter = ContinualCounter.for_rho(RHO, horizon=horizon, counts=2, moves=moves)
+    moved = [moves * sum(weight**2 for weight in coefficients(horizon)[: horizon - step]) for step in range(horizon)]
+    assert max(moved) == counter.squared_sensitivity == counter.gaussian.sensitivity_squared
+    assert counter.cost.rho == Fraction(max(moved)) / (2 * Fraction(counter.gaussian.scale) ** 2)
+
+
+@pytest.mark.parametrize("horizon", [1, 365])
+def test_it_never_costs_more_than_was_asked_for(horizon):
+    rho = ContinualCounter.for_rho(RHO, horizon=horizon).cost.rho
+    assert RHO * (1 - Fraction(1, 2**40)) < rho <= RHO
+
+
+def test_variances_by_hand():
+    one = ContinualCounter.for_rho(RHO, horizon=1)
+    two = ContinualCounter.for_rho(RHO, horizon=2)
+    assert one.noise(1).normal == pytest.approx(5)
+    assert [two.noise(step).normal for step in (1, 2)] == pytest.approx([6.25, 7.8125])
+
+
+def test_a_year_of_daily_refreshes_is_off_by_five_people():
+    assert ContinualCounter.for_rho(RHO, horizon=365).mean_absolute_error == pytest.approx(4.95, abs=0.01)
+
+
+def test_what_is_drawn_follows_the_law_that_intervals_count_on():
+    """Chi-square of 4,000 counters' last step against the tail formula; a false alarm once in a million runs."""
+    counter = ContinualCounter.for_rho(RHO, horizon=6, counts=MANY)
+    _, published = growing(counter, 6)
+    off = np.array(published) - 18
+    edges = np.arange(-7, 9)
+    tails = counter.noise(6).tail(edges)
+    expected = np.array([1 - tails[0], *(tails[:-1] - tails[1:]), tails[-1]]) * MANY
+    seen = [np.sum(off < edges[0]), *(np.sum(off == edge) for edge in edges[:-1]), np.sum(off >= edges[-1])]
+    statistic = float(np.sum((np.array(seen) - expected) ** 2 / expected))
+    assert special.chdtrc(len(seen) - 1, statistic) > 1e-6
+
+
+@pytest.mark.parametrize("normal", [0.02, 0.3, 1.0, 3.99, 4.0, 50.0])
+def test_variance_and_mean_error_are_those_of_the_tail(normal):
+    law = RoundedNormal(normal)
+    above = np.arange(1, 200)
+    assert law.variance == pytest.approx(float(2 * (2 * above - 1) @ law.tail(above)), rel=1e-9)
+    assert law.mean_absolute_error == pytest.approx(float(2 * np.sum(law.tail(above))), rel=1e-4)
+
+
+def test_a_stored_state_goes_on_where_it_stopped():
+    counter = ContinualCounter.for_rho(RHO, horizon=5, counts=3)
+    state, _ = counter.step(counter.start(), [1, 2, 3])
+    stored = json.loads(json.dumps(state))
+    after, published = counter.step(stored, [2, 2, 10])
+    assert stored == state
+    assert after["joined"] == [[1, 2, 3], [1, 0, 7]]
+    assert after["noisy"][0] == state["noisy"][0]
+    left = inverse(5)
+    worked_out = left[1] * np.array(after["noisy"][0]) + left[0] * np.array(after["noisy"][1])
+    assert published == np.rint(worked_out).astype(int).tolist()
+
+
+def test_without_noise_it_counts_exactly():
+    """Noise of a ten-thousandth of a person: L takes back what R did."""
+    counter = ContinualCounter.for_rho(Fraction(10**8), horizon=40, counts=2)
+    state = counter.start()
+    for total in ([0, 0], [0, 1], [5, 1], [10**6, 1], [10**6, 2**35]):
+        state, published = counter.step(state, total)
+        assert published == total
+
+
+def test_nobody_at_all_is_counted_too():
+    counter = ContinualCounter.for_rho(RHO, horizon=3, counts=2, moves=2)
+    state, published = growing(counter, 3, per_step=0)
+    assert len(published) == 2
+    assert state["joined"] == [[0, 0]] * 3
+
+
+def test_after_its_horizon_nothing_more_is_published():
+    counter = ContinualCounter.for_rho(RHO, horizon=2)
+    state, _ = growing(counter, 2)
+    with pytest.raises(ValueError, match="step must be 1 to the horizon of 2, got 3"):
+        counter.step(state, [9])
+
+
+@pytest.mark.parametrize("totals", [[4], [4, 5, 6]])
+def test_totals_of_other_counts_are_refused(totals):
+    counter = ContinualCounter.for_rho(RHO, horizon=2, counts=2)
+    with pytest.raises(ValueError, match=f"totals must be 2 counts, got {len(totals)}"):
+        counter.step(counter.start(), totals)
+
+
+@pytest.mark.parametrize("totals", [[7, 3], [-1, 8], [8, LARGEST_TOTAL + 1]])
+def test_totals_that_fall_or_are_none_are_refused_without_repeating_them(totals):
+    counter = ContinualCounter.for_rho(RHO, horizon=2, counts=2)
+    state, _ = counter.step(counter.start(), [8, 3])
+    with pytest.raises(ValueError, match="that never fall") as error:
+        counter.step(state, totals)
+    assert not {"-1", "7", "8"} & set(str(error.value).split())
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"horizon": 0}, "horizon must be 1 to"),
+        ({"horizon": 10_001}, "horizon must be 1 to"),
+        ({"horizon": 5, "counts": 2, "moves": 3}, "moves must be 1 to"),
+        ({"horizon": 5, "moves": 0}, "moves must be 1 to"),
+    ],
+)
+def test_a_counter_that_cannot_be_is_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        ContinualCounter.for_rho(RHO, **settings)

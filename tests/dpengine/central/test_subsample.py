@@ -1,0 +1,106 @@
+"""Reached on the ask page: “A statistic of raw answers, group by group”."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpengine.central import subsample
+from dpengine.central.subsample import Subsample
+from dpengine.privacy import Neighbours
+
+CHANGE, ADD = Neighbours.CHANGE_ONE, Neighbours.ADD_REMOVE
+
+
+def groups(neighbours=CHANGE, epsilon=Fraction(1), blocks=20, least=0, most=10):
+    return Subsample.for_epsilon(epsilon, blocks, least, most, neighbours)
+
+
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_everybody_is_in_one_group_and_one_person_is_in_no_other(neighbours):
+    """With the same chance a changed person, or one more at the end, moves one group only."""
+    rows = [(value,) for value in range(100)]
+    beside = [*rows[:-1], (500,)] if neighbours is CHANGE else [*rows, (500,)]
+    replayed = [np.random.default_rng(8) for _ in range(2)]
+    dealt = [
+        groups(neighbours).deal(data, lambda generator=generator: int(generator.integers(2**32)))
+        for data, generator in zip((rows, beside), replayed, strict=True)
+    ]
+    assert sorted(row for block in dealt[0] for row in block) == rows
+    assert sum(one != other for one, other in zip(*dealt, strict=True)) == 1
+
+
+def test_groups_are_of_one_size_where_n_is_public():
+    sizes = {len(block) for block in groups().deal([(1,)] * 107)}
+    assert sizes == {5, 6}
+
+
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_it_costs_what_was_asked_whatever_is_computed(neighbours):
+    cost = groups(neighbours, Fraction(7, 10)).cost
+    assert Fraction(7, 10) * (1 - Fraction(1, 10**12)) < cost.epsilon <= Fraction(7, 10)
+
+
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_the_typical_result_of_a_group_is_found(neighbours):
+    rows = [(value % 7,) for value in range(4000)]
+    found = groups(neighbours, Fraction(8), 80).release(rows, subsample.mean)
+    assert found.low <= 3 <= found.high
+    assert abs(found.value - 3) < 0.6
+    assert found.high - found.low < 3
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, None, "text"], ids=str)
+def test_a_group_whose_statistic_is_no_number_counts_as_the_middle(bad):
+    assert groups()._result([(1,)], lambda rows: bad) == 50
+
+
+def test_a_statistic_that_fails_does_not_tell():
+    def failing(rows):
+        raise ZeroDivisionError("for this one person only")
+
+    assert groups()._result([(1,)], failing) == 50
+    assert 0 <= groups().release([(1,)] * 50, failing).value <= 10
+
+
+@pytest.mark.parametrize("beyond", [1e300, -1e300])
+def test_results_are_clamped(beyond):
+    assert groups()._result([], lambda rows: beyond) in (0, 100)
+
+
+def test_the_statistics_are_what_their_names_say():
+    rows = [(value, 3 - 2 * value) for value in (0, 1, 1, 2, 3, 4, 5, 6, 7, 71)]
+    assert subsample.mean(rows) == 10
+    assert subsample.trimmed_mean(rows) == 29 / 8
+    assert subsample.mode(rows) == 1
+    assert subsample.correlation(rows) == pytest.approx(-1)
+    assert subsample.standard_deviation(rows) == pytest.approx(np.std([row[0] for row in rows], ddof=1))
+
+
+@pytest.mark.parametrize("statistic", [subsample.mean, subsample.trimmed_mean, subsample.mode,
+                                       subsample.standard_deviation, subsample.correlation])  # fmt: skip
+def test_nobody_and_all_the_same_have_a_result(statistic):
+    for rows in ([], [(4, 4)], [(4, 4)] * 30):
+        assert 0 <= groups()._result(rows, statistic) <= 100
+
+
+@pytest.mark.parametrize("values", [[], [(2**63,)]], ids=["nobody", "far out"])
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_hard_data_are_answered(neighbours, values):
+    assert 0 <= groups(neighbours).release(values, subsample.mean).value <= 10
+
+
+def test_too_few_groups_are_refused():
+    with pytest.raises(ValueError, match="blocks must be 10 or more, got 9"):
+        groups(blocks=9)
+
+
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_the_median_of_groups_hides_a_group_that_changes(neighbours):
+    """From the exact law; how many groups there are is public for both neighbours."""
+    mechanism = groups(neighbours)
+    point, most = mechanism.aggregate.point, mechanism.bounds.most
+    one, other = (point.law([0] * (20 - high) + [most] * high) for high in (10, 11))
+    assert max(abs(math.log(p / q)) for p, q in zip(one, other, strict=True)) <= point.cost.epsilon
+    assert point.cost + mechanism.aggregate.limits.cost == mechanism.cost

@@ -1,5 +1,8 @@
 """Prove the settings at start, the way Django proves its own: an id, a sentence, a hint."""
 
+import base64
+import binascii
+import hashlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,6 +11,7 @@ from django.core.checks import CheckMessage, Error, Tags, register, run_checks
 from django.core.exceptions import ImproperlyConfigured
 
 LEAST_KEY, LEAST_LETTERS = 50, 5  # characters, and different ones, as Django's own check asks
+LEAST_BYTES = 16  # different ones among a key's 32; a random key has fewer once in 10¹⁶
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -39,6 +43,14 @@ def _production_errors() -> Iterator[CheckMessage]:
             hint="Make one with: python -c 'import secrets; print(secrets.token_urlsafe(50))'",
             id="candor.E002",
         )
+    if not _sound_publication_keys():
+        yield Error(
+            "PUBLICATION_KEYS: production needs keys of their own for answers that are sent as given, "
+            "random, different, and nothing made of SECRET_KEY.",
+            hint="Make one with: python -c "
+            "'import base64, secrets; print(base64.b64encode(secrets.token_bytes(32)).decode())'",
+            id="candor.E009",
+        )
     if not settings.ALLOWED_HOSTS or "*" in settings.ALLOWED_HOSTS:
         yield Error(
             "ALLOWED_HOSTS: production needs the names it answers to, and * is not a name.",
@@ -69,6 +81,24 @@ def _production_errors() -> Iterator[CheckMessage]:
             hint="Unset CANDOR_DEMO.",
             id="candor.E007",
         )
+
+
+def _sound_publication_keys() -> bool:
+    keys: tuple[bytes, ...] = settings.PUBLICATION_KEYS
+    random = all(len(set(key)) >= LEAST_BYTES for key in keys)
+    return bool(keys) and len(set(keys)) == len(keys) and random and not set(keys) & _made_of(settings.SECRET_KEY)
+
+
+def _made_of(secret: str) -> set[bytes]:
+    """Return the keys of 32 bytes that someone in a hurry would make of another secret."""
+    found = {hashlib.sha256(secret.encode()).digest(), secret.encode()[:32], secret.encode()[-32:]}
+    for decode in (base64.b64decode, base64.urlsafe_b64decode):
+        try:
+            whole = decode(secret + "=" * (-len(secret) % 4))
+        except (binascii.Error, ValueError):
+            continue
+        found |= {whole, whole[:32], whole[-32:]}
+    return found
 
 
 def refuse_to_start_if_unsafe() -> None:

@@ -5,6 +5,7 @@ an admin reads what is wrong, all of it at once, with a hint. So a value that ca
 be read becomes a `Problem` and its default; `checks.py` refuses to start on any.
 """
 
+import base64
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import environ  # type: ignore[import-untyped]
 from django.core.exceptions import ImproperlyConfigured
 
 DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
+KEY_BYTES = 32
 REDIS_SCHEMES = ("redis", "rediss", "redis+socket")
 
 Read = TypeVar("Read")
@@ -58,6 +60,27 @@ class Environment:
 
     def names(self, name: str) -> list[str]:
         return [part.strip() for part in self.text(name).split(",") if part.strip()]
+
+    def keys(self, name: str, default: str | None) -> tuple[bytes, ...]:
+        """Return keys of 32 bytes, given in base64 and apart by commas. None of them is ever echoed.
+
+        `default` is what this data folder's own file holds, None if there must be none.
+        """
+
+        def parse(text: str) -> tuple[bytes, ...]:
+            keys = tuple(base64.b64decode(part.strip(), validate=True) for part in text.split(","))
+            if any(len(key) != KEY_BYTES for key in keys):
+                raise ValueError
+            return keys
+
+        expected = f"keys of {KEY_BYTES} bytes in base64, apart by commas"
+        try:
+            fallback = () if default is None else parse(default)
+        except ValueError:
+            hint = f"Put a good copy of publication.key into the data folder, or set {name}."
+            self.problems.append(Problem(variable=f"{name} (publication.key)", expected=expected, hint=hint))
+            fallback = ()
+        return self._read(name, fallback, parse, expected)
 
     def folder(self, name: str, default: Path) -> Path:
         return Path(self.text(name, str(default))).expanduser().resolve()

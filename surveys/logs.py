@@ -4,8 +4,12 @@ No request body, address, user agent or cookie is ever handed to a logger; what 
 library might add (the request object on Django's own log records) is left out by
 the formatter, which prints the event, its level, its logger and the time. Respondents'
 requests are not logged, but for a report that could not be stored: that one failed, and how.
+PostgreSQL adds to an error the row that failed (“DETAIL: Failing row contains …”), and libraries print
+errors whole: those lines are cut.
 """
 
+import re
+from collections.abc import MutableMapping
 from typing import Any
 
 import structlog
@@ -17,6 +21,17 @@ SHARED: list[Any] = [
     structlog.processors.TimeStamper(fmt="iso", utc=True),
 ]
 
+ROW = re.compile(r"(?:\\n|\n)(?:DETAIL|CONTEXT):.*?(?=\n\n|\Z)", re.DOTALL)  # also where repr() escaped the line's end
+
+
+def cut_rows(logger: Any, name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Cut from an event what a database says of the row that failed."""
+    for part in ("event", "exception"):
+        if isinstance(event.get(part), str):
+            event[part] = ROW.sub(" [its row is left out]", event[part])
+    return event
+
+
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -27,6 +42,7 @@ LOGGING: dict[str, Any] = {
             "processors": [
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.processors.format_exc_info,
+                cut_rows,
                 structlog.processors.JSONRenderer(),
             ],
         }

@@ -5,6 +5,8 @@ secret key made once in the data folder. `production` mode takes nothing for gra
 `checks.py` refuses to start until each variable it needs is there.
 """
 
+import base64
+import contextlib
 import hashlib
 import os
 import secrets
@@ -31,13 +33,27 @@ DATA_DIR = env.folder("CANDOR_DATA", BASE_DIR / "var")
 DEBUG = env.flag("DEBUG", default=False)
 
 
-def local_secret_key(path: Path) -> str:
-    """Return the key of this data folder, made at the first start and readable by its owner only."""
+def made_once(path: Path, content: str) -> str:
+    """Return what a file of this data folder holds: this content from its first start on, readable by its owner only.
+
+    The file appears whole: of two processes that start at once, the second reads what the first wrote.
+    """
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(50))
+        with tempfile.NamedTemporaryFile("w", dir=path.parent) as new:  # which only its owner may read
+            new.write(content)
+            new.flush()
+            os.fsync(new.fileno())
+            with contextlib.suppress(FileExistsError):
+                os.link(new.name, path)
     return path.read_text()
+
+
+def local_publication_key() -> str | None:
+    """Return the key of this data folder, unless the environment has keys or must have them."""
+    if PRODUCTION or env.text("PUBLICATION_KEYS"):
+        return None
+    return made_once(DATA_DIR / "publication.key", base64.b64encode(secrets.token_bytes(32)).decode())
 
 
 def short_path(path: Path) -> Path:
@@ -49,7 +65,11 @@ def short_path(path: Path) -> Path:
 
 
 # In production a missing key is a blank: short enough for `checks.py` to refuse, readable for the checks to run.
-SECRET_KEY = env.text("SECRET_KEY") or (" " if PRODUCTION else local_secret_key(DATA_DIR / "secret.key"))
+SECRET_KEY = env.text("SECRET_KEY") or (
+    " " if PRODUCTION else made_once(DATA_DIR / "secret.key", secrets.token_urlsafe(50))
+)
+# Answers that are sent as given are encrypted with keys of their own, never with Django's: the first seals, all open.
+PUBLICATION_KEYS = env.keys("PUBLICATION_KEYS", local_publication_key())
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS") or ([] if PRODUCTION else ["127.0.0.1", "localhost", "[::1]", CANDOR_HOST])
 CSRF_TRUSTED_ORIGINS = [f"https://{'*' * host.startswith('.')}{host}" for host in ALLOWED_HOSTS] if PRODUCTION else []
 
@@ -146,8 +166,13 @@ CELERY_BEAT_SCHEDULE = {
     name: {"task": f"surveys.{task}", "schedule": float(seconds), "options": {"expires": float(seconds)}}
     for name, task, seconds in (
         ("close studies whose last day has passed", "design.tasks.close_due", 60),
+        ("retire studies whose day has come", "design.tasks.retire_due", 60),
+        ("retire studies whose cap is reached", "releases.tasks.retire_spent", 60),
+        ("erase the open reports of retired studies", "intake.tasks.erase_retired", 60),
+        ("erase the batches and counts of retired studies", "aggregation.tasks.erase_retired", 60),
         ("seal new reports", "aggregation.tasks.sweep_all", SWEEP_SECONDS),
         ("publish what is due", "releases.tasks.publish_due", SWEEP_SECONDS),
+        ("publish what was asked for", "releases.tasks.publish_asked", SWEEP_SECONDS),
     )
 }  # who comes too late is not needed: the next one does it all
 

@@ -7,29 +7,45 @@ from django.db import migrations
 
 
 def forbid(
-    table: str, *, verb: str, message: str, columns: Sequence[str] = (), when: str = "", name: str = ""
+    table: str,
+    *,
+    verb: str,
+    message: str,
+    columns: Sequence[str] = (),
+    when: str = "",
+    unless: str = "",
+    name: str = "",
 ) -> migrations.RunPython:
-    """Return an operation that makes the database refuse UPDATE (of some columns, or any) or DELETE on a table.
+    """Return an operation that makes the database refuse INSERT, UPDATE (of some columns, or any) or DELETE on a table.
 
-    `when` narrows it, in terms of OLD and NEW. TRUNCATE, which fires no row trigger on PostgreSQL, goes with DELETE.
+    `when` narrows it, in terms of OLD and NEW; `unless` lets a row pass, and may look into other tables, which
+    PostgreSQL allows only inside the function. TRUNCATE, which fires no row trigger there, goes with DELETE, always.
     """
     name = f"{table}_{name or 'no_' + verb.lower()}"
     event = f"{verb} OF {', '.join(columns)}" if columns else verb
     condition = f"WHEN ({when}) " if when else ""
+    passing = f"IF TG_OP <> 'TRUNCATE' THEN IF {unless} THEN RETURN {_row(verb)}; END IF; END IF; " if unless else ""
     postgresql = [
         f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS "
-        f"$$ BEGIN RAISE EXCEPTION '{message}' USING ERRCODE = 'integrity_constraint_violation'; END $$",
+        f"$$ BEGIN {passing}RAISE EXCEPTION '{message}' USING ERRCODE = 'integrity_constraint_violation'; END $$",
         f"CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH ROW {condition}EXECUTE FUNCTION {name}()",
     ]
     if verb == "DELETE":
         postgresql.append(
             f"CREATE TRIGGER {name}_truncate BEFORE TRUNCATE ON {table} FOR EACH STATEMENT EXECUTE FUNCTION {name}()"
         )
+    both = " AND ".join(f"({part})" for part in (when, unless and f"NOT ({unless})") if part)
+    condition = f"WHEN {both} " if both else ""
     sqlite = [f"CREATE TRIGGER {name} BEFORE {event} ON {table} {condition}BEGIN SELECT RAISE(ABORT, '{message}'); END"]
     return _operation(
         {"postgresql": postgresql, "sqlite": sqlite},
         {"postgresql": [f"DROP FUNCTION {name}() CASCADE"], "sqlite": [f"DROP TRIGGER {name}"]},
     )
+
+
+def _row(verb: str) -> str:
+    """Return what a function must give back for its row to go on."""
+    return "OLD" if verb == "DELETE" else "NEW"
 
 
 def forbid_replace(table: str, *, message: str, keys: Sequence[Sequence[str]]) -> migrations.RunPython:

@@ -1,31 +1,189 @@
 """Filters: may one more charge be paid, whatever was learned from the charges before?
 
-Pure ε      Σ ε ≤ cap. Basic composition (Dwork and Roth 2014, Thm 3.16) holds for mechanisms
-            chosen adaptively, so stopping before the sum passes the cap keeps the whole
-            transcript cap-DP (Rogers, Roth, Ullman and Vadhan 2016, § 3).
-Unit and neighbours are those of the charges, which must all share them.
-Amounts are decimals, compared exactly; who makes them rounds charges up and caps down.
+Pure          Σε ≤ cap. Basic composition (Dwork and Roth 2014, Thm 3.16) holds for mechanisms chosen
+              adaptively, so that stopping before the sum passes the cap keeps the whole transcript
+              cap-DP (Rogers, Roth, Ullman and Vadhan 2016, § 3).
+Concentrated  Σρ ≤ rho and Σδ ≤ delta, for charges of δ-approximate ρ-zCDP: the whole transcript is
+              delta-approximate rho-zCDP (Whitehouse, Ramdas, Rogers and Wu 2023, Thm 1).
+
+Both are sums that may be stopped at any time: advanced and optimal composition are not, because their
+theorems fix the number of charges and each one's ε before the first (Rogers et al. 2016, § 5).
+
+Parts  A charge can concern a part of the people only; parts do not overlap, and "" is everyone. For two
+       neighbours only the parts in which they differ count: one part under add-remove, or where nobody
+       can move between parts (fixed: a public arm of a trial); otherwise changing one answer can move a person
+       from one part to another, and the two largest add up. The filter holds for every pair of
+       parts, so it holds for the pair that two neighbours happen to touch.
+       The cost of a release on a part must hold for whatever a neighbour can do to that part: change in it,
+       enter it, or leave it.
+
+By hand    cap 1; 0.3 on everyone, 0.4 on women, 0.2 on men. Add-remove: 0.3 + 0.4 is spent, and men
+           may still be charged 0.5. Change-one: 0.3 + 0.4 + 0.2 is spent, and anyone 0.1.
+Unit and neighbours are those of the charges, which must all share them. Amounts are exact.
 """
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from decimal import Decimal
+from fractions import Fraction
+from itertools import combinations
+
+from dpengine.privacy import Cost, Neighbours
+
+EVERYONE = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What was paid, and for which part of the people."""
+
+    part: str  # EVERYONE, or the name of one of parts that do not overlap
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What may still be charged to one part. Either a pure ε, or (ρ, δ)."""
+
+    delta: Fraction = Fraction(0)
+    rho: Fraction | None = None
+    epsilon: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """How the charges of a budget add up: by parts, for one kind of neighbours."""
+
+    neighbours: Neighbours
+    fixed_parts: bool = False  # no neighbour can move a person from one part to another
+
+    @property
+    def touched(self) -> int:
+        """Return in how many parts two neighbours can differ."""
+        return 1 if self.fixed_parts or self.neighbours == Neighbours.ADD_REMOVE else 2
+
+    def total(self, spent: Iterable[Charge]) -> Cost | None:
+        """Return what all charges together can lose about one unit, None if there are none."""
+        charges = list(spent)
+        if not charges:
+            return None
+        known = all(charge.cost.epsilon is not None for charge in charges)
+        return Cost(
+            rho=self.sum_of(charges, _rho),
+            delta=self.sum_of(charges, _delta),
+            epsilon=self.sum_of(charges, _epsilon) if known else None,
+        )
+
+    def meetings(self, spent: Iterable[Charge]) -> list[tuple[Cost, ...]]:
+        """Return the costs that count together, for every set of parts in which two neighbours can differ."""
+        charges = list(spent)
+        parts = sorted({charge.part for charge in charges} - {EVERYONE})
+        pairs = combinations(parts, min(self.touched, len(parts)))
+        return [tuple(charge.cost for charge in charges if charge.part in (EVERYONE, *pair)) for pair in pairs]
+
+    def sum_of(
+        self, charges: Iterable[Charge], amount: Callable[[Cost], Fraction], part: str | None = None
+    ) -> Fraction:
+        """Return the largest sum of amounts that two neighbours can meet, or that two who differ in this part can."""
+        sums: defaultdict[str, Fraction] = defaultdict(Fraction)
+        for charge in charges:
+            sums[charge.part] += amount(charge.cost)
+        everyone = sums.pop(EVERYONE, Fraction(0))
+        if part in (None, EVERYONE):
+            return everyone + sum(sorted(sums.values())[-self.touched :])
+        own = sums.pop(str(part), Fraction(0))
+        return everyone + own + (max(sums.values(), default=Fraction(0)) if self.touched > 1 else 0)
+
+    def left_of(
+        self, cap: Fraction, charges: Iterable[Charge], amount: Callable[[Cost], Fraction], part: str
+    ) -> Fraction:
+        """Return what a part may still be charged; below 0 for every part once a lowered cap is passed anywhere."""
+        kept = list(charges)
+        least = cap - self.sum_of(kept, amount)
+        return least if least < 0 else cap - self.sum_of(kept, amount, part)
 
 
 @dataclass(frozen=True, slots=True)
 class PureFilter:
-    cap: Decimal  # ε, for good
+    """A cap on Σε: only pure costs are admitted."""
+
+    cap: Fraction  # ε, for good
+    neighbours: Neighbours = Neighbours.CHANGE_ONE
+    fixed_parts: bool = False
 
     def __post_init__(self) -> None:
-        if not self.cap.is_finite() or self.cap <= 0:
-            raise ValueError(f"cap must be above 0, got {self.cap}")
+        _check_cap("cap", self.cap)
 
-    def left(self, spent: Iterable[Decimal]) -> Decimal:
-        """Return what may still be charged."""
-        return self.cap - sum(spent, start=Decimal(0))
+    @property
+    def composition(self) -> Composition:
+        return Composition(self.neighbours, self.fixed_parts)
 
-    def admits(self, charge: Decimal, spent: Iterable[Decimal]) -> bool:
-        """Tell whether the charge fits. A charge of nothing is a mistake somewhere, and refused loudly."""
-        if not charge.is_finite() or charge <= 0:
-            raise ValueError(f"charge must be above 0, got {charge}")
-        return charge <= self.left(spent)
+    def total(self, spent: Iterable[Charge]) -> Cost | None:
+        return self.composition.total(spent)
+
+    def left(self, spent: Iterable[Charge], part: str = EVERYONE) -> Left:
+        """Return what may still be charged to a part. ValueError if what was spent is not all pure."""
+        charges = list(spent)
+        if not all(charge.cost.is_pure for charge in charges):
+            raise ValueError("spent must be pure costs under a pure cap, got one with a δ or no ε")
+        return Left(epsilon=self.composition.left_of(self.cap, charges, _epsilon, part))
+
+    def admits(self, cost: Cost, spent: Iterable[Charge], part: str = EVERYONE) -> bool:
+        """Tell whether the cost fits; one that is not pure never does."""
+        left = self.left(spent, part).epsilon
+        return cost.is_pure and left is not None and _epsilon(cost) <= left
+
+
+@dataclass(frozen=True, slots=True)
+class ConcentratedFilter:
+    """Caps on Σρ and on Σδ."""
+
+    rho: Fraction
+    delta: Fraction = Fraction(0)
+    neighbours: Neighbours = Neighbours.CHANGE_ONE
+    fixed_parts: bool = False
+
+    def __post_init__(self) -> None:
+        _check_cap("rho", self.rho)
+        if not 0 <= self.delta < 1:
+            raise ValueError(f"delta must be from 0 to below 1, got {self.delta}")
+
+    @property
+    def composition(self) -> Composition:
+        return Composition(self.neighbours, self.fixed_parts)
+
+    def total(self, spent: Iterable[Charge]) -> Cost | None:
+        return self.composition.total(spent)
+
+    def left(self, spent: Iterable[Charge], part: str = EVERYONE) -> Left:
+        """Return what may still be charged to a part."""
+        charges = list(spent)
+        rho = self.composition.left_of(self.rho, charges, _rho, part)
+        return Left(rho=rho, delta=self.composition.left_of(self.delta, charges, _delta, part))
+
+    def admits(self, cost: Cost, spent: Iterable[Charge], part: str = EVERYONE) -> bool:
+        """Tell whether the cost fits under both caps."""
+        left = self.left(spent, part)
+        return left.rho is not None and cost.rho <= left.rho and cost.delta <= left.delta
+
+
+Filter = PureFilter | ConcentratedFilter
+
+
+def _check_cap(name: str, cap: Fraction) -> None:
+    if cap <= 0:
+        raise ValueError(f"{name} must be above 0, got {cap}")
+
+
+def _rho(cost: Cost) -> Fraction:
+    return cost.rho
+
+
+def _delta(cost: Cost) -> Fraction:
+    return cost.delta
+
+
+def _epsilon(cost: Cost) -> Fraction:
+    if cost.epsilon is None:
+        raise ValueError("cost has no ε")
+    return cost.epsilon

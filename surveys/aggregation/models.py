@@ -13,7 +13,10 @@ class Batch(models.Model):
     plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="+")
     number = models.PositiveIntegerField(help_text="1 for the first batch of its Plan.")
     size = models.PositiveIntegerField(help_text="Reports.")
-    columns = models.BinaryField(help_text="The packed columns, one after the other, in the Plan's order.")
+    columns = models.BinaryField(
+        help_text="The packed columns of what was changed by chance, one after the other, in the Plan's order."
+    )
+    given = models.BinaryField(default=b"", help_text="The packed columns of what was sent as given, encrypted.")
     sealed_on = models.DateField()
 
     class Meta:
@@ -26,7 +29,7 @@ class Batch(models.Model):
 
 
 class Tally(models.Model):
-    """Exact counts of all sealed reports of a Plan: {question: [count, …]}."""
+    """Exact counts of all sealed reports of a Plan, of what was changed by chance only: {question: [count, …]}."""
 
     plan = models.OneToOneField(Plan, on_delete=models.PROTECT, related_name="+", primary_key=True)
     reports = models.PositiveIntegerField(default=0)

@@ -7,20 +7,22 @@ late is found by the next sweep.
 """
 
 import datetime
-from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
-from dpengine.local.channels import Channel
 from dpengine.randomness import shuffled
-from surveys.aggregation import queries
+from surveys.aggregation import columns, queries
 from surveys.aggregation.models import Batch, Tally
 from surveys.design import documents
 from surveys.design import queries as design
 from surveys.design.models import Plan
 from surveys.each import for_each
+from surveys.encryption import has_first_key, open_sealed, seal
 from surveys.intake import queries as intake
+from surveys.intake.queries import Kept
 from surveys.intake.services import delete_open
+from surveys.intake.services import encrypt_anew as encrypt_waiting
 
 LARGEST_BATCH = 10_000  # reports, unless a few more would be left over
 
@@ -57,26 +59,49 @@ def sweep_plan(plan: Plan, today: datetime.date) -> int:
 def sweep(*, plan: Plan, today: datetime.date) -> int:
     """Seal one batch of a Plan's open reports, if they are enough for one; return how many."""
     tally = _locked_tally(plan)
+    if design.is_retired(plan):
+        return 0
     waiting = intake.open_counts().get(plan.pk, 0)
-    ids, reports = intake.open_reports(plan_id=plan.pk, limit=_size(plan, waiting))
+    ids, reports = intake.open_reports(plan=plan, limit=_size(plan, waiting))
     if len(reports) < least_batch(plan):
         return 0
     if (deleted := delete_open(ids)) != len(ids):
         raise RuntimeError(f"expected to seal {len(ids)} reports, found {deleted}")
-    channels = documents.channels(plan.content)
-    columns = pack(shuffled(reports), channels)
-    queries.add(tally.counts, queries.unpack(columns, len(reports), channels))
     tally.reports += len(reports)
     tally.batches += 1
+    packed = _packed(plan, tally.batches, shuffled(reports))
+    queries.add(tally.counts, queries.unpack(packed["columns"], len(reports), documents.channels(plan.content)))
     tally.save()
-    Batch.objects.create(plan=plan, number=tally.batches, size=len(reports), columns=columns, sealed_on=today)
+    Batch.objects.create(plan=plan, number=tally.batches, size=len(reports), sealed_on=today, **packed)
     return len(reports)
 
 
-def pack(reports: list[list[Any]], channels: dict[str, Channel]) -> bytes:
-    """Turn reports, a row each, into packed columns, one a question, one after the other."""
-    by_question = zip(*reports, strict=True)
-    return b"".join(channel.pack(column) for channel, column in zip(channels.values(), by_question, strict=True))
+def erase_retired() -> int:
+    """Erase what is held of retired studies, batches and counts; return how many batches there were.
+
+    How many reports and batches there were stays. A sweep of the same Plan waits at its tally, then finds it retired.
+    """
+    kept = Tally.objects.exclude(counts={}).values_list("plan_id", flat=True)
+    held = Batch.objects.values_list("plan_id", flat=True)
+    return sum(for_each(design.retired_plans().filter(Q(pk__in=kept) | Q(pk__in=held)), _erase))
+
+
+@transaction.atomic
+def _erase(plan: Plan) -> int:
+    tally = _locked_tally(plan)
+    tally.counts = {}
+    tally.save(update_fields=["counts"])
+    return Batch.objects.filter(plan=plan).delete()[0]
+
+
+def _packed(plan: Plan, number: int, reports: list[Kept]) -> dict[str, bytes]:
+    """Pack reports into a batch: what was changed by chance in the open, what was sent as given encrypted."""
+    given = documents.given(plan.content)
+    answers = columns.turned([report.given for report in reports], given)
+    return {
+        "columns": columns.pack([report.values for report in reports], documents.channels(plan.content)),
+        "given": seal(answers, about=columns.about(plan.digest, number)) if given else b"",
+    }
 
 
 def _size(plan: Plan, waiting: int) -> int:
@@ -88,3 +113,25 @@ def _size(plan: Plan, waiting: int) -> int:
 def _locked_tally(plan: Plan) -> Tally:
     Tally.objects.get_or_create(plan=plan)
     return Tally.objects.select_for_update().get(plan=plan)
+
+
+def encrypt_anew() -> int:
+    """Encrypt with the first key what another one had encrypted, a transaction a batch; return how many batches."""
+    with_given = Batch.objects.exclude(given=b"").order_by("pk").values_list("pk", flat=True)
+    return sum(_encrypt_anew(pk) for pk in list(with_given))
+
+
+def encrypt_reports_anew() -> int:
+    """Do the same for the reports that no sweep has taken; return how many."""
+    return encrypt_waiting()
+
+
+@transaction.atomic
+def _encrypt_anew(batch_id: int) -> bool:
+    batch = Batch.objects.select_for_update(of=("self",)).select_related("plan").filter(pk=batch_id).first()
+    if batch is None or not batch.given or has_first_key(bytes(batch.given)):
+        return False
+    secret = columns.about(batch.plan.digest, batch.number)
+    batch.given = seal(open_sealed(bytes(batch.given), about=secret), about=secret)
+    batch.save(update_fields=["given"])
+    return True

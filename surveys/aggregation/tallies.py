@@ -6,6 +6,7 @@ from dpengine.estimates import Estimate, Noise, share
 from dpengine.local.channels import Channel
 from dpengine.local.table import Table
 from dpengine.privacy import Neighbours
+from surveys.design.documents import Given
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,16 +15,16 @@ class PublicTally:
 
     Under change-one the number of reports is public. A question with two possible reports is then
     one count, for the other is n minus it; changing one report moves it by 1. Any other tally moves
-    by what its channel says.
+    by what its channel says. An answer sent as given has no channel; its tally counts people themselves.
     """
 
     name: str
-    channel: Channel
+    channel: Channel | Given
     neighbours: Neighbours
 
     @property
     def is_one_count(self) -> bool:
-        two_reports = isinstance(self.channel, Table) and self.channel.reports == 2
+        two_reports = isinstance(self.channel, Table | Given) and self.channel.reports == 2
         return two_reports and self.neighbours is Neighbours.CHANGE_ONE
 
     @property

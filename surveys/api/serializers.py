@@ -2,29 +2,62 @@ from typing import Any
 
 from rest_framework import serializers
 
-from surveys.releases.models import Release
+from surveys.releases.queries import Publication, asked_of
 
 
-class ReleaseSerializer(serializers.ModelSerializer):
-    """A release: its numbers with intervals, how they were made, and what they cost."""
+class PublicationSerializer(serializers.Serializer[Publication]):
+    """A release or a series: its numbers with intervals, how they were made, and what they cost."""
 
-    plan = serializers.CharField(source="request.plan.digest")
-    wave = serializers.IntegerField(source="request.plan.wave")
-    charge = serializers.SerializerMethodField()
-    method = serializers.SerializerMethodField()
+    def to_representation(self, instance: Publication) -> dict[str, Any]:
+        request, content = instance.request, instance.request.plan.content
+        return {
+            "number": instance.number,
+            "kind": request.kind,
+            "title": instance.title,
+            "asked_by": request.who,
+            "parameters": asked_of(request).document(),
+            "plan": request.plan.digest,
+            "wave": request.plan.wave,
+            "published_on": instance.published_on.isoformat(),
+            "charge": _charge(instance),
+            "method": {
+                "name": instance.entry.mechanism,
+                "sensitivity": instance.entry.sensitivity,
+                "unit": content["unit"],
+                "neighbours": content["neighbours"],
+            },
+            **_numbers(instance),
+        }
 
-    class Meta:
-        model = Release
-        fields = ("plan", "wave", "published_on", "charge", "method", "numbers")
 
-    def get_charge(self, release: Release) -> dict[str, Any]:
-        entry = release.entry
-        return {"epsilon": str(entry.epsilon), "row": entry.number, "statistic": entry.statistic}
+def _charge(publication: Publication) -> dict[str, Any]:
+    entry = publication.entry
+    return {
+        "epsilon": None if entry.epsilon is None else str(entry.epsilon),
+        "rho": str(entry.rho),
+        "delta": str(entry.delta),
+        "row": entry.number,
+        "statistic": entry.statistic,
+    }
 
-    def get_method(self, release: Release) -> dict[str, Any]:
-        content = release.request.plan.content
-        return {"name": release.entry.mechanism, "unit": content["unit"], "neighbours": content["neighbours"]}
 
-    def to_representation(self, instance: Release) -> dict[str, Any]:
-        data = super().to_representation(instance)
-        return {**data, **data.pop("numbers")}
+def _numbers(publication: Publication) -> dict[str, Any]:
+    """Return the numbers of a release, or all steps of a series, oldest first."""
+    if publication.release is not None:
+        return _plain(publication.release.numbers)
+    steps = [
+        {
+            "step": step.number,
+            "question": step.question,
+            "published_on": step.published_on.isoformat(),
+            **_plain(step.numbers),
+        }
+        for step in publication.steps
+    ]
+    return {"is_over": bool(publication.series and publication.series.is_over), "steps": steps}
+
+
+def _plain(numbers: dict[str, Any]) -> dict[str, Any]:
+    """Return published numbers; the words of their method under a name of their own."""
+    kept = {name: value for name, value in numbers.items() if name != "method"}
+    return {**kept, "in_words": numbers.get("method", "")}

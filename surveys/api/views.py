@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from surveys.api.serializers import ReleaseSerializer
+from surveys.api.serializers import PublicationSerializer
 from surveys.compression import gzip_public
 from surveys.design import queries as design
 from surveys.people.queries import readable_study
@@ -34,9 +34,9 @@ def plan(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 class ReleasesView(APIView):
-    """Everything a study has published, newest first."""
+    """Everything a study has published, by its rule and on request, newest first."""
 
     def get(self, request: Request, slug: str) -> Response:
         study = readable_study(slug, request.user)
-        found: list[Any] = releases.releases_of(study)
-        return Response({"study": study.slug, "releases": ReleaseSerializer(found, many=True).data})
+        found: Any = releases.publications_of(study)
+        return Response({"study": study.slug, "releases": PublicationSerializer(found, many=True).data})

@@ -9,7 +9,7 @@ from dpengine.estimates import Estimate, Variance
 from surveys.dashboard.pictures import Axis, Bar, narrowed, percent
 from surveys.design import queries as design
 from surveys.design.queries import Odds
-from surveys.releases.models import Release
+from surveys.releases.models import Release, Step
 
 MANY = 50  # false reports, to make the harm of one easier to see
 
@@ -67,7 +67,7 @@ class Result:
 
     number: int
     question: dict[str, Any]
-    odds: Odds
+    odds: Odds | None  # none where the answer was sent as given
     contrast: float  # how far one answer moves the expected share of reports
     n: int
     axis: Axis
@@ -82,11 +82,16 @@ class Result:
 
     @property
     def own(self) -> str:
-        return f"{float(self.odds.own):.6g}"
+        return f"{float(self.odds.own):.6g}" if self.odds else "1"
 
     @property
     def other(self) -> str:
-        return f"{float(self.odds.other):.6g}"
+        return f"{float(self.odds.other):.6g}" if self.odds else "0"
+
+    @property
+    def noise(self) -> str:
+        """Name the law of the chance that was added: the word picks the sentence in dashboard/noise.html."""
+        return "laplace" if "epsilon" in self.mechanism else "refresh" if "step" in self.mechanism else "gaussian"
 
     @property
     def is_binary(self) -> bool:
@@ -119,24 +124,27 @@ class Result:
         return 100 / (self.n * self.contrast)
 
 
-def results_of(release: Release) -> list[Result]:
-    """Return every question of a release, in the Plan's order."""
+def results_of(release: Release | Step) -> list[Result]:
+    """Return every question of a release of shares, in the Plan's order."""
     return list(_results(release.request.plan.content, release.numbers))
 
 
 def _results(content: dict[str, Any], numbers: dict[str, Any]) -> Iterator[Result]:
     confidence, n = numbers["confidence"], numbers["n"]
-    for number, (question, found) in enumerate(zip(content["questions"], numbers["questions"], strict=True), start=1):
+    by_name = {found["name"]: found for found in numbers["questions"]}
+    for number, question in enumerate(content["questions"], start=1):
+        if (found := by_name.get(question["name"])) is None:
+            continue
         estimates = [_estimate(choice, confidence) for choice in found["choices"]]
-        odds = design.odds_of(question)
+        odds = design.odds_of(question) if question["protection"] == "device" else []
         order = design.shown_order(question)
         drawn = order[:1] if question["kind"] == "yes_no" and len(order) == 2 else order  # No mirrors Yes
         axis = Axis.covering(estimates[index] for index in drawn)
         yield Result(
             number=number,
             question=question,
-            odds=odds[order[0]],
-            contrast=min(float(each.own - each.other) for each in odds),
+            odds=odds[order[0]] if odds else None,
+            contrast=min((float(each.own - each.other) for each in odds), default=1.0),
             n=n,
             axis=axis,
             rows=[_row(found["choices"][index], estimates[index], axis) for index in order],

@@ -1,5 +1,6 @@
 """What people see who are not answering: home, the studies shared with them, results."""
 
+import datetime
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from surveys.dashboard.asked import summary_of
 from surveys.dashboard.progress import Progress, progress_of
 from surveys.dashboard.results import MANY, results_of
 from surveys.design import queries as design
@@ -17,7 +19,7 @@ from surveys.design.models import Plan, Study
 from surveys.ledger import queries as ledger
 from surveys.people import queries as people
 from surveys.releases import queries as releases
-from surveys.releases.models import Release
+from surveys.releases.models import Release, Step
 
 ON_A_PAGE = 25
 
@@ -70,33 +72,56 @@ def _show(request: HttpRequest, study: Study, *, shared: bool) -> HttpResponse:
     plan = design.latest_plan(study.slug)
     if plan is None:
         return render(request, "dashboard/draft.html", {"study": study})
-    published = releases.releases_of(study)
+    published = releases.by_rule_of(study)
     shown = _chosen(published, request.GET.get("release"))
     context: dict[str, Any] = {
         "shared": shared,
         "study": study,
         "plan": plan,
         "progress": _progress(plan, ledger.accounts(), releases.latest_releases([plan])),
-        "published": published,
+        "published": [(key_of(each), each) for each in published],
         "shown": shown,
         "results": results_of(shown) if shown else [],
+        "numbers_asked": [question for question in plan.content["questions"] if question["kind"] == "number"],
         "many": MANY,
         "link": request.build_absolute_uri(study.get_absolute_url()) + f"#{plan.digest}",
+        **_asked_for(request, study, plan, shared=shared),
     }
     return render(request, "dashboard/study.html", context)
 
 
-def _chosen(published: list[Release], row: str | None) -> Release | None:
-    """Return the release paid for by a row of the ledger, the newest if none is named."""
-    if row is None:
+def _asked_for(request: HttpRequest, study: Study, plan: Plan, *, shared: bool) -> dict[str, Any]:
+    """Return what was asked for beside the study's own numbers, and whether this reader may ask for more."""
+    answered = [(each, summary_of(each)) for each in releases.publications_of(study) if not each.is_by_rule]
+    if not shared:
+        return {"answered": answered}
+    return {
+        "answered": answered,
+        "waiting": [(each, releases.title_of(each)) for each in releases.unanswered_of(study)],
+        "may_ask": people.may_ask(request.user, study),
+        "reason": releases.may_ask(plan, datetime.datetime.now(datetime.UTC).date()),
+    }
+
+
+def _chosen(published: list[Release | Step], key: str | None) -> Release | Step | None:
+    """Return the release, or the refresh, of this key: the newest if none is named."""
+    if key is None:
         return published[0] if published else None
-    for release in published:
-        if str(release.entry.number) == row:
-            return release
+    for each in published:
+        if key_of(each) == key:
+            return each
     raise Http404("no release has this number")
 
 
-def _progress(plan: Plan | None, accounts: dict[int, ledger.Account], last: dict[int, Release]) -> Progress | None:
+def key_of(published: Release | Step) -> str:
+    """Return the row of the ledger that paid for it, and which refresh it is if there are several: 3, or 3.12."""
+    row = str(published.entry.number)
+    return f"{row}.{published.number}" if isinstance(published, Step) else row
+
+
+def _progress(
+    plan: Plan | None, accounts: dict[int, ledger.Account], last: dict[int, Release | Step]
+) -> Progress | None:
     if plan is None or plan.study.budget_id is None:
         return None
     account = accounts[plan.study.budget_id]

@@ -1,9 +1,10 @@
-"""The real answers behind the demo study: as the people gave them, before any browser changed them."""
+"""The real answers behind the demo studies: as the people gave them, before any browser changed them."""
 
 import csv
 from pathlib import Path
 
-FILE = Path(__file__).parent / "data" / "nhanes.csv"
+FOLDER = Path(__file__).parent / "data"
+MOST_PARTNERS = 100  # that the question takes
 
 # Question: its column, and what each choice is called there. A blank is the last choice, “Prefer not to say”.
 COLUMNS = {
@@ -14,8 +15,34 @@ COLUMNS = {
 }
 
 
+HABITS = {
+    "gender": ("Gender", ("female", "male")),
+    "schooling": ("Education", ("8th Grade", "9 - 11th Grade", "High School", "Some College", "College Grad")),
+    "depressed": ("Depressed", ("None", "Several", "Most")),
+    "hard_drugs": ("HardDrugs", ("No", "Yes")),
+}
+HABIT_NUMBERS = {"age": "Age", "partners": "SexNumPartnLife", "drinking_days": "AlcoholYear"}
+
+
 def people() -> list[dict[str, int]]:
     """Return every person's true choices, by question."""
-    with FILE.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    return [{name: choices.index(row[column]) for name, (column, choices) in COLUMNS.items()} for row in rows]
+    return [_choices(row, COLUMNS) for row in _rows("nhanes.csv")]
+
+
+def people_with_habits() -> list[dict[str, int]]:
+    """Return the true choices and numbers of everyone who gave them all."""
+    return [{**_choices(row, HABITS), **_numbers(row)} for row in _rows("habits.csv")]
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with (FOLDER / name).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _choices(row: dict[str, str], columns: dict[str, tuple[str, tuple[str, ...]]]) -> dict[str, int]:
+    return {name: choices.index(row[column]) for name, (column, choices) in columns.items()}
+
+
+def _numbers(row: dict[str, str]) -> dict[str, int]:
+    found = {name: int(row[column]) for name, column in HABIT_NUMBERS.items()}
+    return {**found, "partners": min(found["partners"], MOST_PARTNERS)}

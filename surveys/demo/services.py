@@ -1,8 +1,8 @@
-"""Bring the demo: two studies, three accounts, and 3,615 people who answer as browsers do.
+"""Bring the demo: three studies, their accounts, and 3,615 people who answer as browsers do, 1,551 of them twice.
 
 Everything goes through the doors that anyone else uses: the study is opened, every answer is
 randomised by the channel of the frozen Plan, every report is read and accepted by intake,
-then swept, closed and published. Calling it again changes nothing.
+then swept, closed and published, or asked for by the researcher. Calling it again changes nothing.
 """
 
 import datetime
@@ -17,13 +17,23 @@ from dpengine.local.channels import Channel
 from dpengine.randomness import Words, system_words
 from surveys.aggregation import services as aggregation
 from surveys.demo import answers
-from surveys.demo.studies import HEALTH, HEALTH_QUESTIONS, MEDICINES, MEDICINES_QUESTIONS
+from surveys.demo.studies import (
+    HABITS,
+    HABITS_ASKED,
+    HABITS_CHECKED,
+    HABITS_QUESTIONS,
+    HEALTH,
+    HEALTH_QUESTIONS,
+    MEDICINES,
+    MEDICINES_QUESTIONS,
+)
 from surveys.design import documents
 from surveys.design import services as design
 from surveys.design.models import Plan
 from surveys.intake.reports import open_envelope, read_report
 from surveys.intake.services import accept
 from surveys.people import services as people
+from surveys.releases import queries as published
 from surveys.releases import services as releases
 
 
@@ -46,22 +56,38 @@ def bring(*, now: datetime.datetime) -> None:
         users = [
             people.ensure_user(username=x.username, password=x.password, is_admin=x.role == "admin") for x in LOGINS
         ]
-        health, is_new = ensure_study(HEALTH, HEALTH_QUESTIONS, now.date())
-        medicines, _ = ensure_study(MEDICINES, MEDICINES_QUESTIONS, now.date())
-        for study in (health.study, medicines.study):
-            people.share(study=study, user=users[1])
+        health, is_new = ensure_study(HEALTH, HEALTH_QUESTIONS, now)
+        medicines, _ = ensure_study(MEDICINES, MEDICINES_QUESTIONS, now)
+        habits, is_open = ensure_study(HABITS, HABITS_QUESTIONS, now)
+        for study in (health.study, medicines.study, habits.study):
+            people.share(study=study, user=users[1], may_ask=True)
         if is_new:
             answer_as_browsers(health, answers.people(), now.date())
             design.close_plan(plan_id=health.pk, today=now.date())
+        if is_open:
+            answer_as_browsers(habits, answers.people_with_habits(), now.date())
+            design.close_plan(plan_id=habits.pk, today=now.date())
     aggregation.sweep_all(today=now.date())
     releases.publish_due(now=now)
+    if not published.requests_of(habits.study).exists():
+        ask_as_a_researcher(habits, now)
 
 
-def ensure_study(study: dict[str, Any], questions: list[dict[str, Any]], today: datetime.date) -> tuple[Plan, bool]:
+def ensure_study(study: dict[str, Any], questions: list[dict[str, Any]], now: datetime.datetime) -> tuple[Plan, bool]:
     """Return the open or closed Plan of a study, making and opening it if there is none of its name."""
     made = design.draft_study(study=study, questions=questions)
     plan = made.plan
-    return (plan, False) if plan else (design.open_study(study_id=made.pk, today=today), True)
+    return (plan, False) if plan else (design.open_study(study_id=made.pk, who=LOGINS[0].username, now=now), True)
+
+
+@transaction.atomic
+def ask_as_a_researcher(plan: Plan, now: datetime.datetime) -> None:
+    """Ask for what the demo shows, and publish it as a worker does: here and now, for none is running yet."""
+    for kind, parameters in HABITS_ASKED:
+        asked = releases.ask_for(plan=plan, kind=kind, parameters=parameters, who=LOGINS[1].username, now=now)
+        made = releases.publish(request_id=asked.pk, now=now)
+        if kind == "check":
+            releases.take_step(series_id=made.pk, now=now, question=HABITS_CHECKED)
 
 
 def answer_as_browsers(plan: Plan, truths: list[dict[str, int]], today: datetime.date) -> None:
@@ -73,6 +99,7 @@ def answer_as_browsers(plan: Plan, truths: list[dict[str, int]], today: datetime
 
 
 def message(digest: str, truth: dict[str, int], channels: dict[str, Channel], words: Words = system_words) -> bytes:
-    """Return the bytes that a browser would send for these true answers."""
+    """Return the bytes that a browser would send for these true answers; what has no channel is sent as given."""
     randomised = {name: channel.randomise(truth[name], words) for name, channel in channels.items()}
-    return json.dumps({"plan": digest, "report_id": secrets.token_hex(16), "answers": randomised}).encode()
+    given = {name: value for name, value in truth.items() if name not in channels}
+    return json.dumps({"plan": digest, "report_id": secrets.token_hex(16), "answers": {**randomised, **given}}).encode()

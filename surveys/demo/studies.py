@@ -1,4 +1,4 @@
-"""The two demo studies, as an admin would type them."""
+"""The demo studies, as an admin would type them."""
 
 from decimal import Decimal
 from typing import Any
@@ -85,3 +85,89 @@ MEDICINES_QUESTIONS: list[dict[str, Any]] = [
         "may_decline": True,
     },
 ]
+
+HABITS: dict[str, Any] = {
+    "slug": "partners-and-drinking",
+    "title": "Partners and drinking",
+    "organisation": "Candor demo · answers from NHANES 2009–2012",
+    "purpose": (
+        "Shows what a researcher can ask for: 1,551 people of a national health survey. Two answers were changed by "
+        "chance on the device, the others sent as given, kept encrypted, and published only when somebody asks."
+    ),
+    "contact": "demo@example.org",
+    "cap": Decimal(4),
+    "cap_delta": "0.000001",
+    "release_epsilon": Decimal(2),
+    "rule": "on-request",
+}
+HABITS_QUESTIONS: list[dict[str, Any]] = [
+    {
+        "name": "hard_drugs",
+        "kind": "yes_no",
+        "text": "Have you ever tried cocaine, crack, heroin or methamphetamine?",
+        "label": "Ever tried a hard drug",
+    },
+    {
+        "name": "depressed",
+        "kind": "single",
+        "text": "In the last two weeks, on how many days did you feel down, depressed or hopeless?",
+        "label": "Felt down, depressed or hopeless",
+        "choices": "None\nSeveral days\nMost days",
+    },
+    {
+        "name": "gender",
+        "kind": "single",
+        "protection": "publication",
+        "text": "What is your gender?",
+        "label": "Gender",
+        "choices": "Woman\nMan",
+    },
+    {
+        "name": "schooling",
+        "kind": "single",
+        "protection": "publication",
+        "text": "What is the highest school you have finished?",
+        "label": "Schooling",
+        "choices": "8th grade or less\n9th to 11th grade\nHigh school\nSome college\nCollege",
+    },
+    {
+        "name": "age",
+        "kind": "number",
+        "protection": "publication",
+        "text": "How old are you?",
+        "label": "Age",
+        "least": 18,
+        "most": 100,
+        "unit": "years",
+    },
+    {
+        "name": "partners",
+        "kind": "number",
+        "protection": "publication",
+        "text": "With how many people have you had sex in your life?",
+        "label": "Partners in life",
+        "help": "If there were more than 100, enter 100.",
+        "least": 0,
+        "most": 100,
+        "unit": "people",
+    },
+    {
+        "name": "drinking_days",
+        "kind": "number",
+        "protection": "publication",
+        "text": "On how many days of the last year did you drink alcohol?",
+        "label": "Days with alcohol in a year",
+        "least": 0,
+        "most": 366,
+        "unit": "days",
+    },
+]
+HABITS_ASKED: list[tuple[str, dict[str, Any]]] = [  # by the researcher, once it has closed
+    ("mean", {"question": "partners", "epsilon": "0.1", "spread": "bound"}),
+    ("quantile", {"question": "drinking_days", "percent": "50", "method": "exponential", "epsilon": "0.3"}),
+    ("most_common", {"question": "schooling", "best": 1, "epsilon": "0.1"}),
+    ("crosstab", {"rows": "hard_drugs", "within": "gender", "epsilon": "0.2"}),
+    ("synthetic", {"questions": ["gender", "schooling", "age"], "bins": 10, "epsilon": "0.3"}),
+    ("check", {"questions": ["gender", "schooling"], "tolerance": "5", "numbers": 5, "epsilon": "0.2"}),
+]
+HABITS_CHECKED: dict[str, Any] = {"question": "gender", "choice": 2, "percent": "53"}  # found in the synthetic set

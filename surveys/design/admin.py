@@ -1,4 +1,7 @@
-"""Design studies in Django's admin: edit a draft, open it, close it, begin the next wave."""
+"""Design studies and panels in Django's admin: edit a draft, open it, close it, begin the next wave, retire it.
+
+What touches ε asks why once a study is saved, and goes to the ledger with old, new, who and when.
+"""
 
 import datetime
 from typing import Any
@@ -10,14 +13,26 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.html import format_html
 
-from surveys.design import documents, services
-from surveys.design.models import Plan, Question, Study
+from surveys.design import changes, documents, pages, services, wording
+from surveys.design.forms import PanelForm, StudyForm, WithinLimits
+from surveys.design.models import Panel, Question, Study
+from surveys.design.queries import State, standings
+
+AS_GIVEN = (
+    "Every answer reaches this site as it was given: its ε on the way is infinite (the one above counts for nothing). "
+    "The team’s server can read these answers, and so can whoever takes the database together with its key, "
+    "or a court. They are kept encrypted and leave only in publications that chance has changed. Respondents are told "
+    "so before they answer, with each such question and with their receipt, and the public registry says it too."
+)
 
 
 class QuestionForm(forms.ModelForm):
     class Meta:
         model = Question
-        fields = ("position", "name", "kind", "text", "label", "help", "choices", "may_decline", "epsilon")
+        fields = (
+            *("position", "name", "kind", "text", "label", "help", "choices", "may_decline"),
+            *("least", "most", "unit", "protection", "epsilon"),
+        )
         widgets = {"choices": forms.Textarea(attrs={"rows": 5})}
 
 
@@ -26,7 +41,8 @@ class DraftOnly:
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         study = obj if isinstance(obj, Study) else None
-        return super().has_change_permission(request, obj) and (study is None or study.plan is None)  # type: ignore[misc]
+        is_draft = study is None or (study.plan is None and not study.is_retired)
+        return super().has_change_permission(request, obj) and is_draft  # type: ignore[misc]
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         study = obj if isinstance(obj, Study) else None
@@ -37,12 +53,14 @@ class DraftOnly:
 class QuestionInline(DraftOnly, admin.StackedInline):
     model = Question
     form = QuestionForm
+    formset = WithinLimits
     extra = 0
     min_num = 1
     readonly_fields = ("consequences",)
     fieldsets = (
         (None, {"fields": (("position", "name", "kind"), "text", "label", "help", "choices", "may_decline")}),
-        ("Protection", {"fields": ("epsilon", "consequences")}),
+        ("If the answer is a whole number", {"fields": (("least", "most", "unit"),)}),
+        ("Protection", {"fields": ("protection", "epsilon", "consequences")}),
     )
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -51,57 +69,118 @@ class QuestionInline(DraftOnly, admin.StackedInline):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self.has_change_permission(request, obj)
 
-    @admin.display(description="of 100 people")
+    @admin.display(description="what this does")
     def consequences(self, question: Question) -> str:
-        """Say what the ε of a saved question does, in odds."""
+        """Say what the protection of a saved question does: in odds, or who can read what."""
         if question._state.adding:
-            return "Save to see what this ε does."
+            return "Save to see what this does."
+        if question.protection == documents.PUBLICATION:
+            return AS_GIVEN
         channel = documents.channel_of(question)
         own = min(99, round(100 * float(channel.margins()[-1].truth)))
-        loss = f"{own} send their own answer; e to the ε is {float(channel.loss):.4f}, never more than asked for."
-        return f"{loss} {documents.reason_for_channel(question)}"
+        loss = f"e to the ε is {float(channel.loss):.4f}, never more than asked for."
+        return f"Of 100 people, {own} send their own answer; {loss} {documents.reason_for_channel(question)}"
 
 
 @admin.register(Study)
-class StudyAdmin(DraftOnly, admin.ModelAdmin):
-    list_display = ("title", "organisation", "wave", "state", "cap")
+class StudyAdmin(DraftOnly, pages.WithActs, admin.ModelAdmin):
+    form = StudyForm
+    list_display = ("title", "organisation", "wave", "state", "cap", "retires_on")
+    list_select_related = ("panel",)
     search_fields = ("title", "organisation", "slug")
     prepopulated_fields = {"slug": ("title",)}
     inlines = (QuestionInline,)
-    actions = ("open_studies", "close_studies", "begin_waves")
-    readonly_fields = ("state", "link")
+    acts = (pages.LOWER, pages.LIMIT, pages.RETIRE)
+    actions = ("open_studies", "close_studies", "begin_waves", "lower_the_cap", "retire_study")
+    readonly_fields = ("state", "link", "spent", "what_the_cap_means", "what_the_rule_means")
     fieldsets = (
         (None, {"fields": ("state", "link", "title", "slug", "organisation", "purpose", "contact")}),
-        ("What is protected", {"fields": ("unit", "neighbours", "cap")}),
-        ("Publication", {"fields": ("rule", "hours", "release_epsilon", "smallest_batch", "results", "closes_on")}),
+        (
+            "What is protected",
+            {
+                "fields": ("unit", "neighbours", "panel", "cap", "cap_delta", "what_the_cap_means", "spent"),
+                "description": "What all publications together may ever give away about one person. "
+                "From the first opening on these stay; the cap alone can be lowered.",
+            },
+        ),
+        (
+            "Limits of one answer",
+            {
+                "fields": (("epsilon_floor", "epsilon_ceiling"),),
+                "description": "Between which ε each answer that is changed on the device must lie. "
+                "Only the site's admin changes them.",
+            },
+        ),
+        (
+            "Publication",
+            {
+                "fields": (
+                    "rule",
+                    "release_epsilon",
+                    ("hours", "horizon"),
+                    "what_the_rule_means",
+                    "smallest_batch",
+                    "results",
+                )
+            },
+        ),
+        ("Days", {"fields": ("closes_on", "retires_on")}),
     )
+    why_fieldset = ("Reason", {"fields": ("why",)})
+    lasting = ("slug", "unit", "neighbours", "panel", "cap", "cap_delta", "results")
+
+    def get_fieldsets(self, request: HttpRequest, obj: Study | None = None) -> Any:
+        """A new study has no terms yet that could change; one that cannot be edited asks for no reason."""
+        editable = obj is not None and self.has_change_permission(request, obj)
+        return (*self.fieldsets, self.why_fieldset) if editable else self.fieldsets
 
     def get_prepopulated_fields(self, request: HttpRequest, obj: Study | None = None) -> dict[str, Any]:
         return {"slug": ("title",)} if obj is None else {}
 
     def get_readonly_fields(self, request: HttpRequest, obj: Study | None = None) -> tuple[str, ...]:
-        """Once a wave has opened, its link is out and its budget is open: their terms stay."""
-        lasting = ("slug", "unit", "neighbours", "cap", "results") if obj is not None and obj.plans.exists() else ()
-        return (*self.readonly_fields, *lasting)
+        """Once a wave has opened, its link is out and its budget is open: their terms stay. Limits are the site's."""
+        lasting = self.lasting if obj is not None and obj.plans.exists() else ()
+        limits = () if request.user.has_perm("design.set_limits") else ("epsilon_floor", "epsilon_ceiling")
+        return (*self.readonly_fields, *lasting, *limits)
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show or take the form; if the study was opened while it was filled in, say so, with nothing saved."""
         try:
             return super().changeform_view(request, *args, **kwargs)
-        except services.CannotOpen as error:
-            messages.error(request, f"{error} Nothing was saved.")
+        except pages.REFUSALS as refusal:
+            messages.error(request, f"{refusal} Nothing was saved.")
             return redirect(request.path)
 
     def save_model(self, request: HttpRequest, obj: Study, form: Any, change: bool) -> None:
         """Save what was typed and nothing else, unless someone has opened the study meanwhile."""
         if not change:
             return super().save_model(request, obj, form, change)
-        services.lock_draft(study_id=obj.pk)
-        return obj.save(update_fields=form.changed_data)
+        form.before = changes.terms_of(services.lock_draft(study_id=obj.pk))
+        return obj.save(update_fields=[name for name in form.changed_data if name != "why"])
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Save the questions, then write down which terms are no longer as they were."""
+        super().save_related(request, form, formsets, change)
+        if change:
+            record_changes(request, form, Study.objects.get(pk=form.instance.pk))
 
     @admin.display(description="state")
     def state(self, study: Study) -> str:
-        return state_of(study.plan) if study.pk else "draft"
+        if not study.pk:
+            return State.DRAFT
+        return state_of(study)
+
+    @admin.display(description="what is spent")
+    def spent(self, study: Study) -> str:
+        return wording.spending(study.budget_id)
+
+    @admin.display(description="what the cap means")
+    def what_the_cap_means(self, study: Study) -> str:
+        return wording.cap_means(study) if study.pk else "Save to see what this cap means in odds."
+
+    @admin.display(description="what the rule means")
+    def what_the_rule_means(self, study: Study) -> str:
+        return wording.rule_means(study) if study.pk else "Save to see what this rule costs."
 
     @admin.display(description="link for respondents")
     def link(self, study: Study) -> str:
@@ -114,24 +193,38 @@ class StudyAdmin(DraftOnly, admin.ModelAdmin):
 
     @admin.action(description="Open: freeze the Plan and take answers", permissions=["change_any"])
     def open_studies(self, request: HttpRequest, studies: QuerySet[Study]) -> None:
+        by: dict[str, Any] = {"who": pages.who(request), "now": _now()}
         for study in studies:
-            self._try(request, study, "is open.", lambda pk=study.pk: services.open_study(study_id=pk, today=_today()))
+            self._try(request, study, "is open.", lambda pk=study.pk: services.open_study(study_id=pk, **by))
 
     @admin.action(description="Close: take no more answers", permissions=["change_any"])
     def close_studies(self, request: HttpRequest, studies: QuerySet[Study]) -> None:
+        today = _now().date()
         for study in studies:
             plan = study.plan
             if plan is None:
                 messages.error(request, f"“{study}” is a draft: there is nothing to close.")
             else:
-                self._try(
-                    request, study, "is closed.", lambda pk=plan.pk: services.close_plan(plan_id=pk, today=_today())
-                )
+                self._try(request, study, "is closed.", lambda pk=plan.pk: services.close_plan(plan_id=pk, today=today))
 
     @admin.action(description="Begin the next wave as a draft", permissions=["change_any"])
     def begin_waves(self, request: HttpRequest, studies: QuerySet[Study]) -> None:
         for study in studies:
             self._try(request, study, "is a draft again.", lambda pk=study.pk: services.begin_wave(study_id=pk))
+
+    @admin.action(description="Lower the cap, with a reason", permissions=["change_any"])
+    def lower_the_cap(self, request: HttpRequest, studies: QuerySet[Study]) -> HttpResponse | None:
+        return self._page_of_one(request, studies, pages.LOWER)
+
+    @admin.action(description="Retire for good, with a reason", permissions=["change_any"])
+    def retire_study(self, request: HttpRequest, studies: QuerySet[Study]) -> HttpResponse | None:
+        return self._page_of_one(request, studies, pages.RETIRE)
+
+    def _page_of_one(self, request: HttpRequest, studies: QuerySet[Study], act: pages.Act) -> HttpResponse | None:
+        if len(studies) == 1:
+            return redirect(f"{studies[0].pk}/{act.name}/")
+        messages.error(request, f"{act.title}: choose one study at a time; {len(studies)} are chosen.")
+        return None
 
     def has_change_any_permission(self, request: HttpRequest) -> bool:
         return self.has_change_permission(request)
@@ -139,17 +232,92 @@ class StudyAdmin(DraftOnly, admin.ModelAdmin):
     def _try(self, request: HttpRequest, study: Study, done: str, act: Any) -> None:
         try:
             act()
-        except services.CannotOpen as error:
-            messages.error(request, str(error))
+        except pages.REFUSALS as refusal:
+            messages.error(request, str(refusal))
         else:
             messages.success(request, f"“{study}” {done}")
 
 
-def state_of(plan: Plan | None) -> str:
-    if plan is None:
-        return "draft"
-    return "collecting" if plan.is_open else f"closed on {plan.closed_on}"
+@admin.register(Panel)
+class PanelAdmin(pages.WithActs, admin.ModelAdmin):
+    form = PanelForm
+    list_display = ("name", "slug", "cap", "local_cap")
+    search_fields = ("name", "slug")
+    prepopulated_fields = {"slug": ("name",)}
+    acts = (pages.PANEL_LOWER, pages.PANEL_LOWER_ANSWERS)
+    readonly_fields = ("spent", "spent_on_answers", "what_the_cap_means", "what_the_answers_mean")
+    fieldsets = (
+        (None, {"fields": ("name", "slug")}),
+        (
+            "Publications of all its studies",
+            {"fields": ("neighbours", "cap", "cap_delta", "what_the_cap_means", "spent")},
+        ),
+        ("Answers to all its studies", {"fields": ("local_cap", "what_the_answers_mean", "spent_on_answers")}),
+    )
+    why_fieldset = ("Reason", {"fields": ("why",)})
+    lasting = ("slug", "neighbours", "cap", "cap_delta", "local_cap")
+
+    def get_fieldsets(self, request: HttpRequest, obj: Panel | None = None) -> Any:
+        editable = obj is not None and obj.central_budget_id is None
+        return (*self.fieldsets, self.why_fieldset) if editable else self.fieldsets
+
+    def get_prepopulated_fields(self, request: HttpRequest, obj: Panel | None = None) -> dict[str, Any]:
+        return {"slug": ("name",)} if obj is None else {}
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Panel | None = None) -> tuple[str, ...]:
+        """Once it has met a study its budgets are open: their terms stay."""
+        lasting = self.lasting if obj is not None and obj.central_budget_id is not None else ()
+        return (*self.readonly_fields, *lasting)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return super().has_delete_permission(request, obj) and (obj is None or obj.central_budget_id is None)
+
+    def save_model(self, request: HttpRequest, obj: Panel, form: Any, change: bool) -> None:
+        """Save what was typed and nothing else: a budget that was opened meanwhile keeps its panel."""
+        if not change:
+            return super().save_model(request, obj, form, change)
+        form.before = changes.terms_of_panel(services.lock_panel(panel_id=obj.pk, editing=form.changed_data))
+        obj.save(update_fields=[name for name in form.changed_data if name != "why"])
+        return record_changes(request, form, Panel.objects.get(pk=obj.pk))
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().changeform_view(request, *args, **kwargs)
+        except pages.REFUSALS as refusal:
+            messages.error(request, f"{refusal} Nothing was saved.")
+            return redirect(request.path)
+
+    @admin.display(description="what is spent")
+    def spent(self, panel: Panel) -> str:
+        return wording.spending(panel.central_budget_id)
+
+    @admin.display(description="what is spent")
+    def spent_on_answers(self, panel: Panel) -> str:
+        return wording.spending(panel.local_budget_id)
+
+    @admin.display(description="what the cap means")
+    def what_the_cap_means(self, panel: Panel) -> str:
+        return wording.cap_means(panel) if panel.pk else "Save to see what this cap means in odds."
+
+    @admin.display(description="what the cap means")
+    def what_the_answers_mean(self, panel: Panel) -> str:
+        return wording.panel_means(panel) if panel.pk else "Save to see what this cap means in odds."
 
 
-def _today() -> datetime.date:
-    return datetime.datetime.now(datetime.UTC).date()
+def record_changes(request: HttpRequest, form: Any, saved: Study | Panel) -> None:
+    why = form.cleaned_data.get("why", "")
+    services.record_changes(of=saved, before=form.before, who=pages.who(request), why=why, now=_now())
+
+
+def state_of(study: Study) -> str:
+    """Say how a study stands: its newest wave, or the day on which it ended."""
+    (standing,) = standings([study])
+    if standing.state is State.RETIRED:
+        return f"retired on {wording.day_said(study.retired_on)}: {study.retired_because}"
+    if standing.plan is None or standing.plan.wave < study.wave:
+        return State.DRAFT
+    return State.COLLECTING if standing.plan.is_open else f"closed on {wording.day_said(standing.plan.closed_on)}"
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)

@@ -16,7 +16,7 @@ from django.db import models
 from django.urls import reverse
 
 from dpengine.privacy import LARGEST_EPSILON
-from surveys.design import documents
+from surveys.design import documents, terms
 from surveys.ledger.models import Budget, EpsilonField
 
 LEAST_EPSILON = Decimal("0.01")  # below it no study of any size learns anything
@@ -27,6 +27,18 @@ class Rule(models.TextChoices):
 
     WHEN_CLOSED = "when-closed", "once, when it has closed"
     EVERY = "every", "every so many hours, and when it has closed"
+    CONTINUAL = "continual", "every so many hours, all of them paid on the first day"
+    ON_REQUEST = "on-request", "only what a researcher asks for"
+
+
+class Delta(models.TextChoices):
+    """The chance, in all, that the cap's promise fails. None: a pure cap, and pure mechanisms only."""
+
+    NONE = "0", "none: the cap always holds"
+    SIX = "0.000001", "one in a million"
+    SEVEN = "0.0000001", "one in ten million"
+    EIGHT = "0.00000001", "one in a hundred million"
+    NINE = "0.000000001", "one in a thousand million"
 
 
 class Results(models.TextChoices):
@@ -38,10 +50,46 @@ class Unit(models.TextChoices):
     """What one record is."""
 
     RESPONDENT_IN_STUDY = "respondent-in-study", "one person, in all waves of the study"
+    RESPONDENT_IN_WAVE = "respondent-in-wave", "one person, in one wave"
 
 
 class Neighbours(models.TextChoices):
     CHANGE_ONE = "change-one", "one person answers differently (how many answered is public)"
+
+
+class Panel(models.Model):
+    """People who meet several studies: what all of these together may give away about one of them.
+
+    Its unit is one person in all studies of the panel. A publication reads one wave of one study, in which a
+    member has one record, so what it costs in that study (unit `respondent-in-study`) is what it costs here, and
+    costs add up over studies as they do over waves. Both hold as long as nobody answers the same wave twice.
+    """
+
+    slug = models.SlugField(unique=True, max_length=60, help_text="Its name in the ledger: panel:slug")
+    name = models.CharField(max_length=120, help_text="Who they are.")
+    unit = models.CharField(max_length=40, default="respondent-in-panel", editable=False)
+    neighbours = models.CharField(max_length=20, choices=Neighbours, default=Neighbours.CHANGE_ONE)
+    cap = EpsilonField(
+        "cap for all publications, ε",
+        default=4,
+        validators=[MinValueValidator(LEAST_EPSILON), MaxValueValidator(LARGEST_EPSILON)],
+        help_text="How much all publications of all its studies together may ever give away about one person.",
+    )
+    cap_delta = models.CharField("chance that the cap fails, δ", max_length=20, choices=Delta, default=Delta.NONE)
+    local_cap = EpsilonField(
+        "cap for all answers of one person, ε",
+        default=8,
+        validators=[MinValueValidator(LEAST_EPSILON), MaxValueValidator(LARGEST_EPSILON)],
+        help_text="Charged when a wave opens. Counts answers changed on the device; one sent as given has no ε.",
+    )
+    central_budget = models.OneToOneField(Budget, on_delete=models.PROTECT, null=True, editable=False, related_name="+")
+    local_budget = models.OneToOneField(Budget, on_delete=models.PROTECT, null=True, editable=False, related_name="+")
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Study(models.Model):
@@ -60,21 +108,49 @@ class Study(models.Model):
     cap = EpsilonField(
         "cap for all publications, ε",
         default=2,
-        validators=[MaxValueValidator(LARGEST_EPSILON)],
+        validators=[MinValueValidator(LEAST_EPSILON), MaxValueValidator(LARGEST_EPSILON)],
         help_text="How much all publications together may ever give away about one person.",
     )
+    cap_delta = models.CharField("chance that the cap fails, δ", max_length=20, choices=Delta, default=Delta.NONE)
+    panel = models.ForeignKey(
+        Panel,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="studies",
+        help_text="The people who are asked, if the same ones meet several studies.",
+    )
+    epsilon_floor = EpsilonField(
+        "least ε of one answer",
+        default=LEAST_EPSILON,
+        validators=[MinValueValidator(LEAST_EPSILON)],
+        help_text="Set by the site’s admin: below it, answers are wasted.",
+    )
+    epsilon_ceiling = EpsilonField(
+        "greatest ε of one answer",
+        default=8,
+        validators=[MaxValueValidator(LARGEST_EPSILON)],
+        help_text="Set by the site’s admin: above it, answers are hardly protected.",
+    )
     rule = models.CharField("publish", max_length=20, choices=Rule, default=Rule.WHEN_CLOSED)
+    horizon = models.PositiveSmallIntegerField(
+        "publications in all",
+        default=52,
+        help_text="Counts only for “all of them paid on the first day”.",
+        validators=[MinValueValidator(2), MaxValueValidator(4096)],
+    )
     hours = models.PositiveSmallIntegerField(
         "hours between",
         default=24,
-        help_text="Counts only for “every so many hours”.",
+        help_text="Counts only where something is published every so many hours.",
         validators=[MinValueValidator(1)],
     )
     release_epsilon = EpsilonField(
         "cost of one publication, ε",
         default=1,
         validators=[MinValueValidator(LEAST_EPSILON)],
-        help_text="Shared equally by the questions.",
+        help_text="Shared equally by the questions. If all are paid on the first day: the cost of all. "
+        "If a researcher asks: the most that one request may cost.",
     )
     smallest_batch = models.PositiveIntegerField(
         default=100,
@@ -83,11 +159,17 @@ class Study(models.Model):
     )
     results = models.CharField("results are for", max_length=10, choices=Results, default=Results.PUBLIC)
     closes_on = models.DateField(null=True, blank=True, help_text="The last day of collecting, in UTC. Optional.")
+    retires_on = models.DateField(
+        null=True, blank=True, help_text="From this day on nothing is published ever again, and answers are erased."
+    )
+    retired_on = models.DateField(null=True, editable=False)
+    retired_because = models.CharField(max_length=200, blank=True, editable=False)
     budget = models.OneToOneField(Budget, on_delete=models.PROTECT, null=True, editable=False)
 
     class Meta:
         ordering = ("title",)
         verbose_name_plural = "studies"
+        permissions = (("set_limits", "Can set the least and the greatest ε of a study's answers"),)
 
     def __str__(self) -> str:
         return self.title
@@ -96,14 +178,17 @@ class Study(models.Model):
         return reverse("form", args=[self.slug])
 
     def clean(self) -> None:
-        if self.cap is not None and self.release_epsilon is not None and self.release_epsilon > self.cap:
-            message = f"One publication must cost at most the cap of {self.cap}; it is {self.release_epsilon}."
-            raise ValidationError({"release_epsilon": message})
+        if problems := terms.problems(self):
+            raise ValidationError(problems)
 
     @property
     def plan(self) -> "Plan | None":
         """Return the Plan of the present wave, or None while it is a draft."""
         return self.plans.filter(wave=self.wave).first()
+
+    @property
+    def is_retired(self) -> bool:
+        return self.retired_on is not None
 
 
 class Question(models.Model):
@@ -113,6 +198,11 @@ class Question(models.Model):
         YES_NO = "yes_no", "yes or no"
         SINGLE = "single", "single choice"
         LIKERT = "likert", "agreement on a scale (Likert)"
+        NUMBER = "number", "a whole number (sent as given)"
+
+    class Protection(models.TextChoices):
+        DEVICE = "device", "changed by chance on the device"
+        PUBLICATION = "publication", "sent as given, kept encrypted, published only as totals changed by chance"
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="questions")
     position = models.PositiveSmallIntegerField(default=1)
@@ -122,12 +212,16 @@ class Question(models.Model):
         help_text="Its key in reports, such as q1.",
     )
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.YES_NO)
+    protection = models.CharField(max_length=12, choices=Protection, default=Protection.DEVICE)
     text = models.CharField(max_length=300)
     label = models.CharField(max_length=80, help_text="A short form, for tables.")
     help = models.CharField(max_length=300, blank=True)
     choices = models.TextField(
         blank=True, help_text="One a line. Leave empty for yes or no, and for the five usual points of agreement."
     )
+    least = models.IntegerField(null=True, blank=True, help_text="The least number that counts.")
+    most = models.IntegerField(null=True, blank=True, help_text="The greatest number that counts.")
+    unit = models.CharField(max_length=40, blank=True, help_text="What the number counts, such as days.")
     may_decline = models.BooleanField("offers “Prefer not to say”", default=False)
     epsilon = EpsilonField(
         "loss of one answer, ε",
@@ -152,7 +246,7 @@ class Question(models.Model):
 
     def clean(self) -> None:
         try:
-            documents.channel_of(self)
+            documents.check(self)
         except (ValueError, TypeError) as error:
             raise ValidationError(str(error)) from error
 

@@ -1,7 +1,9 @@
 """Find Plans, and read what they say."""
 
 import datetime
+from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
 from math import floor
 from typing import Any
@@ -35,6 +37,60 @@ def published_studies() -> QuerySet[Study]:
 
 def plans() -> QuerySet[Plan]:
     return Plan.objects.select_related("study")
+
+
+def is_retired(plan: Plan) -> bool:
+    """Tell whether a Plan's study is retired, as the database has it now."""
+    return Study.objects.filter(pk=plan.study_id, retired_on__isnull=False).exists()
+
+
+def ended_on(plan: Plan, today: datetime.date) -> datetime.date | None:
+    """Return the day from which on nothing is published of a Plan's study, if it has come; as the database has it now.
+
+    The day of its retirement counts even if no worker has retired it yet. Whoever publishes asks after locking the
+    budget, which retiring locks too: then the answer holds to the end.
+    """
+    study = Study.objects.get(pk=plan.study_id)
+    if study.retired_on is not None:
+        return study.retired_on
+    return study.retires_on if study.retires_on is not None and study.retires_on <= today else None
+
+
+def retired_plans() -> QuerySet[Plan]:
+    """Return the Plans of retired studies: what each room has to erase its part of."""
+    return Plan.objects.filter(study__retired_on__isnull=False)
+
+
+class State(StrEnum):
+    """How a study stands, for people to read."""
+
+    DRAFT = "draft"
+    COLLECTING = "collecting"
+    CLOSED = "closed"
+    RETIRED = "retired"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A study, its newest Plan if it has opened, and how it stands."""
+
+    study: Study
+    plan: Plan | None
+
+    @property
+    def state(self) -> State:
+        if self.study.is_retired:
+            return State.RETIRED
+        if self.plan is None:
+            return State.DRAFT
+        return State.COLLECTING if self.plan.is_open else State.CLOSED
+
+
+def standings(studies: Iterable[Study]) -> list[Standing]:
+    """Return how studies stand, in their order, in one query."""
+    kept = list(studies)
+    newest = {plan.study_id: plan for plan in Plan.objects.filter(study__in=kept).order_by("wave")}
+    return [Standing(study, newest.get(study.pk)) for study in kept]
 
 
 def is_open_now(plan_id: int, today: datetime.date) -> bool:

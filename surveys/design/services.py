@@ -1,19 +1,29 @@
-"""Open a study, close it, begin its next wave."""
+"""Open a study, close it, begin its next wave, lower its cap, retire it.
+
+Every act that touches ε is a row of the ledger, with who did it, when, and why. Locks are taken in one order: study,
+its Plan, its panel, budgets (the ledger says in which order), so that no two of these wait for each other.
+"""
 
 import datetime
+from collections.abc import Callable, Collection
+from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
 
-from surveys.design import documents
-from surveys.design.models import Plan, Question, Study
+from dpengine.privacy import plain
+from surveys.design import changes, documents, opening, terms
+from surveys.design.models import Panel, Plan, Question, Study, Unit
+from surveys.design.refusals import CannotOpen, Refused
+from surveys.each import for_each
+from surveys.ledger import queries as accounts
 from surveys.ledger import services as ledger
+from surveys.ledger.models import Entry, Side
 
-LASTING_TERMS = ("slug", "unit", "neighbours", "caps", "results")
+__all__ = ["CannotOpen", "Refused"]
 
-
-class CannotOpen(Exception):
-    """The study is not fit to be answered; the message says what is missing."""
+RULE = "the study's rule"  # who retires a study, when nobody does
+LONGEST_REASON = Study._meta.get_field("retired_because").max_length or 0
 
 
 @transaction.atomic
@@ -27,60 +37,47 @@ def draft_study(*, study: dict[str, Any], questions: list[dict[str, Any]]) -> St
 
 def lock_draft(*, study_id: int) -> Study:
     """Hold a study until the transaction ends, so that it stays a draft; CannotOpen if it no longer is one."""
-    study = Study.objects.select_for_update().get(pk=study_id)
+    study = _hold(study_id)
+    if study.is_retired:
+        raise CannotOpen(f"“{study}” was retired on {_day(study.retired_on)}: it takes no answers any more.")
     if study.plan is not None:
         raise CannotOpen(f"“{study}” is open already, or was; begin a new wave to ask again.")
     return study
 
 
+def lock_panel(*, panel_id: int, editing: Collection[str]) -> Panel:
+    """Hold a panel until the transaction ends, so that none of its terms is edited that its budgets hold."""
+    panel = Panel.objects.select_for_update(of=("self",)).get(pk=panel_id)
+    if panel.central_budget_id is not None and {"slug", *changes.PANEL_TERMS} & set(editing):
+        raise Refused(f"“{panel}” has met a study: its terms stay, and its caps can only be lowered.")
+    return panel
+
+
 @transaction.atomic
-def open_study(*, study_id: int, today: datetime.date) -> Plan:
+def open_study(*, study_id: int, who: str, now: datetime.datetime) -> Plan:
     """Freeze the draft into a Plan and begin to take answers.
 
-    From here on nothing about this wave can change. The study's central budget is opened with
-    its first wave and its cap holds for all of them.
+    From here on nothing about this wave can change. The study's central budget is opened with its first wave and
+    its cap holds for all of them. In a panel the wave's local ε is charged first: if it cannot be paid, nothing opens.
     """
-    study = lock_draft(study_id=study_id)
-    if not study.questions.exists():
-        raise CannotOpen(f"“{study}” has no questions yet.")
-    if study.closes_on is not None and study.closes_on < today:
-        raise CannotOpen(f"“{study}” has its last day in the past: {study.closes_on}.")
-    document = _frozen(study)
+    study, today = lock_draft(study_id=study_id), _date(now)
+    opening.hold_panel(study)
+    opening.refuse_unfit(study, today)
+    document = opening.frozen(study)
+    opening.pay_panel(study, document, who=who, now=now)
     if study.budget is None:
-        study.budget = ledger.open_budget(
-            name=f"study:{study.slug}", unit=study.unit, neighbours=study.neighbours, cap=study.cap
-        )
+        study.budget = opening.open_budget(study, f"study:{study.slug}", unit=study.unit, who=who, now=now)
         study.save(update_fields=["budget"])
-    return Plan.objects.create(
+    plan = Plan.objects.create(
         study=study,
         wave=study.wave,
         document=document,
         digest=documents.digest(document),
         opened_on=today,
-        closes_on=study.closes_on,
+        closes_on=study.closes_on or _eve(study.retires_on),
     )
-
-
-def _frozen(study: Study) -> str:
-    try:
-        content = documents.compose(study)
-        documents.verify(content)
-    except (ValueError, documents.Unsound) as error:
-        raise CannotOpen(f"“{study}” cannot be opened. {error}") from error
-    if (first := study.plans.first()) is not None:
-        _refuse_changed_terms(first.content, content)
-    return documents.canonical(content)
-
-
-def _refuse_changed_terms(first: dict[str, Any], new: dict[str, Any]) -> None:
-    """All waves of a study share its address, its cap, what the cap counts, and who may read the results."""
-    for term in LASTING_TERMS:
-        if first[term] != new[term]:
-            raise CannotOpen(f"“{new['title']}”: {term} has been {_say(first[term])} since wave 1; it cannot change.")
-
-
-def _say(term: Any) -> str:
-    return str(term["central_epsilon"] if isinstance(term, dict) else term)
+    opening.record_opening(plan, who=who, now=now)
+    return plan
 
 
 @transaction.atomic
@@ -102,8 +99,10 @@ def close_due(*, today: datetime.date) -> list[int]:
 @transaction.atomic
 def begin_wave(*, study_id: int) -> Study:
     """Make the study a draft again, for its next wave, once the present one has closed."""
-    study = Study.objects.select_for_update().get(pk=study_id)
+    study = _hold(study_id)
     plan = study.plan
+    if study.is_retired:
+        raise CannotOpen(f"“{study}” was retired on {_day(study.retired_on)}: it has no further wave.")
     if plan is None:
         raise CannotOpen(f"“{study}” has not opened its wave {study.wave} yet: change the draft.")
     if plan.is_open:
@@ -112,3 +111,156 @@ def begin_wave(*, study_id: int) -> Study:
     study.closes_on = None
     study.save(update_fields=["wave", "closes_on"])
     return study
+
+
+@transaction.atomic
+def record_changes(
+    *, of: Study | Panel, before: changes.Terms, who: str, why: str, now: datetime.datetime
+) -> list[Entry]:
+    """Write down what of a saved study's or panel's terms is no longer as it was, a row each."""
+    if isinstance(of, Study):
+        after, budget_id, name = changes.terms_of(of), of.budget_id, of.slug
+    else:
+        after, budget_id, name = changes.terms_of_panel(of), of.central_budget_id, f"panel {of.slug}"
+    return [
+        ledger.record(
+            budget_id=budget_id,
+            what=f"{name}: {change.what}",
+            old=change.old,
+            new=change.new,
+            why=why,
+            who=who,
+            now=now,
+        )
+        for change in changes.differences(before, after)
+    ]
+
+
+@transaction.atomic
+def lower_cap(*, study_id: int, new: Decimal, who: str, why: str, now: datetime.datetime) -> Study:
+    """Lower a study's cap for good: not below what is spent. What is frozen in Plans stays as it was."""
+    study = _hold(study_id)
+    if study.budget_id is None:
+        raise Refused(f"“{study}” has not opened yet: change the cap in the draft.")
+    _refuse_no_fall(study.cap, new)
+    ledger.lower_cap(budget_id=study.budget_id, **_lowered(study, new), who=who, why=why, now=now)
+    study.cap = new
+    study.save(update_fields=["cap"])
+    return study
+
+
+@transaction.atomic
+def lower_panel_cap(*, panel_id: int, side: Side, new: Decimal, who: str, why: str, now: datetime.datetime) -> Panel:
+    """Lower a panel's cap, for publications or for answers, for good."""
+    panel = Panel.objects.select_for_update().get(pk=panel_id)
+    if panel.central_budget_id is None:
+        raise Refused(f"“{panel}” has not met a study yet: change the cap itself.")
+    if side == Side.LOCAL:
+        _refuse_no_fall(panel.local_cap, new)
+        ledger.lower_cap(budget_id=_budget_of(panel.local_budget_id), epsilon=new, who=who, why=why, now=now)
+        panel.local_cap = new
+    else:
+        _refuse_no_fall(panel.cap, new)
+        ledger.lower_cap(budget_id=panel.central_budget_id, **_lowered(panel, new), who=who, why=why, now=now)
+        panel.cap = new
+    panel.save(update_fields=["cap", "local_cap"])
+    return panel
+
+
+def _refuse_no_fall(old: Decimal, new: Decimal) -> None:
+    if not (new.is_finite() and 0 < new < old):
+        raise Refused(f"The new cap must be above 0 and below {plain(old)}; it is {new}. Nothing was changed.")
+
+
+def _lowered(capped: Study | Panel, new: Decimal) -> dict[str, Any]:
+    """Return the lower cap as the ledger takes it: its δ stays."""
+    return {name: amount for name, amount in terms.budget_cap(capped, new).items() if name != "delta"}
+
+
+@transaction.atomic
+def set_weekly_limit(*, study_id: int, weekly: Decimal | None, who: str, why: str, now: datetime.datetime) -> Study:
+    """Set what publications may cost in any seven days, in the cap's own measure; None for no limit."""
+    study = _hold(study_id)
+    if study.budget_id is None:
+        raise Refused(f"“{study}” has not opened yet: set the limit when it has.")
+    ledger.set_weekly_limit(budget_id=study.budget_id, weekly=weekly, who=who, why=why, now=now)
+    return study
+
+
+@transaction.atomic
+def retire(*, study_id: int, because: str, who: str, now: datetime.datetime) -> Study:
+    """Retire a study for good: no answers, no wave, no publication ever after. Retiring twice changes nothing.
+
+    Its open wave closes and its budget with it, in this transaction; each room then erases what it holds.
+    """
+    study, because = _hold(study_id), because.strip()
+    if study.is_retired:
+        return study
+    if study.budget_id is None:
+        raise Refused(f"“{study}” has never opened: there is nothing to retire. Delete the draft.")
+    if not 1 <= len(because) <= LONGEST_REASON:
+        raise Refused(f"Say why in 1 to {LONGEST_REASON} characters; there are {len(because)}. Nothing was retired.")
+    for plan_id in study.plans.filter(closed_on=None).values_list("pk", flat=True):
+        close_plan(plan_id=plan_id, today=_date(now))
+    ledger.retire_budget(budget_id=study.budget_id, who=who, why=because, now=now)
+    study.retired_on, study.retired_because = _date(now), because
+    study.save(update_fields=["retired_on", "retired_because"])
+    return study
+
+
+def retire_due(*, now: datetime.datetime) -> list[int]:
+    """Retire every study whose day has come; return their ids."""
+    due = Study.objects.filter(retired_on=None, retires_on__lte=_date(now), budget__isnull=False)
+
+    def retire_one(study: Study) -> int:
+        return retire(study_id=study.pk, because="the day of its retirement came", who=RULE, now=now).pk
+
+    return for_each(due, retire_one)
+
+
+def retire_spent(*, now: datetime.datetime, is_unfinished: Callable[[Study], bool]) -> list[int]:
+    """Retire every study whose cap is reached: not even the smallest publication could be paid. Return their ids.
+
+    Not one that still has to deliver what was paid for (`is_unfinished`: the room of releases knows), nor one
+    whose waves each have a budget of their own, for the next wave begins with a full one.
+    """
+    living = Study.objects.filter(retired_on=None, budget__isnull=False, unit=Unit.RESPONDENT_IN_STUDY)
+
+    @transaction.atomic
+    def retire_one(study: Study) -> int | None:
+        _hold(study.pk)
+        ledger.lock(_budget_of(study.budget_id))  # as who publishes does: what was just paid for is seen
+        if is_unfinished(study):
+            return None
+        return retire(study_id=study.pk, because="its cap is reached", who=RULE, now=now).pk
+
+    spent = [study for study in living if _is_spent(study)]
+    return [found for found in for_each(spent, retire_one) if found is not None]
+
+
+def _is_spent(study: Study) -> bool:
+    """Tell whether a study's cap is reached; then it stays so."""
+    return not accounts.account(_budget_of(study.budget_id)).can_pay(terms.least_cost())
+
+
+def _hold(study_id: int) -> Study:
+    return Study.objects.select_for_update(of=("self",)).get(pk=study_id)
+
+
+def _budget_of(budget_id: int | None) -> int:
+    if budget_id is None:
+        raise RuntimeError("expected a budget, found none")
+    return budget_id
+
+
+def _date(now: datetime.datetime) -> datetime.date:
+    return now.astimezone(datetime.UTC).date()
+
+
+def _eve(day: datetime.date | None) -> datetime.date | None:
+    """Return the last day before a retirement: answers that come on it would be erased unread."""
+    return day - datetime.timedelta(days=1) if day else None
+
+
+def _day(day: datetime.date | None) -> str:
+    return f"{day:%-d %B %Y}" if day else ""

@@ -21,10 +21,13 @@ class Receipt(models.Model):
 
 
 class OpenReport(models.Model):
-    """The randomised values of an accepted report, until a sweep moves them into a batch and deletes this row."""
+    """The values of an accepted report, until a sweep moves them into a batch and deletes this row."""
 
     plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="+")
-    values = models.TextField(help_text="Canonical JSON: one value a question, in the Plan's order.")
+    values = models.TextField(
+        help_text="Canonical JSON: one value for each question changed by chance, in the Plan's order."
+    )
+    given = models.BinaryField(default=b"", help_text="The packed answers that were sent as given, encrypted.")
 
     def __str__(self) -> str:
         return "a report"

@@ -1,9 +1,11 @@
-"""Read a report: bytes from a stranger to values that the Plan's channels can have made.
+"""Read a report: bytes from a stranger to values that the Plan's channels can have made,
+or that its other questions take.
 
 Errors name the field and what was expected, never what was sent: a report is as private as
 an answer, and logs are read by people.
 """
 
+import dataclasses
 import json
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,6 +16,7 @@ import msgspec
 
 from dpengine.local.channels import Channel
 from surveys.design import documents
+from surveys.design.documents import Given
 from surveys.design.models import Plan
 
 LARGEST_BODY = 65_536  # bytes; a report on 100 questions of 1,024 choices would fit
@@ -52,14 +55,25 @@ _envelopes = msgspec.json.Decoder(Envelope)
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A well-formed report: its id, and its values in the Plan's order."""
+    """A well-formed report: its id, and its values in the Plan's order, those sent as given apart."""
 
     report_id: str
     values: list[Any]
+    given: dict[str, int] = dataclasses.field(default_factory=dict)
 
     @property
     def canonical_values(self) -> str:
-        return json.dumps(self.values, separators=(",", ":"))
+        """Return what may be stored in the open: what chance has changed."""
+        return _canonical(self.values)
+
+    @property
+    def canonical_content(self) -> str:
+        """Return all that the report says, for its digest only: with the id before it, nobody can guess it."""
+        return _canonical([*self.values, self.given] if self.given else self.values)
+
+
+def _canonical(content: Any) -> str:
+    return json.dumps(content, separators=(",", ":"))
 
 
 def open_envelope(body: bytes) -> Envelope:
@@ -77,35 +91,39 @@ def open_envelope(body: bytes) -> Envelope:
 
 def read_report(envelope: Envelope, plan: Plan) -> Report:
     """Return the report, each value one that its question's channel can have made."""
-    wanted = channels_of(plan.pk, plan.document)
+    channels, given = readers_of(plan.pk, plan.document)
     for name in envelope.answers:
-        if name not in wanted:
+        if name not in channels and name not in given:
             raise Refused(f"answers.{name[:LONGEST_NAME]}", "no such question in this Plan")
     return Report(
         report_id=envelope.report_id,
-        values=[_value(envelope.answers, name, channel) for name, channel in wanted.items()],
+        values=[_value(envelope.answers, name, channel) for name, channel in channels.items()],
+        given={name: _value(envelope.answers, name, taken) for name, taken in given.items()},
     )
 
 
 @lru_cache(maxsize=256)
-def channels_of(plan_id: int, document: str) -> dict[str, Channel]:
-    """Return a Plan's channels; a Plan never changes, so neither do they."""
-    return documents.channels(documents.read(document))
+def readers_of(plan_id: int, document: str) -> tuple[dict[str, Channel], dict[str, Given]]:
+    """Return what reads a Plan's answers; a Plan never changes, so neither does this."""
+    content = documents.read(document)
+    return documents.channels(content), documents.given(content)
 
 
-def _value(answers: dict[str, Any], name: str, channel: Channel) -> Any:
+def _value(answers: dict[str, Any], name: str, reader: Channel | Given) -> Any:
     if name not in answers:
-        raise Refused(f"answers.{name}", f"expected {_expected(channel)}, got nothing")
+        raise Refused(f"answers.{name}", f"expected {_expected(reader)}, got nothing")
     value = answers[name]
-    if not channel.accepts(value):
-        raise Refused(f"answers.{name}", f"expected {_expected(channel)}, got {_kind(value)}")
+    if not reader.accepts(value):
+        raise Refused(f"answers.{name}", f"expected {_expected(reader)}, got {_kind(value)}")
     return value
 
 
-def _expected(channel: Channel) -> str:
-    if channel.document()["kind"] == "table":
-        return f"an integer from 0 to {channel.reports - 1}"  # type: ignore[union-attr]
-    return f"{channel.size} different integers from 0 to {channel.choices - 1} in rising order"  # type: ignore[union-attr]
+def _expected(reader: Channel | Given) -> str:
+    if isinstance(reader, Given):
+        return f"an integer from {reader.least} to {reader.most}"
+    if reader.document()["kind"] == "table":
+        return f"an integer from 0 to {reader.reports - 1}"  # type: ignore[union-attr]
+    return f"{reader.size} different integers from 0 to {reader.choices - 1} in rising order"  # type: ignore[union-attr]
 
 
 def _kind(value: Any) -> str:

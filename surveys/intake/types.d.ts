@@ -20,17 +20,23 @@ type Ratio = [bigint, bigint];
 
 type Question = {
   name: string;
-  kind: 'yes_no' | 'single' | 'likert';
-  protection: 'device';
+  kind: 'yes_no' | 'single' | 'likert' | 'number';
+  protection: 'device' | 'publication';
   text: string;
   label: string;
   help: string;
   choices: string[];
   /** 1: the last choice is "Prefer not to say". */
   decline: 0 | 1;
-  channel: Channel;
-  loss: Loss;
+  /** Of protection device. */
+  channel?: Channel;
+  loss?: Loss;
+  /** Of a number, which is sent as given. */
+  least?: number;
+  most?: number;
+  unit?: string;
 };
+type DeviceQuestion = Question & { channel: Channel };
 type Plan = {
   format: 1;
   title: string;
@@ -41,16 +47,22 @@ type Plan = {
   questions: Question[];
   loss: Loss;
   /** ε as decimal strings of at most nine places. */
-  caps: { central_epsilon: string };
-  publication: { epsilon: string; smallest_batch: number };
+  caps: { central_epsilon: string; central_delta?: string; central_rho?: string };
+  publication: { epsilon: string; smallest_batch: number; rho?: string };
 };
+type DevicePlan = Omit<Plan, 'questions'> & { questions: DeviceQuestion[] };
 /** Why there is no Plan to show. */
 type Reason = 'missing' | 'unreachable' | 'fingerprint';
 
 type Losses = { declared: Ratio; found: Ratio; number?: number };
 type CheckedQuestion = { name: string; declared: Ratio; found: Ratio };
-type Checked = { questions: CheckedQuestion[]; declared: Ratio; found: Ratio };
+type NumberedQuestion = CheckedQuestion & { number: number };
+type Checked = { questions: NumberedQuestion[]; declared: Ratio; found: Ratio };
 type Study = { plan: Plan; digest: string; checked: Checked; linked: boolean };
+type DeviceStudy = Omit<Study, 'plan'> & { plan: DevicePlan };
+/** The screens, and what a Plan with something sent as given needs beside them. */
+type Given = typeof import('./static/intake/given.js');
+type Screens = Omit<Given, 'verifyGiven' | 'read' | 'outside' | 'padding' | 'expectWords'> & Partial<Given>;
 
 /** One randomised value. */
 type Value = number | number[];
@@ -61,7 +73,7 @@ type Accepted = { state: 'accepted'; receipt: string; day: string };
 type Outcome = Accepted | { state: 'conflict' | 'closed' | 'malformed' | 'later'; message: string };
 
 /** What sending reaches for: a test puts its own in place. */
-type Outside = { post?: typeof fetch; storage?: Storage };
+type Outside = { post?: typeof fetch; storage?: Storage | null };
 /** What came back, and what had been sent. */
 type Acknowledged = { receipt: string; named: string; day: string; body: string };
 /** Sample throws so far, and how many kept the example answer. */

@@ -1,6 +1,7 @@
 """The form, and the door that reports come in by. No session, no cookie, so no respondent."""
 
 import datetime
+import re
 from http import HTTPStatus
 
 import structlog
@@ -11,11 +12,14 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from surveys.compression import gzip_public
+from surveys.design import documents
 from surveys.design import queries as design
+from surveys.encryption import CannotOpen
 from surveys.intake import queries
 from surveys.intake.reports import LARGEST_BODY, Refused, open_envelope, read_report
 from surveys.intake.services import accept
 
+INDENTS = re.compile(rb"\n\s+")
 log = structlog.get_logger(__name__)
 
 
@@ -27,7 +31,15 @@ def form(request: HttpRequest, slug: str) -> HttpResponse:
     if plan is None:
         raise Http404("no study of this name has opened")
     study = {name: plan.content[name] for name in ("slug", "title", "organisation")}
-    response = render(request, "intake/form.html", {"study": {**study, "closed": not plan.takes_answers(_today())}})
+    protections = {question["protection"] for question in plan.content["questions"]}
+    words = {
+        "device": documents.DEVICE in protections,
+        "given": documents.PUBLICATION in protections,
+        "words": " ".join(sorted(protections)),
+    }
+    closed = not plan.takes_answers(_today())
+    response = render(request, "intake/form.html", {"study": {**study, **words, "closed": closed}})
+    response.content = INDENTS.sub(b"\n", response.content)  # which phones need not download
     response["Referrer-Policy"] = "no-referrer"
     response["Cache-Control"] = "no-cache"
     return response
@@ -48,6 +60,9 @@ def take_report(request: HttpRequest, slug: str) -> JsonResponse:
         return JsonResponse(refusal.as_dict(), status=refusal.status)
     except DatabaseError as error:  # whose text may hold the row: only its kind is logged
         log.error("report not stored", kind=type(error).__name__)
+        return _try_again()
+    except CannotOpen as error:  # names a variable, never a key
+        log.error("report not stored", kind=type(error).__name__, why=str(error))
         return _try_again()
     status = HTTPStatus.CREATED if acceptance.is_new else HTTPStatus.OK
     receipt = {"receipt": acceptance.receipt, "accepted_on": acceptance.accepted_on.isoformat()}

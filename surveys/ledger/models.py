@@ -1,94 +1,166 @@
-"""Budgets and their entries. Rows are only ever added; the database itself refuses the rest (migration 0002)."""
+"""Budgets, and the chain of rows that says what became of them.
 
+Rows are only ever added; the database itself refuses the rest (migration 0002). Each row holds the digest of the
+one before and its own, over all its columns (chain.py), so that a changed or missing row shows.
+"""
+
+import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
 
-from django import forms
-from django.core.exceptions import ValidationError
-from django.core.validators import MinValueValidator
 from django.db import models
+from django.db.models import Q
 
-from dpengine.privacy import plain
+from dpengine.accounting.filters import Charge, ConcentratedFilter, PureFilter
+from dpengine.privacy import Cost, Neighbours
+from surveys.ledger.fields import AmountField, DeltaField, EpsilonField, MomentField, RhoField
 
-PLACES = 9  # decimals of an ε: amounts are exact multiples of 10⁻⁹
+__all__ = ["AmountField", "Budget", "DeltaField", "Entry", "EpsilonField", "Head", "Kind", "RhoField", "Side"]
 
-
-if TYPE_CHECKING:
-    ExactField = models.Field[Decimal | int | str, Decimal]
-else:
-    ExactField = models.Field
+DIGEST = 64  # hexadecimal digits of a SHA-256
 
 
-class EpsilonField(ExactField):
-    """An exact ε: a Decimal in Python, a whole number of billionths in the database.
+class Side(models.TextChoices):
+    """Who adds the chance that is paid for."""
 
-    SQLite keeps decimals as binary floats, which cannot be compared with a cap. Rounding is the
-    caller's choice, made once (up for charges, down for caps): an ε with more places is refused.
-    """
+    CENTRAL = "central", "what publications lose"
+    LOCAL = "local", "what answers lose on the device"
 
-    default_validators = [MinValueValidator(Decimal(0))]
 
-    def get_internal_type(self) -> str:
-        return "BigIntegerField"
-
-    def from_db_value(self, value: int | None, *args: Any) -> Decimal | None:
-        return None if value is None else plain(Decimal(value).scaleb(-PLACES))
-
-    def to_python(self, value: Any) -> Decimal | None:
-        return value if value is None or isinstance(value, Decimal) else Decimal(str(value))
-
-    def get_prep_value(self, value: Any) -> int | None:
-        if value is None:
-            return None
-        scaled = Decimal(value).scaleb(PLACES)
-        if scaled != scaled.to_integral_value():
-            raise ValidationError(f"an ε has at most {PLACES} decimals, got {value}")
-        return int(scaled)
-
-    def formfield(self, **kwargs: Any) -> Any:
-        return super().formfield(
-            **{"form_class": forms.DecimalField, "decimal_places": PLACES, "max_digits": 12, **kwargs}
-        )
-
-    def value_to_string(self, obj: models.Model) -> str:
-        return str(self.value_from_object(obj))
+class Kind(models.TextChoices):
+    CHARGE = "charge", "a charge"
+    ACT = "act", "an act of an admin"
 
 
 class Budget(models.Model):
-    """How much privacy may be lost in all: one central cap, for one unit and one kind of neighbours."""
+    """How much privacy may be lost in all, by one unit and for one kind of neighbours: at most ε, or at most (ρ, δ)."""
 
-    name = models.CharField(max_length=80, unique=True, help_text="Whose budget it is, such as study:health.")
+    name = models.CharField(max_length=255, unique=True, help_text="Whose budget it is, such as study:health.")
+    side = models.CharField(max_length=10, choices=Side, default=Side.CENTRAL)
     unit = models.CharField(max_length=40)
     neighbours = models.CharField(max_length=20)
-    cap = EpsilonField()
+    fixed_parts = models.BooleanField(default=False, help_text="No neighbour can move a person to another part.")
+    epsilon = EpsilonField(blank=True, null=True, help_text="The cap on Σε, of a pure budget.")
+    rho = RhoField(blank=True, null=True, help_text="The cap on Σρ, of a concentrated budget.")
+    delta = DeltaField(default=0, help_text="The cap on Σδ, of a concentrated budget.")
+    weekly = RhoField(blank=True, null=True, help_text="What any seven days may cost, in ε or ρ as the cap is.")
+    retired_on = models.DateField(blank=True, null=True)
 
     class Meta:
-        constraints = (models.CheckConstraint(condition=models.Q(cap__gt=0), name="cap_above_zero"),)
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(epsilon__gt=0, rho=None, delta=0) | Q(epsilon=None, rho__gt=0, delta__gte=0),
+                name="budget_is_pure_or_concentrated",
+            ),
+            models.CheckConstraint(condition=Q(weekly=None) | Q(weekly__gt=0), name="weekly_limit_above_zero"),
+        )
 
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def is_pure(self) -> bool:
+        return self.epsilon is not None
+
+    @property
+    def measure(self) -> str:
+        """Return the sign of what is counted."""
+        return "ε" if self.is_pure else "ρ"
+
+    @property
+    def cap(self) -> Decimal:
+        """Return the cap in the budget's own measure."""
+        cap: Decimal = self.epsilon if self.is_pure else self.rho
+        return cap
+
+    @property
+    def filter(self) -> PureFilter | ConcentratedFilter:
+        """Return what decides whether one more charge can be paid."""
+        return self.filter_to(self.cap)
+
+    def filter_to(self, cap: Decimal) -> PureFilter | ConcentratedFilter:
+        """Return the filter of a budget with these terms and another cap."""
+        neighbours = Neighbours(self.neighbours)
+        if self.is_pure:
+            return PureFilter(Fraction(cap), neighbours, self.fixed_parts)
+        return ConcentratedFilter(Fraction(cap), Fraction(self.delta), neighbours, self.fixed_parts)
+
+
+class Charges(models.Manager["Entry"]):
+    """The rows that cost something."""
+
+    def get_queryset(self) -> models.QuerySet["Entry"]:
+        return super().get_queryset().filter(kind=Kind.CHARGE)
+
 
 class Entry(models.Model):
-    """One charge: what was spent, on what, how, when, and at whose wish."""
+    """One row: a charge to a budget, or an act that touches what may be lost. Who, when and why are public."""
 
-    budget = models.ForeignKey(Budget, on_delete=models.PROTECT, related_name="entries")
-    number = models.PositiveIntegerField(help_text="1 for the first entry of its budget.")
-    epsilon = EpsilonField()
-    statistic = models.CharField(max_length=64, help_text="SHA-256 of the canonical request.")
-    reason = models.CharField(max_length=200)
-    mechanism = models.CharField(max_length=200)
+    position = models.PositiveBigIntegerField(primary_key=True, help_text="1 for the first row of the site.")
+    kind = models.CharField(max_length=10, choices=Kind)
+    budget = models.ForeignKey(Budget, on_delete=models.PROTECT, blank=True, null=True, related_name="entries")
+    number = models.PositiveIntegerField(blank=True, null=True, help_text="1 for the first row of its budget.")
+    epsilon = EpsilonField(blank=True, null=True)
+    rho = RhoField(blank=True, null=True)
+    delta = DeltaField(blank=True, null=True)
+    statistic = models.CharField(max_length=DIGEST, blank=True, null=True, help_text="SHA-256 of the request.")  # noqa: DJ001
+    reason = models.CharField(max_length=200, blank=True, help_text="What was paid for.")
+    mechanism = models.CharField(max_length=200, blank=True)
+    sensitivity = models.CharField(max_length=200, blank=True)
+    part = models.CharField(max_length=200, blank=True, help_text="Which part of the people; empty for everyone.")
+    what = models.CharField(max_length=120, blank=True, help_text="What was done, in an act.")
+    old = models.CharField(max_length=500, blank=True)
+    new = models.CharField(max_length=500, blank=True)
+    why = models.CharField(max_length=500, blank=True)
     who = models.CharField(max_length=150)
-    day = models.DateField()
+    at = MomentField(help_text="When, in UTC.")
+    previous = models.CharField(max_length=DIGEST, help_text="The digest of the row before.")
+    digest = models.CharField(max_length=DIGEST, unique=True, help_text="SHA-256 of the row.")
+
+    objects = models.Manager()
+    charges = Charges()
 
     class Meta:
-        ordering = ("budget_id", "number")
+        ordering = ("position",)
         constraints = (
             models.UniqueConstraint(fields=("budget", "number"), name="one_entry_per_number"),
             models.UniqueConstraint(fields=("budget", "statistic"), name="one_charge_per_statistic"),
-            models.CheckConstraint(condition=models.Q(epsilon__gt=0), name="charge_above_zero"),
+            models.CheckConstraint(
+                condition=Q(kind=Kind.ACT, epsilon=None, rho=None, delta=None, statistic=None)
+                | Q(kind=Kind.CHARGE, budget__isnull=False, statistic__isnull=False, rho__gt=0, delta__gte=0),
+                name="charges_have_a_cost",
+            ),
+            models.CheckConstraint(condition=Q(epsilon=None) | Q(epsilon__gt=0), name="charge_above_zero"),
         )
-        verbose_name_plural = "entries"
+        verbose_name = "row of the ledger"
+        verbose_name_plural = "rows of the ledger"
 
     def __str__(self) -> str:
-        return f"{self.budget} #{self.number}"
+        return f"row {self.position}"
+
+    @property
+    def day(self) -> datetime.date:
+        return self.at.date()
+
+    @property
+    def cost(self) -> Cost:
+        """Return what a charge cost, as it was rounded and written."""
+        epsilon = None if self.epsilon is None else Fraction(self.epsilon)
+        return Cost(rho=Fraction(self.rho), delta=Fraction(self.delta), epsilon=epsilon)
+
+    @property
+    def charge(self) -> Charge:
+        return Charge(self.part, self.cost)
+
+
+class Head(models.Model):
+    """The end of the chain: one row. Every writer holds it until its transaction ends: no two go on from one end."""
+
+    length = models.PositiveBigIntegerField(default=0)
+    digest = models.CharField(max_length=DIGEST)
+
+    class Meta:
+        verbose_name = "head of the chain"
+
+    def __str__(self) -> str:
+        return f"{self.length} rows"

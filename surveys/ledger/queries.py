@@ -1,52 +1,131 @@
-"""Read budgets: what was spent, on what, and what is left."""
+"""Read budgets: what was spent, on what, how fast, and what is left."""
 
+import datetime
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from itertools import accumulate
+from typing import Any
 
-from dpengine.accounting.filters import PureFilter
-from dpengine.privacy import round_down, round_up
-from surveys.ledger.models import Budget, Entry
+from dpengine.accounting import concentrated
+from dpengine.accounting.filters import EVERYONE, Charge, Left
+from dpengine.privacy import Cost, plain, round_down, round_up
+from surveys.ledger import chain as links
+from surveys.ledger.amounts import charged, in_measure
+from surveys.ledger.burn import Burn, Week, burn_of
+from surveys.ledger.fields import written
+from surveys.ledger.models import Budget, Entry, Head
+
+__all__ = ["Account", "Alert", "Burn", "Line", "Statement", "Week", "in_measure"]
+
+DAY = datetime.timedelta(days=1)
+WEEK = 7 * DAY
+SHOWN_PLACES = {"ε": 2, "ρ": 4}  # for people
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """Something that an owner should know before it happens."""
+
+    name: str  # "week" or "ends"
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A budget as it stands, with its entries, oldest first."""
+    """A budget as it stands, with the charges to it, oldest first."""
 
     budget: Budget
     entries: list[Entry]
 
     @property
     def cap(self) -> Decimal:
+        """Return the cap, in ε or in ρ: the budget's own measure."""
         return self.budget.cap
 
     @property
-    def spent(self) -> Decimal:
-        return sum((entry.epsilon for entry in self.entries), start=Decimal(0))
+    def spent(self) -> Cost | None:
+        """Return what all charges together lose, None if there are none."""
+        return self.budget.filter.total(entry.charge for entry in self.entries)
 
     @property
-    def left(self) -> Decimal:
-        return PureFilter(self.cap).left(entry.epsilon for entry in self.entries)
+    def left(self) -> Left:
+        """Return what may still be charged for everyone."""
+        return self.budget.filter.left(entry.charge for entry in self.entries)
 
-    def can_pay(self, epsilon: Decimal) -> bool:
-        return PureFilter(self.cap).admits(epsilon, [entry.epsilon for entry in self.entries])
+    @property
+    def amount_spent(self) -> Decimal:
+        """Return what is spent in the budget's own measure."""
+        return in_measure(self.budget, self.spent)
+
+    @property
+    def amount_left(self) -> Decimal:
+        """Return what is left of the cap in the budget's own measure."""
+        return plain(self.cap - self.amount_spent)
+
+    def can_pay(self, cost: Cost, *, part: str = EVERYONE, now: datetime.datetime | None = None) -> bool:
+        """Tell whether a charge would be taken. The limit for a week counts if the moment is given."""
+        budget, paid = self.budget, charged(cost)
+        if budget.retired_on is not None:
+            return False
+        if not budget.filter.admits(paid, [entry.charge for entry in self.entries], part):
+            return False
+        if budget.weekly is None or now is None:
+            return True
+        lately = [entry.charge for entry in self.entries if entry.at > now - WEEK]
+        return budget.filter_to(budget.weekly).admits(paid, lately, part)
+
+    def burn(self, now: datetime.datetime) -> Burn:
+        """Return how fast the budget is being spent."""
+        return burn_of(self.budget, self.entries, now)
+
+    def days_left(self, now: datetime.datetime) -> int | None:
+        """Return how many whole days the rest lasts at the present rate; None if nothing is being spent."""
+        rate = self.burn(now).per_week
+        return int(Fraction(self.amount_left) * 7 / rate) if rate else None
+
+    def alerts(self, now: datetime.datetime, until: datetime.date | None = None) -> list[Alert]:
+        """Return what the owner should hear: the week's limit is near, or the cap will not last until a study's end."""
+        if self.budget.retired_on is not None or not self.entries:
+            return []
+        return [alert for alert in (self._week_alert(now), self._end_alert(now, until)) if alert is not None]
+
+    def _week_alert(self, now: datetime.datetime) -> Alert | None:
+        """Say so when the last charge, made again, would pass the limit for a week."""
+        weekly, last = self.budget.weekly, self.entries[-1]
+        if weekly is None or self.can_pay(last.cost, part=last.part, now=now) or not self.can_pay(last.cost):
+            return None
+        sign, spent = self.budget.measure, self.burn(now).weeks[-1].amount
+        return Alert(
+            "week",
+            f"{sign} {written(spent)} was spent in the last seven days, and {sign} {written(weekly)} is the limit: "
+            f"another charge like the last one has to wait.",
+        )
+
+    def _end_alert(self, now: datetime.datetime, until: datetime.date | None) -> Alert | None:
+        days = self.days_left(now)
+        if until is None or days is None or now.date() + days * DAY >= until:
+            return None
+        remaining = (until - now.date()).days
+        return Alert("ends", f"At this rate the cap is used up in {days} days, {remaining - days} before {until}.")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An entry with the total after it; both rounded up for people."""
+    """A charge with the total after it, in the budget's own measure; both rounded up for people."""
 
     entry: Entry
+    exact_amount: Decimal
     exact_total: Decimal
+    places: int
 
     @property
-    def epsilon(self) -> Decimal:
-        return round_up(Fraction(self.entry.epsilon), 2)
+    def amount(self) -> Decimal:
+        return round_up(Fraction(self.exact_amount), self.places)
 
     @property
     def total(self) -> Decimal:
-        return round_up(Fraction(self.exact_total), 2)
+        return round_up(Fraction(self.exact_total), self.places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,37 +135,88 @@ class Statement:
     account: Account
 
     @property
+    def measure(self) -> str:
+        return self.account.budget.measure
+
+    @property
+    def places(self) -> int:
+        return SHOWN_PLACES[self.measure]
+
+    @property
     def spent(self) -> Decimal:
-        return round_up(Fraction(self.account.spent), 2)
+        return round_up(Fraction(self.account.amount_spent), self.places)
 
     @property
     def cap(self) -> Decimal:
-        return round_down(Fraction(self.account.cap), 2)
+        return round_down(Fraction(self.account.cap), self.places)
 
     @property
     def left(self) -> Decimal:
-        return round_down(Fraction(self.account.left), 2)
+        return round_down(Fraction(self.account.amount_left), self.places)
 
     @property
     def width(self) -> str:
         """Return what is spent, of the cap, in percent."""
-        return f"{100 * self.account.spent / self.account.cap:.2f}%"
+        return f"{100 * self.account.amount_spent / self.account.cap:.2f}%"
 
     @property
     def rows(self) -> list[Line]:
-        """Return the entries, newest first."""
-        totals = accumulate(entry.epsilon for entry in self.account.entries)
-        return [Line(entry, total) for entry, total in zip(self.account.entries, totals, strict=True)][::-1]
+        """Return the charges, newest first."""
+        budget = self.account.budget
+        return [
+            Line(entry, in_measure(budget, entry.cost), in_measure(budget, total), self.places)
+            for entry, total in self._totals()
+        ][::-1]
+
+    def _totals(self) -> Iterator[tuple[Entry, Cost | None]]:
+        """Yield every charge, oldest first, with the total after it: costs on one part add up, a sum a part will do."""
+        parts: dict[str, Cost] = {}
+        for entry in self.account.entries:
+            parts[entry.part] = parts[entry.part] + entry.cost if entry.part in parts else entry.cost
+            yield entry, self.account.budget.filter.total(map(Charge, parts, parts.values()))
 
 
 def account(budget_id: int) -> Account:
     budget = Budget.objects.get(pk=budget_id)
-    return Account(budget=budget, entries=list(Entry.objects.filter(budget=budget)))
+    return Account(budget=budget, entries=list(Entry.charges.filter(budget=budget)))
 
 
 def accounts() -> dict[int, Account]:
     """Return all accounts by budget id, in two queries."""
     found = {budget.pk: Account(budget=budget, entries=[]) for budget in Budget.objects.all()}
-    for entry in Entry.objects.all():
-        found[entry.budget_id].entries.append(entry)
+    for entry in Entry.charges.all():
+        if entry.budget_id is not None:
+            found[entry.budget_id].entries.append(entry)
     return found
+
+
+def budget_named(name: str) -> Budget | None:
+    """Return the budget of this name, if there is one, such as that of a researcher in a study."""
+    return Budget.objects.filter(name=name).first()
+
+
+def rows(budget_id: int) -> list[Entry]:
+    """Return every row about a budget, charges and acts, oldest first."""
+    return list(Entry.objects.filter(budget_id=budget_id))
+
+
+def head() -> tuple[str, int]:
+    """Return the digest of the newest row and how many rows there are: whoever notes both can see a cut tail later."""
+    found = Head.objects.get()
+    return found.digest, found.length
+
+
+def chain(budget: str | None = None) -> list[dict[str, Any]]:
+    """Return every row, or those about one budget, as the document that is hashed, with its digest. All public.
+
+    How to check it: chain.py.
+    """
+    rows = links.stored() if budget is None else links.stored_about(budget)
+    return [{**links.document(columns, name), "digest": columns["digest"]} for columns, name in rows]
+
+
+def epsilon_for_people(cost: Cost, delta: Fraction) -> Decimal:
+    """Return the ε of a cost, at this δ where it has none of its own: to compare, never to admit a charge."""
+    if cost.epsilon is not None:
+        return round_up(cost.epsilon)
+    return concentrated.epsilon_of(cost.rho, delta)

@@ -1,57 +1,253 @@
-"""Open a budget, charge it. A charge stands or falls with the transaction it is made in."""
+"""Open a budget, charge it, and write down every act that touches it.
+
+Whatever is written stands or falls with the transaction it is written in, and is one row of the chain. Locks are taken
+in one order, so that no two transactions wait for each other: budgets by id, then the head of the chain. A transaction
+that charges more than once, or charges and opens, first holds all its budgets with `lock`.
+"""
 
 import datetime
-from decimal import Decimal
+from collections.abc import Iterable
+from typing import Any
 
 from django.db import transaction
 
-from dpengine.accounting.filters import PureFilter
-from dpengine.privacy import plain
-from surveys.ledger.models import Budget, Entry
+from dpengine.accounting.filters import Charge
+from dpengine.privacy import Cost, Neighbours, round_up
+from surveys.ledger import chain, terms
+from surveys.ledger.amounts import Amount, capped, charged, kept_of, lowered
+from surveys.ledger.fields import written
+from surveys.ledger.models import Budget, DeltaField, Entry, EpsilonField, Head, Kind, RhoField, Side
+from surveys.ledger.refusals import BadAmount, Mismatch, Overspent, Refused, Retired, TooFast
+
+__all__ = ["BadAmount", "Mismatch", "Overspent", "Refused", "Retired", "TooFast"]
+
+WEEK = datetime.timedelta(days=7)
 
 
-class Overspent(Exception):
-    """The charge does not fit under the cap. Nothing was written."""
+@transaction.atomic
+def open_budget(
+    *,
+    name: str,
+    unit: str,
+    neighbours: str,
+    epsilon: Amount | None = None,
+    rho: Amount | None = None,
+    delta: Amount = 0,
+    side: str = Side.CENTRAL,
+    fixed_parts: bool = False,
+    who: str,
+    now: datetime.datetime,
+    why: str = "opened with its study",
+) -> Budget:
+    """Open a new budget with a cap on ε, or on (ρ, δ). Its terms stay; a name that is taken is an IntegrityError."""
+    if (epsilon is None) == (rho is None):
+        raise BadAmount("A cap is either an ε, or a ρ with a δ.")
+    budget = Budget(
+        name=name,
+        side=Side(side),
+        unit=unit,
+        neighbours=Neighbours(neighbours),
+        fixed_parts=fixed_parts,
+        epsilon=None if epsilon is None else capped("cap", epsilon, EpsilonField),
+        rho=None if rho is None else capped("cap", rho, RhoField),
+        delta=kept_of("δ of the cap", delta, DeltaField),
+    )
+    if budget.delta >= 1 or budget.delta < 0 or (budget.is_pure and budget.delta):
+        raise BadAmount(f"δ of the cap must be from 0 to below 1, and 0 beside an ε; it is {written(budget.delta)}.")
+    budget.clean_fields()
+    budget.save(force_insert=True)
+    _act(budget, what=terms.OPENED, old="", new=terms.opening_of(budget), why=why, who=who, now=now)
+    return budget
 
-    def __init__(self, charge: Decimal, left: Decimal) -> None:
-        super().__init__(f"Publishing costs {plain(charge)}; {plain(left)} is left. Nothing was published.")
-        self.charge = charge
-        self.left = left
 
-
-def open_budget(*, name: str, unit: str, neighbours: str, cap: Decimal) -> Budget:
-    """Open a new budget. Its terms stay; a name that is taken is an IntegrityError."""
-    PureFilter(cap)  # refuses a cap that is not above 0
-    return Budget.objects.create(name=name, unit=unit, neighbours=neighbours, cap=cap)
-
-
-def lock(budget_id: int) -> Budget:
-    """Hold a budget until the transaction ends: who decides by what is left must not be overtaken."""
-    return Budget.objects.select_for_update().get(pk=budget_id)
+def lock(*budget_ids: int) -> list[Budget]:
+    """Hold budgets until the transaction ends: who decides by what is left must not be overtaken."""
+    found = list(Budget.objects.select_for_update().filter(pk__in=budget_ids).order_by("pk"))
+    if missing := set(budget_ids) - {budget.pk for budget in found}:
+        raise Budget.DoesNotExist(f"no budget {min(missing)}")
+    return found
 
 
 @transaction.atomic
 def charge(
-    *, budget_id: int, epsilon: Decimal, statistic: str, reason: str, mechanism: str, who: str, day: datetime.date
-) -> Entry:
-    """Add one entry to a budget, or raise Overspent and change nothing.
+    *,
+    budget_ids: Iterable[int],
+    cost: Cost,
+    statistic: str,
+    reason: str,
+    mechanism: str,
+    sensitivity: str,
+    part: str = "",
+    who: str,
+    now: datetime.datetime,
+    n: int | None = None,
+) -> list[Entry]:
+    """Add one row to each budget, or raise a Refused and change nothing.
 
-    Must be called inside the transaction that draws and stores what is paid for. The budget's
-    row is locked until it ends, so that of any number of charges at once each sees those before.
+    Must be called inside the transaction that draws and stores what is paid for. The budgets are locked until it ends,
+    so that of any number of charges at once each sees those before. `n`, where it is public, refuses a δ of 1/n or
+    more: such a mechanism may publish somebody's answers whole.
     """
-    budget = lock(budget_id)
-    entries = list(Entry.objects.filter(budget=budget))
-    spent = [entry.epsilon for entry in entries]
-    cap = PureFilter(budget.cap)
-    if not cap.admits(epsilon, spent):
-        raise Overspent(epsilon, cap.left(spent))
-    return Entry.objects.create(
-        budget=budget,
-        number=len(entries) + 1,
-        epsilon=epsilon,
-        statistic=statistic,
-        reason=reason,
-        mechanism=mechanism,
-        who=who,
-        day=day,
+    paid = charged(cost)
+    if n is not None and paid.delta * n >= 1:
+        delta = written(round_up(paid.delta, DeltaField.places))
+        raise BadAmount(f"δ must be below 1 in {n:,} people; it is {delta}. Nothing was published.")
+    budgets = lock(*budget_ids)
+    _refuse_different(budgets)
+    for budget in budgets:
+        _refuse(budget, Charge(part, paid), now)
+    return [
+        _append(
+            kind=Kind.CHARGE,
+            budget=budget,
+            epsilon=None if paid.epsilon is None else round_up(paid.epsilon, EpsilonField.places),
+            rho=round_up(paid.rho, RhoField.places),
+            delta=round_up(paid.delta, DeltaField.places),
+            statistic=statistic,
+            reason=reason,
+            mechanism=mechanism,
+            sensitivity=sensitivity,
+            part=part,
+            who=who,
+            at=now,
+        )
+        for budget in budgets
+    ]
+
+
+def _refuse_different(budgets: list[Budget]) -> None:
+    """Refuse to charge one cost to budgets for which it does not mean the same."""
+    if not budgets:
+        raise Mismatch("A charge needs a budget.")
+    first, *others = budgets
+    for budget in others:
+        if _counts(budget) != _counts(first):
+            raise Mismatch(
+                f"“{first}” counts {terms.lasting_of(first)}; “{budget}” counts {terms.lasting_of(budget)}. "
+                f"One cost cannot be both. Nothing was published."
+            )
+
+
+def _counts(budget: Budget) -> tuple[str, str, str]:
+    """Return what a cost means to a budget. In one study, a person of a panel is one of its respondents."""
+    unit = "respondent-in-study" if budget.unit == "respondent-in-panel" else budget.unit
+    return budget.side, unit, budget.neighbours
+
+
+def _refuse(budget: Budget, new: Charge, now: datetime.datetime) -> None:
+    """Refuse a charge that this budget cannot pay."""
+    if budget.retired_on is not None:
+        raise Retired(budget)
+    if budget.is_pure and not new.cost.is_pure:
+        raise BadAmount(
+            f"“{budget}” has a cap on ε alone: it pays for pure ε only, not for a mechanism with a δ or a ρ."
+        )
+    entries = list(Entry.charges.filter(budget=budget))
+    spent = [entry.charge for entry in entries]
+    cap = budget.filter
+    if not cap.admits(new.cost, spent, new.part):
+        raise Overspent(budget, new.cost, cap.left(spent, new.part))
+    if budget.weekly is not None:
+        week, lately = budget.filter_to(budget.weekly), [entry.charge for entry in entries if entry.at > now - WEEK]
+        if not week.admits(new.cost, lately, new.part):
+            raise TooFast(budget, new.cost, week.left(lately, new.part))
+
+
+@transaction.atomic
+def record(
+    *, who: str, now: datetime.datetime, what: str, old: str, new: str, why: str, budget_id: int | None = None
+) -> Entry:
+    """Write down an act that touches ε, of this budget or of the whole site."""
+    if what in terms.NAMES:
+        raise ValueError(f"what must not be “{what}”, which the ledger writes itself")
+    budget = None if budget_id is None else lock(budget_id)[0]
+    return _act(budget, what=what, old=old, new=new, why=why, who=who, now=now)
+
+
+@transaction.atomic
+def lower_cap(
+    *,
+    budget_id: int,
+    epsilon: Amount | None = None,
+    rho: Amount | None = None,
+    delta: Amount | None = None,
+    who: str,
+    now: datetime.datetime,
+    why: str,
+) -> Entry:
+    """Lower a cap: of ε, or of ρ, δ or both. Never below what is spent, and never to be raised again."""
+    budget = _living(budget_id)
+    old = terms.cap_of(budget)
+    foreign = (rho, delta) if budget.is_pure else (epsilon,)
+    if any(amount is not None for amount in foreign):
+        raise BadAmount(f"“{budget}” has its cap in {'ε' if budget.is_pure else 'ρ and δ'}. Nothing was changed.")
+    if budget.is_pure:
+        budget.epsilon = lowered("ε", epsilon, budget.epsilon, EpsilonField)
+    else:
+        budget.rho = lowered("ρ", rho, budget.rho, RhoField)
+        budget.delta = lowered("δ", delta, budget.delta, DeltaField)
+    if terms.cap_of(budget) == old:
+        raise BadAmount(f"The cap is {old} already. Nothing was changed.")
+    _refuse_below_spent(budget)
+    Budget.objects.filter(pk=budget.pk).update(epsilon=budget.epsilon, rho=budget.rho, delta=budget.delta)
+    return _act(budget, what=terms.LOWERED, old=old, new=terms.cap_of(budget), why=why, who=who, now=now)
+
+
+def _refuse_below_spent(budget: Budget) -> None:
+    spent = [entry.charge for entry in Entry.charges.filter(budget=budget)]
+    left = budget.filter.left(spent)
+    if any(amount is not None and amount < 0 for amount in (left.epsilon, left.rho, left.delta)):
+        raise BadAmount(f"More than {terms.cap_of(budget)} is spent already. To stop all spending, retire the budget.")
+
+
+@transaction.atomic
+def set_weekly_limit(*, budget_id: int, weekly: Amount | None, who: str, now: datetime.datetime, why: str) -> Entry:
+    """Set what any seven days may cost, in the budget's own measure; None for no such limit."""
+    budget = _living(budget_id)
+    field = EpsilonField if budget.is_pure else RhoField
+    old = terms.limit_of(budget)
+    budget.weekly = None if weekly is None else capped("weekly limit", weekly, field)
+    Budget.objects.filter(pk=budget.pk).update(weekly=budget.weekly)
+    return _act(budget, what=terms.LIMITED, old=old, new=terms.limit_of(budget), why=why, who=who, now=now)
+
+
+@transaction.atomic
+def retire_budget(*, budget_id: int, who: str, now: datetime.datetime, why: str) -> Entry:
+    """Close a budget for good: nothing is charged to it ever after. Retiring twice changes nothing."""
+    budget = lock(budget_id)[0]
+    if budget.retired_on is not None:
+        return Entry.objects.get(budget=budget, kind=Kind.ACT, what=terms.RETIRED)
+    old = terms.end_of(budget)
+    budget.retired_on = now.astimezone(datetime.UTC).date()
+    Budget.objects.filter(pk=budget.pk).update(retired_on=budget.retired_on)
+    return _act(budget, what=terms.RETIRED, old=old, new=terms.end_of(budget), why=why, who=who, now=now)
+
+
+def _living(budget_id: int) -> Budget:
+    budget = lock(budget_id)[0]
+    if budget.retired_on is not None:
+        raise Retired(budget)
+    return budget
+
+
+def _act(budget: Budget | None, *, why: str, now: datetime.datetime, **act: str) -> Entry:
+    if not why.strip():
+        raise Refused("Say why: everyone can read it in the ledger. Nothing was changed.")
+    return _append(kind=Kind.ACT, budget=budget, why=why.strip(), at=now, **act)
+
+
+def _append(**columns: Any) -> Entry:
+    """Add one row to the end of the chain, which is held until the transaction ends."""
+    head = Head.objects.select_for_update().get()
+    budget = columns["budget"]
+    entry = Entry(
+        position=head.length + 1,
+        number=budget and Entry.objects.filter(budget=budget).count() + 1,
+        previous=head.digest,
+        **columns,
     )
+    entry.clean_fields(exclude=["digest"])
+    entry.digest = chain.digest_of(chain.document_of(entry))
+    entry.save(force_insert=True)
+    Head.objects.filter(pk=head.pk).update(length=entry.position, digest=entry.digest)
+    return entry

@@ -6,7 +6,9 @@ from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
 ADMINS = "Study admins"
-MANAGED = ("study", "question", "membership", "user")
+MANAGED = ("study", "panel", "question", "membership", "user")
+LEDGER = ("view_budget", "view_entry", "change_budget")  # to read it, and to lower and limit: rows are never changed
+OF_THE_SITE = "set_limits"  # the site's admin sets what no study admin may pass
 
 
 class PeopleConfig(AppConfig):
@@ -22,4 +24,6 @@ def make_role(**kwargs: Any) -> None:
     from django.contrib.auth.models import Group, Permission
 
     group, _ = Group.objects.get_or_create(name=ADMINS)
-    group.permissions.set(Permission.objects.filter(content_type__model__in=MANAGED))
+    managed = Permission.objects.filter(content_type__model__in=MANAGED).exclude(codename=OF_THE_SITE)
+    read = Permission.objects.filter(content_type__app_label="ledger", codename__in=LEDGER)
+    group.permissions.set([*managed, *read])

@@ -16,9 +16,12 @@ class Membership(models.Model):
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="memberships")
+    may_ask = models.BooleanField(
+        "may ask for more numbers", default=False, help_text="Each request uses some of the study’s budget, for good."
+    )
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("user", "study"), name="one_membership_per_study"),)
 
     def __str__(self) -> str:
-        return f"{self.user} may see {self.study}"
+        return f"{self.user} may {'see and ask' if self.may_ask else 'see'} {self.study}"

@@ -19,6 +19,15 @@ def studies_of(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Study]:
     return design.studies().filter(memberships__user=user)
 
 
+def may_ask(user: AbstractBaseUser | AnonymousUser, study: Study) -> bool:
+    """Tell whether a user may spend a study's budget: an admin who may change it, or a member with that right."""
+    if not isinstance(user, User):
+        return False
+    if user.is_superuser or user.has_perm("design.change_study"):
+        return True
+    return user.memberships.filter(study=study, may_ask=True).exists()
+
+
 def readable_study(slug: str, user: AbstractBaseUser | AnonymousUser) -> Study:
     """Return a study whose published numbers the user may read, or raise Http404 as if there were none."""
     plan = design.latest_plan(slug)

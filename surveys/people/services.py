@@ -17,6 +17,6 @@ def ensure_user(*, username: str, password: str, is_admin: bool = False) -> User
     return user
 
 
-def share(*, study: Study, user: User) -> Membership:
-    """Let a researcher see a study."""
-    return Membership.objects.get_or_create(user=user, study=study)[0]
+def share(*, study: Study, user: User, may_ask: bool = False) -> Membership:
+    """Let a researcher see a study, and use its budget if they may ask. Sharing again changes nothing."""
+    return Membership.objects.get_or_create(user=user, study=study, defaults={"may_ask": may_ask})[0]

@@ -1,49 +1,63 @@
 """What the registry knows of a study: its Plans, and what the ledger says was spent. All of it public."""
 
+import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from dpengine.privacy import epsilon_above, exponential_below, guess_at_most, loss_of_all, round_up
+from dpengine.accounting import beliefs
+from dpengine.accounting.bounds import exp_above
+from dpengine.accounting.comparison import Comparison
+from dpengine.privacy import epsilon_above, guess_at_most, loss_of_all, round_up
 from surveys.design import documents
 from surveys.design import queries as design
-from surveys.design.models import Plan, Study
+from surveys.design.models import Plan, Study, Unit
 from surveys.design.queries import Odds, of_hundred
 from surveys.ledger import queries as ledger
-from surveys.ledger.queries import Account, Statement
+from surveys.ledger.models import Entry, Kind
+from surveys.ledger.queries import Account, Burn, Line, Statement
+from surveys.registry import chart, losses
+from surveys.registry.losses import Household, Loss, Shuffled
+from surveys.releases import queries as releases
 
-STATES = {"collecting": "Collecting", "closed": "Closed", "spent": "All spent"}
+SHOWN_ROWS = 8  # of the ledger; the older ones are folded
+STATES = {"collecting": "Collecting", "closed": "Closed", "spent": "All spent", "retired": "Retired"}
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, and what one answer to it loses."""
+    """A question, and what one answer to it loses on its way: None where it is sent as given, and all is lost."""
 
     number: int
     question: dict[str, Any]
     odds: list[Odds]
-    loss: Fraction
+    loss: Fraction | None
 
     @property
-    def epsilon(self) -> Decimal:
-        return epsilon_above(self.loss, 2)
+    def is_given(self) -> bool:
+        return self.loss is None
+
+    @property
+    def epsilon(self) -> str:
+        return "∞" if self.loss is None else f"{epsilon_above(self.loss, 2)}"
 
     @property
     def times(self) -> str:
-        return times(self.loss)
+        return "any number of" if self.loss is None else times(self.loss)
 
     @property
     def choices(self) -> list[str]:
-        """Return the choices in the order in which people see them."""
+        """Return the choices in the order in which people see them, or the bounds of a number."""
+        if self.question["kind"] == documents.NUMBER:
+            return [f"{self.question['least']:,} to {self.question['most']:,} {self.question['unit']}".rstrip()]
         return [self.question["choices"][index] for index in design.shown_order(self.question)]
 
     @property
-    def shown(self) -> Odds:
+    def shown(self) -> Odds | None:
         """Return the odds of the choice that people see first."""
-        return self.odds[design.shown_order(self.question)[0]]
+        return self.odds[design.shown_order(self.question)[0]] if self.odds else None
 
 
 @dataclass(frozen=True)
@@ -53,6 +67,7 @@ class Record:
     study: Study
     plans: list[Plan]
     account: Account
+    now: datetime.datetime
 
     @property
     def plan(self) -> Plan:
@@ -64,9 +79,12 @@ class Record:
 
     @property
     def state(self) -> str:
+        if self.study.is_retired:
+            return "retired"
         if self.plan.is_open:
             return "collecting"
-        return "spent" if self.account.left <= 0 else "closed"
+        is_spent = self.account.amount_left <= 0 and not self.account.budget.fixed_parts  # else each wave has its own
+        return "spent" if is_spent else "closed"
 
     @property
     def state_name(self) -> str:
@@ -77,19 +95,53 @@ class Record:
         """Return the questions of the newest wave."""
         return questions_of(self.plan)
 
+    @property
+    def first(self) -> Asked:
+        """Return the question whose odds are shown: the first that has any."""
+        return next((asked for asked in self.asked if not asked.is_given), self.asked[0])
+
+    # One person, to who sees every report
+
+    @cached_property
+    def given(self) -> list[str]:
+        """Return the questions, of any wave, whose answers are sent as given."""
+        return sorted({name for plan in self.plans for name in documents.given(plan.content)})
+
     @cached_property
     def loss(self) -> Fraction:
-        """Return e^ε of one person who answers every question of every wave."""
-        return loss_of_all(documents.loss_of_plan(plan.content) for plan in self.plans)
+        """Return e^ε of one record whose answers are all changed on the device, as far as they are."""
+        each = [documents.loss_of_plan(plan.content) for plan in self.plans]
+        return max(each) if self.content["unit"] == Unit.RESPONDENT_IN_WAVE else loss_of_all(each)
 
     @property
-    def epsilon(self) -> Decimal:
-        return epsilon_above(self.loss, 2)
+    def waves(self) -> str:
+        """Return which waves one record is in, where there is anything to tell apart."""
+        if self.content["unit"] == Unit.RESPONDENT_IN_WAVE:
+            return "in one wave"
+        return f"in all {len(self.plans)} waves" if len(self.plans) > 1 else ""
 
     @property
-    def household(self) -> Decimal:
-        """Return the ε of what two people have in common."""
-        return epsilon_above(self.loss**2, 2)
+    def panel(self) -> str:
+        """Return the panel whose caps hold too, if there is one."""
+        return str(self.content["caps"].get("panel", ""))
+
+    @property
+    def local_loss(self) -> Fraction | None:
+        """Return e^ε of all that one record sends; None where some of it is sent as given."""
+        return None if self.given else self.loss
+
+    @property
+    def changes_answers(self) -> bool:
+        """Tell whether any answer is changed on the device."""
+        return self.loss > 1
+
+    @property
+    def epsilon(self) -> str:
+        return "∞" if self.given else self.device_epsilon
+
+    @property
+    def device_epsilon(self) -> str:
+        return f"{epsilon_above(self.loss, 2)}"
 
     @property
     def guess(self) -> int:
@@ -97,61 +149,175 @@ class Record:
         return of_hundred(guess_at_most(self.loss))
 
     @property
-    def reader_epsilon(self) -> Decimal:
-        """Return what readers of the results, all together and forever, can learn about one person at most."""
-        return min(epsilon_above(self.loss), self.account.cap)
+    def times(self) -> str:
+        return times(self.loss)
 
-    @property
-    def reader_epsilon_shown(self) -> Decimal:
-        return round_up(Fraction(self.reader_epsilon), 2)
+    # One person, to who reads what is published
 
-    @property
-    def _reader_loss(self) -> Fraction:
-        return min(self.loss, exponential_below(self.account.cap))
+    @cached_property
+    def cap(self) -> Loss:
+        return losses.cap_of(self.account, self.content)
 
-    @property
-    def reader_guess(self) -> int:
-        return of_hundred(guess_at_most(self._reader_loss))
+    @cached_property
+    def spent(self) -> Loss:
+        return losses.spent_of(self.account, self.content)
+
+    @cached_property
+    def readers(self) -> Loss:
+        """Return what readers of the results, all together and for ever, can learn about one person at most.
+
+        What is published is computed from reports, so that it tells no more than they do.
+        """
+        if self.given or epsilon_above(self.loss) >= self.cap.epsilon:
+            return self.cap
+        return Loss(epsilon_above(self.loss))
 
     @property
     def reader_times(self) -> str:
-        return times(self._reader_loss)
+        """Return how many times likelier; with a δ, odds pass twice that with a chance of 2δ at most.
+
+        δ bounds E[max(0, 1 − e^(ε − loss))], which is at least ½ wherever the loss is above ε + ln 2.
+        """
+        return times(exp_above(Fraction(self.readers.epsilon)))
 
     @property
-    def times(self) -> str:
-        return times(self.loss)
+    def reader_failure(self) -> str:
+        """Return 2δ."""
+        return losses.small(2 * self.readers.delta)
+
+    @cached_property
+    def compared(self) -> Comparison:
+        return losses.compared(self.account, self.content)
+
+    @cached_property
+    def accountants(self) -> list[tuple[str, str]]:
+        """Return what was spent by every theorem, for people."""
+        found = self.compared
+        named = {
+            "basic: ε added up": found.basic,
+            "advanced composition": found.advanced,
+            "optimal composition": found.optimal,
+            "zCDP: ρ added up, then converted": found.concentrated,
+            "Rényi, the best order": found.renyi,
+        }
+        return [(name, "none finite" if epsilon is None else losses.shown(epsilon)) for name, epsilon in named.items()]
+
+    @property
+    def compared_delta(self) -> str:
+        return losses.small(self.compared.delta)
+
+    @cached_property
+    def households(self) -> list[Household]:
+        return losses.households(self.local_loss, self.spent, self.cap)
+
+    # Counts, which are public
+
+    @cached_property
+    def answers(self) -> int:
+        """Return how many answers came, in all waves."""
+        return sum(releases.answers_so_far(plan) for plan in self.plans)
+
+    @property
+    def at_risk(self) -> Fraction:
+        """Return δ·n of the cap: records that publications may lay bare, on average."""
+        return losses.at_risk(self.cap, self.answers)
+
+    @property
+    def at_risk_shown(self) -> str:
+        return losses.small(self.at_risk)
+
+    @property
+    def advised_delta(self) -> Fraction | None:
+        """Return 1/(100n)."""
+        return beliefs.advised_delta(self.answers) if self.answers else None
+
+    @property
+    def advised_shown(self) -> str:
+        return losses.small_below(self.advised_delta) if self.advised_delta else ""
+
+    @cached_property
+    def shuffled(self) -> list[Shuffled]:
+        """Return the smallest and the largest sealed batch of the newest wave that has any.
+
+        Nothing where some answers are sent as given: a row that holds an age or an income stands out of any crowd.
+        """
+        for plan in self.plans:
+            sizes = releases.batch_sizes(plan)
+            if sizes and not documents.given(plan.content):
+                return [losses.shuffled(plan.content, size) for size in sorted({min(sizes), max(sizes)})]
+        return []
+
+    # The ledger
 
     @property
     def statement(self) -> Statement:
         return Statement(self.account)
 
+    @cached_property
+    def rows(self) -> list[Line]:
+        """Return the charges with the total after each, newest first."""
+        return self.statement.rows
+
+    @property
+    def newest_rows(self) -> list[Line]:
+        return self.rows[:SHOWN_ROWS]
+
+    @property
+    def older_rows(self) -> list[Line]:
+        return self.rows[SHOWN_ROWS:]
+
+    @cached_property
+    def burn(self) -> Burn:
+        return self.account.burn(self.now)
+
+    @property
+    def per_week(self) -> str:
+        return losses.shown(round_up(self.burn.per_week, 9))
+
+    @property
+    def days_left(self) -> int | None:
+        """Return how long the rest lasts at this rate; None where nothing is, or can be, spent."""
+        return None if self.study.is_retired else self.account.days_left(self.now)
+
+    @cached_property
+    def chart(self) -> chart.Chart:
+        return chart.of(self.account, self.rows, opened_on=self.plans[-1].opened_on, now=self.now)
+
+    @cached_property
+    def acts(self) -> list[Entry]:
+        """Return the rows that are not charges, newest first: who set or changed what may be lost."""
+        return [entry for entry in ledger.rows(self.account.budget.pk) if entry.kind == Kind.ACT][::-1]
+
 
 def questions_of(plan: Plan) -> list[Asked]:
     return [
-        Asked(number, question, design.odds_of(question), documents.loss_of_question(question))
+        Asked(number, question, [], None)
+        if question["protection"] == documents.PUBLICATION
+        else Asked(number, question, design.odds_of(question), documents.loss_of_question(question))
         for number, question in enumerate(plan.content["questions"], start=1)
     ]
 
 
-def records() -> list[Record]:
+def records(now: datetime.datetime) -> list[Record]:
     """Return every study that has opened, smallest ε of one person first."""
     waves: dict[int, list[Plan]] = {}
     for plan in design.plans().order_by("-wave"):
         waves.setdefault(plan.study_id, []).append(plan)
     accounts = ledger.accounts()
-    found = [_record(plans, accounts) for plans in waves.values()]
-    return sorted(found, key=lambda record: (record.loss, record.content["title"]))
+    found = [Record(plans[0].study, plans, accounts[_budget(plans)], now) for plans in waves.values()]
+    return sorted(found, key=lambda record: (bool(record.given), record.loss, record.content["title"]))
 
 
-def record_of(study: Study) -> Record:
-    return _record(list(design.plans().filter(study=study).order_by("-wave")), ledger.accounts())
+def record_of(study: Study, now: datetime.datetime) -> Record:
+    plans = list(design.plans().filter(study=study).order_by("-wave"))
+    return Record(study=plans[0].study, plans=plans, account=ledger.account(_budget(plans)), now=now)
 
 
-def _record(plans: list[Plan], accounts: dict[int, Account]) -> Record:
+def _budget(plans: list[Plan]) -> int:
     budget_id = plans[0].study.budget_id
     if budget_id is None:
         raise RuntimeError(f"{plans[0]} has no budget")
-    return Record(study=plans[0].study, plans=plans, account=accounts[budget_id])
+    return budget_id
 
 
 def matching(found: Iterable[Record], *, words: str, state: str) -> list[Record]:

@@ -9,16 +9,34 @@ from surveys.ledger.models import Entry
 
 
 class Request(models.Model):
-    """What to publish: a canonical statistic on named, sealed batches, by a mechanism with its parameters."""
+    """What to publish: a canonical statistic on named, sealed batches, by a mechanism with its parameters.
+
+    Its words never change; `who` asked, and pays, stays once it is drawn. It waits for a worker from `confirmed_at`
+    on, unless the ledger refused it: then `refused` says why, until somebody confirms it again.
+    """
 
     plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="requests")
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the canonical statistic.")
     statistic: Any = models.JSONField()
     requested_on = models.DateField()
     who = models.CharField(max_length=150)
+    confirmed_at = models.DateTimeField(help_text="When it was last asked for.")
+    refused = models.CharField(max_length=500, blank=True, help_text="Why it could not be paid when it was last tried.")
+
+    class Meta:
+        ordering = ("pk",)
 
     def __str__(self) -> str:
         return f"request {self.digest[:8]}"
+
+    @property
+    def kind(self) -> str:
+        """Return what kind of statistic it asks for, such as "mean"."""
+        return str(self.statistic["kind"])
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return dict(self.statistic["parameters"])
 
 
 class Release(models.Model):
@@ -35,3 +53,49 @@ class Release(models.Model):
 
     def __str__(self) -> str:
         return f"release of {self.request}"
+
+
+class Series(models.Model):
+    """A mechanism that goes on after its first draw: paid for once, one step at a time.
+
+    `state` is what the mechanism must remember between steps, noise and exact counts included: secret, and encrypted
+    like the answers it comes from. It is erased when the series is over.
+    """
+
+    request = models.OneToOneField(Request, on_delete=models.PROTECT, related_name="series")
+    entry = models.OneToOneField(Entry, on_delete=models.PROTECT, related_name="+")
+    state = models.BinaryField(help_text="Encrypted.")
+    steps = models.PositiveIntegerField(default=0)
+    is_over = models.BooleanField(default=False)
+
+    class Meta:
+        verbose_name_plural = "series"
+
+    def __str__(self) -> str:
+        return f"series of {self.request}"
+
+
+class Step(models.Model):
+    """The numbers of one step of a series: drawn once, never changed."""
+
+    series = models.ForeignKey(Series, on_delete=models.PROTECT, related_name="published")
+    number = models.PositiveIntegerField(help_text="1 for the first step of its series.")
+    question: Any = models.JSONField(null=True, help_text="What was asked at this step, if anything was.")
+    numbers: Any = models.JSONField()
+    published_on = models.DateField()
+    published_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("series_id", "number")
+        constraints = (models.UniqueConstraint(fields=("series", "number"), name="one_step_per_number"),)
+
+    def __str__(self) -> str:
+        return f"step {self.number} of {self.series}"
+
+    @property
+    def request(self) -> Request:
+        return self.series.request
+
+    @property
+    def entry(self) -> Entry:
+        return self.series.entry

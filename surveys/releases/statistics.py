@@ -1,32 +1,39 @@
 """What a publication of shares consists of: mechanisms, their cost, and the estimates derived from their draw.
 
-The statistic of a study is the tally of every question. One respondent's report is in all
-of them, so the ε of one publication is split over the questions, and their losses add up
-(basic composition).
+One respondent's report is in the tally of every question, so that what one publication may cost is split over its
+questions equally, and their losses add up (basic composition; for ρ too). Laplace noise in a pure study; in a
+concentrated one whichever of Laplace and Gaussian has the smaller error at its part of ρ (dpengine.central.counts).
 """
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
+from functools import reduce
+from operator import add
 from typing import Any
 
+from dpengine.central import counts
+from dpengine.central.counts import Mechanism, Tally
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.estimates import CONFIDENCE, Estimate, plain_answers, simplex
-from dpengine.privacy import plain, round_up
+from dpengine.privacy import Cost, plain, round_up
 from surveys.aggregation import queries as aggregation
-from surveys.aggregation.queries import PublicTally, Totals
+from surveys.aggregation.queries import PublicTally
 from surveys.design.models import Plan
+
+RHO_PLACES = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """The tally of one question, and the mechanism that publishes it."""
 
+    question: dict[str, Any]
     tally: PublicTally
-    mechanism: DiscreteLaplace
+    mechanism: Mechanism
 
     @property
     def name(self) -> str:
@@ -38,62 +45,93 @@ class Part:
 
     @property
     def parameters(self) -> dict[str, Any]:
+        scale = self.mechanism.scale  # JSON keeps a binary float exactly
+        if isinstance(self.mechanism, DiscreteLaplace):
+            return {
+                "epsilon": str(plain(round_up(self.mechanism.epsilon))),
+                "name": "discrete Laplace",
+                "scale": scale,
+                "sensitivity": self.mechanism.sensitivity,
+            }
         return {
-            "epsilon": str(plain(round_up(self.mechanism.epsilon))),
-            "name": "discrete Laplace",
-            "scale": self.mechanism.scale,  # JSON keeps a binary float exactly
-            "sensitivity": self.mechanism.sensitivity,
+            "name": "discrete Gaussian",
+            "rho": str(plain(round_up(self.mechanism.rho, RHO_PLACES))),
+            "scale": scale,
+            "sensitivity_squared": self.mechanism.sensitivity_squared,
         }
 
 
-def parts_of(plan: Plan) -> list[Part]:
-    """Return what one publication of a Plan draws: every question's tally, with an equal part of its ε."""
-    tallies = aggregation.public_tallies(plan)
-    epsilon = Fraction(plan.content["publication"]["epsilon"]) / len(tallies)
-    return [Part(tally, DiscreteLaplace.for_epsilon(epsilon, tally.sensitivity)) for tally in tallies]
+def is_concentrated(plan: Plan) -> bool:
+    """Tell whether the study's cap counts ρ and δ, so that Gaussian noise can be paid."""
+    return "central_rho" in plan.content["caps"]
 
 
-def cost(parts: list[Part]) -> Decimal:
-    """Return what drawing all of them once costs, rounded up."""
-    return round_up(sum((part.mechanism.epsilon for part in parts), start=Fraction(0)))
+def public_names(plan: Plan) -> list[str]:
+    """Return the questions whose answers can be counted, in the Plan's order: all but numbers."""
+    return [tally.name for tally in aggregation.public_tallies(plan)]
 
 
-def statistic(plan: Plan, parts: list[Part], batches: int) -> dict[str, Any]:
-    """Return the canonical request: the same one again is the same release."""
-    return {
-        "batches": batches,  # the first so many; sealed, so the number names their content
-        "mechanisms": {part.name: part.parameters for part in parts},
-        "plan": plan.digest,
-        "statistic": "tallies of all questions",
-    }
+def parts_for(plan: Plan, names: Sequence[str], *, epsilon: Fraction, rho: Fraction | None = None) -> list[Part]:
+    """Return what draws these questions' tallies within ε, or within ρ where that is given."""
+    found = [tally for tally in aggregation.public_tallies(plan) if tally.name in names]
+    questions = {question["name"]: question for question in plan.content["questions"]}
+    return [Part(questions[tally.name], tally, _mechanism(tally, len(found), epsilon, rho)) for tally in found]
+
+
+def _mechanism(tally: PublicTally, parts: int, epsilon: Fraction, rho: Fraction | None) -> Mechanism:
+    """Return one part's noise. One person moves so many of its counts by 1 each: L1 and L2² at once."""
+    if rho is None:
+        return DiscreteLaplace.for_epsilon(epsilon / parts, tally.sensitivity)
+    return counts.for_rho([_shape(tally)], rho / parts).mechanism
+
+
+def _shape(tally: PublicTally) -> Tally:
+    cells = len(tally.channel.margins())
+    return Tally(cells, tally.neighbours, held=getattr(tally.channel, "size", 1))
+
+
+def cost(parts: Sequence[Part]) -> Cost:
+    """Return what drawing all of them once costs."""
+    return reduce(add, (part.mechanism.cost for part in parts))
+
+
+def marginal(joint: Counter[tuple[Any, ...]], position: int, part: Part) -> list[int]:
+    """Return one question's tally from joint counts. A report is an index, or the indices that it holds."""
+    found = [0] * len(part.tally.channel.margins())
+    for values, people in joint.items():
+        held = values[position]
+        for index in held if isinstance(held, tuple) else (held,):
+            found[index] += people
+    return found
 
 
 def digest(statistic: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(statistic, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def draw(plan: Plan, parts: list[Part], totals: Totals) -> dict[str, Any]:
+def draw(parts: Sequence[Part], exact: dict[str, list[int]], n: int) -> dict[str, Any]:
     """Draw once, and return the published numbers with everything derived from them."""
-    return {
-        "confidence": CONFIDENCE,
-        "n": totals.reports,
-        "questions": list(_published(plan, parts, totals)),
-    }
+    noisy = {part.name: part.draw(exact[part.name], n) for part in parts}
+    return derived(parts, noisy, n)
 
 
-def _published(plan: Plan, parts: list[Part], totals: Totals) -> Iterator[dict[str, Any]]:
-    n = totals.reports
-    for question, part in zip(plan.content["questions"], parts, strict=True):
-        noisy = part.draw(totals.counts[part.name], n)
-        estimates = part.tally.estimates(noisy, n, part.mechanism)
+def derived(parts: Sequence[Part], noisy: dict[str, list[int]], n: int) -> dict[str, Any]:
+    """Return the estimates that follow from published counts: post-processing, free of charge."""
+    return {"confidence": CONFIDENCE, "n": n, "questions": list(_published(parts, noisy, n))}
+
+
+def _published(parts: Sequence[Part], noisy: dict[str, list[int]], n: int) -> Iterator[dict[str, Any]]:
+    for part in parts:
+        counted = noisy[part.name]
+        estimates = part.tally.estimates(counted, n, part.mechanism)
         projected = simplex([estimate.value for estimate in estimates])
         yield {
             "as_precise_as": plain_answers(estimates)
             or None,  # nothing to compare with when all is said to be one answer
             "choices": [
-                _choice(index, text, *derived)
-                for index, (text, derived) in enumerate(
-                    zip(question["choices"], zip(noisy, estimates, projected, strict=True), strict=True)
+                _choice(index, text, *found)
+                for index, (text, found) in enumerate(
+                    zip(part.question["choices"], zip(counted, estimates, projected, strict=True), strict=True)
                 )
             ],
             "mechanism": part.parameters,

@@ -51,7 +51,7 @@ def one_run(run: int, people: list[dict[str, int]]) -> Iterator[dict[str, Any]]:
 
     now = datetime.datetime.now(datetime.UTC)
     with transaction.atomic():
-        plan, _ = demo.ensure_study({**HEALTH, "slug": f"run-{run}"}, HEALTH_QUESTIONS, now.date())
+        plan, _ = demo.ensure_study({**HEALTH, "slug": f"run-{run}"}, HEALTH_QUESTIONS, now)
         demo.answer_as_browsers(plan, people, now.date())
         plan = design.close_plan(plan_id=plan.pk, today=now.date())
     aggregation.sweep_plan(plan, now.date())

@@ -47,8 +47,8 @@ FAULTS = (
     Fault(
         "a second draw on retry",
         "surveys/releases/services.py",
-        "if done := Release.objects.filter(request=request).first():\n        return done",
-        "Release.objects.filter(request=request)",
+        "if done := queries.drawn(request):\n        return done",
+        "queries.drawn(request)",
         (*PYTEST, "tests/surveys/releases"),
     ),
     Fault(
@@ -61,15 +61,15 @@ FAULTS = (
     Fault(
         "the cap off by a hair",
         "dpengine/accounting/filters.py",
-        "return charge <= self.left(spent)",
-        'return charge <= self.left(spent) + Decimal("1e-9")',
+        "_epsilon(cost) <= left",
+        "_epsilon(cost) <= left + Fraction(1, 10**9)",
         (*PYTEST, "tests/dpengine/accounting"),
     ),
     Fault(
         "a budget that is not locked",
         "surveys/ledger/services.py",
-        "return Budget.objects.select_for_update().get(pk=budget_id)",
-        "return Budget.objects.get(pk=budget_id)",
+        "Budget.objects.select_for_update().filter(pk__in=budget_ids)",
+        "Budget.objects.filter(pk__in=budget_ids)",
         (sys.executable, "-m", "tests.services", "postgres", "--", *PYTEST, "tests/journeys/test_budget.py"),
     ),
     Fault(
@@ -138,8 +138,8 @@ FAULTS = (
     Fault(
         "published before the smallest batch",
         "surveys/releases/services.py",
-        'if new < rule["smallest_batch"] or not _can_pay(plan):',
-        "if not _can_pay(plan):",
+        'if new < (1 if series else rule["smallest_batch"]) or not',
+        "if not",
         (*PYTEST, "tests/surveys/releases"),
     ),
     Fault(

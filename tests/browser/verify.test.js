@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { read, verifyGiven } from '../../surveys/intake/static/intake/given.js';
 import { lossOf, MAXIMUM_TOTAL, verify } from '../../surveys/intake/static/intake/verify.js';
 import { soundPlan, vectors } from './cases.js';
 
@@ -8,8 +9,8 @@ for (const { name, channel, loss } of vectors('losses'))
 
 for (const { name, plan, accepted, why } of vectors('plans'))
   test(`it ${accepted ? 'accepts' : 'refuses'} what the server does: ${name}`, () => {
-    if (accepted) assert.ok(verify(plan).questions.length > 0);
-    else assert.throws(() => verify(plan), Error, why);
+    if (accepted) assert.ok(verify(plan, verifyGiven).questions.length > 0);
+    else assert.throws(() => verify(plan, verifyGiven), Error, why);
   });
 
 test('a bit of one_of loses what its keep says, whatever else the channel holds', () => {
@@ -116,3 +117,24 @@ for (const [what, breakIt, message] of REFUSED)
 
 for (const nothing of [null, undefined, 7, [], {}])
   test(`it refuses ${JSON.stringify(nothing)} in place of a Plan`, () => assert.throws(() => verify(nothing), Error));
+
+test('without the words for it, nothing is asked that would be sent as given', () => {
+  const { plan } = vectors('plans').find(({ name }) => name === 'some questions sent as given');
+  assert.throws(() => verify(plan), /^Error: choice: expected protection device, got publication$/);
+});
+
+test('what is sent as given adds nothing to what the others lose together, and is not said to lose nothing', () => {
+  const { plan } = vectors('plans').find(({ name }) => name === 'some questions sent as given');
+  const { found, questions } = verify(plan, verifyGiven);
+  assert.deepEqual(found, verify({ ...plan, questions: plan.questions.slice(0, 3) }).found);
+  assert.deepEqual(questions.slice(3), [{ name: 'choice', declared: [1n, 1n], found: [1n, 1n], number: 4 }, { name: 'hours', declared: [1n, 1n], found: [1n, 1n], number: 5 }]);
+});
+
+const hours = /** @type {any} */ ({ kind: 'number', least: -5, most: 60 });
+for (const [text, number] of [['7', 7], [' 60 ', 60], ['-5', -5], ['−5', -5], ['+3', 3], ['007', 7]])
+  test(`it reads the number ${JSON.stringify(text)}`, () => assert.equal(read(text, hours), number));
+
+for (const text of ['', ' ', '61', '-6', '1.5', '1e1', '0x7', '٣', 'seven', '7 8', '1'.repeat(30)])
+  test(`it reads no number within bounds in ${JSON.stringify(text)}`, () => assert.ok(Number.isNaN(read(text, hours))));
+
+test('a choice sent as given is read as its index', () => assert.equal(read('2', /** @type {any} */ ({ kind: 'single' })), 2));

@@ -38,6 +38,34 @@ def test_the_pages_of_strangers(chromium, site, scheme):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_to_ask_for_more(chromium, site, scheme):
+    context = chromium.new_context(viewport=PHONE, color_scheme=scheme, base_url=site.base, bypass_csp=True)
+    page = context.new_page()
+    page.goto("/accounts/login/?next=/studies/partners-and-drinking/")
+    page.fill("#id_username", "researcher")
+    page.fill("#id_password", "demo-researcher")
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/studies/partners-and-drinking/")
+    found = complaints(page)
+    for address in page.eval_on_selector_all(".listing a", "links => links.map((link) => link.href)"):
+        page.goto(address)
+        found += complaints(page)
+    for address in ("ask/", "ask/synthetic/", "ask/shares/"):
+        page.goto(f"/studies/partners-and-drinking/{address}")
+        found += complaints(page)
+    page.fill("#id_epsilon", "0")
+    page.get_by_role("button", name="See what it would cost").click()
+    found += complaints(page)
+    page.get_by_label("Schooling").check()
+    page.fill("#id_epsilon", "0.01")
+    page.get_by_role("button", name="See what it would cost").click()
+    page.get_by_role("button", name="Publish, use").wait_for()
+    found += complaints(page)
+    context.close()
+    assert found == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_form_from_its_welcome_to_its_receipt(chromium, site, scheme):
     guest = visit(chromium, color_scheme=scheme, bypass_csp=True)
     guest.page.goto(f"{site.base}/s/medicines-and-help/")

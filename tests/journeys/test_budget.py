@@ -1,21 +1,26 @@
-"""Twelve processes at once, one budget that can pay four of them."""
+"""Twelve processes at once, one budget that can pay four of them; then 200 requests, and a budget for 17."""
+
+from tests.bench import budget_races
+from tests.journeys.site import own_database
 
 MAKE = """
-import json
+import datetime, json
 from decimal import Decimal
 from surveys.ledger import services
-budget = services.open_budget(name="study:race", unit="u", neighbours="n", cap=Decimal("1.8"))
+budget = services.open_budget(name="study:race", unit="u", neighbours="change-one", epsilon=Decimal("1.8"),
+                              who="ada", now=datetime.datetime.now(datetime.UTC))
 print(json.dumps(budget.pk))
 """
 CHARGE = """
-import datetime, sys
-from decimal import Decimal
+import datetime
+from fractions import Fraction
+from dpengine.privacy import Cost
 from surveys.ledger import services
 print("ready", flush=True)
 input()
 try:
-    services.charge(budget_id={budget}, epsilon=Decimal("0.45"), statistic="{number}" * 32, reason="race",
-                    mechanism="none", who="race", day=datetime.date.today())
+    services.charge(budget_ids=[{budget}], cost=Cost.pure(Fraction("0.45")), statistic="{number}" * 32, reason="race",
+                    mechanism="none", sensitivity="1", who="race", now=datetime.datetime.now(datetime.UTC))
     print("paid")
 except services.Overspent:
     print("refused")
@@ -23,8 +28,10 @@ except services.Overspent:
 ENTRIES = """
 import json
 from surveys.ledger.queries import account
+from surveys.ledger.verification import faults
 found = account({budget})
-print(json.dumps([str(found.left.normalize()), [entry.number for entry in found.entries]]))
+assert not faults()
+print(json.dumps([str(found.amount_left), [entry.number for entry in found.entries]]))
 """
 PROCESSES, PAID = 12, 4
 
@@ -39,4 +46,13 @@ def test_a_budget_is_not_overspent_by_twelve_at_once(site):
         racer.stdin.flush()
     said = [racer.communicate()[0].strip() for racer in racers]
     assert (said.count("paid"), said.count("refused")) == (PAID, PROCESSES - PAID)
-    assert site.python(ENTRIES.format(budget=budget)) == ["0", [1, 2, 3, 4]]
+    assert site.python(ENTRIES.format(budget=budget)) == ["0", [2, 3, 4, 5]]
+
+
+def test_two_hundred_requests_at_once_are_paid_seventeen_times_and_none_by_half(tmp_path):
+    """One round of tests/bench/budget_races.py: real requests, real draws."""
+    database = own_database() or {"DATABASE_URL": f"sqlite:///{tmp_path}/races.sqlite3"}
+    found = budget_races.race_on({"CANDOR_DATA": str(tmp_path), **database}, rounds=1)
+    assert found["surprises"] == []
+    assert found["rounds with exactly 17 paid"] == 1
+    assert found["half-done"] == found["rounds with a fault in the chain"] == 0

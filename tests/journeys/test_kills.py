@@ -15,7 +15,7 @@ from surveys.design import services
 from surveys.intake.models import OpenReport
 today = datetime.date.today()
 study = services.draft_study(study=STUDY, questions=QUESTIONS)
-plan = services.open_study(study_id=study.pk, today=today)
+plan = services.open_study(study_id=study.pk, who="ada", now=datetime.datetime.now(datetime.UTC))
 from django.db import transaction
 with transaction.atomic():
     answer_as_browsers(plan, [{"copied": int(i % 3 == 0), "fair": i % 5, "often": i % 4} for i in range(3000)], today)
@@ -63,7 +63,7 @@ import json
 from surveys.ledger.models import Entry
 from surveys.releases.models import Release, Request
 releases = [release.numbers["n"] for release in Release.objects.all()]
-print(json.dumps([Entry.objects.count(), Request.objects.count(), releases]))
+print(json.dumps([Entry.charges.count(), Request.objects.count(), releases]))
 """
 
 

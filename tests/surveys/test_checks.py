@@ -1,20 +1,26 @@
 """Missing or contradictory settings: refused at start, with an id and a hint."""
 
+import base64
+import hashlib
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from surveys import checks
 from surveys.environment import Environment
 
 HOUSE = Path(__file__).parent.parent.parent
+KEY, OTHER_KEY = (base64.b64encode(bytes(range(start, start + 32))).decode() for start in (0, 100))
+SECRET = "aZ3-q+7" * 15
 SOUND = {
     "CANDOR_MODE": "production",
     "SECRET_KEY": "aZ3-q" * 15,
     "ALLOWED_HOSTS": "candor.example.org",
     "DATABASE_URL": "postgres://candor@db/candor",
     "REDIS_URL": "redis://queue:6379/0",
+    "PUBLICATION_KEYS": f"{KEY}, {OTHER_KEY}",
 }
 
 
@@ -59,6 +65,8 @@ def test_production_with_everything_it_needs_is_let_through(tmp_path):
         ({"CANDOR_PORT": "70000"}, "candor.E001"),
         ({"DEBUG": "maybe"}, "candor.E001"),
         ({"CANDOR_MODE": "prod"}, "candor.E001"),
+        ({"PUBLICATION_KEYS": ""}, "candor.E009"),
+        ({"CANDOR_MODE": "local", "PUBLICATION_KEYS": "hunter2"}, "candor.E001"),
     ],
     ids=str,
 )
@@ -67,7 +75,9 @@ def test_what_is_missing_or_contradictory_is_named_with_a_hint(tmp_path, change,
     assert done.returncode != 0
     assert id in done.stderr
     assert "HINT" in done.stderr
+    assert any(name in done.stderr for name in change)
     assert "hunter2" not in done.stderr
+    assert KEY not in done.stderr
 
 
 @pytest.mark.parametrize("module", ["surveys.wsgi", "surveys.celery"])
@@ -82,8 +92,48 @@ def test_server_and_worker_refuse_to_start_too(tmp_path, module):
     assert "candor.E002" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "text", ["hunter2", base64.b64encode(b"hunter2").decode(), f"{KEY};{OTHER_KEY}", f"{KEY},", KEY[:-4]]
+)
+def test_keys_that_cannot_be_read_are_a_problem_that_repeats_none_of_them(text):
+    environment = Environment({"PUBLICATION_KEYS": text})
+    assert environment.keys("PUBLICATION_KEYS", None) == ()
+    (problem,) = environment.problems
+    assert problem.variable == "PUBLICATION_KEYS"
+    assert text not in problem.expected + problem.hint
+
+
+@pytest.mark.parametrize(
+    ("keys", "secret"),
+    [
+        ((), SECRET),
+        ((bytes(32),), SECRET),
+        ((b"hunter2-" * 4,), SECRET),
+        ((bytes(range(32)), bytes(range(32))), SECRET),
+        ((SECRET.encode()[:32],), SECRET),
+        ((hashlib.sha256(SECRET.encode()).digest(),), SECRET),
+        ((bytes(range(32)),), KEY),
+        ((bytes(range(7, 39)), bytes(range(32))), KEY.rstrip("=")),
+    ],
+)
+def test_publication_keys_are_random_and_nothing_made_of_the_secret_key(settings, keys, secret):
+    settings.PRODUCTION, settings.SECRET_KEY, settings.PUBLICATION_KEYS = True, secret, keys
+    assert "candor.E009" in [error.id for error in checks.production_takes_nothing_for_granted()]
+    settings.PUBLICATION_KEYS = (hashlib.sha256(b"another").digest(),)
+    assert "candor.E009" not in [error.id for error in checks.production_takes_nothing_for_granted()]
+
+
 def test_every_problem_is_gathered_not_only_the_first():
     environment = Environment({"A": "x", "B": "y"})
     assert environment.whole("A", 1, least=0, most=9) == 1
     assert environment.flag("B", default=True) is True
     assert [problem.variable for problem in environment.problems] == ["A", "B"]
+
+
+@pytest.mark.parametrize("held", ["", "not base64!", "c2hvcnQ="])
+def test_a_damaged_key_file_is_named_before_anything_starts(tmp_path, held):
+    (tmp_path / "publication.key").write_text(held)
+    done = check(tmp_path, CANDOR_DATA=str(tmp_path))
+    assert done.returncode != 0
+    assert "PUBLICATION_KEYS (publication.key)" in done.stderr
+    assert "Traceback" not in done.stderr

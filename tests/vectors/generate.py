@@ -144,6 +144,14 @@ def plan(channels: list[Channel]) -> dict[str, Any]:
     }
 
 
+def with_given(base: dict[str, Any]) -> dict[str, Any]:
+    """Return the Plan with two more questions, sent as given."""
+    shared = {"decline": 0, "help": "", "protection": "publication", "text": "Another?"}
+    choice = {"choices": ["a", "b", "c"], "kind": "single", "label": "Choice", "name": "choice", **shared}
+    number = {"choices": [], "kind": "number", "label": "Hours", "name": "hours", **shared}
+    return {**base, "questions": [*base["questions"], choice, {**number, "least": 0, "most": 60, "unit": "hours"}]}
+
+
 def changed(base: dict[str, Any], path: list[Any], value: Any) -> dict[str, Any]:
     copy = deepcopy(base)
     inner = copy
@@ -206,6 +214,40 @@ def plans() -> list[dict[str, Any]]:
         ("a smallest batch of nobody", ["publication", "smallest_batch"], 0),
     ]
     uneven = plan([Table(((4, 1, 1), (1, 4, 1), (2, 1, 3)))])
+    mixed = with_given(base)
+    number, choice = ["questions", 4], ["questions", 3]
+    caps = {"central_delta": "0.000001", "central_epsilon": "1", "central_rho": "0.017857142857"}
+    concentrated = changed(changed(base, ["caps"], caps), ["publication", "rho"], "0.01")
+    bad_given = [
+        ("a number that has a channel", [*number, "channel"], Table.coin().document()),
+        ("a number that has no channel, and says so", [*number, "channel"], None),
+        ("an answer sent as given that declares a loss", [*choice, "loss"], [1, 1]),
+        ("a number protected on the device", [*number, "protection"], "device"),
+        ("a choice sent as given under another name of protection", [*choice, "protection"], "none"),
+        ("a number without a least", [*number, "least"], None),
+        ("bounds the wrong way round", [*number, "least"], 61),
+        ("bounds alike", [*number, "least"], 60),
+        ("a bound beyond 2^31", [*number, "most"], 2**31 + 1),
+        ("a bound that is no integer", [*number, "most"], 1.5),
+        ("a number with choices", [*number, "choices"], ["a", "b"]),
+        ("a number that can be declined", [*number, "decline"], 1),
+        ("a number without a unit", [*number, "unit"], None),
+        ("a number with a capital in its name", [*number, "name"], "Hours"),
+        ("a number named like another question", [*number, "name"], "q1"),
+        ("an unknown kind sent as given", [*choice, "kind"], "text"),
+        ("257 choices sent as given", [*choice, "choices"], [str(number) for number in range(257)]),
+        ("one choice sent as given", [*choice, "choices"], ["a"]),
+    ]
+    bad_terms = [
+        ("a δ of nothing", ["caps", "central_delta"], "0"),
+        ("a δ of 1", ["caps", "central_delta"], "1.0"),
+        ("a δ in a number", ["caps", "central_delta"], 0.1),
+        ("a ρ with more places than there are", ["caps", "central_rho"], "0.0178571428571"),
+        ("a ρ beyond reason", ["caps", "central_rho"], "200.000000000001"),
+        ("a publication's ρ beyond the cap", ["publication", "rho"], "0.017857142858"),
+        ("a publication's ρ of nothing", ["publication", "rho"], "0"),
+    ]
+    nothing_lost = [1, 1]
     large = plan([Subset.for_epsilon(3, Decimal(3)) for _ in range(3)])
     return [
         {"name": "a sound plan", "plan": base, "accepted": True, "why": ""},
@@ -216,10 +258,39 @@ def plans() -> list[dict[str, Any]]:
             "accepted": True,
             "why": "",
         },
+        {"name": "some questions sent as given", "plan": mixed, "accepted": True, "why": ""},
+        {
+            "name": "all questions sent as given",
+            "plan": changed({**mixed, "questions": mixed["questions"][3:]}, ["loss"], nothing_lost),
+            "accepted": True,
+            "why": "",
+        },
+        {
+            "name": "a number within the widest bounds",
+            "plan": changed(changed(mixed, [*number, "least"], -(2**31)), [*number, "most"], 2**31),
+            "accepted": True,
+            "why": "",
+        },
+        {"name": "a concentrated cap", "plan": concentrated, "accepted": True, "why": ""},
         *(
-            {"name": name, "plan": changed(base, path, value), "accepted": False, "why": name}
-            for name, path, value in bad
+            {"name": name, "plan": changed(case, path, value), "accepted": False, "why": name}
+            for case, found in ((base, bad), (mixed, bad_given), (concentrated, bad_terms))
+            for name, path, value in found
         ),
+        {
+            "name": "a concentrated cap without its ρ",
+            "plan": changed(
+                concentrated, ["caps"], {name: caps[name] for name in ("central_delta", "central_epsilon")}
+            ),
+            "accepted": False,
+            "why": "all three amounts, or none",
+        },
+        {
+            "name": "a publication's ρ under a pure cap",
+            "plan": changed(base, ["publication", "rho"], "0.01"),
+            "accepted": False,
+            "why": "all three amounts, or none",
+        },
         {
             "name": "more than e^8 in all",
             "plan": large,

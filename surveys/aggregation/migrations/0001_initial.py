@@ -39,7 +39,15 @@ class Migration(migrations.Migration):
                 ("size", models.PositiveIntegerField(help_text="Reports.")),
                 (
                     "columns",
-                    models.BinaryField(help_text="The packed columns, one after the other, in the Plan's order."),
+                    models.BinaryField(
+                        help_text="The packed columns of what was changed by chance, one after the other, in the Plan's order."
+                    ),
+                ),
+                (
+                    "given",
+                    models.BinaryField(
+                        default=b"", help_text="The packed columns of what was sent as given, encrypted."
+                    ),
                 ),
                 ("sealed_on", models.DateField()),
                 (

@@ -16,6 +16,85 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name="Panel",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("slug", models.SlugField(help_text="Its name in the ledger: panel:slug", max_length=60, unique=True)),
+                ("name", models.CharField(help_text="Who they are.", max_length=120)),
+                ("unit", models.CharField(default="respondent-in-panel", editable=False, max_length=40)),
+                (
+                    "neighbours",
+                    models.CharField(
+                        choices=[("change-one", "one person answers differently (how many answered is public)")],
+                        default="change-one",
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "cap",
+                    surveys.ledger.models.EpsilonField(
+                        default=4,
+                        help_text="How much all publications of all its studies together may ever give away about one person.",
+                        validators=[
+                            django.core.validators.MinValueValidator(Decimal("0.01")),
+                            django.core.validators.MaxValueValidator(Decimal("20")),
+                        ],
+                        verbose_name="cap for all publications, ε",
+                    ),
+                ),
+                (
+                    "cap_delta",
+                    models.CharField(
+                        choices=[
+                            ("0", "none: the cap always holds"),
+                            ("0.000001", "one in a million"),
+                            ("0.0000001", "one in ten million"),
+                            ("0.00000001", "one in a hundred million"),
+                            ("0.000000001", "one in a thousand million"),
+                        ],
+                        default="0",
+                        max_length=20,
+                        verbose_name="chance that the cap fails, δ",
+                    ),
+                ),
+                (
+                    "local_cap",
+                    surveys.ledger.models.EpsilonField(
+                        default=8,
+                        help_text="Charged when a wave opens. Counts answers changed on the device; one sent as given has no ε.",
+                        validators=[
+                            django.core.validators.MinValueValidator(Decimal("0.01")),
+                            django.core.validators.MaxValueValidator(Decimal("20")),
+                        ],
+                        verbose_name="cap for all answers of one person, ε",
+                    ),
+                ),
+                (
+                    "central_budget",
+                    models.OneToOneField(
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="ledger.budget",
+                    ),
+                ),
+                (
+                    "local_budget",
+                    models.OneToOneField(
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="ledger.budget",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("name",),
+            },
+        ),
+        migrations.CreateModel(
             name="Study",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -33,7 +112,10 @@ class Migration(migrations.Migration):
                 (
                     "unit",
                     models.CharField(
-                        choices=[("respondent-in-study", "one person, in all waves of the study")],
+                        choices=[
+                            ("respondent-in-study", "one person, in all waves of the study"),
+                            ("respondent-in-wave", "one person, in one wave"),
+                        ],
                         default="respondent-in-study",
                         max_length=40,
                     ),
@@ -51,8 +133,44 @@ class Migration(migrations.Migration):
                     surveys.ledger.models.EpsilonField(
                         default=2,
                         help_text="How much all publications together may ever give away about one person.",
-                        validators=[django.core.validators.MaxValueValidator(Decimal("20"))],
+                        validators=[
+                            django.core.validators.MinValueValidator(Decimal("0.01")),
+                            django.core.validators.MaxValueValidator(Decimal("20")),
+                        ],
                         verbose_name="cap for all publications, ε",
+                    ),
+                ),
+                (
+                    "cap_delta",
+                    models.CharField(
+                        choices=[
+                            ("0", "none: the cap always holds"),
+                            ("0.000001", "one in a million"),
+                            ("0.0000001", "one in ten million"),
+                            ("0.00000001", "one in a hundred million"),
+                            ("0.000000001", "one in a thousand million"),
+                        ],
+                        default="0",
+                        max_length=20,
+                        verbose_name="chance that the cap fails, δ",
+                    ),
+                ),
+                (
+                    "epsilon_floor",
+                    surveys.ledger.models.EpsilonField(
+                        default=Decimal("0.01"),
+                        help_text="Set by the site’s admin: below it, answers are wasted.",
+                        validators=[django.core.validators.MinValueValidator(Decimal("0.01"))],
+                        verbose_name="least ε of one answer",
+                    ),
+                ),
+                (
+                    "epsilon_ceiling",
+                    surveys.ledger.models.EpsilonField(
+                        default=8,
+                        help_text="Set by the site’s admin: above it, answers are hardly protected.",
+                        validators=[django.core.validators.MaxValueValidator(Decimal("20"))],
+                        verbose_name="greatest ε of one answer",
                     ),
                 ),
                 (
@@ -61,6 +179,8 @@ class Migration(migrations.Migration):
                         choices=[
                             ("when-closed", "once, when it has closed"),
                             ("every", "every so many hours, and when it has closed"),
+                            ("continual", "every so many hours, all of them paid on the first day"),
+                            ("on-request", "only what a researcher asks for"),
                         ],
                         default="when-closed",
                         max_length=20,
@@ -68,10 +188,22 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "horizon",
+                    models.PositiveSmallIntegerField(
+                        default=52,
+                        help_text="Counts only for “all of them paid on the first day”.",
+                        validators=[
+                            django.core.validators.MinValueValidator(2),
+                            django.core.validators.MaxValueValidator(4096),
+                        ],
+                        verbose_name="publications in all",
+                    ),
+                ),
+                (
                     "hours",
                     models.PositiveSmallIntegerField(
                         default=24,
-                        help_text="Counts only for “every so many hours”.",
+                        help_text="Counts only where something is published every so many hours.",
                         validators=[django.core.validators.MinValueValidator(1)],
                         verbose_name="hours between",
                     ),
@@ -80,7 +212,7 @@ class Migration(migrations.Migration):
                     "release_epsilon",
                     surveys.ledger.models.EpsilonField(
                         default=1,
-                        help_text="Shared equally by the questions.",
+                        help_text="Shared equally by the questions. If all are paid on the first day: the cost of all. If a researcher asks: the most that one request may cost.",
                         validators=[django.core.validators.MinValueValidator(Decimal("0.01"))],
                         verbose_name="cost of one publication, ε",
                     ),
@@ -110,15 +242,37 @@ class Migration(migrations.Migration):
                     models.DateField(blank=True, help_text="The last day of collecting, in UTC. Optional.", null=True),
                 ),
                 (
+                    "retires_on",
+                    models.DateField(
+                        blank=True,
+                        help_text="From this day on nothing is published ever again, and answers are erased.",
+                        null=True,
+                    ),
+                ),
+                ("retired_on", models.DateField(editable=False, null=True)),
+                ("retired_because", models.CharField(blank=True, editable=False, max_length=200)),
+                (
                     "budget",
                     models.OneToOneField(
                         editable=False, null=True, on_delete=django.db.models.deletion.PROTECT, to="ledger.budget"
+                    ),
+                ),
+                (
+                    "panel",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="The people who are asked, if the same ones meet several studies.",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="studies",
+                        to="design.panel",
                     ),
                 ),
             ],
             options={
                 "verbose_name_plural": "studies",
                 "ordering": ("title",),
+                "permissions": (("set_limits", "Can set the least and the greatest ε of a study's answers"),),
             },
         ),
         migrations.CreateModel(
@@ -145,9 +299,24 @@ class Migration(migrations.Migration):
                             ("yes_no", "yes or no"),
                             ("single", "single choice"),
                             ("likert", "agreement on a scale (Likert)"),
+                            ("number", "a whole number (sent as given)"),
                         ],
                         default="yes_no",
                         max_length=10,
+                    ),
+                ),
+                (
+                    "protection",
+                    models.CharField(
+                        choices=[
+                            ("device", "changed by chance on the device"),
+                            (
+                                "publication",
+                                "sent as given, kept encrypted, published only as totals changed by chance",
+                            ),
+                        ],
+                        default="device",
+                        max_length=12,
                     ),
                 ),
                 ("text", models.CharField(max_length=300)),
@@ -159,6 +328,12 @@ class Migration(migrations.Migration):
                         blank=True,
                         help_text="One a line. Leave empty for yes or no, and for the five usual points of agreement.",
                     ),
+                ),
+                ("least", models.IntegerField(blank=True, help_text="The least number that counts.", null=True)),
+                ("most", models.IntegerField(blank=True, help_text="The greatest number that counts.", null=True)),
+                (
+                    "unit",
+                    models.CharField(blank=True, help_text="What the number counts, such as days.", max_length=40),
                 ),
                 ("may_decline", models.BooleanField(default=False, verbose_name="offers “Prefer not to say”")),
                 (

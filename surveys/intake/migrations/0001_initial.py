@@ -14,7 +14,16 @@ class Migration(migrations.Migration):
             name="OpenReport",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("values", models.TextField(help_text="Canonical JSON: one value a question, in the Plan's order.")),
+                (
+                    "values",
+                    models.TextField(
+                        help_text="Canonical JSON: one value for each question changed by chance, in the Plan's order."
+                    ),
+                ),
+                (
+                    "given",
+                    models.BinaryField(default=b"", help_text="The packed answers that were sent as given, encrypted."),
+                ),
                 (
                     "plan",
                     models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to="design.plan"),

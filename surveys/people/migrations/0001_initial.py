@@ -97,6 +97,14 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
+                    "may_ask",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Each request uses some of the study’s budget, for good.",
+                        verbose_name="may ask for more numbers",
+                    ),
+                ),
+                (
                     "study",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE, related_name="memberships", to="design.study"

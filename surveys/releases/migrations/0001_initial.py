@@ -22,6 +22,13 @@ class Migration(migrations.Migration):
                 ("statistic", models.JSONField()),
                 ("requested_on", models.DateField()),
                 ("who", models.CharField(max_length=150)),
+                ("confirmed_at", models.DateTimeField(help_text="When it was last asked for.")),
+                (
+                    "refused",
+                    models.CharField(
+                        blank=True, help_text="Why it could not be paid when it was last tried.", max_length=500
+                    ),
+                ),
                 (
                     "plan",
                     models.ForeignKey(
@@ -29,6 +36,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "ordering": ("pk",),
+            },
         ),
         migrations.CreateModel(
             name="Release",
@@ -52,6 +62,51 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ("pk",),
+            },
+        ),
+        migrations.CreateModel(
+            name="Series",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("state", models.BinaryField(help_text="Encrypted.")),
+                ("steps", models.PositiveIntegerField(default=0)),
+                ("is_over", models.BooleanField(default=False)),
+                (
+                    "entry",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="ledger.entry"
+                    ),
+                ),
+                (
+                    "request",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="series", to="releases.request"
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name_plural": "series",
+            },
+        ),
+        migrations.CreateModel(
+            name="Step",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField(help_text="1 for the first step of its series.")),
+                ("question", models.JSONField(help_text="What was asked at this step, if anything was.", null=True)),
+                ("numbers", models.JSONField()),
+                ("published_on", models.DateField()),
+                ("published_at", models.DateTimeField()),
+                (
+                    "series",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="published", to="releases.series"
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("series_id", "number"),
+                "constraints": [models.UniqueConstraint(fields=("series", "number"), name="one_step_per_number")],
             },
         ),
     ]

@@ -11,5 +11,19 @@ class Migration(migrations.Migration):
         forbid("releases_release", verb="UPDATE", message=MESSAGE),
         forbid("releases_release", verb="DELETE", message=MESSAGE),
         forbid_replace("releases_release", message=MESSAGE, keys=(("id",), ("request_id",), ("entry_id",))),
-        forbid("releases_request", verb="UPDATE", message="a request keeps its words"),
+        forbid(
+            "releases_request",
+            verb="UPDATE",
+            message="a request keeps its words",
+            columns=("id", "plan_id", "digest", "statistic", "requested_on"),
+        ),
+        forbid(
+            "releases_request",
+            verb="UPDATE",
+            message="who paid for a request stays",
+            columns=("who",),
+            unless="NOT EXISTS (SELECT 1 FROM releases_release WHERE request_id = OLD.id) "
+            "AND NOT EXISTS (SELECT 1 FROM releases_series WHERE request_id = OLD.id)",
+            name="payer",
+        ),
     )

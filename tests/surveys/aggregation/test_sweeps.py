@@ -11,7 +11,7 @@ from surveys.demo.services import answer_as_browsers
 from surveys.design import documents
 from surveys.design import services as design
 from surveys.intake.models import OpenReport, Receipt
-from tests.conftest import QUESTIONS, STUDY
+from tests.conftest import NOW, QUESTIONS, STUDY
 
 
 def counted(reports, plan):
@@ -130,7 +130,7 @@ def test_a_sweep_that_comes_second_leaves_the_few_that_came_meanwhile(answered, 
 def test_a_plan_that_cannot_be_swept_does_not_keep_the_others_waiting(answered, today, monkeypatch, caplog):
     answered(20)
     other = design.draft_study(study={**STUDY, "slug": "other"}, questions=QUESTIONS)
-    opened = design.open_study(study_id=other.pk, today=today)
+    opened = design.open_study(study_id=other.pk, who="ada", now=NOW)
     answer_as_browsers(opened, [{"copied": 0, "fair": 0, "often": 0}] * 20, today)
     sound = services.sweep
 

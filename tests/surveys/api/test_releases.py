@@ -3,6 +3,8 @@ import pytest
 from surveys.aggregation import services as sweeps
 from surveys.design import services as design
 from surveys.releases import services as releases
+from tests.surveys.releases.conftest import asked as asked
+from tests.surveys.releases.test_asking import SHARES, WATCH
 
 URL = "/api/v1/studies/exam-honesty/releases"
 
@@ -50,3 +52,14 @@ def test_results_for_members_are_not_found_by_others(client, published, outsider
 
 def test_a_draft_is_not_found(client, draft):
     assert client.get(URL).status_code == 404
+
+
+def test_what_was_asked_for_is_listed_with_its_parameters_and_a_series_with_its_steps(client, asked, now):
+    for kind, parameters in (("shares", SHARES), ("watch", WATCH)):
+        request = releases.ask_for(plan=asked, kind=kind, parameters=parameters, who="mira", now=now)
+        releases.publish(request_id=request.pk, now=now)
+    watch, shares = client.get("/api/v1/studies/on-request/releases").json()["releases"]
+    assert (shares["kind"], shares["asked_by"], shares["parameters"]["epsilon"]) == ("shares", "mira", "0.5")
+    assert shares["tables"][0]["rows"][0]["unit"] == "percent"
+    assert [step["step"] for step in watch["steps"]] == [1]
+    assert "state" not in watch

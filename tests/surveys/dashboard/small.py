@@ -32,7 +32,7 @@ QUESTIONS: list[dict[str, Any]] = [
 
 
 def open_small(**changes: Any) -> Plan:
-    return demo.ensure_study({**STUDY, **changes}, QUESTIONS, NOW.date())[0]
+    return demo.ensure_study({**STUDY, **changes}, QUESTIONS, NOW)[0]
 
 
 def answer(plan: Plan, people_count: int = PEOPLE) -> None:

@@ -1,9 +1,10 @@
 import pytest
 
 from surveys.demo import answers, services
+from surveys.demo.studies import HABITS_ASKED
 from surveys.design.models import Plan
 from surveys.intake.models import Receipt
-from surveys.releases.models import Release
+from surveys.releases.models import Release, Request, Step
 
 TRUTHS = {"hard_drugs": {1: 629 / 3615}, "marijuana": {1: 1725 / 3615}, "same_sex": {1: 258 / 3615}}
 
@@ -12,17 +13,30 @@ TRUTHS = {"hard_drugs": {1: 629 / 3615}, "marijuana": {1: 1725 / 3615}, "same_se
 def test_the_demo_brings_real_answers_to_the_dashboard_and_again_changes_nothing(now):
     services.bring(now=now)
     services.bring(now=now)
-    assert Receipt.objects.count() == len(answers.people()) == 3615
-    release = Release.objects.get()
+    assert len(answers.people()) == 3615
+    assert Receipt.objects.count() == 3615 + 1551
+    release = Release.objects.get(request__plan__study__slug="health-and-habits")
     assert release.numbers["n"] == 3615
     assert {plan.study.slug: plan.is_open for plan in Plan.objects.all()} == {
         "health-and-habits": False,
         "medicines-and-help": True,
+        "partners-and-drinking": False,
     }
     for question in release.numbers["questions"]:
         for index, truth in TRUTHS.get(question["name"], {}).items():
             choice = question["choices"][index]
             assert abs(choice["estimate"] - truth) < 6 * choice["standard_error"]  # a false alarm in 10⁸ runs
+
+    asked = Request.objects.filter(plan__study__slug="partners-and-drinking")
+    assert [request.kind for request in asked] == [kind for kind, _ in HABITS_ASKED]
+    assert all(request.who == "researcher" for request in asked)
+    assert Step.objects.count() == 1
+
+
+def test_more_partners_than_the_question_takes_are_counted_as_the_most():
+    people = answers.people_with_habits()
+    assert len(people) == 1551
+    assert max(person["partners"] for person in people) == 100
 
 
 def test_every_person_has_a_choice_for_every_question():

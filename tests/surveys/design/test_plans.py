@@ -6,11 +6,12 @@ import json
 from decimal import Decimal
 
 import pytest
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 
 from surveys.design import documents, services
 from surveys.design.models import Plan, Study
 from surveys.ledger.models import Budget
+from tests.conftest import QUESTIONS, STUDY
 from tests.vectors import load
 
 
@@ -45,6 +46,22 @@ def test_the_database_itself_refuses_to_change_a_plan(plan, change):
         Plan.objects.filter(pk=plan.pk).update(**change)
 
 
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has no REPLACE")
+@pytest.mark.parametrize("key", ["id", "rowid"])
+@pytest.mark.parametrize("table", ["design_plan", "design_study", "ledger_budget"])
+def test_no_row_is_pushed_out_by_another_that_takes_its_key(plan, now, table, key):
+    """SQLite deletes the row in the way, and fires no trigger of a deletion."""
+    other = services.draft_study(study={**STUDY, "slug": "other"}, questions=QUESTIONS)
+    services.open_study(study_id=other.pk, who="ada", now=now)
+    moved = f"UPDATE OR REPLACE {table} SET {key} = %s WHERE id = %s"  # noqa: S608
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("PRAGMA defer_foreign_keys = ON")
+        ids = [pk for (pk,) in cursor.execute(f"SELECT id FROM {table} ORDER BY id")]  # noqa: S608
+        with pytest.raises(DatabaseError, match=r"(stays|keeps)"):
+            cursor.execute(moved, [ids[1], ids[0]])
+        transaction.set_rollback(True)
+
+
 def test_the_database_itself_refuses_to_delete_a_plan(plan):
     with pytest.raises(DatabaseError, match="a Plan is frozen"), transaction.atomic():
         Plan.objects.filter(pk=plan.pk)._raw_delete("default")
@@ -71,37 +88,37 @@ def test_it_agrees_with_the_browser_on_what_is_sound(case):
             documents.verify(case["plan"])
 
 
-def test_a_study_opens_once(plan, today):
+def test_a_study_opens_once(plan, now):
     with pytest.raises(services.CannotOpen, match="is open already"):
-        services.open_study(study_id=plan.study_id, today=today)
+        services.open_study(study_id=plan.study_id, who="ada", now=now)
 
 
-def test_a_study_without_questions_does_not_open(draft, today):
+def test_a_study_without_questions_does_not_open(draft, now):
     draft.questions.all().delete()
     with pytest.raises(services.CannotOpen, match="has no questions"):
-        services.open_study(study_id=draft.pk, today=today)
+        services.open_study(study_id=draft.pk, who="ada", now=now)
     assert not Budget.objects.exists()
 
 
-def test_a_study_whose_last_day_is_past_does_not_open(draft, today):
+def test_a_study_whose_last_day_is_past_does_not_open(draft, now, today):
     draft.closes_on = today - datetime.timedelta(days=1)
     draft.save()
     with pytest.raises(services.CannotOpen, match="last day in the past"):
-        services.open_study(study_id=draft.pk, today=today)
+        services.open_study(study_id=draft.pk, who="ada", now=now)
 
 
-def test_more_than_one_person_may_lose_in_all_does_not_open(draft, today):
+def test_more_than_one_person_may_lose_in_all_does_not_open(draft, now):
     draft.questions.update(epsilon=Decimal(4))
     with pytest.raises(services.CannotOpen, match="expected at most 2980 to 1"):
-        services.open_study(study_id=draft.pk, today=today)
+        services.open_study(study_id=draft.pk, who="ada", now=now)
     assert not Plan.objects.exists()
     assert not Budget.objects.exists()
 
 
-def test_a_question_with_one_choice_does_not_open(draft, today):
+def test_a_question_with_one_choice_does_not_open(draft, now):
     draft.questions.filter(name="often").update(choices="Never", may_decline=False)
     with pytest.raises(services.CannotOpen, match="choices must be 2 to 50, one a line, got 1"):
-        services.open_study(study_id=draft.pk, today=today)
+        services.open_study(study_id=draft.pk, who="ada", now=now)
 
 
 def test_closing_twice_keeps_the_first_day(plan, today):
@@ -110,21 +127,21 @@ def test_closing_twice_keeps_the_first_day(plan, today):
     assert later.closed_on == today
 
 
-def test_a_study_closes_by_itself_after_its_last_day(draft, today):
+def test_a_study_closes_by_itself_after_its_last_day(draft, now, today):
     draft.closes_on = today
     draft.save()
-    plan = services.open_study(study_id=draft.pk, today=today)
+    plan = services.open_study(study_id=draft.pk, who="ada", now=now)
     assert services.close_due(today=today) == []
     assert services.close_due(today=today + datetime.timedelta(days=1)) == [plan.pk]
 
 
-def test_changing_means_a_new_wave_and_the_old_plan_stays(plan, today):
+def test_changing_means_a_new_wave_and_the_old_plan_stays(plan, now, today):
     with pytest.raises(services.CannotOpen, match="close it first"):
         services.begin_wave(study_id=plan.study_id)
     services.close_plan(plan_id=plan.pk, today=today)
     study = services.begin_wave(study_id=plan.study_id)
     study.questions.filter(name="copied").update(text="Have you ever copied?")
-    second = services.open_study(study_id=study.pk, today=today)
+    second = services.open_study(study_id=study.pk, who="ada", now=now)
     assert (second.wave, second.digest != plan.digest) == (2, True)
     assert Plan.objects.get(wave=1).document == plan.document
     assert Budget.objects.count() == 1
@@ -132,17 +149,20 @@ def test_changing_means_a_new_wave_and_the_old_plan_stays(plan, today):
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [({"cap": Decimal(9)}, "caps has been 2 since wave 1"), ({"results": "members"}, "results has been public since")],
+    [
+        ({"cap": Decimal(9)}, r"the cap in the ledger is ε 2, and not what the draft's ε 9 makes"),
+        ({"results": "members"}, "results has been public since"),
+    ],
     ids=str,
 )
-def test_a_new_wave_cannot_change_what_lasts(plan, today, change, message):
+def test_a_new_wave_cannot_change_what_lasts(plan, now, today, change, message):
     services.close_plan(plan_id=plan.pk, today=today)
     study = services.begin_wave(study_id=plan.study_id)
     for name, value in change.items():
         setattr(study, name, value)
     study.save()
     with pytest.raises(services.CannotOpen, match=message):
-        services.open_study(study_id=study.pk, today=today)
+        services.open_study(study_id=study.pk, who="ada", now=now)
     assert Budget.objects.count() == 1
 
 
@@ -159,14 +179,20 @@ def test_what_has_closed_stays_closed(plan, today):
 
 
 @pytest.mark.parametrize(
-    "change", [{"release_epsilon": Decimal(0)}, {"release_epsilon": Decimal(3)}, {"cap": Decimal(30)}], ids=str
+    ("change", "message"),
+    [
+        ({"release_epsilon": Decimal(0)}, "expected above 0 and at most"),
+        ({"release_epsilon": Decimal(3)}, "must cost at most the cap of 2; it is 3"),
+        ({"cap": Decimal(30)}, "expected above 0 and at most"),
+    ],
+    ids=str,
 )
-def test_a_publication_that_could_never_be_paid_does_not_open(draft, today, change):
+def test_a_publication_that_could_never_be_paid_does_not_open(draft, now, change, message):
     for name, value in change.items():
         setattr(draft, name, value)
     draft.save()
-    with pytest.raises(services.CannotOpen, match="expected above 0 and at most"):
-        services.open_study(study_id=draft.pk, today=today)
+    with pytest.raises(services.CannotOpen, match=message):
+        services.open_study(study_id=draft.pk, who="ada", now=now)
 
 
 def test_a_form_that_was_open_when_the_study_opened_is_not_saved(plan):

@@ -12,17 +12,31 @@ from surveys.design import documents
 from tests.vectors import load
 
 HOUSE = Path(__file__).parent.parent.parent.parent
-PLANS = 3000
+PLANS = 6000
 JUDGE = """
 import { readFileSync } from 'node:fs';
+import { verifyGiven } from './surveys/intake/static/intake/given.js';
 import { verify } from './surveys/intake/static/intake/verify.js';
-const sound = (plan) => { try { verify(plan); return true; } catch { return false; } };
+const sound = (plan) => { try { verify(plan, verifyGiven); return true; } catch { return false; } };
 console.log(JSON.stringify(JSON.parse(readFileSync(0, 'utf8')).map(sound)));
 """
 # Without fractions such as 3.0, which a JSON reader in JavaScript cannot tell from 3.
-NUMBERS = [0, 1, 2, 3, -1, 2**32, 2**53 - 1, 2**53, 10**30, 1.5]
+NUMBERS = [0, 1, 2, 3, -1, -(2**31), 2**31 + 1, 2**32, 2**53 - 1, 2**53, 10**30, 1.5]
 DIGITS = ["", "1", "9" * 400, "3", "0", " 1", "1e1", "1.", "0.5", "1.5", "20", "٣", "Infinity"]
-WORDS = ["a", "__proto__", "constructor", "yes_no", "likert", "single", "table", "subset", "one_of", "device"]
+WORDS = [
+    "a",
+    "__proto__",
+    "constructor",
+    "yes_no",
+    "likert",
+    "single",
+    "table",
+    "subset",
+    "one_of",
+    "device",
+    "number",
+    "publication",
+]
 ODD = [*NUMBERS, *DIGITS, *WORDS, None, True, False, [], {}, [1], ["a", "b"]]
 
 

@@ -9,6 +9,7 @@ from surveys.design import services as design
 from surveys.intake.models import OpenReport, Receipt
 from surveys.intake.reports import Refused, Report
 from surveys.intake.services import accept
+from tests.conftest import NOW
 
 URL = "/api/v1/studies/exam-honesty/reports"
 SECRET = 424242  # stands for a value that no error may repeat
@@ -77,7 +78,7 @@ def test_a_plan_of_another_study_is_a_conflict(client, plan):
         study={"slug": "other", "title": "Other", "organisation": "o", "purpose": "p", "contact": "a@example.org"},
         questions=[{"name": "q", "text": "Q?", "label": "Q"}],
     )
-    other_plan = design.open_study(study_id=other.pk, today=plan.opened_on)
+    other_plan = design.open_study(study_id=other.pk, who="ada", now=NOW)
     assert post(client, body(plan, plan=other_plan.digest)).status_code == 409
 
 
@@ -168,7 +169,7 @@ def test_no_cookie_is_set_and_no_address_is_kept(client, plan):
     response = post(client, body(plan))
     assert not response.cookies
     columns = {f.name for model in (Receipt, OpenReport) for f in model._meta.get_fields()}
-    assert columns == {"id", "id_digest", "content_digest", "plan", "day", "values"}
+    assert columns == {"id", "id_digest", "content_digest", "plan", "day", "values", "given"}
 
 
 def test_nothing_about_a_report_is_logged(client, plan, caplog):
@@ -202,7 +203,7 @@ def test_a_body_of_unknown_length_is_asked_for_again_with_its_length(client, pla
 def test_the_day_after_the_last_takes_nothing_even_if_nobody_closed_the_study(draft, today):
     draft.closes_on = today
     draft.save()
-    plan = design.open_study(study_id=draft.pk, today=today)
+    plan = design.open_study(study_id=draft.pk, who="ada", now=NOW)
     report = Report(report_id="0f" * 16, values=[1, [3], [0]])
     with pytest.raises(Refused, match="has closed"):
         accept(plan=plan, report=report, today=today + datetime.timedelta(days=1))

@@ -6,14 +6,19 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.test import Client
 
-from surveys.design import documents
+from dpengine.privacy import Cost
+from surveys.design import documents, services
 from surveys.design import queries as design
-from surveys.design.models import Plan, Study
+from surveys.design.models import Panel, Plan, Study
 from surveys.ledger import queries as ledger
+from surveys.ledger.queries import Account
+from surveys.registry import records
 from surveys.releases import queries as releases
-from tests.surveys.dashboard.small import STUDY, answer, close, open_small, publish
+from tests.surveys.dashboard.small import NOW, STUDY, answer, close, open_small, publish
+from tests.surveys.registry import kinds
 
 pytestmark = pytest.mark.django_db
 
@@ -35,9 +40,15 @@ def fraction(pair: list[str]) -> Fraction:
     return Fraction(int(pair[0]), int(pair[1]))
 
 
-@pytest.mark.parametrize(
-    "path", ["/registry/", "/registry/?q=small&state=closed", "/registry/small/", "/registry/small.json"]
-)
+def account_of(plan: Plan) -> Account:
+    assert plan.study.budget_id is not None
+    return ledger.account(plan.study.budget_id)
+
+
+@pytest.mark.parametrize("path", [
+    "/registry/", "/registry/?q=small&state=closed", "/registry/small/", "/registry/small.json",
+    "/registry/small.yaml", "/registry/ledger.json", "/registry/schemas/study-2.json",
+])  # fmt: skip
 def test_strangers_get_no_cookie(client: Client, published: Plan, path: str) -> None:
     response = client.get(path)
     assert response.status_code == 200
@@ -51,21 +62,20 @@ def test_the_document_may_be_kept_for_a_minute_by_anyone(client: Client, publish
     assert "Cookie" not in response.headers.get("Vary", "")
 
 
-def test_the_documents_ledger_is_the_ledger_exactly(client: Client, published: Plan) -> None:
-    document = document_of(client)
-    assert published.study.budget_id is not None
-    account = ledger.account(published.study.budget_id)
-    assert [Decimal(row["epsilon"]) for row in document["ledger"]] == [entry.epsilon for entry in account.entries]
-    assert Decimal(document["ledger"][0]["total"]) == account.spent
-    assert {name: Decimal(amount) for name, amount in document["central"].items()} == {
-        "cap": account.cap, "spent": account.spent, "left": account.left,
-    }  # fmt: skip
+def test_the_documents_charges_are_the_ledgers_exactly(client: Client, published: Plan) -> None:
+    document, account = document_of(client), account_of(published)
+    assert [Decimal(charge["epsilon"]) for charge in document["charges"]] == [
+        entry.epsilon for entry in account.entries
+    ]
+    assert Decimal(document["charges"][0]["total"]) == account.amount_spent
+    central = {name: Decimal(document["central"][name]) for name in ("cap", "spent", "left")}
+    assert central == {"cap": account.cap, "spent": account.amount_spent, "left": account.amount_left}
 
 
 def test_the_documents_losses_are_the_plans_exactly(client: Client, published: Plan) -> None:
     document, content = document_of(client), published.content
     wave = document["waves"][0]
-    assert document["format"] == "candor-registry/1"
+    assert document["format"] == "candor-registry/2"
     assert wave["plan"] == published.digest
     assert fraction(wave["loss"]) == fraction(document["local"]["loss"]) == documents.loss_of_plan(content)
     for shown, question in zip(wave["questions"], content["questions"], strict=True):
@@ -74,11 +84,12 @@ def test_the_documents_losses_are_the_plans_exactly(client: Client, published: P
 
 
 def test_the_documents_releases_name_their_rows_and_plans(client: Client, published: Plan) -> None:
-    release = releases.releases_of(published.study)[0]
+    release = releases.publications_of(published.study)[0]
     day = release.published_on.isoformat()
     assert document_of(client)["releases"] == [
-        {"row": 1, "wave": 1, "plan": published.digest, "published_on": day, "answers": 120}
-    ]
+        {"row": release.number, "wave": 1, "plan": published.digest, "kind": "shares", "published_on": day,
+         "answers": 120, "steps": None}
+    ]  # fmt: skip
 
 
 def test_the_document_holds_no_number_that_a_reader_could_round(client: Client, published: Plan) -> None:
@@ -138,3 +149,116 @@ def test_a_draft_is_not_in_the_registry(client: Client, db: None) -> None:
     assert client.get("/registry/draft/").status_code == 404
     assert client.get("/registry/draft.json").status_code == 404
     assert "No study has opened yet" in client.get("/registry/").content.decode()
+
+
+def test_only_our_own_schemas_are_served(client: Client) -> None:
+    assert client.get("/registry/schemas/ledger-1.json").headers["Content-Type"] == "application/schema+json"
+    assert client.get("/registry/schemas/settings.json").status_code == 404
+
+
+def test_the_page_says_what_is_spent_by_every_theorem(client: Client, published: Plan) -> None:
+    """One publication of 0.75: every theorem, and the optimum a hair below what is added up."""
+    page = client.get("/registry/small/").content.decode()
+    assert "ε at δ 10⁻⁶" in page
+    assert '<th scope="row">basic: ε added up</th><td class="n">0.75</td>' in page
+    assert '<th scope="row">optimal composition</th><td class="n">0.75</td>' in page
+
+
+def test_the_page_has_all_that_the_registry_promises(client: Client, published: Plan) -> None:
+    page = client.get("/registry/small/").content.decode()
+    head, length = ledger.head()
+    parts = [
+        "lasts at this rate", "People with something in common", "People at risk", "One of 120", "Scripts sent",
+        "Neighbours", "One record is", published.digest, head, f"The chain has {length} rows", 'class="burn"',
+        "of an admin that touched ε",
+    ]  # fmt: skip
+    for part in parts:
+        assert part in page, part
+
+
+def test_a_household_of_five_loses_five_times_as_much(client: Client, published: Plan) -> None:
+    households = document_of(client)["households"]
+    assert [household["people"] for household in households] == [1, 2, 3, 4, 5]
+    assert Decimal(households[4]["promised"]["epsilon"]) == 5 * Decimal(households[0]["promised"]["epsilon"]) == 10
+    assert Decimal(households[4]["local"]["epsilon"]) > Decimal("7.49")
+    assert households[4]["promised"]["delta"] == "0"
+
+
+def test_long_ledgers_fold_their_older_rows(client: Client, published: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "SHOWN_ROWS", 0)
+    assert "1 older" in client.get("/registry/small/").content.decode()
+
+
+def test_no_study_can_take_the_address_of_the_ledger(db: None) -> None:
+    with pytest.raises(ValidationError, match="is a file of the registry"):
+        Study(**{**STUDY, "slug": "ledger"}).clean()
+
+
+def test_what_a_cap_with_a_delta_promises_readers_names_the_delta(client: Client) -> None:
+    """(ε, δ) is no bound on the odds of every outcome: past twice e^ε they come with a chance of 2δ at most."""
+    page = client.get(f"/registry/{kinds.mixed().study.slug}/").content.decode()
+    assert "ε&nbsp;3.00 at δ 10⁻⁶" in page
+    assert "more than twice that with a chance of 2·10⁻⁶ at most" in page
+    assert "more than twice" not in client.get(f"/registry/{kinds.unpublished().study.slug}/").content.decode()
+
+
+def test_a_record_that_is_one_wave_is_never_said_to_be_all_of_them(client: Client) -> None:
+    """Two waves of ε = 1.5 each, counted apart: 1.50 is what one of them loses."""
+    first = open_small(unit="respondent-in-wave")
+    services.close_plan(plan_id=first.pk, today=NOW.date())
+    services.begin_wave(study_id=first.study_id)
+    services.open_study(study_id=first.study_id, who="admin", now=NOW)
+    page, listed = (client.get(path).content.decode() for path in ("/registry/small/", "/registry/"))
+    assert "in all 2 waves" not in page
+    assert "in 2 waves" not in page + listed
+    assert "2 answers, in one wave, all together: ε&nbsp;1.50" in page
+    assert "in each of 2 waves" in listed
+
+
+def test_a_record_that_is_all_waves_is_said_to_be_all_of_them(client: Client) -> None:
+    first = open_small()
+    services.close_plan(plan_id=first.pk, today=NOW.date())
+    services.begin_wave(study_id=first.study_id)
+    services.open_study(study_id=first.study_id, who="admin", now=NOW)
+    assert "2 answers, in all 2 waves, all together: ε&nbsp;3.00" in client.get("/registry/small/").content.decode()
+
+
+def test_a_study_of_a_panel_says_so(client: Client, db: None) -> None:
+    panel = Panel.objects.create(slug="class-of-26", name="Class of 26")
+    assert "panel:class-of-26" in client.get(f"/registry/{open_small(panel=panel).study.slug}/").content.decode()
+
+
+def test_a_retired_study_has_nothing_left(client: Client, published: Plan) -> None:
+    services.retire(study_id=published.study_id, because="It was time.", who="admin", now=NOW)
+    page = client.get("/registry/small/").content.decode()
+    assert "never to be spent, after 1 publication" in page
+    assert "left, of" not in page
+
+
+def test_what_people_write_about_a_study_is_text(client: Client) -> None:
+    evil = "<script>alert(1)</script>\"'><img src=x>"
+    open_small(title=evil, organisation=evil, purpose=evil)
+    for path in ("/registry/", "/registry/small/"):
+        page = client.get(path).content.decode()
+        assert "&lt;script&gt;alert(1)" in page
+        assert "<script>alert" not in page
+        assert "<img src=x>" not in page
+
+
+def test_one_study_is_read_without_the_charges_of_the_others(
+    client: Client, published: Plan, django_assert_max_num_queries: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "accounts", lambda: pytest.fail("every account was read"))
+    assert client.get("/registry/small/").status_code == 200
+    with django_assert_max_num_queries(40):
+        client.get("/registry/small.json")
+
+
+@pytest.mark.parametrize(("unit", "state"), [("respondent-in-study", "spent"), ("respondent-in-wave", "closed")])
+def test_a_cap_that_one_wave_has_reached_is_not_all_spent_where_each_has_its_own(
+    client: Client, db: None, unit: str, state: str
+) -> None:
+    plan = open_small(unit=unit)
+    kinds.charge(plan, Cost.pure(Fraction(2)), 1, NOW, "wave:1" if unit == "respondent-in-wave" else "")
+    close(plan)
+    assert document_of(client)["state"] == state

@@ -35,26 +35,24 @@ def test_a_closed_study_is_published_once_and_charged_once(closed, now):
     first = services.publish_due(now=now)
     again = services.publish_due(now=now + 48 * HOUR)
     assert (len(first), again) == (1, [])
-    assert Entry.objects.get().epsilon == Decimal(1)
+    assert Entry.charges.get().epsilon == Decimal(1)
 
 
 def test_publishing_the_same_request_again_returns_the_same_draw(closed, now):
-    request = services.ask(plan=closed, who="mira", today=now.date())
+    request = services.request_by_rule(plan=closed, now=now)
     first = services.publish(request_id=request.pk, now=now)
     second = services.publish(request_id=request.pk, now=now + HOUR)
     assert first == second
     assert first.numbers == second.numbers
-    assert Entry.objects.count() == Release.objects.count() == 1
+    assert Entry.charges.count() == Release.objects.count() == 1
 
 
 def test_asking_the_same_again_is_the_same_request(closed, now):
-    assert services.ask(plan=closed, who="mira", today=now.date()) == services.ask(
-        plan=closed, who="otto", today=now.date()
-    )
+    assert services.request_by_rule(plan=closed, now=now) == services.request_by_rule(plan=closed, now=now)
 
 
 def test_noise_is_not_drawn_again_on_a_retry(closed, now, monkeypatch):
-    request = services.ask(plan=closed, who="mira", today=now.date())
+    request = services.request_by_rule(plan=closed, now=now)
     services.publish(request_id=request.pk, now=now)
 
     def draw_again(*args, **kwargs):
@@ -66,7 +64,7 @@ def test_noise_is_not_drawn_again_on_a_retry(closed, now, monkeypatch):
 
 @pytest.mark.parametrize("victim", ["surveys.releases.services.charges.charge", "surveys.releases.statistics.draw"])
 def test_charge_and_draw_stand_or_fall_together(closed, now, monkeypatch, victim):
-    request = services.ask(plan=closed, who="mira", today=now.date())
+    request = services.request_by_rule(plan=closed, now=now)
 
     def die(*args, **kwargs):
         raise RuntimeError("killed")
@@ -74,17 +72,17 @@ def test_charge_and_draw_stand_or_fall_together(closed, now, monkeypatch, victim
     monkeypatch.setattr(victim, die)
     with pytest.raises(RuntimeError):
         services.publish(request_id=request.pk, now=now)
-    assert not Entry.objects.exists()
+    assert not Entry.charges.exists()
     assert not Release.objects.exists()
     monkeypatch.undo()
     services.publish(request_id=request.pk, now=now)
-    assert Entry.objects.count() == Release.objects.count() == 1
+    assert Entry.charges.count() == Release.objects.count() == 1
 
 
 def test_every_charge_has_its_release_and_every_release_its_charge(closed, now):
     services.publish_due(now=now)
-    assert {entry.pk for entry in Entry.objects.all()} == {release.entry_id for release in Release.objects.all()}
-    release, entry = Release.objects.get(), Entry.objects.get()
+    assert {entry.pk for entry in Entry.charges.all()} == {release.entry_id for release in Release.objects.all()}
+    release, entry = Release.objects.get(), Entry.charges.get()
     assert entry.statistic == release.request.digest
     assert entry.budget == closed.study.budget
 
@@ -109,7 +107,7 @@ def test_the_cost_is_what_the_mechanisms_lose_and_no_more_than_the_plan_allows(c
     parts = [question["mechanism"] for question in Release.objects.get().numbers["questions"]]
     assert [part["sensitivity"] for part in parts] == [1, 2, 2]
     assert sum(part["sensitivity"] / part["scale"] for part in parts) <= 1
-    assert Entry.objects.get().epsilon <= Decimal(closed.content["publication"]["epsilon"])
+    assert Entry.charges.get().epsilon <= Decimal(closed.content["publication"]["epsilon"])
 
 
 def test_nothing_is_published_before_the_smallest_batch(answered, now, today):
@@ -153,13 +151,13 @@ def test_a_rule_that_has_used_up_its_cap_falls_silent(draft, now, today, request
         answer(12)
         sweeps.sweep_all(today=today)
         services.publish_due(now=now + step * HOUR)
-    assert [entry.epsilon for entry in Entry.objects.all()] == [Decimal(1), Decimal(1)]
+    assert [entry.epsilon for entry in Entry.charges.all()] == [Decimal(1), Decimal(1)]
 
 
 def test_a_request_is_answered_from_the_batches_it_names(answered, now, today):
     plan = answered(20)
     sweeps.sweep_all(today=today)
-    request = services.ask(plan=plan, who="mira", today=today)
+    request = services.request_by_rule(plan=plan, now=now)
     answered(15)
     sweeps.sweep_all(today=today)
     assert services.publish(request_id=request.pk, now=now).numbers["n"] == 20
@@ -178,7 +176,7 @@ def test_the_database_itself_refuses_to_change_or_delete_a_release(closed, now):
 def test_two_waves_share_the_study_s_budget(closed, now, today, request):
     services.publish_due(now=now)
     study = design.begin_wave(study_id=closed.study_id)
-    second = design.open_study(study_id=study.pk, today=today)
+    second = design.open_study(study_id=study.pk, who="ada", now=now)
     assert second.study.budget == closed.study.budget
 
 

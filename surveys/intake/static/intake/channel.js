@@ -5,9 +5,9 @@ import * as table from './table.js';
 /** @type {Record<string, { randomise(answer: any, channel: any, words?: Words): Value }>} */
 const kinds = { table, subset };
 
-/** Fetch what only some Plans need, before question one. @param {{ questions: { channel: AnyChannel }[] }} plan */
+/** Fetch what only some Plans need, before question one. @param {{ questions: { channel?: AnyChannel }[] }} plan */
 export async function prepare({ questions }) {
-  if (questions.some(({ channel }) => channel.kind === 'one_of')) kinds.one_of = await import('./one_of.js');
+  if (questions.some(({ channel }) => channel?.kind === 'one_of')) kinds.one_of = await import('./one_of.js');
 }
 
 /**

@@ -3,10 +3,10 @@
  * else; history holds the number of a screen, storage holds a report that chance has already changed.
  */
 import { prepare, randomise } from './channel.js';
-import { fill, find, show } from './page.js';
 import { fetchPlan, linkedDigest, NoPlan } from './plan.js';
 import { composeReport, Draws, forgetReport, receiptOf, sendReport, waitingReport } from './report.js';
-import * as screens from './screens.js';
+import * as plainScreens from './screens.js';
+import { fill, find, show } from './screens.js';
 import { verify } from './verify.js';
 
 const slug = find(document, 'main').dataset.slug ?? '';
@@ -24,6 +24,8 @@ let study;
 let body = '';
 /** A page that says no is the last one. */
 let over = false;
+/** given.js instead, where the page says that something is sent as given. */
+let screens = /** @type {Screens} */ (plainScreens);
 /** The screen: 0 is the welcome, then the questions, then "Ready to send". */
 let place = 0;
 const tally = { throws: 0, kept: 0 };
@@ -49,7 +51,9 @@ async function begin() {
   if (!globalThis.crypto?.subtle) return refuse('insecure');
   try {
     const { plan, digest } = await fetchPlan(slug, linked);
-    const checked = verify(plan);
+    if (find(document, 'main').dataset.words !== 'device') screens = await import('./given.js');
+    screens.expectWords?.(plan);
+    const checked = verify(plan, screens.verifyGiven);
     await prepare(plan);
     study = { plan, digest, checked, linked: linked !== '' };
   } catch (error) {
@@ -76,9 +80,12 @@ function listen() {
     event.preventDefault(); // "#main" would take the fingerprint's place in the address
     find(document, 'main').focus();
   });
-  addEventListener('change', ({ target }) => {
+  addEventListener('input', ({ target }) => {
     if (!(target instanceof HTMLInputElement) || target.name !== 'answer') return;
-    answers.set(study.plan.questions[place - 1].name, Number(target.value));
+    const asked = study.plan.questions[place - 1];
+    const answer = (screens.read ?? Number)(target.value, asked);
+    answers.set(asked.name, answer);
+    if (isNaN(answer)) answers.delete(asked.name);
     find(document, '#error').hidden = true;
   });
   addEventListener('submit', (event) => {
@@ -140,7 +147,8 @@ function title(screen) {
 
 /** Throw for the example answer, apart from the respondent's own. */
 function throwSample() {
-  const [first] = study.plan.questions;
+  const first = study.plan.questions.find(({ channel }) => channel);
+  if (!first?.channel) return;
   const example = screens.exampleOf(first);
   const drawn = randomise(example, first.channel);
   tally.throws += 1;
@@ -150,10 +158,10 @@ function throwSample() {
 
 /** Send the message; only the first time, compose it. */
 async function send() {
-  body ||= JSON.stringify(composeReport(study.plan, study.digest, answers, draws));
+  body ||= JSON.stringify(composeReport(study.plan, study.digest, answers, draws)) + (screens.padding?.(study.plan, answers) ?? '');
   show(fill('sending'));
   title('Sending');
-  const outcome = await sendReport(slug, body);
+  const outcome = await sendReport(slug, body, screens.outside);
   if (outcome.state === 'accepted') return celebrate(outcome);
   if (outcome.state !== 'later') return refuse(outcome.state, outcome.message);
   show(fill('waiting', { message: outcome.message }, ['failed']));

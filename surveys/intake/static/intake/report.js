@@ -18,7 +18,7 @@ export class Draws {
   draw({ name, channel }, answer) {
     const drawn = this.#drawn.get(name) ?? new Map();
     this.#drawn.set(name, drawn);
-    if (!drawn.has(answer)) drawn.set(answer, randomise(answer, channel, this.#words));
+    if (!drawn.has(answer)) drawn.set(answer, channel ? randomise(answer, channel, this.#words) : answer);
     return drawn.get(answer);
   }
 }
@@ -60,14 +60,14 @@ export function waitingReport(digest, storage = deviceStorage()) {
   return key ? (storage?.getItem(key) ?? null) : null;
 }
 
-/** @param {string} body @param {Storage} [storage] */
+/** @param {string} body @param {Storage | null} [storage] */
 function keepReport(body, storage = deviceStorage()) {
   try {
     storage?.setItem(keyOf(body), body);
   } catch {} // full, or forbidden
 }
 
-/** @param {string} body @param {Storage} [storage] */
+/** @param {string} body @param {Storage | null} [storage] */
 export function forgetReport(body, storage = deviceStorage()) {
   storage?.removeItem(keyOf(body));
 }

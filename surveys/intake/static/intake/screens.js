@@ -1,11 +1,10 @@
-/** What the respondent sees, one function a screen. The words are in templates/intake/, the numbers in the Plan. */
+/** What the respondent sees, one function a screen. Words are in templates/intake/, numbers in the Plan; a study's texts go in as text, never as HTML. */
 import { blindShare, decimal, epsilon, guessShare, luckShare, ofHundred, ownShare, shownOrder, strength, tellingOf, togetherShare, told } from './odds.js';
-import { fill, find, put } from './page.js';
 
 /** The answer that stands for everyone's in examples, whatever this respondent's is. @param {Question} question */
 export const exampleOf = ({ kind }) => (kind === 'yes_no' ? 1 : 0);
 
-/** @param {Study} study */
+/** @param {DeviceStudy} study */
 export function welcome({ plan, digest, checked, linked }) {
   const [first] = plan.questions;
   const most = mostTelling(checked);
@@ -18,10 +17,10 @@ export function welcome({ plan, digest, checked, linked }) {
       title: plan.title,
       purpose: plan.purpose,
       count,
-      minutes: Math.max(2, Math.ceil((45 + 20 * count) / 60)),
+      minutes: minutes(count),
       guess: bound(guessShare(first.channel)),
       blind: told(blindShare(first.channel)),
-      mostNumber: most + 1,
+      mostNumber: checked.questions[most].number,
       mostGuess: bound(guessShare(plan.questions[most].channel)),
       surest: bound(Math.max(...plan.questions.map(({ channel }) => guessShare(channel)))),
       mostBlind: told(blindShare(plan.questions[most].channel)),
@@ -34,26 +33,29 @@ export function welcome({ plan, digest, checked, linked }) {
   return screen;
 }
 
+/** @param {number} count Of questions. */
+export const minutes = (count) => Math.max(2, Math.ceil((45 + 20 * count) / 60));
+
 /** @param {Plan} plan @param {number} index @param {number | undefined} chosen */
 export function question(plan, index, chosen) {
-  const asked = plan.questions[index];
-  const texts = {
-    ...oddsTexts(asked, exampleOf(asked)),
-    number: index + 1,
-    count: plan.questions.length,
-    text: asked.text,
-    help: asked.help,
-    declined: asked.choices[asked.choices.length - 1],
-  };
-  const screen = fill('question', texts, [...oddsFlags(asked), asked.help !== '' && 'help', asked.decline === 1 && 'decline']);
-  const progress = /** @type {HTMLProgressElement} */ (find(screen, 'progress'));
-  progress.max = plan.questions.length;
-  progress.value = index + 1;
+  const asked = /** @type {DeviceQuestion} */ (plan.questions[index]);
+  const screen = frame(plan, index, oddsTexts(asked, exampleOf(asked)), oddsFlags(asked));
   find(screen, '#answers').append(...answerGroups(asked, chosen));
   return screen;
 }
 
-/** @param {Plan} plan */
+/** Return a question's screen without its answers. @param {Plan} plan @param {number} index @param {object} texts @param {(string | false)[]} flags */
+export function frame({ questions }, index, texts, flags) {
+  const { text, help, choices, decline } = questions[index];
+  const [number, count] = [index + 1, questions.length];
+  const screen = fill('question', { ...texts, number, count, text, help, declined: choices[choices.length - 1] }, [...flags, help !== '' && 'help', decline === 1 && 'decline']);
+  const progress = /** @type {HTMLProgressElement} */ (find(screen, 'progress'));
+  progress.max = count;
+  progress.value = number;
+  return screen;
+}
+
+/** @param {DevicePlan} plan */
 export function ready({ questions }) {
   const [first] = questions;
   const texts = { ...oddsTexts(first, exampleOf(first)), count: questions.length };
@@ -76,8 +78,9 @@ export function showThrow(screen, first, drawn, tally) {
  * @param {Study} study
  * @param {Acknowledged} message
  * @param {Pair[]} pairs Empty when the message waited here from an earlier visit: what was chosen is not stored.
+ * @param {(pair: Pair) => DocumentFragment} [item]
  */
-export function sent({ plan, checked }, { receipt, named, day, body }, pairs) {
+export function sent({ plan, checked }, { receipt, named, day, body }, pairs, item = pairItem) {
   const texts = {
     receipt,
     named,
@@ -92,7 +95,7 @@ export function sent({ plan, checked }, { receipt, named, day, body }, pairs) {
   const lookup = /** @type {HTMLAnchorElement} */ (find(screen, '#lookup'));
   lookup.href = path;
   lookup.textContent = location.host + path;
-  if (pairs.length) find(screen, 'ol').append(...pairs.map(pairItem));
+  if (pairs.length) find(screen, 'ol').append(...pairs.map(item));
   return screen;
 }
 
@@ -103,7 +106,8 @@ const readable = (body) => JSON.stringify(JSON.parse(body), null, 2).replace(/\[
 const bound = (share) => (share > 0.995 ? 'more than 99' : `about ${ofHundred(share)}`);
 
 /** @param {Pair} pair */
-function pairItem({ question: asked, answer, value }) {
+export function pairItem({ question, answer, value }) {
+  const asked = /** @type {DeviceQuestion} */ (question);
   const kept = holds(value, answer);
   const texts = {
     ...oddsTexts(asked, answer),
@@ -117,7 +121,7 @@ function pairItem({ question: asked, answer, value }) {
   return item;
 }
 
-/** @param {Question} asked @param {number} answer For whom the odds are told. */
+/** @param {DeviceQuestion} asked @param {number} answer For whom the odds are told. */
 function oddsTexts({ choices, channel }, answer) {
   const opposite = answer === 0 ? 1 : 0;
   const every = choices.map((_, index) => ownShare(channel, index));
@@ -142,13 +146,13 @@ function oddsTexts({ choices, channel }, answer) {
 /** @param {number} own */
 const rest = (own) => (own > 0.995 ? '<1' : 100 - ofHundred(own));
 
-/** @param {Question} asked */
+/** @param {DeviceQuestion} asked */
 function oddsFlags(asked) {
   const { rest, each, others } = oddsTexts(asked, exampleOf(asked));
   return [tellingOf(asked.channel), rest !== Number(each) * others && 'about'];
 }
 
-/** @param {Question} asked */
+/** @param {DeviceQuestion} asked */
 const reportFlags = ({ channel }) => [tellingOf(channel) === 'several' ? 'several' : 'one-report'];
 
 /** @param {Value} value @param {number} answer */
@@ -165,7 +169,7 @@ function mostTelling({ questions }) {
 
 /** @param {Checked} checked */
 function facts({ questions, declared, found }) {
-  const rows = questions.map((question, index) => fact({ ...question, number: index + 1 }, 'question'));
+  const rows = questions.map((question) => fact(question, 'question'));
   return questions.length > 1 ? [...rows, fact({ declared, found }, 'together')] : rows;
 }
 
@@ -191,7 +195,7 @@ function drawArray(screen, own) {
 const TRACK = 76;
 
 /** @param {Question} asked @param {number | undefined} chosen */
-function answerGroups(asked, chosen) {
+export function answerGroups(asked, chosen) {
   const order = shownOrder(asked);
   const points = order.length - asked.decline;
   const longest = Math.max(...asked.choices.slice(0, points).flatMap((choice) => choice.split(/\s/)).map((word) => word.length));
@@ -221,4 +225,52 @@ function dayText(day, language) {
   const date = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(date.getTime())) return day;
   return new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, { dateStyle: 'full', timeZone: 'UTC' }).format(date);
+}
+
+/**
+ * Return a fresh copy of a template: only the parts whose data-when names one of the flags, with their texts put in.
+ * @param {string} id
+ * @param {Record<string, unknown>} [texts] By data-put.
+ * @param {Iterable<string | false>} [flags]
+ */
+export function fill(id, texts = {}, flags = []) {
+  const template = document.getElementById(id);
+  if (!(template instanceof HTMLTemplateElement)) throw new Error(`page: expected a template ${id}`);
+  const copy = document.importNode(template.content, true);
+  const holds = new Set(flags);
+  for (const part of copy.querySelectorAll('[data-when]'))
+    if (!String(part.getAttribute('data-when')).split(' ').some((flag) => holds.has(flag))) part.remove();
+  put(copy, texts);
+  return copy;
+}
+
+/** @param {ParentNode} root @param {Record<string, unknown>} texts */
+export function put(root, texts) {
+  for (const [name, text] of Object.entries(texts))
+    for (const part of root.querySelectorAll(`[data-put="${name}"]`)) part.textContent = String(text);
+}
+
+/**
+ * Return the element that a selector names.
+ * @param {ParentNode} root
+ * @param {string} selector
+ * @returns {HTMLElement}
+ */
+export function find(root, selector) {
+  const part = root.querySelector(selector);
+  if (!(part instanceof HTMLElement)) throw new Error(`page: expected ${selector}`);
+  return part;
+}
+
+/**
+ * Show one screen; its heading takes the focus.
+ * @param {DocumentFragment} screen
+ * @param {{ wide?: boolean, focus?: boolean }} [how]
+ */
+export function show(screen, { wide = false, focus = true } = {}) {
+  const main = find(document, 'main');
+  main.className = wide ? 'wide' : 'column';
+  main.replaceChildren(screen);
+  scrollTo(0, 0);
+  if (focus) find(main, 'h1').focus({ preventScroll: true });
 }

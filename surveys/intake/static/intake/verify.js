@@ -4,12 +4,17 @@ import { WORD } from './words.js';
 /** The greatest total loss that this script will ask for: ε = 8, rounded down. */
 export const MAXIMUM_TOTAL = 2980n;
 
-/** Check a Plan as surveys/design/documents.py does; throw an Error of what was expected and what came. @param {Plan} plan @returns {Checked} */
-export function verify(plan) {
+/**
+ * Check a Plan as surveys/design/documents.py does; throw an Error of what was expected and what came.
+ * @param {Plan} plan
+ * @param {(question: Question) => CheckedQuestion} [verifyGiven] Of given.js: without it, nothing may be sent as given.
+ * @returns {Checked}
+ */
+export function verify(plan, verifyGiven) {
   expect(plan?.format === 1, 'plan', 'format 1', plan?.format);
   const { questions } = plan;
   expect(isList(questions) && questions.length > 0, 'plan', 'questions', questions);
-  const checked = questions.map(verifyQuestion);
+  const checked = questions.map((question, index) => ({ ...verifyQuestion(question, verifyGiven), number: index + 1 }));
   expect(differ(questions.map(({ name }) => name)), 'plan', 'each question named once', 'a name twice');
   const found = checked.map(({ found }) => found).reduce(multiply);
   const all = 'all together';
@@ -27,15 +32,14 @@ export function lossOf(channel) {
   return reduce(BigInt(keep) * BigInt(choices - size), BigInt(WORD - keep) * BigInt(size));
 }
 
-/** @param {Question} question */
-function verifyQuestion({ name, kind, protection, choices, decline, channel, loss }) {
+/** @param {Question} question @param {((question: Question) => CheckedQuestion)} [verifyGiven] */
+function verifyQuestion(question, verifyGiven) {
+  const { name, protection, choices, decline, channel, loss } = /** @type {DeviceQuestion} */ (question);
   expect(matches(name, /^[a-z][a-z0-9_]{0,19}$/), 'a question', 'a name', name);
-  expect(protection === 'device', name, 'protection device', protection);
-  expect(['yes_no', 'single', 'likert'].includes(kind), name, 'a known kind', kind);
   expect(decline === 0 || decline === 1, name, 'decline 0 or 1', decline);
-  expect(isList(choices) && choices.every((choice) => matches(choice, /[^]/)) && differ(choices), name, 'choices that differ', choices);
-  const given = choices.length - decline;
-  expect(kind === 'yes_no' ? given === 2 : given >= 2, name, 'two choices or more', choices);
+  if (verifyGiven && protection === 'publication') return verifyGiven(question);
+  expect(protection === 'device', name, 'protection device', protection);
+  verifyChoices(question);
   expect(['table', 'subset'].includes(channel?.kind), name, 'a table or subset channel', channel?.kind);
   expect(!('decoder' in channel), name, 'no decoder', 'one');
   if (channel.kind === 'table') verifyTable(name, channel.weights, choices.length);
@@ -45,6 +49,14 @@ function verifyQuestion({ name, kind, protection, choices, decline, channel, los
   const declared = readLoss(loss, name);
   expectCovered(declared, found, name);
   return { name, declared, found };
+}
+
+/** @param {Question} question */
+export function verifyChoices({ name, kind, choices, decline }) {
+  expect(['yes_no', 'single', 'likert'].includes(kind), name, 'a known kind', kind);
+  expect(isList(choices) && choices.every((choice) => matches(choice, /[^]/)) && differ(choices), name, 'choices that differ', choices);
+  const given = choices.length - decline;
+  expect(kind === 'yes_no' ? given === 2 : given >= 2, name, 'two choices or more', choices);
 }
 
 /** @param {string} name @param {number[][]} weights @param {number} rows */
@@ -69,17 +81,22 @@ function verifySubset(name, { choices, size, keep }, rows) {
 
 /** @param {Plan} plan */
 function verifyPublication({ caps, publication }) {
-  const cap = readEpsilon(caps?.central_epsilon);
-  const epsilon = readEpsilon(publication?.epsilon);
-  expect(0n < epsilon && epsilon <= cap && cap <= readEpsilon('20'), 'plan', '0 < ε of publication ≤ cap ≤ 20', [caps, publication]);
+  const cap = readAmount(caps?.central_epsilon);
+  const epsilon = readAmount(publication?.epsilon);
+  expect(0n < epsilon && epsilon <= cap && cap <= readAmount('20'), 'plan', '0 < ε of publication ≤ cap ≤ 20', [caps, publication]);
   expect(isInteger(publication.smallest_batch, 1, Number.MAX_SAFE_INTEGER), 'plan', 'a smallest batch', publication.smallest_batch);
+  const terms = [caps.central_delta, caps.central_rho, publication.rho];
+  if (terms.every((term) => term === undefined)) return;
+  const [delta, most, rho] = terms.map((term) => readAmount(term, 12));
+  const one = readAmount('1', 12);
+  expect(0n < delta && delta < one && 0n < rho && rho <= most && most <= 200n * one, 'plan', '0 < δ < 1, 0 < ρ of publication ≤ cap ≤ 200', terms);
 }
 
-/** @param {unknown} text Return an ε, in 10⁻⁹ths. */
-function readEpsilon(text) {
-  expect(matches(text, /^\d+(\.\d{1,9})?$/), 'plan', 'an ε in decimals', text);
-  const [whole, part = ''] = String(text).split('.');
-  return BigInt(whole + part.padEnd(9, '0'));
+/** Return a decimal in units of its last place. @param {unknown} text @param {number} [places] */
+function readAmount(text, places = 9) {
+  const [, whole = '', part = ''] = /^(\d+)(?:\.(\d+))?$/.exec(typeof text === 'string' ? text : '') ?? [];
+  expect(whole && part.length <= places, 'plan', 'an ε in decimals', text);
+  return BigInt(whole + part.padEnd(places, '0'));
 }
 
 /** @param {number[][]} weights @returns {Ratio} */
@@ -97,7 +114,7 @@ function tableLoss(weights) {
 const columns = (weights) => weights[0].map((_, report) => weights.map((row) => row[report]));
 
 /** @param {unknown} value @param {number} least @param {number} most */
-const isInteger = (value, least, most) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
+export const isInteger = (value, least, most) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
 
 const isList = Array.isArray;
 
@@ -132,7 +149,7 @@ function reduce(top, bottom) {
 /** @param {Ratio} ratio */
 const show = ([top, bottom]) => `${top}/${bottom}`;
 
-/** @param {boolean} holds @param {string} name @param {string} expected @param {unknown} got */
-function expect(holds, name, expected, got) {
+/** @param {unknown} holds @param {string} name @param {string} expected @param {unknown} got */
+export function expect(holds, name, expected, got) {
   if (!holds) throw new Error(`${name}: expected ${expected}, got ${typeof got === 'string' ? got : JSON.stringify(got)}`);
 }

@@ -1,0 +1,72 @@
+"""Forms for what touches ε: a study's or a panel's terms, and the ε of its questions."""
+
+from typing import Any
+
+from django import forms
+
+from surveys.design import changes, terms
+from surveys.design.models import Question
+
+LONGEST_WHY = 500
+WHY_NEEDED = "A term that touches ε has changed: say why. Everyone can read it in the ledger."
+
+
+class TermsForm(forms.ModelForm):
+    """A form some fields of which touch ε: once saved, a change of those needs a reason."""
+
+    terms: tuple[str, ...] = ()
+    why = forms.CharField(
+        label="Why",
+        required=False,
+        max_length=LONGEST_WHY,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Needed when something that touches ε changes, a question's protection too. "
+        "Everyone can read it in the ledger.",
+    )
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        if not self.instance._state.adding and set(self.terms) & set(self.changed_data) and not said_why(self.data):
+            self.add_error("why", WHY_NEEDED)
+        return cleaned
+
+
+class StudyForm(TermsForm):
+    terms = changes.STUDY_TERMS
+
+
+class PanelForm(TermsForm):
+    terms = changes.PANEL_TERMS
+
+
+class WithinLimits(forms.BaseInlineFormSet):
+    """The questions of a study: each ε within the site's limits, and a reason if the protection of one changes."""
+
+    def clean(self) -> None:
+        super().clean()
+        kept = [form for form in self.forms if form.is_valid() and not self._goes(form)]
+        for form in kept:
+            self._refuse_outside(form)
+        if not self.instance._state.adding and any(map(self._touches, self.forms)) and not said_why(self.data):
+            raise forms.ValidationError(WHY_NEEDED)
+
+    def _refuse_outside(self, form: Any) -> None:
+        question = form.instance
+        is_empty = question._state.adding and not form.has_changed()
+        if is_empty or question.protection != Question.Protection.DEVICE:
+            return
+        if problem := terms.problem_of_epsilon(self.instance, question.epsilon):
+            form.add_error("epsilon" if "epsilon" in form.fields else None, problem)
+
+    def _touches(self, form: Any) -> bool:
+        """Tell whether a question is new, goes, or is protected otherwise."""
+        if form.instance._state.adding:
+            return bool(form.has_changed())
+        return self._goes(form) or bool(set(changes.QUESTION_TERMS) & set(form.changed_data))
+
+    def _goes(self, form: Any) -> bool:
+        return bool(form.cleaned_data.get("DELETE")) if form.is_valid() else False
+
+
+def said_why(data: Any) -> bool:
+    return bool(data.get("why", "").strip())

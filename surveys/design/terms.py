@@ -1,0 +1,136 @@
+"""The terms of a study as its Plan states them and as the ledger holds them. Amounts are decimal strings.
+
+A cap without a δ is pure: the ledger adds up ε. A cap (ε, δ) is kept as (ρ, δ/2): half of δ is for the conversion
+of ρ to ε (Canonne, Kamath and Steinke 2020), half for mechanisms that have a δ of their own. Both roundings go
+down, so whatever the ledger admits keeps the promise (ε, δ).
+
+By hand    cap (2, 10⁻⁶): ρ = 0.083441717, δ of mechanisms 5·10⁻⁷. One publication of (1, 10⁻⁶) costs ρ = 0.022937446,
+           so the cap pays for three, where adding up ε would pay for two.
+"""
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from dpengine.accounting.concentrated import rho_of
+from dpengine.privacy import Cost, plain
+
+if TYPE_CHECKING:
+    from surveys.design.models import Panel, Study
+
+RESERVED = {"ledger"}  # /registry/ledger.json is the ledger of all studies
+LEAST_ASKED = Decimal("0.001")  # ε of the smallest publication that can be asked for: with less left, a cap is reached
+
+
+def is_concentrated(capped: "Study | Panel") -> bool:
+    return Fraction(capped.cap_delta) > 0
+
+
+def rho_within(epsilon: Decimal, cap_delta: str) -> Decimal:
+    """Return the ρ that keeps ε at half of a cap's δ."""
+    return plain(rho_of(Fraction(epsilon), Fraction(cap_delta) / 2))
+
+
+def caps(study: "Study") -> dict[str, Any]:
+    """Return what all publications may ever lose."""
+    stated = {"central_epsilon": f"{plain(study.cap)}"}
+    if is_concentrated(study):
+        stated["central_delta"] = str(study.cap_delta)
+        stated["central_rho"] = f"{rho_within(study.cap, study.cap_delta):f}"
+    if study.panel is not None:
+        stated["panel"] = study.panel.slug
+    return stated
+
+
+def budget_cap(capped: "Study | Panel", epsilon: Decimal | None = None) -> dict[str, Any]:
+    """Return the cap as the ledger takes it, at another ε if one is given."""
+    epsilon = capped.cap if epsilon is None else epsilon
+    if not is_concentrated(capped):
+        return {"epsilon": epsilon}
+    return {"rho": rho_within(epsilon, capped.cap_delta), "delta": Fraction(capped.cap_delta) / 2}
+
+
+def publication(study: "Study") -> dict[str, Any]:
+    """Return when and at what cost numbers are published."""
+    rule = str(study.rule)
+    return {
+        "epsilon": f"{plain(study.release_epsilon)}",
+        "rule": rule,
+        "smallest_batch": study.smallest_batch,
+        **({"hours": study.hours} if rule in ("every", "continual") else {}),
+        **({"horizon": study.horizon} if rule == "continual" else {}),
+        **({"rho": f"{rho_within(study.release_epsilon, study.cap_delta):f}"} if is_concentrated(study) else {}),
+    }
+
+
+def publications_paid(study: "Study") -> int:
+    """Return how many publications (for `continual`: whole horizons) the cap pays for, if each costs the same."""
+    if is_concentrated(study):
+        return int(rho_within(study.cap, study.cap_delta) // rho_within(study.release_epsilon, study.cap_delta))
+    return int(study.cap // study.release_epsilon)
+
+
+def least_cost() -> Cost:
+    """Return the cost of the smallest publication that can be asked for."""
+    return Cost.pure(Fraction(LEAST_ASKED))
+
+
+def problems(study: "Study") -> dict[str, str]:
+    """Return what of a study's terms cannot be, by field; nothing if all can."""
+    found = {**_problems_of_publication(study), **_problems_of_days(study), **_problems_of_limits(study)}
+    taken = {"slug": f"“{study.slug}” is a file of the registry; choose another."} if study.slug in RESERVED else {}
+    return found | taken | _problems_of_panel(study)
+
+
+def _problems_of_publication(study: "Study") -> dict[str, str]:
+    if study.rule == "continual" and not is_concentrated(study):
+        return {"rule": "Publications paid on the first day need a cap with a δ; it is a cap without one."}
+    if study.cap is None or study.release_epsilon is None or study.release_epsilon <= study.cap:
+        return {}
+    cap, cost = _said(study.cap), _said(study.release_epsilon)
+    return {"release_epsilon": f"One publication must cost at most the cap of {cap}; it is {cost}."}
+
+
+def _problems_of_days(study: "Study") -> dict[str, str]:
+    if study.retires_on is None or study.closes_on is None or study.closes_on < study.retires_on:
+        return {}
+    return {
+        "retires_on": f"Retirement must come after the last day of collecting, {study.closes_on:%-d %B %Y}; "
+        f"it is {study.retires_on:%-d %B %Y}."
+    }
+
+
+def _problems_of_limits(study: "Study") -> dict[str, str]:
+    floor, ceiling = study.epsilon_floor, study.epsilon_ceiling
+    if floor is None or ceiling is None or floor <= ceiling:
+        return {}
+    return {
+        "epsilon_ceiling": f"The greatest ε must be at least the least one, {_said(floor)}; it is {_said(ceiling)}."
+    }
+
+
+def _problems_of_panel(study: "Study") -> dict[str, str]:
+    """A charge goes to study and panel alike, so both must count the same thing."""
+    if study.panel is None:
+        return {}
+    if study.unit != "respondent-in-study":
+        return {"unit": f"A study of a panel must count one person in all waves; it is {study.get_unit_display()}."}
+    if study.neighbours != study.panel.neighbours:
+        return {
+            "neighbours": f"Neighbours must be those of the panel, {study.panel.neighbours}; it is {study.neighbours}."
+        }
+    if is_concentrated(study) and not is_concentrated(study.panel):
+        return {"cap_delta": "δ must be none in a panel whose cap has none; the panel pays for mechanisms without one."}
+    return {}
+
+
+def problem_of_epsilon(study: "Study", epsilon: Decimal) -> str:
+    """Return why an answer of this study may not have this ε, or nothing if it may."""
+    floor, ceiling = study.epsilon_floor, study.epsilon_ceiling
+    if floor <= epsilon <= ceiling:
+        return ""
+    return f"ε must be between {_said(floor)} and {_said(ceiling)}; it is {_said(epsilon)}."
+
+
+def _said(amount: Decimal | int) -> str:
+    return str(plain(Decimal(amount)))  # a default that was never saved is an int

@@ -1,0 +1,11 @@
+from celery import shared_task
+from django.db import OperationalError
+
+from surveys.intake import services
+from surveys.journal import empty_journal
+
+
+@shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
+def erase_retired() -> None:
+    if services.erase_retired():
+        empty_journal()

@@ -1,0 +1,58 @@
+"""Amounts as the ledger keeps them: exact, charges rounded up, caps rounded down, to the places of their column."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+from dpengine.privacy import Cost, plain, round_down, round_up
+from surveys.ledger.fields import written
+from surveys.ledger.models import AmountField, Budget, DeltaField, EpsilonField, RhoField
+from surveys.ledger.refusals import BadAmount
+
+Amount = Fraction | Decimal | int
+
+
+def charged(cost: Cost) -> Cost:
+    """Return a cost as it is charged."""
+    given = [amount for amount in (cost.rho, cost.delta, cost.epsilon) if amount is not None]
+    if not all(isinstance(amount, Fraction | int) for amount in given):
+        raise BadAmount("A charge must be exact: a fraction, not a float. Nothing was published.")
+    epsilon = None if cost.epsilon is None else round_up(Fraction(cost.epsilon), EpsilonField.places)
+    return Cost(
+        rho=Fraction(round_up(Fraction(cost.rho), RhoField.places)),
+        delta=Fraction(round_up(Fraction(cost.delta), DeltaField.places)),
+        epsilon=None if epsilon is None else Fraction(epsilon),
+    )
+
+
+def capped(name: str, amount: Amount, field: type[AmountField]) -> Decimal:
+    """Return a cap as it is kept: above 0."""
+    kept = kept_of(name, amount, field)
+    if kept <= 0:
+        raise BadAmount(f"{name} must be above 0; it is {amount}.")
+    return kept
+
+
+def kept_of(name: str, amount: Amount, field: type[AmountField]) -> Decimal:
+    if not isinstance(amount, Fraction | Decimal | int) or (isinstance(amount, Decimal) and not amount.is_finite()):
+        raise BadAmount(f"{name} must be an exact, finite amount; it is {amount}.")
+    if abs(amount) >= (most := 10**field.digits_before):
+        raise BadAmount(f"{name} must be below {most}; it is not.")
+    return round_down(Fraction(amount), field.places)
+
+
+def lowered(name: str, amount: Amount | None, present: Decimal, field: type[AmountField]) -> Decimal:
+    """Return a new cap, the present one if none was asked for. Only that of δ may be 0."""
+    if amount is None:
+        return present
+    kept = (kept_of if field is DeltaField else capped)(name, amount, field)
+    if not 0 <= kept <= present:
+        raise BadAmount(f"A cap can only fall: that of {name} is {written(present)}; {written(kept)} was asked for.")
+    return kept
+
+
+def in_measure(budget: Budget, cost: Cost | None) -> Decimal:
+    """Return what costs come to in a budget's own measure. Those of its charges need no rounding."""
+    if cost is None:
+        return Decimal(0)
+    amount, field = (cost.epsilon, EpsilonField) if budget.is_pure else (cost.rho, RhoField)
+    return plain(round_up(amount or Fraction(0), field.places))

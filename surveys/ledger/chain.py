@@ -1,0 +1,151 @@
+"""The chain of rows: what of a row is hashed, and how.
+
+A row's document is every column of it, as JSON with sorted keys, no spaces and UTF-8; its digest is the SHA-256 of
+that. The document holds the digest of the row before, so that the last digest vouches for all rows. Amounts are decimal
+strings, moments UTC; a budget stands by its name, which is public, and unique. Anyone can compute the same:
+
+    sha256(json.dumps(row without "digest", sort_keys=True, separators=(",", ":"), ensure_ascii=False))
+
+Rows are read as the database holds them, without the site's own reading of them, so that a damaged row is a finding
+and not a crash.
+"""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import DatabaseError, connection, models
+
+from surveys.ledger.fields import AmountField, MomentField, amount_of, moment_of, written
+from surveys.ledger.models import DIGEST, Entry
+
+BEFORE_THE_FIRST = "0" * DIGEST
+COLUMNS = {str(field.column): field for field in Entry._meta.concrete_fields}
+HASHED = {name: field for name, field in COLUMNS.items() if name != "digest"}
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Fault:
+    """What is wrong, and which row shows it; 0 if there is none that could."""
+
+    position: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"row {self.position}: {self.text}".encode("utf-8", "backslashreplace").decode()
+
+
+class Damaged(Exception):
+    """A column holds what the site never writes."""
+
+
+def document_of(entry: Entry) -> Document:
+    """Return the document of a row that is about to be written, or was read."""
+    columns = {name: field.get_prep_value(getattr(entry, field.attname)) for name, field in HASHED.items()}
+    return document(columns, entry.budget.name if entry.budget else None)
+
+
+def document(columns: Mapping[str, Any], budget: str | None) -> Document:
+    """Return the document of a row from its columns as the database holds them."""
+    values = {field.name: _said(field, columns[name]) for name, field in HASHED.items()}
+    if (columns["budget_id"] is None) != (budget is None):
+        raise Damaged("budget: there is none of this id")
+    return {**values, "budget": None if budget is None else of_type(str, "budget", budget)}
+
+
+def digest_of(document: Document) -> str:
+    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(canonical.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _said(field: "models.Field[Any, Any]", value: Any) -> Any:
+    """Return what a column says, in JSON's terms."""
+    if value is None:
+        return None
+    if isinstance(field, models.CharField):
+        return of_type(str, field.name, value)
+    whole = of_type(int, field.name, value)
+    if isinstance(field, AmountField):
+        return written(amount_of(whole, field.places))
+    return _moment(whole) if isinstance(field, MomentField) else whole
+
+
+def of_type(kind: type[Any], name: str, value: Any) -> Any:
+    if not isinstance(value, kind):
+        raise Damaged(f"{name}: expected {'text' if kind is str else 'a whole number'}")
+    return value
+
+
+def _moment(microseconds: int) -> str:
+    try:
+        return moment_of(microseconds).isoformat(timespec="microseconds")
+    except OverflowError as error:
+        raise Damaged("at: no such moment") from error
+
+
+Stored = tuple[dict[str, Any], str | None]  # the columns of a row, and the name of its budget
+
+READ = (
+    f"SELECT {', '.join(f'e.{name}' for name in COLUMNS)}, b.name "  # noqa: S608
+    "FROM ledger_entry e LEFT JOIN ledger_budget b ON b.id = e.budget_id"
+)
+
+
+def stored() -> list[Stored]:
+    """Return every row as the database holds it, in order of position."""
+    with any_text(), connection.cursor() as cursor:
+        try:
+            # The plus keeps SQLite from taking positions from its index instead of from the rows.
+            cursor.execute(f"{READ} ORDER BY +e.position")
+            return [_stored(row) for row in cursor.fetchall()]
+        except DatabaseError:
+            if connection.vendor != "sqlite":
+                raise
+    return one_by_one()
+
+
+def stored_about(budget: str) -> list[Stored]:
+    """Return the rows about one budget as the database holds them, in order of position, and no other row."""
+    with any_text(), connection.cursor() as cursor:
+        cursor.execute(f"{READ} WHERE b.name = %s ORDER BY e.position", [budget])
+        return [_stored(row) for row in cursor.fetchall()]
+
+
+def one_by_one() -> list[Stored]:
+    """Return the rows of a damaged SQLite file: of one that cannot be read, its position, which the index holds."""
+    with any_text(), connection.cursor() as cursor:
+        cursor.execute("SELECT position FROM ledger_entry ORDER BY position")
+        return [_stored(_row_at(cursor, position)) for (position,) in cursor.fetchall()]
+
+
+def _row_at(cursor: Any, position: int) -> Sequence[Any]:
+    nothing = (position, *([None] * len(COLUMNS)))
+    try:
+        cursor.execute(f"{READ} WHERE e.position = %s", [position])
+        return cursor.fetchone() or nothing
+    except DatabaseError:
+        return nothing
+
+
+def _stored(row: Sequence[Any]) -> Stored:
+    return dict(zip(COLUMNS, row, strict=False)), row[-1]
+
+
+@contextlib.contextmanager
+def any_text() -> Iterator[None]:
+    """Have SQLite hand over text that is not UTF-8 too, byte for byte: someone may have damaged it."""
+    if connection.vendor != "sqlite":
+        yield
+        return
+    connection.ensure_connection()
+    usual = connection.connection.text_factory
+    connection.connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
+    try:
+        yield
+    finally:
+        connection.connection.text_factory = usual

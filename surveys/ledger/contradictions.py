@@ -1,0 +1,92 @@
+"""Budgets that are not what the rows about them say: a cap that rose, a limit that went, a budget that lives again."""
+
+import datetime
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.db import connection, models
+
+from surveys.ledger import chain, terms
+from surveys.ledger.chain import Damaged, Fault, Stored
+from surveys.ledger.fields import AmountField, amount_of
+from surveys.ledger.models import Budget, Kind
+
+TRUTHS = {"true": True, "1": True, "false": False, "0": False}  # as PostgreSQL and SQLite write them
+
+
+def contradictions(rows: Sequence[Stored]) -> Iterator[Fault]:
+    """Find budgets that are not what the acts of the chain made them."""
+    for name, budget in _stored_budgets().items():
+        acts = [columns for columns, whose in rows if whose == name and columns["kind"] == Kind.ACT]
+        if not acts or acts[0]["what"] != terms.OPENED:
+            yield Fault(0, f"no row opens “{name}”")
+        elif isinstance(budget, Damaged):
+            yield Fault(acts[0]["position"], f"opens “{name}”, which cannot be read: {budget}")
+        else:
+            yield from _differences(budget, acts)
+
+
+def _differences(budget: Budget, acts: Sequence[dict[str, Any]]) -> Iterator[Fault]:
+    """Compare each term of a budget, as it stands, with the last act that says it."""
+    opening = acts[0]
+    lasting, _, cap = str(opening["new"]).rpartition("; ")
+    said = {terms.OPENED: lasting, terms.LOWERED: cap, terms.LIMITED: terms.UNLIMITED, terms.RETIRED: terms.OPEN}
+    says = dict.fromkeys(said, opening["position"])
+    for act in acts[1:]:
+        if (what := act["what"]) in said:
+            if act["old"] != said[what]:
+                yield Fault(act["position"], f"says that “{budget}” had “{act['old']}” before; rows say “{said[what]}”")
+            said[what], says[what] = act["new"], act["position"]
+    stands = (terms.lasting_of(budget), terms.cap_of(budget), terms.limit_of(budget), terms.end_of(budget))
+    for what, now in zip(said, stands, strict=True):
+        if said[what] != now:
+            yield Fault(says[what], f"says that “{budget}” has “{said[what]}”; it has “{now}”")
+
+
+def _stored_budgets() -> dict[str, Budget | Damaged]:
+    """Return every budget by name, as the database holds it; in place of one that cannot be, what is wrong with it."""
+    columns = {str(field.column): field for field in Budget._meta.concrete_fields}
+    query = f"SELECT {', '.join(_read(name, field) for name, field in columns.items())} FROM ledger_budget"  # noqa: S608
+    with chain.any_text(), connection.cursor() as cursor:
+        cursor.execute(query)
+        rows = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+    return {str(row["name"]): _budget(columns, row) for row in rows}
+
+
+def _read(name: str, field: "models.Field[Any, Any]") -> str:
+    """Return how to read a column: as text where the database's driver would read more into it."""
+    return f"CAST({name} AS TEXT)" if isinstance(field, models.BooleanField | models.DateField) else name
+
+
+def _budget(columns: "dict[str, models.Field[Any, Any]]", row: dict[str, Any]) -> Budget | Damaged:
+    try:
+        return Budget(**{name: _value(field, row[name]) for name, field in columns.items()})
+    except Damaged as damage:
+        return damage
+
+
+def _value(field: "models.Field[Any, Any]", value: Any) -> Any:
+    """Return what a column holds, in Python's terms."""
+    if value is None:
+        return None
+    if isinstance(field, models.BooleanField):
+        return _one_of(TRUTHS, field.name, value)
+    if isinstance(field, models.DateField):
+        return _day(field.name, value)
+    if isinstance(field, models.CharField):
+        return chain.of_type(str, field.name, value)
+    whole = chain.of_type(int, field.name, value)
+    return amount_of(whole, field.places) if isinstance(field, AmountField) else whole
+
+
+def _one_of(truths: dict[str, bool], name: str, value: str) -> bool:
+    if value not in truths:
+        raise Damaged(f"{name}: expected yes or no")
+    return truths[value]
+
+
+def _day(name: str, value: str) -> datetime.date:
+    try:
+        return datetime.date.fromisoformat(value)
+    except ValueError as error:
+        raise Damaged(f"{name}: no such day") from error

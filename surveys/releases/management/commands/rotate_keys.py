@@ -1,0 +1,28 @@
+"""Encrypt with the first of PUBLICATION_KEYS what an older one had encrypted. Run again after a crash: it goes on."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from surveys.aggregation import services as aggregation
+from surveys.encryption import CannotOpen, first_key_id
+from surveys.releases import services as releases
+
+
+class Command(BaseCommand):
+    help = "Encrypts answers that were sent as given with the first of PUBLICATION_KEYS; then the others can go."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            reports, batches = aggregation.encrypt_reports_anew(), aggregation.encrypt_anew()
+            series = releases.encrypt_anew()
+        except CannotOpen as error:
+            raise CommandError(f"{error} What was done before this stays done.") from error
+        self.stdout.write(f"With key {first_key_id()}, open reports: {reports}, batches: {batches}, series: {series}.")
+        if reports or batches or series:
+            self.stdout.write("Run it again: it is done when it finds none.")
+        else:
+            self.stdout.write(
+                "Keys after the first are needed no longer, if every process was restarted with the new one: "
+                "take them out of PUBLICATION_KEYS."
+            )

@@ -1,0 +1,250 @@
+"""Answers that are sent as given: from the form to a release, and nowhere in the clear on the way.
+
+Everybody gives the same number, which stands nowhere else. It is looked for in all that the site leaves behind while
+answers wait, when they are sealed and after a release of them: every value of every table, every byte of the data
+folder (database, write-ahead log, broker, keys aside), the broker's memory, and the log.
+"""
+
+import json
+import os
+import subprocess
+import urllib.error
+import urllib.request
+
+import environ
+import pytest
+import redis
+
+from tests.journeys.respondent import visit
+from tests.journeys.site import running_site
+
+EARNED = 918_273_645
+SPELLED = [str(EARNED).encode(), f"{EARNED:,}".encode(), f"{EARNED:x}".encode(), EARNED.to_bytes(8, "little")]
+PEOPLE = 24
+OPEN = """
+import datetime, json
+from tests.conftest import STUDY
+from surveys.design import services
+shared = {"protection": "publication"}
+study = services.draft_study(study={**STUDY, "release_epsilon": 2, "smallest_batch": 10}, questions=[
+    {"name": "copied", "kind": "yes_no", "text": "Have you copied?", "label": "Copied"},
+    {"name": "earned", "kind": "number", "text": "How much did you earn?", "label": "Earned", "least": 0,
+     "most": 2_000_000_000, "unit": "øre", **shared},
+    {"name": "region", "kind": "single", "text": "Where?", "label": "Region", "choices": "North\\nSouth", **shared},
+])
+plan = services.open_study(study_id=study.pk, who="ada", now=datetime.datetime.now(datetime.UTC))
+print(json.dumps(plan.digest))
+"""
+CLOSE = """
+import datetime, json
+from surveys.design import services
+from surveys.design.models import Plan
+services.close_plan(plan_id=Plan.objects.get().pk, today=datetime.datetime.now(datetime.UTC).date())
+print(json.dumps(None))
+"""
+SWEEP = """
+import datetime, json
+from surveys.aggregation import services
+print(json.dumps(services.sweep_all(today=datetime.datetime.now(datetime.UTC).date())))
+"""
+PUBLISH = """
+import datetime, json
+from surveys.releases import services
+print(json.dumps(services.publish_due(now=datetime.datetime.now(datetime.UTC))))
+"""
+JOINT = """
+import json
+from surveys.aggregation import queries
+from surveys.design.models import Plan
+print(json.dumps(sorted(queries.joint(Plan.objects.get(), ["earned", "region"]).items())))
+"""
+PLANT = f"""
+import json
+from surveys.design.models import Plan
+from surveys.intake.models import OpenReport
+OpenReport.objects.create(plan=Plan.objects.get(), values="[1]", given=({EARNED}).to_bytes(8, "little"))
+print(json.dumps(None))
+"""
+TABLES = """
+import json
+from django.db import connection
+found = {}
+with connection.cursor() as cursor:
+    for table in connection.introspection.table_names(cursor):
+        cursor.execute(f'SELECT * FROM "{table}"')
+        found[table] = [[v.hex() if isinstance(v := bytes(x) if isinstance(x, memoryview) else x, bytes) else str(v)
+                         for x in row] for row in cursor.fetchall()]
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture
+def site(folder):
+    """A site whose worker sweeps when it is told to: so that answers can be looked at while they wait."""
+    with running_site(folder, CANDOR_SWEEP_SECONDS="86400") as found:
+        yield found
+
+
+def post(site, digest, number):
+    answers = {"copied": number % 2, "earned": EARNED, "region": number % 2}
+    body = json.dumps({"plan": digest, "report_id": f"{number:032x}", "answers": answers}).encode()
+    url = f"{site.base}/api/v1/studies/exam-honesty/reports"
+    request = urllib.request.Request(url, body, headers={"Content-Type": "application/json"})
+    with urllib.request.urlopen(request) as response:
+        assert response.status == 201
+
+
+def refused(site, digest):
+    """Post the number where it does not belong: its refusal must not repeat it, to the sender or to the log."""
+    for answers in ({"copied": EARNED, "earned": 1, "region": 0}, {"copied": 0, "earned": -EARNED, "region": EARNED}):
+        body = json.dumps({"plan": digest, "report_id": "ab" * 16, "answers": answers}).encode()
+        url = f"{site.base}/api/v1/studies/exam-honesty/reports"
+        with pytest.raises(urllib.error.HTTPError) as refusal:
+            urllib.request.urlopen(urllib.request.Request(url, body, headers={"Content-Type": "application/json"}))
+        assert refusal.value.code == 422
+        assert str(EARNED) not in refusal.value.read().decode()
+
+
+def found_in(site):
+    """Return every place that holds the number, however spelled."""
+    places = {}
+    folder = site.environment["CANDOR_DATA"]
+    for place, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(place, name)
+            if os.path.isfile(path):
+                with open(path, "rb") as file:
+                    places[path] = file.read()
+    for table, rows in site.python(TABLES).items():
+        places[f"table {table}"] = json.dumps(rows).encode()
+        places[f"table {table}, bytes"] = b"|".join(bytes.fromhex(v) for row in rows for v in row if is_hex(v))
+    places |= broker(site)
+    if "DATABASE_URL" in site.environment:
+        places["dump"] = dump(site.environment["DATABASE_URL"])
+    assert any("up.log" in place for place in places)
+    return sorted(place for place, held in places.items() if any(spelling in held for spelling in SPELLED))
+
+
+def is_hex(value):
+    return len(value) % 2 == 0 and all(letter in "0123456789abcdef" for letter in value)
+
+
+def broker(site):
+    """Return all that the broker remembers, results of tasks too."""
+    url = site.python("import json; from django.conf import settings; print(json.dumps(settings.CELERY_BROKER_URL))")
+    if url.startswith("redis+socket"):
+        client = redis.Redis(unix_socket_path=url.removeprefix("redis+socket://"))
+    else:
+        client = redis.Redis.from_url(url)
+    with client:
+        held = {f"broker {key!r}": repr(held_by(client, key)).encode() for key in client.scan_iter()}
+    assert not [place for place in held if "celery-task-meta" in place]
+    return held
+
+
+def held_by(client, key):
+    """Return what a key holds, uncompressed."""
+    readers = {b"string": client.get, b"hash": client.hgetall, b"set": client.smembers}
+    ranges = {b"list": client.lrange, b"zset": client.zrange}
+    kind = client.type(key)
+    return ranges[kind](key, 0, -1) if kind in ranges else readers[kind](key)
+
+
+def dump(url):
+    config = environ.Env.db_url_config(url)
+    command = ["pg_dump", "-h", config["HOST"], "-U", config["USER"], config["NAME"]]
+    try:
+        return subprocess.run(command, capture_output=True, check=True).stdout
+    except FileNotFoundError:  # the tables were read one by one
+        return b""
+
+
+def test_no_answer_is_in_the_clear_in_anything_the_site_leaves_behind(site, chromium):
+    digest = site.python(OPEN)
+    for number in range(PEOPLE - 1):
+        post(site, digest, number)
+    refused(site, digest)
+    guest = visit(chromium)
+    ask_in_other_words(guest, site)
+    guest.page.goto(f"{site.base}/s/exam-honesty/#{digest}")
+    answer_at_a_browser(guest)
+    assert guest.complaints == guest.violations == []
+    guest.context.close()
+
+    assert found_in(site) == []
+    site.python(CLOSE)
+    assert site.python(SWEEP) == PEOPLE
+    assert found_in(site) == []
+    counted = site.python(JOINT)
+    assert {earned for (earned, _), _ in counted} == {EARNED}
+    assert sum(people for _, people in counted) == PEOPLE
+    assert len(site.python(PUBLISH)) == 1
+    assert found_in(site) == []
+    site.python(PLANT)
+    assert "table intake_openreport, bytes" in found_in(site)  # so it would have been found
+
+
+def ask_in_other_words(guest, site):
+    """Serve a Plan that sends nothing as given to a page that says something is: no word of it would be true."""
+    with urllib.request.urlopen(f"{site.base}/api/v1/studies/exam-honesty/plan") as response:
+        plan = json.load(response)
+    plan["questions"] = plan["questions"][:1]
+    guest.page.route("**/plan", lambda route: route.fulfill(json=plan))
+    guest.page.goto(f"{site.base}/s/exam-honesty/")
+    guest.page.get_by_role("heading", name="Your browser refuses to ask these questions").wait_for()
+    assert "page: expected words for device; reload it, got device publication" in guest.page.content()
+    guest.page.unroute("**/plan")
+
+
+def answer_at_a_browser(guest):
+    """Answer by keyboard where there is a choice; try what is out of bounds; look at what the page says and keeps."""
+    page = guest.page
+    page.get_by_role("button", name="Start").wait_for()
+    assert page.locator("#promise").inner_text().endswith("Questions 2 and 3 are sent as you give them.")
+    label = page.locator(".label tbody").first.inner_text()
+    for who in ("The research team", "Someone who steals the database and its key", "A court"):
+        assert who in label
+    assert label.count("Yes, what you answered") == 3
+    page.get_by_role("button", name="Start").press("Enter")
+    guest.choose("Yes")
+    guest.go_on()
+    page.get_by_text("Sent as given").wait_for()
+    page.locator("#typed").press_sequentially(str(3 * EARNED))
+    page.keyboard.press("Enter")
+    said = page.get_by_role("alert").inner_text()
+    assert "Enter a whole number from 0 to 2000000000 to continue." in said
+    assert str(3 * EARNED) not in said
+    page.locator("#typed").fill(str(EARNED))
+    page.keyboard.press("Enter")
+    page.get_by_text("Question 3 of 3").wait_for()
+    page.go_back()
+    page.locator("#typed").fill("changed my mind")
+    page.go_forward()  # which leaves the field without a word: what it shows must be what counts
+    page.get_by_text("Question 2 of 3").wait_for()
+    page.locator("#typed").fill(str(EARNED))
+    page.keyboard.press("Enter")
+    page.get_by_text("Question 3 of 3").wait_for()
+    page.get_by_text("Sent as given").wait_for()
+    page.keyboard.press("Shift+Tab")
+    guest.choose("South")
+    guest.go_on()
+    page.get_by_role("heading", name="Ready to send").wait_for()
+    assert "Questions 2 and 3 leave as you answered." in page.locator("main").inner_text()
+    page.route("**/reports", lambda route: route.abort())
+    page.get_by_role("button", name="Send these answers").click()
+    page.get_by_role("heading", name="Not sent yet").wait_for()
+    assert "kept in this page only" in page.locator("main").inner_text()
+    kept = "JSON.stringify([{...localStorage}, {...sessionStorage}, history.state, document.title, location.href])"
+    assert str(EARNED) not in page.evaluate(kept)
+    assert page.evaluate("localStorage.length + sessionStorage.length") == 0
+    page.unroute("**/reports")
+    guest.complaints.clear()  # the request that was cut off
+    page.get_by_role("button", name="Try again").click()
+    page.get_by_role("heading", name="Sent").first.wait_for()
+    sent = page.locator("main").inner_text()
+    assert f"{EARNED} øre" in sent
+    assert "Questions 2 and 3: no limit on what it tells (ε = ∞)" in sent
+    assert guest.bodies[0] == guest.bodies[1]
+    assert json.loads(guest.bodies[1])["answers"]["earned"] == EARNED
+    assert guest.context.cookies() == []
+    assert all("?" not in request.url for request in guest.requests)

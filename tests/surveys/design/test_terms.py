@@ -1,0 +1,162 @@
+"""What the terms of a study are in its Plan and in the ledger, and which ones cannot be."""
+
+import datetime
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from dpengine.accounting.concentrated import epsilon_of
+from surveys.design import services, terms, wording
+from surveys.design.models import Delta, Panel, Rule, Study
+from tests.conftest import NOW
+
+MILLIONTH = Decimal("0.000001")
+
+
+def opened(draft, **changes):
+    for name, value in changes.items():
+        setattr(draft, name, value)
+    draft.full_clean()
+    draft.save()
+    return services.open_study(study_id=draft.pk, who="ada", now=NOW)
+
+
+def test_a_pure_study_s_plan_holds_its_cap_as_it_was_typed(plan):
+    assert plan.content["caps"] == {"central_epsilon": "2"}
+    assert plan.content["publication"] == {"epsilon": "1", "rule": "when-closed", "smallest_batch": 10}
+    assert plan.study.budget.epsilon == 2
+    assert plan.study.budget.rho is None
+
+
+def test_a_concentrated_study_s_budget_keeps_the_promise_of_its_plan(draft):
+    plan = opened(draft, cap_delta=Delta.SIX)
+    caps, budget = plan.content["caps"], plan.study.budget
+    assert caps == {"central_epsilon": "2", "central_delta": "0.000001", "central_rho": "0.083441717"}
+    assert (budget.rho, budget.delta) == (Decimal("0.083441717"), MILLIONTH / 2)
+    assert epsilon_of(Fraction(budget.rho), Fraction(MILLIONTH) - Fraction(budget.delta)) <= 2
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "0.3", "1", "7.123456789", "20"])
+@pytest.mark.parametrize("delta", [delta for delta in Delta if delta != Delta.NONE])
+def test_no_rho_of_a_cap_passes_its_epsilon_and_none_is_wasted(epsilon, delta):
+    rho = Fraction(terms.rho_within(Decimal(epsilon), delta))
+    assert epsilon_of(rho, Fraction(delta) / 2) <= Decimal(epsilon)
+    assert epsilon_of(rho + Fraction(1, 500_000_000), Fraction(delta) / 2) > Decimal(epsilon)
+
+
+def test_a_publication_s_rho_stands_in_the_plan_of_a_concentrated_study_and_its_horizon_in_a_continual_one(draft):
+    plan = opened(draft, cap_delta=Delta.SIX, rule=Rule.CONTINUAL, horizon=30, hours=12)
+    assert plan.content["publication"] == {
+        "epsilon": "1",
+        "rho": "0.022937446",
+        "rule": "continual",
+        "horizon": 30,
+        "hours": 12,
+        "smallest_batch": 10,
+    }
+
+
+def test_three_publications_fit_where_adding_epsilons_would_pay_for_two(draft):
+    assert terms.publications_paid(draft) == 2
+    draft.cap_delta = Delta.SIX
+    assert terms.publications_paid(draft) == 3
+
+
+DAY = datetime.date(2026, 5, 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "message"),
+    [
+        (
+            {"rule": Rule.CONTINUAL},
+            "rule",
+            "Publications paid on the first day need a cap with a δ; it is a cap without one.",
+        ),
+        (
+            {"release_epsilon": Decimal(3)},
+            "release_epsilon",
+            "One publication must cost at most the cap of 2; it is 3.",
+        ),
+        (
+            {"closes_on": DAY, "retires_on": DAY},
+            "retires_on",
+            "Retirement must come after the last day of collecting, 1 May 2026; it is 1 May 2026.",
+        ),
+        (
+            {"epsilon_floor": Decimal(2), "epsilon_ceiling": Decimal(1)},
+            "epsilon_ceiling",
+            "The greatest ε must be at least the least one, 2; it is 1.",
+        ),
+        ({"cap": Decimal(0)}, "cap", "Ensure this value is greater than or equal to 0.01."),
+    ],
+    ids=str,
+)
+def test_terms_that_cannot_be_are_refused_by_the_name_of_their_field(draft, changes, field, message):
+    for name, value in changes.items():
+        setattr(draft, name, value)
+    with pytest.raises(ValidationError) as refused:
+        draft.full_clean()
+    assert message in refused.value.message_dict[field]
+
+
+def test_a_study_that_was_saved_with_impossible_terms_does_not_open(draft):
+    Study.objects.filter(pk=draft.pk).update(rule=Rule.CONTINUAL)
+    with pytest.raises(services.CannotOpen, match="need a cap with a δ"):
+        services.open_study(study_id=draft.pk, who="ada", now=NOW)
+
+
+def test_a_study_to_be_retired_today_does_not_open(draft, today):
+    Study.objects.filter(pk=draft.pk).update(retires_on=today)
+    with pytest.raises(services.CannotOpen, match="choose a day after today"):
+        services.open_study(study_id=draft.pk, who="ada", now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("floor", "ceiling", "opens"), [("1", "1", True), ("1.000000001", "8", False), ("0.01", "0.999999999", False)]
+)
+def test_a_question_outside_the_limits_does_not_open_and_one_on_them_does(draft, floor, ceiling, opens):
+    Study.objects.filter(pk=draft.pk).update(epsilon_floor=Decimal(floor), epsilon_ceiling=Decimal(ceiling))
+    if opens:
+        services.open_study(study_id=draft.pk, who="ada", now=NOW)
+        return
+    with pytest.raises(services.CannotOpen, match=f"copied: ε must be between {floor} and {ceiling}; it is 1."):
+        services.open_study(study_id=draft.pk, who="ada", now=NOW)
+    assert not draft.plans.exists()
+
+
+def test_waves_with_budgets_of_their_own_are_fixed_parts_of_one(draft):
+    budget = opened(draft, unit="respondent-in-wave").study.budget
+    assert (budget.unit, budget.fixed_parts) == ("respondent-in-wave", True)
+
+
+def test_the_cap_is_said_in_odds_and_its_delta_in_people():
+    study = Study(cap=Decimal(2), cap_delta=Delta.SIX)
+    said = wording.cap_means(study)
+    assert "at most 88 in 100 sure" in said
+    assert "one in a million" in said
+    assert "up to 10,000 answers" in said
+    assert "δ" in wording.cap_means(Study(cap=Decimal(2)))
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (Rule.WHEN_CLOSED, "One publication when a wave has closed, for ε 1: the cap of 4 pays for"),
+        (Rule.EVERY, "One publication every day, for ε 1 each"),
+        (Rule.CONTINUAL, "52 publications, one every day: 52 days in all. All are paid on the first day, with ε 1 (ρ"),
+        (Rule.ON_REQUEST, "A request costs up to ε 1 of the cap of 4."),
+    ],
+)
+def test_every_rule_says_what_it_costs(rule, said):
+    assert said in wording.rule_means(Study(cap=Decimal(4), cap_delta=Delta.SIX, release_epsilon=Decimal(1), rule=rule))
+
+
+def test_a_rule_that_could_never_be_paid_says_so():
+    assert "nothing would ever be published" in wording.rule_means(Study(cap=Decimal(1), release_epsilon=Decimal(2)))
+
+
+def test_a_panel_s_cap_for_answers_is_said_in_odds():
+    assert "at most 75 in 100 sure" in wording.panel_means(Panel(local_cap=Decimal("1.0986")))

@@ -1,0 +1,81 @@
+"""The burn chart: where its corners stand."""
+
+import datetime
+from fractions import Fraction
+
+import pytest
+
+from dpengine.privacy import Cost
+from surveys.design import services as design
+from surveys.ledger import queries as ledger
+from surveys.ledger.queries import Statement
+from surveys.registry import chart, records
+from tests.surveys.dashboard.small import NOW
+from tests.surveys.registry import kinds
+
+pytestmark = pytest.mark.django_db
+DAY = datetime.timedelta(days=1)
+
+
+def drawn(days_ago: list[int], epsilon: str = "0.5") -> chart.Chart:
+    """Return the chart of a study that opened 30 days ago, with a cap of 2."""
+    plan = kinds.unpublished()
+    for number, ago in enumerate(days_ago):
+        kinds.charge(plan, Cost.pure(Fraction(epsilon)), number, NOW - ago * DAY)
+    assert plan.study.budget_id is not None
+    account = ledger.account(plan.study.budget_id)
+    return chart.of(account, Statement(account).rows, opened_on=(NOW - 30 * DAY).date(), now=NOW)
+
+
+def test_the_staircase_climbs_by_what_each_charge_cost():
+    found = drawn([20, 10])
+    heights = [float(point.y) for point in found.spent]
+    assert heights == [100, 100, 75, 75, 50, 50]
+    assert [float(point.x) for point in found.spent] == sorted(float(point.x) for point in found.spent)
+    assert found.spent[-1] == found.today == found.ahead[0]
+
+
+def test_the_line_ahead_reaches_the_cap_on_the_day_the_rate_says():
+    """1.0 in the last 28 days is ¼ a week; the 1.0 that is left lasts 28 days."""
+    found = drawn([20, 10])
+    assert found.reaches_cap
+    assert float(found.ahead[-1].y) == pytest.approx(100 * 0.5 - 50 * 20 / 20, abs=0.5)
+    assert found.ends == (NOW + 20 * DAY).date()
+
+
+def test_a_cap_that_is_far_off_is_not_drawn_as_near():
+    found = drawn([20], "0.01")
+    assert not found.reaches_cap
+    assert float(found.ahead[-1].y) > 90
+
+
+def test_nothing_spent_leads_nowhere():
+    found = drawn([])
+    assert found.ahead == []
+    assert found.onwards == ""
+    assert [float(point.y) for point in found.spent] == [100, 100]
+    assert found.starts == (NOW - 30 * DAY).date()
+
+
+def test_todays_label_stays_inside_the_picture():
+    found = drawn([0], "2")
+    assert found.label_y == "34"  # below the line at 16
+    assert not found.label_after
+
+
+def test_todays_date_is_named_only_where_it_stands_clear_of_the_ends():
+    """Nothing is being spent: today is at four fifths, where the date of the end begins on a phone."""
+    found = drawn([])
+    assert float(found.today.x) == pytest.approx(80, abs=1)
+    assert not found.names_today
+
+
+def test_a_retired_budget_leads_nowhere():
+    plan = kinds.plain()
+    design.retire(study_id=plan.study_id, because="It was time.", who="admin", now=NOW)
+    plan.study.refresh_from_db()
+    record = records.record_of(plan.study, NOW + DAY)
+    assert record.burn.per_week > 0  # of late
+    assert record.days_left is None
+    assert record.chart.ahead == []
+    assert not record.chart.reaches_cap

@@ -1,0 +1,94 @@
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from surveys.registry import losses
+from surveys.registry.losses import Loss
+
+COIN = {"kind": "table", "weights": [[3, 1], [1, 3]]}
+UNEVEN = {"kind": "table", "weights": [[3, 1], [2, 2]]}
+SUBSET = {"kind": "subset", "choices": 10, "size": 3, "keep": 2**31}
+
+
+def plan(channel: dict[str, object]) -> dict[str, object]:
+    question = {"name": "q", "protection": "device", "channel": channel, "loss": [3, 1]}
+    given = {"name": "g", "protection": "publication"}
+    return {"questions": [question, given], "wave": 1, "loss": [3, 1]}
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "expected"),
+    [("0", "0.00"), ("0.75", "0.75"), ("0.7500001", "0.76"), ("12", "12.00"), ("0.04891", "0.049"),
+     ("0.0014", "0.0014")],
+)  # fmt: skip
+def test_an_epsilon_is_shown_rounded_up_and_small_ones_keep_two_digits(epsilon, expected):
+    assert losses.shown(Decimal(epsilon)) == expected
+
+
+@pytest.mark.parametrize(
+    ("chance", "expected"),
+    [("0", "0"), ("0.000001", "10⁻⁶"), ("0.0000005", "5·10⁻⁷"), ("0.00000051001", "5.2·10⁻⁷"), ("0.25", "0.25"),
+     ("0.0000000991", "10⁻⁷"), ("0.003615", "3.7·10⁻³")],
+)  # fmt: skip
+def test_a_chance_is_shown_rounded_up(chance, expected):
+    assert losses.small(Fraction(chance)) == expected
+
+
+def test_an_amount_that_may_not_be_passed_is_shown_rounded_down():
+    assert losses.small_below(Fraction(1, 361_500)) == "2.7·10⁻⁶"  # 2.766
+    assert losses.small_below(Fraction(1, 100)) == "0.01"
+    assert losses.small_below(Fraction(1, 10**6)) == "10⁻⁶"
+
+
+def test_a_guess_is_counted_in_hundreds_rounded_up_and_never_said_to_be_certain():
+    """Just below ln 3: three in four. ε = 1: 73.1, so at most 74. ε = 6: more than 99."""
+    assert losses.in_hundred(Loss(Decimal("1.0986"))) == "75"
+    assert losses.in_hundred(Loss(Decimal(1))) == "74"
+    assert losses.in_hundred(Loss(Decimal("4.59"))) == "99"
+    assert losses.in_hundred(Loss(Decimal("4.6"))) == "more than 99"
+    assert losses.in_hundred(Loss(Decimal(6))) == "more than 99"
+    assert losses.in_hundred(Loss(Decimal(0))) == "50"
+
+
+def test_a_delta_makes_a_guess_better():
+    """(e^ε + δ)/(e^ε + 1), attained by randomised response that tells the truth with chance δ."""
+    assert losses.in_hundred(Loss(Decimal(0), Fraction(1, 5))) == "60"
+    assert losses.in_hundred(Loss(Decimal("1.0986"), Fraction(1, 10))) == "78"  # 77.5
+    assert losses.in_hundred(Loss(Decimal(0), Fraction(1))) == "more than 99"
+
+
+def test_a_household_is_a_group_and_one_that_sends_as_given_has_no_bound():
+    found = losses.households(Fraction(3), Loss(Decimal(0)), Loss(Decimal(1), Fraction(1, 10**6)))
+    assert found[1].local is not None
+    assert found[1].local.shown == "2.20"  # 2·ln 3 = 2.1972
+    assert found[1].cap.epsilon == 2
+    assert float(found[1].cap.delta) == pytest.approx(2 * 2.718281828e-6)
+    assert losses.households(None, Loss(Decimal(0)), Loss(Decimal(1)))[0].local is None
+    nothing = losses.households(Fraction(1), Loss(Decimal(0)), Loss(Decimal(1)))[4].local
+    assert nothing == Loss(Decimal(0))
+
+
+def test_a_coin_gets_its_own_bound_in_a_batch_and_an_uneven_table_the_general_one():
+    coin, uneven, subset = (losses.shuffled(plan(channel), 10_000) for channel in (COIN, UNEVEN, SUBSET))
+    assert [name for name, _ in coin.questions] == ["q"]
+    assert losses.shown(coin.questions[0][1]) == "0.049"
+    assert losses.shown(uneven.questions[0][1]) == losses.shown(uneven.together) == "0.061"
+    assert Decimal("0.04") < subset.questions[0][1] <= Decimal("0.0609")
+
+
+def test_one_question_alone_is_together_what_it_is_by_itself():
+    coin = losses.shuffled({**plan(COIN), "questions": plan(COIN)["questions"][:1]}, 10_000)
+    assert coin.together == coin.questions[0][1]
+    assert losses.shown(coin.together) == "0.049"
+
+
+def test_nobody_is_at_risk_without_a_delta_or_without_people():
+    assert losses.at_risk(Loss(Decimal(1)), 1000) == 0
+    assert losses.at_risk(Loss(Decimal(1), Fraction(1, 10**6)), 0) == 0
+    assert losses.at_risk(Loss(Decimal(1), Fraction(1, 10**6)), 3615) == Fraction(3615, 10**6)
+
+
+def test_a_plan_that_changes_nothing_loses_nothing_in_a_batch():
+    content = {"questions": [], "wave": 1, "loss": [1, 1]}
+    assert losses.shuffled(content, 100).together == 0

@@ -1,0 +1,41 @@
+"""Small Plans for the kinds that calculate with numbers."""
+
+import json
+from collections import Counter
+
+from surveys.design.models import Plan
+
+HOURS = {"name": "hours", "kind": "number", "label": "Hours", "text": "How many hours?", "choices": [], "decline": 0,
+         "least": 0, "most": 60, "unit": "hours", "protection": "publication"}  # fmt: skip
+AGE = {"name": "age", "kind": "number", "label": "Age", "text": "How old?", "choices": [], "decline": 0,
+       "least": 18, "most": 99, "unit": "years", "protection": "publication"}  # fmt: skip
+FAIR = {"name": "fair", "kind": "likert", "label": "Fair", "text": "Fair?", "choices": ["No", "Hardly", "Quite", "Yes"],
+        "decline": 0, "protection": "publication"}  # fmt: skip
+SHY = {"name": "shy", "kind": "likert", "label": "Shy", "text": "Shy?", "choices": ["No", "Some", "Yes", "Not said"],
+       "decline": 1, "protection": "publication"}  # fmt: skip
+PURE = {"central_epsilon": "2"}
+CONCENTRATED = {"central_rho": "0.5", "central_delta": "0.000001"}
+
+
+def device(choices, channel, decline=0, kind="likert"):
+    """Return a question whose answers are changed on the device by this channel."""
+    return {"name": "device", "kind": kind, "label": "Changed", "text": "Changed?", "choices": choices,
+            "decline": decline, "protection": "device", "channel": channel.document()}  # fmt: skip
+
+
+def plan_with(*questions, caps=PURE, neighbours="change-one"):
+    return Plan(document=json.dumps({"neighbours": neighbours, "questions": list(questions), "caps": caps}))
+
+
+def stored(asked):
+    """Return its parameters as they come back from the database."""
+    return json.loads(json.dumps(asked.document()))
+
+
+def people(*rows):
+    """Return joint counts of these rows, 40 people each."""
+    return Counter({tuple(row): 40 for row in rows})
+
+
+def rows_of(numbers):
+    return [row for table in numbers["tables"] for row in table["rows"]]

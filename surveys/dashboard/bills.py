@@ -67,6 +67,11 @@ class Line:
         return round_down(Fraction(self.account.amount_left) - Fraction(self._exact), self.places)
 
     @property
+    def is_short_of_delta(self) -> bool:
+        """Tell whether it is the δ of the budget, and not its ε or ρ, that cannot pay."""
+        return self.account.budget.measure != "ε" and self.cost.delta > self.account.left.delta
+
+    @property
     def spent_width(self) -> str:
         return self._percent(self.account.amount_spent)
 

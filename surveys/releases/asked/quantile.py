@@ -39,8 +39,7 @@ METHODS = {
     "propose": "Propose, test, release (median; may answer nothing)",
 }
 MEDIAN = Fraction(1, 2)
-LARGEST_DELTA = Fraction(1, 10**6)
-DELTA = f"{LARGEST_DELTA.numerator}/{LARGEST_DELTA.denominator}"
+MEDIANS_PAID = 8  # that the δ of a cap, all of what mechanisms may use of it, pays for
 LIKELY = 0.05  # chance that a rank is farther off than is said
 MANY_BINS = 100  # made-up people for whom a noise that depends on the data is stated
 
@@ -53,6 +52,7 @@ class Quantile:
     epsilon: str
     step: int  # what the analyst proposes that the median may move by at most; 0 for other methods
     neighbours: Neighbours
+    delta: Fraction  # of the methods that have one: it follows from the Plan
 
     kind: ClassVar[str] = "quantile"
     title: ClassVar[str] = "Median, or another quantile, of a number"
@@ -92,7 +92,7 @@ class Quantile:
         if method != "exponential" and percent != 50:
             raise Refused("percent", f"expected 50 for this method: it is for the median only, got {percent}")
         step, epsilon = _step(parameters, method, question), epsilon_text(epsilon_of(parameters))
-        found = cls(question, str(plain(percent)), method, epsilon, step, neighbours_of(plan))
+        found = cls(question, str(plain(percent)), method, epsilon, step, neighbours_of(plan), _delta_of(plan))
         try:
             found._parts  # noqa: B018 (made here, so that what cannot be is refused before anything is charged)
         except ValueError as error:
@@ -121,9 +121,9 @@ class Quantile:
             return QuantileWithInterval.for_epsilon(epsilon, Grid(bounds), quantile, self.neighbours), None
         limits = Limits(Grid(bounds), MEDIAN, self.neighbours, epsilon / 2)
         if self.method == "smooth":
-            return SmoothMedian.for_epsilon_delta(epsilon / 2, LARGEST_DELTA, bounds, self.neighbours), limits
+            return SmoothMedian.for_epsilon_delta(epsilon / 2, self.delta, bounds, self.neighbours), limits
         return (
-            ProposedMedian.for_epsilon_delta(epsilon / 2, LARGEST_DELTA, bounds, self.neighbours, self.step),
+            ProposedMedian.for_epsilon_delta(epsilon / 2, self.delta, bounds, self.neighbours, self.step),
             limits,
         )
 
@@ -140,10 +140,10 @@ class Quantile:
             return f"report noisy max over {point.point.grid.size:,} values, {limits}"
         if isinstance(point, SmoothMedian):
             step = float(point.step)
-            return f"smooth sensitivity, r = {step:.6g}, discrete Laplace, δ = {DELTA}; {limits}"
+            return f"smooth sensitivity, r = {step:.6g}, discrete Laplace, δ = {float(self.delta):.2g}; {limits}"
         return (
             f"propose-test-release, step {point.proposed:,}, threshold {point.threshold:,}, discrete Laplace of scale "
-            f"{point.test.scale:.6g} and {point.noise.scale:.6g}, δ = {DELTA}; {limits}"
+            f"{point.test.scale:.6g} and {point.noise.scale:.6g}, δ = {float(self.delta):.2g}; {limits}"
         )
 
     @property
@@ -225,6 +225,11 @@ class Quantile:
 def _methods(plan: Plan) -> dict[str, str]:
     """Return the methods that the study's cap can pay: two of them need a δ."""
     return METHODS if statistics.is_concentrated(plan) else {"exponential": METHODS["exponential"]}
+
+
+def _delta_of(plan: Plan) -> Fraction:
+    """Return the δ of one median: half of a cap's δ is for mechanisms (design/terms.py), and this a share of that."""
+    return Fraction(plan.content["caps"].get("central_delta", "0")) / 2 / MEDIANS_PAID
 
 
 def _percent(parameters: Mapping[str, Any]) -> Decimal:

@@ -127,7 +127,7 @@ class Trusted:
         low, high = aggregate.limits.ranks(blocks)
         said = [
             f"About {n / blocks:,.0f} people in each group. The result named is off by at most "
-            f"{aggregate.point.off_by(LIKELY):,.0f} of {blocks:,} groups in rank, in 95 of 100 draws."
+            f"{min(aggregate.point.off_by(LIKELY), blocks):,.0f} of {blocks:,} groups in rank, in 95 of 100 draws."
         ]
         if low < 0 or high > blocks:
             said.append("With so few groups at this ε the interval will be all that the result can be.")

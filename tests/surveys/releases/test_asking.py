@@ -410,3 +410,13 @@ def test_waves_of_a_study_by_wave_are_parts_of_their_own(opened):
 
 def test_open_asked_is_what_the_fixtures_make(asked):
     assert open_asked() == asked
+
+
+@pytest.mark.parametrize("method", ["smooth", "propose"])
+def test_a_median_that_has_a_delta_can_be_paid_where_the_cap_has_one(opened, method):
+    plan = opened(cap_delta="0.000001", slug="concentrated", release_epsilon=Decimal(2))
+    parameters = {"question": "hours", "percent": "50", "method": method, "epsilon": "0.5", "step": 3}
+    request = services.ask_for(plan=plan, kind="quantile", parameters=parameters, who="mira", now=NOW)
+    release = services.publish(request_id=request.pk, now=NOW)
+    assert 0 < release.entry.delta < Decimal("0.0000005")
+    assert release.numbers["tables"][0]["rows"]

@@ -33,7 +33,8 @@ def test_a_form_reads_as_its_document_does(method):
 @pytest.mark.parametrize("neighbours", ["change-one", "add-remove"])
 @pytest.mark.parametrize("method", METHODS)
 def test_the_median_and_its_interval(method, neighbours):
-    found = asked(method, plan_with(HOURS, caps=CONCENTRATED, neighbours=neighbours))
+    """At ε = 20 noise moves nothing by 6 hours, but once in more than a million draws."""
+    found = asked(method, plan_with(HOURS, caps=CONCENTRATED, neighbours=neighbours), epsilon="20")
     (row,) = rows_of(found.draw(ANSWERS, 21 * 60))
     assert 14 <= row["value"] <= 26
     assert row["low"] <= 20 <= row["high"]
@@ -103,3 +104,9 @@ def test_what_cannot_be_is_refused_by_name(changed, field):
 
 def test_a_plan_without_numbers_offers_nothing():
     assert Quantile.form(plan_with(SHY)) is None
+
+
+def test_the_delta_of_a_study_pays_for_eight_medians_and_not_nine():
+    """Half of a cap's δ is for mechanisms that have one."""
+    cost = asked("smooth").cost
+    assert 8 * cost.delta <= Fraction(1, 2 * 10**6) < 9 * cost.delta

@@ -55,7 +55,7 @@ def sums(neighbours: Neighbours) -> Case:
     def draw(moved: bool) -> int:
         return round(2 * mechanism.release([5, 5, 5, 5, *(beside if moved else least)]).value)
 
-    return Case(f"sum, {neighbours}", "ask: mean", mechanism.cost, repeated(draw), tight=True, errors=errors, many=2500)
+    return Case(f"sum, {neighbours}", "ask: mean", mechanism.cost, repeated(draw), tight=True, errors=errors, many=8000)
 
 
 def means(neighbours: Neighbours, spread: Spread) -> Case:

@@ -40,8 +40,8 @@ FAULTS = (
     Fault(
         "an import across a wall",
         "surveys/intake/services.py",
-        "from surveys.intake import receipts",
-        "from surveys.intake import receipts\nfrom surveys.ledger import services as ledger  # noqa: F401",
+        "from surveys.intake import queries, receipts",
+        "from surveys.intake import queries, receipts\nfrom surveys.ledger import services as ledger  # noqa: F401",
         (*PYTEST, "tests/test_floor_plan.py"),
     ),
     Fault(
@@ -64,6 +64,41 @@ FAULTS = (
         "_epsilon(cost) <= left",
         "_epsilon(cost) <= left + Fraction(1, 10**9)",
         (*PYTEST, "tests/dpengine/accounting"),
+    ),
+    Fault(
+        "parts that nobody moves between, where people can",
+        "dpengine/accounting/filters.py",
+        "return 1 if self.fixed_parts or self.neighbours == Neighbours.ADD_REMOVE else 2",
+        "return 1",
+        (*PYTEST, "tests/dpengine/accounting"),
+    ),
+    Fault(
+        "a threshold without its noise",
+        "dpengine/central/sparse_vector.py",
+        "noisy >= threshold + state.noise",
+        "noisy >= threshold",
+        (*PYTEST, "tests/dpengine/central/test_sparse_vector.py"),
+    ),
+    Fault(
+        "a counter that counts one step of its horizon",
+        "dpengine/central/counter.py",
+        "squared = moves * sum(weight**2 for weight in coefficients(horizon))",
+        "squared = moves * coefficients(horizon)[0] ** 2",
+        (*PYTEST, "tests/dpengine/central/test_counter.py"),
+    ),
+    Fault(
+        "an answer sent as given, stored in the clear",
+        "surveys/aggregation/services.py",
+        'seal(answers, about=columns.about(plan.digest, number)) if given else b""',
+        'answers if given else b""',
+        (*PYTEST, "tests/surveys/aggregation"),
+    ),
+    Fault(
+        "a row whose hash leaves out why",
+        "surveys/ledger/chain.py",
+        "values = {field.name: _said(field, columns[name]) for name, field in HASHED.items()}",
+        'values = {field.name: _said(field, columns[name]) for name, field in HASHED.items() if name != "why"}',
+        (*PYTEST, "tests/surveys/ledger/test_chain.py"),
     ),
     Fault(
         "a budget that is not locked",
@@ -145,8 +180,8 @@ FAULTS = (
     Fault(
         "batches keep the order of arrival",
         "surveys/aggregation/services.py",
-        "pack(shuffled(reports), channels)",
-        "pack(reports, channels)",
+        "tally.batches, shuffled(reports))",
+        "tally.batches, reports)",
         (*PYTEST, "tests/surveys/aggregation"),
     ),
     Fault(

@@ -38,7 +38,8 @@ async function wrongDraw({ channel, answer, words, report }) {
 
 async function wrongVerdict({ plan, accepted }) {
   const { verify } = await import(`${intake}/verify.js`);
-  const got = thrown(() => verify(plan));
+  const { verifyGiven } = await import(`${intake}/given.js`);
+  const got = thrown(() => verify(plan, verifyGiven));
   return (got === null) !== accepted && `expected it to be ${accepted ? 'accepted' : 'refused'}, got ${got}`;
 }
 

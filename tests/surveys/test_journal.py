@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.db import connection, connections
+from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from surveys.aggregation import services as aggregation
@@ -17,7 +17,7 @@ from surveys.journal import cut
 from surveys.releases import tasks as release_tasks
 from tests.conftest import NOW, TODAY
 
-pytestmark = pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has its own housekeeping")
+pytestmark = pytest.mark.engine("sqlite")  # PostgreSQL has its own housekeeping
 ANSWER = "an answer that somebody gave"
 
 

@@ -46,7 +46,7 @@ def test_the_database_itself_refuses_to_change_a_plan(plan, change):
         Plan.objects.filter(pk=plan.pk).update(**change)
 
 
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has no REPLACE")
+@pytest.mark.engine("sqlite")  # PostgreSQL has no REPLACE
 @pytest.mark.parametrize("key", ["id", "rowid"])
 @pytest.mark.parametrize("table", ["design_plan", "design_study", "ledger_budget"])
 def test_no_row_is_pushed_out_by_another_that_takes_its_key(plan, now, table, key):

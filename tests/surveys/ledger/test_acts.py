@@ -238,7 +238,7 @@ def test_the_database_itself_deletes_no_budget_and_takes_nothing_off_the_chain(b
         head.all()._raw_delete("default")
 
 
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has no REPLACE")
+@pytest.mark.engine("sqlite")  # PostgreSQL has no REPLACE
 @pytest.mark.parametrize("table", ["ledger_budget", "ledger_head"])
 def test_sqlite_replaces_neither_a_budget_nor_the_end_of_the_chain(budget, table):
     with pytest.raises(DatabaseError, match=r"(a budget stays|only grows)"), transaction.atomic():

@@ -25,17 +25,12 @@ HALVES = 2  # choices, where nothing was known before
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One budget, before and after."""
+class Line(Statement):
+    """One budget, before and after: in as many decimals as the cost needs."""
 
     whose: str
-    account: Account
     cost: Cost
     can_pay: bool
-
-    @property
-    def measure(self) -> str:
-        return self.account.budget.measure
 
     @property
     def _exact(self) -> Decimal:
@@ -51,18 +46,6 @@ class Line:
         return round_up(Fraction(self._exact), self.places)
 
     @property
-    def spent(self) -> Decimal:
-        return round_up(Fraction(self.account.amount_spent), self.places)
-
-    @property
-    def cap(self) -> Decimal:
-        return round_down(Fraction(self.account.cap), self.places)
-
-    @property
-    def left(self) -> Decimal:
-        return round_down(Fraction(self.account.amount_left), self.places)
-
-    @property
     def left_after(self) -> Decimal:
         return round_down(Fraction(self.account.amount_left) - Fraction(self._exact), self.places)
 
@@ -72,15 +55,9 @@ class Line:
         return self.account.budget.measure != "ε" and self.cost.delta > self.account.left.delta
 
     @property
-    def spent_width(self) -> str:
-        return self._percent(self.account.amount_spent)
-
-    @property
     def amount_width(self) -> str:
-        return self._percent(min(self._exact, self.account.amount_left))
-
-    def _percent(self, amount: Decimal) -> str:
-        return f"{100 * amount / self.account.cap:.2f}%"
+        """Return what it costs, of the cap, in percent; what is left at most."""
+        return f"{100 * min(self._exact, self.account.amount_left) / self.account.cap:.2f}%"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +124,7 @@ def bill_of(plan: Plan, asked: Asked, *, who: str, now: datetime.datetime) -> Bi
     accounts = [ledger.account(budget_id) for budget_id in releases.budgets_of(plan, who)]
     accounts.sort(key=lambda account: account.budget.pk != plan.study.budget_id)
     lines = tuple(
-        Line(_whose(account, plan), account, cost, account.can_pay(cost, part=part, now=now)) for account in accounts
+        Line(account, _whose(account, plan), cost, account.can_pay(cost, part=part, now=now)) for account in accounts
     )
     delta = Fraction(plan.content["caps"].get("central_delta", "0")) / 2
     pure = cost.epsilon is not None

@@ -381,3 +381,16 @@ def test_every_kind_goes_from_its_form_to_its_numbers(asker: Client, kind: str) 
     shown = text_of(asker.get(f"{STUDY}releases/{number_of(request)}/"))
     assert "How these numbers were made" in shown
     assert "style=" not in page.content.decode()
+
+
+def test_a_delta_that_is_used_up_is_called_that_and_not_a_weekly_limit() -> None:
+    """Eight medians with a δ use all of it, and hardly any of ρ."""
+    plan = open_asked(cap_delta="0.000001")
+    client = browser("mira", plan, may_ask=True)
+    said = {"question": "hours", "percent": "50", "method": "smooth"}
+    for hundredths in range(11, 19):
+        publish(client, kind="quantile", **said, epsilon=f"0.{hundredths}")
+    page = text_of(preview(client, "quantile", **said, epsilon="0.19"))
+    assert "its δ is used up: mechanisms without a δ can still be paid" in page
+    assert "this week" not in page
+    assert "Publish, use" in text_of(preview(client, "quantile", **said | {"method": "exponential"}, epsilon="0.19"))

@@ -23,9 +23,12 @@ WALLS = {  # room: what it may import of the house, besides itself
     "surveys.aggregation": {"dpengine.local", "dpengine.inference", "dpengine.randomness", "surveys.design",
                             "surveys.intake", *VALUES},
     "surveys.releases": {"dpengine.central", "surveys.design", "surveys.aggregation", "surveys.ledger", *VALUES},
-    "surveys.planning": {"dpengine", "surveys.design"},
+    "surveys.planning": {"dpengine", "surveys.design", "surveys.aggregation.tallies", "surveys.people"},
     "surveys.people": {"surveys.design"},
-    "surveys.operations": set(),
+    "surveys.operations": {"surveys.intake", "surveys.aggregation", "surveys.releases", "surveys.ledger",
+                           "surveys.design", "surveys.people"},
+    "surveys.drafting": {*WINDOWS, *VALUES},
+    "surveys.limits": {"dpengine.accounting", *WINDOWS, *VALUES},
     "surveys.dashboard": {*WINDOWS, *VALUES},
     "surveys.api": {*WINDOWS, *VALUES},
     "surveys.registry": {"dpengine.accounting", *WINDOWS, *VALUES},
@@ -33,7 +36,7 @@ WALLS = {  # room: what it may import of the house, besides itself
                      "surveys.releases", "surveys.people"},
 }  # fmt: skip
 DOORS = {"services", "queries", "models"}  # between the rooms of `surveys`; the hall's modules have none
-PLAIN_WORDS = {"surveys.design.documents", "surveys.intake.reports"}  # what a Plan and a report say: no rows, open too
+PLAIN_WORDS = {"surveys.design.documents", "surveys.intake.reports", "surveys.aggregation.tallies"}  # no rows: open too
 FORBIDDEN = {  # module: the only rooms that may use it
     "opendp": {"dpengine.central"},
     "django": {"surveys"},

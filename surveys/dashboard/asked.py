@@ -18,6 +18,7 @@ from surveys.dashboard.sheets import Sheet, csv_of, people_csv, sheets_of
 from surveys.design.models import Study
 from surveys.ledger.queries import Line, Statement, account
 from surveys.people import queries as people
+from surveys.people.models import Right
 from surveys.releases import queries as releases
 from surveys.releases import services
 from surveys.releases.models import Step
@@ -162,7 +163,7 @@ def _line(publication: Publication) -> tuple[Statement, Line]:
 def _question_form(request: HttpRequest, study: Study, publication: Publication) -> forms.Form | None:
     """Return the form for the next question of a series, if it takes any from this reader."""
     series = publication.series
-    if series is None or series.is_over or study.retired_on or not people.may_ask(request.user, study):
+    if series is None or series.is_over or study.retired_on or not people.may(request.user, Right.ASK, study):
         return None
     form = releases.standing_of(publication.request).question_form(publication.request.plan)
     if form is None:

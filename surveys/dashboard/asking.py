@@ -20,6 +20,7 @@ from surveys.design.models import Plan, Study
 from surveys.ledger import queries as ledger
 from surveys.ledger.queries import Statement
 from surveys.people import queries as people
+from surveys.people.models import Right
 from surveys.releases import queries as releases
 from surveys.releases import services
 from surveys.releases.models import Request
@@ -173,7 +174,7 @@ def asked(request: HttpRequest, slug: str, digest: str) -> HttpResponse:
     if found is None:
         raise Http404("nothing was asked so")
     if request.method == "POST":
-        if not people.may_ask(request.user, study):
+        if not people.may(request.user, Right.ASK, study):
             raise PermissionDenied
         found = services.confirm(request_id=found.pk, who=request.user.get_username(), now=_now())
         return redirect("dashboard:asked", slug, digest)
@@ -183,7 +184,7 @@ def asked(request: HttpRequest, slug: str, digest: str) -> HttpResponse:
         "study": study,
         "asked_for": found,
         "title": releases.reason(found.plan, releases.asked_of(found)),
-        "may_ask": people.may_ask(request.user, study),
+        "may_ask": people.may(request.user, Right.ASK, study),
         "is_late": (is_late := _now() - found.confirmed_at > LATE),
     }
     response = render(request, "dashboard/asked.html", context)
@@ -197,7 +198,7 @@ def asked(request: HttpRequest, slug: str, digest: str) -> HttpResponse:
 def _study_to_ask(request: HttpRequest, slug: str) -> tuple[Study, Plan]:
     """Return a study whose budget the user may spend, with its newest Plan."""
     study = get_object_or_404(people.studies_of(request.user), slug=slug)
-    if not people.may_ask(request.user, study):
+    if not people.may(request.user, Right.ASK, study):
         raise PermissionDenied
     plan = design.latest_plan(slug)
     if plan is None or study.budget_id is None:

@@ -18,6 +18,7 @@ from surveys.design import queries as design
 from surveys.design.models import Plan, Study
 from surveys.ledger import queries as ledger
 from surveys.people import queries as people
+from surveys.people.models import Right
 from surveys.releases import queries as releases
 from surveys.releases.models import Release, Step
 
@@ -98,7 +99,7 @@ def _asked_for(request: HttpRequest, study: Study, plan: Plan, *, shared: bool) 
     return {
         "answered": answered,
         "waiting": [(each, releases.title_of(each)) for each in releases.unanswered_of(study)],
-        "may_ask": people.may_ask(request.user, study),
+        "may_ask": people.may(request.user, Right.ASK, study),
         "reason": releases.may_ask(plan, datetime.datetime.now(datetime.UTC).date()),
     }
 

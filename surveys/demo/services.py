@@ -33,6 +33,7 @@ from surveys.design.models import Plan
 from surveys.intake.reports import open_envelope, read_report
 from surveys.intake.services import accept
 from surveys.people import services as people
+from surveys.people.models import Role
 from surveys.releases import queries as published
 from surveys.releases import services as releases
 
@@ -60,7 +61,7 @@ def bring(*, now: datetime.datetime) -> None:
         medicines, _ = ensure_study(MEDICINES, MEDICINES_QUESTIONS, now)
         habits, is_open = ensure_study(HABITS, HABITS_QUESTIONS, now)
         for study in (health.study, medicines.study, habits.study):
-            people.share(study=study, user=users[1], may_ask=True)
+            people.share(study=study, user=users[1], role=Role.OWNER)
         if is_new:
             answer_as_browsers(health, answers.people(), now.date())
             design.close_plan(plan_id=health.pk, today=now.date())

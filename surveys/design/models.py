@@ -57,6 +57,48 @@ class Neighbours(models.TextChoices):
     CHANGE_ONE = "change-one", "one person answers differently (how many answered is public)"
 
 
+class Layout(models.TextChoices):
+    """How the questions stand on the form."""
+
+    SCREENS = "screens", "one question a screen"
+    PAGE = "page", "all questions on one page"
+
+
+class Language(models.TextChoices):
+    """What a study can be asked in. The names are each language's own."""
+
+    ENGLISH = "en", "English"
+    CHINESE = "zh-hans", "简体中文"
+
+
+class SiteLimits(models.Model):
+    """What every new study of the site must keep to: one row, which admins change and the ledger writes down."""
+
+    epsilon_floor = EpsilonField("least ε of one answer", default=LEAST_EPSILON)
+    epsilon_ceiling = EpsilonField("greatest ε of one answer", default=8)
+    cap_ceiling = EpsilonField("greatest cap for all publications of a study, ε", default=8)
+
+    class Meta:
+        verbose_name_plural = "site limits"
+        constraints = (models.CheckConstraint(condition=models.Q(pk=1), name="one_row_of_site_limits"),)
+
+    def __str__(self) -> str:
+        return f"ε of an answer {self.epsilon_floor} to {self.epsilon_ceiling}, caps to {self.cap_ceiling}"
+
+
+class Picture(models.Model):
+    """An image that a question shows, by the SHA-256 of its bytes: never changed, so never another one in a Plan."""
+
+    sha256 = models.CharField(max_length=64, unique=True, editable=False)
+    media_type = models.CharField(max_length=20, editable=False)
+    width = models.PositiveIntegerField(editable=False)
+    height = models.PositiveIntegerField(editable=False)
+    content = models.BinaryField(editable=False)
+
+    def __str__(self) -> str:
+        return self.sha256[:12]
+
+
 class Panel(models.Model):
     """People who meet several studies: what all of these together may give away about one of them.
 
@@ -102,6 +144,17 @@ class Study(models.Model):
         max_length=600, help_text="Why, in a sentence or two that respondents and the public read."
     )
     contact = models.EmailField(help_text="Who answers questions about the study.")
+    language = models.CharField(
+        max_length=10, choices=Language, default=Language.ENGLISH, help_text="What these texts are written in."
+    )
+    layout = models.CharField(max_length=10, choices=Layout, default=Layout.SCREENS)
+    expected = models.PositiveIntegerField(
+        "answers expected",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(10), MaxValueValidator(10_000_000)],
+        help_text="For planning only; what is precise enough depends on it.",
+    )
     wave = models.PositiveSmallIntegerField(default=1, editable=False)
     unit = models.CharField(max_length=40, choices=Unit, default=Unit.RESPONDENT_IN_STUDY)
     neighbours = models.CharField(max_length=20, choices=Neighbours, default=Neighbours.CHANGE_ONE)
@@ -197,12 +250,20 @@ class Question(models.Model):
     class Kind(models.TextChoices):
         YES_NO = "yes_no", "yes or no"
         SINGLE = "single", "single choice"
+        MULTIPLE = "multiple", "multiple choice"
         LIKERT = "likert", "agreement on a scale (Likert)"
-        NUMBER = "number", "a whole number (sent as given)"
+        NUMBER = "number", "a whole number"
+        MONTH = "month", "a month and year"
 
     class Protection(models.TextChoices):
         DEVICE = "device", "changed by chance on the device"
         PUBLICATION = "publication", "sent as given, kept encrypted, published only as totals changed by chance"
+
+    class Wanted(models.TextChoices):
+        """What of a number that is changed on the device can be estimated: the channel is made for it."""
+
+        MEAN = "mean", "the mean"
+        DISTRIBUTION = "distribution", "how answers are spread"
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="questions")
     position = models.PositiveSmallIntegerField(default=1)
@@ -222,6 +283,24 @@ class Question(models.Model):
     least = models.IntegerField(null=True, blank=True, help_text="The least number that counts.")
     most = models.IntegerField(null=True, blank=True, help_text="The greatest number that counts.")
     unit = models.CharField(max_length=40, blank=True, help_text="What the number counts, such as days.")
+    wanted = models.CharField(
+        max_length=12,
+        choices=Wanted,
+        default=Wanted.MEAN,
+        help_text="Of a number or month that is changed on the device.",
+    )
+    group = models.CharField(
+        max_length=20, blank=True, help_text="Neighbouring scales with the same choices and group stand as one matrix."
+    )
+    group_text = models.CharField(max_length=300, blank=True, help_text="What stands above the matrix.")
+    asked_if = models.CharField(
+        max_length=20, blank=True, help_text="The name of an earlier question on whose answer this one depends."
+    )
+    asked_if_answers = models.JSONField(
+        default=list, blank=True, help_text="The numbers of the answers, from 0, after which this one is asked."
+    )
+    picture = models.ForeignKey(Picture, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    picture_text = models.CharField(max_length=300, blank=True, help_text="What the picture shows, in words.")
     may_decline = models.BooleanField("offers “Prefer not to say”", default=False)
     epsilon = EpsilonField(
         "loss of one answer, ε",
@@ -249,6 +328,21 @@ class Question(models.Model):
             documents.check(self)
         except (ValueError, TypeError) as error:
             raise ValidationError(str(error)) from error
+
+
+class Translation(models.Model):
+    """A draft's texts in another language. `content` holds title, purpose, organisation and questions by name."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="translations")
+    language = models.CharField(max_length=10, choices=Language)
+    content = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ("language",)
+        constraints = (models.UniqueConstraint(fields=("study", "language"), name="one_translation_per_language"),)
+
+    def __str__(self) -> str:
+        return f"{self.study} ({self.get_language_display()})"
 
 
 class Plan(models.Model):

@@ -39,6 +39,6 @@ class PersonAdmin(UserAdmin):
 
 @admin.register(Membership)
 class MembershipAdmin(admin.ModelAdmin):
-    list_display = ("user", "study", "may_ask")
-    list_filter = ("may_ask",)
+    list_display = ("user", "study", "role")
+    list_filter = ("role",)
     autocomplete_fields = ("user", "study")

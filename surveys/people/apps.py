@@ -6,7 +6,7 @@ from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
 ADMINS = "Study admins"
-MANAGED = ("study", "panel", "question", "membership", "user")
+MANAGED = ("study", "panel", "question", "translation", "picture", "membership", "user")
 LEDGER = ("view_budget", "view_entry", "change_budget")  # to read it, and to lower and limit: rows are never changed
 OF_THE_SITE = "set_limits"  # the site's admin sets what no study admin may pass
 

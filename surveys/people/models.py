@@ -1,4 +1,6 @@
-"""Accounts. Respondents have none."""
+"""Accounts, roles and the rights that come with them. Respondents have none."""
+
+from enum import StrEnum
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
@@ -11,17 +13,42 @@ class User(AbstractUser):
     """A researcher or, when `is_staff`, an admin."""
 
 
+class Role(models.TextChoices):
+    """What somebody is in one study. Each may do what the one before may, and more."""
+
+    READER = "reader", "reads the numbers"
+    ANALYST = "analyst", "and asks for more, which uses the budget"
+    EDITOR = "editor", "and edits the draft"
+    OWNER = "owner", "and launches it, and decides who may do what"
+
+
+class Right(StrEnum):
+    """What a role lets somebody do with a study."""
+
+    READ = "read"
+    ASK = "ask"
+    EDIT = "edit"
+    LAUNCH = "launch"
+    SHARE = "share"
+
+
+RIGHTS = {
+    Role.READER: {Right.READ},
+    Role.ANALYST: {Right.READ, Right.ASK},
+    Role.EDITOR: {Right.READ, Right.ASK, Right.EDIT},
+    Role.OWNER: set(Right),
+}
+
+
 class Membership(models.Model):
-    """A researcher who may see a study."""
+    """Somebody's role in a study."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="memberships")
-    may_ask = models.BooleanField(
-        "may ask for more numbers", default=False, help_text="Each request uses some of the study’s budget, for good."
-    )
+    role = models.CharField(max_length=10, choices=Role, default=Role.READER)
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("user", "study"), name="one_membership_per_study"),)
 
     def __str__(self) -> str:
-        return f"{self.user} may {'see and ask' if self.may_ask else 'see'} {self.study}"
+        return f"{self.user}: {self.role} of {self.study}"

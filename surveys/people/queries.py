@@ -7,7 +7,7 @@ from django.http import Http404
 
 from surveys.design import queries as design
 from surveys.design.models import Results, Study
-from surveys.people.models import User
+from surveys.people.models import RIGHTS, Right, Role, User
 
 
 def studies_of(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Study]:
@@ -19,13 +19,14 @@ def studies_of(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Study]:
     return design.studies().filter(memberships__user=user)
 
 
-def may_ask(user: AbstractBaseUser | AnonymousUser, study: Study) -> bool:
-    """Tell whether a user may spend a study's budget: an admin who may change it, or a member with that right."""
-    if not isinstance(user, User):
+def may(user: AbstractBaseUser | AnonymousUser, right: Right, study: Study) -> bool:
+    """Tell whether a user has a right in a study: by role, or as an admin. Every room asks here, and nowhere else."""
+    if not isinstance(user, User) or not user.is_active:
         return False
-    if user.is_superuser or user.has_perm("design.change_study"):
+    if user.is_superuser or user.has_perm("design.view_study" if right is Right.READ else "design.change_study"):
         return True
-    return user.memberships.filter(study=study, may_ask=True).exists()
+    membership = user.memberships.filter(study=study).first()
+    return membership is not None and right in RIGHTS[Role(membership.role)]
 
 
 def readable_study(slug: str, user: AbstractBaseUser | AnonymousUser) -> Study:

@@ -4,7 +4,7 @@ from django.contrib.auth.models import Group
 
 from surveys.design.models import Study
 from surveys.people.apps import ADMINS
-from surveys.people.models import Membership, User
+from surveys.people.models import Membership, Role, User
 
 
 def ensure_user(*, username: str, password: str, is_admin: bool = False) -> User:
@@ -17,6 +17,6 @@ def ensure_user(*, username: str, password: str, is_admin: bool = False) -> User
     return user
 
 
-def share(*, study: Study, user: User, may_ask: bool = False) -> Membership:
-    """Let a researcher see a study, and use its budget if they may ask. Sharing again changes nothing."""
-    return Membership.objects.get_or_create(user=user, study=study, defaults={"may_ask": may_ask})[0]
+def share(*, study: Study, user: User, role: Role = Role.READER) -> Membership:
+    """Give somebody a role in a study. Sharing again changes nothing."""
+    return Membership.objects.get_or_create(user=user, study=study, defaults={"role": role})[0]

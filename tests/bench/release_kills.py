@@ -79,13 +79,14 @@ def make_study(runs: int) -> tuple[Any, Any]:
 
     from surveys.demo.services import ensure_study
     from surveys.people import services as people
+    from surveys.people.models import Role
     from tests.surveys.releases.conftest import QUESTIONS, STUDY, answer
 
     now = datetime.datetime.now(datetime.UTC)
     plan, _ = ensure_study({**STUDY, "cap": Decimal(20)}, QUESTIONS, now)
     answer(plan, PEOPLE)
     user = people.ensure_user(username="mira", password="a long enough password")
-    people.share(study=plan.study, user=user, may_ask=True)
+    people.share(study=plan.study, user=user, role=Role.ANALYST)
     return plan, user
 
 

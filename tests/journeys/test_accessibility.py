@@ -42,7 +42,7 @@ def test_the_pages_to_ask_for_more(chromium, site, scheme):
     context = chromium.new_context(viewport=PHONE, color_scheme=scheme, base_url=site.base, bypass_csp=True)
     page = context.new_page()
     page.goto("/accounts/login/?next=/studies/partners-and-drinking/")
-    page.fill("#id_username", "researcher")
+    page.fill("#id_login", "researcher")
     page.fill("#id_password", "demo-researcher")
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/studies/partners-and-drinking/")

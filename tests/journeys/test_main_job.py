@@ -131,7 +131,7 @@ def test_the_worker_publishes_and_the_researcher_reads_estimates_with_intervals(
     context = chromium.new_context(viewport=DESKTOP, base_url=site.base)
     page = context.new_page()
     page.goto("/accounts/login/")
-    page.locator("#id_username").fill("researcher")
+    page.locator("#id_login").fill("researcher")
     page.locator("#id_password").fill("demo-researcher")
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/studies/")

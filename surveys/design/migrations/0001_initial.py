@@ -16,6 +16,17 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name="Picture",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("sha256", models.CharField(editable=False, max_length=64, unique=True)),
+                ("media_type", models.CharField(editable=False, max_length=20)),
+                ("width", models.PositiveIntegerField(editable=False)),
+                ("height", models.PositiveIntegerField(editable=False)),
+                ("content", models.BinaryField()),
+            ],
+        ),
+        migrations.CreateModel(
             name="Panel",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -95,6 +106,30 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="SiteLimits",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "epsilon_floor",
+                    surveys.ledger.models.EpsilonField(default=Decimal("0.01"), verbose_name="least ε of one answer"),
+                ),
+                (
+                    "epsilon_ceiling",
+                    surveys.ledger.models.EpsilonField(default=8, verbose_name="greatest ε of one answer"),
+                ),
+                (
+                    "cap_ceiling",
+                    surveys.ledger.models.EpsilonField(
+                        default=8, verbose_name="greatest cap for all publications of a study, ε"
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name_plural": "site limits",
+                "constraints": [models.CheckConstraint(condition=models.Q(("pk", 1)), name="one_row_of_site_limits")],
+            },
+        ),
+        migrations.CreateModel(
             name="Study",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -108,6 +143,36 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("contact", models.EmailField(help_text="Who answers questions about the study.", max_length=254)),
+                (
+                    "language",
+                    models.CharField(
+                        choices=[("en", "English"), ("zh-hans", "简体中文")],
+                        default="en",
+                        help_text="What these texts are written in.",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "layout",
+                    models.CharField(
+                        choices=[("screens", "one question a screen"), ("page", "all questions on one page")],
+                        default="screens",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "expected",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        help_text="For planning only; what is precise enough depends on it.",
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(10),
+                            django.core.validators.MaxValueValidator(10000000),
+                        ],
+                        verbose_name="answers expected",
+                    ),
+                ),
                 ("wave", models.PositiveSmallIntegerField(default=1, editable=False)),
                 (
                     "unit",
@@ -298,8 +363,10 @@ class Migration(migrations.Migration):
                         choices=[
                             ("yes_no", "yes or no"),
                             ("single", "single choice"),
+                            ("multiple", "multiple choice"),
                             ("likert", "agreement on a scale (Likert)"),
-                            ("number", "a whole number (sent as given)"),
+                            ("number", "a whole number"),
+                            ("month", "a month and year"),
                         ],
                         default="yes_no",
                         max_length=10,
@@ -335,6 +402,44 @@ class Migration(migrations.Migration):
                     "unit",
                     models.CharField(blank=True, help_text="What the number counts, such as days.", max_length=40),
                 ),
+                (
+                    "wanted",
+                    models.CharField(
+                        choices=[("mean", "the mean"), ("distribution", "how answers are spread")],
+                        default="mean",
+                        help_text="Of a number or month that is changed on the device.",
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "group",
+                    models.CharField(
+                        blank=True,
+                        help_text="Neighbouring scales with the same choices and group stand as one matrix.",
+                        max_length=20,
+                    ),
+                ),
+                ("group_text", models.CharField(blank=True, help_text="What stands above the matrix.", max_length=300)),
+                (
+                    "asked_if",
+                    models.CharField(
+                        blank=True,
+                        help_text="The name of an earlier question on whose answer this one depends.",
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "asked_if_answers",
+                    models.JSONField(
+                        blank=True,
+                        default=list,
+                        help_text="The numbers of the answers, from 0, after which this one is asked.",
+                    ),
+                ),
+                (
+                    "picture_text",
+                    models.CharField(blank=True, help_text="What the picture shows, in words.", max_length=300),
+                ),
                 ("may_decline", models.BooleanField(default=False, verbose_name="offers “Prefer not to say”")),
                 (
                     "epsilon",
@@ -343,6 +448,16 @@ class Migration(migrations.Migration):
                         help_text="1 sends 73 of 100 yes answers as yes, 27 as no.",
                         validators=[django.core.validators.MinValueValidator(Decimal("0.01"))],
                         verbose_name="loss of one answer, ε",
+                    ),
+                ),
+                (
+                    "picture",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="design.picture",
                     ),
                 ),
                 (
@@ -377,6 +492,26 @@ class Migration(migrations.Migration):
             options={
                 "ordering": ("study_id", "wave"),
                 "constraints": [models.UniqueConstraint(fields=("study", "wave"), name="one_plan_per_wave")],
+            },
+        ),
+        migrations.CreateModel(
+            name="Translation",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("language", models.CharField(choices=[("en", "English"), ("zh-hans", "简体中文")], max_length=10)),
+                ("content", models.JSONField(default=dict)),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="translations", to="design.study"
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("language",),
+                "constraints": [
+                    models.UniqueConstraint(fields=("study", "language"), name="one_translation_per_language")
+                ],
             },
         ),
     ]

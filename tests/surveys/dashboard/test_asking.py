@@ -16,6 +16,7 @@ from surveys.design.models import Plan
 from surveys.ledger import services as budgets
 from surveys.ledger.models import Entry
 from surveys.people import services as people
+from surveys.people.models import Role
 from surveys.releases import queries as releases
 from surveys.releases import services
 from surveys.releases.models import Release, Request, Series
@@ -36,12 +37,12 @@ def plan(db: None) -> Plan:
 @pytest.fixture
 def asker(plan: Plan) -> Client:
     """The browser of a researcher who may use the study's budget."""
-    return browser("mira", plan, may_ask=True)
+    return browser("mira", plan, role=Role.ANALYST)
 
 
-def browser(name: str, plan: Plan, *, may_ask: bool) -> Client:
+def browser(name: str, plan: Plan, *, role: Role) -> Client:
     user = people.ensure_user(username=name, password="a long enough password")
-    people.share(study=plan.study, user=user, may_ask=may_ask)
+    people.share(study=plan.study, user=user, role=role)
     client = Client()
     client.force_login(user)
     return client
@@ -147,13 +148,15 @@ def test_what_cannot_be_asked_is_said_beside_its_field_and_nothing_is_written(
 def test_where_a_cap_is_counted_in_rho_what_one_request_may_cost_is_said_in_epsilon_too(db: None) -> None:
     """One request may cost ε 1 at δ/2 = 5e-7: ρ 0.02294, and √(2 · 0.02294) = 0.2142."""
     plan = open_asked(cap_delta="0.000001")
-    page = text_of(preview(browser("mira", plan, may_ask=True), "mean", question="hours", spread="bound", epsilon="5"))
+    page = text_of(
+        preview(browser("mira", plan, role=Role.ANALYST), "mean", question="hours", spread="bound", epsilon="5")
+    )
     assert "at most ρ 0.0229 (noise at ε 0.214 costs so much), and this costs ρ 12.5" in page
 
 
 def test_before_the_smallest_batch_the_reason_stands_there(db: None) -> None:
     plan = open_asked(people=5)
-    client = browser("mira", plan, may_ask=True)
+    client = browser("mira", plan, role=Role.ANALYST)
     assert "Nothing is published before 10 answers" in text_of(client.get(f"{STUDY}ask/"))
     assert "Nothing can be asked now" in text_of(client.get(f"{STUDY}ask/shares/"))
 
@@ -248,7 +251,7 @@ def test_what_another_could_not_pay_shows_its_cost_and_is_charged_to_whoever_con
 
 def test_a_member_without_the_right_reads_but_cannot_ask(plan: Plan, asker: Client) -> None:
     request = publish(asker)
-    reader = browser("otto", plan, may_ask=False)
+    reader = browser("otto", plan, role=Role.READER)
     assert "asked by mira" in text_of(reader.get(f"{STUDY}releases/{number_of(request)}/"))
     assert "Your account may read, not ask" in text_of(reader.get(STUDY))
     for path in ("ask/", "ask/shares/"):
@@ -280,7 +283,7 @@ def test_strangers_read_what_was_asked_for_where_results_are_for_everyone(client
 
 def test_results_for_members_are_not_for_strangers(client: Client, db: None) -> None:
     plan = open_asked(results="members")
-    number = number_of(publish(browser("mira", plan, may_ask=True)))
+    number = number_of(publish(browser("mira", plan, role=Role.ANALYST)))
     assert client.get(f"/results/on-request/releases/{number}/").status_code == 404
     assert client.get(f"/results/on-request/releases/{number}.csv").status_code == 404
 
@@ -332,7 +335,7 @@ def test_a_series_that_takes_questions_answers_them_one_by_one_and_the_same_one_
 
 def test_who_may_not_ask_puts_no_question_to_a_series(asker: Client, plan: Plan) -> None:
     request = publish(asker, kind="check", questions=["year"], tolerance="20", numbers="3", epsilon="0.9")
-    reader = browser("otto", plan, may_ask=False)
+    reader = browser("otto", plan, role=Role.READER)
     path = f"{STUDY}releases/{number_of(request)}/"
     page = text_of(reader.get(path))
     assert "Ask the next question" not in page
@@ -386,7 +389,7 @@ def test_every_kind_goes_from_its_form_to_its_numbers(asker: Client, kind: str) 
 def test_a_delta_that_is_used_up_is_called_that_and_not_a_weekly_limit() -> None:
     """Eight medians with a δ use all of it, and hardly any of ρ."""
     plan = open_asked(cap_delta="0.000001")
-    client = browser("mira", plan, may_ask=True)
+    client = browser("mira", plan, role=Role.ANALYST)
     said = {"question": "hours", "percent": "50", "method": "smooth"}
     for hundredths in range(11, 19):
         publish(client, kind="quantile", **said, epsilon=f"0.{hundredths}")

@@ -191,8 +191,8 @@ def test_pages_that_say_no_need_nothing_but_their_words(name: str) -> None:
 
 
 def test_signing_in_and_out(client: Client, researcher: object, db: None) -> None:
-    wrong = client.post("/accounts/login/", {"username": "member", "password": "wrong"})
+    wrong = client.post("/accounts/login/", {"login": "member", "password": "wrong"})
     assert "No account has this name with this password" in wrong.content.decode()
-    right = client.post("/accounts/login/", {"username": "member", "password": "a long enough password"})
+    right = client.post("/accounts/login/", {"login": "member", "password": "a long enough password"})
     assert right.headers["Location"] == "/studies/"
     assert client.post("/accounts/logout/").headers["Location"] == "/"

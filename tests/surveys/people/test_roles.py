@@ -5,7 +5,8 @@ from django.contrib.auth.models import AnonymousUser, Permission
 from django.http import Http404
 
 from surveys.people import services as people
-from surveys.people.queries import may_ask, readable_study, studies_of
+from surveys.people.models import Right, Role
+from surveys.people.queries import may, readable_study, studies_of
 
 PASSWORD = {"password1": "quite another one", "password2": "quite another one", "usable_password": "true"}
 
@@ -38,11 +39,11 @@ def test_public_results_need_no_account(plan):
 
 
 def test_a_member_may_ask_only_if_given_the_right_and_an_admin_always(draft, researcher, outsider, admin_user):
-    assert not may_ask(researcher, draft)  # may see it
-    people.share(study=draft, user=outsider, may_ask=True)
-    assert may_ask(outsider, draft)
-    assert may_ask(admin_user, draft)
-    assert not may_ask(AnonymousUser(), draft)
+    assert not may(researcher, Right.ASK, draft)  # may see it
+    people.share(study=draft, user=outsider, role=Role.ANALYST)
+    assert may(outsider, Right.ASK, draft)
+    assert may(admin_user, Right.ASK, draft)
+    assert not may(AnonymousUser(), Right.ASK, draft)
 
 
 def test_an_admin_cannot_reach_the_account_of_who_sets_the_limits(client, admin_user, outsider):

@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test bench lint format types clean services \
+.PHONY: help run test bench lint format messages types clean services \
 	test-node test-python test-redis test-postgres test-browser
 
 PYTHON ?= $(or $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -11,6 +11,9 @@ PYTHON ?= $(or $(shell for p in python3 python3.14 python3.13 python3.12 python3
 BIN := .venv/bin
 LOGS := var/test
 PYTEST := $(BIN)/python -m pytest
+# Journeys in which the database matters; the others are about pages, and run once.
+STORED := $(patsubst %,tests/journeys/test_%.py,main_job form given budget kills release_kills load)
+SPREAD := -n 2 --dist loadfile # over two processes, a file at a time
 WITH := $(BIN)/python -m tests.services
 
 heading = @printf '\n== %s\n' '$(1)'
@@ -36,6 +39,10 @@ lint: .venv/installed-for-tests ## Check style and format
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 
+messages: .venv/installed ## Gather the texts to translate, and compile what is translated (GNU gettext)
+	@$(BIN)/python manage.py makemessages -l zh_Hans --no-obsolete --no-wrap --add-location file -i .venv -i node_modules -i var -i tests
+	@$(BIN)/python manage.py compilemessages -i .venv -i node_modules
+
 format: .venv/installed-for-tests ## Mend style and format
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
@@ -54,19 +61,19 @@ test-node: node_modules/installed ## Run the tests of the browser's scripts
 
 test-python: .venv/installed-for-tests ## Run the tests of the Python code, on SQLite
 	$(call heading,Tests in Python on SQLite)
-	@$(call tests,sqlite,$(PYTEST) --ignore tests/journeys -m "not redis")
+	@$(call tests,sqlite,$(PYTEST) $(SPREAD) --ignore tests/journeys -m "not redis")
 
 test-redis: .venv/installed-for-tests ## Run the tests that need a Redis server
 	$(call heading,Tests with Redis)
 	@$(call tests,redis,$(WITH) redis -- $(PYTEST) -m redis)
 
-test-postgres: .venv/installed-for-tests node_modules/installed ## Run the tests of the site, journeys too, on PostgreSQL
+test-postgres: .venv/installed-for-tests node_modules/installed ## Run the tests of the site, and journeys of data, on PostgreSQL
 	$(call heading,Tests in Python on PostgreSQL)
-	@$(call tests,postgres,$(WITH) postgres -- $(PYTEST) tests/surveys tests/journeys -m "not redis")
+	@$(call tests,postgres,$(WITH) postgres -- $(PYTEST) $(SPREAD) tests/surveys $(STORED) -m "not redis")
 
 test-browser: .venv/installed-for-tests node_modules/installed ## Run the journeys through a real browser
 	$(call heading,Journeys in Chromium)
-	@$(call tests,chromium,$(WITH) chromium -- $(PYTEST) tests/journeys)
+	@$(call tests,chromium,$(WITH) chromium -- $(PYTEST) $(SPREAD) tests/journeys)
 
 clean: ## Remove what was installed, built and cached here, but no data
 	@rm -rf .venv node_modules $(LOGS) .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -77,7 +84,8 @@ forget:
 	@rm -rf $(LOGS)
 
 # Debian packages, where we may install them. Otherwise the tests that need one say so and are left out.
-NEEDED := $(shell command -v chromium >/dev/null || echo chromium fonts-dejavu fonts-noto-core; \
+NEEDED := $(shell command -v xgettext >/dev/null || echo gettext; \
+	command -v chromium >/dev/null || echo chromium fonts-dejavu fonts-noto-core; \
 	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || echo postgresql; \
 	command -v redis-server >/dev/null || echo redis-server)
 services:

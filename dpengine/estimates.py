@@ -173,8 +173,8 @@ def profile(count: int, n: int, margin: Margin, noise: Noise, confidence: float 
     log_likelihood = _log_likelihood(count, n, margin, noise)
     best = likeliest(count, n, margin, noise)
     least = log_likelihood(best) - float(special.chdtri(1, 1 - confidence)) / 2
-    low = _root(lambda at: log_likelihood(at) - least, 0.0, best)
-    high = _root(lambda at: least - log_likelihood(at), best, 1.0)
+    low = root(lambda at: log_likelihood(at) - least, 0.0, best)
+    high = root(lambda at: least - log_likelihood(at), best, 1.0)
     return low, high
 
 
@@ -206,8 +206,8 @@ def _blaker_low(count: int, n: int, error: float) -> float:
     start = float(special.betaincinv(count, n - count + 1, error / 2))  # here P(Y ≥ y) is half the error
     below = np.arange(count)
     j = int(np.searchsorted(special.bdtr(below, n, start), error / 2))
-    jump = _root(lambda at: _upper(count, n, at) - _lower(j, n, at), start, 1.0)
-    return _root(lambda at: _upper(count, n, at) + _lower(j - 1, n, at) - error, start, jump)
+    jump = root(lambda at: _upper(count, n, at) - _lower(j, n, at), start, 1.0)
+    return root(lambda at: _upper(count, n, at) + _lower(j - 1, n, at) - error, start, jump)
 
 
 def _upper(count: int, n: int, at: float) -> float:
@@ -249,8 +249,8 @@ def _reported_interval(count: int, n: int, noise: Noise, confidence: float, meth
     if isinstance(noise, NoNoise):
         return (blaker if method == Method.BLAKER else clopper_pearson)(count, n, confidence)
     error = (1 - confidence) / 2
-    low = _root(lambda share: _at_least(count, n, share, noise) - error)
-    high = _root(lambda share: error - (1 - _at_least(count + 1, n, share, noise)))
+    low = root(lambda share: _at_least(count, n, share, noise) - error)
+    high = root(lambda share: error - (1 - _at_least(count + 1, n, share, noise)))
     return low, high
 
 
@@ -285,7 +285,7 @@ def _binomial(holding: npt.NDArray[np.int64], n: int, share: float) -> npt.NDArr
     return np.asarray(chances, dtype=np.float64)
 
 
-def _root(increasing: Callable[[float], float], low: float = 0.0, high: float = 1.0) -> float:
+def root(increasing: Callable[[float], float], low: float = 0.0, high: float = 1.0) -> float:
     """Return where a function of a share passes 0 from below, or the edge it does not pass."""
     if increasing(low) >= 0:
         return low

@@ -17,6 +17,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
 KEY_BYTES = 32
+EMAIL_SCHEMES = ("smtp", "smtp+tls", "smtp+ssl", "consolemail")
 REDIS_SCHEMES = ("redis", "rediss", "redis+socket")
 
 Read = TypeVar("Read")
@@ -106,6 +107,18 @@ class Environment:
             return url
 
         return self._read(name, default, parse, "a URL that starts with redis://, rediss:// or redis+socket://")
+
+    def email(self, name: str) -> dict[str, Any]:
+        """Return Django's settings of a server for letters given as a URL, never echoed; without one none is sent."""
+
+        def parse(url: str) -> dict[str, Any]:
+            if url.split(":", 1)[0] not in EMAIL_SCHEMES:
+                raise ValueError
+            config: dict[str, Any] = environ.Env.email_url_config(url)
+            return {key: value for key, value in config.items() if value is not None}
+
+        none = {"EMAIL_BACKEND": "django.core.mail.backends.dummy.EmailBackend"}
+        return self._read(name, none, parse, "a URL such as smtp+tls://user:password@host:587")
 
     def _read(self, name: str, default: Read, parse: Callable[[str], Read], expected: str) -> Read:
         text = self.text(name)

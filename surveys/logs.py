@@ -53,6 +53,7 @@ LOGGING: dict[str, Any] = {
         "surveys": {"level": "INFO"},
         # Django prints "Not Found: /path" for every 404: a path is not an answer, but nobody needs the list.
         "django.request": {"level": "ERROR"},
+        "django.security.csrf": {"level": "ERROR"},  # it prints paths too: of a receipt, of a link that sets a password
         "django.server": {"level": "WARNING"},
     },
 }

@@ -30,6 +30,7 @@ CANDOR_HOST = env.text("CANDOR_HOST", "127.0.0.1")
 CANDOR_PORT = env.whole("CANDOR_PORT", 8000, least=1, most=65535)
 CANDOR_DEMO = env.flag("CANDOR_DEMO", default=False)
 DATA_DIR = env.folder("CANDOR_DATA", BASE_DIR / "var")
+BACKUPS_DIR = env.folder("CANDOR_BACKUPS", DATA_DIR / "backups")
 DEBUG = env.flag("DEBUG", default=False)
 
 
@@ -113,7 +114,11 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "surveys.operations.uploads.RefuseLarge",
+    "surveys.people.middleware.SecondFactorMiddleware",
+    "surveys.people.middleware.KeptByNobody",
     "django_htmx.middleware.HtmxMiddleware",
+    "surveys.operations.refusals.CountRefusals",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -128,6 +133,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "surveys.people.context.site",
             ]
         },
     }
@@ -183,6 +189,8 @@ CELERY_BEAT_SCHEDULE = {
         ("seal new reports", "aggregation.tasks.sweep_all", SWEEP_SECONDS),
         ("publish what is due", "releases.tasks.publish_due", SWEEP_SECONDS),
         ("publish what was asked for", "releases.tasks.publish_asked", SWEEP_SECONDS),
+        ("say that tasks are done", "operations.tasks.live", 30),
+        ("check the ledger, once a day", "operations.tasks.verify_if_due", 600),
     )
 }  # who comes too late is not needed: the next one does it all
 
@@ -192,7 +200,13 @@ AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_ADAPTER = "surveys.people.adapter.AccountAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # who asks for a stranger's password sends nobody a letter
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_SESSION_REMEMBER = False  # a session ends with the browser
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]  # the form that the adapter keeps closed
+ADMINS_NEED_SECOND_FACTOR = not CANDOR_DEMO  # the demo's passwords are public, and it stays on its machine
+MFA_ADAPTER = "surveys.people.adapter.FactorAdapter"
+MFA_FORMS = {"login_webauthn": "surveys.people.factors.PasskeyForm"}
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Candor"
@@ -200,6 +214,20 @@ MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PRODUCTION  # http://localhost; never i
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "dashboard:studies"
 LOGOUT_REDIRECT_URL = ACCOUNT_LOGOUT_REDIRECT_URL = "home"
+INVITATION_DAYS = 7  # in which a link that sets a password must be used
+# How often somebody tried to sign in is counted in the database: workers share it, and it needs no further server.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "people_attempts",
+        "KEY_FUNCTION": "surveys.people.attempts.hashed",  # addresses of people's machines are in the keys
+        "OPTIONS": {"MAX_ENTRIES": 100_000},  # or who tries many names has the attempts at the others forgotten
+    }
+}
+# Letters: only where a server for them is named. Else an admin makes a link, and the pages say so.
+EMAIL_CONFIGURED = bool(env.text("EMAIL_URL"))
+vars().update(env.email("EMAIL_URL"))
+DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "candor@localhost")
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (
@@ -232,13 +260,14 @@ SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
 if env.flag("BEHIND_PROXY", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    ALLAUTH_TRUSTED_PROXY_COUNT = 1  # else all the world is one address, and a stranger's attempts lock everyone out
 
 # Static files: served by the application itself, compressed once at `collectstatic`.
 STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "surveys.intake.bundles.FormStorage"},
 }
 WHITENOISE_MAX_AGE = 60
 
@@ -252,6 +281,7 @@ REST_FRAMEWORK = {
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = ["surveys.formats"]
 LANGUAGE_COOKIE_SAMESITE = "Lax"
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SECURE = PRODUCTION

@@ -1,21 +1,28 @@
 """The doors of the house."""
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
-from django.views.generic import TemplateView
+from django.views.decorators.csrf import csrf_exempt
+from django.views.i18n import set_language
+
+from surveys.promises import promises
+
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign] # one door, with both factors
 
 urlpatterns = [
+    path("", include("surveys.drafting.urls")),  # first: studies/new/ is no study's name
     path("", include("surveys.dashboard.urls")),
     path("", include("surveys.intake.urls")),
     path("", include("surveys.planning.urls")),
-    path("", include("surveys.drafting.urls")),
     path("", include("surveys.limits.urls")),
     path("", include("surveys.people.urls")),
     path("", include("surveys.operations.urls")),
-    path("i18n/", include("django.conf.urls.i18n")),
+    # Nothing but this browser's language changes: no token, so that a stranger's page needs no cookie.
+    path("language/", csrf_exempt(set_language), name="set_language"),
     path("api/v1/", include("surveys.api.urls")),
     path("registry/", include("surveys.registry.urls")),
-    path("promises/", TemplateView.as_view(template_name="promises.html"), name="promises"),
+    path("promises/", promises, name="promises"),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -93,18 +93,22 @@ class RoundedNormal:
 class ContinualCounter:
     horizon: int  # T: how many times the counts are published, at most
     counts: int  # how many are kept at once
-    moves: int  # how many of them one person moves, by one each
+    moves: int  # how many of them one person moves, by one each: the L2 distance, squared
     gaussian: DiscreteGaussian  # noise on R x
+    signed: bool = False  # differences of counts are kept, which may fall
 
     @classmethod
-    def for_rho(cls, rho: Fraction, *, horizon: int, counts: int = 1, moves: int = 1) -> "ContinualCounter":
+    def for_rho(
+        cls, rho: Fraction, *, horizon: int, counts: int = 1, moves: int = 1, signed: bool = False
+    ) -> "ContinualCounter":
         """Return the counter with the least noise that costs at most ρ for its whole horizon."""
         if not 1 <= horizon <= LONGEST:
             raise ValueError(f"horizon must be 1 to {LONGEST} steps, got {horizon}")
-        if not 1 <= moves <= counts:
-            raise ValueError(f"moves must be 1 to the number of counts, {counts}, got {moves}")
+        most = 4 * counts if signed else counts  # of a difference of two counts, one person can move 2
+        if not 1 <= moves <= most:
+            raise ValueError(f"moves must be 1 to {most} for {counts} counts, got {moves}")
         squared = moves * sum(weight**2 for weight in coefficients(horizon))
-        return cls(horizon, counts, moves, DiscreteGaussian.for_rho(rho, squared))
+        return cls(horizon, counts, moves, DiscreteGaussian.for_rho(rho, squared), signed)
 
     @property
     def squared_sensitivity(self) -> int:
@@ -150,7 +154,7 @@ class ContinualCounter:
             raise ValueError(f"totals must be {self.counts} counts, got {len(totals)}")
         before = np.sum(np.array(joined, dtype=np.int64).reshape(-1, self.counts), axis=0).tolist()
         new = [int(total) - old for total, old in zip(totals, before, strict=True)]
-        if min(new) < 0 or max(totals) > LARGEST_TOTAL:
+        if (min(new) < 0 and not self.signed) or max(map(abs, totals)) > LARGEST_TOTAL:
             raise ValueError(f"totals must be whole numbers up to {LARGEST_TOTAL} that never fall")
         return new
 

@@ -113,6 +113,12 @@ def for_rho(tallies: Sequence[Tally], rho: Fraction) -> Choice:
     return _better(tallies, _laplace_for_rho(rho, _moved(tallies)), gaussian)
 
 
+def lesser(l1: int, squared: int, rho: Fraction) -> Mechanism:
+    """Return the noise of smaller variance that costs at most ρ, for any vector: its L1 and its L2² as they are."""
+    gaussian, laplace = DiscreteGaussian.for_rho(rho, squared), _laplace_for_rho(rho, l1)
+    return laplace if laplace.variance <= gaussian.variance else gaussian
+
+
 def for_approximate(tallies: Sequence[Tally], epsilon: Fraction, delta: Fraction) -> Choice:
     """Return the noise of smaller variance that is (ε, δ)-private."""
     moved = _moved(tallies)

@@ -4,12 +4,15 @@ from decimal import Decimal
 from typing import Any
 
 from dpengine.local.decoder import Decoder, decoder_from
+from dpengine.local.distribution import Distribution
+from dpengine.local.number import NumberChannel
 from dpengine.local.one_of import OneOf
 from dpengine.local.subset import Subset
 from dpengine.local.table import Table
 
 Channel = Table | Subset  # of a question with one answer
 AnyChannel = Channel | OneOf  # or with a set of ticked options
+PlanChannel = AnyChannel | NumberChannel | Distribution  # or with a number
 
 
 def channel_from(document: Any) -> AnyChannel:

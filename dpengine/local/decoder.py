@@ -107,7 +107,7 @@ class Decoder:
         ]
 
     def document(self) -> dict[str, Any]:
-        return {"rows": [[_written(number) for number in row] for row in self.rows], "scale": _written(self.scale)}
+        return {"rows": [[written(number) for number in row] for row in self.rows], "scale": written(self.scale)}
 
 
 def decoder_from(document: Any) -> Decoder:
@@ -115,7 +115,9 @@ def decoder_from(document: Any) -> Decoder:
     rows = document.get("rows") if isinstance(document, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
         raise ValueError("decoder must have rows, a list of lists, and a scale")
-    return Decoder(tuple(tuple(_read(number) for number in row) for row in rows), _read(document.get("scale")))
+    return Decoder(
+        tuple(tuple(read_whole(number) for number in row) for row in rows), read_whole(document.get("scale"))
+    )
 
 
 def inverse(weights: Weights, target: Target | None = None) -> Decoder:
@@ -206,11 +208,12 @@ def _average(shares: Sequence[float], values: Sequence[Fraction]) -> float:
     return sum(share * float(value) for share, value in zip(shares, values, strict=True))
 
 
-def _written(number: int) -> int | str:
+def written(number: int) -> int | str:
+    """Write an integer so that every JSON reader keeps it: above 2⁵³ − 1 as a decimal string."""
     return number if abs(number) <= LARGEST_NUMBER else str(number)
 
 
-def _read(value: Any) -> int:
+def read_whole(value: Any) -> int:
     """Read an integer, or above 2⁵³ − 1 a decimal string."""
     if type(value) is int and abs(value) <= LARGEST_NUMBER:
         return value

@@ -31,16 +31,17 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import optimize, special
 
-from dpengine.estimates import CONFIDENCE, Noise, NoNoise
+from dpengine.estimates import CONFIDENCE, Counts, Noise, NoNoise, Variance
 from dpengine.local.bounded import lower_limit
 from dpengine.local.counted import check_counted
 from dpengine.local.table import Table
-from dpengine.privacy import exponential_below
+from dpengine.privacy import Neighbours, exponential_below
 from dpengine.randomness import Words, system_words
 
 Floats = npt.NDArray[np.float64]
@@ -107,6 +108,33 @@ class Distribution:
         """Return e^ε, exactly."""
         return self.table.loss
 
+    @property
+    def reports(self) -> int:
+        return self.bins
+
+    @property
+    def width(self) -> int:
+        """Return the bytes of one packed report."""
+        return self.table.width
+
+    def accepts(self, report: Any) -> bool:
+        """Tell whether a browser with this channel can have sent this value."""
+        return self.table.accepts(report)
+
+    def pack(self, reports: Sequence[int]) -> bytes:
+        return self.table.pack(reports)
+
+    def tally(self, packed: bytes) -> Counts:
+        """Return for every report how often it is among the packed ones."""
+        return self.table.tally(packed)
+
+    def sensitivity(self, neighbours: Neighbours) -> int:
+        """Return the largest L1 distance between the tallies of two neighbours."""
+        return self.table.sensitivity(neighbours)
+
+    def document(self) -> dict[str, Any]:
+        return self.table.document()
+
     def randomise(self, answer: int, words: Words = system_words) -> int:
         """Return the report for an answer in this bin."""
         return self.table.randomise(answer, words)
@@ -137,9 +165,13 @@ class Distribution:
         It lies in the bin between the last edge with less than the part below it and the first with no
         less: the limits are the outer edges of all bins for which neither can be ruled out.
         """
+        return self.quantile_of(part, self.cdf(counts, n, noise, confidence))
+
+    def quantile_of(self, part: float, steps: Sequence[Bounded]) -> Bounded:
+        """Return the same from what `cdf` gave, for several parts at once."""
         if not 0 < part < 1:
             raise ValueError(f"part must be between 0 and 1, got {part}")
-        steps, edges = self.cdf(counts, n, noise, confidence), self.edges
+        edges, confidence = self.edges, steps[0].confidence
         value = float(np.interp(part, [0.0, *(step.value for step in steps), 1.0], edges))
         first = next((place for place, step in enumerate(steps) if step.high >= part), len(steps))
         last = max((place for place, step in enumerate(steps) if step.low < part), default=-1)
@@ -154,6 +186,49 @@ class Distribution:
         low, high = self._limits(middles, counts, n, noise, confidence)
         start, span = float(self.low), float(self.high) - float(self.low)
         return _bounded(start + span * value, start + span * low, start + span * high, confidence)
+
+    def share_within(
+        self,
+        first: int,
+        last: int,
+        counts: Sequence[int],
+        n: int,
+        noise: Noise | None = None,
+        confidence: float = CONFIDENCE,
+    ) -> Bounded:
+        """Return the share of people in the bins from `first` to `last`."""
+        inside = ((np.arange(self.bins) >= first) & (np.arange(self.bins) <= last)).astype(np.float64)
+        value = float(inside @ self.shares(counts))
+        low, high = self._limits(inside, counts, n, noise, confidence)
+        if high <= 0 or low >= 1:  # outside by chance: a point at the edge would promise certainty
+            z = float(special.ndtri((1 + confidence) / 2))
+            reach = min(z * math.sqrt(self.doubt(first, last, counts, n, noise, confidence).total), 1.0)
+            low, high = (0.0, reach) if high <= 0 else (1 - reach, 1.0)
+        return _bounded(value, low, high, confidence)
+
+    def doubt(
+        self,
+        first: int,
+        last: int,
+        counts: Sequence[int],
+        n: int,
+        noise: Noise | None = None,
+        confidence: float = CONFIDENCE,
+    ) -> Variance:
+        """Return the squared standard error, by source, of what the limits of that share are made of.
+
+        The mean of their two estimates, the lower and the upper one: what EM makes of the reports has none. Neither
+        is a bias, nor how far apart the two lie on average: limits are wider than these errors.
+        """
+        inside = ((np.arange(self.bins) >= first) & (np.arange(self.bins) <= last)).astype(np.float64)
+        z, seen = float(special.ndtri((1 + confidence) / 2)), np.maximum(np.asarray(counts, dtype=np.float64), 0.0)
+        seen = seen / max(seen.sum(), 1.0)
+        share = min(max(float(inside @ self.shares(counts)), 0.0), 1.0)
+        sides = [_values(self.table, tuple(wanted.tolist()), n, z) for wanted in (inside, 1 - inside)]
+        spread = sum(float(seen @ values**2) - float(seen @ values) ** 2 for values in sides) / 2
+        added = (noise or NoNoise()).variance * sum(float(values @ values) for values in sides) / 2
+        sampling = share * (1 - share)
+        return Variance(sampling / n, max(spread - sampling, 0.0) / n, added / n**2)
 
     def _check(self, counts: Sequence[int]) -> None:
         if len(counts) != self.bins:

@@ -40,15 +40,19 @@ class Sums:
     noise: Complexes  # [frequency]
 
     @classmethod
-    def of(cls, n: int, outputs: npt.NDArray[np.int64], noise: Noise) -> "Sums":
-        largest, squares = float(np.abs(outputs).max()), float((outputs**2).sum())
+    def of(
+        cls, n: int, outputs: npt.NDArray[np.int64], noise: Noise, noisy: npt.NDArray[np.int64] | None = None
+    ) -> "Sums":
+        """Return the law for noise on the count of every output; or on other numbers, with these whole weights."""
+        weights = outputs if noisy is None else noisy
+        largest, squares = float(np.abs(outputs).max()), float((weights**2).sum())
         spread = math.sqrt(n * largest**2 + noise.variance * squares)
         reach = min(WINDOW * spread, n * largest + WINDOW * math.sqrt(noise.variance * squares))
         size = 2 ** math.ceil(math.log2(2 * reach + 2))
         frequencies = np.arange(min(size // 2 + 1, FREQUENCIES))
         turns = 2 * np.pi * frequencies / size
         own = _folded(noise, size)
-        noises = np.prod([own[frequencies * output % size] for output in outputs.tolist()], axis=0)
+        noises = np.prod([own[frequencies * output % size] for output in weights.tolist()], axis=0)
         return cls(n, outputs, size, turns, np.exp(1j * np.outer(turns, outputs)), noises)
 
     def at_least(self, chances: Floats, total: int) -> float:

@@ -19,6 +19,14 @@ Variance   of π̂ given n_j, with λ = b + π(a − b): λ(1 − λ) / (n_j(a �
            For n given people the second is π(1 − π)(n − n_j) / (n_j(n − 1)): drawing without replacement.
 Linear     ½ + m·(yes − no of j) / (2n(a − b)) is unbiased too, also from noisy counts, as a ratio is not. It
            takes n_j as n/m and pays (m − 1)(π − ½)²/n more: nothing where half tick, most where few do.
+Published  Only d_j = yes − no of j gets noise, m counts for 2m (`differences`, `share`): n_j is not public. A report
+           (j, bit) that becomes (i, bit') moves d_j and d_i by 1 each, and one that only turns its bit moves d_j by 2:
+           under change-one L1 = 2, L2² = 4; under add-remove both 1. Noise on all 2m counts has the same L1, and a
+           difference of two counts has their noise twice: with Laplace noise twice the variance of this.
+           π̂ = ½ + m·d/(2n(a − b)), unprojected. A person adds 1 to d_j with chance λ/m, −1 with (1 − λ)/m, else 0:
+           Variance = (m − (2λ − 1)²)/(4n(a − b)²), π(1 − π)/n of it sampling, the rest device, and
+           m²·Var Z/(4n²(a − b)²) publication. Interval: all π that neither tail of d + Z rejects at half the
+           error, summed exactly (lattice.py), as d grows stochastically with π.
 Splitting  Asking about every option with ε/m each: at ε = 1, m = 5 the device's variance is 24.9/n, here 4.6/n. For
            small ε it is m²/ε² against m/ε². Where half tick, splitting has less variance only from ε = 3.1 for
            m = 2, 4.7 for 5, 6.5 for 10; it alone learns which options go together.
@@ -35,7 +43,8 @@ from typing import Any
 
 import numpy as np
 
-from dpengine.estimates import Counts, Margin
+from dpengine.estimates import CONFIDENCE, Counts, Estimate, Margin, Noise, Variance, root
+from dpengine.local.lattice import Floats, Sums
 from dpengine.privacy import Neighbours, exponential_below
 from dpengine.randomness import WORD, Words, below, system_words
 
@@ -137,9 +146,45 @@ class OneOf:
         pairs = zip(tally[::2], tally[1::2], strict=True)
         return [0.5 + self.options * (yes - no) / (2 * n * contrast) for no, yes in pairs]
 
+    def differences(self, tally: Sequence[int]) -> list[int]:
+        """Return for every option how many more reports say yes than no: what is published, once it has noise."""
+        return [yes - no for no, yes in zip(tally[::2], tally[1::2], strict=True)]
+
+    def share(self, difference: int, n: int, noise: Noise, confidence: float = CONFIDENCE) -> Estimate:
+        """Return the share of people who tick an option, from its noisy difference among n reports."""
+        if n < 1:
+            raise ValueError(f"n must be 1 or more, got {n}")
+        error, contrast = (1 - confidence) / 2, self.margin.contrast
+        value = 0.5 + self.options * difference / (2 * n * contrast)
+        sums = Sums.of(n, np.array([-1, 0, 1]), noise, noisy=np.array([1]))
+
+        def at_least(share: float, least: int) -> float:
+            return sums.at_least(self._law(share), least)
+
+        ends = -float(self.margin.lie) / contrast, float(self.margin.truth) / contrast  # where λ is 0, and 1
+        low = root(lambda at: at_least(at, difference) - error, *ends)
+        high = root(lambda at: error - 1 + at_least(at, difference + 1), *ends)
+        found = self._split(min(max(value, 0.0), 1.0), n, noise)
+        return Estimate(value, min(low, value), max(high, value), found, confidence)
+
+    def _law(self, share: float) -> Floats:
+        """Return the chances that one report moves an option's difference by −1, 0 and 1."""
+        yes = min(max(float(self.margin.lie) + share * self.margin.contrast, 0.0), 1.0)
+        return np.array([1 - yes, self.options - 1, yes]) / self.options
+
+    def _split(self, share: float, n: int, noise: Noise) -> Variance:
+        unit, yes = 4 * n * self.margin.contrast**2, float(self.margin.lie) + share * self.margin.contrast
+        sampling = share * (1 - share) / n
+        people_and_device = (self.options - (2 * yes - 1) ** 2) / unit
+        return Variance(sampling, people_and_device - sampling, self.options**2 * noise.variance / (n * unit))
+
     def sensitivity(self, neighbours: Neighbours) -> int:
-        """Return the largest L1 distance between the tallies of two neighbours: a report is one count."""
+        """Return the largest L1 distance between the tallies, or the differences, of two neighbours."""
         return 1 if neighbours is Neighbours.ADD_REMOVE else 2
+
+    def sensitivity_squared(self, neighbours: Neighbours) -> int:
+        """Return the largest squared L2 distance between the differences of two neighbours: a bit that turns is 2."""
+        return 1 if neighbours is Neighbours.ADD_REMOVE else 4
 
     def document(self) -> dict[str, Any]:
         return {"kind": "one_of", "options": self.options, "keep": self.keep}

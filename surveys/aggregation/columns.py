@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.local.channels import Channel
+from dpengine.local.channels import PlanChannel
 from dpengine.local.subset import Subset
 from surveys.design.documents import Given
 
-Reader = Channel | Given
+Reader = PlanChannel | Given
 Codes = tuple[list[Any], npt.NDArray[np.int64]]  # what occurs, and which of it each row is
 
 
@@ -69,7 +69,10 @@ def combinations(columns: Iterable[tuple[Reader, bytes]], size: int) -> Counter[
 
 
 def codes_of(reader: Reader, column: bytes) -> Codes:
-    """Return the different values of a column as reports hold them, and for every row which one it has."""
+    """Return the different values of a column as reports hold them, and for every row which one it has.
+
+    A report of one_of is one number, the place of its count in the tally: twice the option, plus the bit.
+    """
     if isinstance(reader, Subset):
         return _subset_codes(reader, column)
     whole = reader.unpack(column) if isinstance(reader, Given) else np.frombuffer(column, dtype=f"<u{reader.width}")

@@ -63,9 +63,14 @@ class Side:
 
 def sides(content: Mapping[str, Any], names: Sequence[str]) -> list[Side]:
     """Return these questions of a Plan as sides of a table."""
-    readers: dict[str, Channel | Given] = {**documents.channels(dict(content)), **documents.given(dict(content))}
-    labels = {question["name"]: tuple(question["choices"]) for question in content["questions"]}
-    return [side_of(readers[name], labels[name]) for name in names]
+    questions = {question["name"]: question for question in content["questions"]}
+    return [side_of(_reader(questions[name]), tuple(questions[name]["choices"])) for name in names]
+
+
+def _reader(question: dict[str, Any]) -> Channel | Given:
+    if question["protection"] == documents.PUBLICATION:
+        return Given.from_question(question)
+    return documents.choice_channel(question)
 
 
 def side_of(reader: Channel | Given, labels: tuple[str, ...]) -> Side:
@@ -173,7 +178,7 @@ class Table:
         lows, highs = self._ends
         shares = self.shares
         low, high = mean_intervals(shares, answers, float(self.n), lows, highs, confidence)
-        added = _quantile(confidence) * np.sqrt(publication)
+        added = quantile(confidence) * np.sqrt(publication)
         below, above = np.hypot(shares - low, added), np.hypot(high - shares, added)
         # far outside by chance: the interval around the nearest edge, since a point would promise certainty
         middle = np.where((shares + above <= 0) | (shares - below >= 1), np.clip(shares, 0, 1), shares)
@@ -200,7 +205,7 @@ class Table:
         v_part = (self.left.second[a] @ seen - at**2) / self.n + added * float(one @ one)
         v_whole = (other @ seen - of_all**2) / self.n + added * float(other @ other)
         both = (one @ seen - at * of_all) / self.n + added * float(one @ other)
-        return Within.of(part, whole, float(v_part), float(v_whole), float(both), _quantile(confidence))
+        return Within.of(part, whole, float(v_part), float(v_whole), float(both), quantile(confidence))
 
 
 @dataclass(frozen=True)
@@ -220,6 +225,8 @@ class Within:
             return cls(None, 0.0, 1.0, None)
         middle = (part * whole - z**2 * both) / leading
         reach = math.sqrt(max(middle**2 - (part**2 - z**2 * v_part) / leading, 0.0))
+        if middle + reach <= 0 or middle - reach >= 1:  # outside by chance: a point at the edge would promise certainty
+            middle = min(max(middle, 0.0), 1.0)
         value = part / whole
         error = math.sqrt(max(v_part - 2 * value * both + value**2 * v_whole, 0.0)) / whole
         low, high = (min(max(limit, 0.0), 1.0) for limit in (middle - reach, middle + reach))
@@ -227,5 +234,5 @@ class Within:
         return cls(inside, min(low, inside), max(high, inside), error)
 
 
-def _quantile(confidence: float) -> float:
+def quantile(confidence: float) -> float:
     return float(special.ndtri((1 + confidence) / 2))

@@ -1,13 +1,16 @@
 """Read tallies: for releases, and for nobody else."""
 
+import datetime
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpengine.local.channels import Channel
+from dpengine.local.channels import PlanChannel
 from dpengine.privacy import Neighbours
+from surveys.aggregation import contrasts as contrasts
 from surveys.aggregation import crosstabs as crosstabs
+from surveys.aggregation import derived as derived
 from surveys.aggregation.columns import Reader, about, combinations, split
 from surveys.aggregation.models import Batch, Tally
 from surveys.aggregation.tallies import PublicTally as PublicTally
@@ -67,8 +70,8 @@ def sealed(plan: Plan, batches: int) -> list[Batch]:
 def joint(plan: Plan, names: Sequence[str], batches: int | None = None) -> Counter[tuple[Any, ...]]:
     """Return how many of the sealed reports hold each combination of values: a tally, never a report.
 
-    Values are as reports hold them: an index for a table, rising indices for a subset, an answer as it was
-    given for what is protected in publications only, which is decrypted here, in memory.
+    Values are as reports hold them: an index for a table, rising indices for a subset, twice the option plus the
+    bit for one_of, an answer as it was given for what is protected in publications only, which is decrypted here.
     """
     readers: dict[str, Reader] = documents.channels(plan.content) | documents.given(plan.content)
     for name in names:
@@ -103,7 +106,7 @@ def _given_counts(plan: Plan, batches: int) -> dict[str, list[int]]:
     return counts
 
 
-def unpack(columns: bytes, size: int, channels: dict[str, Channel]) -> dict[str, list[int]]:
+def unpack(columns: bytes, size: int, channels: dict[str, PlanChannel]) -> dict[str, list[int]]:
     """Count every question's column of a batch."""
     return {name: channels[name].tally(column) for name, column in split(columns, size, channels).items()}
 
@@ -118,13 +121,16 @@ def add(counts: dict[str, list[int]], more: dict[str, list[int]]) -> None:
 def public_tallies(plan: Plan) -> list[PublicTally]:
     """Return what a publication of a Plan consists of: a tally a question, in the Plan's order.
 
-    Numbers have none: a histogram of them would give every rare value away or drown it in noise. What is
+    Numbers sent as given have none: a histogram of them would give every rare value away or drown it in noise. What is
     published of them is what a researcher asks for, a mean say, on its own charge.
     """
     neighbours = Neighbours(plan.content["neighbours"])
     readers: dict[str, Reader] = documents.channels(plan.content) | documents.given(plan.content)
-    names = [question["name"] for question in plan.content["questions"] if question["kind"] != "number"]
-    return [PublicTally(name, readers[name], neighbours) for name in names]
+    return [
+        PublicTally(question["name"], readers[question["name"]], neighbours)
+        for question in plan.content["questions"]
+        if not (question["kind"] == documents.NUMBER and question["protection"] == documents.PUBLICATION)
+    ]
 
 
 def sealed_reports(plan: Plan) -> int:
@@ -156,3 +162,8 @@ def reports_in(plan: Plan, batches: int) -> int:
 def batch_sizes(plan: Plan) -> list[int]:
     """Return how many reports each of a Plan's batches holds: public under change-one; none once they are erased."""
     return list(Batch.objects.filter(plan=plan).values_list("size", flat=True))
+
+
+def sealed_days(plan: Plan) -> list[datetime.date]:
+    """Return the day on which each of a Plan's batches was sealed, in order: all that is kept of when."""
+    return list(Batch.objects.filter(plan=plan).order_by("number").values_list("sealed_on", flat=True))

@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from surveys.dashboard.asking import in_our_words, tell
-from surveys.dashboard.results import Result, results_of
+from surveys.dashboard.results import Block, blocks_of, results_of
 from surveys.dashboard.sheets import Sheet, csv_of, people_csv, sheets_of
 from surveys.design.models import Study
 from surveys.ledger.queries import Line, Statement, account
@@ -32,7 +32,7 @@ class Shown:
     numbers: dict[str, Any]
     step: Step | None
     sheets: list[Sheet]
-    results: list[Result]  # where they are shares of answers, which have pictures of their own
+    blocks: list[Block]  # where they are shares of answers, which have pictures of their own
 
     @property
     def made_up(self) -> int:
@@ -62,7 +62,7 @@ def shown_of(publication: Publication) -> list[Shown]:
 def _shown(numbers: dict[str, Any], publication: Publication, step: Step | None) -> Shown:
     made = step or publication.release
     shares = results_of(made) if made is not None and "questions" in numbers else []
-    return Shown(numbers, step, [] if shares else sheets_of(numbers), shares)
+    return Shown(numbers, step, [] if shares else sheets_of(numbers), blocks_of(shares))
 
 
 def summary_of(publication: Publication) -> str:

@@ -11,6 +11,8 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -30,17 +32,21 @@ LOOK_AGAIN = 2  # seconds, while a worker draws
 LATE = datetime.timedelta(minutes=1)  # from here on a page says that it takes longer than usual
 LOOK_AGAIN_LATE = 15  # seconds
 NEEDS = {  # what a kind needs, for studies that do not have it
-    "crosstab": "It needs two questions with choices.",
-    "most_common": "It needs a question with choices.",
-    "shares": "It needs a question with choices.",
-    "price": "It needs a number that is sent as given: what people would pay.",
-    "ranges": "It needs a question that is sent as given.",
-    "synthetic": "It needs questions that are sent as given.",
-    "linear_regression": "It needs two numbers that are sent as given.",
-    "watch": "It needs a question with choices.",
-    "check": "It needs a question with choices that is sent as given.",
+    "crosstab": gettext_lazy("It needs two questions with choices."),
+    "most_common": gettext_lazy("It needs a question with choices."),
+    "shares": gettext_lazy("It needs a question with choices."),
+    "price": gettext_lazy("It needs a number that is sent as given: what people would pay."),
+    "ranges": gettext_lazy("It needs a question that is sent as given."),
+    "synthetic": gettext_lazy("It needs questions that are sent as given."),
+    "linear_regression": gettext_lazy("It needs two numbers that are sent as given."),
+    "watch": gettext_lazy("It needs a question with choices."),
+    "check": gettext_lazy("It needs a question with choices that is sent as given."),
 }
-NUMBER = "It needs a number that is sent as given."
+NUMBER = gettext_lazy("It needs a number that is sent as given.")
+
+
+AT_LEAST = gettext_lazy("It must be at least %(limit_value)s; it is %(show_value)s.")
+AT_MOST = gettext_lazy("It must be at most %(limit_value)s; it is %(show_value)s.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,7 @@ class Kind:
 
     @property
     def needs(self) -> str:
-        return NEEDS.get(self.name, NUMBER)
+        return str(NEEDS.get(self.name, NUMBER))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +76,16 @@ class Preview:
     seen: str  # names the statistic: if more answers are counted before it is confirmed, it is another one
     same: Request | None  # that was asked before
 
+    @property
+    def middle(self) -> list[str]:
+        """Return the expectations that a long list folds away: all but the first three and the last."""
+        return self.expected[3:-1]
+
 
 def kinds_for(plan: Plan) -> list[Kind]:
     """Return all kinds, those that fit a Plan first."""
     found = [
-        Kind(name, kind.title, kind.sentence, is_possible=kind.form(plan) is not None)
+        Kind(name, str(kind.title), str(kind.sentence), is_possible=kind.form(plan) is not None)
         for name, kind in releases.kinds().items()
     ]
     return sorted(found, key=lambda kind: not kind.is_possible)
@@ -103,7 +114,7 @@ def ask_kind(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
         raise Http404("nothing in this study can be asked so")
     form = in_our_words(form_class(request.POST) if request.method == "POST" else form_class())
     context: dict[str, Any] = {
-        "kind": Kind(kind, found.title, found.sentence, is_possible=True),
+        "kind": Kind(kind, str(found.title), str(found.sentence), is_possible=True),
         "form": form,
         **_common(study, plan),
     }
@@ -123,11 +134,10 @@ def ask_kind(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 def in_our_words(form: forms.Form) -> forms.Form:
     """Have a form say what is wrong as the rest of the site does."""
     for field in form.fields.values():
-        field.error_messages |= {"required": "This is needed.", "invalid": "This must be a number."}
+        field.error_messages |= {"required": _("This is needed."), "invalid": _("This must be a number.")}
         for validator in field.validators:
             if isinstance(validator, MinValueValidator | MaxValueValidator):
-                side = "least" if isinstance(validator, MinValueValidator) else "most"
-                validator.message = f"It must be at {side} %(limit_value)s; it is %(show_value)s."
+                validator.message = AT_LEAST if isinstance(validator, MinValueValidator) else AT_MOST
     return form
 
 

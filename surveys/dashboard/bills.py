@@ -10,6 +10,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from dpengine.privacy import Cost, exponential_below, guess_at_most, plain, round_down, round_up
 from surveys.design.models import Plan
 from surveys.ledger import queries as ledger
@@ -95,7 +97,7 @@ class Bill:
     @property
     def chance(self) -> str:
         """Return how rarely that ε may not hold, for people."""
-        return f"1 in {int(1 / self.delta):,}" if self.delta else ""
+        return _("1 in %(many)s") % {"many": f"{int(1 / self.delta):,}"} if self.delta else ""
 
     @property
     def factor(self) -> str:
@@ -137,8 +139,8 @@ def bill_of(plan: Plan, asked: Asked, *, who: str, now: datetime.datetime) -> Bi
 
 def _whose(account: Account, plan: Plan) -> str:
     if account.budget.pk == plan.study.budget_id:
-        return "this study"
-    return "its panel" if plan.study.panel_id and account.budget.name.startswith("panel") else "your share of it"
+        return _("this study")
+    return _("its panel") if plan.study.panel_id and account.budget.name.startswith("panel") else _("your share of it")
 
 
 @dataclass(frozen=True, slots=True)

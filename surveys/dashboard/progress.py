@@ -10,7 +10,9 @@ from fractions import Fraction
 
 from dpengine.privacy import round_up
 from surveys.design.models import Plan, Rule
+from surveys.ledger import queries as ledger
 from surveys.ledger.queries import Account, Statement
+from surveys.releases import queries as releases
 from surveys.releases.models import Release, Step
 
 
@@ -118,3 +120,12 @@ def progress_of(plan: Plan, *, answers: int, account: Account, last: Release | S
         last=last,
         is_retired=plan.study.retired_on is not None,
     )
+
+
+def standing_of(plan: Plan) -> Progress:
+    """Return how a wave stands now."""
+    if plan.study.budget_id is None:
+        raise ValueError(f"{plan} has no budget")
+    last = releases.latest_releases([plan]).get(plan.pk)
+    account = ledger.account(plan.study.budget_id)
+    return progress_of(plan, answers=releases.answers_so_far(plan), account=account, last=last)

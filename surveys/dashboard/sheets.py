@@ -7,7 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from surveys.dashboard.pictures import Tick
+from surveys.releases import queries as releases
 
 STEPS = (1, 2, 5)  # times a power of ten, between two lines of a ruler
 MOST_LINES = 6
@@ -26,7 +29,7 @@ def is_number(value: Any) -> bool:
 def said(value: Any, places: int, unit: str = "") -> str:
     """Return a number for people: 1,234.5 or −0.02, and its unit where it is a sign."""
     if not is_number(value):
-        return str(value) if value is not None else ""
+        return releases.told(str(value)) if value is not None else ""
     text = f"{value:,.{places}f}"
     text = text.lstrip("-") if not text.strip("-0.,") else text.replace("-", "−")
     return f"{text}{SIGNS.get(unit, '')}"
@@ -122,7 +125,7 @@ class Row:
 
     @property
     def interval(self) -> str:
-        return f"{self.low} to {self.high}" if self.low and self.high else ""
+        return _("%(low)s to %(high)s") % {"low": self.low, "high": self.high} if self.low and self.high else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +148,7 @@ class Sheet:
     def units(self) -> str:
         """Return the unit to name at the head: one that every row has, and that has no sign of its own."""
         found = {row.unit for row in self.rows}
-        return found.pop() if len(found) == 1 and not found & SIGNS.keys() else ""
+        return releases.told(found.pop()) if len(found) == 1 and not found & SIGNS.keys() else ""
 
     @property
     def one(self) -> Row | None:
@@ -163,7 +166,7 @@ def _sheet(table: dict[str, Any]) -> Sheet:
     ruler = Ruler.covering(rows, units.pop()) if len(units) == 1 else None
     shared = places_of(rows)
     return Sheet(
-        caption=table["caption"],
+        caption=releases.told(table["caption"]),
         rows=[_row(row, shared if ruler else places_of([row]), ruler) for row in rows],
         ruler=ruler,
     )
@@ -175,7 +178,7 @@ def _row(row: dict[str, Any], places: int, ruler: Ruler | None) -> Row:
     high: Any = row.get("high")
     error: Any = row.get("standard_error")
     return Row(
-        label=row["label"],
+        label=releases.told(row["label"]),
         value=said(row["value"], places, unit),
         low=said(low, places, unit) if is_number(low) else "",
         high=said(high, places, unit) if is_number(high) else "",
@@ -193,16 +196,16 @@ def _row(row: dict[str, Any], places: int, ruler: Ruler | None) -> Row:
 def csv_of(numbers: dict[str, Any]) -> str:
     """Return a release's tables as a file: one line a number, exactly as published."""
     rows = [(table["caption"], row) for table in numbers["tables"] for row in table["rows"]]
-    return _csv(HEAD, ([caption, *(row.get(name) for name in COLUMNS)] for caption, row in rows))
+    return csv_lines(HEAD, ([caption, *(row.get(name) for name in COLUMNS)] for caption, row in rows))
 
 
 def people_csv(numbers: dict[str, Any]) -> str:
     """Return a synthetic data set as a file: one line a made-up person."""
     lines = (values for *values, people in numbers["people"] for _ in range(people))
-    return _csv(numbers["columns"], lines)
+    return csv_lines(numbers["columns"], lines)
 
 
-def _csv(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def csv_lines(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow([_cell(name) for name in head])

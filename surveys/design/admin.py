@@ -4,6 +4,7 @@ What touches ε asks why once a study is saved, and goes to the ledger with old,
 """
 
 import datetime
+from fractions import Fraction
 from typing import Any
 
 from django import forms
@@ -12,13 +13,17 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from dpengine.local.subset import Subset
+from dpengine.local.table import Table
 from surveys.design import changes, documents, pages, services, wording
 from surveys.design.forms import PanelForm, StudyForm, WithinLimits
 from surveys.design.models import Panel, Question, Study
 from surveys.design.queries import State, standings
 
-AS_GIVEN = (
+AS_GIVEN = gettext_lazy(
     "Every answer reaches this site as it was given: its ε on the way is infinite (the one above counts for nothing). "
     "The team’s server can read these answers, and so can whoever takes the database together with its key, "
     "or a court. They are kept encrypted and leave only in publications that chance has changed. Respondents are told "
@@ -59,8 +64,8 @@ class QuestionInline(DraftOnly, admin.StackedInline):
     readonly_fields = ("consequences",)
     fieldsets = (
         (None, {"fields": (("position", "name", "kind"), "text", "label", "help", "choices", "may_decline")}),
-        ("If the answer is a whole number", {"fields": (("least", "most", "unit"),)}),
-        ("Protection", {"fields": ("protection", "epsilon", "consequences")}),
+        (gettext_lazy("If the answer is a whole number"), {"fields": (("least", "most", "unit"),)}),
+        (gettext_lazy("Protection"), {"fields": ("protection", "epsilon", "consequences")}),
     )
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -69,17 +74,19 @@ class QuestionInline(DraftOnly, admin.StackedInline):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self.has_change_permission(request, obj)
 
-    @admin.display(description="what this does")
+    @admin.display(description=gettext_lazy("what this does"))
     def consequences(self, question: Question) -> str:
         """Say what the protection of a saved question does: in odds, or who can read what."""
         if question._state.adding:
-            return "Save to see what this does."
+            return _("Save to see what this does.")
         if question.protection == documents.PUBLICATION:
-            return AS_GIVEN
+            return str(AS_GIVEN)
         channel = documents.channel_of(question)
+        if not isinstance(channel, Table | Subset):
+            return _loss_said(channel.loss)
         own = min(99, round(100 * float(channel.margins()[-1].truth)))
-        loss = f"e to the ε is {float(channel.loss):.4f}, never more than asked for."
-        return f"Of 100 people, {own} send their own answer; {loss} {documents.reason_for_channel(question)}"
+        sent = _("Of 100 people, %(own)d send their own answer.") % {"own": own}
+        return f"{sent} {_loss_said(channel.loss)} {documents.reason_for_channel(question)}"
 
 
 @admin.register(Study)
@@ -96,23 +103,27 @@ class StudyAdmin(DraftOnly, pages.WithActs, admin.ModelAdmin):
     fieldsets = (
         (None, {"fields": ("state", "link", "title", "slug", "organisation", "purpose", "contact")}),
         (
-            "What is protected",
+            gettext_lazy("What is protected"),
             {
                 "fields": ("unit", "neighbours", "panel", "cap", "cap_delta", "what_the_cap_means", "spent"),
-                "description": "What all publications together may ever give away about one person. "
-                "From the first opening on these stay; the cap alone can be lowered.",
+                "description": gettext_lazy(
+                    "What all publications together may ever give away about one person. "
+                    "From the first opening on these stay; the cap alone can be lowered."
+                ),
             },
         ),
         (
-            "Limits of one answer",
+            gettext_lazy("Limits of one answer"),
             {
                 "fields": (("epsilon_floor", "epsilon_ceiling"),),
-                "description": "Between which ε each answer that is changed on the device must lie. "
-                "Only the site's admin changes them.",
+                "description": gettext_lazy(
+                    "Between which ε each answer that is changed on the device must lie. "
+                    "Only the site's admin changes them."
+                ),
             },
         ),
         (
-            "Publication",
+            gettext_lazy("Publication"),
             {
                 "fields": (
                     "rule",
@@ -124,9 +135,9 @@ class StudyAdmin(DraftOnly, pages.WithActs, admin.ModelAdmin):
                 )
             },
         ),
-        ("Days", {"fields": ("closes_on", "retires_on")}),
+        (gettext_lazy("Days"), {"fields": ("closes_on", "retires_on")}),
     )
-    why_fieldset = ("Reason", {"fields": ("why",)})
+    why_fieldset = (gettext_lazy("Reason"), {"fields": ("why",)})
     lasting = ("slug", "unit", "neighbours", "panel", "cap", "cap_delta", "results")
 
     def get_fieldsets(self, request: HttpRequest, obj: Study | None = None) -> Any:
@@ -148,7 +159,7 @@ class StudyAdmin(DraftOnly, pages.WithActs, admin.ModelAdmin):
         try:
             return super().changeform_view(request, *args, **kwargs)
         except pages.REFUSALS as refusal:
-            messages.error(request, f"{refusal} Nothing was saved.")
+            messages.error(request, " ".join([str(refusal), _("Nothing was saved.")]))
             return redirect(request.path)
 
     def save_model(self, request: HttpRequest, obj: Study, form: Any, change: bool) -> None:
@@ -164,66 +175,76 @@ class StudyAdmin(DraftOnly, pages.WithActs, admin.ModelAdmin):
         if change:
             record_changes(request, form, Study.objects.get(pk=form.instance.pk))
 
-    @admin.display(description="state")
+    @admin.display(description=gettext_lazy("state"))
     def state(self, study: Study) -> str:
         if not study.pk:
             return State.DRAFT
         return state_of(study)
 
-    @admin.display(description="what is spent")
+    @admin.display(description=gettext_lazy("what is spent"))
     def spent(self, study: Study) -> str:
         return wording.spending(study.budget_id)
 
-    @admin.display(description="what the cap means")
+    @admin.display(description=gettext_lazy("what the cap means"))
     def what_the_cap_means(self, study: Study) -> str:
-        return wording.cap_means(study) if study.pk else "Save to see what this cap means in odds."
+        return wording.cap_means(study) if study.pk else _("Save to see what this cap means in odds.")
 
-    @admin.display(description="what the rule means")
+    @admin.display(description=gettext_lazy("what the rule means"))
     def what_the_rule_means(self, study: Study) -> str:
-        return wording.rule_means(study) if study.pk else "Save to see what this rule costs."
+        return wording.rule_means(study) if study.pk else _("Save to see what this rule costs.")
 
-    @admin.display(description="link for respondents")
+    @admin.display(description=gettext_lazy("link for respondents"))
     def link(self, study: Study) -> str:
         """Give the link with the Plan's digest, so that a browser refuses any other Plan."""
         plan = study.plan if study.pk else None
         if plan is None:
-            return "The link is made when the study opens: it carries the fingerprint of what is asked."
+            return _("The link is made when the study opens: it carries the fingerprint of what is asked.")
         path = f"{study.get_absolute_url()}#{plan.digest}"
         return format_html('<a href="{}">{}</a>', path, path)
 
-    @admin.action(description="Open: freeze the Plan and take answers", permissions=["change_any"])
+    @admin.action(description=gettext_lazy("Open: freeze the Plan and take answers"), permissions=["change_any"])
     def open_studies(self, request: HttpRequest, studies: QuerySet[Study]) -> None:
         by: dict[str, Any] = {"who": pages.who(request), "now": _now()}
         for study in studies:
-            self._try(request, study, "is open.", lambda pk=study.pk: services.open_study(study_id=pk, **by))
+            self._try(
+                request, study, _("“%(study)s” is open."), lambda pk=study.pk: services.open_study(study_id=pk, **by)
+            )
 
-    @admin.action(description="Close: take no more answers", permissions=["change_any"])
+    @admin.action(description=gettext_lazy("Close: take no more answers"), permissions=["change_any"])
     def close_studies(self, request: HttpRequest, studies: QuerySet[Study]) -> None:
         today = _now().date()
         for study in studies:
             plan = study.plan
             if plan is None:
-                messages.error(request, f"“{study}” is a draft: there is nothing to close.")
+                messages.error(request, _("“%(study)s” is a draft: there is nothing to close.") % {"study": study})
             else:
-                self._try(request, study, "is closed.", lambda pk=plan.pk: services.close_plan(plan_id=pk, today=today))
+                self._try(
+                    request,
+                    study,
+                    _("“%(study)s” is closed."),
+                    lambda pk=plan.pk: services.close_plan(plan_id=pk, today=today),
+                )
 
-    @admin.action(description="Begin the next wave as a draft", permissions=["change_any"])
+    @admin.action(description=gettext_lazy("Begin the next wave as a draft"), permissions=["change_any"])
     def begin_waves(self, request: HttpRequest, studies: QuerySet[Study]) -> None:
         for study in studies:
-            self._try(request, study, "is a draft again.", lambda pk=study.pk: services.begin_wave(study_id=pk))
+            self._try(
+                request, study, _("“%(study)s” is a draft again."), lambda pk=study.pk: services.begin_wave(study_id=pk)
+            )
 
-    @admin.action(description="Lower the cap, with a reason", permissions=["change_any"])
+    @admin.action(description=gettext_lazy("Lower the cap, with a reason"), permissions=["change_any"])
     def lower_the_cap(self, request: HttpRequest, studies: QuerySet[Study]) -> HttpResponse | None:
         return self._page_of_one(request, studies, pages.LOWER)
 
-    @admin.action(description="Retire for good, with a reason", permissions=["change_any"])
+    @admin.action(description=gettext_lazy("Retire for good, with a reason"), permissions=["change_any"])
     def retire_study(self, request: HttpRequest, studies: QuerySet[Study]) -> HttpResponse | None:
         return self._page_of_one(request, studies, pages.RETIRE)
 
     def _page_of_one(self, request: HttpRequest, studies: QuerySet[Study], act: pages.Act) -> HttpResponse | None:
         if len(studies) == 1:
             return redirect(f"{studies[0].pk}/{act.name}/")
-        messages.error(request, f"{act.title}: choose one study at a time; {len(studies)} are chosen.")
+        said = _("%(act)s: choose one study at a time; %(count)d are chosen.")
+        messages.error(request, said % {"act": act.title, "count": len(studies)})
         return None
 
     def has_change_any_permission(self, request: HttpRequest) -> bool:
@@ -235,7 +256,7 @@ class StudyAdmin(DraftOnly, pages.WithActs, admin.ModelAdmin):
         except pages.REFUSALS as refusal:
             messages.error(request, str(refusal))
         else:
-            messages.success(request, f"“{study}” {done}")
+            messages.success(request, done % {"study": study})
 
 
 @admin.register(Panel)
@@ -249,12 +270,15 @@ class PanelAdmin(pages.WithActs, admin.ModelAdmin):
     fieldsets = (
         (None, {"fields": ("name", "slug")}),
         (
-            "Publications of all its studies",
+            gettext_lazy("Publications of all its studies"),
             {"fields": ("neighbours", "cap", "cap_delta", "what_the_cap_means", "spent")},
         ),
-        ("Answers to all its studies", {"fields": ("local_cap", "what_the_answers_mean", "spent_on_answers")}),
+        (
+            gettext_lazy("Answers to all its studies"),
+            {"fields": ("local_cap", "what_the_answers_mean", "spent_on_answers")},
+        ),
     )
-    why_fieldset = ("Reason", {"fields": ("why",)})
+    why_fieldset = (gettext_lazy("Reason"), {"fields": ("why",)})
     lasting = ("slug", "neighbours", "cap", "cap_delta", "local_cap")
 
     def get_fieldsets(self, request: HttpRequest, obj: Panel | None = None) -> Any:
@@ -284,24 +308,28 @@ class PanelAdmin(pages.WithActs, admin.ModelAdmin):
         try:
             return super().changeform_view(request, *args, **kwargs)
         except pages.REFUSALS as refusal:
-            messages.error(request, f"{refusal} Nothing was saved.")
+            messages.error(request, " ".join([str(refusal), _("Nothing was saved.")]))
             return redirect(request.path)
 
-    @admin.display(description="what is spent")
+    @admin.display(description=gettext_lazy("what is spent"))
     def spent(self, panel: Panel) -> str:
         return wording.spending(panel.central_budget_id)
 
-    @admin.display(description="what is spent")
+    @admin.display(description=gettext_lazy("what is spent"))
     def spent_on_answers(self, panel: Panel) -> str:
         return wording.spending(panel.local_budget_id)
 
-    @admin.display(description="what the cap means")
+    @admin.display(description=gettext_lazy("what the cap means"))
     def what_the_cap_means(self, panel: Panel) -> str:
-        return wording.cap_means(panel) if panel.pk else "Save to see what this cap means in odds."
+        return wording.cap_means(panel) if panel.pk else _("Save to see what this cap means in odds.")
 
-    @admin.display(description="what the cap means")
+    @admin.display(description=gettext_lazy("what the cap means"))
     def what_the_answers_mean(self, panel: Panel) -> str:
-        return wording.panel_means(panel) if panel.pk else "Save to see what this cap means in odds."
+        return wording.panel_means(panel) if panel.pk else _("Save to see what this cap means in odds.")
+
+
+def _loss_said(loss: Fraction) -> str:
+    return _("e to the ε is %(loss)s, never more than asked for.") % {"loss": f"{float(loss):.4f}"}
 
 
 def record_changes(request: HttpRequest, form: Any, saved: Study | Panel) -> None:
@@ -313,10 +341,13 @@ def state_of(study: Study) -> str:
     """Say how a study stands: its newest wave, or the day on which it ended."""
     (standing,) = standings([study])
     if standing.state is State.RETIRED:
-        return f"retired on {wording.day_said(study.retired_on)}: {study.retired_because}"
+        retired = {"day": wording.day_said(study.retired_on), "why": study.retired_because}
+        return _("retired on %(day)s: %(why)s") % retired
     if standing.plan is None or standing.plan.wave < study.wave:
         return State.DRAFT
-    return State.COLLECTING if standing.plan.is_open else f"closed on {wording.day_said(standing.plan.closed_on)}"
+    if standing.plan.is_open:
+        return State.COLLECTING
+    return _("closed on %(day)s") % {"day": wording.day_said(standing.plan.closed_on)}
 
 
 def _now() -> datetime.datetime:

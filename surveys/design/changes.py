@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import models
+from django.utils import translation
 
 from dpengine.privacy import plain
 from surveys.design.models import Panel, Question, Study
@@ -38,13 +39,15 @@ class Change:
 
 
 def terms_of(study: Study) -> Terms:
-    """Return a saved study's terms, and those of its questions, in the words of the ledger."""
-    found = {_name(study, field): _said(study, field) for field in STUDY_TERMS}
+    """Return a saved study's terms, and those of its questions, in the words of the ledger: English, whoever asks."""
+    with translation.override("en"):
+        found = {_name(study, field): _said(study, field) for field in STUDY_TERMS}
     return found | {f"ε of {question.name}": _protection(question) for question in study.questions.all()}
 
 
 def terms_of_panel(panel: Panel) -> Terms:
-    return {_name(panel, field): _said(panel, field) for field in PANEL_TERMS}
+    with translation.override("en"):
+        return {_name(panel, field): _said(panel, field) for field in PANEL_TERMS}
 
 
 def differences(before: Terms, after: Terms) -> list[Change]:

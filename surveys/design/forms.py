@@ -3,12 +3,13 @@
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy
 
-from surveys.design import changes, terms
+from surveys.design import changes, queries, terms
 from surveys.design.models import Question
 
 LONGEST_WHY = 500
-WHY_NEEDED = "A term that touches ε has changed: say why. Everyone can read it in the ledger."
+WHY_NEEDED = gettext_lazy("A term that touches ε has changed: say why. Everyone can read it in the ledger.")
 
 
 class TermsForm(forms.ModelForm):
@@ -16,12 +17,14 @@ class TermsForm(forms.ModelForm):
 
     terms: tuple[str, ...] = ()
     why = forms.CharField(
-        label="Why",
+        label=gettext_lazy("Why"),
         required=False,
         max_length=LONGEST_WHY,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Needed when something that touches ε changes, a question's protection too. "
-        "Everyone can read it in the ledger.",
+        help_text=gettext_lazy(
+            "Needed when something that touches ε changes, a question's protection too. "
+            "Everyone can read it in the ledger."
+        ),
     )
 
     def clean(self) -> dict[str, Any] | None:
@@ -55,7 +58,7 @@ class WithinLimits(forms.BaseInlineFormSet):
         is_empty = question._state.adding and not form.has_changed()
         if is_empty or question.protection != Question.Protection.DEVICE:
             return
-        if problem := terms.problem_of_epsilon(self.instance, question.epsilon):
+        if problem := terms.problem_of_epsilon(self.instance, question.epsilon, queries.site_limits()):
             form.add_error("epsilon" if "epsilon" in form.fields else None, problem)
 
     def _touches(self, form: Any) -> bool:

@@ -14,6 +14,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.urls import reverse
+from django.utils.translation import gettext_lazy
 
 from dpengine.privacy import LARGEST_EPSILON
 from surveys.design import documents, terms
@@ -25,43 +26,43 @@ LEAST_EPSILON = Decimal("0.01")  # below it no study of any size learns anything
 class Rule(models.TextChoices):
     """When the numbers of a wave are published."""
 
-    WHEN_CLOSED = "when-closed", "once, when it has closed"
-    EVERY = "every", "every so many hours, and when it has closed"
-    CONTINUAL = "continual", "every so many hours, all of them paid on the first day"
-    ON_REQUEST = "on-request", "only what a researcher asks for"
+    WHEN_CLOSED = "when-closed", gettext_lazy("once, when it has closed")
+    EVERY = "every", gettext_lazy("every so many hours, and when it has closed")
+    CONTINUAL = "continual", gettext_lazy("every so many hours, all of them paid on the first day")
+    ON_REQUEST = "on-request", gettext_lazy("only what a researcher asks for")
 
 
 class Delta(models.TextChoices):
     """The chance, in all, that the cap's promise fails. None: a pure cap, and pure mechanisms only."""
 
-    NONE = "0", "none: the cap always holds"
-    SIX = "0.000001", "one in a million"
-    SEVEN = "0.0000001", "one in ten million"
-    EIGHT = "0.00000001", "one in a hundred million"
-    NINE = "0.000000001", "one in a thousand million"
+    NONE = "0", gettext_lazy("none: the cap always holds")
+    SIX = "0.000001", gettext_lazy("one in a million")
+    SEVEN = "0.0000001", gettext_lazy("one in ten million")
+    EIGHT = "0.00000001", gettext_lazy("one in a hundred million")
+    NINE = "0.000000001", gettext_lazy("one in a thousand million")
 
 
 class Results(models.TextChoices):
-    PUBLIC = "public", "everyone"
-    MEMBERS = "members", "only the researchers it is shared with"
+    PUBLIC = "public", gettext_lazy("everyone")
+    MEMBERS = "members", gettext_lazy("only the researchers it is shared with")
 
 
 class Unit(models.TextChoices):
     """What one record is."""
 
-    RESPONDENT_IN_STUDY = "respondent-in-study", "one person, in all waves of the study"
-    RESPONDENT_IN_WAVE = "respondent-in-wave", "one person, in one wave"
+    RESPONDENT_IN_STUDY = "respondent-in-study", gettext_lazy("one person, in all waves of the study")
+    RESPONDENT_IN_WAVE = "respondent-in-wave", gettext_lazy("one person, in one wave")
 
 
 class Neighbours(models.TextChoices):
-    CHANGE_ONE = "change-one", "one person answers differently (how many answered is public)"
+    CHANGE_ONE = "change-one", gettext_lazy("one person answers differently (how many answered is public)")
 
 
 class Layout(models.TextChoices):
     """How the questions stand on the form."""
 
-    SCREENS = "screens", "one question a screen"
-    PAGE = "page", "all questions on one page"
+    SCREENS = "screens", gettext_lazy("one question a screen")
+    PAGE = "page", gettext_lazy("all questions on one page")
 
 
 class Language(models.TextChoices):
@@ -74,12 +75,12 @@ class Language(models.TextChoices):
 class SiteLimits(models.Model):
     """What every new study of the site must keep to: one row, which admins change and the ledger writes down."""
 
-    epsilon_floor = EpsilonField("least ε of one answer", default=LEAST_EPSILON)
-    epsilon_ceiling = EpsilonField("greatest ε of one answer", default=8)
-    cap_ceiling = EpsilonField("greatest cap for all publications of a study, ε", default=8)
+    epsilon_floor = EpsilonField(gettext_lazy("least ε of one answer"), default=LEAST_EPSILON)
+    epsilon_ceiling = EpsilonField(gettext_lazy("greatest ε of one answer"), default=8)
+    cap_ceiling = EpsilonField(gettext_lazy("greatest cap for all publications of a study, ε"), default=8)
 
     class Meta:
-        verbose_name_plural = "site limits"
+        verbose_name_plural = gettext_lazy("site limits")
         constraints = (models.CheckConstraint(condition=models.Q(pk=1), name="one_row_of_site_limits"),)
 
     def __str__(self) -> str:
@@ -107,22 +108,28 @@ class Panel(models.Model):
     costs add up over studies as they do over waves. Both hold as long as nobody answers the same wave twice.
     """
 
-    slug = models.SlugField(unique=True, max_length=60, help_text="Its name in the ledger: panel:slug")
-    name = models.CharField(max_length=120, help_text="Who they are.")
+    slug = models.SlugField(unique=True, max_length=60, help_text=gettext_lazy("Its name in the ledger: panel:slug"))
+    name = models.CharField(max_length=120, help_text=gettext_lazy("Who they are."))
     unit = models.CharField(max_length=40, default="respondent-in-panel", editable=False)
     neighbours = models.CharField(max_length=20, choices=Neighbours, default=Neighbours.CHANGE_ONE)
     cap = EpsilonField(
-        "cap for all publications, ε",
+        gettext_lazy("cap for all publications, ε"),
         default=4,
         validators=[MinValueValidator(LEAST_EPSILON), MaxValueValidator(LARGEST_EPSILON)],
-        help_text="How much all publications of all its studies together may ever give away about one person.",
+        help_text=gettext_lazy(
+            "How much all publications of all its studies together may ever give away about one person."
+        ),
     )
-    cap_delta = models.CharField("chance that the cap fails, δ", max_length=20, choices=Delta, default=Delta.NONE)
+    cap_delta = models.CharField(
+        gettext_lazy("chance that the cap fails, δ"), max_length=20, choices=Delta, default=Delta.NONE
+    )
     local_cap = EpsilonField(
-        "cap for all answers of one person, ε",
+        gettext_lazy("cap for all answers of one person, ε"),
         default=8,
         validators=[MinValueValidator(LEAST_EPSILON), MaxValueValidator(LARGEST_EPSILON)],
-        help_text="Charged when a wave opens. Counts answers changed on the device; one sent as given has no ε.",
+        help_text=gettext_lazy(
+            "Charged when a wave opens. Counts answers changed on the device; one sent as given has no ε."
+        ),
     )
     central_budget = models.OneToOneField(Budget, on_delete=models.PROTECT, null=True, editable=False, related_name="+")
     local_budget = models.OneToOneField(Budget, on_delete=models.PROTECT, null=True, editable=False, related_name="+")
@@ -137,34 +144,39 @@ class Panel(models.Model):
 class Study(models.Model):
     """What is asked, by whom and why; a draft of its next wave until that opens."""
 
-    slug = models.SlugField(unique=True, max_length=60, help_text="The last part of the link: /s/slug/")
+    slug = models.SlugField(unique=True, max_length=60, help_text=gettext_lazy("The last part of the link: /s/slug/"))
     title = models.CharField(max_length=120)
-    organisation = models.CharField(max_length=120, help_text="Who asks.")
+    organisation = models.CharField(max_length=120, help_text=gettext_lazy("Who asks."))
     purpose = models.TextField(
-        max_length=600, help_text="Why, in a sentence or two that respondents and the public read."
+        max_length=600, help_text=gettext_lazy("Why, in a sentence or two that respondents and the public read.")
     )
-    contact = models.EmailField(help_text="Who answers questions about the study.")
+    contact = models.EmailField(help_text=gettext_lazy("Who answers questions about the study."))
     language = models.CharField(
-        max_length=10, choices=Language, default=Language.ENGLISH, help_text="What these texts are written in."
+        max_length=10,
+        choices=Language,
+        default=Language.ENGLISH,
+        help_text=gettext_lazy("What these texts are written in."),
     )
     layout = models.CharField(max_length=10, choices=Layout, default=Layout.SCREENS)
     expected = models.PositiveIntegerField(
-        "answers expected",
+        gettext_lazy("answers expected"),
         null=True,
         blank=True,
         validators=[MinValueValidator(10), MaxValueValidator(10_000_000)],
-        help_text="For planning only; what is precise enough depends on it.",
+        help_text=gettext_lazy("For planning only; what is precise enough depends on it."),
     )
     wave = models.PositiveSmallIntegerField(default=1, editable=False)
     unit = models.CharField(max_length=40, choices=Unit, default=Unit.RESPONDENT_IN_STUDY)
     neighbours = models.CharField(max_length=20, choices=Neighbours, default=Neighbours.CHANGE_ONE)
     cap = EpsilonField(
-        "cap for all publications, ε",
+        gettext_lazy("cap for all publications, ε"),
         default=2,
         validators=[MinValueValidator(LEAST_EPSILON), MaxValueValidator(LARGEST_EPSILON)],
-        help_text="How much all publications together may ever give away about one person.",
+        help_text=gettext_lazy("How much all publications together may ever give away about one person."),
     )
-    cap_delta = models.CharField("chance that the cap fails, δ", max_length=20, choices=Delta, default=Delta.NONE)
+    cap_delta = models.CharField(
+        gettext_lazy("chance that the cap fails, δ"), max_length=20, choices=Delta, default=Delta.NONE
+    )
     panel = models.ForeignKey(
         Panel,
         on_delete=models.PROTECT,
@@ -174,46 +186,54 @@ class Study(models.Model):
         help_text="The people who are asked, if the same ones meet several studies.",
     )
     epsilon_floor = EpsilonField(
-        "least ε of one answer",
+        gettext_lazy("least ε of one answer"),
         default=LEAST_EPSILON,
         validators=[MinValueValidator(LEAST_EPSILON)],
-        help_text="Set by the site’s admin: below it, answers are wasted.",
+        help_text=gettext_lazy("Set by the site’s admin: below it, answers are wasted."),
     )
     epsilon_ceiling = EpsilonField(
-        "greatest ε of one answer",
+        gettext_lazy("greatest ε of one answer"),
         default=8,
         validators=[MaxValueValidator(LARGEST_EPSILON)],
-        help_text="Set by the site’s admin: above it, answers are hardly protected.",
+        help_text=gettext_lazy("Set by the site’s admin: above it, answers are hardly protected."),
     )
-    rule = models.CharField("publish", max_length=20, choices=Rule, default=Rule.WHEN_CLOSED)
+    rule = models.CharField(gettext_lazy("publish"), max_length=20, choices=Rule, default=Rule.WHEN_CLOSED)
     horizon = models.PositiveSmallIntegerField(
-        "publications in all",
+        gettext_lazy("publications in all"),
         default=52,
-        help_text="Counts only for “all of them paid on the first day”.",
+        help_text=gettext_lazy("Counts only for “all of them paid on the first day”."),
         validators=[MinValueValidator(2), MaxValueValidator(4096)],
     )
     hours = models.PositiveSmallIntegerField(
-        "hours between",
+        gettext_lazy("hours between"),
         default=24,
-        help_text="Counts only where something is published every so many hours.",
+        help_text=gettext_lazy("Counts only where something is published every so many hours."),
         validators=[MinValueValidator(1)],
     )
     release_epsilon = EpsilonField(
-        "cost of one publication, ε",
+        gettext_lazy("cost of one publication, ε"),
         default=1,
         validators=[MinValueValidator(LEAST_EPSILON)],
-        help_text="Shared equally by the questions. If all are paid on the first day: the cost of all. "
-        "If a researcher asks: the most that one request may cost.",
+        help_text=gettext_lazy(
+            "Shared equally by the questions. If all are paid on the first day: the cost of all. "
+            "If a researcher asks: the most that one request may cost."
+        ),
     )
     smallest_batch = models.PositiveIntegerField(
         default=100,
         validators=[MinValueValidator(10), MaxValueValidator(1_000_000)],
-        help_text="Nothing is published before so many answers, and nothing again before so many new ones.",
+        help_text=gettext_lazy(
+            "Nothing is published before so many answers, and nothing again before so many new ones."
+        ),
     )
-    results = models.CharField("results are for", max_length=10, choices=Results, default=Results.PUBLIC)
-    closes_on = models.DateField(null=True, blank=True, help_text="The last day of collecting, in UTC. Optional.")
+    results = models.CharField(gettext_lazy("results are for"), max_length=10, choices=Results, default=Results.PUBLIC)
+    closes_on = models.DateField(
+        null=True, blank=True, help_text=gettext_lazy("The last day of collecting, in UTC. Optional.")
+    )
     retires_on = models.DateField(
-        null=True, blank=True, help_text="From this day on nothing is published ever again, and answers are erased."
+        null=True,
+        blank=True,
+        help_text=gettext_lazy("From this day on nothing is published ever again, and answers are erased."),
     )
     retired_on = models.DateField(null=True, editable=False)
     retired_because = models.CharField(max_length=200, blank=True, editable=False)
@@ -221,7 +241,7 @@ class Study(models.Model):
 
     class Meta:
         ordering = ("title",)
-        verbose_name_plural = "studies"
+        verbose_name_plural = gettext_lazy("studies")
         permissions = (("set_limits", "Can set the least and the greatest ε of a study's answers"),)
 
     def __str__(self) -> str:
@@ -248,65 +268,77 @@ class Question(models.Model):
     """One question of the wave that is being drafted."""
 
     class Kind(models.TextChoices):
-        YES_NO = "yes_no", "yes or no"
-        SINGLE = "single", "single choice"
-        MULTIPLE = "multiple", "multiple choice"
-        LIKERT = "likert", "agreement on a scale (Likert)"
-        NUMBER = "number", "a whole number"
-        MONTH = "month", "a month and year"
+        YES_NO = "yes_no", gettext_lazy("yes or no")
+        SINGLE = "single", gettext_lazy("single choice")
+        MULTIPLE = "multiple", gettext_lazy("multiple choice")
+        LIKERT = "likert", gettext_lazy("agreement on a scale (Likert)")
+        NUMBER = "number", gettext_lazy("a whole number")
+        MONTH = "month", gettext_lazy("a month and year")
 
     class Protection(models.TextChoices):
-        DEVICE = "device", "changed by chance on the device"
-        PUBLICATION = "publication", "sent as given, kept encrypted, published only as totals changed by chance"
+        DEVICE = "device", gettext_lazy("changed by chance on the device")
+        PUBLICATION = (
+            "publication",
+            gettext_lazy("sent as given, kept encrypted, published only as totals changed by chance"),
+        )
 
     class Wanted(models.TextChoices):
         """What of a number that is changed on the device can be estimated: the channel is made for it."""
 
-        MEAN = "mean", "the mean"
-        DISTRIBUTION = "distribution", "how answers are spread"
+        MEAN = "mean", gettext_lazy("the mean")
+        DISTRIBUTION = "distribution", gettext_lazy("how answers are spread")
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="questions")
     position = models.PositiveSmallIntegerField(default=1)
     name = models.CharField(
         max_length=20,
-        validators=[RegexValidator(r"^[a-z][a-z0-9_]*$", "Small letters, digits and _, a letter first.")],
-        help_text="Its key in reports, such as q1.",
+        validators=[RegexValidator(r"^[a-z][a-z0-9_]*$", gettext_lazy("Small letters, digits and _, a letter first."))],
+        help_text=gettext_lazy("Its key in reports, such as q1."),
     )
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.YES_NO)
     protection = models.CharField(max_length=12, choices=Protection, default=Protection.DEVICE)
     text = models.CharField(max_length=300)
-    label = models.CharField(max_length=80, help_text="A short form, for tables.")
+    label = models.CharField(max_length=80, help_text=gettext_lazy("A short form, for tables."))
     help = models.CharField(max_length=300, blank=True)
     choices = models.TextField(
-        blank=True, help_text="One a line. Leave empty for yes or no, and for the five usual points of agreement."
+        blank=True,
+        help_text=gettext_lazy("One a line. Leave empty for yes or no, and for the five usual points of agreement."),
     )
-    least = models.IntegerField(null=True, blank=True, help_text="The least number that counts.")
-    most = models.IntegerField(null=True, blank=True, help_text="The greatest number that counts.")
-    unit = models.CharField(max_length=40, blank=True, help_text="What the number counts, such as days.")
+    least = models.IntegerField(null=True, blank=True, help_text=gettext_lazy("The least number that counts."))
+    most = models.IntegerField(null=True, blank=True, help_text=gettext_lazy("The greatest number that counts."))
+    unit = models.CharField(max_length=40, blank=True, help_text=gettext_lazy("What the number counts, such as days."))
     wanted = models.CharField(
         max_length=12,
         choices=Wanted,
         default=Wanted.MEAN,
-        help_text="Of a number or month that is changed on the device.",
+        help_text=gettext_lazy("Of a number or month that is changed on the device."),
     )
     group = models.CharField(
-        max_length=20, blank=True, help_text="Neighbouring scales with the same choices and group stand as one matrix."
+        max_length=20,
+        blank=True,
+        help_text=gettext_lazy("Neighbouring scales with the same choices and group stand as one matrix."),
     )
-    group_text = models.CharField(max_length=300, blank=True, help_text="What stands above the matrix.")
+    group_text = models.CharField(max_length=300, blank=True, help_text=gettext_lazy("What stands above the matrix."))
     asked_if = models.CharField(
-        max_length=20, blank=True, help_text="The name of an earlier question on whose answer this one depends."
+        max_length=20,
+        blank=True,
+        help_text=gettext_lazy("The name of an earlier question on whose answer this one depends."),
     )
     asked_if_answers = models.JSONField(
-        default=list, blank=True, help_text="The numbers of the answers, from 0, after which this one is asked."
+        default=list,
+        blank=True,
+        help_text=gettext_lazy("The numbers of the answers, from 0, after which this one is asked."),
     )
     picture = models.ForeignKey(Picture, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
-    picture_text = models.CharField(max_length=300, blank=True, help_text="What the picture shows, in words.")
-    may_decline = models.BooleanField("offers “Prefer not to say”", default=False)
+    picture_text = models.CharField(
+        max_length=300, blank=True, help_text=gettext_lazy("What the picture shows, in words.")
+    )
+    may_decline = models.BooleanField(gettext_lazy("offers “Prefer not to say”"), default=False)
     epsilon = EpsilonField(
-        "loss of one answer, ε",
+        gettext_lazy("loss of one answer, ε"),
         default=1,
         validators=[MinValueValidator(LEAST_EPSILON)],
-        help_text="1 sends 73 of 100 yes answers as yes, 27 as no.",
+        help_text=gettext_lazy("1 sends 73 of 100 yes answers as yes, 27 as no."),
     )
 
     class Meta:
@@ -318,10 +350,8 @@ class Question(models.Model):
 
     @property
     def options(self) -> list[str]:
-        """Return what can be answered, declining last."""
-        lines = [line.strip() for line in self.choices.splitlines() if line.strip()]
-        given = lines or documents.USUAL_CHOICES.get(self.kind, [])
-        return [*given, documents.DECLINE] if self.may_decline else list(given)
+        """Return what can be answered: the choices, then declining, then "Not asked"."""
+        return documents.options_of(self)
 
     def clean(self) -> None:
         try:

@@ -7,9 +7,12 @@ import datetime
 from fractions import Fraction
 from typing import Any
 
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
 from dpengine.privacy import Cost, epsilon_above, plain
-from surveys.design import changes, documents, terms
-from surveys.design.models import Panel, Plan, Question, Study, Unit
+from surveys.design import changes, documents, site, terms
+from surveys.design.models import Panel, Plan, Question, SiteLimits, Study, Unit
 from surveys.design.refusals import CannotOpen
 from surveys.ledger import services as ledger
 from surveys.ledger.models import Budget, Side
@@ -26,16 +29,30 @@ def hold_panel(study: Study) -> None:
 def refuse_unfit(study: Study, today: datetime.date) -> None:
     """Refuse what can be told before the Plan is composed."""
     if not study.questions.exists():
-        raise CannotOpen(f"“{study}” has no questions yet.")
+        raise CannotOpen(_("“%(study)s” has no questions yet.") % {"study": study})
     if study.closes_on is not None and study.closes_on < today:
-        raise CannotOpen(f"“{study}” has its last day in the past: {study.closes_on}.")
+        text = _("“%(study)s” has its last day in the past: %(day)s.")
+        raise CannotOpen(text % {"study": study, "day": study.closes_on})
     if study.retires_on is not None and study.retires_on <= today:
-        raise CannotOpen(f"“{study}” is to be retired on {study.retires_on:%-d %B %Y}: choose a day after today.")
+        text = _("“%(study)s” is to be retired on %(day)s: choose a day after today.")
+        raise CannotOpen(text % {"study": study, "day": date_format(study.retires_on, "DATE_FORMAT")})
     for problem in terms.problems(study).values():
-        raise CannotOpen(f"“{study}” cannot be opened. {problem}")
+        raise _cannot_open(study, problem)
+    _refuse_beyond_limits(study, site.hold_limits())
+
+
+def _refuse_beyond_limits(study: Study, limits: SiteLimits) -> None:
+    """Hold the draft to the site's limits as they are now: whoever changes them waits until this wave has opened."""
+    if problem := terms.problem_of_cap(study, limits):
+        raise _cannot_open(study, problem)
     for question in study.questions.filter(protection=Question.Protection.DEVICE):
-        if problem := terms.problem_of_epsilon(study, question.epsilon):
-            raise CannotOpen(f"“{study}”, {question.name}: {problem}")
+        if problem := terms.problem_of_epsilon(study, question.epsilon, limits):
+            parts = {"study": study, "question": question.name, "problem": problem}
+            raise CannotOpen(_("“%(study)s”, %(question)s: %(problem)s") % parts)
+
+
+def _cannot_open(study: Study, problem: str) -> CannotOpen:
+    return CannotOpen(_("“%(study)s” cannot be opened. %(problem)s") % {"study": study, "problem": problem})
 
 
 def frozen(study: Study) -> str:
@@ -44,7 +61,7 @@ def frozen(study: Study) -> str:
         content = documents.compose(study)
         documents.verify(content)
     except (ValueError, documents.Unsound) as error:
-        raise CannotOpen(f"“{study}” cannot be opened. {error}") from error
+        raise _cannot_open(study, str(error)) from error
     if (first := study.plans.first()) is not None:
         _refuse_changed_terms(first.content, content)
         _refuse_another_cap(study, first.content["caps"], content["caps"])
@@ -55,21 +72,26 @@ def _refuse_changed_terms(first: dict[str, Any], new: dict[str, Any]) -> None:
     """All waves of a study share its address, what its cap counts, and who may read the results."""
     for term in LASTING_TERMS:
         if first[term] != new[term]:
-            raise CannotOpen(f"“{new['title']}”: {term} has been {first[term]} since wave 1; it cannot change.")
+            parts = {"study": new["title"], "term": term, "then": first[term]}
+            raise CannotOpen(_("“%(study)s”: %(term)s has been %(then)s since wave 1; it cannot change.") % parts)
 
 
 def _refuse_another_cap(study: Study, first: dict[str, Any], new: dict[str, Any]) -> None:
     """The cap is what the ledger holds: it can have been lowered since wave 1, with a reason, and nothing else."""
-    for term, name in (("central_delta", "the δ of the cap"), ("panel", "the panel")):
+    for term, text in (
+        ("central_delta", _("“%(study)s”: the δ of the cap has been %(then)s since wave 1; it cannot change.")),
+        ("panel", _("“%(study)s”: the panel has been %(then)s since wave 1; it cannot change.")),
+    ):
         if first.get(term) != new.get(term):
-            then = first.get(term, changes.NOTHING)
-            raise CannotOpen(f"“{study}”: {name} has been {then} since wave 1; it cannot change.")
+            raise CannotOpen(text % {"study": study, "then": first.get(term, _(changes.NOTHING))})
     budget = study.budget
     if budget is not None and budget.cap != next(iter(terms.budget_cap(study).values())):
-        raise CannotOpen(
-            f"“{study}”: the cap in the ledger is {budget.measure} {plain(budget.cap)}, and not what the draft's "
-            f"ε {plain(study.cap)} makes. A cap can only be lowered, with a reason."
+        text = _(
+            "“%(study)s”: the cap in the ledger is %(sign)s %(cap)s, and not what the draft's ε %(draft)s makes. A cap "
+            "can only be lowered, with a reason."
         )
+        parts = {"sign": budget.measure, "cap": plain(budget.cap), "draft": plain(study.cap)}
+        raise CannotOpen(text % {"study": study, **parts})
 
 
 def open_budget(capped: Study | Panel, name: str, *, unit: str, who: str, now: datetime.datetime) -> Budget:

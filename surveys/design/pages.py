@@ -13,6 +13,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from surveys.design import services, wording
 from surveys.design.forms import LONGEST_WHY
@@ -24,30 +27,30 @@ REFUSALS = (services.Refused, LedgerRefused)  # their texts are for people
 
 class WhyForm(forms.Form):
     why = forms.CharField(
-        label="Why",
+        label=gettext_lazy("Why"),
         max_length=LONGEST_WHY,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Everyone can read it in the ledger, with your name and the day.",
+        help_text=gettext_lazy("Everyone can read it in the ledger, with your name and the day."),
     )
 
 
 class RetireForm(WhyForm):
     why = forms.CharField(
-        label="Why",
+        label=gettext_lazy("Why"),
         max_length=services.LONGEST_REASON,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Everyone can read it in the registry and in the ledger, with your name and the day.",
+        help_text=gettext_lazy("Everyone can read it in the registry and in the ledger, with your name and the day."),
     )
 
 
 class CapForm(WhyForm):
-    new = forms.DecimalField(label="The new cap, ε", decimal_places=EpsilonField.places, max_digits=12)
+    new = forms.DecimalField(label=gettext_lazy("The new cap, ε"), decimal_places=EpsilonField.places, max_digits=12)
     field_order = ("new", "why")
 
 
 class WeekForm(WhyForm):
     weekly = forms.DecimalField(
-        label="At most in any seven days", required=False, decimal_places=RhoField.places, max_digits=15
+        label=gettext_lazy("At most in any seven days"), required=False, decimal_places=RhoField.places, max_digits=15
     )
     field_order = ("weekly", "why")
 
@@ -57,9 +60,9 @@ class Act:
     """Something that an admin does to one study or panel, for a reason that is written down."""
 
     name: str  # the last part of its page's address
-    title: str
-    button: str
-    done: str
+    title: str | Promise
+    button: str | Promise
+    done: str | Promise
     form: type[WhyForm]
     means: Callable[[Any], list[str]]
     fits: Callable[[Any], bool]  # whether it can be done at all, as things are
@@ -69,9 +72,9 @@ class Act:
 
 RETIRE = Act(
     name="retire",
-    title="Retire this study",
-    button="Retire, and erase the answers",
-    done="is retired.",
+    title=gettext_lazy("Retire this study"),
+    button=gettext_lazy("Retire, and erase the answers"),
+    done=gettext_lazy("“%(name)s” is retired."),
     form=RetireForm,
     means=wording.retiring_means,
     fits=lambda study: study.budget_id is not None and not study.is_retired,
@@ -80,9 +83,9 @@ RETIRE = Act(
 )
 LOWER = Act(
     name="lower-cap",
-    title="Lower the cap",
-    button="Lower the cap",
-    done="has a lower cap.",
+    title=gettext_lazy("Lower the cap"),
+    button=gettext_lazy("Lower the cap"),
+    done=gettext_lazy("“%(name)s” has a lower cap."),
     form=CapForm,
     means=lambda study: wording.lowering_means(study, study.cap),
     fits=lambda study: study.budget_id is not None and not study.is_retired,
@@ -90,9 +93,9 @@ LOWER = Act(
 )
 LIMIT = Act(
     name="weekly-limit",
-    title="Limit a week",
-    button="Set the limit",
-    done="has a new limit for a week.",
+    title=gettext_lazy("Limit a week"),
+    button=gettext_lazy("Set the limit"),
+    done=gettext_lazy("“%(name)s” has a new limit for a week."),
     form=WeekForm,
     means=wording.limiting_means,
     fits=lambda study: study.budget_id is not None and not study.is_retired,
@@ -100,9 +103,9 @@ LIMIT = Act(
 )
 PANEL_LOWER = Act(
     name="lower-cap",
-    title="Lower the cap for publications",
-    button="Lower the cap",
-    done="has a lower cap for publications.",
+    title=gettext_lazy("Lower the cap for publications"),
+    button=gettext_lazy("Lower the cap"),
+    done=gettext_lazy("“%(name)s” has a lower cap for publications."),
     form=CapForm,
     means=lambda panel: wording.lowering_means(panel, panel.cap),
     fits=lambda panel: panel.central_budget_id is not None,
@@ -110,9 +113,9 @@ PANEL_LOWER = Act(
 )
 PANEL_LOWER_ANSWERS = Act(
     name="lower-answers-cap",
-    title="Lower the cap for answers",
-    button="Lower the cap",
-    done="has a lower cap for answers.",
+    title=gettext_lazy("Lower the cap for answers"),
+    button=gettext_lazy("Lower the cap"),
+    done=gettext_lazy("“%(name)s” has a lower cap for answers."),
     form=CapForm,
     means=lambda panel: wording.lowering_means(panel, panel.local_cap),
     fits=lambda panel: panel.central_budget_id is not None,
@@ -152,11 +155,11 @@ def act_page(site: admin.ModelAdmin, request: HttpRequest, act: Act, found: mode
     """Show what an act does and ask why; do it when that is told."""
     back = HttpResponseRedirect(reverse(f"admin:{found._meta.label_lower.replace('.', '_')}_change", args=[found.pk]))
     if not act.fits(found):
-        messages.error(request, f"“{found}”: this cannot be done now. Nothing was changed.")
+        messages.error(request, _("“%(name)s”: this cannot be done now. Nothing was changed.") % {"name": found})
         return back
     form = act.form(request.POST or None)
     if form.is_valid() and done(request, act, found, form):
-        messages.success(request, f"“{found}” {act.done}")
+        messages.success(request, str(act.done) % {"name": found})
         return back
     context = {
         **site.admin_site.each_context(request),

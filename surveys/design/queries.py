@@ -3,16 +3,20 @@
 import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
-from math import floor
+from math import ceil, floor
 from typing import Any
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
-from surveys.design import documents
-from surveys.design.models import Plan, Study
+from dpengine.local.distribution import Distribution
+from dpengine.local.number import NumberChannel
+from dpengine.local.one_of import OneOf
+from surveys.design import documents, site, terms
+from surveys.design.models import Picture, Plan, Question, SiteLimits, Study
 
 
 def latest_plan(slug: str) -> Plan | None:
@@ -25,6 +29,15 @@ def plan_of(*, slug: str, digest: str) -> Plan | None:
     return Plan.objects.filter(study__slug=slug, digest=digest).first()
 
 
+def earlier_digests(plan: Plan) -> list[str]:
+    """Return the digests of a study's Plans before this one: what an old link names."""
+    return list(Plan.objects.filter(study=plan.study_id, wave__lt=plan.wave).values_list("digest", flat=True))
+
+
+def picture(sha256: str) -> Picture | None:
+    return Picture.objects.filter(sha256=sha256).first()
+
+
 def studies() -> QuerySet[Study]:
     """Return all studies, drafts too."""
     return Study.objects.all()
@@ -33,6 +46,44 @@ def studies() -> QuerySet[Study]:
 def published_studies() -> QuerySet[Study]:
     """Return the studies that have opened at least once."""
     return Study.objects.filter(plans__isnull=False).distinct()
+
+
+def site_limits() -> SiteLimits:
+    """Return what every draft and every opening of the site is held to, as it is now."""
+    return SiteLimits.objects.filter(pk=1).first() or site.usual_limits()
+
+
+def allowed_epsilon(study: Study, limits: SiteLimits | None = None) -> tuple[Decimal, Decimal]:
+    """Return the least and the greatest ε an answer of this study may have: its own limits and the site's both hold."""
+    return terms.allowed_epsilon(study, limits or site_limits())
+
+
+def publication_terms(study: Study) -> dict[str, Any]:
+    """Return when and at what cost a study publishes, as its Plan says or would say."""
+    return terms.publication(study)
+
+
+def drafts() -> QuerySet[Study]:
+    """Return the studies whose present wave has not opened, and still may."""
+    return Study.objects.filter(retired_on=None).exclude(plans__wave=F("wave"))
+
+
+def drafts_beyond(limits: SiteLimits) -> list[tuple[Study, str]]:
+    """Return the drafts that could not open within these limits, and why not."""
+    found = []
+    for study in drafts().prefetch_related("questions"):
+        outside = (_outside(study, question, limits) for question in study.questions.all())
+        problems = [terms.problem_of_cap(study, limits), *outside]
+        if problem := next(filter(None, problems), ""):
+            found.append((study, problem))
+    return found
+
+
+def _outside(study: Study, question: Question, limits: SiteLimits) -> str:
+    if question.protection != Question.Protection.DEVICE:
+        return ""
+    problem = terms.problem_of_epsilon(study, question.epsilon, limits)
+    return f"{question.name}: {problem}" if problem else ""
 
 
 def plans() -> QuerySet[Plan]:
@@ -116,6 +167,7 @@ class Odds:
     own: Fraction  # chance that the report holds the answer that was given
     other: Fraction  # chance that it holds this answer when another was given
     luck: Fraction  # chance that it would hold it if it had nothing to do with the answer
+    options: int = 0  # of several ticks: how many options there are, of which a report is about one
 
     @property
     def own_of_hundred(self) -> int:
@@ -131,8 +183,16 @@ class Odds:
 
 
 def odds_of(question: dict[str, Any]) -> list[Odds]:
-    """Return the odds of every choice of a Plan's question."""
+    """Return the odds of every choice of a Plan's question: none of a number, of which no choice is kept or turned.
+
+    Of several ticks they are those of one option's tick, once chance has chosen the option.
+    """
     channel = documents.channels({"questions": [question]})[question["name"]]
+    if isinstance(channel, NumberChannel | Distribution):
+        return []
+    if isinstance(channel, OneOf):
+        tick = channel.margin
+        return [Odds(2, 1, tick.truth, tick.lie, Fraction(1, 2), channel.options)] * channel.options
     size = question["channel"].get("size", 1)
     luck = Fraction(size, channel.choices)
     return [Odds(channel.choices, size, margin.truth, margin.lie, luck) for margin in channel.margins()]
@@ -148,3 +208,11 @@ def of_hundred(share: Fraction) -> int:
     """Return a share as people of 100; 0 and 100 only where it is exactly that. Twin of odds.js."""
     rounded = floor(share * 100 + Fraction(1, 2))
     return min(99, max(1, rounded)) if 0 < share < 1 else rounded
+
+
+def at_most_of_hundred(share: Fraction) -> int:
+    """Return a share as people of 100 who are meant by "at most": rounded up, so that the words stay true.
+
+    Twin of odds.js.
+    """
+    return ceil(share * 100)

@@ -10,17 +10,78 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from dpengine.privacy import plain
 from surveys.design import changes, documents, opening, terms
+from surveys.design.decisions import NotDecided as NotDecided
+from surveys.design.decisions import decide as decide
+from surveys.design.documents import loss_of_plan as loss_of_plan
+from surveys.design.drafts import (
+    add_questions,
+    delete_question,
+    drop_translation,
+    duplicate_question,
+    editing,
+    move_question,
+    new_draft,
+    order_questions,
+    restore_question,
+    save_question,
+    save_study,
+    save_translation,
+    set_protections,
+)
+from surveys.design.drafts import free_name as free_name
+from surveys.design.fitness import (
+    Consequence,
+    Problem,
+    consequence_of,
+    draft_content,
+    problem_of,
+    problems_of,
+)
+from surveys.design.holding import day_said, hold, lock_draft
+from surveys.design.holding import record_changes as record_changes
+from surveys.design.kinds import said_in as said_in
 from surveys.design.models import Panel, Plan, Question, Study, Unit
+from surveys.design.pictures import keep_picture
 from surveys.design.refusals import CannotOpen, Refused
+from surveys.design.site import problems_of_limits as problems_of_limits
+from surveys.design.site import set_site_limits as set_site_limits
+from surveys.design.texts import content_from as content_from
+from surveys.design.texts import missing as missing
+from surveys.design.texts import parts as parts
 from surveys.each import for_each
 from surveys.ledger import queries as accounts
 from surveys.ledger import services as ledger
-from surveys.ledger.models import Entry, Side
+from surveys.ledger.models import Side
 
-__all__ = ["CannotOpen", "Refused"]
+__all__ = [  # of what stands in modules of its own, and is entered here
+    "CannotOpen",
+    "Consequence",
+    "Problem",
+    "Refused",
+    "add_questions",
+    "consequence_of",
+    "delete_question",
+    "draft_content",
+    "drop_translation",
+    "duplicate_question",
+    "editing",
+    "keep_picture",
+    "lock_draft",
+    "move_question",
+    "new_draft",
+    "order_questions",
+    "problem_of",
+    "problems_of",
+    "restore_question",
+    "save_question",
+    "save_study",
+    "save_translation",
+    "set_protections",
+]
 
 RULE = "the study's rule"  # who retires a study, when nobody does
 LONGEST_REASON = Study._meta.get_field("retired_because").max_length or 0
@@ -35,27 +96,18 @@ def draft_study(*, study: dict[str, Any], questions: list[dict[str, Any]]) -> St
     return made
 
 
-def lock_draft(*, study_id: int) -> Study:
-    """Hold a study until the transaction ends, so that it stays a draft; CannotOpen if it no longer is one."""
-    study = _hold(study_id)
-    if study.is_retired:
-        raise CannotOpen(f"“{study}” was retired on {_day(study.retired_on)}: it takes no answers any more.")
-    if study.plan is not None:
-        raise CannotOpen(f"“{study}” is open already, or was; begin a new wave to ask again.")
-    return study
-
-
 def lock_panel(*, panel_id: int, editing: Collection[str]) -> Panel:
     """Hold a panel until the transaction ends, so that none of its terms is edited that its budgets hold."""
     panel = Panel.objects.select_for_update(of=("self",)).get(pk=panel_id)
     if panel.central_budget_id is not None and {"slug", *changes.PANEL_TERMS} & set(editing):
-        raise Refused(f"“{panel}” has met a study: its terms stay, and its caps can only be lowered.")
+        text = _("“%(panel)s” has met a study: its terms stay, and its caps can only be lowered.")
+        raise Refused(text % {"panel": panel})
     return panel
 
 
 @transaction.atomic
-def open_study(*, study_id: int, who: str, now: datetime.datetime) -> Plan:
-    """Freeze the draft into a Plan and begin to take answers.
+def open_study(*, study_id: int, who: str, now: datetime.datetime, seen: str = "") -> Plan:
+    """Freeze the draft into a Plan and begin to take answers. `seen`: the fingerprint of what was looked at, if any.
 
     From here on nothing about this wave can change. The study's central budget is opened with its first wave and
     its cap holds for all of them. In a panel the wave's local ε is charged first: if it cannot be paid, nothing opens.
@@ -64,6 +116,8 @@ def open_study(*, study_id: int, who: str, now: datetime.datetime) -> Plan:
     opening.hold_panel(study)
     opening.refuse_unfit(study, today)
     document = opening.frozen(study)
+    if seen and seen != documents.digest(document):
+        raise CannotOpen(_("The draft has changed since you looked at it. Nothing was opened: look at it again."))
     opening.pay_panel(study, document, who=who, now=now)
     if study.budget is None:
         study.budget = opening.open_budget(study, f"study:{study.slug}", unit=study.unit, who=who, now=now)
@@ -99,14 +153,17 @@ def close_due(*, today: datetime.date) -> list[int]:
 @transaction.atomic
 def begin_wave(*, study_id: int) -> Study:
     """Make the study a draft again, for its next wave, once the present one has closed."""
-    study = _hold(study_id)
+    study = hold(study_id)
     plan = study.plan
     if study.is_retired:
-        raise CannotOpen(f"“{study}” was retired on {_day(study.retired_on)}: it has no further wave.")
+        text = _("“%(study)s” was retired on %(day)s: it has no further wave.")
+        raise CannotOpen(text % {"study": study, "day": day_said(study.retired_on)})
     if plan is None:
-        raise CannotOpen(f"“{study}” has not opened its wave {study.wave} yet: change the draft.")
+        text = _("“%(study)s” has not opened its wave %(wave)s yet: change the draft.")
+        raise CannotOpen(text % {"study": study, "wave": study.wave})
     if plan.is_open:
-        raise CannotOpen(f"“{study}” is still collecting wave {study.wave}: close it first.")
+        text = _("“%(study)s” is still collecting wave %(wave)s: close it first.")
+        raise CannotOpen(text % {"study": study, "wave": study.wave})
     study.wave += 1
     study.closes_on = None
     study.save(update_fields=["wave", "closes_on"])
@@ -114,34 +171,11 @@ def begin_wave(*, study_id: int) -> Study:
 
 
 @transaction.atomic
-def record_changes(
-    *, of: Study | Panel, before: changes.Terms, who: str, why: str, now: datetime.datetime
-) -> list[Entry]:
-    """Write down what of a saved study's or panel's terms is no longer as it was, a row each."""
-    if isinstance(of, Study):
-        after, budget_id, name = changes.terms_of(of), of.budget_id, of.slug
-    else:
-        after, budget_id, name = changes.terms_of_panel(of), of.central_budget_id, f"panel {of.slug}"
-    return [
-        ledger.record(
-            budget_id=budget_id,
-            what=f"{name}: {change.what}",
-            old=change.old,
-            new=change.new,
-            why=why,
-            who=who,
-            now=now,
-        )
-        for change in changes.differences(before, after)
-    ]
-
-
-@transaction.atomic
 def lower_cap(*, study_id: int, new: Decimal, who: str, why: str, now: datetime.datetime) -> Study:
     """Lower a study's cap for good: not below what is spent. What is frozen in Plans stays as it was."""
-    study = _hold(study_id)
+    study = hold(study_id)
     if study.budget_id is None:
-        raise Refused(f"“{study}” has not opened yet: change the cap in the draft.")
+        raise Refused(_("“%(study)s” has not opened yet: change the cap in the draft.") % {"study": study})
     _refuse_no_fall(study.cap, new)
     ledger.lower_cap(budget_id=study.budget_id, **_lowered(study, new), who=who, why=why, now=now)
     study.cap = new
@@ -154,7 +188,7 @@ def lower_panel_cap(*, panel_id: int, side: Side, new: Decimal, who: str, why: s
     """Lower a panel's cap, for publications or for answers, for good."""
     panel = Panel.objects.select_for_update().get(pk=panel_id)
     if panel.central_budget_id is None:
-        raise Refused(f"“{panel}” has not met a study yet: change the cap itself.")
+        raise Refused(_("“%(panel)s” has not met a study yet: change the cap itself.") % {"panel": panel})
     if side == Side.LOCAL:
         _refuse_no_fall(panel.local_cap, new)
         ledger.lower_cap(budget_id=_budget_of(panel.local_budget_id), epsilon=new, who=who, why=why, now=now)
@@ -169,7 +203,8 @@ def lower_panel_cap(*, panel_id: int, side: Side, new: Decimal, who: str, why: s
 
 def _refuse_no_fall(old: Decimal, new: Decimal) -> None:
     if not (new.is_finite() and 0 < new < old):
-        raise Refused(f"The new cap must be above 0 and below {plain(old)}; it is {new}. Nothing was changed.")
+        text = _("The new cap must be above 0 and below %(cap)s; it is %(new)s. Nothing was changed.")
+        raise Refused(text % {"cap": plain(old), "new": new})
 
 
 def _lowered(capped: Study | Panel, new: Decimal) -> dict[str, Any]:
@@ -180,9 +215,9 @@ def _lowered(capped: Study | Panel, new: Decimal) -> dict[str, Any]:
 @transaction.atomic
 def set_weekly_limit(*, study_id: int, weekly: Decimal | None, who: str, why: str, now: datetime.datetime) -> Study:
     """Set what publications may cost in any seven days, in the cap's own measure; None for no limit."""
-    study = _hold(study_id)
+    study = hold(study_id)
     if study.budget_id is None:
-        raise Refused(f"“{study}” has not opened yet: set the limit when it has.")
+        raise Refused(_("“%(study)s” has not opened yet: set the limit when it has.") % {"study": study})
     ledger.set_weekly_limit(budget_id=study.budget_id, weekly=weekly, who=who, why=why, now=now)
     return study
 
@@ -193,13 +228,15 @@ def retire(*, study_id: int, because: str, who: str, now: datetime.datetime) -> 
 
     Its open wave closes and its budget with it, in this transaction; each room then erases what it holds.
     """
-    study, because = _hold(study_id), because.strip()
+    study, because = hold(study_id), because.strip()
     if study.is_retired:
         return study
     if study.budget_id is None:
-        raise Refused(f"“{study}” has never opened: there is nothing to retire. Delete the draft.")
+        text = _("“%(study)s” has never opened: there is nothing to retire. Delete the draft.")
+        raise Refused(text % {"study": study})
     if not 1 <= len(because) <= LONGEST_REASON:
-        raise Refused(f"Say why in 1 to {LONGEST_REASON} characters; there are {len(because)}. Nothing was retired.")
+        text = _("Say why in 1 to %(most)s characters; there are %(count)s. Nothing was retired.")
+        raise Refused(text % {"most": LONGEST_REASON, "count": len(because)})
     for plan_id in study.plans.filter(closed_on=None).values_list("pk", flat=True):
         close_plan(plan_id=plan_id, today=_date(now))
     ledger.retire_budget(budget_id=study.budget_id, who=who, why=because, now=now)
@@ -228,7 +265,7 @@ def retire_spent(*, now: datetime.datetime, is_unfinished: Callable[[Study], boo
 
     @transaction.atomic
     def retire_one(study: Study) -> int | None:
-        _hold(study.pk)
+        hold(study.pk)
         ledger.lock(_budget_of(study.budget_id))  # as who publishes does: what was just paid for is seen
         if is_unfinished(study):
             return None
@@ -241,10 +278,6 @@ def retire_spent(*, now: datetime.datetime, is_unfinished: Callable[[Study], boo
 def _is_spent(study: Study) -> bool:
     """Tell whether a study's cap is reached; then it stays so."""
     return not accounts.account(_budget_of(study.budget_id)).can_pay(terms.least_cost())
-
-
-def _hold(study_id: int) -> Study:
-    return Study.objects.select_for_update(of=("self",)).get(pk=study_id)
 
 
 def _budget_of(budget_id: int | None) -> int:
@@ -260,7 +293,3 @@ def _date(now: datetime.datetime) -> datetime.date:
 def _eve(day: datetime.date | None) -> datetime.date | None:
     """Return the last day before a retirement: answers that come on it would be erased unread."""
     return day - datetime.timedelta(days=1) if day else None
-
-
-def _day(day: datetime.date | None) -> str:
-    return f"{day:%-d %B %Y}" if day else ""

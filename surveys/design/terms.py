@@ -12,13 +12,16 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
 from dpengine.accounting.concentrated import rho_of
 from dpengine.privacy import Cost, plain
 
 if TYPE_CHECKING:
-    from surveys.design.models import Panel, Study
+    from surveys.design.models import Panel, SiteLimits, Study
 
-RESERVED = {"ledger"}  # /registry/ledger.json is the ledger of all studies
+RESERVED = {"ledger", "new"}  # /registry/ledger.json is the ledger of all studies, /studies/new/ begins one
 LEAST_ASKED = Decimal("0.001")  # ε of the smallest publication that can be asked for: with less left, a cap is reached
 
 
@@ -78,35 +81,35 @@ def least_cost() -> Cost:
 def problems(study: "Study") -> dict[str, str]:
     """Return what of a study's terms cannot be, by field; nothing if all can."""
     found = {**_problems_of_publication(study), **_problems_of_days(study), **_problems_of_limits(study)}
-    taken = {"slug": f"“{study.slug}” is a file of the registry; choose another."} if study.slug in RESERVED else {}
+    text = _("“%(slug)s” is a file of the registry; choose another.")
+    taken = {"slug": text % {"slug": study.slug}} if study.slug in RESERVED else {}
     return found | taken | _problems_of_panel(study)
 
 
 def _problems_of_publication(study: "Study") -> dict[str, str]:
     if study.rule == "continual" and not is_concentrated(study):
-        return {"rule": "Publications paid on the first day need a cap with a δ; it is a cap without one."}
+        return {"rule": _("Publications paid on the first day need a cap with a δ; it is a cap without one.")}
     if study.cap is None or study.release_epsilon is None or study.release_epsilon <= study.cap:
         return {}
     cap, cost = _said(study.cap), _said(study.release_epsilon)
-    return {"release_epsilon": f"One publication must cost at most the cap of {cap}; it is {cost}."}
+    text = _("One publication must cost at most the cap of %(cap)s; it is %(cost)s.")
+    return {"release_epsilon": text % {"cap": cap, "cost": cost}}
 
 
 def _problems_of_days(study: "Study") -> dict[str, str]:
     if study.retires_on is None or study.closes_on is None or study.closes_on < study.retires_on:
         return {}
-    return {
-        "retires_on": f"Retirement must come after the last day of collecting, {study.closes_on:%-d %B %Y}; "
-        f"it is {study.retires_on:%-d %B %Y}."
-    }
+    text = _("Retirement must come after the last day of collecting, %(last)s; it is %(day)s.")
+    last, day = (date_format(each, "DATE_FORMAT") for each in (study.closes_on, study.retires_on))
+    return {"retires_on": text % {"last": last, "day": day}}
 
 
 def _problems_of_limits(study: "Study") -> dict[str, str]:
     floor, ceiling = study.epsilon_floor, study.epsilon_ceiling
     if floor is None or ceiling is None or floor <= ceiling:
         return {}
-    return {
-        "epsilon_ceiling": f"The greatest ε must be at least the least one, {_said(floor)}; it is {_said(ceiling)}."
-    }
+    text = _("The greatest ε must be at least the least one, %(least)s; it is %(most)s.")
+    return {"epsilon_ceiling": text % {"least": _said(floor), "most": _said(ceiling)}}
 
 
 def _problems_of_panel(study: "Study") -> dict[str, str]:
@@ -114,22 +117,37 @@ def _problems_of_panel(study: "Study") -> dict[str, str]:
     if study.panel is None:
         return {}
     if study.unit != "respondent-in-study":
-        return {"unit": f"A study of a panel must count one person in all waves; it is {study.get_unit_display()}."}
+        text = _("A study of a panel must count one person in all waves; it is %(unit)s.")
+        return {"unit": text % {"unit": study.get_unit_display()}}
     if study.neighbours != study.panel.neighbours:
-        return {
-            "neighbours": f"Neighbours must be those of the panel, {study.panel.neighbours}; it is {study.neighbours}."
-        }
+        text = _("Neighbours must be those of the panel, %(panel)s; it is %(study)s.")
+        return {"neighbours": text % {"panel": study.panel.neighbours, "study": study.neighbours}}
     if is_concentrated(study) and not is_concentrated(study.panel):
-        return {"cap_delta": "δ must be none in a panel whose cap has none; the panel pays for mechanisms without one."}
+        text = _("δ must be none in a panel whose cap has none; the panel pays for mechanisms without one.")
+        return {"cap_delta": text}
     return {}
 
 
-def problem_of_epsilon(study: "Study", epsilon: Decimal) -> str:
+def allowed_epsilon(study: "Study", limits: "SiteLimits") -> tuple[Decimal, Decimal]:
+    """Return the least and the greatest ε an answer of this study may have: its own limits and the site's both hold."""
+    return max(study.epsilon_floor, limits.epsilon_floor), min(study.epsilon_ceiling, limits.epsilon_ceiling)
+
+
+def problem_of_epsilon(study: "Study", epsilon: Decimal, limits: "SiteLimits") -> str:
     """Return why an answer of this study may not have this ε, or nothing if it may."""
-    floor, ceiling = study.epsilon_floor, study.epsilon_ceiling
+    floor, ceiling = allowed_epsilon(study, limits)
     if floor <= epsilon <= ceiling:
         return ""
-    return f"ε must be between {_said(floor)} and {_said(ceiling)}; it is {_said(epsilon)}."
+    text = _("ε must be between %(least)s and %(most)s; it is %(epsilon)s.")
+    return text % {"least": _said(floor), "most": _said(ceiling), "epsilon": _said(epsilon)}
+
+
+def problem_of_cap(study: "Study", limits: "SiteLimits") -> str:
+    """Return why a study may not open with its cap, or nothing if it may."""
+    if study.cap is None or study.cap <= limits.cap_ceiling:
+        return ""
+    text = _("The cap must be at most the site’s limit of %(most)s; it is %(cap)s.")
+    return text % {"most": _said(limits.cap_ceiling), "cap": _said(study.cap)}
 
 
 def _said(amount: Decimal | int) -> str:

@@ -11,6 +11,9 @@ from surveys.design.models import Plan
 from surveys.encryption import CannotOpen, open_sealed
 from surveys.intake import receipts
 from surveys.intake.models import OpenReport, Receipt
+from surveys.intake.pages import words as words_of_page  # also for the preview of a draft
+
+__all__ = ["words_of_page"]  # of what stands in a module of its own
 
 DIGEST_DIGITS = 64
 

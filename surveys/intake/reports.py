@@ -14,7 +14,9 @@ from typing import Annotated, Any
 
 import msgspec
 
-from dpengine.local.channels import Channel
+from dpengine.local.channels import PlanChannel
+from dpengine.local.one_of import OneOf
+from dpengine.local.subset import Subset
 from surveys.design import documents
 from surveys.design.documents import Given
 from surveys.design.models import Plan
@@ -103,13 +105,13 @@ def read_report(envelope: Envelope, plan: Plan) -> Report:
 
 
 @lru_cache(maxsize=256)
-def readers_of(plan_id: int, document: str) -> tuple[dict[str, Channel], dict[str, Given]]:
+def readers_of(plan_id: int, document: str) -> tuple[dict[str, PlanChannel], dict[str, Given]]:
     """Return what reads a Plan's answers; a Plan never changes, so neither does this."""
     content = documents.read(document)
     return documents.channels(content), documents.given(content)
 
 
-def _value(answers: dict[str, Any], name: str, reader: Channel | Given) -> Any:
+def _value(answers: dict[str, Any], name: str, reader: PlanChannel | Given) -> Any:
     if name not in answers:
         raise Refused(f"answers.{name}", f"expected {_expected(reader)}, got nothing")
     value = answers[name]
@@ -118,12 +120,14 @@ def _value(answers: dict[str, Any], name: str, reader: Channel | Given) -> Any:
     return value
 
 
-def _expected(reader: Channel | Given) -> str:
+def _expected(reader: PlanChannel | Given) -> str:
     if isinstance(reader, Given):
         return f"an integer from {reader.least} to {reader.most}"
-    if reader.document()["kind"] == "table":
-        return f"an integer from 0 to {reader.reports - 1}"  # type: ignore[union-attr]
-    return f"{reader.size} different integers from 0 to {reader.choices - 1} in rising order"  # type: ignore[union-attr]
+    if isinstance(reader, OneOf):
+        return f"an option from 0 to {reader.options - 1} and a bit, in a list"
+    if isinstance(reader, Subset):
+        return f"{reader.size} different integers from 0 to {reader.choices - 1} in rising order"
+    return f"an integer from 0 to {reader.reports - 1}"
 
 
 def _kind(value: Any) -> str:

@@ -9,9 +9,11 @@ type Table = { kind: 'table'; weights: number[][]; decoder?: Decoder };
 type Subset = { kind: 'subset'; choices: number; size: number; keep: number };
 /** One option and its bit: the loss is that of a subset, one of two. */
 type OneOf = { kind: 'one_of'; options: number; keep: number; choices?: 2; size?: 1 };
-/** Of a question with one answer. */
+/** Steps from 0 that have a row of weights, the rows, and what each report is worth: scale × steps. */
+type NumberChannel = { kind: 'number'; grid: number[]; weights: number[][]; decoder: (number | string)[]; scale: number | string };
+/** Of a question with one answer of several choices. */
 type Channel = Table | Subset;
-type AnyChannel = Channel | OneOf;
+type AnyChannel = Channel | OneOf | NumberChannel;
 
 /** e^ε as a fraction; integers above 2⁵³ − 1 as decimal strings. */
 type Loss = [number | string, number | string];
@@ -20,7 +22,7 @@ type Ratio = [bigint, bigint];
 
 type Question = {
   name: string;
-  kind: 'yes_no' | 'single' | 'likert' | 'number';
+  kind: 'yes_no' | 'single' | 'multiple' | 'likert' | 'number' | 'month';
   protection: 'device' | 'publication';
   text: string;
   label: string;
@@ -28,29 +30,47 @@ type Question = {
   choices: string[];
   /** 1: the last choice is "Prefer not to say". */
   decline: 0 | 1;
+  /** The last choice is "Not asked": what everyone answers after another answer to an earlier question. */
+  skipped?: 1;
+  asked_if?: { question: string; answers: number[] };
+  /** The matrix in which this scale is a row. */
+  group?: { name: string; text: string };
+  picture?: Picture;
   /** Of protection device. */
-  channel?: Channel;
+  channel?: AnyChannel;
   loss?: Loss;
-  /** Of a number, which is sent as given. */
+  /** Of a number, and of a month: year × 12 + (month − 1). */
   least?: number;
   most?: number;
   unit?: string;
+  /** What of a number, changed on the device, can be estimated; of a distribution, how many bins. */
+  wanted?: 'mean' | 'distribution';
+  bins?: number;
 };
-type DeviceQuestion = Question & { channel: Channel };
+/** Served at /pictures/<sha256>, and never another one. */
+type Picture = { sha256: string; type: string; width: number; height: number; text: string };
+type DeviceQuestion = Question & { channel: AnyChannel };
 type Plan = {
   format: 1;
+  slug: string;
+  wave: number;
   title: string;
   organisation: string;
   purpose: string;
   contact: string;
   language: string;
+  translations?: Record<string, Texts>;
+  /** Absent: one question a screen. */
+  layout?: 'page';
   questions: Question[];
   loss: Loss;
   /** ε as decimal strings of at most nine places. */
   caps: { central_epsilon: string; central_delta?: string; central_rho?: string };
   publication: { epsilon: string; smallest_batch: number; rho?: string };
 };
-type DevicePlan = Omit<Plan, 'questions'> & { questions: DeviceQuestion[] };
+/** A Plan's texts in another language; what is not in it stays as it is. */
+type Texts = { title?: string; organisation?: string; purpose?: string; questions?: Record<string, QuestionTexts> };
+type QuestionTexts = { text?: string; label?: string; help?: string; choices?: string[]; unit?: string; group?: string; picture?: string };
 /** Why there is no Plan to show. */
 type Reason = 'missing' | 'unreachable' | 'fingerprint';
 
@@ -59,28 +79,72 @@ type CheckedQuestion = { name: string; declared: Ratio; found: Ratio };
 type NumberedQuestion = CheckedQuestion & { number: number };
 type Checked = { questions: NumberedQuestion[]; declared: Ratio; found: Ratio };
 type Study = { plan: Plan; digest: string; checked: Checked; linked: boolean };
-type DeviceStudy = Omit<Study, 'plan'> & { plan: DevicePlan };
-/** The screens, and what a Plan with something sent as given needs beside them. */
-type Given = typeof import('./static/intake/given.js');
-type Screens = Omit<Given, 'verifyGiven' | 'read' | 'outside' | 'padding' | 'expectWords'> & Partial<Given>;
 
 /** One randomised value. */
 type Value = number | number[];
+/** A true answer: an index, the ticked ones in rising order, or a number's steps from `least` (as given: itself). */
+type Answer = number | number[];
+type Answers = ReadonlyMap<string, Answer>;
 /** What leaves the device. */
-type Message = { plan: string; report_id: string; answers: Record<string, Value> };
-type Pair = { question: Question; answer: number; value: Value };
+type Message = { plan: string; report_id: string; answers: Record<string, Answer | Value> };
+type Pair = { question: Question; answer: Answer; value: Value };
 type Accepted = { state: 'accepted'; receipt: string; day: string };
-type Outcome = Accepted | { state: 'conflict' | 'closed' | 'malformed' | 'later'; message: string };
+type Later = { state: 'later'; why: 'offline' | 'stranger' | 'busy'; message: string };
+type Outcome = Accepted | Later | { state: 'conflict' | 'closed' | 'malformed'; message: string };
 
 /** What sending reaches for: a test puts its own in place. */
 type Outside = { post?: typeof fetch; storage?: Storage | null };
+/** What form.js gives to receipt.js: where to send, and how to go on. */
+type Sending = {
+  slug: string;
+  title: (screen?: string) => void;
+  refuse: (reason: string, details?: string) => void;
+  /** Forget the answers: they have been sent, or refused. */
+  done: () => void;
+  outside?: Outside;
+  padding?: (plan: Plan, answers: ReadonlyMap<string, Answer>) => string;
+};
+/** A message on its way; its answers are empty when it waited here from an earlier visit. */
+type Visit = {
+  study: Study;
+  sending: Sending;
+  answers: Map<string, Answer>;
+  body: string;
+  /** Whether it has a line in the statement. */
+  listed: boolean;
+  wait: number;
+  timer?: ReturnType<typeof setTimeout>;
+  busy?: boolean;
+  over?: boolean;
+};
 /** What came back, and what had been sent. */
-type Acknowledged = { receipt: string; named: string; day: string; body: string };
+type Acknowledged = { receipt: string; named: string; day: string; body: string; keyed: boolean; listed: boolean };
+
+/** A study's key for draws; whether it was here before, and whether it is kept. */
+type StudyKey = { key: CryptoKey; before: boolean; kept: boolean };
+/** A line of my privacy statement: never an answer, never a report. */
+type Line = {
+  slug: string;
+  title: string;
+  wave: number;
+  digest: string;
+  day: string;
+  /** What was found of it, for what was changed on the device. */
+  loss: [string, string];
+  /** How many questions were sent as given. */
+  given: number;
+  /** Whether the study's key was here before. */
+  again: boolean;
+  state: 'unsure' | 'sent' | 'refused';
+  receipt?: string;
+};
+/** An unfinished form, kept because it was asked for. */
+type Draft = { title: string; until: string; answers: [string, Answer][] };
 /** Sample throws so far, and how many kept the example answer. */
 type Tally = { throws: number; kept: number };
 
 /**
  * How odds are told to people. flip: two answers, one for the other. spread: all others alike. uneven: depends on
- * the answer. several: more than one choice is sent.
+ * the answer. several: more than one choice is sent. one-of: a ticked option. ends, near: a number, for its mean or spread.
  */
-type Telling = 'flip' | 'flip-uneven' | 'spread' | 'uneven' | 'several';
+type Telling = 'flip' | 'flip-uneven' | 'spread' | 'uneven' | 'several' | 'one-of' | 'ends' | 'near';

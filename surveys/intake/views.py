@@ -6,42 +6,60 @@ from http import HTTPStatus
 
 import structlog
 from django.db import DatabaseError
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils import translation
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from surveys.compression import gzip_public
-from surveys.design import documents
 from surveys.design import queries as design
 from surveys.encryption import CannotOpen
-from surveys.intake import queries
+from surveys.intake import pages, queries
 from surveys.intake.reports import LARGEST_BODY, Refused, open_envelope, read_report
 from surveys.intake.services import accept
 
 INDENTS = re.compile(rb"\n\s+")
+PICTURES = ("image/png", "image/jpeg", "image/webp", "image/gif")  # no SVG: it may hold scripts
 log = structlog.get_logger(__name__)
 
 
 @require_safe
 @gzip_public
-def form(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the form's page. What it asks comes from the Plan, which the browser fetches and checks."""
+def form(request: HttpRequest, slug: str, language: str | None = None) -> HttpResponse:
+    """Show the form's page, in the language that its address names. What it asks, the browser fetches and checks."""
     plan = design.latest_plan(slug)
     if plan is None:
-        raise Http404("no study of this name has opened")
-    study = {name: plan.content[name] for name in ("slug", "title", "organisation")}
-    protections = {question["protection"] for question in plan.content["questions"]}
-    words = {
-        "device": documents.DEVICE in protections,
-        "given": documents.PUBLICATION in protections,
-        "words": " ".join(sorted(protections)),
-    }
-    closed = not plan.takes_answers(_today())
-    response = render(request, "intake/form.html", {"study": {**study, **words, "closed": closed}})
+        return _page(render(request, "intake/gone.html", {"why": "missing"}, status=HTTPStatus.NOT_FOUND))
+    spoken = pages.languages(plan.content)
+    if language == spoken[0]:
+        return _page(HttpResponsePermanentRedirect(pages.address(slug, language, plan.content)))
+    with translation.override(language if language in spoken else spoken[0]):
+        if language is not None and language not in spoken:
+            gone = {"why": "language", "title": plan.content["title"], "languages": pages.links(slug, plan.content)}
+            return _page(render(request, "intake/gone.html", gone, status=HTTPStatus.NOT_FOUND))
+        words = pages.words(plan, language or spoken[0], _today())
+        return _page(render(request, "intake/form.html", {"study": words}))
+
+
+def _page(response: HttpResponse) -> HttpResponse:
+    """Finish a page of the form: small, never old, in the language it was written in, and silent about where it was."""
     response.content = INDENTS.sub(b"\n", response.content)  # which phones need not download
+    response["Content-Language"] = translation.get_language() or ""
     response["Referrer-Policy"] = "no-referrer"
     response["Cache-Control"] = "no-cache"
+    return response
+
+
+@require_safe
+def picture(request: HttpRequest, sha256: str) -> HttpResponse:
+    """Show an image that a question shows. Its address is the hash of its bytes, so it never changes."""
+    found = design.picture(sha256)
+    if found is None or found.media_type not in PICTURES:
+        raise Http404("no picture has this hash")
+    response = HttpResponse(bytes(found.content), content_type=found.media_type)
+    response["Cache-Control"] = "public, max-age=31536000, immutable"
+    response["X-Content-Type-Options"] = "nosniff"
     return response
 
 

@@ -10,6 +10,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from surveys.ledger import queries, services, terms
 from surveys.ledger.fields import written
@@ -36,14 +39,14 @@ class ReadOnly:
 class EntryText:
     """How rows read."""
 
-    @admin.display(description="what")
+    @admin.display(description=gettext_lazy("what"))
     def said(self, entry: Entry) -> str:
         if entry.kind == "charge":
             return f"{entry.reason} ({entry.mechanism})"
         change = f"{entry.old} → {entry.new}" if entry.old else entry.new
         return f"{entry.what}: {change}" if change else entry.what
 
-    @admin.display(description="cost")
+    @admin.display(description=gettext_lazy("cost"))
     def cost(self, entry: Entry) -> str:
         if entry.kind != "charge":
             return ""
@@ -52,14 +55,14 @@ class EntryText:
         delta = f", δ\u00a0{written(entry.delta)}" if entry.delta else ""
         return f"ρ\u00a0{written(entry.rho)}{delta}"
 
-    @admin.display(description="when, UTC")
+    @admin.display(description=gettext_lazy("when, UTC"))
     def when(self, entry: Entry) -> str:
         return f"{entry.at:%Y-%m-%d %H:%M}"
 
 
 class RowsInline(ReadOnly, EntryText, admin.TabularInline):
     model = Entry
-    verbose_name_plural = "rows"
+    verbose_name_plural = gettext_lazy("rows")
     fields = readonly_fields = ("position", "when", "said", "cost", "who", "why")
     ordering = ("-position",)
     extra = 0
@@ -76,7 +79,7 @@ class BudgetAdmin(ReadOnly, admin.ModelAdmin):
     inlines = (RowsInline,)
     fieldsets = (
         (None, {"fields": ("name", "cap_said", "spent_said", "left_said", "limit", "end")}),
-        ("What it counts", {"fields": ("side", "unit", "neighbours", "parts")}),
+        (gettext_lazy("What it counts"), {"fields": ("side", "unit", "neighbours", "parts")}),
     )
     change_form_template = "ledger/budget.html"
 
@@ -95,7 +98,7 @@ class BudgetAdmin(ReadOnly, admin.ModelAdmin):
         acts = self._acts(request, budget) if isinstance(budget, Budget) else {}
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), "acts": acts})
 
-    def _acts(self, request: HttpRequest, budget: Budget) -> dict[str, str]:
+    def _acts(self, request: HttpRequest, budget: Budget) -> dict[str, str | Promise]:
         """Return the acts that this admin can do to this budget, by their address."""
         if not request.user.has_perm(ACT):
             return {}
@@ -130,32 +133,34 @@ class BudgetAdmin(ReadOnly, admin.ModelAdmin):
             form.add_error(None, str(refusal))
             return False
         except IntegrityError:
-            form.add_error(None, "This person has a budget for this study already. Nothing was changed.")
+            form.add_error(None, _("This person has a budget for this study already. Nothing was changed."))
             return False
-        messages.success(request, f"{form.title}: done, and written in the ledger.")
+        messages.success(request, _("%(act)s: done, and written in the ledger.") % {"act": form.title})
         return True
 
-    @admin.display(description="parts")
+    @admin.display(description=gettext_lazy("parts"))
     def parts(self, budget: Budget) -> str:
-        return f"a person can{'not' if budget.fixed_parts else ''} move from one part of the people to another"
+        if budget.fixed_parts:
+            return _("a person cannot move from one part of the people to another")
+        return _("a person can move from one part of the people to another")
 
-    @admin.display(description="cap")
+    @admin.display(description=gettext_lazy("cap"))
     def cap_said(self, budget: Budget) -> str:
         return terms.cap_of(budget)
 
-    @admin.display(description="spent")
+    @admin.display(description=gettext_lazy("spent"))
     def spent_said(self, budget: Budget) -> str:
         return f"{budget.measure} {written(self._account(budget).amount_spent)}"
 
-    @admin.display(description="left")
+    @admin.display(description=gettext_lazy("left"))
     def left_said(self, budget: Budget) -> str:
         return f"{budget.measure} {written(self._account(budget).amount_left)}"
 
-    @admin.display(description="weekly limit")
+    @admin.display(description=gettext_lazy("weekly limit"))
     def limit(self, budget: Budget) -> str:
         return terms.limit_of(budget)
 
-    @admin.display(description="end")
+    @admin.display(description=gettext_lazy("end"))
     def end(self, budget: Budget) -> str:
         return terms.end_of(budget)
 

@@ -3,6 +3,8 @@
 from decimal import Decimal
 from fractions import Fraction
 
+from django.utils.translation import gettext as _
+
 from dpengine.privacy import Cost, plain, round_down, round_up
 from surveys.ledger.fields import written
 from surveys.ledger.models import AmountField, Budget, DeltaField, EpsilonField, RhoField
@@ -15,7 +17,7 @@ def charged(cost: Cost) -> Cost:
     """Return a cost as it is charged."""
     given = [amount for amount in (cost.rho, cost.delta, cost.epsilon) if amount is not None]
     if not all(isinstance(amount, Fraction | int) for amount in given):
-        raise BadAmount("A charge must be exact: a fraction, not a float. Nothing was published.")
+        raise BadAmount(_("A charge must be exact: a fraction, not a float. Nothing was published."))
     epsilon = None if cost.epsilon is None else round_up(Fraction(cost.epsilon), EpsilonField.places)
     return Cost(
         rho=Fraction(round_up(Fraction(cost.rho), RhoField.places)),
@@ -28,15 +30,16 @@ def capped(name: str, amount: Amount, field: type[AmountField]) -> Decimal:
     """Return a cap as it is kept: above 0."""
     kept = kept_of(name, amount, field)
     if kept <= 0:
-        raise BadAmount(f"{name} must be above 0; it is {amount}.")
+        raise BadAmount(_("%(name)s must be above 0; it is %(amount)s.") % {"name": name, "amount": amount})
     return kept
 
 
 def kept_of(name: str, amount: Amount, field: type[AmountField]) -> Decimal:
     if not isinstance(amount, Fraction | Decimal | int) or (isinstance(amount, Decimal) and not amount.is_finite()):
-        raise BadAmount(f"{name} must be an exact, finite amount; it is {amount}.")
+        text = _("%(name)s must be an exact, finite amount; it is %(amount)s.")
+        raise BadAmount(text % {"name": name, "amount": amount})
     if abs(amount) >= (most := 10**field.digits_before):
-        raise BadAmount(f"{name} must be below {most}; it is not.")
+        raise BadAmount(_("%(name)s must be below %(most)s; it is not.") % {"name": name, "most": most})
     return round_down(Fraction(amount), field.places)
 
 
@@ -46,7 +49,8 @@ def lowered(name: str, amount: Amount | None, present: Decimal, field: type[Amou
         return present
     kept = (kept_of if field is DeltaField else capped)(name, amount, field)
     if not 0 <= kept <= present:
-        raise BadAmount(f"A cap can only fall: that of {name} is {written(present)}; {written(kept)} was asked for.")
+        text = _("A cap can only fall: that of %(name)s is %(cap)s; %(asked)s was asked for.")
+        raise BadAmount(text % {"name": name, "cap": written(present), "asked": written(kept)})
     return kept
 
 

@@ -58,9 +58,13 @@ def document(columns: Mapping[str, Any], budget: str | None) -> Document:
     return {**values, "budget": None if budget is None else of_type(str, "budget", budget)}
 
 
+def canonical(document: Document) -> str:
+    """Return the text that is hashed."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
 def digest_of(document: Document) -> str:
-    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(canonical.encode("utf-8", "surrogateescape")).hexdigest()
+    return hashlib.sha256(canonical(document).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _said(field: "models.Field[Any, Any]", value: Any) -> Any:
@@ -113,6 +117,16 @@ def stored_about(budget: str) -> list[Stored]:
     """Return the rows about one budget as the database holds them, in order of position, and no other row."""
     with any_text(), connection.cursor() as cursor:
         cursor.execute(f"{READ} WHERE b.name = %s ORDER BY e.position", [budget])
+        return [_stored(row) for row in cursor.fetchall()]
+
+
+def stored_at(positions: Sequence[int]) -> list[Stored]:
+    """Return the rows at these positions as the database holds them; those that are not there are left out."""
+    if not positions:
+        return []
+    marks = ", ".join(["%s"] * len(positions))
+    with any_text(), connection.cursor() as cursor:
+        cursor.execute(f"{READ} WHERE e.position IN ({marks})", list(positions))
         return [_stored(row) for row in cursor.fetchall()]
 
 

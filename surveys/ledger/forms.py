@@ -6,6 +6,9 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib.auth import get_user_model
 from django.db import transaction
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from surveys.ledger import services
 from surveys.ledger.fields import EpsilonField, RhoField
@@ -15,11 +18,15 @@ from surveys.ledger.models import Budget
 class ActForm(forms.Form):
     """One act on one budget."""
 
-    title: ClassVar[str]
-    button: ClassVar[str]
-    sentence: ClassVar[str]
+    title: ClassVar[str | Promise]
+    button: ClassVar[str | Promise]
+    sentence: ClassVar[str | Promise]
 
-    why = forms.CharField(max_length=500, help_text="Everyone can read it in the ledger, beside your user name.")
+    why = forms.CharField(
+        label=gettext_lazy("Why"),
+        max_length=500,
+        help_text=gettext_lazy("Everyone can read it in the ledger, beside your user name."),
+    )
 
     def __init__(self, *args: Any, budget: Budget, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -41,12 +48,14 @@ class ActForm(forms.Form):
 
 
 class LowerCap(ActForm):
-    title, button = "Lower the cap", "Lower the cap for good"
-    sentence = "A cap can only fall, and not below what is spent."
+    title, button = gettext_lazy("Lower the cap"), gettext_lazy("Lower the cap for good")
+    sentence = gettext_lazy("A cap can only fall, and not below what is spent.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["cap"] = self.amount(label=f"New cap, {self.budget.measure}", help_text=f"It is {self.budget.cap}.")
+        now = {"sign": self.budget.measure, "cap": self.budget.cap}
+        label, help_text = _("New cap, %(sign)s") % now, _("It is %(cap)s.") % now
+        self.fields["cap"] = self.amount(label=label, help_text=help_text)
         self.order_fields(["cap", "why"])
 
     @classmethod
@@ -61,16 +70,16 @@ class LowerCap(ActForm):
 
 
 class WeeklyLimit(ActForm):
-    title, button = "Set the weekly limit", "Set the limit"
-    sentence = "What does not fit into any seven days waits, although the cap would pay for it."
+    title, button = gettext_lazy("Set the weekly limit"), gettext_lazy("Set the limit")
+    sentence = gettext_lazy("What does not fit into any seven days waits, although the cap would pay for it.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["weekly"] = self.amount(
-            label=f"At most in any seven days, {self.budget.measure}",
+            label=_("At most in any seven days, %(sign)s") % {"sign": self.budget.measure},
             initial=self.budget.weekly,
             required=False,
-            help_text="Empty: no limit but the cap.",
+            help_text=_("Empty: no limit but the cap."),
         )
         self.order_fields(["weekly", "why"])
 
@@ -79,14 +88,17 @@ class WeeklyLimit(ActForm):
 
 
 class OpenForResearcher(ActForm):
-    title, button = "Open a researcher’s budget", "Open this budget"
-    sentence = "What this person asks for is charged to the study and to them, and has to fit under both caps."
+    title, button = gettext_lazy("Open a researcher’s budget"), gettext_lazy("Open this budget")
+    sentence = gettext_lazy(
+        "What this person asks for is charged to the study and to them, and has to fit under both caps."
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         people = get_user_model()._default_manager.filter(is_active=True)
-        self.fields["researcher"] = forms.ModelChoiceField(people, to_field_name="username")
-        self.fields["cap"] = self.amount(label=f"Cap, {self.budget.measure}", help_text="It can only fall later.")
+        self.fields["researcher"] = forms.ModelChoiceField(people, to_field_name="username", label=_("Researcher"))
+        label = _("Cap, %(sign)s") % {"sign": self.budget.measure}
+        self.fields["cap"] = self.amount(label=label, help_text=_("It can only fall later."))
         self.order_fields(["researcher", "cap", "why"])
 
     @classmethod
@@ -114,8 +126,8 @@ class OpenForResearcher(ActForm):
 
 
 class Retire(ActForm):
-    title, button = "Retire the budget", "Retire it for good"
-    sentence = "Nothing is charged to it ever after. This cannot be undone."
+    title, button = gettext_lazy("Retire the budget"), gettext_lazy("Retire it for good")
+    sentence = gettext_lazy("Nothing is charged to it ever after. This cannot be undone.")
 
     @classmethod
     def fits(cls, budget: Budget) -> bool:

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from dpengine.accounting.filters import Charge, ConcentratedFilter, PureFilter
 from dpengine.privacy import Cost, Neighbours
@@ -132,8 +133,8 @@ class Entry(models.Model):
             ),
             models.CheckConstraint(condition=Q(epsilon=None) | Q(epsilon__gt=0), name="charge_above_zero"),
         )
-        verbose_name = "row of the ledger"
-        verbose_name_plural = "rows of the ledger"
+        verbose_name = _("row of the ledger")
+        verbose_name_plural = _("rows of the ledger")
 
     def __str__(self) -> str:
         return f"row {self.position}"
@@ -160,7 +161,7 @@ class Head(models.Model):
     digest = models.CharField(max_length=DIGEST)
 
     class Meta:
-        verbose_name = "head of the chain"
+        verbose_name = _("head of the chain")
 
     def __str__(self) -> str:
         return f"{self.length} rows"

@@ -7,16 +7,20 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from dpengine.accounting import concentrated
 from dpengine.accounting.filters import EVERYONE, Charge, Left
 from dpengine.privacy import Cost, plain, round_down, round_up
 from surveys.ledger import chain as links
 from surveys.ledger.amounts import charged, in_measure
+from surveys.ledger.browsing import Filter, Row, authors, positions, read, read_all
 from surveys.ledger.burn import Burn, Week, burn_of
 from surveys.ledger.fields import written
-from surveys.ledger.models import Budget, Entry, Head
+from surveys.ledger.models import Budget, Entry, Head, Kind
 
-__all__ = ["Account", "Alert", "Burn", "Line", "Statement", "Week", "in_measure"]
+__all__ = ["Account", "Alert", "Burn", "Filter", "Line", "Row", "Statement", "Week", "authors", "in_measure"]
+__all__ += ["positions", "read", "read_all"]
 
 DAY = datetime.timedelta(days=1)
 WEEK = 7 * DAY
@@ -96,18 +100,19 @@ class Account:
         if weekly is None or self.can_pay(last.cost, part=last.part, now=now) or not self.can_pay(last.cost):
             return None
         sign, spent = self.budget.measure, self.burn(now).weeks[-1].amount
-        return Alert(
-            "week",
-            f"{sign} {written(spent)} was spent in the last seven days, and {sign} {written(weekly)} is the limit: "
-            f"another charge like the last one has to wait.",
+        text = _(
+            "%(sign)s %(spent)s was spent in the last seven days, and %(sign)s %(weekly)s is the limit: "
+            "another charge like the last one has to wait."
         )
+        return Alert("week", text % {"sign": sign, "spent": written(spent), "weekly": written(weekly)})
 
     def _end_alert(self, now: datetime.datetime, until: datetime.date | None) -> Alert | None:
         days = self.days_left(now)
         if until is None or days is None or now.date() + days * DAY >= until:
             return None
         remaining = (until - now.date()).days
-        return Alert("ends", f"At this rate the cap is used up in {days} days, {remaining - days} before {until}.")
+        text = _("At this rate the cap is used up in %(days)d days, %(before)d before %(until)s.")
+        return Alert("ends", text % {"days": days, "before": remaining - days, "until": until})
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +203,12 @@ def budget_named(name: str) -> Budget | None:
 def rows(budget_id: int) -> list[Entry]:
     """Return every row about a budget, charges and acts, oldest first."""
     return list(Entry.objects.filter(budget_id=budget_id))
+
+
+def acts_beginning(with_what: str) -> list[Entry]:
+    """Return the acts on the whole site whose names begin so, newest first."""
+    found = Entry.objects.filter(kind=Kind.ACT, budget=None, what__startswith=with_what)
+    return list(found.order_by("-position"))
 
 
 def head() -> tuple[str, int]:

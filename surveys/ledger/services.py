@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from dpengine.accounting.filters import Charge
 from dpengine.privacy import Cost, Neighbours, round_up
@@ -18,6 +19,7 @@ from surveys.ledger.amounts import Amount, capped, charged, kept_of, lowered
 from surveys.ledger.fields import written
 from surveys.ledger.models import Budget, DeltaField, Entry, EpsilonField, Head, Kind, RhoField, Side
 from surveys.ledger.refusals import BadAmount, Mismatch, Overspent, Refused, Retired, TooFast
+from surveys.ledger.verification import faults as faults
 
 __all__ = ["BadAmount", "Mismatch", "Overspent", "Refused", "Retired", "TooFast"]
 
@@ -41,7 +43,7 @@ def open_budget(
 ) -> Budget:
     """Open a new budget with a cap on ε, or on (ρ, δ). Its terms stay; a name that is taken is an IntegrityError."""
     if (epsilon is None) == (rho is None):
-        raise BadAmount("A cap is either an ε, or a ρ with a δ.")
+        raise BadAmount(_("A cap is either an ε, or a ρ with a δ."))
     budget = Budget(
         name=name,
         side=Side(side),
@@ -53,7 +55,8 @@ def open_budget(
         delta=kept_of("δ of the cap", delta, DeltaField),
     )
     if budget.delta >= 1 or budget.delta < 0 or (budget.is_pure and budget.delta):
-        raise BadAmount(f"δ of the cap must be from 0 to below 1, and 0 beside an ε; it is {written(budget.delta)}.")
+        text = _("δ of the cap must be from 0 to below 1, and 0 beside an ε; it is %(delta)s.")
+        raise BadAmount(text % {"delta": written(budget.delta)})
     budget.clean_fields()
     budget.save(force_insert=True)
     _act(budget, what=terms.OPENED, old="", new=terms.opening_of(budget), why=why, who=who, now=now)
@@ -91,7 +94,8 @@ def charge(
     paid = charged(cost)
     if n is not None and paid.delta * n >= 1:
         delta = written(round_up(paid.delta, DeltaField.places))
-        raise BadAmount(f"δ must be below 1 in {n:,} people; it is {delta}. Nothing was published.")
+        text = _("δ must be below 1 in %(n)s people; it is %(delta)s. Nothing was published.")
+        raise BadAmount(text % {"n": f"{n:,}", "delta": delta})
     budgets = lock(*budget_ids)
     _refuse_different(budgets)
     for budget in budgets:
@@ -118,14 +122,16 @@ def charge(
 def _refuse_different(budgets: list[Budget]) -> None:
     """Refuse to charge one cost to budgets for which it does not mean the same."""
     if not budgets:
-        raise Mismatch("A charge needs a budget.")
+        raise Mismatch(_("A charge needs a budget."))
     first, *others = budgets
     for budget in others:
         if _counts(budget) != _counts(first):
-            raise Mismatch(
-                f"“{first}” counts {terms.lasting_of(first)}; “{budget}” counts {terms.lasting_of(budget)}. "
-                f"One cost cannot be both. Nothing was published."
+            text = _(
+                "“%(one)s” counts %(its)s; “%(other)s” counts %(others)s. "
+                "One cost cannot be both. Nothing was published."
             )
+            counts = {"its": terms.lasting_of(first), "others": terms.lasting_of(budget)}
+            raise Mismatch(text % {"one": first, "other": budget, **counts})
 
 
 def _counts(budget: Budget) -> tuple[str, str, str]:
@@ -139,9 +145,8 @@ def _refuse(budget: Budget, new: Charge, now: datetime.datetime) -> None:
     if budget.retired_on is not None:
         raise Retired(budget)
     if budget.is_pure and not new.cost.is_pure:
-        raise BadAmount(
-            f"“{budget}” has a cap on ε alone: it pays for pure ε only, not for a mechanism with a δ or a ρ."
-        )
+        text = _("“%(budget)s” has a cap on ε alone: it pays for pure ε only, not for a mechanism with a δ or a ρ.")
+        raise BadAmount(text % {"budget": budget})
     entries = list(Entry.charges.filter(budget=budget))
     spent = [entry.charge for entry in entries]
     cap = budget.filter
@@ -180,14 +185,17 @@ def lower_cap(
     old = terms.cap_of(budget)
     foreign = (rho, delta) if budget.is_pure else (epsilon,)
     if any(amount is not None for amount in foreign):
-        raise BadAmount(f"“{budget}” has its cap in {'ε' if budget.is_pure else 'ρ and δ'}. Nothing was changed.")
+        text = _("“%(budget)s” has its cap in ε. Nothing was changed.")
+        if not budget.is_pure:
+            text = _("“%(budget)s” has its cap in ρ and δ. Nothing was changed.")
+        raise BadAmount(text % {"budget": budget})
     if budget.is_pure:
         budget.epsilon = lowered("ε", epsilon, budget.epsilon, EpsilonField)
     else:
         budget.rho = lowered("ρ", rho, budget.rho, RhoField)
         budget.delta = lowered("δ", delta, budget.delta, DeltaField)
     if terms.cap_of(budget) == old:
-        raise BadAmount(f"The cap is {old} already. Nothing was changed.")
+        raise BadAmount(_("The cap is %(cap)s already. Nothing was changed.") % {"cap": old})
     _refuse_below_spent(budget)
     Budget.objects.filter(pk=budget.pk).update(epsilon=budget.epsilon, rho=budget.rho, delta=budget.delta)
     return _act(budget, what=terms.LOWERED, old=old, new=terms.cap_of(budget), why=why, who=who, now=now)
@@ -197,7 +205,8 @@ def _refuse_below_spent(budget: Budget) -> None:
     spent = [entry.charge for entry in Entry.charges.filter(budget=budget)]
     left = budget.filter.left(spent)
     if any(amount is not None and amount < 0 for amount in (left.epsilon, left.rho, left.delta)):
-        raise BadAmount(f"More than {terms.cap_of(budget)} is spent already. To stop all spending, retire the budget.")
+        text = _("More than %(cap)s is spent already. To stop all spending, retire the budget.")
+        raise BadAmount(text % {"cap": terms.cap_of(budget)})
 
 
 @transaction.atomic
@@ -232,7 +241,7 @@ def _living(budget_id: int) -> Budget:
 
 def _act(budget: Budget | None, *, why: str, now: datetime.datetime, **act: str) -> Entry:
     if not why.strip():
-        raise Refused("Say why: everyone can read it in the ledger. Nothing was changed.")
+        raise Refused(_("Say why: everyone can read it in the ledger. Nothing was changed."))
     return _append(kind=Kind.ACT, budget=budget, why=why.strip(), at=now, **act)
 
 

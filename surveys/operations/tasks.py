@@ -1,8 +1,37 @@
-"""A task that does nothing, so that a person or a probe can ask whether tasks are done at all."""
+"""Tasks by which the site looks after itself."""
+
+import datetime
+from typing import Any
 
 from celery import shared_task
+from celery.signals import before_task_publish
+from django.db import OperationalError
+
+from surveys.operations import services
+
+SENT = "candor_sent"  # header: when a task was sent, in seconds since 1970; nothing else is added
+
+
+@before_task_publish.connect
+def say_when(headers: dict[str, Any] | None = None, **kwargs: Any) -> None:
+    """Write into every task when it was sent, so that the age of the oldest one that waits can be told."""
+    if headers is not None:
+        headers[SENT] = datetime.datetime.now(datetime.UTC).timestamp()
 
 
 @shared_task
 def ping() -> str:
+    """Do nothing, so that a person or a probe can ask whether tasks are done at all."""
     return "pong"
+
+
+@shared_task(bind=True, autoretry_for=(OperationalError,), retry_backoff=True)
+def live(self: Any) -> None:
+    sent = getattr(self.request, SENT, None)
+    moment = datetime.datetime.fromtimestamp(sent, datetime.UTC) if isinstance(sent, float) else None
+    services.live(now=datetime.datetime.now(datetime.UTC), sent=moment)
+
+
+@shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
+def verify_if_due() -> None:
+    services.verify_if_due(now=datetime.datetime.now(datetime.UTC))

@@ -1,3 +1,10 @@
-from django.urls import URLPattern
+from django.urls import include, path
 
-urlpatterns: list[URLPattern] = []
+from surveys.operations import views
+
+operations = [
+    path("health/", views.health, name="health"),
+    path("health/live", views.live, name="live"),
+]
+
+urlpatterns = [path("", include((operations, "operations")))]

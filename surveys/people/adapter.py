@@ -1,9 +1,52 @@
-"""How allauth behaves here: an admin makes accounts, nobody signs up."""
+"""How allauth behaves here: an admin makes accounts, nobody signs up, and a QR code obeys the page's rules."""
 
+from typing import Any
+
+import qrcode
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.mfa.adapter import DefaultMFAAdapter
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+SILENT = ("logged_in.txt", "logged_out.txt")  # the page that follows shows it already
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth has no types
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        return reverse("people:account")
+
+    def add_message(
+        self, request: HttpRequest, level: int, message_template: str = "", *args: Any, **kwargs: Any
+    ) -> None:
+        """Say what happened, unless the next page shows it by itself."""
+        if not (message_template or "").endswith(SILENT):
+            super().add_message(request, level, message_template, *args, **kwargs)
+
+
+class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc] # allauth has no types
+    error_messages = DefaultMFAAdapter.error_messages | {
+        "incorrect_code": gettext_lazy("This code does not fit. Codes change every 30 seconds: take the newest."),
+    }
+
+    def build_totp_svg(self, url: str) -> str:
+        """Return a QR code that stands in the page itself: no image address, no style, so the page's rules hold."""
+        code = qrcode.QRCode(border=4)
+        code.add_data(url)
+        rows = code.get_matrix()
+        dots = "".join(f"M{x} {y}h1v1h-1z" for y, row in enumerate(rows) for x, dark in enumerate(row) if dark)
+        return format_html(
+            '<svg class="qr" viewBox="0 0 {0} {0}" role="img" aria-label="{1}"><path d="{2}"/></svg>',
+            len(rows), _("QR code for an authenticator app; the key below it says the same"), dots,
+        )  # fmt: skip
+
+    def _get_site_name(self) -> str:
+        return "Candor"
+
+    def generate_authenticator_name(self, user: Any, type: Any) -> str:
+        return _("My key")

@@ -2,12 +2,17 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
+from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
+from surveys.people.invitations import path_for
 from surveys.people.models import Membership, User
+from surveys.people.wording import ROLE_CHOICES
 
 LIMITS = "set_limits"  # the permission to set floors and ceilings of ε
 POWERS = ("is_superuser", "groups", "user_permissions")
@@ -21,6 +26,18 @@ class PersonAdmin(UserAdmin):
     have. A name stays once given: budgets and ledger rows are found by it.
     """
 
+    actions = ("make_links",)
+
+    @admin.action(description=_("Make a link that sets a password"))
+    def make_links(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        """Show a link for each account. Who may not change an account cannot make one: it would be a way in."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        for user in queryset.filter(is_active=True):
+            link = request.build_absolute_uri(path_for(user))
+            said = _("For %(name)s, once, within %(days)s days: %(link)s")
+            self.message_user(request, said % {"name": user, "days": settings.INVITATION_DAYS, "link": link})
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         people: QuerySet[User] = super().get_queryset(request)
         if request.user.is_superuser:
@@ -32,7 +49,7 @@ class PersonAdmin(UserAdmin):
         return people.exclude(pk__in=User.objects.filter(own).values("pk"))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        named = ("username",) if obj is not None else ()
+        named = ("username", "last_login", "date_joined") if obj is not None else ()  # the site writes the days
         powers = () if request.user.is_superuser else POWERS
         return (*super().get_readonly_fields(request, obj), *named, *powers)
 
@@ -42,3 +59,7 @@ class MembershipAdmin(admin.ModelAdmin):
     list_display = ("user", "study", "role")
     list_filter = ("role",)
     autocomplete_fields = ("user", "study")
+
+    def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Offer roles by their names, as the page of a study's people does."""
+        return super().formfield_for_choice_field(db_field, request, **{**kwargs, "choices": ROLE_CHOICES})

@@ -5,6 +5,7 @@ from enum import StrEnum
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from surveys.design.models import Study
 
@@ -16,10 +17,10 @@ class User(AbstractUser):
 class Role(models.TextChoices):
     """What somebody is in one study. Each may do what the one before may, and more."""
 
-    READER = "reader", "reads the numbers"
-    ANALYST = "analyst", "and asks for more, which uses the budget"
-    EDITOR = "editor", "and edits the draft"
-    OWNER = "owner", "and launches it, and decides who may do what"
+    READER = "reader", _("reads the numbers")
+    ANALYST = "analyst", _("and asks for more, which uses the budget")
+    EDITOR = "editor", _("and edits the draft")
+    OWNER = "owner", _("and launches it, and decides who may do what")
 
 
 class Right(StrEnum):

@@ -1,13 +1,18 @@
-"""Who may see which study."""
+"""Who may see which study, and who is in it."""
+
+from decimal import Decimal
+from fractions import Fraction
 
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
 from django.http import Http404
 
+from dpengine.privacy import round_up
 from surveys.design import queries as design
 from surveys.design.models import Results, Study
-from surveys.people.models import RIGHTS, Right, Role, User
+from surveys.ledger import queries as ledger
+from surveys.people.models import RIGHTS, Membership, Right, Role, User
 
 
 def studies_of(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Study]:
@@ -37,3 +42,25 @@ def readable_study(slug: str, user: AbstractBaseUser | AnonymousUser) -> Study:
     if plan.content["results"] != Results.PUBLIC and not studies_of(user).filter(pk=plan.study_id).exists():
         raise Http404("no study of this name has opened")
     return plan.study
+
+
+def members(study: Study) -> QuerySet[Membership]:
+    """Return who is in a study, by name."""
+    return Membership.objects.filter(study=study).select_related("user").order_by("user__username")
+
+
+def used_by(study: Study) -> dict[str, Decimal]:
+    """Return what each name has charged to a study's budget, in its measure, rounded up: the ledger tells everyone."""
+    if study.budget_id is None:
+        return {}
+    found = ledger.account(study.budget_id)
+    charges: dict[str, list[Fraction]] = {}
+    for entry in found.entries:
+        charges.setdefault(entry.who, []).append(Fraction(ledger.in_measure(found.budget, entry.cost)))
+    return {who: round_up(sum(amounts, Fraction(0)), ledger.SHOWN_PLACES[found.budget.measure])
+            for who, amounts in charges.items()}  # fmt: skip
+
+
+def measure(study: Study) -> str:
+    """Return the letter that a study's budget is counted in."""
+    return "ε" if study.budget_id is None else ledger.account(study.budget_id).budget.measure

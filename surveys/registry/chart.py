@@ -14,6 +14,7 @@ from surveys.ledger.queries import SHOWN_PLACES, Account, Line
 
 DAY = datetime.timedelta(days=1)
 LEAST_SPAN = 14 * DAY
+SPARK = 12 * 7 * DAY
 FURTHEST = 3  # times the past that the future may take of the picture
 NEAR_AN_EDGE = 38  # percent: on a phone, a label in the middle of what is nearer collides with that of the end
 
@@ -101,6 +102,22 @@ def of(account: Account, lines: Sequence[Line], *, opened_on: datetime.date, now
         reaches_cap=reach is not None and reach <= FURTHEST * past,
         label_after=float(today.x) < 50,
     )
+
+
+def spark(account: Account, lines: Sequence[Line], now: datetime.datetime) -> str:
+    """Return the points of a small line: the total over the last twelve weeks, of a picture 100 wide and 100 high."""
+    start, total, corners = now - SPARK, Fraction(0), []
+    for line in reversed(lines):
+        if line.entry.at > start:
+            x = f"{100 * ((line.entry.at - start) / SPARK):.1f}"
+            corners += [f"{x},{_height(account, total)}", f"{x},{_height(account, Fraction(line.exact_total))}"]
+        total = Fraction(line.exact_total)
+    begins = _height(account, total) if not corners else corners[0].split(",")[1]
+    return " ".join([f"0,{begins}", *corners, f"100,{_height(account, total)}"])
+
+
+def _height(account: Account, amount: Fraction) -> str:
+    return f"{100 * (1 - float(amount / Fraction(account.cap))):.1f}"
 
 
 def _midnight(day: datetime.date) -> datetime.datetime:

@@ -26,6 +26,7 @@ UNITS = {
     "respondent-in-study": "Respondent: all that one person sends in all waves of the study, one message in each",
     "respondent-in-wave": "Respondent and wave: what one person sends in one wave, one message",
 }
+WAVES = {0: "in one wave", 1: "together"}
 PROTECTED = "{count} of {all} answers are changed by chance in the respondent's browser before they are sent."
 GIVEN = "{count} of {all} answers are sent as given and kept encrypted: towards whoever runs the site they have no ε."
 
@@ -100,7 +101,7 @@ def _parameters_details(record: Record) -> str:
     )
     if record.given and not record.changes_answers:
         return f"{so_far} Whoever runs the site receives the answers themselves: local ε = ∞."
-    together = f"one person's answers {record.waves or 'together'}"
+    together = f"one person's answers {WAVES.get(record.waves, f'in all {record.waves} waves')}"
     local = f"Towards whoever sees every message, {together} have a local ε of {record.device_epsilon}"
     if record.given:
         return f"{so_far} {local} as far as they are changed; those sent as given have a local ε of ∞."

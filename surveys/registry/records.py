@@ -1,11 +1,14 @@
 """What the registry knows of a study: its Plans, and what the ledger says was spent. All of it public."""
 
 import datetime
-from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from dpengine.accounting import beliefs
 from dpengine.accounting.bounds import exp_above
@@ -14,7 +17,7 @@ from dpengine.privacy import epsilon_above, guess_at_most, loss_of_all, round_up
 from surveys.design import documents
 from surveys.design import queries as design
 from surveys.design.models import Plan, Study, Unit
-from surveys.design.queries import Odds, of_hundred
+from surveys.design.queries import Odds, at_most_of_hundred
 from surveys.ledger import queries as ledger
 from surveys.ledger.models import Entry, Kind
 from surveys.ledger.queries import Account, Burn, Line, Statement
@@ -23,7 +26,26 @@ from surveys.registry.losses import Household, Loss, Shuffled
 from surveys.releases import queries as releases
 
 SHOWN_ROWS = 8  # of the ledger; the older ones are folded
-STATES = {"collecting": "Collecting", "closed": "Closed", "spent": "All spent", "retired": "Retired"}
+STATES = {"collecting": _("Collecting"), "closed": _("Closed"), "spent": _("All spent"), "retired": _("Retired")}
+UNITS = {
+    Unit.RESPONDENT_IN_STUDY.value: _("One person, one study"),
+    Unit.RESPONDENT_IN_WAVE.value: _("One person, one wave"),
+}
+
+
+class Model(StrEnum):
+    """Where answers are changed. ε of different models, or units, cannot be compared."""
+
+    DEVICE = "device"
+    BOTH = "both"
+    GIVEN = "given"
+
+
+MODELS = {
+    Model.DEVICE.value: _("all answers changed on the device"),
+    Model.BOTH.value: _("some answers sent as given"),
+    Model.GIVEN.value: _("all answers sent as given"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +67,30 @@ class Asked:
 
     @property
     def times(self) -> str:
-        return "any number of" if self.loss is None else times(self.loss)
+        """Return how many times likelier one answer makes a message than another, at most."""
+        return "∞" if self.loss is None else times(self.loss)
 
     @property
     def choices(self) -> list[str]:
-        """Return the choices in the order in which people see them, or the bounds of a number."""
-        if self.question["kind"] == documents.NUMBER:
-            return [f"{self.question['least']:,} to {self.question['most']:,} {self.question['unit']}".rstrip()]
+        """Return the choices in the order in which people see them; none of a number."""
         return [self.question["choices"][index] for index in design.shown_order(self.question)]
 
     @property
     def shown(self) -> Odds | None:
         """Return the odds of the choice that people see first."""
         return self.odds[design.shown_order(self.question)[0]] if self.odds else None
+
+    @property
+    def is_of_options(self) -> bool:
+        """Tell whether a message is about one of several options that people tick."""
+        return bool(self.question["kind"] == documents.MULTIPLE)
+
+    @property
+    def values(self) -> int:
+        """Return how many different messages there are to a number that is changed on the device; else 0."""
+        if self.loss is None or self.odds:
+            return 0
+        return len(self.question["channel"]["weights"][0])
 
 
 @dataclass(frozen=True)
@@ -87,8 +120,20 @@ class Record:
         return "spent" if is_spent else "closed"
 
     @property
-    def state_name(self) -> str:
+    def state_name(self) -> str | Promise:
         return STATES[self.state]
+
+    @property
+    def model(self) -> Model:
+        """Return where answers are changed, which decides with what an ε may be compared."""
+        if not self.given:
+            return Model.DEVICE
+        return Model.BOTH if self.changes_answers else Model.GIVEN
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """Return what must be equal before two ε are compared: what one record is, and where answers are changed."""
+        return self.content["unit"], self.model.value
 
     @cached_property
     def asked(self) -> list[Asked]:
@@ -97,8 +142,9 @@ class Record:
 
     @property
     def first(self) -> Asked:
-        """Return the question whose odds are shown: the first that has any."""
-        return next((asked for asked in self.asked if not asked.is_given), self.asked[0])
+        """Return the question whose odds are shown: the first that has any, else the first that is changed."""
+        changed = [asked for asked in self.asked if not asked.is_given]
+        return next((asked for asked in changed if asked.odds), [*changed, *self.asked][0])
 
     # One person, to who sees every report
 
@@ -114,11 +160,9 @@ class Record:
         return max(each) if self.content["unit"] == Unit.RESPONDENT_IN_WAVE else loss_of_all(each)
 
     @property
-    def waves(self) -> str:
-        """Return which waves one record is in, where there is anything to tell apart."""
-        if self.content["unit"] == Unit.RESPONDENT_IN_WAVE:
-            return "in one wave"
-        return f"in all {len(self.plans)} waves" if len(self.plans) > 1 else ""
+    def waves(self) -> int:
+        """Return how many waves one record is in: 0 where it is one of several waves, each a record of its own."""
+        return 0 if self.content["unit"] == Unit.RESPONDENT_IN_WAVE else len(self.plans)
 
     @property
     def panel(self) -> str:
@@ -146,7 +190,7 @@ class Record:
     @property
     def guess(self) -> int:
         """Return how often of 100 a guess between two, even before, is right at most, for who reads the reports."""
-        return of_hundred(guess_at_most(self.loss))
+        return at_most_of_hundred(guess_at_most(self.loss))
 
     @property
     def times(self) -> str:
@@ -194,13 +238,14 @@ class Record:
         """Return what was spent by every theorem, for people."""
         found = self.compared
         named = {
-            "basic: ε added up": found.basic,
-            "advanced composition": found.advanced,
-            "optimal composition": found.optimal,
-            "zCDP: ρ added up, then converted": found.concentrated,
-            "Rényi, the best order": found.renyi,
+            _("basic: ε added up"): found.basic,
+            _("advanced composition"): found.advanced,
+            _("optimal composition"): found.optimal,
+            _("zCDP: ρ added up, then converted"): found.concentrated,
+            _("Rényi, the best order"): found.renyi,
         }
-        return [(name, "none finite" if epsilon is None else losses.shown(epsilon)) for name, epsilon in named.items()]
+        none = _("none finite")
+        return [(str(name), str(none) if epsilon is None else losses.shown(epsilon)) for name, epsilon in named.items()]
 
     @property
     def compared_delta(self) -> str:
@@ -284,6 +329,11 @@ class Record:
         return chart.of(self.account, self.rows, opened_on=self.plans[-1].opened_on, now=self.now)
 
     @cached_property
+    def spark(self) -> str:
+        """Return the spending of the last weeks as a line."""
+        return chart.spark(self.account, self.rows, self.now)
+
+    @cached_property
     def acts(self) -> list[Entry]:
         """Return the rows that are not charges, newest first: who set or changed what may be lost."""
         return [entry for entry in ledger.rows(self.account.budget.pk) if entry.kind == Kind.ACT][::-1]
@@ -305,7 +355,13 @@ def records(now: datetime.datetime) -> list[Record]:
         waves.setdefault(plan.study_id, []).append(plan)
     accounts = ledger.accounts()
     found = [Record(plans[0].study, plans, accounts[_budget(plans)], now) for plans in waves.values()]
-    return sorted(found, key=lambda record: (bool(record.given), record.loss, record.content["title"]))
+    return sorted(found, key=_place)
+
+
+def _place(record: Record) -> tuple[Any, ...]:
+    """Return where a study stands: beside those that its ε may be compared with, smallest first."""
+    unit, model = record.kind
+    return unit, list(MODELS).index(model), record.loss, record.content["title"]
 
 
 def record_of(study: Study, now: datetime.datetime) -> Record:
@@ -318,17 +374,6 @@ def _budget(plans: list[Plan]) -> int:
     if budget_id is None:
         raise RuntimeError(f"{plans[0]} has no budget")
     return budget_id
-
-
-def matching(found: Iterable[Record], *, words: str, state: str) -> list[Record]:
-    """Return the records whose title or organisation holds all the words, in the state if one is named."""
-    wanted = words.casefold().split()
-    return [
-        record
-        for record in found
-        if all(word in f"{record.content['title']} {record.content['organisation']}".casefold() for word in wanted)
-        and state in ("", record.state)
-    ]
 
 
 def times(loss: Fraction) -> str:

@@ -1,4 +1,8 @@
-"""The scripts that a respondent's browser runs, and their hashes: whoever keeps them can see when one changes."""
+"""The scripts that a respondent's browser runs, and their hashes: whoever keeps them can see when one changes.
+
+form/*.js is what runs: the modules of intake/ in one piece, without comments (surveys/intake/bundles.py). The modules
+are served as written too, for people to read.
+"""
 
 import hashlib
 from dataclasses import dataclass
@@ -8,7 +12,7 @@ from pathlib import Path
 from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import staticfiles_storage
 
-FOLDER = "intake"
+FOLDER, MADE = "intake", "form"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,20 +24,27 @@ class Script:
 
 @cache
 def served() -> tuple[Script, ...]:
-    """Return every script of the form, in order of name. They are sent as written and change only with the site."""
+    """Return every script of the form, in order of name. They change only with the site."""
     folder = finders.find(FOLDER)
     if not isinstance(folder, str):
         raise RuntimeError(f"no static folder named {FOLDER}")
-    names = sorted(f"{FOLDER}/{file.name}" for file in Path(folder).glob("*.js"))
+    names = sorted([f"{FOLDER}/{file.name}" for file in Path(folder).glob("*.js")] + _made())
     return tuple(
         Script(name, staticfiles_storage.url(name), hashlib.sha256(_bytes(name)).hexdigest()) for name in names
     )
 
 
 def digest() -> str:
-    """Return one hash for all: of the lines that `sha256sum intake/*.js` prints."""
+    """Return one hash for all: of the lines that `sha256sum form/*.js intake/*.js` prints."""
     lines = "".join(f"{script.sha256}  {script.name}\n" for script in served())
     return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def _made() -> list[str]:
+    """Return what was put together when files were collected; nothing before that."""
+    if not staticfiles_storage.exists(MADE):
+        return []
+    return [f"{MADE}/{name}" for name in staticfiles_storage.listdir(MADE)[1] if name.endswith(".js")]
 
 
 def _bytes(name: str) -> bytes:

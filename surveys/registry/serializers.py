@@ -1,7 +1,8 @@
 """The registry's own documents, for machines. Exact: fractions are pairs of decimal strings, amounts decimal strings.
 
-Their shape is in schemas/: a change that a reader could stumble over makes a new file and a new number. In version 2,
-`central` has every accountant, and burn rate, households, risk, batches, scripts and the rows of the chain are new.
+Their shape is in schemas/: a change that a reader could stumble over makes a new file and a new number. In version 3,
+`model` and `languages` are new, and questions may be numbers, months and several ticks that the device changes, stand
+in groups, or be asked only after some answers.
 """
 
 from collections.abc import Callable
@@ -20,8 +21,9 @@ from surveys.registry.losses import USUAL_DELTA, Household, Loss, Shuffled
 from surveys.registry.records import Asked, Record, questions_of
 from surveys.releases.queries import Publication
 
-FORMAT, LEDGER_FORMAT = "candor-registry/2", "candor-ledger/1"
-SCHEMAS = {"study-2": FORMAT, "ledger-1": LEDGER_FORMAT}
+FORMAT, LEDGER_FORMAT = "candor-registry/3", "candor-ledger/1"
+SCHEMAS = {"study-3": FORMAT, "ledger-1": LEDGER_FORMAT}
+WHERE_USED = ("least", "most", "unit", "wanted", "bins", "asked_if", "group")  # of a question, absent where not used
 NOT_PROTECTED = {
     "how-many": "how many people answered",
     "screen": "from who sees the screen, or holds the device with the page open: everything",
@@ -43,11 +45,13 @@ def document(record: Record, published: list[Publication], link: Callable[[str],
     content = record.content
     return {
         "format": FORMAT,
-        "schema": link("/registry/schemas/study-2.json"),
+        "schema": link("/registry/schemas/study-3.json"),
         "as_of": record.now.isoformat(timespec="seconds"),
         "study": record.study.slug,
         **{name: content[name] for name in ("title", "organisation", "purpose", "contact", "results")},
+        "languages": [content.get("language", "en"), *sorted(content.get("translations", {}))],
         **{name: content[name] for name in ("unit", "neighbours")},
+        "model": record.model.value,
         "state": record.state,
         "answers": record.answers,
         "local": _local(record),
@@ -183,9 +187,9 @@ def _wave(plan: Plan) -> dict[str, Any]:
 def _question(asked: Asked) -> dict[str, Any]:
     question = asked.question
     said: dict[str, Any] = {name: question[name] for name in ("name", "kind", "label", "text", "protection", "choices")}
+    said |= {name: question[name] for name in WHERE_USED if name in question}
     if asked.loss is None:
-        bounds: dict[str, Any] = {name: question[name] for name in ("least", "most", "unit") if name in question}
-        return {**said, **bounds, "infinite": True}
+        return {**said, "infinite": True}
     odds = [_odds(odds) for odds in asked.odds]
     return {**said, "infinite": False, "channel": question["channel"], **_loss(asked.loss), "odds": odds}
 

@@ -2,7 +2,6 @@
 
 import datetime
 from pathlib import Path
-from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -13,8 +12,9 @@ from django.views.decorators.http import require_safe
 from surveys.compression import gzip_public
 from surveys.design import queries as design
 from surveys.ledger import queries as ledger
-from surveys.registry import deployments, scripts, serializers
-from surveys.registry.records import STATES, matching, record_of, records
+from surveys.registry import deployments, scripts, serializers, wording
+from surveys.registry.records import MODELS, STATES, UNITS, record_of, records
+from surveys.registry.search import Search
 from surveys.releases import queries as releases
 
 ON_A_PAGE = 25
@@ -26,20 +26,30 @@ for_a_minute = cache_control(public=True, max_age=60)
 
 @require_safe
 def studies(request: HttpRequest) -> HttpResponse:
-    """List every study that has opened, or those that were searched for."""
-    words = request.GET.get("q", "")[:LONGEST_SEARCH].strip()
-    state = request.GET.get("state", "") if request.GET.get("state") in STATES else ""
+    """List every study that has opened, or those that were searched for, beside those they may be compared with."""
+    search = _search(request)
     every = records(_now())
-    found = matching(every, words=words, state=state)
+    found = [record for record in every if search.finds(record)]
+    page = Paginator(found, ON_A_PAGE).get_page(request.GET.get("page"))
     context = {
-        "words": words,
-        "state": state,
+        "search": search,
         "states": STATES,
+        "units": UNITS,
+        "models": MODELS,
         "every": every,
-        "page": Paginator(found, ON_A_PAGE).get_page(request.GET.get("page")),
-        "query": urlencode({"q": words, "state": state}) + "&",
+        "page": page,
+        "groups": wording.groups(page.object_list),
+        "query": search.query,
     }
     return render(request, "registry/list.html", context)
+
+
+def _search(request: HttpRequest) -> Search:
+    """Read what is looked for. What is not among the choices is any."""
+    words = request.GET.get("q", "")[:LONGEST_SEARCH].strip()
+    choices = {"state": STATES, "unit": UNITS, "model": MODELS}
+    chosen = {name: request.GET.get(name, "") for name in choices}
+    return Search(words, **{name: value if value in choices[name] else "" for name, value in chosen.items()})
 
 
 @require_safe
@@ -47,13 +57,16 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
     """Show what one study may give away, and what it has."""
     found = get_object_or_404(design.published_studies(), slug=slug)
     head, length = ledger.head()
+    record = record_of(found, _now())
     context = {
-        "record": record_of(found, _now()),
+        "record": record,
+        "says": wording.Words(record),
         "published": releases.publications_of(found),
         "head": head,
         "length": length,
         "scripts": scripts.served(),
         "scripts_digest": scripts.digest(),
+        "permalink": request.build_absolute_uri(request.path),
     }
     return render(request, "registry/study.html", context)
 

@@ -15,6 +15,9 @@ from operator import add
 from typing import Any, ClassVar, Self, cast
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from dpengine.central.counter import UNIT, ContinualCounter, RoundedNormal
 from dpengine.privacy import Cost, plain, round_up
@@ -97,8 +100,10 @@ class Continual:
     kept: tuple[Kept, ...]
 
     kind: ClassVar[str] = "continual"
-    title: ClassVar[str] = "Shares of each answer, refreshed"
-    sentence: ClassVar[str] = "The shares of every answer so far, again and again, all paid for on the first day."
+    title: ClassVar[str | Promise] = gettext_lazy("Shares of each answer, refreshed")
+    sentence: ClassVar[str | Promise] = gettext_lazy(
+        "The shares of every answer so far, again and again, all paid for on the first day."
+    )
 
     @classmethod
     def form(cls, plan: Plan) -> type[forms.Form] | None:
@@ -109,12 +114,12 @@ class Continual:
     def read(cls, plan: Plan, parameters: Mapping[str, Any]) -> Self:
         rule, rho = plan.content["publication"], str(parameters.get("rho", ""))
         if rule["rule"] != cls.kind:
-            raise Refused("rule", f"expected {cls.kind}, got {rule['rule']}")
+            raise Refused("rule", _("expected %(kind)s, got %(got)s") % {"kind": cls.kind, "got": rule["rule"]})
         if not rho:
-            raise Refused("rho", "expected an amount: this noise has no finite ε, so a pure cap cannot pay for it")
+            raise Refused("rho", _("expected an amount: this noise has no finite ε, so a pure cap cannot pay for it"))
         tallies = [tally for tally in aggregation.public_tallies(plan) if tally.name in parameters["questions"]]
         if not tallies:
-            raise Refused("questions", "expected one or more whose answers can be counted")
+            raise Refused("questions", _("expected one or more whose answers can be counted"))
         questions = {question["name"]: question for question in plan.content["questions"]}
         each = Fraction(rho) / len(tallies)
         kept = tuple(Kept(questions[tally.name], tally, _counter(tally, each, rule["horizon"])) for tally in tallies)
@@ -138,7 +143,7 @@ class Continual:
 
     @property
     def sensitivity(self) -> str:
-        most = max(kept.counter.moves for kept in self.kept)
+        most = max(kept.tally.sensitivity for kept in self.kept)
         return f"{most} count{'s' * (most > 1)} by 1 in each tally, in one refresh"
 
     def expected(self, n: int) -> list[str]:
@@ -193,9 +198,9 @@ class Continual:
 
 
 def _counter(tally: PublicTally, rho: Fraction, horizon: int) -> ContinualCounter:
-    """Return one question's counter. One person moves so many of its counts by 1 each: the L1 distance, and L2²."""
-    counts = 1 if tally.is_one_count else len(tally.channel.margins())
-    return ContinualCounter.for_rho(rho, horizon=horizon, counts=counts, moves=tally.sensitivity)
+    """Return one question's counter. What one person moves counts by, in one step, enters squared."""
+    signed, moves = tally.published < tally.cells and not tally.is_one_count, tally.sensitivity_squared
+    return ContinualCounter.for_rho(rho, horizon=horizon, counts=tally.published, moves=moves, signed=signed)
 
 
 def of(plan: Plan) -> Continual:

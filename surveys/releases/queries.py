@@ -8,18 +8,23 @@ from math import floor, sqrt
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from surveys.aggregation import queries as aggregation
 from surveys.design import queries as design
 from surveys.design.models import Plan, Study, Unit
 from surveys.ledger import queries as ledger
 from surveys.ledger.models import Entry
+from surveys.releases import comparisons as comparisons
 from surveys.releases import statistics
 from surveys.releases.asked import KINDS
 from surveys.releases.asked.base import Asked, Refused, Standing
 from surveys.releases.asked.shares import Shares
 from surveys.releases.continual import Continual
 from surveys.releases.models import Release, Request, Series, Step
+from surveys.releases.words import told as told
 
 __all__ = ["Asked", "Refused", "Standing"]
 
@@ -196,7 +201,7 @@ def read(plan: Plan, kind: str, parameters: Mapping[str, Any]) -> Asked:
     known: dict[str, type[Asked]] = {**KINDS, Continual.kind: Continual}
     found = known.get(kind)
     if found is None:
-        raise Refused("kind", f"expected one of {', '.join(KINDS)}")
+        raise Refused("kind", _("expected one of %(names)s") % {"names": ", ".join(KINDS)})
     return found.read(plan, parameters)
 
 
@@ -221,18 +226,24 @@ def may_ask(plan: Plan, today: datetime.date) -> str:
     rule, sealed = plan.content["publication"], aggregation.sealed_reports(plan)
     least: int = rule["smallest_batch"]
     if ended := design.ended_on(plan, today):
-        return f"The study was retired on {ended:%-d %B %Y}. Nothing is published from it any more."
+        text = _("The study was retired on %(day)s. Nothing is published from it any more.")
+        return text % {"day": date_format(ended, "DATE_FORMAT")}
     if sealed < least:
-        return f"Nothing is published before {least:,} answers; {sealed:,} have come and been counted."
+        text = ngettext(
+            "Nothing is published before %(least)s answers; %(count)s has come and been counted.",
+            "Nothing is published before %(least)s answers; %(count)s have come and been counted.",
+            sealed,
+        )
+        return text % {"least": f"{least:,}", "count": f"{sealed:,}"}
     if rule["rule"] == "on-request":
         return ""
     last = last_by_rule(plan)
     if rule["rule"] == "continual":
-        return "" if last else "The study’s own numbers come first; they have not been published yet."
+        return "" if last else _("The study’s own numbers come first; they have not been published yet.")
     if plan.is_open:
-        return "The study’s own numbers come first. You can ask for more when it has closed."
+        return _("The study’s own numbers come first. You can ask for more when it has closed.")
     if last is None or _rule_goes_on(plan, last):
-        return "The study’s own numbers come first; they have not been published yet."
+        return _("The study’s own numbers come first; they have not been published yet.")
     return ""
 
 
@@ -261,9 +272,19 @@ def too_dear(plan: Plan, asked: Asked) -> str:
 def _dear(sign: str, most: Fraction, paid: Fraction | None) -> str:
     if paid is not None and paid <= most:
         return ""
-    costs = "has no finite ε" if paid is None else f"costs {sign} {float(paid):.3g}"
-    as_noise = f" (noise at ε {floor(1000 * sqrt(2 * most)) / 1000:g} costs so much)" if sign == "ρ" else ""
-    return f"one request of this study may cost at most {sign} {float(most):.3g}{as_noise}, and this {costs}"
+    parts = {"most": f"{float(most):.3g}", "noise": f"{floor(1000 * sqrt(2 * most)) / 1000:g}"}
+    if paid is None:
+        return _("one request of this study may cost at most ε %(most)s, and this has no finite ε") % parts
+    parts["costs"] = f"{float(paid):.3g}"
+    if sign == "ρ":
+        return (
+            _(
+                "one request of this study may cost at most ρ %(most)s (noise at ε %(noise)s costs so much), and this "
+                "costs ρ %(costs)s"
+            )
+            % parts
+        )
+    return _("one request of this study may cost at most ε %(most)s, and this costs ε %(costs)s") % parts
 
 
 def budgets_of(plan: Plan, who: str) -> list[int]:
@@ -282,12 +303,23 @@ def part_of(plan: Plan) -> str:
 
 
 def reason(plan: Plan, asked: Asked) -> str:
-    """Return what a release is, for the ledger and for headings."""
+    """Return what a release is, for headings; for the ledger, in English."""
     labels = {question["name"]: question["label"] for question in plan.content["questions"]}
-    wave = f", wave {plan.wave}" if plan.wave > 1 else ""
+    parts: dict[str, Any] = {"wave": plan.wave, "title": asked.title}
     if isinstance(asked, Shares | Continual) and len(asked.names) > 2:
-        return f"Shares of {len(asked.names)} questions{wave}"
-    return f"{asked.title}: {', '.join(labels[name] for name in asked.questions)}{wave}"
+        count = parts["count"] = len(asked.names)
+        if plan.wave > 1:
+            return (
+                ngettext(
+                    "Shares of %(count)s question, wave %(wave)s",
+                    "Shares of %(count)s questions, wave %(wave)s",
+                    count,
+                )
+                % parts
+            )
+        return ngettext("Shares of %(count)s question", "Shares of %(count)s questions", count) % parts
+    parts["labels"] = ", ".join(labels[name] for name in asked.questions)
+    return (_("%(title)s: %(labels)s, wave %(wave)s") if plan.wave > 1 else _("%(title)s: %(labels)s")) % parts
 
 
 # Series

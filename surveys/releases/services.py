@@ -12,6 +12,9 @@ from typing import Any
 import structlog
 from celery import current_app
 from django.db import IntegrityError, transaction
+from django.utils import translation
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 from kombu.exceptions import OperationalError as BrokerError
 
 from dpengine.privacy import plain
@@ -81,7 +84,8 @@ def confirm(*, request_id: int, who: str, now: datetime.datetime) -> Request:
 def _ended(plan: Plan, now: datetime.datetime) -> str:
     """Say that nothing is published any more, from the day of retirement on, before a worker has come to it too."""
     day = design.ended_on(plan, now.date())
-    return f"“{plan.study}” is retired from {day:%-d %B %Y} on. Nothing is published from it any more." if day else ""
+    text = _("“%(study)s” is retired from %(day)s on. Nothing is published from it any more.")
+    return text % {"study": plan.study, "day": date_format(day, "DATE_FORMAT")} if day else ""
 
 
 def _request(*, plan: Plan, asked: Asked, batches: int, who: str, now: datetime.datetime) -> Request:
@@ -117,9 +121,14 @@ def publish(*, request_id: int, now: datetime.datetime) -> Release | Series:
     """Charge for, draw and store one release, at most once.
 
     Charge and draw stand or fall together. A second call finds the first draw:
-    fresh noise on the same totals would be a second release, paid for once.
+    fresh noise on the same totals would be a second release, paid for once. Whatever is stored of it, a refusal too,
+    is in English, whoever acts and in whatever language: this is the door.
     """
-    request = Request.objects.select_related("plan__study__panel").get(pk=request_id)
+    with translation.override("en"):
+        return _publish(Request.objects.select_related("plan__study__panel").get(pk=request_id), now)
+
+
+def _publish(request: Request, now: datetime.datetime) -> Release | Series:
     charges.lock(*queries.budgets_of(request.plan, request.who))
     if done := queries.drawn(request):
         return done
@@ -168,7 +177,7 @@ def try_to_publish(*, request_id: int, now: datetime.datetime) -> Release | Seri
     try:
         return publish(request_id=request_id, now=now)
     except charges.Refused as refusal:
-        Request.objects.filter(pk=request_id).update(refused=str(refusal)[:500])
+        Request.objects.filter(pk=request_id).update(refused=str(refusal)[:500])  # made in English: `publish`
         return None
 
 
@@ -273,7 +282,7 @@ def take_step(*, series_id: int, now: datetime.datetime, question: Mapping[str, 
     if question is not None and (same := series.published.filter(question=question).first()):
         return same
     if series.is_over or _ended(series.request.plan, now):
-        raise CannotAsk("It is over: nothing more is drawn.")
+        raise CannotAsk(_("It is over: nothing more is drawn."))
     return _step(series, queries.standing_of(series.request), now=now, question=question)
 
 

@@ -16,12 +16,13 @@ from operator import add
 from typing import Any
 
 from dpengine.central import counts
-from dpengine.central.counts import Mechanism, Tally
+from dpengine.central.counts import Mechanism
 from dpengine.central.laplace import DiscreteLaplace
-from dpengine.estimates import CONFIDENCE, Estimate, plain_answers, simplex
+from dpengine.estimates import CONFIDENCE
 from dpengine.privacy import Cost, plain, round_up
 from surveys.aggregation import queries as aggregation
 from surveys.aggregation.queries import PublicTally
+from surveys.aggregation.queries import derived as derived_from
 from surveys.design.models import Plan
 
 RHO_PLACES = 12
@@ -67,7 +68,7 @@ def is_concentrated(plan: Plan) -> bool:
 
 
 def public_names(plan: Plan) -> list[str]:
-    """Return the questions whose answers can be counted, in the Plan's order: all but numbers."""
+    """Return the questions that a rule publishes, in the Plan's order: all but numbers sent as given."""
     return [tally.name for tally in aggregation.public_tallies(plan)]
 
 
@@ -79,15 +80,10 @@ def parts_for(plan: Plan, names: Sequence[str], *, epsilon: Fraction, rho: Fract
 
 
 def _mechanism(tally: PublicTally, parts: int, epsilon: Fraction, rho: Fraction | None) -> Mechanism:
-    """Return one part's noise. One person moves so many of its counts by 1 each: L1 and L2² at once."""
+    """Return one part's noise: Laplace for ε, or whichever of Laplace and Gaussian is the smaller for ρ."""
     if rho is None:
         return DiscreteLaplace.for_epsilon(epsilon / parts, tally.sensitivity)
-    return counts.for_rho([_shape(tally)], rho / parts).mechanism
-
-
-def _shape(tally: PublicTally) -> Tally:
-    cells = len(tally.channel.margins())
-    return Tally(cells, tally.neighbours, held=getattr(tally.channel, "size", 1))
+    return counts.lesser(tally.sensitivity, tally.sensitivity_squared, rho / parts)
 
 
 def cost(parts: Sequence[Part]) -> Cost:
@@ -97,7 +93,7 @@ def cost(parts: Sequence[Part]) -> Cost:
 
 def marginal(joint: Counter[tuple[Any, ...]], position: int, part: Part) -> list[int]:
     """Return one question's tally from joint counts. A report is an index, or the indices that it holds."""
-    found = [0] * len(part.tally.channel.margins())
+    found = [0] * part.tally.cells
     for values, people in joint.items():
         held = values[position]
         for index in held if isinstance(held, tuple) else (held,):
@@ -122,35 +118,5 @@ def derived(parts: Sequence[Part], noisy: dict[str, list[int]], n: int) -> dict[
 
 def _published(parts: Sequence[Part], noisy: dict[str, list[int]], n: int) -> Iterator[dict[str, Any]]:
     for part in parts:
-        counted = noisy[part.name]
-        estimates = part.tally.estimates(counted, n, part.mechanism)
-        projected = simplex([estimate.value for estimate in estimates])
-        yield {
-            "as_precise_as": plain_answers(estimates)
-            or None,  # nothing to compare with when all is said to be one answer
-            "choices": [
-                _choice(index, text, *found)
-                for index, (text, found) in enumerate(
-                    zip(part.question["choices"], zip(counted, estimates, projected, strict=True), strict=True)
-                )
-            ],
-            "mechanism": part.parameters,
-            "name": part.name,
-        }
-
-
-def _choice(index: int, text: str, noisy: int, estimate: Estimate, projected: float) -> dict[str, Any]:
-    return {
-        "choice": text,
-        "estimate": estimate.value,
-        "index": index,
-        "interval": [estimate.low, estimate.high],
-        "noisy_count": noisy,
-        "projected": projected,
-        "standard_error": estimate.standard_error,
-        "variance": {
-            "sampling": estimate.variance.sampling,
-            "device": estimate.variance.device,
-            "publication": estimate.variance.publication,
-        },
-    }
+        numbers = derived_from.found(part.question, part.tally, noisy[part.name], n, part.mechanism)
+        yield {**numbers, "mechanism": part.parameters, "name": part.name}

@@ -78,11 +78,13 @@ def make_study(runs: int) -> tuple[Any, Any]:
     from decimal import Decimal
 
     from surveys.demo.services import ensure_study
+    from surveys.design.models import SiteLimits
     from surveys.people import services as people
     from surveys.people.models import Role
     from tests.surveys.releases.conftest import QUESTIONS, STUDY, answer
 
     now = datetime.datetime.now(datetime.UTC)
+    SiteLimits.objects.update_or_create(pk=1, defaults={"cap_ceiling": 20})
     plan, _ = ensure_study({**STUDY, "cap": Decimal(20)}, QUESTIONS, now)
     answer(plan, PEOPLE)
     user = people.ensure_user(username="mira", password="a long enough password")

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { prepare, randomise } from '../../surveys/intake/static/intake/channel.js';
+import { inputOf, prepare, randomise } from '../../surveys/intake/static/intake/channel.js';
 import { systemWords, WORD } from '../../surveys/intake/static/intake/words.js';
 import { replay, vectors } from './cases.js';
 
@@ -32,6 +32,14 @@ for (const file of ['table', 'subset', 'one_of'])
       assert.deepEqual(randomise(answer, channel, replayed), report);
       assert.equal(replayed.left(), 0, 'every word is used');
     });
+
+for (const { name, question, answer, words, report } of vectors('questions'))
+  test(`it sends what Python sends for a whole question: ${name}`, async () => {
+    await prepare({ questions: [question] });
+    const replayed = replay(words);
+    assert.deepEqual(randomise(inputOf(question, answer), question.channel, replayed), report);
+    assert.equal(replayed.left(), 0, 'every word is used');
+  });
 
 const TABLE = { kind: 'table', weights: [[5, 3, 2], [2, 6, 2], [1, 3, 6]] };
 const SUBSET = { kind: 'subset', choices: 7, size: 2, keep: 2 ** 31 };

@@ -14,7 +14,7 @@ export function replay(list) {
 
 /**
  * Return what goes wrong, a sentence a case; nothing, if the engine agrees with Python in all of them.
- * A case is a draw (words, report), a loss, or a Plan that is accepted or not.
+ * A case is a draw (words, report) of a channel or of a whole question, a draw by a key (key, first, report), a loss, or a Plan that is accepted or not.
  */
 export async function failures(cases) {
   const found = await Promise.all(cases.map((each) => wrongWith(each).catch((error) => `${error}`)));
@@ -22,10 +22,12 @@ export async function failures(cases) {
 }
 
 const wrongWith = async (each) => {
+  if ('key' in each) return wrongWave(each);
+  if ('question' in each) return wrongQuestion(each);
   if ('words' in each) return wrongDraw(each);
   if ('accepted' in each) return wrongVerdict(each);
   if ('loss' in each) return wrongLoss(each);
-  throw new Error('expected words, a loss or a verdict');
+  throw new Error('expected words, a key, a loss or a verdict');
 };
 
 async function wrongDraw({ channel, answer, words, report }) {
@@ -34,6 +36,27 @@ async function wrongDraw({ channel, answer, words, report }) {
   const got = JSON.stringify(randomise(answer, channel, replayed));
   if (got !== JSON.stringify(report)) return `expected ${JSON.stringify(report)}, got ${got}`;
   return replayed.left() && `expected every word to be used, ${replayed.left()} are left`;
+}
+
+async function wrongQuestion({ question, answer, words, report }) {
+  const { inputOf, prepare, randomise } = await import(`${intake}/channel.js`);
+  await prepare({ questions: [question] });
+  const replayed = replay(words);
+  const got = JSON.stringify(randomise(inputOf(question, answer), question.channel, replayed));
+  if (got !== JSON.stringify(report)) return `expected ${JSON.stringify(report)}, got ${got}`;
+  return replayed.left() && `expected every word to be used, ${replayed.left()} are left`;
+}
+
+async function wrongWave({ key, question, answer, first, report }) {
+  const { aboutOf, block, draw, importKey } = await import(`${intake}/waves.js`);
+  const { prepare } = await import(`${intake}/channel.js`);
+  await prepare({ questions: [question] });
+  const kept = await importKey(Uint8Array.from(key.match(/../g), (pair) => parseInt(pair, 16)));
+  const about = await aboutOf(question, answer);
+  const words = [...(await block(kept, about, 0)), ...(await block(kept, about, 1))].join();
+  if (words !== first.join()) return `expected the words ${first}, got ${words}`;
+  const got = JSON.stringify(await draw(kept, question, answer));
+  return got !== JSON.stringify(report) && `expected ${JSON.stringify(report)}, got ${got}`;
 }
 
 async function wrongVerdict({ plan, accepted }) {

@@ -1,47 +1,44 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { composeReport, Draws, newReportId, receiptOf, sendReport, waitingReport } from '../../surveys/intake/static/intake/report.js';
-import { FakeStorage, replay, soundPlan } from './cases.js';
+import { composeReport, newReportId, receiptOf, sendReport, waitingReport, waitingReports } from '../../surveys/intake/static/intake/report.js';
+import { draw, importKey } from '../../surveys/intake/static/intake/waves.js';
+import { FakeStorage, soundPlan } from './cases.js';
 
 const DIGEST = 'd'.repeat(64);
-const FLIP = 3 * 2 ** 30; // below(4) gives 0 of a row [1, 3]
 const body = () => JSON.stringify({ plan: DIGEST, report_id: newReportId(), answers: { q1: 0 } });
 const reply = (status, value = {}) => async () => new Response(JSON.stringify(value), { status });
 
-test('chance is drawn once for a question and an answer', () => {
-  const [coin] = soundPlan().questions;
-  const draws = new Draws(replay([0, 3]));
-  assert.equal(draws.draw(coin, 1), 0);
-  assert.equal(draws.draw(coin, 0), 1);
-  for (let i = 0; i < 5; i++) assert.deepEqual([draws.draw(coin, 1), draws.draw(coin, 0)], [0, 1]);
-});
+const key = () => importKey(new Uint8Array(32).fill(5));
+const answers = new Map([['q1', 1], ['q2', 4]]);
 
-test('questions with the same channel are drawn apart', () => {
-  const [coin] = soundPlan().questions;
-  const draws = new Draws(replay([0, 1]));
-  assert.deepEqual([draws.draw(coin, 1), draws.draw({ ...coin, name: 'other' }, 1)], [0, 1]);
-});
-
-test('a report holds the digest, an id and randomised values, and nothing else', () => {
-  const plan = soundPlan();
-  const words = replay([FLIP, 2 ** 32 - 1, 0]); // both answers are changed
-  const report = composeReport(plan, DIGEST, new Map([['q1', 1], ['q2', 4]]), new Draws(words));
+test('a report holds the digest, an id and randomised values, and nothing else', async () => {
+  const report = await composeReport(soundPlan(), DIGEST, answers, await key());
   assert.deepEqual(Object.keys(report), ['plan', 'report_id', 'answers']);
-  assert.deepEqual(report.answers, { q1: 0, q2: [0] });
+  assert.deepEqual(Object.keys(report.answers), ['q1', 'q2']);
   assert.match(report.report_id, /^[0-9a-f]{32}$/);
   assert.equal(report.plan, DIGEST);
 });
 
-test('a report sends what was drawn at the question', () => {
+test('a report says what the key makes of each answer, however often it is composed', async () => {
   const plan = soundPlan();
-  const draws = new Draws();
-  const answers = new Map([['q1', 1], ['q2', 4]]);
-  const drawn = Object.fromEntries(plan.questions.map((question) => [question.name, draws.draw(question, answers.get(question.name))]));
-  for (let i = 0; i < 20; i++) assert.deepEqual(composeReport(plan, DIGEST, answers, draws).answers, drawn);
+  const drawn = {};
+  for (const question of plan.questions) drawn[question.name] = await draw(await key(), question, answers.get(question.name));
+  for (let i = 0; i < 20; i++) assert.deepEqual((await composeReport(plan, DIGEST, answers, await key())).answers, drawn);
 });
 
-test('a report without every answer is not made, and the error names the question', () => {
-  assert.throws(() => composeReport(soundPlan(), DIGEST, new Map([['q1', 1]]), new Draws()), /^Error: q2: expected an answer, got none$/);
+test('two reports of the same answers have ids of their own', async () => {
+  const ids = await Promise.all([1, 2].map(async () => (await composeReport(soundPlan(), DIGEST, answers, await key())).report_id));
+  assert.notEqual(ids[0], ids[1]);
+});
+
+test('what is sent as given is what was answered', async () => {
+  const plan = { questions: [...soundPlan().questions, { name: 'q3', kind: 'number', choices: [] }] };
+  const report = await composeReport(plan, DIGEST, new Map([...answers, ['q3', 41]]), await key());
+  assert.equal(report.answers.q3, 41);
+});
+
+test('a report without every answer is not made, and the error names the question', async () => {
+  await assert.rejects(composeReport(soundPlan(), DIGEST, new Map([['q1', 1]]), await key()), /^Error: q2: expected an answer, got none$/);
 });
 
 test('report ids are 128 bits of chance', () => {
@@ -92,7 +89,7 @@ test('two messages of one study wait side by side', async () => {
   const storage = new FakeStorage();
   const [one, two] = [body(), body()];
   for (const sent of [one, two]) await sendReport('s', sent, { storage, post: reply(503) });
-  assert.deepEqual(Object.values(storage).sort(), [one, two].sort());
+  assert.deepEqual(waitingReports(storage).sort(), [one, two].sort());
 });
 
 test('a message of another Plan is not found', async () => {

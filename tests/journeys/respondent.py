@@ -1,4 +1,4 @@
-"""A respondent at a real browser, and a witness of everything that leaves it and of all chance it draws."""
+"""A respondent at a real browser, and a witness of everything that leaves it and of the key its chance comes from."""
 
 import json
 from dataclasses import dataclass, field
@@ -6,17 +6,16 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, Request
 
-from dpengine.local.channels import channel_from
-from tests.vectors import replay
+from tests.waves import drawn
 
-# Record the words that the page draws, in order (a report's id is drawn as bytes), and count violations of the policy.
+# Record the key that the page makes for its draws (32 bytes; a report's id has 16), and count violations of the policy.
 WITNESS = """
-window.candorWords = [];
+window.candorKeys = [];
 window.candorViolations = [];
 const draw = crypto.getRandomValues.bind(crypto);
 crypto.getRandomValues = (array) => {
   draw(array);
-  if (array instanceof Uint32Array) window.candorWords.push(...array);
+  if (array instanceof Uint8Array && array.length === 32) window.candorKeys.push([...array]);
   return array;
 };
 addEventListener('securitypolicyviolation', (event) => window.candorViolations.push(event.blockedURI));
@@ -61,18 +60,21 @@ class Visit:
     def send(self) -> dict[str, Any]:
         """Send; return the message."""
         self.page.get_by_role("button", name="Send these answers").click()
-        self.page.get_by_role("heading", name="Sent").first.wait_for()
+        self.page.get_by_role("heading", name="Sent. Thank you.").wait_for()
         message: dict[str, Any] = json.loads(self.bodies[-1])
         return message
 
-    def drawn(self, plan: dict[str, Any], *answers: tuple[str, int]) -> dict[str, Any]:
-        """Return what the Python twin makes of these true answers with the very words that this page drew."""
-        words = replay(self.page.evaluate("window.candorWords"))
-        channels = {question["name"]: channel_from(question["channel"]) for question in plan["questions"]}
-        reports: dict[str, Any] = {}
-        for name, answer in answers:
-            reports[name] = channels[name].randomise(answer, words)
-        return reports
+    def key(self) -> bytes:
+        """Return the key that this page made: nothing in it can read the one that it keeps."""
+        return bytes(self.page.evaluate("window.candorKeys.at(-1)"))
+
+    def drawn(
+        self, plan: dict[str, Any], *answers: tuple[str, int | list[int]], key: bytes | None = None
+    ) -> dict[str, Any]:
+        """Return what the Python twin makes of these true answers with this key, or the one this page made."""
+        questions = {question["name"]: question for question in plan["questions"]}
+        made = key or self.key()
+        return {name: drawn(made, questions[name], answer) for name, answer in answers}
 
 
 def visit(browser: Browser, viewport: dict[str, int] | None = None, **settings: Any) -> Visit:

@@ -19,9 +19,10 @@ def admin(site, chromium):
     context = chromium.new_context(viewport=DESKTOP, base_url=site.base)
     page = context.new_page()
     page.goto("/admin/")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill("demo-admin")
-    page.get_by_role("button", name="Log in").click()
+    page.locator("#id_login").fill("admin")
+    page.locator("#id_password").fill("demo-admin")
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.wait_for_url("**/admin/")
     yield page
     context.close()
 
@@ -133,7 +134,7 @@ def test_the_worker_publishes_and_the_researcher_reads_estimates_with_intervals(
     page.goto("/accounts/login/")
     page.locator("#id_login").fill("researcher")
     page.locator("#id_password").fill("demo-researcher")
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     page.wait_for_url("**/studies/")
     assert "Moods and drugs" not in page.content()
     assert page.goto("/studies/moods-and-drugs/").status == 404

@@ -137,3 +137,9 @@ def test_a_damaged_key_file_is_named_before_anything_starts(tmp_path, held):
     assert done.returncode != 0
     assert "PUBLICATION_KEYS (publication.key)" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("environment", "trusted"), [({}, "0"), ({"BEHIND_PROXY": "1"}, "1")])
+def test_only_a_proxy_that_is_told_of_says_whose_attempts_are_counted(tmp_path, environment, trusted):
+    code = "from allauth import app_settings; print(app_settings.TRUSTED_PROXY_COUNT)"
+    assert start(tmp_path, "manage.py", "shell", "--no-imports", "-c", code, **environment).stdout.strip() == trusted

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection, transaction
+from django.test import Client
 from structlog.stdlib import ProcessorFormatter
 
 from surveys.aggregation.models import Tally
@@ -55,3 +56,12 @@ def test_an_error_of_postgresql_is_logged_without_its_row(plan: Any) -> None:
     assert "failed" in line(record)
     assert SECRET not in line(record)
     assert not Tally.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/api/v1/receipts/CN4F-7QKM-2XW9", "/account/invitation/a-token/"])
+def test_a_refused_request_leaves_no_receipt_and_no_link_in_the_log(
+    address: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert Client(enforce_csrf_checks=True).post(address, {"a": "b"}).status_code == 403
+    assert caplog.text == ""

@@ -25,7 +25,7 @@ def test_the_promises_hold_no_cookie(client: Client, db: None) -> None:
 def test_what_is_not_promised_is_told_and_can_be_reached_from_every_form(client: Client, db: None) -> None:
     assert "smoking causes cancer" in client.get("/promises/").content.decode()
     plan = open_small()
-    assert 'href="/promises/"' in client.get(f"/s/{plan.study.slug}/").content.decode()
+    assert 'href="/promises/#not-protected"' in client.get(f"/s/{plan.study.slug}/").content.decode()
 
 
 def test_bounds_on_odds_say_for_whom_they_hold_and_that_a_delta_is_no_bound(client: Client, db: None) -> None:

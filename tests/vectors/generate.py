@@ -1,4 +1,4 @@
-"""Write the vectors that Python and the browser must both obey: `python tests/vectors/generate.py`.
+"""Write the vectors that Python and the browser must both obey: `python -m tests.vectors.generate`.
 
 The words are drawn once, here, and recorded; among them are words that must be rejected.
 A vector that changes is a change of the protocol, to be looked at line by line.
@@ -14,12 +14,14 @@ from typing import Any
 
 from dpengine.local import designs
 from dpengine.local.channels import AnyChannel, Channel
+from dpengine.local.number import NumberChannel
 from dpengine.local.one_of import OneOf
 from dpengine.local.subset import Subset
 from dpengine.local.table import Table
 from dpengine.privacy import loss_of_all
 from dpengine.randomness import WORD
 from surveys.design import documents
+from tests.vectors import kinds
 
 HERE = Path(__file__).parent
 CASES = 200  # a kind
@@ -34,6 +36,9 @@ TABLES = [
 ]
 SUBSETS = [Subset.for_epsilon(k, Decimal(e)) for k in (2, 3, 4, 5, 7, 10, 33, 100, 1024) for e in ("0.5", "1", "2")]
 ONE_OFS = [OneOf.for_epsilon(m, Decimal(e)) for m in (2, 3, 5, 8, 33, 1024) for e in ("0.5", "1", "4")]
+NUMBERS = [
+    NumberChannel.for_epsilon(Decimal(e), Decimal(0), Decimal(s), s) for s in (1, 7, 120) for e in ("0.5", "1", "3")
+]
 MADE = [
     designs.coin(),
     designs.warner("3/4"),
@@ -101,7 +106,7 @@ def pair(channel: AnyChannel) -> list[int | str]:
 
 
 def losses() -> list[dict[str, Any]]:
-    channels: list[AnyChannel] = [*TABLES, *SUBSETS, *ONE_OFS, *MADE]
+    channels: list[Any] = [*TABLES, *SUBSETS, *ONE_OFS, *MADE, *NUMBERS]
     return [
         {"name": f"{c.document()['kind']} {number}", "channel": c.document(), "loss": pair(c)}
         for number, c in enumerate(channels, start=1)
@@ -317,7 +322,7 @@ if __name__ == "__main__":
     write("subset.json", cases(SUBSETS, stream))
     write("one_of.json", cases_of_sets(stream))
     write("losses.json", losses())
-    for case in (found := plans()):
+    for case in (found := [*plans(), *kinds.plans()]):
         try:
             documents.verify(case["plan"])
         except documents.Unsound:
@@ -325,3 +330,4 @@ if __name__ == "__main__":
         else:
             assert case["accepted"], case["name"]
     write("plans.json", found)
+    write("questions.json", kinds.draws(random.Random(20261123)))

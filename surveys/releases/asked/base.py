@@ -12,8 +12,11 @@ from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
 
 from dpengine.privacy import LARGEST_EPSILON, Cost, Neighbours, plain
+from surveys.design import documents
 from surveys.design.models import Plan
 
 Counts = Counter[tuple[Any, ...]]  # how many reports hold each combination of values
@@ -36,8 +39,8 @@ class Asked(Protocol):
     """One kind of statistic, at one setting."""
 
     kind: ClassVar[str]
-    title: ClassVar[str]
-    sentence: ClassVar[str]
+    title: ClassVar[str | Promise]
+    sentence: ClassVar[str | Promise]
 
     @classmethod
     def form(cls, plan: Plan) -> type[forms.Form] | None:
@@ -94,12 +97,12 @@ class EpsilonInput(forms.DecimalField):
 
     def __init__(self, **kwargs: Any) -> None:
         defaults: dict[str, Any] = {
-            "label": "Cost, ε",
+            "label": _("Cost, ε"),
             "min_value": Decimal("0.001"),
             "max_value": LARGEST_EPSILON,
             "decimal_places": PLACES,
             "max_digits": 12,
-            "help_text": "What this uses of the budget, for good.",
+            "help_text": _("What this uses of the budget, for good."),
         }
         super().__init__(**(defaults | kwargs))
 
@@ -109,11 +112,15 @@ def epsilon_of(parameters: Mapping[str, Any], name: str = "epsilon") -> Decimal:
     try:
         epsilon = Decimal(str(parameters[name]))
     except (KeyError, ArithmeticError):
-        raise Refused(name, "expected a decimal above 0") from None
+        raise Refused(name, _("expected a decimal above 0")) from None
     if not epsilon.is_finite() or not 0 < epsilon <= LARGEST_EPSILON:
-        raise Refused(name, f"expected a decimal above 0 and at most {LARGEST_EPSILON}, got {epsilon}")
+        raise Refused(
+            name,
+            _("expected a decimal above 0 and at most %(most)s, got %(got)s")
+            % {"most": LARGEST_EPSILON, "got": epsilon},
+        )
     if Fraction(epsilon) * 10**PLACES % 1:
-        raise Refused(name, f"expected at most {PLACES} decimals, got {epsilon}")
+        raise Refused(name, _("expected at most %(places)s decimals, got %(got)s") % {"places": PLACES, "got": epsilon})
     return epsilon
 
 
@@ -145,9 +152,35 @@ def question_choices(questions: Mapping[str, Mapping[str, Any]]) -> list[tuple[s
     return [(name, question["label"]) for name, question in questions.items()]
 
 
-def question_of(parameters: Mapping[str, Any], name: str, questions: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """Read a question's name from parameters and return the question; Refused if it is none of these."""
+def question_of(
+    parameters: Mapping[str, Any], name: str, questions: Mapping[str, dict[str, Any]], plan: Plan | None = None
+) -> dict[str, Any]:
+    """Read a question's name from parameters and return the question; Refused if it is none of these, and why."""
     wanted = parameters.get(name)
-    if not isinstance(wanted, str) or wanted not in questions:
-        raise Refused(name, f"expected one of {', '.join(questions)}")
-    return questions[wanted]
+    if isinstance(wanted, str) and wanted in questions:
+        return questions[wanted]
+    others = questions_of(plan) if plan else {}
+    expected = _("expected one of %(names)s") % {"names": ", ".join(questions)}
+    if isinstance(wanted, str) and wanted in others and (why := why_not(others[wanted])):
+        expected = f"{expected}. {why}"
+    raise Refused(name, expected)
+
+
+def why_not(question: Mapping[str, Any]) -> str:
+    """Say why most kinds cannot be asked of a question, and what to ask instead; nothing if there is no such reason."""
+    if question["kind"] == documents.MULTIPLE:
+        return _(
+            "Each report on several ticks is about one option only, so that nothing tells which options or answers go "
+            "together: ask for the shares of its options"
+        )
+    if question["kind"] not in documents.WITH_STEPS or question["protection"] != documents.DEVICE:
+        return ""
+    if question["wanted"] == "mean":
+        return _(
+            "This number was changed on the device so that its mean can be known, and nothing else: ask for that, as "
+            "its shares"
+        )
+    return _(
+        "This number was changed on the device so that its distribution can be known, and nothing else: ask for that, "
+        "as its shares"
+    )

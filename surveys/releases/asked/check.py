@@ -13,6 +13,9 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from dpengine.central.holdout import Answer, Holdout, State
 from dpengine.central.numeric import half_width
@@ -48,11 +51,10 @@ class Check:
     holdout: Holdout
 
     kind: ClassVar[str] = "check"
-    title: ClassVar[str] = "Check numbers found elsewhere"
-    sentence: ClassVar[str] = (
+    title: ClassVar[str | Promise] = gettext_lazy("Check numbers found elsewhere")
+    sentence: ClassVar[str | Promise] = gettext_lazy(
         "State shares that you found in a synthetic data set, or anywhere else. You are told whether each stands in "
-        "the "
-        "real answers; if it does not, you get the share with chance added."
+        "the real answers; if it does not, you get the share with chance added."
     )
 
     @classmethod
@@ -65,10 +67,11 @@ class Check:
             questions = forms.MultipleChoiceField(
                 choices=choices,
                 widget=forms.CheckboxSelectMultiple,
-                help_text=f"Which your numbers will be about: at most {MOST_QUESTIONS}.",
+                help_text=_("Which your numbers will be about: at most %(most)s.") % {"most": MOST_QUESTIONS},
+                label=_("Questions"),
             )
             tolerance = forms.DecimalField(
-                label="It stands within, in percentage points",
+                label=_("It stands within, in percentage points"),
                 min_value=Decimal("0.1"),
                 max_value=Decimal(50),
                 decimal_places=1,
@@ -78,9 +81,10 @@ class Check:
                 min_value=1,
                 max_value=50,
                 initial=5,
-                help_text="How many numbers that do not stand may be answered. More: more chance in each answer.",
+                help_text=_("How many numbers that do not stand may be answered. More: more chance in each answer."),
+                label=_("Numbers"),
             )
-            epsilon = EpsilonInput(help_text="For all questions together, for good.")
+            epsilon = EpsilonInput(help_text=_("For all questions together, for good."))
 
         return CheckForm
 
@@ -89,11 +93,14 @@ class Check:
         questions, wanted = _fitting(plan), parameters.get("questions")
         right = isinstance(wanted, list) and 1 <= len(wanted) <= MOST_QUESTIONS
         if not right or any(name not in questions for name in wanted or ()):
-            raise Refused("questions", f"expected 1 to {MOST_QUESTIONS} of {', '.join(questions)}")
+            raise Refused(
+                "questions",
+                _("expected 1 to %(most)s of %(names)s") % {"most": MOST_QUESTIONS, "names": ", ".join(questions)},
+            )
         tolerance = _percent(parameters, "tolerance", Decimal("0.1"), Decimal(50))
         numbers = parameters.get("numbers")
         if type(numbers) is not int or not 1 <= numbers <= 50:
-            raise Refused("numbers", "expected a whole number from 1 to 50")
+            raise Refused("numbers", _("expected a whole number from 1 to 50"))
         epsilon = epsilon_of(parameters)
         neighbours = neighbours_of(plan)
         holdout = Holdout.for_epsilon(Fraction(epsilon), Fraction(tolerance) / 100, numbers, neighbours)
@@ -144,12 +151,14 @@ class Check:
         choices = question_choices({question["name"]: question for question in self.asked})
 
         class StatedForm(forms.Form):
-            question = forms.ChoiceField(choices=choices)
-            choice = forms.IntegerField(label="Answer", min_value=1, help_text="Its place: 1 for the first choice.")
-            second = forms.ChoiceField(choices=[("", "—"), *choices], required=False, label="And")
-            second_choice = forms.IntegerField(label="Answer to that", min_value=1, required=False)
+            question = forms.ChoiceField(choices=choices, label=_("Question"))
+            choice = forms.IntegerField(
+                label=_("Answer"), min_value=1, help_text=_("Its place: 1 for the first choice.")
+            )
+            second = forms.ChoiceField(choices=[("", "—"), *choices], required=False, label=_("And"))
+            second_choice = forms.IntegerField(label=_("Answer to that"), min_value=1, required=False)
             percent = forms.DecimalField(
-                label="You found, in percent of all", min_value=0, max_value=100, decimal_places=1
+                label=_("You found, in percent of all"), min_value=0, max_value=100, decimal_places=1
             )
 
         return StatedForm
@@ -165,7 +174,7 @@ class Check:
         held = sum(people for entries, people in counts.items() if all(entries[at] == c for at, c in conditions))
         before = State.read(state)
         if before.left == 0:
-            raise Refused("numbers", "all have been given: nothing more can be asked")
+            raise Refused("numbers", _("all have been given: nothing more can be asked"))
         after, answer = self.holdout.ask(before, Fraction(percent) / 100, held, everyone)
         public = after.people if after.people is not None else everyone
         return after.document(), self._numbers(answer, after, self._label(conditions), percent, public)
@@ -186,17 +195,17 @@ class Check:
         if question.get("second"):
             conditions.append(self._condition(question, "second", "second_choice"))
             if conditions[0][0] == conditions[1][0]:
-                raise Refused("second", "expected another question than the first")
+                raise Refused("second", _("expected another question than the first"))
         return conditions, _percent(question, "percent", Decimal(0), Decimal(100))
 
     def _condition(self, question: Mapping[str, Any], named: str, placed: str) -> tuple[int, int]:
         name, choice = question.get(named), question.get(placed)
         if name not in self.questions:
-            raise Refused(named, f"expected one of {', '.join(self.questions)}")
+            raise Refused(named, _("expected one of %(names)s") % {"names": ", ".join(self.questions)})
         at = self.questions.index(str(name))
         most = len(self.asked[at]["choices"])
         if type(choice) is not int or not 1 <= choice <= most:
-            raise Refused(placed, f"expected a whole number from 1 to {most} for this question")
+            raise Refused(placed, _("expected a whole number from 1 to %(most)s for this question") % {"most": most})
         return at, choice - 1
 
     def _label(self, conditions: list[tuple[int, int]]) -> str:
@@ -240,7 +249,13 @@ def _percent(parameters: Mapping[str, Any], name: str, least: Decimal, most: Dec
     try:
         percent = Decimal(str(parameters[name]))
     except (KeyError, ArithmeticError):
-        raise Refused(name, f"expected a decimal from {least} to {most}") from None
+        raise Refused(
+            name, _("expected a decimal from %(least)s to %(most)s") % {"least": least, "most": most}
+        ) from None
     if not percent.is_finite() or not least <= percent <= most or percent != round(percent, 1):
-        raise Refused(name, f"expected a decimal from {least} to {most}, with one place, got {percent}")
+        raise Refused(
+            name,
+            _("expected a decimal from %(least)s to %(most)s, with one place, got %(got)s")
+            % {"least": least, "most": most, "got": percent},
+        )
     return percent

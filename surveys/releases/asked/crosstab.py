@@ -11,6 +11,9 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from dpengine.central import counts as tallies
 from dpengine.central.counts import Choice, Tally
@@ -52,8 +55,8 @@ class Crosstab:
     choice: Choice
 
     kind: ClassVar[str] = "crosstab"
-    title: ClassVar[str] = "Table of two questions"
-    sentence: ClassVar[str] = (
+    title: ClassVar[str | Promise] = gettext_lazy("Table of two questions")
+    sentence: ClassVar[str | Promise] = gettext_lazy(
         "How many people gave each pair of answers to two questions, and so the share of an answer within a group: "
         "of those who said one thing, how many said the other."
     )
@@ -65,8 +68,8 @@ class Crosstab:
             return None
 
         class CrosstabForm(forms.Form):
-            rows = question_field(questions, label="Question")
-            within = question_field(questions, label="Among those who answered", initial=list(questions)[1])
+            rows = question_field(questions, label=_("Question"))
+            within = question_field(questions, label=_("Among those who answered"), initial=list(questions)[1])
             epsilon = EpsilonInput()
 
         return CrosstabForm
@@ -74,13 +77,15 @@ class Crosstab:
     @classmethod
     def read(cls, plan: Plan, parameters: Mapping[str, Any]) -> Self:
         questions = questions_of(plan, kinds=KINDS)
-        pair = [question_of(parameters, name, questions) for name in ("rows", "within")]
+        pair = [question_of(parameters, name, questions, plan) for name in ("rows", "within")]
         epsilon = epsilon_of(parameters)
         if pair[0]["name"] == pair[1]["name"]:
-            raise Refused("within", "expected another question than the first")
+            raise Refused("within", _("expected another question than the first"))
         left, right = crosstabs.sides(plan.content, [question["name"] for question in pair])
         if len(left.labels) * len(right.labels) > MOST_CELLS:
-            raise Refused("within", f"expected two questions with at most {MOST_CELLS} pairs of answers")
+            raise Refused(
+                "within", _("expected two questions with at most %(most)s pairs of answers") % {"most": MOST_CELLS}
+            )
         tally = Tally(left.features * right.features, neighbours_of(plan), left.held * right.held)
         one, other = pair
         return cls(

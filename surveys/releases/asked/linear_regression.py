@@ -6,12 +6,15 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.regression import REACH, Regression
 from dpengine.privacy import Cost
 from surveys.design.models import Plan
-from surveys.releases import statistics
+from surveys.releases import statistics, words
 from surveys.releases.asked.base import (
     Counts,
     EpsilonInput,
@@ -37,8 +40,10 @@ class LinearRegression:
     regression: Regression
 
     kind: ClassVar[str] = "linear_regression"
-    title: ClassVar[str] = "Linear regression"
-    sentence: ClassVar[str] = "How much a number changes, on average, with each step of others, all taken together."
+    title: ClassVar[str | Promise] = gettext_lazy("Linear regression")
+    sentence: ClassVar[str | Promise] = gettext_lazy(
+        "How much a number changes, on average, with each step of others, all taken together."
+    )
 
     @classmethod
     def form(cls, plan: Plan) -> type[forms.Form] | None:
@@ -47,11 +52,12 @@ class LinearRegression:
             return None
 
         class RegressionForm(forms.Form):
-            outcome = question_field(questions)
+            outcome = question_field(questions, label=_("Outcome"))
             predictors = forms.MultipleChoiceField(
                 choices=question_choices(questions),
                 widget=forms.CheckboxSelectMultiple,
-                help_text=f"1 to {MOST}, other than the outcome.",
+                help_text=_("1 to %(most)s, other than the outcome.") % {"most": MOST},
+                label=_("Predictors"),
             )
             epsilon = EpsilonInput()
 
@@ -63,13 +69,15 @@ class LinearRegression:
         outcome = question_of(parameters, "outcome", questions)
         wanted, others = parameters.get("predictors"), [name for name in questions if name != outcome["name"]]
         if not isinstance(wanted, list) or not 1 <= len(wanted) <= MOST or any(name not in others for name in wanted):
-            raise Refused("predictors", f"expected 1 to {MOST} of {', '.join(others)}")
+            raise Refused(
+                "predictors", _("expected 1 to %(most)s of %(names)s") % {"most": MOST, "names": ", ".join(others)}
+            )
         predictors = tuple(questions[name] for name in others if name in wanted)
         epsilon = epsilon_of(parameters)
         try:
             regression = _mechanism(plan, Fraction(epsilon), predictors, outcome)
         except ValueError as error:
-            raise Refused("epsilon", str(error)) from error
+            raise Refused("epsilon", words.told(str(error))) from error
         return cls(outcome, predictors, epsilon_text(epsilon), regression)
 
     def document(self) -> dict[str, Any]:

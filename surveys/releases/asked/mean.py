@@ -24,13 +24,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from dpengine.central.numeric import ERROR, Measured, Spread, half_width
 from dpengine.central.numeric import Mean as NumericMean
 from dpengine.estimates import Margin, simplex
 from dpengine.privacy import Cost, Neighbours, plain
+from surveys.design import documents
 from surveys.design.models import Plan
-from surveys.releases import statistics
+from surveys.releases import statistics, words
 from surveys.releases.asked.base import (
     Counts,
     EpsilonInput,
@@ -51,8 +55,8 @@ LARGEST_SCORE = 10**6
 PLACES = 3
 UNSEEN = 2  # people at each end whom a sample can have missed: without them the variance of rare answers is 0
 SPREADS = {
-    Spread.BOUND: "The most that is possible at each mean",
-    Spread.RELEASED: "Released with chance, for a quarter of the cost",
+    Spread.BOUND: gettext_lazy("The most that is possible at each mean"),
+    Spread.RELEASED: gettext_lazy("Released with chance, for a quarter of the cost"),
 }
 
 
@@ -67,40 +71,42 @@ class Mean:
     part: Part | None  # or the noisy counts
 
     kind: ClassVar[str] = "mean"
-    title: ClassVar[str] = "Mean of a number or of scored choices"
-    sentence: ClassVar[str] = "The average answer of all people, with its interval."
+    title: ClassVar[str | Promise] = gettext_lazy("Mean of a number or of scored choices")
+    sentence: ClassVar[str | Promise] = gettext_lazy("The average answer of all people, with its interval.")
 
     @classmethod
     def form(cls, plan: Plan) -> type[forms.Form] | None:
-        questions = questions_of(plan, kinds=KINDS)
+        questions = _with_means(plan)
         if not questions:
             return None
 
         class MeanForm(forms.Form):
-            question = question_field(questions)
+            question = question_field(questions, label=_("Question"))
             scores = forms.CharField(
                 required=False,
                 max_length=400,
-                help_text="For choices: a number for each in order, with commas. Empty: 1 for the first, 2 for the "
-                "second "
-                "and so on; 0 and 1 for no and yes. Who prefers not to say does not count.",
+                help_text=_(
+                    "For choices: a number for each in order, with commas. Empty: 1 for the first, 2 for the second "
+                    "and so on; 0 and 1 for no and yes. Who prefers not to say does not count."
+                ),
+                label=_("Scores"),
             )
             epsilon = EpsilonInput()
             spread = forms.ChoiceField(
-                label="How spread out answers are",
+                label=_("How spread out answers are"),
                 choices=[(str(name), label) for name, label in SPREADS.items()],
-                help_text="For the interval’s part of sampling.",
+                help_text=_("For the interval’s part of sampling."),
             )
 
         return MeanForm
 
     @classmethod
     def read(cls, plan: Plan, parameters: Mapping[str, Any]) -> Self:
-        question = question_of(parameters, "question", questions_of(plan, kinds=KINDS))
+        question = question_of(parameters, "question", _with_means(plan), plan)
         scores = () if question["kind"] == "number" else _scores(parameters.get("scores"), question)
         wanted = parameters.get("spread", Spread.BOUND)
         if wanted not in list(Spread):
-            raise Refused("spread", f"expected one of {', '.join(Spread)}")
+            raise Refused("spread", _("expected one of %(names)s") % {"names": ", ".join(Spread)})
         epsilon, neighbours = epsilon_of(parameters), neighbours_of(plan)
         text, spread = epsilon_text(epsilon), Spread(wanted)
         if _is_number(plan, question, scores):
@@ -108,7 +114,7 @@ class Mean:
             try:
                 whole = NumericMean.for_epsilon(Fraction(epsilon), bounds, neighbours, spread)
             except ValueError as error:
-                raise Refused("epsilon", str(error)) from error
+                raise Refused("epsilon", words.told(str(error))) from error
             return cls(question, scores, spread, text, neighbours, whole, None)
         (part,) = statistics.parts_for(plan, [question["name"]], epsilon=Fraction(epsilon))
         return cls(question, scores, Spread.BOUND, text, neighbours, None, part)
@@ -189,7 +195,7 @@ class Mean:
 
     def _combined(self, noisy: Sequence[int], n: int) -> Measured:
         """Return the mean from noisy counts: it knows nothing else of the answers, and n only where that is public."""
-        margins = self._part.tally.channel.margins()
+        margins = self._part.tally.margins()
         reports = float(n) if self._n_is_public else max(sum(noisy) / self._held, 1.0)
         people = [
             (count - reports * float(margin.lie)) / margin.contrast
@@ -223,7 +229,7 @@ class Mean:
 
     def _noise(self, weights: Sequence[float]) -> float:
         """Return the standard deviation that publication adds to a weighted sum of people."""
-        margins = self._part.tally.channel.margins()
+        margins = self._part.tally.margins()
         each = [weight / margin.contrast for weight, margin in zip(weights, margins, strict=True)]
         if self._part.tally.is_one_count:
             return abs(each[1] - each[0]) * math.sqrt(self._part.mechanism.variance)
@@ -233,7 +239,7 @@ class Mean:
         """Return half of the interval, and the noise's part, for people half at each end of the scores."""
         scores = [float(score) for score in self.scores]
         middle = (min(scores) + max(scores)) / 2
-        margins = self._part.tally.channel.margins()
+        margins = self._part.tally.margins()
         away = [score - middle for score in scores] + [0.0] * (len(margins) - len(scores))
         ends = [0.0] * len(margins)
         for end in (min(scores), max(scores)):
@@ -298,7 +304,7 @@ def _is_number(plan: Plan, question: Mapping[str, Any], scores: tuple[Decimal, .
 
 def _usual(question: Mapping[str, Any]) -> tuple[Decimal, ...]:
     first = 0 if question["kind"] == "yes_no" else 1
-    return tuple(Decimal(first + place) for place in range(len(question["choices"]) - question["decline"]))
+    return tuple(Decimal(first + place) for place in range(len(question["choices"]) - documents.beside(question)))
 
 
 def _scores(given: Any, question: Mapping[str, Any]) -> tuple[Decimal, ...]:
@@ -309,11 +315,29 @@ def _scores(given: Any, question: Mapping[str, Any]) -> tuple[Decimal, ...]:
     try:
         scores = tuple(Decimal(part.strip()) for part in str(given).split(","))
     except ArithmeticError:
-        raise Refused("scores", "expected numbers with commas") from None
+        raise Refused("scores", _("expected numbers with commas")) from None
     if len(scores) != len(usual):
-        raise Refused("scores", f"expected {len(usual)} numbers, one for each choice in order, got {len(scores)}")
+        raise Refused(
+            "scores",
+            _("expected %(count)s numbers, one for each choice in order, got %(got)s")
+            % {"count": len(usual), "got": len(scores)},
+        )
     if not all(score.is_finite() and abs(score) <= LARGEST_SCORE and score == round(score, PLACES) for score in scores):
-        raise Refused("scores", f"expected numbers within ± {LARGEST_SCORE:,}, of at most {PLACES} decimals")
+        raise Refused(
+            "scores",
+            _("expected numbers within ± %(most)s, of at most %(places)s decimals")
+            % {"most": f"{LARGEST_SCORE:,}", "places": PLACES},
+        )
     if len(set(scores)) == 1:
-        raise Refused("scores", "expected scores that differ")
+        raise Refused("scores", _("expected scores that differ"))
     return scores
+
+
+def _with_means(plan: Plan) -> dict[str, dict[str, Any]]:
+    """Return the questions that have a mean here: not numbers that devices changed, whose rule publishes theirs."""
+    found = questions_of(plan, kinds=KINDS)
+    return {
+        name: question
+        for name, question in found.items()
+        if question["kind"] != documents.NUMBER or question["protection"] == documents.PUBLICATION
+    }

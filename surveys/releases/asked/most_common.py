@@ -12,6 +12,9 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from dpengine.central.selection import Law, Selection, spread_of_counts
 from dpengine.privacy import Cost
@@ -44,8 +47,8 @@ class MostCommon:
     selection: Selection
 
     kind: ClassVar[str] = "most_common"
-    title: ClassVar[str] = "Most common answers"
-    sentence: ClassVar[str] = (
+    title: ClassVar[str | Promise] = gettext_lazy("Most common answers")
+    sentence: ClassVar[str | Promise] = gettext_lazy(
         "Which answers were given most, in order, but not how often. Far cheaper than counts of every answer."
     )
 
@@ -56,19 +59,19 @@ class MostCommon:
             return None
 
         class MostCommonForm(forms.Form):
-            question = question_field(questions)
-            best = forms.IntegerField(label="How many", min_value=1, max_value=MOST, initial=1)
+            question = question_field(questions, label=_("Question"))
+            best = forms.IntegerField(label=_("How many"), min_value=1, max_value=MOST, initial=1)
             epsilon = EpsilonInput()
 
         return MostCommonForm
 
     @classmethod
     def read(cls, plan: Plan, parameters: Mapping[str, Any]) -> Self:
-        question = question_of(parameters, "question", _orderable(plan))
+        question = question_of(parameters, "question", _orderable(plan), plan)
         best = parameters.get("best", 1)
         most = min(MOST, len(candidates(question)) - 1)
         if type(best) is not int or not 1 <= best <= most:
-            raise Refused("best", f"expected a whole number from 1 to {most} for this question")
+            raise Refused("best", _("expected a whole number from 1 to %(most)s for this question") % {"most": most})
         epsilon = epsilon_of(parameters)
         return cls(question, best, epsilon_text(epsilon), _selection(plan, Fraction(epsilon), best))
 
@@ -125,13 +128,13 @@ class MostCommon:
         """Return how many reports one person's answer is worth."""
         if self.question["protection"] == "publication":
             return 1.0
-        return documents.channels({"questions": [self.question]})[self.question["name"]].margins()[0].contrast
+        return documents.choice_channel(self.question).margins()[0].contrast
 
 
 def candidates(question: Mapping[str, Any]) -> list[str]:
-    """Return the answers that can be named: not the one that declines."""
+    """Return the answers that can be named: not to decline, nor not to be asked."""
     choices: list[str] = question["choices"]
-    return choices[: len(choices) - question["decline"]]
+    return choices[: len(choices) - documents.beside(question)]
 
 
 def scores(counts: Counts, many: int) -> list[int]:
@@ -147,11 +150,10 @@ def scores(counts: Counts, many: int) -> list[int]:
 def _orderable(plan: Plan) -> dict[str, dict[str, Any]]:
     """Return the questions whose reports order the choices as people do: all choices have the same odds."""
     questions = questions_of(plan, kinds=KINDS)
-    channels = documents.channels(plan.content)
     return {
         name: question
         for name, question in questions.items()
-        if name not in channels or len(set(channels[name].margins())) == 1
+        if question["protection"] == "publication" or len(set(documents.choice_channel(question).margins())) == 1
     }
 
 

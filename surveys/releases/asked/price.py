@@ -12,6 +12,9 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from dpengine.central.selection import Law, Selection
 from dpengine.privacy import Cost
@@ -43,8 +46,8 @@ class Price:
     selection: Selection
 
     kind: ClassVar[str] = "price"
-    title: ClassVar[str] = "Price that earns most"
-    sentence: ClassVar[str] = (
+    title: ClassVar[str | Promise] = gettext_lazy("Price that earns most")
+    sentence: ClassVar[str | Promise] = gettext_lazy(
         "Reads the answers as what each person would pay at most, and names the price that would earn most if all "
         "who would pay it do."
     )
@@ -56,24 +59,26 @@ class Price:
             return None
 
         class PriceForm(forms.Form):
-            question = question_field(questions)
-            lowest = forms.IntegerField(label="Lowest price", min_value=1)
+            question = question_field(questions, label=_("Question"))
+            lowest = forms.IntegerField(label=_("Lowest price"), min_value=1)
             highest = forms.IntegerField(
-                label="Highest price", min_value=1, help_text="The higher it is, the more chance is added."
+                label=_("Highest price"), min_value=1, help_text=_("The higher it is, the more chance is added.")
             )
-            step = forms.IntegerField(label="Step between prices", min_value=1, initial=1)
+            step = forms.IntegerField(label=_("Step between prices"), min_value=1, initial=1)
             epsilon = EpsilonInput()
 
         return PriceForm
 
     @classmethod
     def read(cls, plan: Plan, parameters: Mapping[str, Any]) -> Self:
-        question = question_of(parameters, "question", _bids(plan))
+        question = question_of(parameters, "question", _bids(plan), plan)
         lowest, highest, step = (_whole(parameters, name) for name in ("lowest", "highest", "step"))
         if not lowest < highest <= question["most"]:
-            raise Refused("highest", f"expected a price above the lowest and at most {question['most']}")
+            raise Refused(
+                "highest", _("expected a price above the lowest and at most %(most)s") % {"most": question["most"]}
+            )
         if (highest - lowest) // step >= MOST_PRICES:
-            raise Refused("step", f"expected a step that makes at most {MOST_PRICES} prices")
+            raise Refused("step", _("expected a step that makes at most %(most)s prices") % {"most": MOST_PRICES})
         epsilon = epsilon_of(parameters)
         top = highest - (highest - lowest) % step  # the highest of the list
         return cls(question, lowest, top, step, epsilon_text(epsilon), _selection(plan, Fraction(epsilon), top))
@@ -151,7 +156,7 @@ def _bids(plan: Plan) -> dict[str, dict[str, Any]]:
 def _whole(parameters: Mapping[str, Any], name: str) -> int:
     value = parameters.get(name)
     if type(value) is not int or value < 1:
-        raise Refused(name, "expected a whole number of 1 or more")
+        raise Refused(name, _("expected a whole number of 1 or more"))
     return value
 
 

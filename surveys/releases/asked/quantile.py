@@ -13,13 +13,16 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from dpengine.central.propose import ProposedMedian
 from dpengine.central.quantiles import Grid, Limits, QuantileWithInterval, within_limits
 from dpengine.central.smooth import SmoothMedian
 from dpengine.privacy import Cost, Neighbours, plain
 from surveys.design.models import Plan
-from surveys.releases import statistics
+from surveys.releases import statistics, words
 from surveys.releases.asked.base import (
     Counts,
     EpsilonInput,
@@ -55,8 +58,10 @@ class Quantile:
     delta: Fraction  # of the methods that have one: it follows from the Plan
 
     kind: ClassVar[str] = "quantile"
-    title: ClassVar[str] = "Median, or another quantile, of a number"
-    sentence: ClassVar[str] = "The value that half of all people (or another share) are at or below, with its interval."
+    title: ClassVar[str | Promise] = gettext_lazy("Median, or another quantile, of a number")
+    sentence: ClassVar[str | Promise] = gettext_lazy(
+        "The value that half of all people (or another share) are at or below, with its interval."
+    )
 
     @classmethod
     def form(cls, plan: Plan) -> type[forms.Form] | None:
@@ -64,39 +69,44 @@ class Quantile:
         if not questions:
             return None
 
+        ways = [(name, words.told(way)) for name, way in _methods(plan).items()]
+
         class QuantileForm(forms.Form):
-            question = question_field(questions)
+            question = question_field(questions, label=_("Question"))
             percent = forms.DecimalField(
-                label="Share of people below, in percent", min_value=0, max_value=100, decimal_places=1, initial=50
+                label=_("Share of people below, in percent"), min_value=0, max_value=100, decimal_places=1, initial=50
             )
-            method = forms.ChoiceField(choices=list(_methods(plan).items()))
-            epsilon = EpsilonInput(help_text="A part of it pays for the interval.")
+            method = forms.ChoiceField(choices=ways, label=_("Method"))
+            epsilon = EpsilonInput(help_text=_("A part of it pays for the interval."))
             if len(_methods(plan)) > 1:
                 step = forms.IntegerField(
-                    label="Proposed step",
+                    label=_("Proposed step"),
                     min_value=0,
                     initial=0,
                     required=False,
-                    help_text="For propose, test, release: by how much one more person should be able to move the "
-                    "median.",
+                    help_text=_(
+                        "For propose, test, release: by how much one more person should be able to move the median."
+                    ),
                 )
 
         return QuantileForm
 
     @classmethod
     def read(cls, plan: Plan, parameters: Mapping[str, Any]) -> Self:
-        question = question_of(parameters, "question", given_numbers(plan))
+        question = question_of(parameters, "question", given_numbers(plan), plan)
         percent, method = _percent(parameters), parameters.get("method")
         if not isinstance(method, str) or method not in _methods(plan):
-            raise Refused("method", f"expected one of {', '.join(_methods(plan))}")
+            raise Refused("method", _("expected one of %(names)s") % {"names": ", ".join(_methods(plan))})
         if method != "exponential" and percent != 50:
-            raise Refused("percent", f"expected 50 for this method: it is for the median only, got {percent}")
+            raise Refused(
+                "percent", _("expected 50 for this method: it is for the median only, got %(got)s") % {"got": percent}
+            )
         step, epsilon = _step(parameters, method, question), epsilon_text(epsilon_of(parameters))
         found = cls(question, str(plain(percent)), method, epsilon, step, neighbours_of(plan), _delta_of(plan))
         try:
             found._parts  # noqa: B018 (made here, so that what cannot be is refused before anything is charged)
         except ValueError as error:
-            raise Refused("epsilon", str(error)) from error
+            raise Refused("epsilon", words.told(str(error))) from error
         return found
 
     def document(self) -> dict[str, Any]:
@@ -236,9 +246,9 @@ def _percent(parameters: Mapping[str, Any]) -> Decimal:
     try:
         percent = Decimal(str(parameters["percent"]))
     except (KeyError, ArithmeticError):
-        raise Refused("percent", "expected a decimal from 0 to 100") from None
+        raise Refused("percent", _("expected a decimal from 0 to 100")) from None
     if not percent.is_finite() or not 0 <= percent <= 100 or percent != round(percent, 1):
-        raise Refused("percent", f"expected a decimal from 0 to 100, with one place, got {percent}")
+        raise Refused("percent", _("expected a decimal from 0 to 100, with one place, got %(got)s") % {"got": percent})
     return percent
 
 
@@ -247,7 +257,7 @@ def _step(parameters: Mapping[str, Any], method: str, question: Mapping[str, Any
         return 0
     step, most = parameters.get("step"), bounds_of(question).width - 1
     if type(step) is not int or not 1 <= step <= most:
-        raise Refused("step", f"expected a whole number from 1 to {most}")
+        raise Refused("step", _("expected a whole number from 1 to %(most)s") % {"most": most})
     return step
 
 

@@ -14,12 +14,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.workload import LinearQueries
 from dpengine.privacy import Cost, Neighbours
 from surveys.design.models import Plan
-from surveys.releases import statistics
+from surveys.releases import statistics, words
 from surveys.releases.asked.base import (
     Counts,
     EpsilonInput,
@@ -51,8 +54,8 @@ class Ranges:
     starts: tuple[int, ...]  # of the cells: the first value of each, rising
 
     kind: ClassVar[str] = "ranges"
-    title: ClassVar[str] = "People in many ranges or groups"
-    sentence: ClassVar[str] = (
+    title: ClassVar[str | Promise] = gettext_lazy("People in many ranges or groups")
+    sentence: ClassVar[str | Promise] = gettext_lazy(
         "How many gave an answer within each of your ranges. Ranges may overlap: they are answered together, more "
         "precisely than one by one, and they always add up."
     )
@@ -64,12 +67,15 @@ class Ranges:
             return None
 
         class RangesForm(forms.Form):
-            question = question_field(fitting)
+            question = question_field(fitting, label=_("Question"))
             ranges = forms.CharField(
                 widget=forms.Textarea(attrs={"rows": 6}),
                 max_length=4000,
-                help_text="One a line, such as 18-29, or several parts with commas: 1, 3-5. "
-                "For choices, their places: 1 is the first.",
+                help_text=_(
+                    "One a line, such as 18-29, or several parts with commas: 1, 3-5. For choices, their places: 1 "
+                    "is the first."
+                ),
+                label=_("Ranges"),
             )
             epsilon = EpsilonInput()
 
@@ -77,7 +83,7 @@ class Ranges:
 
     @classmethod
     def read(cls, plan: Plan, parameters: Mapping[str, Any]) -> Self:
-        question = question_of(parameters, "question", _fitting(plan))
+        question = question_of(parameters, "question", _fitting(plan), plan)
         groups = _groups(parameters.get("ranges"), question)
         epsilon = epsilon_of(parameters)
         starts = _starts(groups, *_bounds(question))
@@ -85,7 +91,7 @@ class Ranges:
         try:
             mechanism = _mechanism(plan, Fraction(epsilon), queries)
         except ValueError as error:
-            raise Refused("ranges", str(error)) from error
+            raise Refused("ranges", words.told(str(error))) from error
         return cls(question, groups, epsilon_text(epsilon), mechanism, starts)
 
     def document(self) -> dict[str, Any]:
@@ -184,19 +190,22 @@ def _groups(given: Any, question: Mapping[str, Any]) -> tuple[Group, ...]:
     else:
         groups = []
     if not 1 <= len(groups) <= MOST:
-        raise Refused("ranges", f"expected 1 to {MOST} lines, got {len(groups)}")
+        raise Refused("ranges", _("expected 1 to %(most)s lines, got %(got)s") % {"most": MOST, "got": len(groups)})
     if len(set(groups)) != len(groups):
-        raise Refused("ranges", "expected lines that differ")
+        raise Refused("ranges", _("expected lines that differ"))
     least, most = _bounds(question)
     for first, last in (piece for group in groups for piece in group):
         if not least <= first <= last <= most:
-            raise Refused("ranges", f"expected ranges within {_within(question)}, the smaller end first")
+            raise Refused(
+                "ranges", _("expected ranges within %(bounds)s, the smaller end first") % {"bounds": _within(question)}
+            )
     return tuple(groups)
 
 
 def _within(question: Mapping[str, Any]) -> str:
     least, most = _bounds(question)
-    return f"{least} to {most}" if question["kind"] == "number" else f"1 to {most + 1}"
+    first, last = (least, most) if question["kind"] == "number" else (1, most + 1)
+    return _("%(least)s to %(most)s") % {"least": first, "most": last}
 
 
 def _group_of_line(line: str, question: Mapping[str, Any]) -> Group:
@@ -205,7 +214,7 @@ def _group_of_line(line: str, question: Mapping[str, Any]) -> Group:
     for part in line.split(","):
         found = PIECE.fullmatch(part)
         if found is None:
-            raise Refused("ranges", "expected a range a line, such as 18-29, or several with commas")
+            raise Refused("ranges", _("expected a range a line, such as 18-29, or several with commas"))
         first, last = int(found[1]), int(found[2] or found[1])
         pieces.append((first - places, last - places))
     return tuple(sorted(pieces))
@@ -215,9 +224,9 @@ def _stored(group: Any) -> Group:
     try:
         pieces = [(first, last) for first, last in group]
     except (TypeError, ValueError):
-        raise Refused("ranges", "expected lists of pairs") from None
+        raise Refused("ranges", _("expected lists of pairs")) from None
     if not pieces or not all(type(end) is int for piece in pieces for end in piece):
-        raise Refused("ranges", "expected pairs of whole numbers")
+        raise Refused("ranges", _("expected pairs of whole numbers"))
     return tuple(sorted(pieces))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpengine.central.numeric import Bounds, Measured
+from surveys.design import documents
 from surveys.design.models import Plan
 from surveys.releases.asked.base import Counts, questions_of
 
@@ -14,7 +15,7 @@ SCORED = ("yes_no", "likert")  # choices in an order; the first counts as 1, of 
 def given_numbers(plan: Plan) -> dict[str, dict[str, Any]]:
     """Return the questions whose answers are known as given and are numbers, or choices in an order, all of them."""
     found = questions_of(plan, protection="publication", kinds=("number", *SCORED))
-    return {name: question for name, question in found.items() if not question["decline"]}
+    return {name: question for name, question in found.items() if not documents.beside(question)}
 
 
 def bounds_of(question: Mapping[str, Any]) -> Bounds:

@@ -10,9 +10,12 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from dpengine.estimates import share
 from dpengine.privacy import Cost
+from surveys.aggregation.queries import derived
 from surveys.design.models import Plan
 from surveys.releases import statistics
 from surveys.releases.asked.base import (
@@ -27,8 +30,14 @@ from surveys.releases.asked.base import (
 )
 from surveys.releases.statistics import Part
 
-WORST = Fraction(1, 2)  # the share whose estimate is the least certain
-HALF_WIDTH = 1.96  # standard errors on each side of 95 of 100
+NOTES = {
+    "multiple": "Of a question with several ticks each report is about one option, drawn by chance. The count of an "
+    "option is how many more reports say yes to it than no. Shares of options do not add up to 100.",
+    "mean": "The mean of a number follows from the counts of its reports through the Plan’s decoder. Its interval is "
+    "all means that the reports, summed with their chance, do not reject.",
+    "distribution": "How a number is spread is what makes its reports likeliest, smoothed. Its limits hold for each "
+    "share and quartile by itself, whatever the answers are; they are wider than the estimate’s own errors.",
+}
 
 
 @dataclass(frozen=True)
@@ -39,8 +48,11 @@ class Shares:
     parts: tuple[Part, ...]
 
     kind: ClassVar[str] = "shares"
-    title: ClassVar[str] = "Shares of each answer"
-    sentence: ClassVar[str] = "How many of all people give each answer to a question, with its interval."
+    title: ClassVar[str | Promise] = gettext_lazy("Shares of each answer")
+    sentence: ClassVar[str | Promise] = gettext_lazy(
+        "How many of all people give each answer to a question, with its interval; of a number that was changed on "
+        "the device, its mean or how it is spread."
+    )
 
     @classmethod
     def form(cls, plan: Plan) -> type[forms.Form] | None:
@@ -49,8 +61,10 @@ class Shares:
             return None
 
         class SharesForm(forms.Form):
-            questions = forms.MultipleChoiceField(choices=choices, widget=forms.CheckboxSelectMultiple)
-            epsilon = EpsilonInput(help_text="Shared equally by the questions you choose.")
+            questions = forms.MultipleChoiceField(
+                choices=choices, widget=forms.CheckboxSelectMultiple, label=_("Questions")
+            )
+            epsilon = EpsilonInput(help_text=_("Shared equally by the questions you choose."))
 
         return SharesForm
 
@@ -59,7 +73,7 @@ class Shares:
         questions = _countable(plan)
         wanted = parameters.get("questions")
         if not isinstance(wanted, list) or not wanted or any(name not in questions for name in wanted):
-            raise Refused("questions", f"expected one or more of {', '.join(questions)}")
+            raise Refused("questions", _("expected one or more of %(names)s") % {"names": ", ".join(questions)})
         names = tuple(
             name for name in questions if name in wanted
         )  # in the Plan's order: the same set, the same request
@@ -90,12 +104,7 @@ class Shares:
         return f"{most} count{'s' * (most > 1)} by 1 in each tally"
 
     def expected(self, n: int) -> list[str]:
-        return [
-            f"{part.question['label']}: each share within ± {100 * HALF_WIDTH * _standard_error(part, n):.1f} points, "
-            f"in 95 of 100 such studies, of which chance added to the count is "
-            f"± {100 * HALF_WIDTH * _added(part, n):.1f}."
-            for part in self.parts
-        ]
+        return [_expected(part, n) for part in self.parts]
 
     def draw(self, counts: Counts, n: int) -> Numbers:
         exact = {part.name: statistics.marginal(counts, at, part) for at, part in enumerate(self.parts)}
@@ -108,34 +117,32 @@ class Shares:
 
 
 def tables_of(numbers: Numbers, parts: tuple[Part, ...]) -> Numbers:
-    """Return the same shares as tables: what every kind has."""
-    labels = {part.name: part.question["label"] for part in parts}
+    """Return the same numbers as tables: what every kind has."""
+    questions = {part.name: part.question for part in parts}
+    found = [derived.tables(questions[each["name"]], each) for each in numbers["questions"]]
     return {
-        "tables": [
-            {"caption": labels[question["name"]], "rows": [_row(choice) for choice in question["choices"]]}
-            for question in numbers["questions"]
-        ],
+        "tables": [table for tables in found for table in tables],
         "method": "Chance was added to the counts of reports, once. From each noisy count the share of people was "
         "estimated through the odds of the devices; the intervals count sampling, devices and publication.",
-        "notes": [],
+        "notes": [NOTES[kind] for kind in NOTES if any(each.get("kind") == kind for each in numbers["questions"])],
         "derived": ["Shares, intervals and standard errors follow from the noisy counts."],
     }
 
 
-def _row(choice: dict[str, Any]) -> dict[str, Any]:
-    low, high = choice["interval"]
-    return {
-        "label": choice["choice"],
-        "value": 100 * choice["estimate"],
-        "low": 100 * low,
-        "high": 100 * high,
-        "standard_error": 100 * choice["standard_error"],
-        "unit": "percent",
-    }
-
-
 def _countable(plan: Plan) -> dict[str, dict[str, Any]]:
-    return questions_of(plan, kinds=("yes_no", "single", "likert"))
+    """Return what has a tally that can be published: all but numbers that are sent as given."""
+    names = statistics.public_names(plan)
+    return {name: question for name, question in questions_of(plan).items() if name in names}
+
+
+def _expected(part: Part, n: int) -> str:
+    wide, added, unit = derived.expected(part.question, part.tally, max(n, 1), part.mechanism)
+    kind = part.question["kind"] if "wanted" not in part.question else part.question["wanted"]
+    what = {"mean": "the mean", "distribution": "the share of people below the middle"}.get(kind, "each share")
+    return (
+        f"{part.question['label']}: {what} within ± {wide:.1f} {unit or 'points'}, in 95 of 100 such studies, of which "
+        f"chance added to the count is ± {added:.1f}."
+    )
 
 
 def _rho(plan: Plan, written: str, epsilon: Any, parts: int) -> Fraction | None:
@@ -143,13 +150,3 @@ def _rho(plan: Plan, written: str, epsilon: Any, parts: int) -> Fraction | None:
     if not statistics.is_concentrated(plan):
         return None
     return Fraction(written) if written else Fraction(epsilon) ** 2 / (2 * parts)
-
-
-def _standard_error(part: Part, n: int) -> float:
-    margin = part.tally.channel.margins()[0]
-    counted = round(n * (margin.lie + WORST * (margin.truth - margin.lie)))
-    return share(counted, n, margin, part.mechanism).standard_error
-
-
-def _added(part: Part, n: int) -> float:
-    return float(part.mechanism.variance**0.5) / (n * part.tally.channel.margins()[0].contrast)

@@ -14,6 +14,9 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from dpengine.central import counts as tallies
 from dpengine.central import synopsis
@@ -46,10 +49,10 @@ class Synthetic:
     marginals: Marginals
 
     kind: ClassVar[str] = "synthetic"
-    title: ClassVar[str] = "A synthetic data set"
-    sentence: ClassVar[str] = (
-        "A file of made-up people with the columns you choose. Tables of one and of two columns come out like the real "
-        "ones, but for an error that is printed beside them; nothing else about the real people is in it."
+    title: ClassVar[str | Promise] = gettext_lazy("A synthetic data set")
+    sentence: ClassVar[str | Promise] = gettext_lazy(
+        "A file of made-up people with the columns you choose. Tables of one and of two columns come out like the "
+        "real ones, but for an error that is printed beside them; nothing else about the real people is in it."
     )
 
     @classmethod
@@ -60,16 +63,16 @@ class Synthetic:
 
         class SyntheticForm(forms.Form):
             questions = forms.MultipleChoiceField(
-                choices=question_choices(fitting), widget=forms.CheckboxSelectMultiple, label="Columns"
+                choices=question_choices(fitting), widget=forms.CheckboxSelectMultiple, label=_("Columns")
             )
             bins = forms.IntegerField(
                 min_value=FEWEST_BINS,
                 max_value=MOST_BINS,
                 initial=USUAL_BINS,
-                label="Ranges that a number is cut into",
-                help_text="Fewer ranges: less error in each. Within a range all values are made alike.",
+                label=_("Ranges that a number is cut into"),
+                help_text=_("Fewer ranges: less error in each. Within a range all values are made alike."),
             )
-            epsilon = EpsilonInput(help_text="A third for the columns, two thirds for the pairs of columns.")
+            epsilon = EpsilonInput(help_text=_("A third for the columns, two thirds for the pairs of columns."))
 
         return SyntheticForm
 
@@ -78,7 +81,7 @@ class Synthetic:
         fitting = _fitting(plan)
         wanted = parameters.get("questions")
         if not isinstance(wanted, list) or not wanted or any(name not in fitting for name in wanted):
-            raise Refused("questions", f"expected one or more of {', '.join(fitting)}")
+            raise Refused("questions", _("expected one or more of %(names)s") % {"names": ", ".join(fitting)})
         columns = tuple(question for name, question in fitting.items() if name in wanted)
         bins, epsilon = _bins(parameters), epsilon_of(parameters)
         if all(question["kind"] != "number" for question in columns):
@@ -198,7 +201,9 @@ def _fitting(plan: Plan) -> dict[str, dict[str, Any]]:
 def _bins(parameters: Mapping[str, Any]) -> int:
     bins = parameters.get("bins", USUAL_BINS)
     if type(bins) is not int or not FEWEST_BINS <= bins <= MOST_BINS:
-        raise Refused("bins", f"expected a whole number from {FEWEST_BINS} to {MOST_BINS}")
+        raise Refused(
+            "bins", _("expected a whole number from %(least)s to %(most)s") % {"least": FEWEST_BINS, "most": MOST_BINS}
+        )
     return bins
 
 
@@ -217,8 +222,12 @@ def _cell(value: int, cut: tuple[range, ...]) -> int:
 
 def _marginals(plan: Plan, epsilon: Fraction, sizes: list[int]) -> Marginals:
     if len(sizes) > MOST_COLUMNS or math.prod(sizes) > MOST_CELLS:
-        expected = f"expected at most {MOST_CELLS:,} combinations of answers, got {math.prod(sizes):,}"
-        raise Refused("questions", f"{expected}: choose fewer columns, or cut numbers into fewer ranges")
+        found = {"most": f"{MOST_CELLS:,}", "got": f"{math.prod(sizes):,}"}
+        text = _(
+            "expected at most %(most)s combinations of answers, got %(got)s: choose fewer columns, or cut numbers into "
+            "fewer ranges"
+        )
+        raise Refused("questions", text % found)
     if statistics.is_concentrated(plan):
         return Marginals.for_rho(epsilon**2 / 2, sizes, neighbours_of(plan))
     return Marginals.for_epsilon(epsilon, sizes, neighbours_of(plan))

@@ -10,12 +10,16 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from dpengine.central import subsample
 from dpengine.central.numeric import Bounds
 from dpengine.central.subsample import FEWEST, Statistic, Subsample
 from dpengine.privacy import Cost
 from surveys.design.models import Plan
+from surveys.releases import words
 from surveys.releases.asked.base import (
     Counts,
     EpsilonInput,
@@ -49,11 +53,10 @@ class Trusted:
     groups: Subsample
 
     kind: ClassVar[str] = "trusted"
-    title: ClassVar[str] = "A statistic of raw answers, group by group"
-    sentence: ClassVar[str] = (
+    title: ClassVar[str | Promise] = gettext_lazy("A statistic of raw answers, group by group")
+    sentence: ClassVar[str | Promise] = gettext_lazy(
         "People are dealt into random groups, the statistic is computed on each group’s answers as they are, and "
-        "what is "
-        "published is the typical result of a group, with chance."
+        "what is published is the typical result of a group, with chance."
     )
 
     @classmethod
@@ -63,16 +66,23 @@ class Trusted:
             return None
 
         class TrustedForm(forms.Form):
-            question = question_field(questions)
-            statistic = forms.ChoiceField(choices=[(name, label) for name, (label, _) in STATISTICS.items()])
+            question = question_field(questions, label=_("Question"))
+            statistic = forms.ChoiceField(
+                choices=[(name, words.told(label)) for name, (label, _statistic) in STATISTICS.items()],
+                label=_("Statistic"),
+            )
             second = forms.ChoiceField(
-                choices=[("", "—"), *question_choices(questions)], required=False, help_text="For a correlation only."
+                choices=[("", "—"), *question_choices(questions)],
+                required=False,
+                help_text=_("For a correlation only."),
+                label=_("Second"),
             )
             groups = forms.IntegerField(
                 min_value=FEWEST,
                 max_value=MOST,
                 initial=100,
-                help_text="More groups: less chance in the result, but fewer people in each.",
+                help_text=_("More groups: less chance in the result, but fewer people in each."),
+                label=_("Groups"),
             )
             epsilon = EpsilonInput()
 
@@ -84,13 +94,15 @@ class Trusted:
         asked = [question_of(parameters, "question", questions)]
         statistic, groups = parameters.get("statistic"), parameters.get("groups")
         if not isinstance(statistic, str) or statistic not in STATISTICS:
-            raise Refused("statistic", f"expected one of {', '.join(STATISTICS)}")
+            raise Refused("statistic", _("expected one of %(names)s") % {"names": ", ".join(STATISTICS)})
         if statistic == "correlation":
             others = {name: question for name, question in questions.items() if name != asked[0]["name"]}
             second = question_of(parameters, "second", others)
             asked = [question for question in questions.values() if question in (*asked, second)]  # either way round
         if type(groups) is not int or not FEWEST <= groups <= MOST:
-            raise Refused("groups", f"expected a whole number from {FEWEST} to {MOST}")
+            raise Refused(
+                "groups", _("expected a whole number from %(least)s to %(most)s") % {"least": FEWEST, "most": MOST}
+            )
         epsilon = epsilon_of(parameters)
         bounds = _result_bounds(statistic, asked[0])
         mechanism = Subsample.for_epsilon(Fraction(epsilon), groups, bounds.least, bounds.most, neighbours_of(plan))

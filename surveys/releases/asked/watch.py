@@ -13,6 +13,9 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from dpengine.central.sparse_vector import AboveThreshold, State
 from dpengine.estimates import Margin
@@ -48,8 +51,8 @@ class Watch:
     limit: Fraction  # share of reports
 
     kind: ClassVar[str] = "watch"
-    title: ClassVar[str] = "Tell me when a share passes a limit"
-    sentence: ClassVar[str] = (
+    title: ClassVar[str | Promise] = gettext_lazy("Tell me when a share passes a limit")
+    sentence: ClassVar[str | Promise] = gettext_lazy(
         "Looks after every batch of answers and says only “not yet” or “passed”, and ends when it has said “passed”. "
         "All its looks together cost what one does."
     )
@@ -61,9 +64,9 @@ class Watch:
             return None
 
         class WatchForm(forms.Form):
-            answer = forms.ChoiceField(choices=_answers(questions), label="Answer to watch")
+            answer = forms.ChoiceField(choices=_answers(questions), label=_("Answer to watch"))
             percent = forms.DecimalField(
-                label="Limit, in percent", min_value=Decimal("0.1"), max_value=Decimal("99.9"), decimal_places=1
+                label=_("Limit, in percent"), min_value=Decimal("0.1"), max_value=Decimal("99.9"), decimal_places=1
             )
             epsilon = EpsilonInput()
 
@@ -73,9 +76,12 @@ class Watch:
     def read(cls, plan: Plan, parameters: Mapping[str, Any]) -> Self:
         questions = questions_of(plan, kinds=KINDS)
         name, choice = _named(parameters)
-        question = question_of({"answer": name}, "answer", questions)
+        question = question_of({"answer": name}, "answer", questions, plan)
         if not 1 <= choice <= len(question["choices"]):
-            raise Refused("answer", f"expected one of the {len(question['choices'])} answers of this question")
+            raise Refused(
+                "answer",
+                _("expected one of the %(count)s answers of this question") % {"count": len(question["choices"])},
+            )
         percent = _percent(parameters)
         epsilon = epsilon_of(parameters)
         margin = _margins(question)[choice - 1]
@@ -181,9 +187,9 @@ def _answers(questions: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]
 def _named(parameters: Mapping[str, Any]) -> tuple[str, int]:
     """Read an answer: a question's name and the place of the choice."""
     wanted = parameters.get("answer")
-    name, _, place = wanted.partition("/") if isinstance(wanted, str) else ("", "", "")
+    name, _slash, place = wanted.partition("/") if isinstance(wanted, str) else ("", "", "")
     if not (place.isascii() and place.isdecimal() and len(place) <= 3):
-        raise Refused("answer", "expected a question's name and the place of an answer, as in team/2")
+        raise Refused("answer", _("expected a question's name and the place of an answer, as in team/2"))
     return name, int(place)
 
 
@@ -195,16 +201,18 @@ def _percent(parameters: Mapping[str, Any]) -> Decimal:
     try:
         percent = Decimal(str(parameters["percent"]))
     except (KeyError, ArithmeticError):
-        raise Refused("percent", "expected a decimal between 0 and 100") from None
+        raise Refused("percent", _("expected a decimal between 0 and 100")) from None
     if not percent.is_finite() or not 0 < percent < 100 or percent != round(percent, 1):
-        raise Refused("percent", f"expected a decimal between 0 and 100, with one place, got {percent}")
+        raise Refused(
+            "percent", _("expected a decimal between 0 and 100, with one place, got %(got)s") % {"got": percent}
+        )
     return percent
 
 
 def _margins(question: dict[str, Any]) -> list[Margin]:
     if question["protection"] == "publication":
         return [OPEN] * len(question["choices"])
-    return documents.channels({"questions": [question]})[question["name"]].margins()
+    return documents.choice_channel(question).margins()
 
 
 def _limit(margin: Margin, share: Fraction) -> Fraction:

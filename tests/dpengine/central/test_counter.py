@@ -133,14 +133,27 @@ def test_totals_that_fall_or_are_none_are_refused_without_repeating_them(totals)
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("shape", "message"),
     [
         ({"horizon": 0}, "horizon must be 1 to"),
         ({"horizon": 10_001}, "horizon must be 1 to"),
         ({"horizon": 5, "counts": 2, "moves": 3}, "moves must be 1 to"),
         ({"horizon": 5, "moves": 0}, "moves must be 1 to"),
+        ({"horizon": 5, "counts": 2, "moves": 9, "signed": True}, "moves must be 1 to 8"),
     ],
 )
-def test_a_counter_that_cannot_be_is_refused(settings, message):
+def test_a_counter_that_cannot_be_is_refused(shape, message):
     with pytest.raises(ValueError, match=message):
-        ContinualCounter.for_rho(RHO, **settings)
+        ContinualCounter.for_rho(RHO, **shape)
+
+
+def test_differences_may_fall_and_one_person_weighs_their_square():
+    """Somebody whose bit turns moves a difference by 2: 4 in squares, twice what moving two counts by 1 each does."""
+    signed = ContinualCounter.for_rho(RHO, horizon=3, counts=2, moves=4, signed=True)
+    plain = ContinualCounter.for_rho(RHO, horizon=3, counts=2, moves=2)
+    assert signed.squared_sensitivity == 2 * plain.squared_sensitivity
+    state, _ = signed.step(signed.start(), [5, -3])
+    state, _ = signed.step(state, [2, -9])
+    assert state["joined"] == [[5, -3], [-3, -6]]
+    with pytest.raises(ValueError, match="never fall"):
+        plain.step({"joined": [[5, 3]], "noisy": [[5, 3]]}, [4, 3])

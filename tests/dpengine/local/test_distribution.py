@@ -183,3 +183,16 @@ def test_a_report_is_drawn_from_the_answers_row():
 def test_an_epsilon_too_small_for_whole_weights_is_refused_at_once():
     with pytest.raises(ValueError, match=r"epsilon of a distribution must be at least 0\.001, got 0\.000001"):
         Distribution.for_epsilon(Decimal("0.000001"), Decimal(0), Decimal(1))
+
+
+def test_a_share_whose_limits_fall_outside_by_chance_keeps_a_width():
+    """All 400 people are in one bin, far away: where even the upper limit falls below 0, [0, 0] would be certainty."""
+    channel = Distribution.for_epsilon(ONE, EVEN, Decimal(100), 16)
+    chances = np.array(channel.table.weights, dtype=float) / channel.table.total
+    tallies = np.random.default_rng(1).multinomial(400, chances[12], size=150).tolist()
+    wanted = np.array([1.0] * 3 + [0.0] * 13)
+    outside = [counts for counts in tallies if channel._limits(wanted, counts, 400, None, 0.95)[1] <= 0]
+    assert outside
+    for found in (channel.share_within(0, 2, counts, 400) for counts in outside):
+        assert found.low == 0
+        assert found.high > 0.1

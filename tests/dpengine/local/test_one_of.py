@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpengine.central.laplace import DiscreteLaplace
+from dpengine.estimates import NoNoise
 from dpengine.local.one_of import OneOf
 from dpengine.local.table import Table
 from dpengine.privacy import Neighbours, exponential_below
@@ -189,3 +191,51 @@ def test_a_wrong_answer_is_refused_without_repeating_it(answer):
     with pytest.raises(ValueError, match="answer must be different options below 3, in rising order") as error:
         COINS.randomise(answer)
     assert "77" not in str(error.value)
+
+
+def test_the_published_share_follows_from_the_difference_by_hand():
+    """Three options, a = 3/4: 60 reports, 14 say yes to an option and 6 no, so ½ + 3·8/(2·60·½) = 0.9."""
+    tally = [6, 14, 10, 10, 10, 10]
+    assert COINS.differences(tally) == [8, 0, 0]
+    assert COINS.share(8, 60, NoNoise()).value == pytest.approx(0.9)
+    assert COINS.share(8, 60, NoNoise()).value == pytest.approx(COINS.linear(tally, 60)[0])
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.0, 11 / 240), (0.5, 12 / 240), (0.9, 11.36 / 240)])
+def test_its_variance_is_that_of_the_sum_by_hand(share, expected):
+    """(m − (2λ − 1)²)/(4n(a − b)²) for 60 reports and m = 3: at share 0, λ = 1/4, (3 − 1/4)/60 = 11/240."""
+    difference = round((share - 0.5) * 20)
+    found = COINS.share(difference, 60, NoNoise()).variance
+    assert found.total == pytest.approx(expected)
+    assert found.sampling == pytest.approx(share * (1 - share) / 60)
+    assert found.publication == 0
+
+
+def test_noise_adds_what_it_moves_the_share_by_and_the_interval_counts_it():
+    noise = DiscreteLaplace.for_epsilon(Fraction(1, 4), 2)
+    found, plain = COINS.share(8, 60, noise), COINS.share(8, 60, NoNoise())
+    moved = COINS.share(9, 60, noise).value - found.value
+    assert found.variance.publication == pytest.approx(noise.variance * moved**2)
+    assert found.variance.device == pytest.approx(plain.variance.device)
+    assert found.low < plain.low < plain.value < plain.high < found.high
+
+
+def test_its_interval_is_what_neither_tail_rejects_by_the_law_of_ten_people():
+    """At the lower limit exactly 2.5 % of all outcomes are as large as what was seen, at the upper as small."""
+
+    def at_least(share, least):
+        yes = float(COINS.margin.lie) + share * COINS.margin.contrast
+        law = np.ones(1)
+        for _ in range(10):
+            law = np.convolve(law, [(1 - yes) / 3, 2 / 3, yes / 3])  # of −10 … 10
+        return law[least + 10 :].sum()
+
+    found = COINS.share(0, 10, NoNoise())
+    assert at_least(found.low, 0) == pytest.approx(0.025, abs=1e-9)
+    assert 1 - at_least(found.high, 1) == pytest.approx(0.025, abs=1e-9)
+
+
+@pytest.mark.parametrize("n", [0, -1])
+def test_a_share_of_nobody_is_refused(n):
+    with pytest.raises(ValueError, match="n must be 1 or more"):
+        COINS.share(0, n, NoNoise())

@@ -82,7 +82,7 @@ def number_of(request: Request) -> int | None:
 def test_every_kind_that_fits_is_offered_with_its_sentence_and_the_others_with_what_they_need(asker: Client) -> None:
     page = text_of(asker.get(f"{STUDY}ask/"))
     for kind in releases.kinds().values():
-        assert kind.title in page
+        assert str(kind.title) in page
     assert "Not in this study" in page  # one number only: no regression
     assert "It needs two numbers that are sent as given." in page
 
@@ -253,7 +253,7 @@ def test_a_member_without_the_right_reads_but_cannot_ask(plan: Plan, asker: Clie
     request = publish(asker)
     reader = browser("otto", plan, role=Role.READER)
     assert "asked by mira" in text_of(reader.get(f"{STUDY}releases/{number_of(request)}/"))
-    assert "Your account may read, not ask" in text_of(reader.get(STUDY))
+    assert "Your role may read, not ask" in text_of(reader.get(STUDY))
     for path in ("ask/", "ask/shares/"):
         assert reader.get(f"{STUDY}{path}").status_code == 403
     assert reader.post(f"{STUDY}ask/shares/", SHARES).status_code == 403
@@ -394,6 +394,6 @@ def test_a_delta_that_is_used_up_is_called_that_and_not_a_weekly_limit() -> None
     for hundredths in range(11, 19):
         publish(client, kind="quantile", **said, epsilon=f"0.{hundredths}")
     page = text_of(preview(client, "quantile", **said, epsilon="0.19"))
-    assert "its δ is used up: mechanisms without a δ can still be paid" in page
+    assert "Its δ is used up: mechanisms without a δ can still be paid" in page
     assert "this week" not in page
     assert "Publish, use" in text_of(preview(client, "quantile", **said | {"method": "exponential"}, epsilon="0.19"))

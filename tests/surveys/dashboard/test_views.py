@@ -15,6 +15,7 @@ from surveys.design import services as design
 from surveys.design.models import Plan, Study
 from surveys.people import services as people
 from surveys.people.apps import ADMINS
+from surveys.people.models import User
 from surveys.releases import queries as releases
 from tests.surveys.dashboard.small import NOW, STUDY, answer, close, open_small, publish
 
@@ -60,11 +61,13 @@ def test_an_admin_sees_every_study_and_the_way_to_edit_it(client: Client, plan: 
     assert Group.objects.get(name=ADMINS) in admin.groups.all()
     client.force_login(admin)
     assert STUDY["title"] in text_of(client, "/studies/")
-    assert f"/admin/design/study/{plan.study_id}/change/" in text_of(client, "/studies/small/")
+    assert '"/studies/small/launch/"><svg' in text_of(client, "/studies/small/")
 
 
 def test_a_member_is_not_shown_the_way_to_edit(member: Client) -> None:
-    assert "/admin/" not in text_of(member, "/studies/small/")
+    page = text_of(member, "/studies/small/")
+    assert "/admin/" not in page
+    assert "Close this wave" not in page
 
 
 def test_results_for_members_are_hidden_from_strangers(client: Client, published: Plan) -> None:
@@ -146,6 +149,35 @@ def test_a_draft_says_that_it_is_one(member: Client, researcher: object) -> None
     assert "Draft" in text_of(member, "/studies/")
 
 
+def test_a_blank_account_is_led_to_its_first_study(outsider: Client, plan: Plan) -> None:
+    page = text_of(outsider, "/studies/")
+    assert "You have no study yet" in page
+    assert page.count('class="button" href="/studies/new/"') == 1
+
+
+def test_studies_are_found_by_words_and_by_state(member: Client, plan: Plan) -> None:
+    assert STUDY["title"] in text_of(member, "/studies/?q=small+aldermoor&state=collecting")
+    for query in ("q=elephants", "state=draft", "state=closed", "state=retired"):
+        page = text_of(member, f"/studies/?{query}")
+        assert STUDY["title"] not in page
+        assert "No study of yours is like this" in page
+    close(plan)
+    assert STUDY["title"] in text_of(member, "/studies/?state=closed")
+
+
+def test_search_never_finds_what_is_not_shared(outsider: Client, plan: Plan) -> None:
+    assert STUDY["title"] not in text_of(outsider, "/studies/?q=small")
+
+
+def test_long_lists_of_studies_are_cut_into_pages_that_keep_the_search(member: Client, researcher: User) -> None:
+    for number in range(26):
+        draft = Study.objects.create(**{**STUDY, "slug": f"draft-{number}", "title": f"Draft {number:02}"})
+        people.share(study=draft, user=researcher)
+    page = text_of(member, "/studies/?q=draft")
+    assert 'href="?q=draft&state=&page=2"' in page
+    assert "Draft 00" in text_of(member, "/studies/?q=draft&state=&page=2")
+
+
 # Pages for strangers
 
 
@@ -160,8 +192,8 @@ def test_a_retired_study_is_listed_as_retired_with_its_day(member: Client, publi
     design.retire(study_id=published.study_id, because="asked to", who="ada", now=NOW)
     page = text_of(member, "/studies/")
     assert re.search(r">Retired</span><span class=\"sub\">11 May 2026<", page)
-    assert "Closed" not in page
-    assert "Collecting" not in page
+    assert '<span class="badge live">' not in page
+    assert ">Closed</span>" not in page
 
 
 def test_home_lists_open_studies_with_the_link_that_carries_the_digest(client: Client, plan: Plan) -> None:

@@ -1,8 +1,8 @@
 import pytest
 
-from surveys.demo import answers, services
+from surveys.demo import answers, kinds, services
 from surveys.demo.studies import HABITS_ASKED
-from surveys.design.models import Plan
+from surveys.design.models import Plan, Question
 from surveys.intake.models import Receipt
 from surveys.releases.models import Release, Request, Step
 
@@ -14,13 +14,14 @@ def test_the_demo_brings_real_answers_to_the_dashboard_and_again_changes_nothing
     services.bring(now=now)
     services.bring(now=now)
     assert len(answers.people()) == 3615
-    assert Receipt.objects.count() == 3615 + 1551
+    assert Receipt.objects.count() == 3615 + 1551 + 1000
     release = Release.objects.get(request__plan__study__slug="health-and-habits")
     assert release.numbers["n"] == 3615
     assert {plan.study.slug: plan.is_open for plan in Plan.objects.all()} == {
         "health-and-habits": False,
         "medicines-and-help": True,
         "partners-and-drinking": False,
+        "sleep-and-work": True,
     }
     for question in release.numbers["questions"]:
         for index, truth in TRUTHS.get(question["name"], {}).items():
@@ -43,3 +44,21 @@ def test_every_person_has_a_choice_for_every_question():
     people = answers.people()
     assert sum(person["hard_drugs"] for person in people) == 629
     assert sum(person["marijuana"] == 2 for person in people) == 536
+
+
+def test_made_up_people_answer_as_the_form_lets_them_and_say_who_was_not_asked():
+    people = kinds.made_up_people()
+    assert len(people) == kinds.PEOPLE
+    assert all((person["awake"] == kinds.NOT_ASKED) == (not person["drowsy"]) for person in people)
+    assert all(person["taken"] == sorted(set(person["taken"])) for person in people)
+    assert all(person["taken"] == [4] or 4 not in person["taken"] for person in people)
+    for question in kinds.SLEEP_QUESTIONS:
+        if question["kind"] in ("number", "month"):
+            steps = question["most"] - question["least"]
+            assert all(0 <= person[question["name"]] <= steps for person in people)
+
+
+def test_the_demo_s_study_of_every_kind_says_that_its_answers_are_made_up():
+    assert "invented" in kinds.SLEEP["organisation"]
+    assert "nobody gave them" in kinds.SLEEP["purpose"]
+    assert {question["kind"] for question in kinds.SLEEP_QUESTIONS} == set(Question.Kind.values)

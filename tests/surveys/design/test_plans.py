@@ -150,7 +150,7 @@ def test_changing_means_a_new_wave_and_the_old_plan_stays(plan, now, today):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"cap": Decimal(9)}, r"the cap in the ledger is ε 2, and not what the draft's ε 9 makes"),
+        ({"cap": Decimal(7)}, r"the cap in the ledger is ε 2, and not what the draft's ε 7 makes"),
         ({"results": "members"}, "results has been public since"),
     ],
     ids=str,
@@ -183,7 +183,7 @@ def test_what_has_closed_stays_closed(plan, today):
     [
         ({"release_epsilon": Decimal(0)}, "expected above 0 and at most"),
         ({"release_epsilon": Decimal(3)}, "must cost at most the cap of 2; it is 3"),
-        ({"cap": Decimal(30)}, "expected above 0 and at most"),
+        ({"cap": Decimal(30)}, "at most the site’s limit of 8; it is 30"),
     ],
     ids=str,
 )

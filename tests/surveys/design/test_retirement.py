@@ -57,7 +57,7 @@ def test_a_retired_study_takes_no_answer_and_its_form_says_that_it_has_closed(cl
     retire(plan)
     with pytest.raises(Refused, match="has closed"):
         answer_as_browsers(plan, ONE, NOW.date())
-    assert "data-closed" in client.get("/s/exam-honesty/").content.decode()
+    assert 'data-over="retired"' in client.get("/s/exam-honesty/").content.decode()
     assert not Receipt.objects.exists()
 
 

@@ -36,6 +36,13 @@ WORDS = [
     "device",
     "number",
     "publication",
+    "multiple",
+    "month",
+    "mean",
+    "distribution",
+    "q1",
+    "asked",
+    "image/png",
 ]
 ODD = [*NUMBERS, *DIGITS, *WORDS, None, True, False, [], {}, [1], ["a", "b"]]
 

@@ -85,14 +85,15 @@ def test_the_form_says_so_in_its_words_and_only_where_it_is_true(client, given):
     page = client.get("/s/exam-honesty/").content.decode()
     for words in ("sent as given", "Someone who steals the database and its key", "ε = ∞", "kept in this page only"):
         assert words in page
-    assert "intake/given.js" in page
-    assert 'data-words="device publication"' in page
+    assert "form/full.js" in page
+    assert 'data-words="device-1 publication-2"' in page
 
 
 def test_a_form_without_such_questions_fetches_nothing_for_them(client, plan):
     page = client.get("/s/exam-honesty/").content.decode()
-    assert "given" not in page
-    assert 'data-words="device"' in page
+    assert "sent as given" not in page.lower()
+    assert "form/plain.js" in page
+    assert 'data-words="device-3"' in page
 
 
 def test_without_a_key_nothing_is_taken_and_the_sender_keeps_the_message(client, given, settings, caplog):

@@ -9,7 +9,7 @@ from surveys.design import services as design
 from surveys.intake.models import OpenReport, Receipt
 from surveys.intake.reports import Refused, Report
 from surveys.intake.services import accept
-from tests.conftest import NOW
+from tests.conftest import NOW, STUDY
 
 URL = "/api/v1/studies/exam-honesty/reports"
 SECRET = 424242  # stands for a value that no error may repeat
@@ -30,6 +30,71 @@ def test_a_report_is_taken_and_answered_with_a_receipt(client, plan):
     assert response.status_code == 201
     assert len(response.json()["receipt"]) == 14
     assert OpenReport.objects.get().values == "[1,[3],[0]]"
+
+
+KINDS = [
+    {"name": "ticks", "kind": "multiple", "text": "Which?", "label": "Ticks", "choices": "a\nb\nc"},
+    {"name": "hours", "kind": "number", "text": "How many?", "label": "Hours", "least": 0, "most": 8},
+    {
+        "name": "when",
+        "kind": "month",
+        "text": "When?",
+        "label": "When",
+        "least": 24000,
+        "most": 24007,
+        "wanted": "distribution",
+    },
+]
+
+
+@pytest.fixture
+def kinds(db):
+    made = design.draft_study(study={**STUDY, "slug": "kinds"}, questions=KINDS)
+    return design.open_study(study_id=made.pk, who="ada", now=NOW)
+
+
+def post_kinds(client, frozen, **answers):
+    said = {"ticks": [2, 1], "hours": 0, "when": 7, **answers}
+    return post(client, body(frozen, answers=said), url="/api/v1/studies/kinds/reports")
+
+
+def test_an_option_and_its_bit_and_reports_of_numbers_are_taken(client, kinds):
+    assert post_kinds(client, kinds).status_code == 201
+    assert OpenReport.objects.get().values == "[[2,1],0,7]"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        *(
+            ("ticks", value, "expected an option from 0 to 2 and a bit, in a list")
+            for value in (
+                424242,
+                [3, 1],
+                [0, 2],
+                [424242, 0],
+                [0],
+                [0, 1, 1],
+                [0, True],
+                [0.0, 1],
+                ["0", 1],
+                {"0": 1},
+                None,
+            )
+        ),
+        *(("hours", value, "expected an integer from 0 to 8") for value in (424242, -1, [0], True, 1.0, "1", None)),
+        *(("when", value, "expected an integer from 0 to 7") for value in (24000, 8, [7], 7.0)),
+    ],
+    ids=str,
+)
+def test_what_no_channel_of_these_kinds_can_have_sent_is_refused_and_never_repeated(
+    client, kinds, name, value, expected
+):
+    response = post_kinds(client, kinds, **{name: value})
+    assert response.status_code == 422
+    assert response.json()["error"]["field"] == f"answers.{name}"
+    assert expected in response.json()["error"]["message"]
+    assert not any(str(part) in response.content.decode() for part in (424242, 24000))
 
 
 def test_the_same_report_again_is_the_same_receipt_and_counts_once(client, plan):

@@ -17,6 +17,10 @@ PAY: dict[str, Any] = {
     "name": "pay", "kind": "number", "text": "What do you earn?", "label": "Pay", "protection": "publication",
     "least": 0, "most": 9000, "unit": "crowns",
 }  # fmt: skip
+AGE: dict[str, Any] = {
+    "name": "age", "kind": "number", "text": "How old?", "label": "Age", "protection": "device",
+    "least": 18, "most": 98, "unit": "years", "wanted": "mean",
+}  # fmt: skip
 DELTA = "0.000001"
 PEOPLE = 12
 
@@ -48,6 +52,27 @@ def given() -> Plan:
     return _open({**STUDY, "slug": "given", "rule": "on-request"}, [PAY])
 
 
+def modern() -> Plan:
+    """Several ticks, numbers and months changed on the device, a matrix, and a question that not all are asked."""
+    matrix = {"group": "m1", "group_text": "Do you agree?"}
+    of_moon = {"asked_if": "moon", "asked_if_answers": [1]}
+    questions = [
+        QUESTIONS[0],
+        {"name": "why", "kind": "multiple", "text": "Why?", "label": "Why", "choices": "A\nB\nC", **of_moon},
+        {"name": "rows_a", "kind": "likert", "text": "It is far.", "label": "Far", **matrix},
+        {"name": "rows_b", "kind": "likert", "text": "It is cold.", "label": "Cold", **matrix},
+        AGE,
+        {"name": "when", "kind": "month", "text": "Since when?", "label": "When", "least": 24000, "most": 24120,
+         "wanted": "distribution", "protection": "device"},
+    ]  # fmt: skip
+    return _open({**STUDY, "slug": "modern", "results": "public"}, questions)
+
+
+def numbers() -> Plan:
+    """One number, changed on the device: there are no odds between choices to show."""
+    return _open({**STUDY, "slug": "numbers"}, [AGE])
+
+
 def retired() -> Plan:
     plan = plain()
     design.retire(study_id=plan.study_id, because="It was time.", who="admin", now=NOW)
@@ -68,4 +93,4 @@ def _open(study: dict[str, Any], questions: list[dict[str, Any]]) -> Plan:
     return demo.ensure_study(study, questions, NOW - datetime.timedelta(days=30))[0]
 
 
-KINDS = [plain, unpublished, mixed, given, retired]
+KINDS = [plain, unpublished, mixed, given, modern, numbers, retired]

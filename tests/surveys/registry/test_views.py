@@ -47,7 +47,7 @@ def account_of(plan: Plan) -> Account:
 
 @pytest.mark.parametrize("path", [
     "/registry/", "/registry/?q=small&state=closed", "/registry/small/", "/registry/small.json",
-    "/registry/small.yaml", "/registry/ledger.json", "/registry/schemas/study-2.json",
+    "/registry/small.yaml", "/registry/ledger.json", "/registry/schemas/study-3.json",
 ])  # fmt: skip
 def test_strangers_get_no_cookie(client: Client, published: Plan, path: str) -> None:
     response = client.get(path)
@@ -75,7 +75,7 @@ def test_the_documents_charges_are_the_ledgers_exactly(client: Client, published
 def test_the_documents_losses_are_the_plans_exactly(client: Client, published: Plan) -> None:
     document, content = document_of(client), published.content
     wave = document["waves"][0]
-    assert document["format"] == "candor-registry/2"
+    assert document["format"] == "candor-registry/3"
     assert wave["plan"] == published.digest
     assert fraction(wave["loss"]) == fraction(document["local"]["loss"]) == documents.loss_of_plan(content)
     for shown, question in zip(wave["questions"], content["questions"], strict=True):
@@ -120,7 +120,7 @@ def test_odds_on_the_page_come_from_the_plans_integers(client: Client, published
 def test_odds_between_two_are_never_shown_for_more_choices(client: Client, published: Plan) -> None:
     odds = design.odds_of(published.content["questions"][1])[0]
     page = client.get("/registry/small/").content.decode()
-    assert f"{odds.size} answers sent, own among them in {odds.own_of_hundred} of 100" in page
+    assert f'{odds.size} answers sent, own among them in <span class="num">{odds.own_of_hundred} of 100</span>' in page
 
 
 def test_one_persons_loss_is_rounded_up(client: Client, published: Plan) -> None:
@@ -211,7 +211,7 @@ def test_a_record_that_is_one_wave_is_never_said_to_be_all_of_them(client: Clien
     page, listed = (client.get(path).content.decode() for path in ("/registry/small/", "/registry/"))
     assert "in all 2 waves" not in page
     assert "in 2 waves" not in page + listed
-    assert "2 answers, in one wave, all together: ε&nbsp;1.50" in page
+    assert "One person, in one wave, all together: ε 1.50." in page
     assert "in each of 2 waves" in listed
 
 
@@ -220,7 +220,7 @@ def test_a_record_that_is_all_waves_is_said_to_be_all_of_them(client: Client) ->
     services.close_plan(plan_id=first.pk, today=NOW.date())
     services.begin_wave(study_id=first.study_id)
     services.open_study(study_id=first.study_id, who="admin", now=NOW)
-    assert "2 answers, in all 2 waves, all together: ε&nbsp;3.00" in client.get("/registry/small/").content.decode()
+    assert "One person, in all 2 waves together: ε 3.00." in client.get("/registry/small/").content.decode()
 
 
 def test_a_study_of_a_panel_says_so(client: Client, db: None) -> None:
@@ -231,8 +231,8 @@ def test_a_study_of_a_panel_says_so(client: Client, db: None) -> None:
 def test_a_retired_study_has_nothing_left(client: Client, published: Plan) -> None:
     services.retire(study_id=published.study_id, because="It was time.", who="admin", now=NOW)
     page = client.get("/registry/small/").content.decode()
-    assert "never to be spent, after 1 publication" in page
-    assert "left, of" not in page
+    assert "never to be spent" in page
+    assert "left to spend" not in page
 
 
 def test_what_people_write_about_a_study_is_text(client: Client) -> None:
@@ -262,3 +262,82 @@ def test_a_cap_that_one_wave_has_reached_is_not_all_spent_where_each_has_its_own
     kinds.charge(plan, Cost.pure(Fraction(2)), 1, NOW, "wave:1" if unit == "respondent-in-wave" else "")
     close(plan)
     assert document_of(client)["state"] == state
+
+
+@pytest.mark.parametrize(("query", "found"), [
+    ("unit=respondent-in-study", True), ("unit=respondent-in-wave", False), ("model=device", True),
+    ("model=given", False), ("model=both", False), ("unit=nonsense", True), ("model=device&q=small", True),
+    ("model=device&q=other", False),
+])  # fmt: skip
+def test_studies_are_found_by_what_counts_as_one_and_where_answers_are_changed(
+    client: Client, published: Plan, query: str, found: bool
+) -> None:
+    assert ('href="/registry/small/"' in client.get(f"/registry/?{query}").content.decode()) is found
+
+
+def test_studies_that_cannot_be_compared_stand_in_lists_of_their_own(client: Client) -> None:
+    kinds.mixed()
+    kinds.given()
+    kinds.plain()
+    open_small(slug="apart", unit="respondent-in-wave")
+    groups = client.get("/registry/").context["groups"]
+    assert [(len(group.records), group.records[0].kind) for group in groups] == [
+        (1, ("respondent-in-study", "device")), (1, ("respondent-in-study", "both")),
+        (1, ("respondent-in-study", "given")), (1, ("respondent-in-wave", "device")),
+    ]  # fmt: skip
+    assert "compared only with those of the same list" in client.get("/registry/").content.decode()
+
+
+def test_a_page_of_the_list_keeps_what_was_looked_for(client: Client, published: Plan, monkeypatch: Any) -> None:
+    open_small(slug="second", title="A small second")
+    monkeypatch.setattr("surveys.registry.views.ON_A_PAGE", 1)
+    page = client.get("/registry/?q=small&model=device").content.decode()
+    assert 'href="?q=small&amp;model=device&amp;page=2"' in page
+    assert 'href="/registry/small/"' in client.get("/registry/?q=small&model=device&page=2").content.decode()
+
+
+def test_what_is_left_is_said_in_the_list_and_first_on_the_page(client: Client, published: Plan) -> None:
+    left = f"{account_of(published).amount_left:.2f}"
+    assert f'<b class="num">{left} left</b>' in client.get("/registry/").content.decode()
+    assert f'<b class="num">{left}</b> left to spend' in client.get("/registry/small/").content.decode()
+
+
+def test_at_most_is_rounded_up(client: Client, published: Plan) -> None:
+    """ε 1.5: e^1.5 / (1 + e^1.5) = 81.76, so that a guess is right at most 82 times in 100; of ε 1.05, 74.08 is 75."""
+    assert "right at most 82 times in 100" in client.get("/registry/small/").content.decode()
+    record = records.record_of(published.study, NOW)
+    object.__setattr__(record, "__dict__", {**record.__dict__, "loss": Fraction(2858, 1000)})
+    assert record.guess == 75
+
+
+def test_every_kind_of_question_is_shown_with_what_chance_does_to_it(client: Client) -> None:
+    kinds.modern()
+    page = client.get("/registry/modern/").content.decode()
+    assert "about one of 4 options, chosen by chance" in page  # three, and “not asked”
+    assert "asked after some answers to moon" in page
+    assert "18 to 98 years" in page
+    assert "January 2000 to January 2010" in page
+    assert "changed on the device to one of" in page
+
+
+def test_a_study_of_numbers_shows_no_odds_that_it_has_not(client: Client) -> None:
+    kinds.numbers()
+    page = client.get("/registry/numbers/").content.decode()
+    assert "A number is changed by chance before it is sent." in page
+    assert "One hundred dots" not in page
+    assert "a number, changed" in client.get("/registry/").content.decode()
+
+
+def test_the_line_of_twelve_weeks_climbs_to_what_is_spent(client: Client, published: Plan) -> None:
+    record = records.record_of(published.study, NOW)
+    points = [tuple(map(float, point.split(","))) for point in record.spark.split()]
+    assert points[0] == (0, 100)
+    assert points[-1] == (100, pytest.approx(100 * (1 - 0.75 / 2)))
+    assert [x for x, _ in points] == sorted(x for x, _ in points)
+
+
+def test_the_page_names_its_own_address_and_both_files(client: Client, published: Plan) -> None:
+    page = client.get("/registry/small/").content.decode()
+    assert '<link rel="canonical" href="http://testserver/registry/small/">' in page
+    assert 'href="/registry/small.json"' in page
+    assert 'href="/registry/small.yaml"' in page

@@ -8,11 +8,22 @@ const kinds = { table, subset };
 /** Fetch what only some Plans need, before question one. @param {{ questions: { channel?: AnyChannel }[] }} plan */
 export async function prepare({ questions }) {
   if (questions.some(({ channel }) => channel?.kind === 'one_of')) kinds.one_of = await import('./one_of.js');
+  if (questions.some(({ channel }) => channel?.kind === 'number')) kinds.number = await import('./number.js');
+}
+
+/**
+ * Return what of a true answer its channel takes: of a number whose spread is wanted, the bin that holds it.
+ * @param {Question} question
+ * @param {number | number[]} answer Index of a choice, ticked options, or whole steps from the least number.
+ */
+export function inputOf({ wanted, bins, least, most }, answer) {
+  if (wanted !== 'distribution') return answer;
+  return Math.floor((Number(answer) * Number(bins)) / (Number(most) - Number(least) + 1));
 }
 
 /**
  * Return what to send in place of the true answer.
- * @param {number | number[]} answer Index of the true choice; for one_of, of all that are ticked.
+ * @param {number | number[]} answer What `inputOf` returns: an index, steps, or for one_of all that are ticked.
  * @param {AnyChannel} channel
  * @param {Words} [words]
  */

@@ -1,45 +1,49 @@
 /**
- * The respondent's form: which screen comes when. True answers live in `answers`, in the memory of this page, and nowhere
- * else; history holds the number of a screen, storage holds a report that chance has already changed.
+ * The respondent's form: which screen comes when. True answers live in `answers`, in the memory of this page; history holds
+ * the number of a screen. What leaves, and what stays on this device if it is asked for, is in receipt.js and memory.js.
  */
-import { prepare, randomise } from './channel.js';
+import { askedOf, complete, openOf, placeFrom, reachable, screensOf } from './branches.js';
+import { inputOf, prepare, randomise } from './channel.js';
+import { readAnswer, settleTicks } from './inputs.js';
+import * as memory from './memory.js';
+import { fill, find, show, word } from './page.js';
 import { fetchPlan, linkedDigest, NoPlan } from './plan.js';
-import { composeReport, Draws, forgetReport, receiptOf, sendReport, waitingReport } from './report.js';
-import * as plainScreens from './screens.js';
-import { fill, find, show } from './screens.js';
-import { verify } from './verify.js';
+import * as receipt from './receipt.js';
+import * as screens from './screens.js';
+import { expectTexts, inLanguage } from './texts.js';
+import { expect, verify } from './verify.js';
 
-const slug = find(document, 'main').dataset.slug ?? '';
+const page = { slug: '', language: 'en', words: '', over: '', earlier: '', ...find(document, 'main').dataset };
 const linked = linkedDigest(location.hash);
 const baseTitle = document.title;
 const organisation = document.querySelector('.eyebrow')?.textContent ?? '';
 const studyTitle = find(document, 'h1').textContent ?? '';
+const languages = document.querySelector('.langs');
 
-/** @type {Map<string, number>} */
+/** @type {Map<string, Answer>} */
 const answers = new Map();
-let draws = new Draws();
 /** @type {Study} */
 let study;
-/** The message, once it has been composed: from then on only this leaves, and no answer changes. */
-let body = '';
-/** A page that says no is the last one. */
+/** given.js, where the page says that something is sent as given. @type {Partial<typeof import('./given.js')>} */
+let given = {};
+/** @type {(question: Question) => Node[]} */
+let pictures = () => [];
+/** Once something is sent or refused, no screen comes back. */
 let over = false;
-/** given.js instead, where the page says that something is sent as given. */
-let screens = /** @type {Screens} */ (plainScreens);
 /** The screen: 0 is the welcome, then the questions, then "Ready to send". */
 let place = 0;
 const tally = { throws: 0, kept: 0 };
 
 const actions = /** @type {Record<string, (button: HTMLElement) => void>} */ ({
-  start: () => go(1),
+  start: () => go(reachable(study.plan, Infinity, answers)),
   back: () => history.back(),
   change: () => go(1),
   throw: () => throwSample(),
-  send: () => void send(),
-  erase: () => erase(),
-  copy: () => void copyReceipt(),
-  print: () => print(),
+  send: () => send(),
+  goto: (link) => find(document, `[data-question="${link.getAttribute('href')?.slice(1)}"] :is(input, select)`).focus(),
   reload: () => location.reload(),
+  ...memory.actions,
+  ...receipt.actions,
 });
 
 listen();
@@ -48,26 +52,61 @@ void begin();
 /** Fetch, check, and only then show anything that asks. */
 async function begin() {
   history.replaceState({ place: 0 }, '');
+  for (const link of languages?.querySelectorAll('a') ?? []) link.hash = location.hash; // the fingerprint goes along
   if (!globalThis.crypto?.subtle) return refuse('insecure');
   try {
-    const { plan, digest } = await fetchPlan(slug, linked);
-    if (find(document, 'main').dataset.words !== 'device') screens = await import('./given.js');
-    screens.expectWords?.(plan);
-    const checked = verify(plan, screens.verifyGiven);
-    await prepare(plan);
-    study = { plan, digest, checked, linked: linked !== '' };
+    await prepareStudy();
   } catch (error) {
-    return error instanceof NoPlan ? refuse(error.reason, error.message) : refuse('unsafe', error instanceof Error ? error.message : '');
+    if (!(error instanceof NoPlan)) return refuse('unsafe', error instanceof Error ? error.message : '');
+    const old = error.reason === 'fingerprint' && page.earlier.split(' ').includes(linked);
+    return refuse(old ? 'expired' : error.reason, error.message);
   }
-  body = waitingReport(study.digest) ?? '';
-  if (body) show(fill('waiting', {}, ['found']), { focus: false });
-  else if ('closed' in find(document, 'main').dataset) refuse('closed');
-  else render(0, false);
+  if (await receipt.resume(study, sending())) over = true;
+  else if (page.over) refuse(page.over);
+  else greet();
+}
+
+async function prepareStudy() {
+  const { plan, digest } = /** @type {{ plan: Plan, digest: string }} */ (await fetchPlan(page.slug, linked));
+  if (page.words.includes('publication')) given = await import('./given.js');
+  const checked = verify(plan, given.verifyGiven);
+  expectWords(plan);
+  await prepare(plan);
+  if (plan.questions.some((question) => question.picture)) await preparePictures(plan);
+  const read = inLanguage(plan, page.language);
+  expectTexts(read);
+  study = { plan: read, digest, checked, linked: linked !== '' };
+}
+
+/** Refuse a Plan that this page's words are not true of: one that has come since the page was made. @param {Plan} plan */
+function expectWords({ questions }) {
+  const found = questions.map(({ protection }) => protection);
+  const said = [...new Set(found)].sort().map((name) => `${name}-${found.filter((other) => other === name).length}`).join(' ');
+  expect(said === page.words, 'page', `words for ${said}; reload it`, page.words);
+}
+
+/** @param {Plan} plan */
+async function preparePictures(plan) {
+  const { drawn, fetchPictures } = await import('./pictures.js');
+  const fetched = await fetchPictures(plan);
+  pictures = (/** @type {Question} */ { picture }) => {
+    const bitmap = picture && fetched.get(picture.sha256);
+    return bitmap ? [drawn(picture, bitmap)] : [];
+  };
+}
+
+function greet() {
+  for (const [name, answer] of memory.restore(study) ?? []) answers.set(name, answer);
+  render(0, false);
 }
 
 function listen() {
   addEventListener('popstate', ({ state }) => {
-    if (study && !body && !over) render(reachable(state?.place ?? 0));
+    if (!study || over) return;
+    const wanted = state?.place ?? 0;
+    const found = reachable(study.plan, wanted, answers);
+    if (wanted < place && found > wanted) history.back(); // a screen that was passed over
+    else render(found);
   });
   addEventListener('hashchange', () => linkedDigest(location.hash) !== linked && location.reload());
   // A page kept for the back button would show answers to whoever presses it.
@@ -76,66 +115,99 @@ function listen() {
   addEventListener('click', (event) => {
     const target = event.target instanceof Element ? event.target.closest('[data-do], .skip') : null;
     if (!(target instanceof HTMLElement)) return;
-    if (target.dataset.do) return actions[target.dataset.do]?.(target);
-    event.preventDefault(); // "#main" would take the fingerprint's place in the address
-    find(document, 'main').focus();
+    if (target instanceof HTMLAnchorElement) event.preventDefault(); // "#main" would take the fingerprint's place in the address
+    if (target.dataset.do) actions[target.dataset.do]?.(target);
+    else find(document, 'main').focus();
   });
-  addEventListener('input', ({ target }) => {
-    if (!(target instanceof HTMLInputElement) || target.name !== 'answer') return;
-    const asked = study.plan.questions[place - 1];
-    const answer = (screens.read ?? Number)(target.value, asked);
-    answers.set(asked.name, answer);
-    if (isNaN(answer)) answers.delete(asked.name);
-    find(document, '#error').hidden = true;
-  });
+  addEventListener('input', ({ target }) => target instanceof Element && take(target));
   addEventListener('submit', (event) => {
+    if (event.target instanceof HTMLFormElement && event.target.method === 'post') return; // a receipt is looked up
     event.preventDefault();
     proceed();
   });
 }
 
-/** Go on from a question: chance decides now, once. */
+/** Take what a field says now; what is no answer is none, so that what counts is what is seen. @param {Element} target */
+function take(target) {
+  const fields = target.closest('[data-question]');
+  const question = study?.plan.questions.find(({ name }) => fields instanceof HTMLElement && name === fields.dataset.question);
+  if (!fields || !question) return;
+  if (question.kind === 'multiple') settleTicks(fields, /** @type {HTMLInputElement} */ (target), question);
+  const answer = readAnswer(fields, question);
+  if (answer === undefined) answers.delete(question.name);
+  else answers.set(question.name, answer);
+  complain(fields, false);
+  follow();
+}
+
+/** Show the questions of this screen that are asked now, and say which came or went. */
+function follow() {
+  const indices = screensOf(study.plan)[place - 1];
+  const asked = askedOf(study.plan, indices, answers);
+  const news = indices.flatMap((index) => {
+    const { name, text } = study.plan.questions[index];
+    const fields = find(document, `[data-question="${name}"]`);
+    if (fields.hidden !== asked.includes(index)) return [];
+    fields.hidden = !fields.hidden;
+    return [word(fields.hidden ? 'gone' : 'added', { text })];
+  });
+  if (news.length) find(document, '#news').textContent = news.join(' ');
+}
+
+/** Go on from a screen, if all it asks is answered. */
 function proceed() {
-  const question = study.plan.questions[place - 1];
-  const answer = answers.get(question.name);
-  if (answer === undefined) return complain();
-  draws.draw(question, answer);
-  go(place + 1);
+  const screen = screensOf(study.plan)[place - 1];
+  const open = openOf(study.plan, screen, answers).map((index) => study.plan.questions[index]);
+  for (const index of screen) {
+    const { name } = study.plan.questions[index];
+    complain(find(document, `[data-question="${name}"]`), open.some((question) => question.name === name));
+  }
+  find(document, '#summary').replaceChildren();
+  if (open.length) return point(open, screen.length > 1);
+  memory.keep(study, answers);
+  go(placeFrom(study.plan, place + 1, answers));
 }
 
-function complain() {
-  const error = find(document, '#error');
-  error.hidden = false;
-  find(document, 'fieldset').setAttribute('aria-describedby', 'error');
-  find(document, '#answers input').focus();
+/** Lead to what is missing: to the field, or to a list of them. @param {Question[]} open @param {boolean} several */
+function point(open, several) {
+  if (!several) return find(document, '#questions :is(input, select)').focus();
+  const list = fill('errors');
+  find(list, 'ul').append(...open.map(({ name, text }) => fill('error-link', { name, text })));
+  find(document, '#summary').replaceChildren(list);
+  find(document, '.errors').focus();
 }
 
-/** @param {number} to */
+/** @param {Element} fields @param {boolean} wrong */
+function complain(fields, wrong) {
+  const error = find(fields, '.error');
+  error.hidden = !wrong;
+  const help = fields.querySelector('[id^="help-"]');
+  fields.setAttribute('aria-describedby', [help?.id, wrong && error.id].filter(Boolean).join(' '));
+  for (const input of fields.querySelectorAll('.input, [type="checkbox"]')) input.setAttribute('aria-invalid', String(wrong));
+}
+
+/** The browser's history gets every screen, those that are passed over too: it must not tell which way someone went. @param {number} to */
 function go(to) {
-  history.pushState({ place: to }, '');
+  for (let at = to > place ? place + 1 : to; at <= to; at += 1) history.pushState({ place: at }, '');
   render(to);
-}
-
-/** Return the place asked for, or an earlier question without an answer. @param {number} wanted */
-function reachable(wanted) {
-  const open = study.plan.questions.findIndex(({ name }) => !answers.has(name));
-  return open < 0 ? wanted : Math.min(wanted, open + 1);
 }
 
 /** @param {number} to @param {boolean} [focus] */
 function render(to, focus = true) {
   const { plan } = study;
   place = to;
-  const asked = plan.questions[to - 1];
-  if (asked) {
-    show(screens.question(plan, to - 1, answers.get(asked.name)));
-    title(`Question ${to} of ${plan.questions.length}`);
+  languages?.toggleAttribute('hidden', to > 0);
+  const indices = screensOf(plan)[to - 1];
+  if (indices) {
+    show(screens.asking(study, indices, answers, pictures), { focus });
+    title(word('page')); // which question it is would stay in the browser's history
   } else if (to === 0) {
     show(screens.welcome(study), { wide: true, focus });
     title();
+    void memory.greet(study);
   } else {
-    show(screens.ready(plan));
-    title('Ready to send');
+    show(screens.ready(study));
+    title(word('ready'));
     throwSample();
   }
 }
@@ -147,55 +219,17 @@ function title(screen) {
 
 /** Throw for the example answer, apart from the respondent's own. */
 function throwSample() {
-  const first = study.plan.questions.find(({ channel }) => channel);
-  if (!first?.channel) return;
-  const example = screens.exampleOf(first);
-  const drawn = randomise(example, first.channel);
-  tally.throws += 1;
-  tally.kept += Number([drawn].flat().includes(example));
-  screens.showThrow(find(document, 'main'), first, drawn, tally);
+  const first = screens.firstChanged(study.plan);
+  if (first) screens.showThrow(find(document, 'main'), first, randomise(inputOf(first, screens.exampleOf(first)), first.channel), tally);
 }
 
-/** Send the message; only the first time, compose it. */
-async function send() {
-  body ||= JSON.stringify(composeReport(study.plan, study.digest, answers, draws)) + (screens.padding?.(study.plan, answers) ?? '');
-  show(fill('sending'));
-  title('Sending');
-  const outcome = await sendReport(slug, body, screens.outside);
-  if (outcome.state === 'accepted') return celebrate(outcome);
-  if (outcome.state !== 'later') return refuse(outcome.state, outcome.message);
-  show(fill('waiting', { message: outcome.message }, ['failed']));
-  title('Not sent yet');
+function send() {
+  over = true;
+  void receipt.send(study, complete(study.plan, answers), sending());
 }
 
-/** @param {Accepted} accepted */
-async function celebrate({ receipt: named, day }) {
-  /** @type {Message} */
-  const report = JSON.parse(body);
-  const pairs = study.plan.questions.flatMap((question) => {
-    const answer = answers.get(question.name);
-    return answer === undefined ? [] : [{ question, answer, value: report.answers[question.name] }];
-  });
-  forgetAnswers();
-  show(screens.sent(study, { receipt: await receiptOf(report.report_id), named, day, body }, pairs));
-  title('Sent');
-}
-
-function erase() {
-  forgetReport(body);
-  refuse('erased');
-}
-
-async function copyReceipt() {
-  const said = find(document, '[data-part="copied"]');
-  const receipt = find(document, 'output').textContent ?? '';
-  said.textContent = await navigator.clipboard.writeText(receipt).then(() => 'Copied', () => 'Select it above to copy it');
-}
-
-function forgetAnswers() {
-  answers.clear();
-  draws = new Draws();
-}
+/** @returns {Sending} */
+const sending = () => ({ slug: page.slug, title, refuse, done: () => answers.clear(), ...given });
 
 /**
  * Say no, and what to do now.
@@ -203,13 +237,13 @@ function forgetAnswers() {
  * @param {string} [details] Names no value.
  */
 function refuse(reason, details = '') {
-  forgetAnswers();
+  over = true;
+  answers.clear();
   const contact = study?.plan.contact ?? '';
   const texts = { organisation, title: studyTitle, details, contact };
-  const detailed = ['fingerprint', 'unsafe', 'conflict', 'malformed'].includes(reason);
+  const detailed = ['fingerprint', 'expired', 'unsafe', 'conflict', 'malformed'].includes(reason);
   show(fill('refusal', texts, [reason, detailed && details !== '' && 'details', contact !== '' && 'contact']));
   const results = document.querySelector('#results');
-  if (results instanceof HTMLAnchorElement) results.href = `/registry/${encodeURIComponent(slug)}/`;
+  if (results instanceof HTMLAnchorElement) results.href = `/registry/${encodeURIComponent(page.slug)}/`;
   title(find(document, 'h1').innerText.trim());
-  over = true;
 }

@@ -3,14 +3,9 @@ import { randomise as randomiseTable } from './table.js';
 import { below, systemWords } from './words.js';
 
 /**
- * Steps from 0 that have a row of weights, and the rows.
- * @typedef {{ kind: 'number'; grid: number[]; weights: number[][] }} NumberChannel
- */
-
-/**
  * Return the report to send in place of the true answer.
  * @param {number} answer In whole steps from the low end: never stored, sent, or shown in an error.
- * @param {NumberChannel} channel
+ * @param {Pick<NumberChannel, 'grid' | 'weights'>} channel
  * @param {Words} [words]
  */
 export function randomise(answer, { grid, weights }, words = systemWords) {

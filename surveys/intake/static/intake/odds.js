@@ -1,29 +1,63 @@
 /** A channel's odds, for people: worked out from its integers, never from an ε that someone typed. */
+import { inputOf } from './channel.js';
+import { language } from './page.js';
 import { WORD } from './words.js';
 
-/** @param {Channel} channel @returns {Telling} */
-export function tellingOf(channel) {
-  if (channel.kind === 'subset') return channel.size > 1 ? 'several' : channel.choices === 2 ? 'flip' : 'spread';
-  const { weights } = channel;
+/** @param {Pick<Question, 'channel' | 'bins'>} question Whose channel is verified. @returns {Telling} */
+export function tellingOf({ channel, bins }) {
+  if (channel?.kind === 'one_of') return 'one-of';
+  if (channel?.kind === 'number') return 'ends';
+  if (bins) return 'near';
+  if (channel?.kind === 'subset') return channel.size > 1 ? 'several' : channel.choices === 2 ? 'flip' : 'spread';
+  const { weights } = /** @type {Table} */ (channel);
   const [own, other] = [weights[0][0], weights[0][1]];
   const even = weights.every((row, answer) => row.every((weight, report) => weight === (report === answer ? own : other)));
   if (weights.length === 2) return even ? 'flip' : 'flip-uneven';
   return even ? 'spread' : 'uneven';
 }
 
-/** Return the chance that an answer is sent as it was given (or, of several sent, is among them). @param {Channel} channel @param {number} answer */
+/**
+ * Return the chance that what is sent speaks for the answer: it is the answer, or among several; the bit of an option is
+ * the true one; of a number, the mark points high, or goes with it.
+ * @param {DeviceQuestion} question @param {Answer} answer
+ */
+export function shareOf(question, answer) {
+  const { channel, bins } = question;
+  if (channel.kind === 'number') return highShare(channel, Number(answer));
+  const input = Number(inputOf(question, answer));
+  if (bins) return shareAmong(rowOf(channel, input), nearMarks(rowOf(channel, input)));
+  return ownShare(channel, input);
+}
+
+/** Tell whether a report speaks so for an answer. @param {DeviceQuestion} question @param {Answer} answer @param {Value} value */
+export function holds(question, answer, value) {
+  const { channel, bins } = question;
+  if (channel.kind === 'number') return highMarks(channel).includes(Number(value));
+  if (channel.kind === 'one_of' && Array.isArray(value)) return [answer].flat().includes(value[0]) === (value[1] === 1);
+  const input = Number(inputOf(question, answer));
+  return bins ? nearMarks(rowOf(channel, input)).includes(Number(value)) : [value].flat().includes(input);
+}
+
+/** Return how many different marks a number can be sent as. @param {DeviceQuestion} question */
+export const marksOf = ({ channel }) => ('weights' in channel ? channel.weights[0].length : 0);
+
+/** Return the chance that an answer is sent as it was given (or, of several sent, is among them). @param {AnyChannel} channel @param {number} answer */
 export function ownShare(channel, answer) {
-  if (channel.kind === 'subset') return channel.keep / WORD;
+  if ('keep' in channel) return channel.keep / WORD;
   return channel.weights[answer][answer] / sum(channel.weights[answer]);
 }
 
-/** Return that chance if the report had nothing to do with the answer. @param {Channel} channel */
-export function luckShare(channel) {
-  return channel.kind === 'subset' ? channel.size / channel.choices : 1 / channel.weights.length;
+/** Return that chance if the report had nothing to do with the answer. @param {DeviceQuestion} question */
+export function luckShare({ channel, bins }) {
+  if (channel.kind === 'subset') return channel.size / channel.choices;
+  if (channel.kind !== 'table') return 1 / 2;
+  return bins ? nearMarks(channel.weights[bins >> 1]).length / channel.weights[0].length : 1 / channel.weights.length;
 }
 
-/** Return how often the best guess is right, for someone who knew nothing and reads the report. @param {Channel} channel */
-export function guessShare(channel) {
+/** Return how often the best guess is right, for someone who knew nothing and reads the report. @param {DeviceQuestion} question */
+export function guessShare({ channel, bins }) {
+  if (channel.kind === 'one_of') return channel.keep / WORD;
+  if (channel.kind === 'number' || bins) return pairShare('weights' in channel ? channel.weights : []);
   if (channel.kind === 'table')
     return Math.max(...channel.weights[0].map((_, report) => bestOf(channel.weights.map((row) => row[report]))));
   const { choices, size, keep } = channel;
@@ -31,14 +65,49 @@ export function guessShare(channel) {
   return loss / (size * loss + choices - size);
 }
 
-/** Return how often a blind guess is right. @param {Channel} channel */
-export const blindShare = (channel) => 1 / (channel.kind === 'table' ? channel.weights.length : channel.choices);
-
-/** Return the larger chance: that a report holds the answer, or of the best guess. @param {Channel} channel */
-export function strength(channel) {
-  const rows = channel.kind === 'table' ? channel.weights : [0];
-  return Math.max(guessShare(channel), ...rows.map((_, answer) => ownShare(channel, answer)));
+/** Return how often a blind guess is right. @param {DeviceQuestion} question */
+export function blindShare({ channel, bins }) {
+  if (channel.kind === 'subset') return 1 / channel.choices;
+  return channel.kind === 'table' && !bins ? 1 / channel.weights.length : 1 / 2;
 }
+
+/** Return the larger chance: that a report speaks for the answer, or of the best guess. @param {DeviceQuestion} question */
+export function strength(question) {
+  const { channel, bins } = question;
+  const rows = channel.kind === 'table' && !bins ? channel.weights : [];
+  const own = channel.kind === 'subset' ? [ownShare(channel, 0)] : rows.map((_, answer) => ownShare(channel, answer));
+  return Math.max(guessShare(question), ...own);
+}
+
+/** Return how often a guess between the two answers that are told apart best is right. @param {number[][]} weights */
+function pairShare(weights) {
+  const ratios = weights[0].map((_, report) => weights.map((row) => row[report])).map((column) => Math.max(...column) / Math.min(...column));
+  return 1 - 1 / (1 + Math.max(...ratios));
+}
+
+/** Return the marks that the greatest number makes likelier than the least one does. @param {NumberChannel} channel */
+function highMarks({ weights }) {
+  const [low, high] = [weights[0], weights[weights.length - 1]];
+  return [...high.keys()].filter((mark) => high[mark] > low[mark]);
+}
+
+/** @param {NumberChannel} channel @param {number} steps */
+function highShare(channel, steps) {
+  const { grid, weights } = channel;
+  const place = Math.max(0, Math.min(grid.length - 2, grid.filter((point) => point <= steps).length - 1));
+  const up = (steps - grid[place]) / (grid[place + 1] - grid[place]);
+  const [below, above] = [weights[place], weights[place + 1]].map((row) => shareAmong(row, highMarks(channel)));
+  return below + up * (above - below);
+}
+
+/** Return the marks that an answer makes likelier than halfway between its likeliest and its least likely. @param {number[]} row */
+const nearMarks = (row) => [...row.keys()].filter((mark) => 2 * row[mark] > Math.max(...row) + Math.min(...row));
+
+/** @param {number[]} row @param {number[]} marks */
+const shareAmong = (row, marks) => sum(marks.map((mark) => row[mark])) / sum(row);
+
+/** @param {AnyChannel} channel @param {number} input */
+const rowOf = (channel, input) => ('weights' in channel ? channel.weights[input] : []);
 
 /** Return a share for display; never as 1 or 99 what is beyond them. @param {number} share */
 export const told = (share) => (share > 0.995 ? '>99' : share < 0.005 ? '<1' : ofHundred(share));
@@ -50,9 +119,18 @@ export function ofHundred(share) {
   return rounded;
 }
 
-/** Choices in the order shown: Yes before No. @param {Question} question */
-export function shownOrder({ kind, choices }) {
-  const order = [...choices.keys()];
+/** Return how many of 100 an upper bound is, never less than it says; with decimals where 100 would say always. Twin of design/queries.py. @param {number} share */
+export function atMostOfHundred(share) {
+  const whole = Math.ceil(Number((share * 100).toFixed(9)));
+  return whole < 100 || share >= 1 ? whole : Math.ceil(share * 1e4) / 100;
+}
+
+/** Return an upper bound in words: whatever stands beside “at most” comes from here. @param {number} share */
+export const atMost = (share) => new Intl.NumberFormat(language()).format(atMostOfHundred(share));
+
+/** Choices in the order shown: Yes before No; “Not asked” is not for choosing. @param {Question} question */
+export function shownOrder({ kind, choices, skipped }) {
+  const order = [...choices.keys()].slice(0, choices.length - (skipped ?? 0));
   return kind === 'yes_no' ? [1, 0, ...order.slice(2)] : order;
 }
 

@@ -1,27 +1,7 @@
 /** One report: drawn once, kept on the device until the server has answered, resent unchanged. */
-import { randomise } from './channel.js';
+import { deviceStorage } from './lines.js';
 import { digestOf, hex } from './plan.js';
-import { systemWords } from './words.js';
-
-/** Chance is drawn once for a question and an answer: who goes back and forth never throws again. */
-export class Draws {
-  /** @type {Map<string, Map<number, Value>>} */
-  #drawn = new Map();
-  #words;
-
-  /** @param {Words} [words] */
-  constructor(words = systemWords) {
-    this.#words = words;
-  }
-
-  /** @param {Question} question @param {number} answer Index of the true choice. @returns {Value} */
-  draw({ name, channel }, answer) {
-    const drawn = this.#drawn.get(name) ?? new Map();
-    this.#drawn.set(name, drawn);
-    if (!drawn.has(answer)) drawn.set(answer, channel ? randomise(answer, channel, this.#words) : answer);
-    return drawn.get(answer);
-  }
-}
+import { draw } from './waves.js';
 
 /** Return 128 random bits in hex. */
 export const newReportId = () => hex(crypto.getRandomValues(new Uint8Array(16)));
@@ -37,31 +17,38 @@ export async function receiptOf(reportId) {
 }
 
 /**
- * Return the report of a page: randomised values only.
+ * Return the report of a page. What is changed on the device is drawn here, and nothing true of it goes further.
  * @param {Plan} plan
  * @param {string} digest
- * @param {ReadonlyMap<string, number>} answers True answers, by question.
- * @param {Draws} draws
+ * @param {ReadonlyMap<string, Answer>} answers True answers, one for every question.
+ * @param {CryptoKey} key
+ * @returns {Promise<Message>}
  */
-export function composeReport(plan, digest, answers, draws) {
-  const values = plan.questions.map((question) => {
+export async function composeReport(plan, digest, answers, key) {
+  /** @type {Record<string, Value>} */
+  const values = {};
+  for (const question of plan.questions) {
     const answer = answers.get(question.name);
     if (answer === undefined) throw new Error(`${question.name}: expected an answer, got none`);
-    return /** @type {const} */ ([question.name, draws.draw(question, answer)]);
-  });
-  return { plan: digest, report_id: newReportId(), answers: Object.fromEntries(values) };
+    values[question.name] = question.channel ? await draw(key, question, answer) : answer;
+  }
+  return { plan: digest, report_id: newReportId(), answers: values };
 }
 
-const prefix = (/** @type {string} */ digest) => `candor.report.${digest}.`;
+const PREFIX = 'candor.report.';
 
 /** Return the body of a report that waits on this device, or null. @param {string} digest @param {Storage} [storage] */
 export function waitingReport(digest, storage = deviceStorage()) {
-  const key = Object.keys(storage ?? {}).find((name) => name.startsWith(prefix(digest)));
+  const key = Object.keys(storage ?? {}).find((name) => name.startsWith(`${PREFIX}${digest}.`));
   return key ? (storage?.getItem(key) ?? null) : null;
 }
 
+/** Return all that wait here, of whatever study. @param {Storage} [storage] */
+export const waitingReports = (storage = deviceStorage()) =>
+  Object.keys(storage ?? {}).filter((name) => name.startsWith(PREFIX)).map((name) => storage?.getItem(name) ?? '');
+
 /** @param {string} body @param {Storage | null} [storage] */
-function keepReport(body, storage = deviceStorage()) {
+export function keepReport(body, storage = deviceStorage()) {
   try {
     storage?.setItem(keyOf(body), body);
   } catch {} // full, or forbidden
@@ -100,31 +87,24 @@ async function attempt(url, body, post) {
     });
     return readOutcome(response.status, await response.json().catch(() => ({})));
   } catch {
-    return { state: 'later', message: 'no connection' };
+    return { state: 'later', why: 'offline', message: '' };
   }
 }
 
 /** @param {number} status @param {any} answer @returns {Outcome} */
 function readOutcome(status, answer) {
   if (status === 200 || status === 201) {
-    if (typeof answer.receipt === 'string') return { state: 'accepted', receipt: answer.receipt, day: String(answer.accepted_on ?? '') };
-    return { state: 'later', message: 'the answer was not from this site' };
+    if (typeof answer?.receipt === 'string') return { state: 'accepted', receipt: answer.receipt, day: String(answer.accepted_on ?? '') };
+    return { state: 'later', why: 'stranger', message: '' };
   }
-  const message = `${status} · ${answer.error?.message ?? 'no reason given'}`;
+  const message = `${status} · ${answer?.error?.message ?? 'no reason given'}`;
   const final = /** @type {const} */ ({ 409: 'conflict', 410: 'closed', 422: 'malformed' });
-  return { state: final[/** @type {keyof typeof final} */ (status)] ?? 'later', message };
+  const decided = final[/** @type {keyof typeof final} */ (status)];
+  return decided ? { state: decided, message } : { state: 'later', why: 'busy', message: String(status) };
 }
 
 /** @param {string} body */
 function keyOf(body) {
   const { plan, report_id } = /** @type {Message} */ (JSON.parse(body));
-  return prefix(plan) + report_id;
-}
-
-function deviceStorage() {
-  try {
-    return globalThis.localStorage;
-  } catch {
-    return undefined;
-  }
+  return `${PREFIX}${plan}.${report_id}`;
 }

@@ -1,165 +1,203 @@
-/** What the respondent sees, one function a screen. Words are in templates/intake/, numbers in the Plan; a study's texts go in as text, never as HTML. */
-import { blindShare, decimal, epsilon, guessShare, luckShare, ofHundred, ownShare, shownOrder, strength, tellingOf, togetherShare, told } from './odds.js';
+/** What the respondent sees before sending, one function a screen. Words are in templates/intake/, numbers in the Plan. */
+import { askedOf, isAsked, screensOf } from './branches.js';
+import { answerText, boundsOf, fieldsOf, listed, valueText } from './inputs.js';
+import { atMost, blindShare, decimal, guessShare, holds, luckShare, marksOf, ofHundred, shareOf, strength, tellingOf, togetherShare, told } from './odds.js';
+import { fill, find, put, word } from './page.js';
+import { MAXIMUM_TOTAL } from './verify.js';
 
-/** The answer that stands for everyone's in examples, whatever this respondent's is. @param {Question} question */
-export const exampleOf = ({ kind }) => (kind === 'yes_no' ? 1 : 0);
+const SURE = 0.9; // beyond it odds protect little, and red says so
 
-/** @param {DeviceStudy} study */
-export function welcome({ plan, digest, checked, linked }) {
-  const [first] = plan.questions;
+/** The answer that stands for everyone's in examples, whatever this respondent's is. @param {Question} question @returns {Answer} */
+export function exampleOf({ kind, least, most, bins }) {
+  if (kind === 'number' || kind === 'month') return Math.floor((Number(most) - Number(least)) / (bins ? 2 : 1));
+  if (kind === 'multiple') return [0];
+  return kind === 'yes_no' ? 1 : 0;
+}
+
+/** Return the numbers of a study's questions as lists in words. @param {Pick<Study, 'plan'>} study */
+export function names({ plan: { questions } }) {
+  const numbers = (/** @type {boolean} */ changed) => questions.flatMap(({ channel }, index) => (!channel === changed ? [] : [`${index + 1}`]));
+  return { first: numbers(true)[0], changed: listed(numbers(true)), given: listed(numbers(false)) };
+}
+
+/** @param {Study} study */
+export function welcome(study) {
+  const { plan, digest, checked, linked } = study;
+  const { title, organisation, purpose } = plan;
+  const first = firstChanged(plan);
+  const texts = { ...names(study), title, organisation, purpose };
+  const flags = [linked ? 'linked' : 'unlinked'];
+  const screen = first ? fill('welcome', { ...texts, ...promiseTexts(study, first) }, [...flags, ...promiseFlags(study, first)]) : fill('welcome', texts, flags);
+  if (first) drawArray(screen, ofHundred(shareOf(first, exampleOf(first))));
+  if (first) find(screen, '[data-part="guess"]').classList.toggle('yes', strength(first) > SURE);
+  screen.querySelector('[data-part="together"]')?.classList.toggle('yes', togetherShare(checked.declared) > SURE);
+  const limits = fill('limits', { maximum: MAXIMUM_TOTAL, digest: digest.replace(/(.{4})(?=.)/g, '$1 ') });
+  find(screen, '#facts').append(...facts(plan, checked), limits);
+  return screen;
+}
+
+/** Return the first question that chance changes. @param {Plan} plan */
+export const firstChanged = ({ questions }) => changedOf(questions)[0];
+
+/** @param {Question[]} questions */
+const changedOf = (questions) => /** @type {DeviceQuestion[]} */ (questions.filter(({ channel }) => channel));
+
+/** @param {Study} study @param {DeviceQuestion} first */
+function promiseTexts({ plan, checked }, first) {
   const most = mostTelling(checked);
+  const strongest = /** @type {DeviceQuestion} */ (plan.questions[most]);
+  const own = ofHundred(shareOf(first, exampleOf(first)));
+  return {
+    ...oddsTexts(first, exampleOf(first)),
+    full: own,
+    rings: 100 - own,
+    guess: atMost(guessShare(first)),
+    blind: told(blindShare(first)),
+    surest: atMost(Math.max(...changedOf(plan.questions).map(guessShare))),
+    mostNumber: checked.questions[most].number,
+    mostGuess: atMost(guessShare(strongest)),
+    mostBlind: told(blindShare(strongest)),
+    together: atMost(togetherShare(checked.declared)),
+  };
+}
+
+/** @param {Study} study @param {DeviceQuestion} first */
+function promiseFlags({ plan, checked }, first) {
+  const telling = tellingOf(first);
+  const sure = changedOf(plan.questions).some((question) => strength(question) > SURE);
+  const stronger = plan.questions[mostTelling(checked)] !== first;
+  return [telling, ['one-of', 'ends', 'near'].includes(telling) ? 'between' : 'whole', sure ? 'sure' : 'unsure', stronger && 'stronger'];
+}
+
+/**
+ * Return the screen of some questions: one, a matrix, or all of them on a page.
+ * @param {Study} study @param {number[]} indices @param {Answers} answers @param {(question: Question) => Node[]} pictures
+ */
+export function asking({ plan }, indices, answers, pictures) {
+  const asked = askedOf(plan, indices, answers);
   const count = plan.questions.length;
-  const screen = fill(
-    'welcome',
-    {
-      ...oddsTexts(first, exampleOf(first)),
-      organisation: plan.organisation,
-      title: plan.title,
-      purpose: plan.purpose,
-      count,
-      minutes: minutes(count),
-      guess: bound(guessShare(first.channel)),
-      blind: told(blindShare(first.channel)),
-      mostNumber: checked.questions[most].number,
-      mostGuess: bound(guessShare(plan.questions[most].channel)),
-      surest: bound(Math.max(...plan.questions.map(({ channel }) => guessShare(channel)))),
-      mostBlind: told(blindShare(plan.questions[most].channel)),
-      together: bound(togetherShare(checked.declared)),
-    },
-    [tellingOf(first.channel), count > 1 ? 'many' : 'one', linked ? 'linked' : 'unlinked', plan.questions.some(({ channel }) => strength(channel) > 0.9) ? 'sure' : 'unsure', most > 0 && 'stronger'],
-  );
-  drawArray(screen, ofHundred(ownShare(first.channel, exampleOf(first))));
-  find(screen, '#facts').append(...facts(checked), fill('fingerprint', { digest: digest.replace(/(.{4})(?=.)/g, '$1 ') }));
+  const leftOut = plan.layout === 'page' ? [] : passedOver(plan, asked[0], answers);
+  const notAsked = plan.questions[leftOut[0]]?.choices.at(-1);
+  const texts = { number: asked[0] + 1, last: (asked.at(-1) ?? 0) + 1, count, leftOut: listed(leftOut.map((index) => word('numbered', { number: index + 1 }))), notAsked };
+  const screen = fill('asking', texts, [plan.layout !== 'page' && 'screens', asked.length > 1 ? 'many' : 'one', leftOut.length > 0 && 'left-out']);
+  const progress = screen.querySelector('progress');
+  if (progress) Object.assign(progress, { max: count, value: texts.last });
+  const place = find(screen, '#questions');
+  if (plan.layout === 'page') place.append(heading(1, word('page')));
+  for (const part of parts(plan, indices)) {
+    const level = plan.layout === 'page' ? 2 : 1;
+    const questions = part.map((index) => plan.questions[index]);
+    if (questions[0].group) place.append(matrix(questions, level, answers, pictures));
+    else place.append(field(questions[0], level, answers, pictures));
+  }
+  for (const index of indices) find(screen, `[data-question="${plan.questions[index].name}"]`).hidden = !asked.includes(index);
   return screen;
 }
 
-/** @param {number} count Of questions. */
-export const minutes = (count) => Math.max(2, Math.ceil((45 + 20 * count) / 60));
+/** Return the questions just before one that are not asked. @param {Plan} plan @param {number} index @param {Answers} answers @returns {number[]} */
+const passedOver = (plan, index, answers) => (index > 0 && !isAsked(plan, index - 1, answers) ? [...passedOver(plan, index - 1, answers), index - 1] : []);
 
-/** @param {Plan} plan @param {number} index @param {number | undefined} chosen */
-export function question(plan, index, chosen) {
-  const asked = /** @type {DeviceQuestion} */ (plan.questions[index]);
-  const screen = frame(plan, index, oddsTexts(asked, exampleOf(asked)), oddsFlags(asked));
-  find(screen, '#answers').append(...answerGroups(asked, chosen));
+/** Return the indices of a screen, those of one matrix together. @param {Plan} plan @param {number[]} indices */
+const parts = ({ questions }, indices) => screensOf({ questions: indices.map((index) => questions[index]) }).map((part) => part.map((place) => indices[place]));
+
+/** @param {Question} question @param {number} level @param {Answers} answers @param {(question: Question) => Node[]} pictures @param {boolean} [ownChip] */
+function field(question, level, answers, pictures, ownChip = true) {
+  const { name, help, kind, decline, choices, skipped } = question;
+  const declined = choices.at(-1 - (skipped ?? 0));
+  const kinds = ['number', 'month', 'multiple'].includes(kind) ? kind : 'choice';
+  const texts = { name, help, declined, none: word('none'), ...(choices.length ? {} : boundsOf(question)) };
+  const made = fill('question', texts, [kinds, help !== '' && 'help', !!question.picture && 'picture', ownChip && 'chip', decline === 1 && 'decline']);
+  find(made, 'legend').append(heading(level, question.text, level < 3 ? 'question' : 'h3'));
+  if (help) find(made, 'fieldset').setAttribute('aria-describedby', `help-${name}`);
+  if (question.picture) find(made, '[data-part="picture"]').append(...pictures(question));
+  if (ownChip) find(made, '[data-part="chip"]').append(chip(question));
+  find(made, '[data-part="answers"]').append(...fieldsOf(question, answers.get(name)));
+  return made;
+}
+
+/** Scales with the same choices; one chip if their odds are the same too. @param {Question[]} rows @param {number} level @param {Answers} answers @param {(question: Question) => Node[]} pictures */
+function matrix(rows, level, answers, pictures) {
+  const alike = rows.every(({ channel }) => JSON.stringify(channel) === JSON.stringify(rows[0].channel));
+  const screen = fill('matrix', {}, [alike && 'chip']);
+  find(screen, '[data-part="title"]').append(heading(level, rows[0].group?.text ?? '', 'question'));
+  if (alike) find(screen, '[data-part="chip"]').append(chip(rows[0], ['matrix']));
+  find(screen, '[data-part="rows"]').append(...rows.map((row) => field(row, 3, answers, pictures, !alike)));
+  for (const row of screen.querySelectorAll('legend > *')) row.replaceWith(heading(level + 1, row.textContent ?? '', 'h3'));
   return screen;
 }
 
-/** Return a question's screen without its answers. @param {Plan} plan @param {number} index @param {object} texts @param {(string | false)[]} flags */
-export function frame({ questions }, index, texts, flags) {
-  const { text, help, choices, decline } = questions[index];
-  const [number, count] = [index + 1, questions.length];
-  const screen = fill('question', { ...texts, number, count, text, help, declined: choices[choices.length - 1] }, [...flags, help !== '' && 'help', decline === 1 && 'decline']);
-  const progress = /** @type {HTMLProgressElement} */ (find(screen, 'progress'));
-  progress.max = count;
-  progress.value = number;
-  return screen;
+/** @param {number} level @param {string} text @param {string} [look] */
+function heading(level, text, look = '') {
+  const made = document.createElement(`h${level}`);
+  if (level === 1) made.tabIndex = -1;
+  made.className = look;
+  made.textContent = text;
+  return made;
 }
 
-/** @param {DevicePlan} plan */
-export function ready({ questions }) {
-  const [first] = questions;
-  const texts = { ...oddsTexts(first, exampleOf(first)), count: questions.length };
-  return fill('ready', texts, [questions.length > 1 ? 'many' : 'one', ...reportFlags(first)]);
+/** Say of a question what protects its answer, and with which odds. @param {Question} question @param {string[]} [flags] */
+function chip(question, flags = []) {
+  if (!question.channel) return fill('chip-given');
+  const asked = /** @type {DeviceQuestion} */ (question);
+  const texts = oddsTexts(asked, exampleOf(asked));
+  const exact = texts.rest === Number(texts.each) * texts.others;
+  const telling = tellingOf(asked);
+  const sure = strength(asked) > SURE;
+  const made = fill('chip', { ...texts, guess: atMost(guessShare(asked)) }, [...flags, telling, telling === 'spread' && (exact ? 'exactly' : 'about'), sure && 'sure']);
+  find(made, '.chip').classList.toggle('sure', sure);
+  return made;
+}
+
+/** @param {Study} study */
+export function ready(study) {
+  const first = firstChanged(study.plan);
+  const texts = { ...names(study), ...(first && oddsTexts(first, exampleOf(first))) };
+  return fill('ready', texts, []);
 }
 
 /**
  * Show one sample draw for the example answer, and how the draws have gone so far.
- * @param {ParentNode} screen
- * @param {Question} first
- * @param {Value} drawn
- * @param {Tally} tally
+ * @param {ParentNode} screen @param {DeviceQuestion} first @param {Value} drawn @param {Tally} tally
  */
 export function showThrow(screen, first, drawn, tally) {
-  put(screen, { drawn: valueText(first, drawn), ...tally });
-  find(screen, '[data-part="goes"]').classList.toggle('turned', !holds(drawn, exampleOf(first)));
+  const example = exampleOf(first);
+  const kept = holds(first, example, drawn);
+  tally.throws += 1;
+  tally.kept += Number(kept);
+  put(screen, { drawn: valueText(first, drawn) });
+  find(screen, '[data-part="goes"]').classList.toggle('turned', !kept);
+  find(screen, '[data-part="score"]').replaceChildren(fill('score', { ...oddsTexts(first, example), ...tally }, [tellingOf(first)]));
 }
 
-/**
- * @param {Study} study
- * @param {Acknowledged} message
- * @param {Pair[]} pairs Empty when the message waited here from an earlier visit: what was chosen is not stored.
- * @param {(pair: Pair) => DocumentFragment} [item]
- */
-export function sent({ plan, checked }, { receipt, named, day, body }, pairs, item = pairItem) {
-  const texts = {
-    receipt,
-    named,
-    day: dayText(day, plan.language),
-    title: plan.title,
-    found: epsilon(checked.found),
-    declared: epsilon(checked.declared),
-    body: readable(body),
-  };
-  const screen = fill('sent', texts, [pairs.length > 0 ? 'pairs' : 'resent', receipt !== named && 'mismatch']);
-  const path = `/api/v1/receipts/${receipt}`;
-  const lookup = /** @type {HTMLAnchorElement} */ (find(screen, '#lookup'));
-  lookup.href = path;
-  lookup.textContent = location.host + path;
-  if (pairs.length) find(screen, 'ol').append(...pairs.map(item));
-  return screen;
-}
-
-/** @param {string} body */
-const readable = (body) => JSON.stringify(JSON.parse(body), null, 2).replace(/\[[^\]]*\]/g, (list) => list.replace(/\s+/g, ''));
-
-/** Return an upper bound in words. @param {number} share */
-const bound = (share) => (share > 0.995 ? 'more than 99' : `about ${ofHundred(share)}`);
-
-/** @param {Pair} pair */
-export function pairItem({ question, answer, value }) {
-  const asked = /** @type {DeviceQuestion} */ (question);
-  const kept = holds(value, answer);
-  const texts = {
-    ...oddsTexts(asked, answer),
-    label: asked.label || asked.text,
-    chosen: asked.choices[answer],
-    sent: valueText(asked, value),
-  };
-  const sure = strength(asked.channel);
-  const item = fill('pair', texts, [kept ? 'kept' : 'turned', ...reportFlags(asked), sure <= 0.75 ? 'nothing' : sure <= 0.9 && 'little']);
-  find(item, '[data-part="goes"]').classList.toggle('turned', !kept);
-  return item;
-}
-
-/** @param {DeviceQuestion} asked @param {number} answer For whom the odds are told. */
-function oddsTexts({ choices, channel }, answer) {
-  const opposite = answer === 0 ? 1 : 0;
-  const every = choices.map((_, index) => ownShare(channel, index));
-  const own = every[answer];
+/** @param {DeviceQuestion} asked @param {Answer} answer For whom the odds are told. */
+export function oddsTexts(asked, answer) {
+  const { choices, channel } = asked;
+  const isNumber = tellingOf(asked) === 'ends' || tellingOf(asked) === 'near';
+  const opposite = isNumber || answer === 0 ? Number(!isNumber) : 0;
+  const every = isNumber || Array.isArray(answer) ? [0] : choices.map((_, index) => shareOf(asked, index));
+  const [own, other] = [shareOf(asked, answer), shareOf(asked, Array.isArray(answer) ? answer : opposite)];
   return {
-    example: choices[answer],
+    example: answerText(asked, answer),
+    option: choices[0],
     own: told(own),
     rest: rest(own),
-    opposite: choices[opposite],
-    oppositeOwn: told(every[opposite]),
-    oppositeRest: rest(every[opposite]),
-    least: told(Math.min(...every)),
-    most: told(Math.max(...every)),
+    opposite: answerText(asked, opposite),
+    oppositeOwn: told(other),
+    oppositeRest: isNumber ? told(other) : rest(other),
+    lowest: told(Math.min(...every)),
+    highest: told(Math.max(...every)),
     others: choices.length - 1,
     each: told((1 - own) / (choices.length - 1)),
-    luck: told(luckShare(channel)),
+    luck: told(luckShare(asked)),
     choices: choices.length,
     size: channel.kind === 'subset' ? channel.size : 1,
+    marks: marksOf(asked),
+    likely: Math.round(luckShare(asked) * marksOf(asked)),
   };
 }
 
 /** @param {number} own */
 const rest = (own) => (own > 0.995 ? '<1' : 100 - ofHundred(own));
-
-/** @param {DeviceQuestion} asked */
-function oddsFlags(asked) {
-  const { rest, each, others } = oddsTexts(asked, exampleOf(asked));
-  return [tellingOf(asked.channel), rest !== Number(each) * others && 'about'];
-}
-
-/** @param {DeviceQuestion} asked */
-const reportFlags = ({ channel }) => [tellingOf(channel) === 'several' ? 'several' : 'one-report'];
-
-/** @param {Value} value @param {number} answer */
-const holds = (value, answer) => (Array.isArray(value) ? value.includes(answer) : value === answer);
-
-/** @param {Question} asked @param {Value} value */
-const valueText = ({ choices }, value) => [value].flat().map((choice) => choices[choice]).join('\n');
 
 /** Return the index of the question that tells most, by a hundredth or more. @param {Checked} checked */
 function mostTelling({ questions }) {
@@ -167,17 +205,18 @@ function mostTelling({ questions }) {
   return losses.reduce((best, loss, index) => (100n * loss[0] * losses[best][1] > 101n * losses[best][0] * loss[1] ? index : best), 0);
 }
 
-/** @param {Checked} checked */
-function facts({ questions, declared, found }) {
-  const rows = questions.map((question) => fact(question, 'question'));
-  return questions.length > 1 ? [...rows, fact({ declared, found }, 'together')] : rows;
+/** The arithmetic, for who wants to check it. @param {Plan} plan @param {Checked} checked */
+function facts({ questions }, checked) {
+  const rows = checked.questions.map((losses, index) => (questions[index].channel ? fact(losses, 'question') : fill('fact-given', losses)));
+  const changed = checked.questions.filter((_, index) => questions[index].channel);
+  if (changed.length < 2) return rows;
+  const factors = changed.map(({ found: [top, bottom] }) => (bottom > 1n ? `(${top} ∕ ${bottom})` : `${top}`)).join(' × ');
+  return [...rows, fact(checked, 'together', `${factors} = `)];
 }
 
-/** @param {Losses} loss @param {string} which */
-function fact({ declared, found, number }, which) {
-  const [top, bottom] = found;
-  const short = bottom > 1n && `${top}${bottom}`.length < 24;
-  return fill('fact', { number, declared: decimal(declared), found: decimal(found), top, bottom }, [which, short && 'short']);
+/** @param {Losses} losses @param {string} which @param {string} [product] */
+function fact({ declared, found, number }, which, product) {
+  return fill('fact', { number, product, declared: decimal(declared), found: decimal(found), top: found[0], bottom: found[1] }, [which]);
 }
 
 /** Dots for the people whose answer stays, rings for the rest. @param {ParentNode} screen @param {number} own */
@@ -189,88 +228,4 @@ function drawArray(screen, own) {
   rects.forEach((rect, index) => {
     ['x', 'y', 'width', 'height'].forEach((name, side) => rect.setAttribute(name, String(places[index][side])));
   });
-}
-
-/** Most letters that fit on a track: points × (longest word + 2). */
-const TRACK = 76;
-
-/** @param {Question} asked @param {number | undefined} chosen */
-export function answerGroups(asked, chosen) {
-  const order = shownOrder(asked);
-  const points = order.length - asked.decline;
-  const longest = Math.max(...asked.choices.slice(0, points).flatMap((choice) => choice.split(/\s/)).map((word) => word.length));
-  const onTrack = asked.kind === 'likert' && points * (longest + 2) <= TRACK;
-  const groups = onTrack ? [order.slice(0, points), order.slice(points)] : [order];
-  return groups
-    .filter((group) => group.length > 0)
-    .map((group, index) => {
-      const list = document.createElement('div');
-      list.className = onTrack && index === 0 ? 'likert' : 'choices';
-      list.append(...group.map((choice) => choiceCard(asked, choice, chosen)));
-      return list;
-    });
-}
-
-/** @param {Question} asked @param {number} choice @param {number | undefined} chosen */
-function choiceCard(asked, choice, chosen) {
-  const card = fill('choice', { choice: asked.choices[choice] });
-  const input = /** @type {HTMLInputElement} */ (find(card, 'input'));
-  input.value = String(choice);
-  input.checked = choice === chosen;
-  return card;
-}
-
-/** @param {string} day As YYYY-MM-DD. @param {string} language */
-function dayText(day, language) {
-  const date = new Date(`${day}T00:00:00Z`);
-  if (Number.isNaN(date.getTime())) return day;
-  return new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, { dateStyle: 'full', timeZone: 'UTC' }).format(date);
-}
-
-/**
- * Return a fresh copy of a template: only the parts whose data-when names one of the flags, with their texts put in.
- * @param {string} id
- * @param {Record<string, unknown>} [texts] By data-put.
- * @param {Iterable<string | false>} [flags]
- */
-export function fill(id, texts = {}, flags = []) {
-  const template = document.getElementById(id);
-  if (!(template instanceof HTMLTemplateElement)) throw new Error(`page: expected a template ${id}`);
-  const copy = document.importNode(template.content, true);
-  const holds = new Set(flags);
-  for (const part of copy.querySelectorAll('[data-when]'))
-    if (!String(part.getAttribute('data-when')).split(' ').some((flag) => holds.has(flag))) part.remove();
-  put(copy, texts);
-  return copy;
-}
-
-/** @param {ParentNode} root @param {Record<string, unknown>} texts */
-export function put(root, texts) {
-  for (const [name, text] of Object.entries(texts))
-    for (const part of root.querySelectorAll(`[data-put="${name}"]`)) part.textContent = String(text);
-}
-
-/**
- * Return the element that a selector names.
- * @param {ParentNode} root
- * @param {string} selector
- * @returns {HTMLElement}
- */
-export function find(root, selector) {
-  const part = root.querySelector(selector);
-  if (!(part instanceof HTMLElement)) throw new Error(`page: expected ${selector}`);
-  return part;
-}
-
-/**
- * Show one screen; its heading takes the focus.
- * @param {DocumentFragment} screen
- * @param {{ wide?: boolean, focus?: boolean }} [how]
- */
-export function show(screen, { wide = false, focus = true } = {}) {
-  const main = find(document, 'main');
-  main.className = wide ? 'wide' : 'column';
-  main.replaceChildren(screen);
-  scrollTo(0, 0);
-  if (focus) find(main, 'h1').focus({ preventScroll: true });
 }

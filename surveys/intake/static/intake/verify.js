@@ -4,6 +4,11 @@ import { WORD } from './words.js';
 /** The greatest total loss that this script will ask for: ε = 8, rounded down. */
 export const MAXIMUM_TOTAL = 2980n;
 
+/** More would keep a phone busy with the arithmetic before it could refuse. */
+const MOST_QUESTIONS = 100;
+
+const NAME = /^[a-z][a-z0-9_]{0,19}$/;
+
 /**
  * Check a Plan as surveys/design/documents.py does; throw an Error of what was expected and what came.
  * @param {Plan} plan
@@ -14,8 +19,10 @@ export function verify(plan, verifyGiven) {
   expect(plan?.format === 1, 'plan', 'format 1', plan?.format);
   const { questions } = plan;
   expect(isList(questions) && questions.length > 0, 'plan', 'questions', questions);
-  const checked = questions.map((question, index) => ({ ...verifyQuestion(question, verifyGiven), number: index + 1 }));
+  expect(questions.length <= MOST_QUESTIONS, 'plan', `at most ${MOST_QUESTIONS} questions`, questions.length);
+  const checked = questions.map((question, index) => ({ ...verifyQuestion(question, questions.slice(0, index), verifyGiven), number: index + 1 }));
   expect(differ(questions.map(({ name }) => name)), 'plan', 'each question named once', 'a name twice');
+  questions.forEach((question, index) => verifyGroup(question, questions.slice(0, index)));
   const found = checked.map(({ found }) => found).reduce(multiply);
   const all = 'all together';
   const declared = readLoss(plan.loss, all);
@@ -27,23 +34,22 @@ export function verify(plan, verifyGiven) {
 
 /** Return e^ε, exactly: how much likelier one answer can make a report than another. @param {AnyChannel} channel Verified. */
 export function lossOf(channel) {
-  if (channel.kind === 'table') return tableLoss(channel.weights);
+  if (channel.kind === 'table' || channel.kind === 'number') return tableLoss(channel.weights);
   const { choices, size, keep } = channel.kind === 'subset' ? channel : { ...channel, choices: 2, size: 1 }; // one_of: a bit
   return reduce(BigInt(keep) * BigInt(choices - size), BigInt(WORD - keep) * BigInt(size));
 }
 
-/** @param {Question} question @param {((question: Question) => CheckedQuestion)} [verifyGiven] */
-function verifyQuestion(question, verifyGiven) {
-  const { name, protection, choices, decline, channel, loss } = /** @type {DeviceQuestion} */ (question);
-  expect(matches(name, /^[a-z][a-z0-9_]{0,19}$/), 'a question', 'a name', name);
+/** @param {Question} question @param {Question[]} earlier @param {((question: Question) => CheckedQuestion)} [verifyGiven] */
+function verifyQuestion(question, earlier, verifyGiven) {
+  const { name, protection, decline, channel, loss } = /** @type {DeviceQuestion} */ (question);
+  expect(matches(name, NAME), 'a question', 'a name', name);
   expect(decline === 0 || decline === 1, name, 'decline 0 or 1', decline);
+  if ('asked_if' in question || 'skipped' in question) verifyCondition(question, earlier);
+  if ('picture' in question) verifyPicture(name, question.picture);
   if (verifyGiven && protection === 'publication') return verifyGiven(question);
   expect(protection === 'device', name, 'protection device', protection);
-  verifyChoices(question);
-  expect(['table', 'subset'].includes(channel?.kind), name, 'a table or subset channel', channel?.kind);
-  expect(!('decoder' in channel), name, 'no decoder', 'one');
-  if (channel.kind === 'table') verifyTable(name, channel.weights, choices.length);
-  else verifySubset(name, channel, choices.length);
+  if (['number', 'month'].includes(question.kind)) verifyNumber(question);
+  else verifyChannel(question);
   const found = lossOf(channel);
   expect(found[0] > found[1], name, 'a channel that favours the truth', show(found));
   const declared = readLoss(loss, name);
@@ -52,24 +58,125 @@ function verifyQuestion(question, verifyGiven) {
 }
 
 /** @param {Question} question */
-export function verifyChoices({ name, kind, choices, decline }) {
-  expect(['yes_no', 'single', 'likert'].includes(kind), name, 'a known kind', kind);
+function verifyChannel(question) {
+  const { name, kind, choices, channel } = /** @type {DeviceQuestion} */ (question);
+  const several = kind === 'multiple';
+  verifyChoices(question, several);
+  expect((several ? ['one_of'] : ['table', 'subset']).includes(channel?.kind), name, several ? 'a one_of channel' : 'a table or subset channel', channel?.kind);
+  expect(!('decoder' in channel), name, 'no decoder', 'one');
+  expect(!('wanted' in question), name, 'no bins, which some answers would miss', 'some');
+  if (channel.kind === 'table') verifyTable(name, channel.weights, choices.length);
+  else if (channel.kind === 'subset') verifySubset(name, channel, choices.length);
+  else verifyOneOf(name, /** @type {OneOf} */ (channel), choices.length);
+}
+
+/** @param {Question} question @param {boolean} [several] Whether several can be ticked. */
+export function verifyChoices({ name, kind, choices, decline, skipped }, several = false) {
+  expect(['yes_no', 'single', 'likert'].includes(kind) || several, name, 'a known kind', kind);
   expect(isList(choices) && choices.every((choice) => matches(choice, /[^]/)) && differ(choices), name, 'choices that differ', choices);
-  const given = choices.length - decline;
+  const given = choices.length - decline - (skipped ?? 0);
   expect(kind === 'yes_no' ? given === 2 : given >= 2, name, 'two choices or more', choices);
+}
+
+/** A question that is not always asked has "Not asked" as its last answer, which goes the way of all answers. @param {Question} question @param {Question[]} earlier */
+function verifyCondition({ name, kind, protection, skipped, asked_if }, earlier) {
+  expect(skipped === 1 && !['number', 'month'].includes(kind), name, 'an answer "Not asked"', skipped);
+  const other = earlier.find((question) => question.name === asked_if?.question);
+  expect(other && ['yes_no', 'single', 'likert'].includes(other.kind), name, 'an earlier question of choices to depend on', asked_if);
+  expect(protection === 'device' || other?.protection === 'publication', name, 'no "Not asked" sent as given that tells another answer', protection);
+  const { answers } = asked_if ?? { answers: [] };
+  const last = (other?.choices.length ?? 0) - 1 - (other?.skipped ?? 0);
+  const rise = isList(answers) && answers.length > 0 && answers.every((answer, i) => isInteger(answer, i ? answers[i - 1] + 1 : 0, last));
+  expect(rise, name, 'answers of that question, in rising order', answers);
+}
+
+/** @param {string} name @param {Picture | undefined} picture */
+function verifyPicture(name, picture) {
+  const { sha256, type, width, height, text } = picture ?? /** @type {Partial<Picture>} */ ({});
+  const sound = matches(sha256, /^[0-9a-f]{64}$/) && matches(type, /^image\/(png|jpeg|webp|gif)$/) && typeof text === 'string';
+  expect(sound && isInteger(width, 1, 10_000) && isInteger(height, 1, 10_000), name, 'a picture', picture);
+}
+
+/** Rows of one matrix stand together, and are answered alike. @param {Question} question @param {Question[]} earlier */
+function verifyGroup(question, earlier) {
+  if (!('group' in question)) return;
+  const { name, kind, group } = question;
+  expect(kind === 'likert' && matches(group?.name, NAME) && typeof group?.text === 'string', name, 'a group of scales', group);
+  const before = earlier[earlier.length - 1];
+  const follows = before?.group?.name === group?.name;
+  const alike = follows ? answered(before) === answered(question) : earlier.every((other) => other.group?.name !== group?.name);
+  expect(alike, name, 'rows of a group together, and answered alike', group);
+}
+
+/** @param {Question} question */
+const answered = ({ choices, decline, protection, asked_if, group }) => JSON.stringify([choices, decline, protection, asked_if?.question, asked_if?.answers, group?.text]);
+
+/** @param {Question} question */
+function verifyNumber(question) {
+  const { name, kind, choices, decline, least, most, unit, wanted, bins, channel } = /** @type {DeviceQuestion} */ (question);
+  expect(decline === 0 && isList(choices) && !choices.length, name, 'no choices', choices);
+  expect(typeof unit === 'string', name, 'a unit in words', unit);
+  const ends = kind === 'month' ? [12, 119_999] : [-(2 ** 31), 2 ** 31];
+  expect([least, most].every((bound) => isInteger(bound, ends[0], ends[1])), name, 'whole bounds', [least, most]);
+  const steps = Number(most) - Number(least);
+  expect(isInteger(steps, 1, 10_000), name, '1 to 10,000 steps', steps);
+  if (wanted === 'mean') verifyDecoder(name, channel, steps);
+  else {
+    expect(wanted === 'distribution' && channel?.kind === 'table' && !('decoder' in channel), name, 'a channel for what is wanted', wanted);
+    expect(isInteger(bins, 2, Math.min(64, steps + 1)), name, 'bins that hold a number or more', bins);
+    verifyWave(name, /** @type {Table} */ (channel).weights, Number(bins));
+  }
+}
+
+/** Each report must be worth, on average and exactly, the point of the grid that it was drawn for. @param {string} name @param {any} channel @param {number} steps */
+function verifyDecoder(name, channel, steps) {
+  expect(channel?.kind === 'number', name, 'a channel of numbers', channel?.kind);
+  const { grid, weights, decoder, scale } = /** @type {NumberChannel} */ (channel);
+  const rises = isList(grid) && grid.every((point, i) => isInteger(point, i ? grid[i - 1] + 1 : 0, steps));
+  expect(rises && grid[0] === 0 && grid[grid.length - 1] === steps, name, `a grid from 0 to ${steps}`, grid);
+  expect(isList(decoder) && decoder.length > 1 && grid.length * decoder.length <= 4096, name, 'a worth of each report', decoder?.length);
+  const total = verifyRows(name, weights, grid.length, decoder.length);
+  const [worth, unit] = [decoder.map((number) => readWhole(number, name)), readWhole(scale, name)];
+  expect(unit > 0n, name, 'a scale above 0', unit);
+  weights.forEach((row, place) => {
+    const mean = row.reduce((sum, weight, report) => sum + BigInt(weight) * worth[report], 0n);
+    expect(mean === unit * BigInt(total) * BigInt(grid[place]), name, 'a decoder that is right on average', grid[place]);
+  });
+  const apart = worth.map((number) => 2n * number - unit * BigInt(steps)); // from the middle: small whole numbers, or no interval could be found
+  const common = apart.reduce(divisor);
+  expect(apart.every((number) => number ** 2n <= (1024n * common) ** 2n), name, 'reports worth small numbers', decoder);
+}
+
+/** A square wave on a ring: each row is the one before it, moved by one. @param {string} name @param {number[][]} weights @param {number} bins */
+function verifyWave(name, weights, bins) {
+  verifyRows(name, weights, bins, bins);
+  const moved = weights.every((row, bin) => row.every((weight, report) => weight === weights[0][(report - bin + bins) % bins]));
+  expect(moved, name, 'each row the one before it, moved by one', weights);
 }
 
 /** @param {string} name @param {number[][]} weights @param {number} rows */
 function verifyTable(name, weights, rows) {
-  expect(isList(weights) && weights.length === rows && rows <= 64, name, `${rows} rows, at most 64`, weights?.length);
+  verifyRows(name, weights, rows, rows);
+  const alike = weights.every((row, own) => row.every((weight, i) => i === own || weight === weights[+!i][i]));
+  expect(alike, name, 'each report alike after other answers', weights);
+}
+
+/** Return what every row adds up to. @param {string} name @param {number[][]} weights @param {number} rows @param {number} columns */
+function verifyRows(name, weights, rows, columns) {
+  expect(isList(weights) && weights.length === rows && rows > 1 && rows <= 64, name, `${rows} rows, at most 64`, weights?.length);
   const sums = weights.map((row) => {
-    expect(isList(row) && row.length === rows, name, `${rows} weights in each row`, row?.length);
+    expect(isList(row) && row.length === columns, name, `${columns} weights in each row`, row?.length);
     for (const weight of row) expect(isInteger(weight, 1, WORD), name, 'weights from 1 to 2³²', weight);
     return row.reduce((sum, weight) => sum + weight, 0);
   });
-  const alike = weights.every((row, own) => row.every((weight, i) => i === own || weight === weights[+!i][i]));
-  expect(alike, name, 'each report alike after other answers', weights);
   for (const sum of sums) expect(sum <= WORD && sum === sums[0], name, 'rows of one sum, at most 2³²', sums);
+  return sums[0];
+}
+
+/** @param {string} name @param {OneOf} channel @param {number} rows */
+function verifyOneOf(name, { options, keep }, rows) {
+  expect(options === rows && rows <= 1024, name, `${rows} options, at most 1024`, options);
+  expect(isInteger(keep, WORD / 2 + 1, WORD - 1), name, 'keep from 2³¹ + 1 to 2³² − 1', keep);
 }
 
 /** @param {string} name @param {Subset} channel @param {number} rows */
@@ -124,6 +231,13 @@ const differ = (items) => new Set(items).size === items.length;
 /** @param {unknown} text @param {RegExp} pattern */
 const matches = (text, pattern) => typeof text === 'string' && pattern.test(text);
 
+/** @param {unknown} number @param {string} name */
+function readWhole(number, name) {
+  const good = Number.isSafeInteger(number) || matches(number, /^-?[1-9]\d{0,999}$/);
+  expect(good, name, 'whole numbers', number);
+  return BigInt(/** @type {string} */ (number));
+}
+
 /** @param {unknown} loss @param {string} name */
 function readLoss(loss, name) {
   const good = isList(loss) && loss.length === 2 && loss.every((part) => matches(Number.isSafeInteger(part) ? `${part}` : part, /^[1-9]\d{0,999}$/));
@@ -141,9 +255,14 @@ const multiply = (a, b) => reduce(a[0] * b[0], a[1] * b[1]);
 
 /** @param {bigint} top @param {bigint} bottom @returns {Ratio} */
 function reduce(top, bottom) {
-  let [a, b] = [top, bottom];
+  const common = divisor(top, bottom);
+  return [top / common, bottom / common];
+}
+
+/** Return the greatest number that divides both, with some sign. @param {bigint} a @param {bigint} b */
+function divisor(a, b) {
   while (b) [a, b] = [b, a % b];
-  return [top / a, bottom / a];
+  return a;
 }
 
 /** @param {Ratio} ratio */

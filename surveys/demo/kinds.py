@@ -1,0 +1,147 @@
+"""The demo study that asks in every way there is. Its people are made up, and its title page says so.
+
+Nobody's real answers fit such a form: these are drawn by chance, from shares that are written down here, so that there
+is something to read. Each made-up person then answers as a browser does.
+"""
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from dpengine.randomness import below
+
+FOLDER = Path(__file__).parent / "data"
+PEOPLE = 1000
+FIRST_MONTH = 12 * 2016  # January 2016
+NOT_ASKED = 5  # of "what keeps you awake"
+
+SLEEP: dict[str, Any] = {
+    "slug": "sleep-and-work",
+    "title": "Sleep and work",
+    "organisation": "Candor demo · 1,000 invented answers",
+    "purpose": (
+        "Shows every kind of question there is. The first 1,000 answers were made up by chance, so that there are "
+        "numbers to read; nobody gave them. The form is open: add your own, and see what is sent."
+    ),
+    "contact": "demo@example.org",
+    "cap": Decimal(6),
+    "release_epsilon": Decimal(3),
+    "rule": "every",
+    "hours": 24,
+    "smallest_batch": 30,
+    "expected": 1000,
+}
+SLEEP_QUESTIONS: list[dict[str, Any]] = [
+    {
+        "name": "drowsy",
+        "kind": "yes_no",
+        "text": "In the last month, have you driven or worked while you were too tired for it to be safe?",
+        "label": "Too tired to be safe",
+        "help": "At a machine, with patients or children, in traffic: anything where falling asleep would have hurt.",
+    },
+    {
+        "name": "awake",
+        "kind": "single",
+        "text": "What kept you from sleeping enough?",
+        "label": "What kept people awake",
+        "choices": "Work or study\nWorry\nChildren or noise\nPhone or games\nSomething else",
+        "asked_if": "drowsy",
+        "asked_if_answers": [1],
+        "epsilon": Decimal("0.9"),
+    },
+    {
+        "name": "taken",
+        "kind": "multiple",
+        "text": "What have you taken in the last month to stay awake or to fall asleep?",
+        "label": "Taken to stay awake or fall asleep",
+        "help": "Tick all that are true, or none.",
+        "choices": "Coffee, tea or energy drinks\nSleeping pills of my own\nMedicine meant for someone else\nAlcohol",
+        "may_decline": True,
+    },
+    {
+        "name": "boss",
+        "kind": "likert",
+        "text": "Where I work, I can say that I am too tired.",
+        "label": "Can say so",
+        "group": "work",
+        "group_text": "How much do you agree?",
+        "epsilon": Decimal("0.8"),
+    },
+    {
+        "name": "rest",
+        "kind": "likert",
+        "text": "Where I work, I get the breaks that I am owed.",
+        "label": "Gets breaks",
+        "group": "work",
+        "group_text": "How much do you agree?",
+        "epsilon": Decimal("0.8"),
+    },
+    {
+        "name": "slept",
+        "kind": "number",
+        "wanted": "mean",
+        "text": "How many hours did you sleep last night?",
+        "label": "Hours slept",
+        "least": 0,
+        "most": 14,
+        "unit": "hours",
+    },
+    {
+        "name": "overtime",
+        "kind": "number",
+        "wanted": "distribution",
+        "text": "How many hours did you work last week?",
+        "label": "Hours worked",
+        "help": "If there were more than 79, enter 79.",
+        "least": 0,
+        "most": 79,
+        "unit": "hours",
+        "epsilon": Decimal("1.2"),
+    },
+    {
+        "name": "started",
+        "kind": "month",
+        "wanted": "mean",
+        "text": "When did you begin the work you do now?",
+        "label": "Began the present work",
+        "help": "If it was before 2016, choose January 2016. If you do not work, choose this month.",
+        "least": FIRST_MONTH,
+        "most": FIRST_MONTH + 12 * 11 - 1,
+    },
+]
+SLEEP_IN_CHINESE: dict[str, Any] = json.loads((FOLDER / "sleep.zh-hans.json").read_text(encoding="utf-8"))
+TAKEN = (85, 12, 7, 30)  # of 100 made-up people who take each
+Draw = Callable[[int], int]
+
+
+def made_up_people(draw: Draw = below) -> list[dict[str, Any]]:
+    """Return the answers of PEOPLE people who never were."""
+    return [_person(draw) for _ in range(PEOPLE)]
+
+
+def _person(draw: Draw) -> dict[str, Any]:
+    drowsy = int(draw(100) < 35)
+    return {
+        "drowsy": drowsy,
+        "awake": _one_of((30, 30, 15, 15, 10), draw) if drowsy else NOT_ASKED,
+        "taken": _ticks(draw),
+        "boss": _one_of((20, 30, 20, 20, 10), draw),
+        "rest": _one_of((10, 20, 20, 35, 15), draw),
+        "slept": 3 + sum(draw(2) for _ in range(8)),  # 7 on average
+        "overtime": 20 + sum(draw(6) for _ in range(8)),  # 40 on average
+        "started": 131 - min(draw(132), draw(132)),  # steps from the first month; more of them lately
+    }
+
+
+def _one_of(parts: tuple[int, ...], draw: Draw) -> int:
+    """Return an answer drawn in these parts of 100."""
+    drawn = draw(sum(parts))
+    return next(place for place in range(len(parts)) if drawn < sum(parts[: place + 1]))
+
+
+def _ticks(draw: Draw) -> list[int]:
+    if draw(100) < 4:
+        return [len(TAKEN)]  # prefers not to say
+    return [option for option, part in enumerate(TAKEN) if draw(100) < part]

@@ -1,0 +1,135 @@
+/** The fields of a question, what they hold, and answers and reports in words. */
+import { marksOf, shownOrder } from './odds.js';
+import { fill, find, language, word } from './page.js';
+
+const NONE = -1; // the box that says that nothing in the list is true
+
+/** Most letters that fit on a track: points × (longest word + 2). */
+const TRACK = 76;
+
+/** Return the fields of a question, with the answer that was given. @param {Question} question @param {Answer | undefined} answer @returns {Node[]} */
+export function fieldsOf(question, answer) {
+  if (question.kind === 'number') return [typedField(question, answer)];
+  if (question.kind === 'month') return [monthField(question, answer)];
+  return groupsOf(question).map(({ choices, track }) => {
+    const list = document.createElement('div');
+    list.className = track ? 'likert' : 'choices';
+    list.append(...choices.map((choice) => choiceCard(question, choice, answer)));
+    return list;
+  });
+}
+
+/** Return the choices as they stand together: on a track where they fit, else in a list. @param {Question} question */
+function groupsOf(question) {
+  const order = shownOrder(question);
+  const points = order.length - question.decline;
+  if (question.kind === 'multiple') order.splice(points, 0, NONE);
+  const longest = Math.max(...question.choices.slice(0, points).flatMap((choice) => choice.split(/\s/)).map((word) => word.length));
+  const track = question.kind === 'likert' && points * (longest + 2) <= TRACK;
+  if (!track) return [{ choices: order, track }];
+  const apart = order.slice(points);
+  return [{ choices: order.slice(0, points), track }, ...(apart.length ? [{ choices: apart, track: false }] : [])];
+}
+
+/** @param {Question} question @param {number} choice @param {Answer | undefined} answer */
+function choiceCard({ name, kind, choices }, choice, answer) {
+  const card = fill(kind === 'multiple' ? 'tick' : 'choice', { choice: choices[choice] ?? word('none') });
+  const input = inputIn(card);
+  Object.assign(input, { name, value: String(choice) });
+  input.defaultChecked = Array.isArray(answer) ? answer.includes(choice) || (choice === NONE && !answer.length) : choice === answer;
+  return card;
+}
+
+/** @param {Question} question @param {Answer | undefined} answer */
+function typedField(question, answer) {
+  const field = fill('typed', { ...boundsOf(question), name: question.name, unit: question.unit }, [question.unit ? 'unit' : 'plain']);
+  const input = inputIn(field);
+  input.name = question.name;
+  if (Number(question.least) < 0) input.inputMode = 'text'; // keys of digits have no minus
+  if (answer !== undefined) input.defaultValue = String(Number(answer) + offsetOf(question));
+  return field;
+}
+
+/** @param {Question} question @param {Answer | undefined} answer */
+function monthField(question, answer) {
+  const field = fill('month', { name: question.name });
+  const [months, years] = [...field.querySelectorAll('select')];
+  const [first, last] = [question.least, question.most].map((month) => Math.floor(Number(month) / 12));
+  const month = answer === undefined ? undefined : Number(answer) + offsetOf(question);
+  const names = new Intl.DateTimeFormat(language(), { month: 'long', timeZone: 'UTC' });
+  const digits = new Intl.NumberFormat(language(), { useGrouping: false });
+  const chosen = (/** @type {number} */ value, /** @type {number | undefined} */ is) => is !== undefined && value === is;
+  for (let i = 0; i < 12; i++) months.add(option(names.format(Date.UTC(2000, i)), i, chosen(i, month && month % 12)));
+  for (let year = last; year >= first; year--) years.add(option(digits.format(year), year, chosen(year, month && Math.floor(month / 12))));
+  if (month === undefined && first === last) years.selectedIndex = 1;
+  return field;
+}
+
+/** @param {string} text @param {number} value @param {boolean} chosen */
+const option = (text, value, chosen) => new Option(text, String(value), chosen, chosen);
+
+/** Return what the fields of a question say, undefined if that is no answer. @param {ParentNode} fields @param {Question} question @returns {Answer | undefined} */
+export function readAnswer(fields, question) {
+  if (question.kind === 'number') return within(wholeIn(inputIn(fields).value), question);
+  if (question.kind === 'month') {
+    const [month, year] = [...fields.querySelectorAll('select')].map(({ value }) => value);
+    return month && year ? within(Number(year) * 12 + Number(month), question) : undefined;
+  }
+  const ticked = [...fields.querySelectorAll('input')].filter(({ checked }) => checked).map(({ value }) => Number(value));
+  if (question.kind !== 'multiple') return ticked[0];
+  return ticked.length ? ticked.filter((choice) => choice !== NONE).sort((a, b) => a - b) : undefined;
+}
+
+/** Read a whole number as it is typed, in digits of any width; NaN for anything else. @param {string} text */
+export function wholeIn(text) {
+  const plain = text.normalize('NFKC').trim().replace(/^[−–]/, '-');
+  return /^[-+]?\d{1,10}$/.test(plain) ? Number(plain) : NaN;
+}
+
+/** @param {number} number @param {Question} question */
+function within(number, question) {
+  return number >= Number(question.least) && number <= Number(question.most) ? number - offsetOf(question) : undefined;
+}
+
+/** What is sent as given is the number itself; what chance changes is counted in steps from the least. @param {Question} question */
+const offsetOf = ({ protection, least }) => (protection === 'device' ? Number(least) : 0);
+
+/** Of several boxes, untick those that contradict the one that was just ticked. @param {ParentNode} fields @param {HTMLInputElement} ticked @param {Question} question */
+export function settleTicks(fields, ticked, question) {
+  const alone = (/** @type {HTMLInputElement} */ { value }) => Number(value) === NONE || Number(value) >= question.choices.length - (question.skipped ?? 0) - question.decline;
+  if (!ticked.checked) return;
+  for (const box of fields.querySelectorAll('input')) if (box !== ticked && (alone(ticked) || alone(box))) box.checked = false;
+}
+
+/** Return the least and the greatest number or month in words. @param {Question} question */
+export const boundsOf = (question) => ({ least: amount(question, Number(question.least)), most: amount(question, Number(question.most)) });
+
+/** Return a true answer in words. @param {Question} question @param {Answer} answer */
+export function answerText(question, answer) {
+  const { kind, choices, unit } = question;
+  if (Array.isArray(answer)) return answer.length ? listed(answer.map((choice) => choices[choice])) : word('none');
+  if (kind !== 'number' && kind !== 'month') return choices[answer];
+  const number = amount(question, answer + offsetOf(question));
+  return unit ? word('amount', { number, unit }) : number;
+}
+
+/** Return what was sent in words. @param {Question} question @param {Value} value */
+export function valueText(question, value) {
+  const { kind, choices, channel } = question;
+  if (!channel) return answerText(question, value);
+  if (channel.kind === 'one_of' && Array.isArray(value)) return word(value[1] ? 'ticked' : 'unticked', { option: choices[value[0]] });
+  if (kind === 'number' || kind === 'month') return word('mark', { number: Number(value) + 1, count: marksOf(/** @type {DeviceQuestion} */ (question)) });
+  return [value].flat().map((choice) => choices[choice]).join('\n');
+}
+
+/** @param {string[]} items */
+export const listed = (items) => new Intl.ListFormat(language()).format(items);
+
+/** @param {Question} question @param {number} number */
+function amount({ kind }, number) {
+  if (kind !== 'month') return new Intl.NumberFormat(language(), { useGrouping: false }).format(number).replace('-', '−');
+  return new Intl.DateTimeFormat(language(), { year: 'numeric', month: 'long', timeZone: 'UTC' }).format(Date.UTC(Math.floor(number / 12), number % 12));
+}
+
+/** @param {ParentNode} root */
+const inputIn = (root) => /** @type {HTMLInputElement} */ (find(root, 'input'));

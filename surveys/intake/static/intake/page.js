@@ -1,0 +1,73 @@
+/** Templates of the page, filled: words are in templates/intake/, a study's texts go in as text, never as HTML. */
+
+/**
+ * Return a fresh copy of a template: only the parts whose data-when names one of the flags, with their texts put in.
+ * @param {string} id
+ * @param {Record<string, unknown>} [texts] In place of {name}, in text and attributes, and inside data-put="name".
+ * @param {Iterable<string | false>} [flags]
+ */
+export function fill(id, texts = {}, flags = []) {
+  const copy = document.importNode(templateOf(id).content, true);
+  const holds = new Set(flags);
+  for (const part of copy.querySelectorAll('[data-when]'))
+    if (!String(part.getAttribute('data-when')).split(' ').some((flag) => holds.has(flag))) part.remove();
+  for (const part of copy.querySelectorAll('*'))
+    for (const attribute of part.attributes) if (attribute.value.includes('{')) attribute.value = filled(attribute.value, texts);
+  const walker = document.createTreeWalker(copy, NodeFilter.SHOW_TEXT);
+  for (let text = walker.nextNode(); text; text = walker.nextNode()) text.nodeValue = whole(filled(String(text.nodeValue), texts, apart));
+  put(copy, texts);
+  return copy;
+}
+
+/** @param {ParentNode} root @param {Record<string, unknown>} texts */
+export function put(root, texts) {
+  for (const [name, text] of Object.entries(texts))
+    for (const part of root.querySelectorAll(`[data-put="${name}"]`)) part.textContent = String(text);
+}
+
+/** Return a sentence of templates/intake/words.html. @param {string} name @param {Record<string, unknown>} [texts] */
+export const word = (name, texts = {}) => filled(templateOf('words').dataset[name] ?? '', texts);
+
+/** @param {string} text @param {Record<string, unknown>} texts @param {(text: string) => string} [made] */
+const filled = (text, texts, made = (same) => same) => text.replace(/\{(\w+)\}/g, (written, name) => made(String(texts[name] ?? written)));
+
+/** Keep a text that runs from right to left from turning the numbers of the sentence it stands in. @param {string} text */
+const apart = (text) => (/[\u0590-\u08ff\ufb1d-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text);
+
+/** Keep what is one number on one line: “73 of 100”, “73 : 27”, “74 times in 100”, “question 3”. @param {string} text */
+const whole = (text) => text.replace(/(\d) (of|:|times in) (?=\d)/g, '$1\u00a0$2\u00a0').replace(/(questions?) (?=\d)/gi, '$1\u00a0');
+
+/** @param {string} id */
+function templateOf(id) {
+  const template = document.getElementById(id);
+  if (!(template instanceof HTMLTemplateElement)) throw new Error(`page: expected a template ${id}`);
+  return template;
+}
+
+/**
+ * Return the element that a selector names.
+ * @param {ParentNode} root
+ * @param {string} selector
+ * @returns {HTMLElement}
+ */
+export function find(root, selector) {
+  const part = root.querySelector(selector);
+  if (!(part instanceof HTMLElement)) throw new Error(`page: expected ${selector}`);
+  return part;
+}
+
+/**
+ * Show one screen; its heading takes the focus.
+ * @param {DocumentFragment} screen
+ * @param {{ wide?: boolean, focus?: boolean }} [how]
+ */
+export function show(screen, { wide = false, focus = true } = {}) {
+  const main = find(document, 'main');
+  main.className = wide ? 'wide' : 'column';
+  main.replaceChildren(screen);
+  scrollTo(0, 0);
+  if (focus) find(main, 'h1').focus({ preventScroll: true });
+}
+
+/** The language of this page, for numbers, lists and dates. */
+export const language = () => globalThis.document?.documentElement.lang || 'en';

@@ -1,0 +1,195 @@
+/**
+ * From “Send” on: the message is composed once, waits here until the site has answered, and is shown beside what was
+ * chosen. What was chosen is in this page's memory only.
+ */
+import { answerText, valueText } from './inputs.js';
+import { add, dayText, eraseAll, guess, lineOf, lines, settle, together } from './lines.js';
+import { dropDraft } from './memory.js';
+import { epsilon, holds, marksOf, ofHundred, shareOf, strength, tellingOf, told } from './odds.js';
+import { fill, find, show } from './page.js';
+import { composeReport, forgetReport, receiptOf, sendReport, waitingReport } from './report.js';
+import { names } from './screens.js';
+import { eraseKey, keyFor, keysKept } from './waves.js';
+
+const FIRST_WAIT = 5_000;
+const LONGEST_WAIT = 300_000;
+
+/** @type {Visit | undefined} */
+let visit;
+
+/**
+ * Send answers: chance decides now, once.
+ * @param {Study} study
+ * @param {ReadonlyMap<string, Answer>} answers One for every question.
+ * @param {Sending} sending
+ */
+export async function send(study, answers, sending) {
+  if (visit) return;
+  const stays = document.querySelector('#stays');
+  const keep = stays instanceof HTMLInputElement && stays.checked;
+  visit = { study, sending, answers: new Map(answers), body: '', listed: keep, wait: FIRST_WAIT };
+  say('sending', sending);
+  const asked = study.plan.questions.some(({ channel }) => channel);
+  const { key, before } = await keyFor(study.plan.slug, keep && asked);
+  const message = await composeReport(study.plan, study.digest, answers, key);
+  visit.body = JSON.stringify(message) + (sending.padding?.(study.plan, answers) ?? '');
+  if (keep) add(lineOf(study, before));
+  dropDraft(study); // what waits from now on is the message, and holds no answer that is to be changed
+  await attempt();
+}
+
+/** Send what waited here from an earlier visit; tell whether something did. @param {Study} study @param {Sending} sending */
+export async function resume(study, sending) {
+  const body = sending.outside?.storage === null ? null : waitingReport(study.digest);
+  if (!body) return false;
+  const listed = lines().some(({ digest, state }) => digest === study.digest && state === 'unsure');
+  visit = { study, sending, answers: new Map(), body, listed, wait: FIRST_WAIT };
+  say('sending', sending);
+  await attempt();
+  return true;
+}
+
+/** @type {Record<string, (button: HTMLElement) => void>} */
+export const actions = {
+  retry: () => void attempt(),
+  erase: () => giveUp(),
+  copy: () => void copy(),
+  print: () => print(),
+  'keep-receipt': (button) => keepReceipt(button),
+  'erase-key': () => void forgetKey(),
+  'erase-list': () => forgetList(),
+};
+
+addEventListener('online', () => void attempt());
+
+/** Send the message, the same one each time; only one attempt at a time. */
+async function attempt() {
+  if (!visit?.body || visit.busy || visit.over) return;
+  const { study, sending, body } = visit;
+  clearTimeout(visit.timer);
+  visit.busy = true;
+  const outcome = await sendReport(sending.slug, body, sending.outside);
+  visit.busy = false;
+  if (visit.over) return; // erased meanwhile
+  if (outcome.state === 'later') return wait(outcome);
+  visit.over = true;
+  settle(study.digest, outcome.state === 'accepted' ? { state: 'sent', day: outcome.day } : { state: 'refused' });
+  if (outcome.state === 'accepted') await celebrate(outcome);
+  else sending.refuse(outcome.state, outcome.message);
+  sending.done();
+}
+
+/** Wait, and try again by itself: when the device says it is online, and less and less often. @param {Later} outcome */
+function wait({ why, message }) {
+  const { sending, answers, wait } = /** @type {Visit} */ (visit);
+  if (!document.querySelector('#waiting-why')) say('waiting', sending, [answers.size ? 'failed' : 'found']);
+  find(document, '#waiting-why').replaceChildren(fill('why', { message }, [why]));
+  Object.assign(/** @type {Visit} */ (visit), { wait: Math.min(2 * wait, LONGEST_WAIT), timer: setTimeout(attempt, wait) });
+}
+
+function giveUp() {
+  const { sending, body } = /** @type {Visit} */ (visit);
+  /** @type {Visit} */ (visit).over = true;
+  clearTimeout(visit?.timer);
+  forgetReport(body);
+  sending.refuse('erased');
+  sending.done();
+}
+
+/** @param {Accepted} accepted */
+async function celebrate({ receipt: named, day }) {
+  const { study, sending, answers, body, listed } = /** @type {Visit} */ (visit);
+  /** @type {Message} */
+  const report = JSON.parse(body);
+  const pairs = study.plan.questions.flatMap((question) => {
+    const answer = answers.get(question.name);
+    return answer === undefined ? [] : [{ question, answer, value: report.answers[question.name] }];
+  });
+  const keyed = (await keysKept()).includes(study.plan.slug);
+  show(sent(study, { receipt: await receiptOf(report.report_id), named, day, body, keyed, listed }, pairs));
+  sending.title(find(document, 'h1').dataset.title ?? '');
+}
+
+/**
+ * @param {Study} study
+ * @param {Acknowledged} message
+ * @param {Pair[]} pairs Empty when the message waited here from an earlier visit: what was chosen is not stored.
+ */
+export function sent(study, { receipt, named, day, body, keyed, listed }, pairs) {
+  const { plan, checked } = study;
+  const all = lines();
+  const texts = {
+    ...names(study),
+    receipt,
+    named,
+    day: dayText(day, 'full'),
+    title: plan.title,
+    found: epsilon(checked.found),
+    declared: epsilon(checked.declared),
+    guess: guess(checked.found),
+    count: all.length,
+    total: epsilon(together(all)),
+    totalGuess: guess(together(all)),
+    body: readable(body),
+  };
+  const flags = [pairs.length > 0 ? 'pairs' : 'resent', receipt !== named && 'mismatch', listed ? 'listed' : 'unlisted', all.length > 1 && 'more', keyed ? 'keyed' : 'unkeyed'];
+  const screen = fill('sent', texts, flags);
+  if (pairs.length) find(screen, 'ol').append(...pairs.map(pairItem));
+  return screen;
+}
+
+/** @param {Pair} pair */
+export function pairItem({ question, answer, value }) {
+  const texts = { label: question.label || question.text, chosen: answerText(question, answer), sent: valueText(question, value) };
+  if (!question.channel) return fill('pair', texts, ['given', 'asked']);
+  const asked = /** @type {DeviceQuestion} */ (question);
+  const whose = question.skipped && [answer].flat()[0] === question.choices.length - 1 ? 'unasked' : 'asked';
+  const telling = tellingOf(asked);
+  if (telling === 'ends') return fill('pair', { ...texts, marks: marksOf(asked) }, ['chance', telling, whose]);
+  const own = shareOf(asked, answer);
+  const kept = holds(asked, answer, value);
+  const sure = strength(asked);
+  const amounts = { own: told(own), rest: own > 0.995 ? '<1' : 100 - ofHundred(own), options: question.choices.length };
+  const item = fill('pair', { ...texts, ...amounts }, ['chance', telling, whose, kept ? 'kept' : 'turned', sure <= 0.75 ? 'nothing' : sure <= 0.9 ? 'little' : 'much']);
+  find(item, '.goes').classList.toggle('turned', !kept);
+  return item;
+}
+
+/** @param {string} body */
+const readable = (body) => JSON.stringify(JSON.parse(body), null, 2).replace(/\[[^\]]*\]/g, (list) => list.replace(/\s+/g, ''));
+
+/** Show a screen and name it in the title. @param {string} id @param {Sending} sending @param {string[]} [flags] */
+function say(id, sending, flags) {
+  show(fill(id, {}, flags));
+  sending.title(find(document, 'h1').textContent?.trim());
+}
+
+async function copy() {
+  const said = find(document, '[data-part="copied"]');
+  const receipt = find(document, 'output').textContent ?? '';
+  const done = await navigator.clipboard.writeText(receipt).then(() => 'copied', () => 'select');
+  said.replaceChildren(fill('copied', {}, [done]));
+}
+
+/** @param {HTMLElement} button */
+function keepReceipt(button) {
+  settle(/** @type {Visit} */ (visit).study.digest, { receipt: find(document, 'output').textContent ?? '' });
+  button.replaceWith(fill('done', {}, ['receipt']));
+}
+
+async function forgetKey() {
+  await eraseKey(/** @type {Visit} */ (visit).study.plan.slug);
+  replace('#key', 'key');
+}
+
+function forgetList() {
+  eraseAll();
+  replace('#list', 'list');
+}
+
+/** Put in place of a part that it is gone; the focus goes there. @param {string} part @param {string} what */
+function replace(part, what) {
+  const place = find(document, part);
+  place.replaceChildren(fill('done', {}, [what]));
+  find(place, 'p').focus();
+}

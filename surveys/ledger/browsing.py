@@ -1,0 +1,162 @@
+"""Look rows of the chain up, by budget, kind, who, text, days, amount; each is checked against its digest when read.
+
+Whatever is asked for only narrows what anyone may read (/registry/ledger.json has all of it). A row is read as the
+database holds it, so that a damaged one is shown as damaged and stops nobody from reading the others.
+"""
+
+import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+
+from surveys.ledger import chain
+from surveys.ledger.models import Entry
+
+WHOSE = ("study", "panel", "researcher", "site")
+SORTS = {"newest": "-position", "oldest": "position", "dearest": "-epsilon", "who": "who"}
+TEXTS = ("reason", "mechanism", "sensitivity", "part", "what", "old", "new", "why", "budget__name")
+CHUNK = 500  # rows read at a time where all are wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which rows: everything that is empty does not narrow."""
+
+    study: str = ""
+    whose: str = ""
+    kind: str = ""
+    who: str = ""
+    text: str = ""
+    since: datetime.date | None = None
+    until: datetime.date | None = None  # this day too
+    least: Decimal | None = None  # of ε, as charges say it
+    most: Decimal | None = None
+    sort: str = "newest"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row as the chain holds it, and what is wrong with it, if anything is."""
+
+    position: int
+    document: dict[str, Any]  # what is hashed; empty if it cannot be read
+    digest: str
+    faults: tuple[str, ...]
+
+    @property
+    def is_sound(self) -> bool:
+        return not self.faults
+
+    @property
+    def canonical(self) -> str:
+        """Return the text whose UTF-8 bytes have the digest."""
+        return chain.canonical(self.document) if self.document else ""
+
+    @property
+    def previous(self) -> str:
+        return str(self.document.get("previous", ""))
+
+    @property
+    def at(self) -> datetime.datetime | None:
+        return datetime.datetime.fromisoformat(self.document["at"]) if self.document else None
+
+
+def positions(wanted: Filter) -> QuerySet[Entry, int]:
+    """Return the positions of the rows that are wanted, in the order that is."""
+    found = Entry.objects.filter(_whose(wanted), _kind(wanted), _text(wanted), _days(wanted), _amount(wanted))
+    return found.order_by(SORTS.get(wanted.sort, "-position"), "-position").values_list("position", flat=True)
+
+
+def _whose(wanted: Filter) -> Q:
+    """A study's rows are those of its budgets: its own, and those of researchers in it."""
+    every = Q()
+    if wanted.study:
+        name = f"study:{wanted.study}"
+        every &= (
+            Q(budget__name=name)
+            | Q(budget__name__endswith=f"@{name}")
+            | Q(budget=None, what__startswith=f"{wanted.study}: ")
+        )
+    if wanted.whose == "site":
+        every &= Q(budget=None)
+    elif wanted.whose in WHOSE:
+        every &= Q(budget__name__startswith=f"{wanted.whose}:")
+    return every
+
+
+def _kind(wanted: Filter) -> Q:
+    every = Q(kind=wanted.kind) if wanted.kind in ("charge", "act") else Q()
+    return every & Q(who=wanted.who) if wanted.who else every
+
+
+def _text(wanted: Filter) -> Q:
+    every = Q()
+    for word in wanted.text.split()[:8]:
+        found = Q()
+        for field in TEXTS:
+            found |= Q(**{f"{field}__icontains": word})
+        every &= found
+    return every
+
+
+def _days(wanted: Filter) -> Q:
+    every = Q()
+    if wanted.since is not None:
+        every &= Q(at__gte=_midnight(wanted.since))
+    if wanted.until is not None and wanted.until < datetime.date.max:
+        every &= Q(at__lt=_midnight(wanted.until + datetime.timedelta(days=1)))
+    return every
+
+
+def _amount(wanted: Filter) -> Q:
+    every = Q()
+    if wanted.least is not None:
+        every &= Q(epsilon__gte=wanted.least)
+    if wanted.most is not None:
+        every &= Q(epsilon__lte=wanted.most)
+    return every
+
+
+def _midnight(day: datetime.date) -> datetime.datetime:
+    return datetime.datetime.combine(day, datetime.time(), tzinfo=datetime.UTC)
+
+
+def read(wanted: Sequence[int]) -> list[Row]:
+    """Return rows in the order of their positions given, each checked against its digest and the row before it."""
+    needed = {*wanted, *(position - 1 for position in wanted)}
+    stored = {columns["position"]: (columns, name) for columns, name in chain.stored_at(sorted(needed))}
+    return [_row(position, stored) for position in wanted if position in stored]
+
+
+def read_all(wanted: Iterable[int]) -> Iterator[Row]:
+    """Yield rows, a chunk at a time."""
+    every = list(wanted)
+    for start in range(0, len(every), CHUNK):
+        yield from read(every[start : start + CHUNK])
+
+
+def _row(position: int, stored: dict[int, chain.Stored]) -> Row:
+    columns, name = stored[position]
+    digest = str(columns["digest"])
+    try:
+        document = chain.document(columns, name)
+    except chain.Damaged as damage:
+        return Row(position, {}, digest, (str(damage),))
+    faults = []
+    if chain.digest_of(document) != digest:
+        faults.append(_("It was changed: its columns do not have its fingerprint."))
+    before = stored[position - 1][0]["digest"] if position - 1 in stored else None
+    if position == 1:
+        before = chain.BEFORE_THE_FIRST
+    if columns["previous"] != before:
+        faults.append(_("It does not follow the row before it."))
+    return Row(position, document, digest, tuple(faults))
+
+
+def authors() -> list[str]:
+    """Return who stands in the ledger, by name."""
+    return list(Entry.objects.order_by("who").values_list("who", flat=True).distinct())

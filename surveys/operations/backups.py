@@ -1,0 +1,90 @@
+"""Make a backup of the database: a file that only its owner may read, whole or not there at all.
+
+SQLite is copied by VACUUM INTO: as of one moment, while the site goes on, and without the free pages in which erased
+rows could stand. pg_dump writes the rows that are there, not those that were. Either way a backup holds what is erased
+later, so only the newest few are kept. Keys are not in it: publication.key, or PUBLICATION_KEYS, must be kept apart.
+"""
+
+import datetime
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from django.db import DatabaseError, connection
+
+from surveys.operations import services
+from surveys.operations.models import Event
+
+PREFIX = "candor-"
+LONGEST = 3600  # seconds
+
+
+class Failed(Exception):
+    """Say why there is no new backup."""
+
+
+def make(*, folder: Path, keep: int, now: datetime.datetime) -> Path:
+    """Make a backup, note it, and remove all but the newest `keep`."""
+    try:
+        made = _make(folder, now)
+    except (OSError, DatabaseError, Failed) as error:
+        services.note(kind=Event.Kind.BACKUP, went_well=False, said=type(error).__name__, size=None, now=now)
+        raise Failed(str(error)) from error
+    services.note(kind=Event.Kind.BACKUP, went_well=True, said=made.name, size=made.stat().st_size, now=now)
+    for old in existing(folder)[keep:]:
+        old.unlink()
+    return made
+
+
+def existing(folder: Path) -> list[Path]:
+    """Return the backups of a folder, newest first."""
+    return sorted((path for path in folder.glob(f"{PREFIX}*") if path.suffix in (".sqlite3", ".dump")), reverse=True)
+
+
+def _make(folder: Path, now: datetime.datetime) -> Path:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    suffix = "sqlite3" if connection.vendor == "sqlite" else "dump"
+    final = folder / f"{PREFIX}{now:%Y%m%dT%H%M%SZ}.{suffix}"
+    half = final.with_suffix(".half")
+    os.close(os.open(half, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    try:
+        (_copy_sqlite if connection.vendor == "sqlite" else _dump_postgres)(half)
+        _sync(half)
+        half.rename(final)
+    finally:
+        half.unlink(missing_ok=True)
+    return final
+
+
+def _copy_sqlite(path: Path) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM INTO %s", [str(path)])
+
+
+def _dump_postgres(path: Path) -> None:
+    """Run pg_dump. The password goes by its environment, where other users do not see it."""
+    program = shutil.which("pg_dump")
+    if program is None:
+        raise Failed("pg_dump is not installed.")
+    chosen: dict[str, Any] = connection.settings_dict
+    known = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGDATABASE": "NAME"}
+    environment = {name: str(chosen[key]) for name, key in known.items() if chosen.get(key)}
+    command = [program, "--format=custom", "--no-owner", "--no-privileges", f"--file={path}"]
+    try:
+        done = subprocess.run(
+            command, env={**os.environ, **environment}, capture_output=True, check=False, timeout=LONGEST, text=True
+        )
+    except subprocess.TimeoutExpired:
+        raise Failed(f"pg_dump did not end within {LONGEST} seconds.") from None
+    if done.returncode:
+        raise Failed(f"pg_dump ended with {done.returncode}.")  # its words may hold what a row holds
+
+
+def _sync(path: Path) -> None:
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)

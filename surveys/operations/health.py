@@ -1,0 +1,284 @@
+"""How the site is: one line for each thing that can go wrong, with what is normal and what to do. For staff only."""
+
+import datetime
+import platform
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.metadata import version
+
+import django
+from django.conf import settings
+from django.core.checks import run_checks
+from django.db import connection
+from django.db.models import Sum
+from django.utils.formats import date_format
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from surveys.operations import backlog, broker, refusals, services
+from surveys.operations.models import Event, Refusal, Sign
+
+SOON, LATE = datetime.timedelta(minutes=2), datetime.timedelta(minutes=10)
+DAY = datetime.timedelta(days=1)
+STALE = datetime.timedelta(hours=26)  # after which a daily thing did not happen
+FULL, NEARLY = 0.05, 0.15  # of the disk
+MANY = 100  # refused reports a day
+REASONS: dict[str, str | Promise] = {
+    "body": gettext_lazy("not a report at all, or too long"),
+    "plan": gettext_lazy("drawn with a Plan that is not there"),
+    "closed": gettext_lazy("the study had closed"),
+    "report_id": gettext_lazy("same number, other content"),
+    "answers": gettext_lazy("not what this form can send"),
+    "not stored": gettext_lazy("the site could not store it"),
+    "other": gettext_lazy("something else"),
+}
+
+
+class State(StrEnum):
+    GOOD = "good"
+    WATCH = "watch"
+    ALARM = "alarm"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing: how it is, what is normal, what to do."""
+
+    name: str
+    state: State
+    said: str
+    normal: str
+    todo: str
+
+    @property
+    def state_said(self) -> str:
+        said = {State.GOOD: _("As it should be"), State.WATCH: _("Have an eye on it"), State.ALARM: _("Act now")}
+        return said[self.state]
+
+
+def lines(now: datetime.datetime) -> list[Line]:
+    """Return all lines, what is wrong first."""
+    order = list(State)[::-1]
+    found = [*_tasks(now), *_backlog(now), _refused(now), _backup(now), _ledger(now), _disk(), *_settings()]
+    return sorted(found, key=lambda line: order.index(line.state))
+
+
+def _tasks(now: datetime.datetime) -> Iterator[Line]:
+    queue, seen = broker.look(), {sign.name: sign.at for sign in Sign.objects.all()}
+    restart = _("Look at the log, and start the site again: manage.py up starts what has ended.")
+    yield Line(
+        _("Queue of tasks"),
+        State.ALARM if not queue.answers or _age(queue.oldest, now) > LATE else _by(_age(queue.oldest, now)),
+        _queue_said(queue, now),
+        _("Empty, or a few tasks of some seconds."),
+        _("If the oldest waits for minutes the worker is stuck or gone.") + " " + restart,
+    )
+    worker = _age(seen.get(services.WORKER), now)
+    yield Line(
+        _("Worker"),
+        _by(worker) if services.WORKER in seen else State.WATCH,
+        _seen(seen.get(services.WORKER), now),
+        _("It does a small task every half minute."),
+        _("Without it nothing is sealed, published or erased.") + " " + restart,
+    )
+    sent = max(filter(None, (seen.get(services.SCHEDULER), queue.newest)), default=None)
+    yield Line(
+        _("Scheduler"),
+        _by(_age(sent, now)) if sent else State.WATCH,
+        _seen(sent, now),
+        _("It sends a task every ten seconds or so."),
+        _("Without it nothing begins by itself.") + " " + restart,
+    )
+
+
+def _queue_said(queue: broker.Queue, now: datetime.datetime) -> str:
+    if not queue.answers:
+        return _("The broker does not answer.")
+    if not queue.waiting:
+        return _("Nothing waits.")
+    waits = ngettext("%(count)d task waits.", "%(count)d tasks wait.", queue.waiting) % {"count": queue.waiting}
+    oldest = _("The oldest was sent %(ago)s.") % {"ago": ago(queue.oldest, now)} if queue.oldest else ""
+    return f"{waits} {oldest}".strip()
+
+
+def _backlog(now: datetime.datetime) -> Iterator[Line]:
+    owed = {sign.name: sign.at for sign in Sign.objects.all()}
+    waiting, oldest = backlog.unsealed(now.date()), backlog.oldest_unpublished()
+    since = owed.get(services.OWES_SWEEP)
+    yield Line(
+        _("Reports that are not sealed"),
+        _by(_age(since, now)) if since else State.GOOD,
+        _unsealed_said(waiting, since, now),
+        _("Reports wait until a study’s smallest batch is there, or it closes. Then they are sealed within a minute."),
+        _("If a sweep is owed for minutes, look at the worker and at its log: a study may fail."),
+    )
+    due = owed.get(services.OWES_PUBLICATION)
+    yield Line(
+        _("Batches that are not published"),
+        _by(_age(due, now)) if due else State.GOOD,
+        _unpublished_said(oldest, due, now),
+        _("Batches wait for their study’s rule: an hour, or the close. What is due is published within a minute."),
+        _("If a publication is due for minutes, look at the worker’s log. A limit on a week makes it wait too."),
+    )
+
+
+def _unsealed_said(waiting: backlog.Unsealed, since: datetime.datetime | None, now: datetime.datetime) -> str:
+    reports = ngettext("%(count)d report waits.", "%(count)d reports wait.", waiting.reports) % {
+        "count": waiting.reports
+    }
+    if since is None:
+        return f"{reports} " + _("None is due.")
+    return f"{reports} " + _("A sweep has been owed since %(ago)s.") % {"ago": ago(since, now)}
+
+
+def _unpublished_said(oldest: backlog.Unpublished | None, due: datetime.datetime | None, now: datetime.datetime) -> str:
+    if oldest is None:
+        return _("None waits.")
+    days = (now.date() - oldest.sealed_on).days
+    text = ngettext(
+        "The oldest was sealed %(count)d day ago, in “%(study)s”.",
+        "The oldest was sealed %(count)d days ago, in “%(study)s”.",
+        days,
+    ) % {"count": days, "study": oldest.plan.study}  # fmt: skip
+    return text if due is None else f"{text} " + _("A publication has been due since %(ago)s.") % {"ago": ago(due, now)}
+
+
+def _refused(now: datetime.datetime) -> Line:
+    refusals.waiting.write()
+    week = Refusal.objects.filter(day__gt=now.date() - 7 * DAY).values("reason").annotate(n=Sum("count")).order_by("-n")
+    today = Refusal.objects.filter(day=now.date()).aggregate(n=Sum("count"))["n"] or 0
+    said = "; ".join(f"{REASONS.get(each['reason'], each['reason'])}: {coarse(each['n'])}" for each in week)
+    lost = any(each["reason"] == "not stored" for each in week)
+    return Line(
+        _("Reports that were turned away"),
+        State.WATCH if lost or today > MANY else State.GOOD,
+        _("In the last seven days: %(reasons)s.") % {"reasons": said} if said else _("None in the last seven days."),
+        _("A few a day: old links, closed studies, people who try. Only reason and day are counted."),
+        _("Many of one kind at once: an old script in some browser, or somebody who floods the site."),
+    )
+
+
+def coarse(count: int) -> str:
+    """Return about how many."""
+    for most in (10, 30, 100, 300, 1000, 3000):
+        if count < most:
+            return _("fewer than %(most)d") % {"most": most}
+    return _("3,000 or more")
+
+
+def _backup(now: datetime.datetime) -> Line:
+    last = Event.objects.filter(kind=Event.Kind.BACKUP).first()
+    good = Event.objects.filter(kind=Event.Kind.BACKUP, went_well=True).first()
+    if last is not None and not last.went_well:
+        said, state = (
+            _("The last one failed, %(ago)s: %(why)s") % {"ago": ago(last.at, now), "why": last.said},
+            State.ALARM,
+        )
+    elif good is None:
+        said, state = _("None was made by this site."), State.WATCH
+    else:
+        mb = f"{(good.size or 0) / 1e6:.1f}"
+        said = _("%(ago)s, %(size)s MB, in %(file)s.") % {"ago": ago(good.at, now), "size": mb, "file": good.said}
+        state = State.GOOD if now - good.at < STALE else State.WATCH
+    return Line(
+        _("Last backup"),
+        state,
+        said,
+        _("One a day, kept for a few days only: a backup still holds what was erased since."),
+        _("Run manage.py backup every day, by cron or a timer. Keep the keys apart from it, and try a restore."),
+    )
+
+
+def _ledger(now: datetime.datetime) -> Line:
+    last = Event.objects.filter(kind=Event.Kind.VERIFICATION).first()
+    if last is None:
+        said, state = _("It was not checked yet."), State.WATCH
+    elif not last.went_well:
+        said, state = (
+            _("%(ago)s it did not hold: %(faults)s") % {"ago": ago(last.at, now), "faults": last.said},
+            State.ALARM,
+        )
+    else:
+        rows = ngettext("%(count)d row", "%(count)d rows", last.size or 0) % {"count": last.size or 0}
+        said = _("%(ago)s: it holds, %(rows)s.") % {"ago": ago(last.at, now), "rows": rows}
+        state = State.GOOD if now - last.at < STALE else State.WATCH
+    return Line(
+        _("Last check of the ledger"),
+        state,
+        said,
+        _("Once a day, and it holds."),
+        _("If it does not hold, stop all publications, keep a copy of the database as it is, compare with a backup, "
+          "and say so to the people concerned. manage.py verify_ledger names the rows."),
+    )  # fmt: skip
+
+
+def _disk() -> Line:
+    usage = shutil.disk_usage(settings.DATA_DIR)
+    share = usage.free / usage.total
+    said = _("%(free)s GB are free, %(share)d of 100.") % {"free": f"{usage.free / 1e9:.1f}", "share": int(100 * share)}
+    state = State.ALARM if share < FULL else State.WATCH if share < NEARLY else State.GOOD
+    return Line(
+        _("Disk"),
+        state,
+        said,
+        _("15 of 100 free or more."),
+        _("Make room: a full disk stops reports from being taken."),
+    )
+
+
+def _settings() -> Iterator[Line]:
+    problems = [problem for problem in run_checks(tags=["security"]) if problem.level >= 30 and problem.id]
+    ours = [problem for problem in problems if str(problem.id).startswith("candor.")]
+    yield Line(
+        _("Settings"),
+        State.ALARM if ours else State.GOOD,
+        " ".join(str(problem.msg) for problem in ours) or _("No problem was found."),
+        _("None. The site refuses to start with one."),
+        _("Set the variable that is named, and start the site again."),
+    )
+    yield Line(
+        _("Versions"),
+        State.GOOD,
+        f"Django {django.get_version()}, Celery {version('celery')}, Python {platform.python_version()}, {_database()}",
+        _("What requirements.txt names."),
+        _("Update with it, and run the tests before you do."),
+    )
+
+
+def _database() -> str:
+    if connection.vendor == "sqlite":
+        import sqlite3
+
+        return f"SQLite {sqlite3.sqlite_version}"
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW server_version")
+        return f"PostgreSQL {cursor.fetchone()[0]}"
+
+
+def _by(age: datetime.timedelta) -> State:
+    return State.GOOD if age < SOON else State.WATCH if age < LATE else State.ALARM
+
+
+def _age(moment: datetime.datetime | None, now: datetime.datetime) -> datetime.timedelta:
+    return datetime.timedelta(0) if moment is None else now - moment
+
+
+def _seen(moment: datetime.datetime | None, now: datetime.datetime) -> str:
+    if moment is None:
+        return _("Not seen yet.")
+    return _("Last seen %(ago)s.") % {"ago": ago(moment, now)}
+
+
+def ago(moment: datetime.datetime, now: datetime.datetime) -> str:
+    """Return how long ago, in the largest whole unit; with the day where that is long."""
+    seconds = max(0, int((now - moment).total_seconds()))
+    if seconds < 120:
+        return ngettext("%(count)d second ago", "%(count)d seconds ago", seconds) % {"count": seconds}
+    if seconds < 7200:
+        return ngettext("%(count)d minute ago", "%(count)d minutes ago", seconds // 60) % {"count": seconds // 60}
+    if seconds < 2 * 86400:
+        return ngettext("%(count)d hour ago", "%(count)d hours ago", seconds // 3600) % {"count": seconds // 3600}
+    return _("on %(day)s") % {"day": date_format(moment, "DATE_FORMAT")}

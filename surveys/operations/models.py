@@ -1,0 +1,48 @@
+"""What the site notes about itself: that something was done, when, and whether it went well. Nothing of respondents."""
+
+from django.db import models
+
+
+class Event(models.Model):
+    """A backup or a check of the ledger."""
+
+    class Kind(models.TextChoices):
+        BACKUP = "backup", "a backup"
+        VERIFICATION = "verification", "a check of the ledger"
+
+    kind = models.CharField(max_length=20, choices=Kind)
+    at = models.DateTimeField()
+    went_well = models.BooleanField()
+    said = models.CharField(max_length=500, blank=True)
+    size = models.PositiveBigIntegerField(null=True, help_text="Bytes, of a backup; rows, of a check.")
+
+    class Meta:
+        ordering = ("-at",)
+
+    def __str__(self) -> str:
+        return f"{self.kind}, {self.at:%Y-%m-%d %H:%M}"
+
+
+class Sign(models.Model):
+    """When something was last seen: that the worker works, that the scheduler sends; or since when a sweep is owed."""
+
+    name = models.CharField(max_length=30, primary_key=True)
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Refusal(models.Model):
+    """How many reports were turned away on a day, by reason: never what they held, nor of which study."""
+
+    day = models.DateField()
+    reason = models.CharField(max_length=20)
+    count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ("-day", "reason")
+        constraints = (models.UniqueConstraint(fields=("day", "reason"), name="one_count_per_day_and_reason"),)
+
+    def __str__(self) -> str:
+        return f"{self.day}: {self.reason}"

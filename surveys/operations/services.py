@@ -1,0 +1,66 @@
+"""Note what was done and seen; check the ledger once a day."""
+
+import datetime
+
+import structlog
+
+from surveys.ledger import queries as ledger
+from surveys.ledger import services as check
+from surveys.operations import backlog, refusals
+from surveys.operations.models import Event, Sign
+
+KEPT = 60  # events of a kind
+DAILY = datetime.timedelta(hours=24)
+WORKER, SCHEDULER, OWES_SWEEP, OWES_PUBLICATION = "worker", "scheduler", "owes a sweep", "owes a publication"
+LONGEST = 500
+log = structlog.get_logger(__name__)
+
+
+def note(*, kind: str, went_well: bool, said: str, size: int | None, now: datetime.datetime) -> Event:
+    """Write down that something was done, and forget what is long past."""
+    event = Event.objects.create(kind=kind, at=now, went_well=went_well, said=said[:LONGEST], size=size)
+    old = Event.objects.filter(kind=kind).values_list("pk", flat=True)[KEPT:]
+    Event.objects.filter(pk__in=list(old)).delete()
+    return event
+
+
+def see(*, name: str, at: datetime.datetime) -> None:
+    Sign.objects.update_or_create(name=name, defaults={"at": at})
+
+
+def live(*, now: datetime.datetime, sent: datetime.datetime | None) -> None:
+    """Note that a worker does tasks, when the scheduler sent this one, and since when a sweep is owed, if one is."""
+    see(name=WORKER, at=now)
+    if sent is not None:
+        see(name=SCHEDULER, at=sent)
+    _since(OWES_SWEEP, now, owed=backlog.unsealed(now.date()).due > 0)
+    _since(OWES_PUBLICATION, now, owed=backlog.due_now(now) > 0)
+    refusals.forget_old(now.date())
+
+
+def _since(name: str, now: datetime.datetime, *, owed: bool) -> None:
+    """Keep the moment from which on something is owed without a break."""
+    if owed:
+        Sign.objects.get_or_create(name=name, defaults={"at": now})
+    else:
+        Sign.objects.filter(name=name).delete()
+
+
+def verify_if_due(*, now: datetime.datetime) -> Event | None:
+    """Check the whole ledger unless that was done within a day. What is wrong is logged as an error, and shown."""
+    last = Event.objects.filter(kind=Event.Kind.VERIFICATION).first()
+    return None if last is not None and now - last.at < DAILY else verify(now=now)
+
+
+def verify(*, now: datetime.datetime) -> Event:
+    found = check.faults()
+    length = ledger.head()[1] if not found else None
+    if found:
+        log.error("the ledger is not what it was", faults=len(found), first=str(found[0]))
+    return note(
+        kind=Event.Kind.VERIFICATION,
+        went_well=not found,
+        said="; ".join(str(fault) for fault in found[:5]),
+        size=length,
+        now=now,
+    )

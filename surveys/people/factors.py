@@ -1,0 +1,64 @@
+"""The second factor: who needs one, who has one, and whether this session showed it.
+
+A password can be guessed, phished or read off a note. What an admin may do (set ε, see every study, make accounts) is
+too much for that alone. A session is whole once it showed a code, a security key, or a passkey that checked its owner.
+"""
+
+from typing import Any
+
+from allauth.mfa.models import Authenticator
+from allauth.mfa.signals import authenticator_added, authenticator_used
+from allauth.mfa.webauthn.forms import LoginWebAuthnForm
+from allauth.mfa.webauthn.internal.auth import parse_authentication_response
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.dispatch import receiver
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+
+from surveys.people.models import User
+
+SHOWN = "second_factor"  # in the session: whose factor it saw
+POWERS = ("design.set_limits", "design.change_study")
+KINDS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)  # recovery codes stand in for one, and are none
+
+
+def is_admin(user: User) -> bool:
+    """Tell whether somebody can do what a password alone must not open."""
+    return user.is_staff or user.is_superuser or any(user.has_perm(power) for power in POWERS)
+
+
+def must_show(user: User) -> bool:
+    return bool(settings.ADMINS_NEED_SECOND_FACTOR) and is_admin(user)
+
+
+def has_factor(user: User) -> bool:
+    return bool(Authenticator.objects.filter(user=user, type__in=KINDS).exists())
+
+
+def way_to_show(user: User) -> str:
+    """Return the name of the page that asks for a factor somebody has: a code, or a key where there are no codes."""
+    by_code = Authenticator.objects.filter(user=user).exclude(type=Authenticator.Type.WEBAUTHN).exists()
+    return "mfa_reauthenticate" if by_code else "mfa_reauthenticate_webauthn"
+
+
+def has_shown(request: HttpRequest, user: User) -> bool:
+    """Tell whether this session saw a factor of this very account."""
+    return bool(request.session.get(SHOWN) == str(user.pk))
+
+
+@receiver([authenticator_used, authenticator_added], dispatch_uid="candor.people.remember_factor")
+def remember_factor(request: HttpRequest, user: User, **kwargs: Any) -> None:
+    """A factor was shown: at the sign-in, when asked again, or when it was set up, which takes showing it."""
+    request.session[SHOWN] = str(user.pk)
+
+
+class PasskeyForm(LoginWebAuthnForm):  # type: ignore[misc] # allauth has no types
+    """Sign in with a passkey alone. It must have checked who holds it, else it is one factor and not two."""
+
+    def clean_credential(self) -> Authenticator:
+        found = super().clean_credential()
+        answer = parse_authentication_response(self.cleaned_data["credential"])
+        if not answer.response.authenticator_data.is_user_verified():
+            raise ValidationError(_("This key did not check that it is you. Sign in with your password first."))
+        return found

@@ -1,0 +1,24 @@
+// @ts-check
+/** Sliders that move the ε beside them, and back; errors that take the focus. Without this script all of it is typed. */
+
+for (const slider of document.querySelectorAll('input[type="range"][data-for]')) {
+  if (slider instanceof HTMLInputElement) pair(slider);
+}
+const errors = document.getElementById('errors');
+if (errors) errors.focus();
+
+/** @param {HTMLInputElement} slider */
+function pair(slider) {
+  const field = document.getElementById(slider.dataset.for ?? '');
+  if (!(field instanceof HTMLInputElement)) return;
+  slider.hidden = false;
+  slider.disabled = field.matches(':disabled');
+  slider.addEventListener('input', () => {
+    field.value = String(Math.max(0.01, Number(slider.value)));
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+  field.addEventListener('input', () => {
+    if (document.activeElement !== slider) slider.value = field.value;
+  });
+  slider.value = field.value;
+}

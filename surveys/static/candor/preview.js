@@ -1,0 +1,40 @@
+// @ts-check
+/**
+ * A draft in the real form: the respondents' own scripts run as they are, and this one, which runs before them, stands at
+ * their three ways out. The Plan is the draft's, nothing is posted, and nothing is kept on this device.
+ */
+const strip = document.getElementById('preview');
+const fetched = globalThis.fetch.bind(globalThis);
+
+/** Fetch the draft in place of the Plan; a picture as it is; send nothing. @type {typeof fetch} */
+globalThis.fetch = async (input, init) => {
+  const address = String(input instanceof Request ? input.url : input);
+  if ((init?.method ?? 'GET') !== 'GET') throw new TypeError('a preview sends nothing');
+  if (address.endsWith('/plan')) return fetched(strip?.dataset.plan ?? '', { credentials: 'same-origin' });
+  return fetched(input, init);
+};
+
+Storage.prototype.setItem = () => {};
+Storage.prototype.getItem = () => null;
+IDBFactory.prototype.open = () => {
+  throw new DOMException('a preview keeps nothing', 'SecurityError');
+};
+
+/** "Send" ends the preview, before the form hears of it. */
+addEventListener(
+  'click',
+  (event) => {
+    const button = event.target instanceof Element ? event.target.closest('[data-do="send"]') : null;
+    if (!button) return;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+    const end = document.getElementById('preview-end');
+    const main = document.querySelector('main');
+    if (!(end instanceof HTMLTemplateElement) || !main) return;
+    main.replaceChildren(document.importNode(end.content, true));
+    const again = main.querySelector('a');
+    if (again) again.addEventListener('click', (press) => (press.preventDefault(), location.reload()));
+    main.querySelector('h1')?.focus();
+  },
+  { capture: true },
+);

@@ -1,0 +1,108 @@
+"""What of the sample forms that pyxform carries survives the way in, and the way out and in again.
+
+python -m tests.bench.xlsform FOLDER     a folder of .xls and .xlsx files, such as a release of pyxform carries
+
+Of each form: how many of its questions can be asked here, and why not the others. A form is taken whole or not at all;
+to see more, each is also read without the rows that were refused, written out, and read again: what comes back must be
+what went out. Needs a database of its own in memory; makes and destroys it.
+"""
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "surveys.settings")
+django.setup()
+
+from django.conf import settings  # noqa: E402
+from django.test.utils import get_runner  # noqa: E402
+
+from surveys.design import services as design  # noqa: E402
+from surveys.design.models import Question  # noqa: E402
+from surveys.drafting import workbooks, xlsform, xlsform_out  # noqa: E402
+
+TEXTS = {"title": "Sample", "organisation": "pyxform", "purpose": "A sample.", "contact": "a@example.org"}
+KEPT = ("kind", "text", "help", "choices", "may_decline", "least", "most", "group", "asked_if", "asked_if_answers")
+STRUCTURE = ("begin", "end", "note")
+
+
+def asked(rows: list[dict[str, str]]) -> int:
+    """Return how many rows ask something: not groups, notes or what a device says of itself."""
+    kinds = [row["type"].lower().replace("_", " ") for row in rows if row.get("type")]
+    silent = {kind.replace("_", " ") for kind in xlsform.refusals.METADATA}
+    return sum(not kind.startswith(STRUCTURE) and kind not in silent for kind in kinds)
+
+
+def without_refused(sheets: dict[str, Any]) -> xlsform.Found:
+    """Read a form again and again without the rows that were refused, until the rest is taken."""
+    rows = sheets["survey"]
+    for _ in range(len(rows)):
+        with mock.patch.object(xlsform, "rows_of", return_value={**sheets, "survey": rows}):
+            found = xlsform.read(BytesIO())
+        refused = {number for number in map(row_of, found.problems) if number is not None}
+        if not refused:
+            return found
+        rows = [{} if number in refused else row for number, row in enumerate(rows, start=2)]
+    return found
+
+
+def row_of(remark: xlsform.Remark) -> int | None:
+    words = remark.where.replace(",", " ").split()
+    return int(words[words.index("row") + 1]) if "row" in words else None
+
+
+def comes_back(found: xlsform.Found) -> bool:
+    """Tell whether what is written out reads as what was written."""
+    first = design.new_draft(texts=TEXTS, questions=found.questions)
+    again = xlsform.read(BytesIO(xlsform_out.workbook_of(first)))
+    second = design.new_draft(texts=TEXTS, questions=again.questions)
+    one, two = (list(Question.objects.filter(study=study).values(*KEPT)) for study in (first, second))
+    return not again.problems and one == two
+
+
+def lines(folder: Path) -> Iterator[tuple[str, str, int, int, str, str]]:
+    for path in sorted(folder.rglob("*.xls*")):
+        with path.open("rb") as upload:
+            whole = xlsform.read(upload)
+        try:
+            with path.open("rb") as upload:
+                sheets = workbooks.rows_of(upload)
+        except workbooks.Unreadable as refusal:
+            yield path.name, "unreadable", 0, 0, "", refusal.remarks[0].text
+            continue
+        rest = without_refused(sheets)
+        back = ("yes" if comes_back(rest) else "NO") if rest.questions else ""
+        reasons = Counter(remark.text for remark in whole.problems)
+        said = "; ".join(f"{count} × {text[:60]}" for text, count in reasons.most_common(2))
+        state = "refused" if whole.problems else "whole"
+        yield path.name, state, asked(sheets["survey"]), len(rest.questions), back, said
+
+
+def main(folder: Path) -> None:
+    runner = get_runner(settings)(verbosity=0, interactive=False)
+    runner.setup_test_environment()
+    databases = runner.setup_databases()
+    try:
+        table = list(lines(folder))
+    finally:
+        runner.teardown_databases(databases)
+    print(f"{'form':<46} {'taken':<10} {'asks':>4} {'fit':>4}  {'back':<4} why not")
+    for name, state, asks, fit, back, said in table:
+        print(f"{name:<46} {state:<10} {asks:>4} {fit:>4}  {back:<4} {said}")
+    states, backs = Counter(row[1] for row in table), Counter(row[4] for row in table if row[4])
+    total, fit = sum(row[2] for row in table), sum(row[3] for row in table)
+    print(f"\n{len(table)} forms: {dict(states)}. {fit} of {total} questions can be asked. Round trip: {dict(backs)}.")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        main(Path(sys.argv[1]))
+    else:
+        print("xlsform: name a folder of sample forms, such as pyxform/tests/example_xls of pyxform 1.3.0's source")

@@ -1,0 +1,613 @@
+"""What a device remembers: receipts, the statement, keys for later waves, unfinished forms, messages that wait."""
+
+import datetime
+import hashlib
+import json
+import math
+import urllib.request
+
+import pytest
+
+from tests.journeys.axe import complaints
+from tests.journeys.conftest import QUIET
+from tests.journeys.every_kind import every_kind, open_studies
+from tests.journeys.respondent import Visit, visit
+from tests.journeys.test_every_kind import answer_screens, start
+from tests.services import find_chromium
+
+SLUG = "medicines-and-help"
+CHOICES = ("Yes", "Agree", "Never")
+INDICES = (("borrowed", 1), ("would_know", 3), ("last_drink", 0))
+SENT = "Sent. Thank you."
+KEPT = "JSON.stringify({...localStorage})"
+DATABASES = "indexedDB.databases().then((found) => found.map(({ name }) => name))"
+FORBID = """
+for (const name of ['localStorage', 'indexedDB'])
+  Object.defineProperty(window, name, { get() { throw new DOMException('forbidden', 'SecurityError'); } });
+"""
+
+
+@pytest.fixture(scope="module")
+def served(site):
+    with urllib.request.urlopen(f"{site.base}/api/v1/studies/{SLUG}/plan") as response:
+        return response.read()
+
+
+@pytest.fixture(scope="module")
+def plan(served):
+    return json.loads(served)
+
+
+@pytest.fixture(scope="module")
+def link(site, served):
+    return f"{site.base}/s/{SLUG}/#{hashlib.sha256(served).hexdigest()}"
+
+
+@pytest.fixture
+def guest(chromium):
+    found = visit(chromium)
+    yield found
+    found.context.close()
+
+
+def visit_form(guest, link):
+    guest.page.goto("about:blank")  # else the same address with its fingerprint would not be loaded again
+    guest.page.goto(link)
+    guest.page.get_by_role("button", name="Start").wait_for()
+
+
+def answer(guest, link, choices=CHOICES):
+    visit_form(guest, link)
+    guest.answer(*choices)
+    return guest.send()
+
+
+def kept(guest):
+    return json.loads(guest.page.evaluate(KEPT))
+
+
+def statement(guest, site):
+    guest.page.goto(f"{site.base}/my/en/")
+    guest.page.locator("#mine > :not(noscript)").first.wait_for()
+    return guest.page.locator("#mine").inner_text()
+
+
+def wait_until(guest, condition):
+    """Playwright's own waiting evaluates text in the page, which its policy forbids."""
+    for _ in range(100):
+        if guest.page.evaluate(condition):
+            return
+        guest.page.wait_for_timeout(50)
+    raise AssertionError(f"{condition} after 5 s")
+
+
+# What was sent, and the receipt
+
+
+def test_what_was_chosen_stands_beside_what_was_sent(guest, link, plan):
+    message = answer(guest, link)
+    pairs = guest.page.locator(".pair")
+    assert [pairs.nth(i).locator(".stays b").inner_text() for i in range(3)] == list(CHOICES)
+    for i, question in enumerate(plan["questions"]):
+        value = message["answers"][question["name"]]
+        sent = [question["choices"][choice] for choice in (value if isinstance(value, list) else [value])]
+        goes = pairs.nth(i).locator(".goes")
+        assert goes.locator("b").inner_text() == "\n".join(sent)
+        assert ("turned" in goes.get_attribute("class")) == (CHOICES[i] not in sent)
+    guest.page.get_by_text("Show the message itself").click()
+    assert json.loads(guest.page.locator("pre").inner_text()) == message
+
+
+def test_a_receipt_is_looked_up_with_one_press_and_stands_in_no_address(guest, link):
+    addresses = []
+    guest.context.on("request", lambda request: addresses.append(request.url))
+    answer(guest, link)
+    receipt = guest.page.locator("output").inner_text()
+    with guest.context.expect_page() as opened:
+        guest.page.get_by_role("button", name="Look it up").click()
+    opened.value.get_by_role("heading", name="Accepted").wait_for()
+    assert opened.value.url.endswith("/receipts/en/")
+    assert opened.value.locator("output").inner_text() == receipt
+    assert guest.page.get_by_role("heading", name="Sent. Thank you.").is_visible()
+    assert not [url for url in addresses if receipt in url or receipt.replace("-", "") in url]
+    assert guest.context.cookies() == []
+
+
+def test_a_receipt_can_be_looked_up_without_scripts(chromium, site, guest, link):
+    answer(guest, link)
+    receipt = guest.page.locator("output").inner_text()
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{site.base}/receipts/en/")
+    page.get_by_label("Receipt").fill(receipt.lower().replace("-", " "))
+    page.get_by_role("button", name="Look it up").click()
+    assert page.get_by_role("heading", name="Accepted").is_visible()
+    context.close()
+
+
+MARCH_1984 = (1984 - 1920) * 12 + 2
+EVERY_KIND = (
+    ("smoked", 0), ("place", 4), ("used", [0, 2]), ("doctor", 3), ("friends", 2), ("days", 12), ("hours", 7),
+    ("born", MARCH_1984),
+)  # fmt: skip
+CHOSEN = {
+    "Smoked": "No", "Place": "Not asked", "Used": "Tobacco and Cannabis", "Doctor": "Agree", "Friends": "Neither",
+    "Days": "12 days", "Sleep": "7 hours", "Born": "March 1984",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def kinds(site):
+    return open_studies(site, every_kind("kinds-sent"))["kinds-sent"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_questions_of_every_kind_are_shown_as_chosen_and_as_sent(chromium, site, kinds, scheme):
+    guest = visit(chromium, color_scheme=scheme, bypass_csp=True)
+    start(guest, kinds)
+    answer_screens(guest, "No")
+    message = guest.send()
+    plan = guest.page.request.get(f"{site.base}/api/v1/studies/kinds-sent/plan").json()
+    assert message["answers"] == guest.drawn(plan, *EVERY_KIND)
+    items = guest.page.locator("ol.send > li").all()
+    chosen = {item.locator("h3").inner_text(): item.locator(".stays b").inner_text() for item in items}
+    assert chosen == CHOSEN
+    fates = [item.locator(".fate").inner_text() for item in items]
+    assert all("Chance" in fate or "chance" in fate for fate in fates)
+    assert "{" not in guest.page.locator("main").inner_text().replace(guest.page.locator("pre").inner_text(), "")
+    assert complaints(guest.page) == []
+    guest.context.close()
+
+
+# My privacy statement
+
+
+def test_the_statement_says_what_was_spent_and_never_what_was_answered(guest, site, link, plan):
+    message = answer(guest, link)
+    [(name, text)] = kept(guest).items()
+    [line] = json.loads(text)
+    assert name == "candor.statement"
+    assert set(line) == {"slug", "title", "wave", "digest", "day", "loss", "given", "again", "state"}
+    assert (line["title"], line["state"], line["digest"]) == (plan["title"], "sent", message["plan"])
+    said = statement(guest, site)
+    assert plan["title"] in said
+    assert "One message has left this device" in said
+    assert not [choice for choice in (*CHOICES, message["report_id"]) if choice in said]
+    assert guest.violations == guest.complaints == []
+
+
+def test_the_statement_adds_up_and_tells_what_a_guess_becomes(guest, site, link, plan):
+    for _ in range(2):
+        answer(guest, link)
+    said = statement(guest, site)
+    loss = (int(plan["loss"][0]) / int(plan["loss"][1])) ** 2
+    assert "2 messages have left this device" in said
+    rows = guest.page.locator(".guess-table tbody tr")
+    for i, before in enumerate((0.1, 0.5, 0.9)):
+        after = before * loss / (1 - before + before * loss)
+        shown = math.ceil(100 * after) if after <= 0.99 else math.ceil(10_000 * after) / 100  # at most: never less
+        assert rows.nth(i).locator("td").inner_text().split() == [f"{shown}", "of", "100"]
+
+
+def test_answering_twice_is_warned_of_on_this_device_with_what_it_costs(guest, link):
+    answer(guest, link)
+    visit_form(guest, link)
+    note = guest.page.locator("#keep .note")
+    note.wait_for()
+    text = note.inner_text()
+    assert "This device has answered these questions before" in text
+    assert "counted as a second person" in text
+    assert "Its key is still here" in text
+    assert "At most" in text
+
+
+def test_who_wants_no_note_leaves_nothing_behind(guest, site, link):
+    guest.page.goto(link)
+    guest.answer(*CHOICES)
+    guest.page.get_by_label("Keep a note and a key").uncheck()
+    guest.send()
+    assert kept(guest) == {}
+    assert guest.page.evaluate(DATABASES) == []
+    assert "No key is kept on this device" in guest.page.locator("main").inner_text()
+    assert "Nothing is on the list" in statement(guest, site)
+
+
+def test_a_line_is_erased_after_it_was_said_what_follows_and_the_last_takes_the_key_along(guest, site, link):
+    for _ in range(2):
+        answer(guest, link)
+    statement(guest, site)
+    for left in (1, 0):
+        guest.page.get_by_text("Erase this line").first.click()
+        guest.page.get_by_role("button", name="Erase it for good").locator("visible=true").first.click()
+        guest.page.locator("#said").get_by_text("The line is erased.").wait_for(state="attached")
+        wait_until(guest, f"document.querySelectorAll('.line').length === {left}")
+        assert guest.page.evaluate(DATABASES) == (["candor"] if left else [])
+    assert kept(guest) == {}
+
+
+def test_everything_can_be_erased_with_the_keyboard(guest, site, link):
+    answer(guest, link)
+    waiting = {"plan": "e" * 64, "report_id": "1"}
+    guest.page.evaluate("(body) => localStorage.setItem(`candor.report.${body.plan}.1`, JSON.stringify(body))", waiting)
+    assert "could not be sent yet" in statement(guest, site)
+    for name in ("Erase everything that this site keeps", "Erase everything for good"):
+        for _ in range(60):
+            guest.page.keyboard.press("Tab")
+            if guest.page.evaluate("document.activeElement.innerText ?? ''").strip().startswith(name):
+                break
+        guest.page.keyboard.press("Enter")
+    guest.page.get_by_text("Nothing is on the list").wait_for()
+    assert kept(guest) == {}
+    assert guest.page.evaluate(DATABASES) == []
+    assert guest.page.evaluate("document.activeElement.id") == "main"
+
+
+def test_a_receipt_is_in_the_statement_only_if_it_is_put_there(guest, site, link):
+    answer(guest, link)
+    receipt = guest.page.locator("output").inner_text()
+    assert receipt not in json.dumps(kept(guest))
+    guest.page.get_by_role("button", name="Put the receipt in it").click()
+    assert receipt in statement(guest, site)
+    with guest.context.expect_page() as opened:
+        guest.page.get_by_role("button", name="Look it up").click()
+    opened.value.get_by_role("heading", name="Accepted").wait_for()
+
+
+# Later waves
+
+
+@pytest.fixture
+def second_wave(guest, site, plan):
+    """Serve the study's second wave: the first question as it was, the second with other odds."""
+    changed = json.loads(json.dumps(plan))
+    changed["wave"] = 2
+    channel = changed["questions"][1]["channel"]
+    channel["keep"] -= 1
+    text = json.dumps(changed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+    def open_it():
+        guest.page.route("**/plan", lambda route: route.fulfill(body=text, content_type="application/json"))
+        reply = json.dumps({"receipt": "0000-0000-0000", "accepted_on": "2026-05-11"})
+        guest.page.route("**/reports", lambda route: route.fulfill(status=201, body=reply))
+        return f"{site.base}/s/{SLUG}/#{hashlib.sha256(text.encode()).hexdigest()}", changed
+
+    return open_it
+
+
+def test_an_answer_that_did_not_change_is_sent_as_before_and_a_changed_channel_is_thrown_anew(
+    guest, link, plan, second_wave
+):
+    first = answer(guest, link)
+    key = guest.key()
+    assert first["answers"] == guest.drawn(plan, *INDICES, key=key)
+    address, changed = second_wave()
+    guest.page.goto(address)
+    guest.page.locator("#keep .note").get_by_text("an earlier round of this study").wait_for()
+    guest.answer(*CHOICES)
+    second = guest.send()
+    assert second["answers"] == guest.drawn(changed, *INDICES, key=key)
+    assert {name: second["answers"][name] for name in ("borrowed", "last_drink")} == {
+        name: first["answers"][name] for name in ("borrowed", "last_drink")
+    }
+    assert second["report_id"] != first["report_id"]
+    assert [line["again"] for line in json.loads(kept(guest)["candor.statement"])] == [False, True]
+
+
+def test_another_answer_in_the_second_wave_is_a_throw_of_its_own(guest, link, second_wave):
+    answer(guest, link)
+    key = guest.key()
+    address, changed = second_wave()
+    guest.page.goto(address)
+    guest.answer("No", *CHOICES[1:])
+    message = guest.send()
+    assert message["answers"] == guest.drawn(changed, ("borrowed", 0), *INDICES[1:], key=key)
+
+
+def test_without_the_key_a_later_wave_is_thrown_anew(guest, link, second_wave):
+    answer(guest, link)
+    old = guest.key()
+    guest.page.get_by_text("Erase the key", exact=True).click()
+    guest.page.get_by_role("button", name="Erase the key for good").click()
+    guest.page.get_by_text("The key is erased.").wait_for()
+    assert guest.page.evaluate(DATABASES) == []
+    address, changed = second_wave()
+    guest.page.goto(address)
+    guest.page.locator("#keep .note").get_by_text("There is no key of that time here").wait_for()
+    guest.answer(*CHOICES)
+    message = guest.send()
+    assert guest.key() != old
+    assert message["answers"] == guest.drawn(changed, *INDICES)
+
+
+def test_the_key_that_is_kept_cannot_be_read(guest, link):
+    answer(guest, link)
+    read = """new Promise((resolve) => {
+      const request = indexedDB.open('candor');
+      request.onsuccess = () => {
+        const found = request.result.transaction('keys').objectStore('keys').getAll();
+        found.onsuccess = () => {
+          request.result.close();
+          crypto.subtle.exportKey('raw', found.result[0]).then(() => resolve('read'), ({ name }) => resolve(name));
+        };
+      };
+    })"""
+    assert guest.page.evaluate(read) == "InvalidAccessError"
+
+
+def test_two_tabs_that_keep_a_key_keep_the_same(guest, link, plan):
+    other = guest.context.new_page()
+    bodies = []
+    other.on("request", lambda request: bodies.append(request.post_data) if request.post_data else None)
+    second = Visit(guest.context, other)
+    for tab in (guest, second):
+        tab.page.bring_to_front()
+        tab.page.goto(link)
+        tab.answer(*CHOICES)
+    guest.page.bring_to_front()
+    first = guest.send()
+    other.bring_to_front()
+    other.get_by_role("button", name="Send these answers").click()
+    other.get_by_role("heading", name=SENT).wait_for()
+    assert json.loads(bodies[-1])["answers"] == first["answers"] == guest.drawn(plan, *INDICES)
+    assert second.key() != guest.key()  # the second made one too, and did not use it
+
+
+# An unfinished form
+
+
+def begin(guest, link, tick):
+    visit_form(guest, link)
+    box = guest.page.get_by_label("Let me stop and go on later on this device")
+    box.wait_for()
+    assert not box.is_checked()
+    if tick:
+        box.check()
+    guest.page.get_by_role("button", name="Start").click()
+    for number, choice in enumerate(CHOICES[:2], start=1):
+        guest.page.get_by_text(f"Question {number} of 3").wait_for()
+        guest.choose(choice)
+        guest.go_on()
+    guest.page.get_by_text("Question 3 of 3").wait_for()
+
+
+def test_an_unfinished_form_is_kept_only_if_asked_for(guest, link):
+    begin(guest, link, tick=False)
+    assert kept(guest) == {}
+    guest.page.reload()
+    guest.page.get_by_role("button", name="Start").click()
+    guest.page.get_by_text("Question 1 of 3").wait_for()
+    assert guest.page.locator("input:checked").count() == 0
+
+
+def test_an_unfinished_form_goes_on_where_it_stopped_and_is_erased_when_sent(guest, link, plan):
+    begin(guest, link, tick=True)
+    assert [name.partition(".")[2].partition(".")[0] for name in kept(guest)] == ["draft"]
+    guest.page.reload()
+    guest.page.locator("#keep").get_by_text("Your unfinished answers are on this device").wait_for()
+    guest.page.get_by_role("button", name="Start").click()
+    guest.page.get_by_text("Question 3 of 3").wait_for()
+    guest.choose(CHOICES[2])
+    guest.go_on()
+    guest.page.get_by_role("heading", name="Ready to send").wait_for()
+    message = guest.send()
+    assert message["answers"] == guest.drawn(plan, *INDICES)
+    assert list(kept(guest)) == ["candor.statement"]
+
+
+def test_kept_answers_can_be_erased_where_they_are_said_and_on_the_statement(guest, site, link):
+    for erase in ("Erase them now", "Erase these answers"):
+        begin(guest, link, tick=True)
+        if erase == "Erase these answers":
+            assert "Unfinished answers" in statement(guest, site)
+        else:
+            guest.page.reload()
+        guest.page.get_by_role("button", name=erase).click()
+        wait_until(guest, "Object.keys(localStorage).length === 0")
+
+
+def test_kept_answers_expire(guest, link):
+    begin(guest, link, tick=True)
+    guest.page.evaluate(
+        """for (const [name, text] of Object.entries(localStorage))
+             localStorage.setItem(name, JSON.stringify({ ...JSON.parse(text), until: '2026-01-01T00:00:00.000Z' }))"""
+    )
+    guest.page.reload()
+    guest.page.get_by_label("Let me stop and go on later on this device").wait_for()
+    assert kept(guest) == {}
+
+
+# No connection
+
+
+def cut_before(route):
+    route.abort()
+
+
+def cut_after(route):
+    route.fetch()  # it is taken, and the answer is lost
+    route.abort()
+
+
+def busy(route):
+    route.fulfill(status=503, body="")
+
+
+def garbled(route):
+    route.fetch()
+    route.fulfill(status=201, body="<html>")
+
+
+@pytest.mark.parametrize(
+    ("cut", "again"),
+    [
+        (cut_before, "online"),
+        (cut_before, "reload"),
+        (cut_after, "press"),
+        (cut_after, "reload"),
+        (busy, "press"),
+        (garbled, "online"),
+    ],
+)
+def test_a_message_cut_at_any_point_is_sent_again_unchanged_and_taken_once(guest, site, link, cut, again):
+    guest.page.goto(link)
+    guest.answer(*CHOICES)
+    guest.page.route("**/reports", cut)
+    guest.page.get_by_role("button", name="Send these answers").click()
+    guest.page.get_by_role("heading", name="Not sent yet").wait_for()
+    guest.page.unroute("**/reports")
+    statuses = []
+    guest.page.on("response", lambda response: statuses.append(response.status) if "reports" in response.url else None)
+    if again == "online":
+        guest.page.evaluate("dispatchEvent(new Event('online'))")
+    elif again == "reload":
+        guest.page.reload()
+    else:
+        guest.page.get_by_role("button", name="Try again now").click()
+    guest.page.get_by_role("heading", name=SENT).wait_for()
+    assert set(guest.bodies) == {guest.bodies[0]}
+    assert statuses == [200 if cut in (cut_after, garbled) else 201]  # 200: it was taken before
+    [line] = json.loads(kept(guest)["candor.statement"])
+    assert line["state"] == "sent"
+
+
+def test_while_the_page_is_open_it_tries_again_by_itself(guest, link):
+    guest.page.clock.install()
+    guest.page.goto(link)
+    guest.answer(*CHOICES)
+    guest.page.route("**/reports", busy)
+    guest.page.get_by_role("button", name="Send these answers").click()
+    guest.page.get_by_text("the site answered 503").wait_for()
+    for seconds in (5, 10):
+        before = len(guest.bodies)
+        guest.page.clock.run_for((seconds - 1) * 1000)
+        assert len(guest.bodies) == before
+        with guest.page.expect_response("**/reports"):
+            guest.page.clock.run_for(1500)
+    guest.page.unroute("**/reports")
+    guest.page.clock.run_for(21_000)
+    guest.page.get_by_role("heading", name=SENT).wait_for()
+    assert len(guest.bodies) == 4
+    assert len(set(guest.bodies)) == 1
+
+
+def test_a_message_is_sent_when_the_browser_is_opened_again(chromium, folder, link):
+    def browser():
+        context = chromium.browser_type.launch_persistent_context(folder, executable_path=find_chromium(), args=QUIET)
+        context.set_default_timeout(10_000)
+        page = context.new_page()
+        bodies = []
+        page.on("request", lambda request: bodies.append(request.post_data) if request.post_data else None)
+        return Visit(context, page), bodies
+
+    guest, lost = browser()
+    guest.page.goto(link)
+    guest.answer(*CHOICES)
+    guest.page.route("**/reports", cut_after)
+    guest.page.get_by_role("button", name="Send these answers").click()
+    guest.page.get_by_role("heading", name="Not sent yet").wait_for()
+    guest.context.close()
+    guest, sent = browser()
+    guest.page.goto(link)
+    guest.page.get_by_role("heading", name=SENT).wait_for()
+    assert sent == lost
+    assert guest.page.locator(".pair").count() == 0  # what was chosen was never stored
+    guest.context.close()
+
+
+def test_without_a_connection_nothing_is_asked(guest, link):
+    guest.page.goto(link)
+    guest.page.get_by_role("button", name="Start").wait_for()
+    guest.page.route("**/plan", lambda route: route.abort())
+    guest.page.reload()
+    guest.page.get_by_role("heading", name="The questions could not be fetched").wait_for()
+
+
+def test_the_questions_need_no_connection_once_they_are_here(guest, link):
+    guest.page.clock.install()
+    guest.page.goto(link)
+    guest.page.get_by_role("button", name="Start").wait_for()
+    guest.context.set_offline(True)
+    guest.answer(*CHOICES)
+    guest.page.get_by_role("button", name="Send these answers").click()
+    guest.page.get_by_role("heading", name="Not sent yet").wait_for()
+    guest.page.clock.pause_at(
+        datetime.datetime.now(datetime.UTC) + datetime.timedelta(hours=1)
+    )  # no try by the clock any more
+    guest.context.set_offline(False)
+    guest.page.get_by_role("heading", name=SENT).wait_for()
+    assert guest.page.locator(".pair").count() == 3
+
+
+def test_a_waiting_message_can_be_erased_and_the_statement_says_that_it_may_be_counted(guest, site, link):
+    guest.page.goto(link)
+    guest.answer(*CHOICES)
+    guest.page.route("**/reports", cut_after)
+    guest.page.get_by_role("button", name="Send these answers").click()
+    guest.page.get_by_role("button", name="Erase it instead").click()
+    guest.page.get_by_role("heading", name="Erased from this device").wait_for()
+    assert list(kept(guest)) == ["candor.statement"]
+    assert "It may be counted" in statement(guest, site)
+
+
+# A browser that keeps nothing
+
+
+def test_where_storage_is_forbidden_the_form_works_and_says_that_nothing_stays(guest, site, link, plan):
+    guest.context.add_init_script(FORBID)
+    message = answer(guest, link)
+    assert message["answers"] == guest.drawn(plan, *INDICES)
+    assert "No key is kept on this device" in guest.page.locator("main").inner_text()
+    assert guest.page.get_by_label("Let me stop").count() == 0
+    assert "This browser keeps nothing for this site" in statement(guest, site)
+    assert guest.complaints == []
+
+
+# Everyone can read it
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_the_pages_of_afterwards(chromium, site, link, scheme):
+    guest = visit(chromium, color_scheme=scheme, bypass_csp=True)
+    answer(guest, link)
+    guest.page.get_by_role("button", name="Put the receipt in it").click()
+    for fold in guest.page.locator("summary").all():
+        fold.click()
+    found = complaints(guest.page)
+    visit_form(guest, link)
+    guest.page.locator("#keep .note").wait_for()
+    found += complaints(guest.page)
+    statement(guest, site)
+    for fold in guest.page.locator("#mine summary").all():
+        fold.click()
+    found += complaints(guest.page)
+    for typed in ("", "CN4F", "CN4F-7QKM-2XW9"):
+        guest.page.goto(f"{site.base}/receipts/en/")
+        guest.page.get_by_label("Receipt").fill(typed)
+        guest.page.get_by_role("button", name="Look it up").click()
+        found += complaints(guest.page)
+    guest.context.close()
+    assert found == []
+
+
+def test_a_narrow_phone_needs_no_sideways_scrolling(chromium, site, link):
+    guest = visit(chromium, {"width": 320, "height": 640})
+    answer(guest, link)
+    guest.page.get_by_role("button", name="Put the receipt in it").click()
+    fits = "document.documentElement.scrollWidth <= innerWidth"
+    found = [guest.page.evaluate(fits)]
+    statement(guest, site)
+    for fold in guest.page.locator("#mine summary").all():
+        fold.click()
+    found.append(guest.page.evaluate(fits))
+    guest.page.goto(f"{site.base}/receipts/en/")
+    found.append(guest.page.evaluate(fits))
+    guest.context.close()
+    assert found == [True] * 3
+
+
+def test_the_statement_prints_its_list_and_no_buttons(guest, site, link, plan):
+    answer(guest, link)
+    statement(guest, site)
+    guest.page.emulate_media(media="print")
+    assert guest.page.get_by_role("button").count() == 0
+    assert plan["title"] in guest.page.locator("#mine").inner_text()

@@ -1,0 +1,173 @@
+"""Files to take along: what is in them, and that what other programs read back is what was published."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pyreadstat
+import pytest
+from django.test import Client
+from pyarrow import parquet
+
+from surveys.dashboard.exports import LONGEST_VALUE_LABEL, NOTE, notes
+from surveys.dashboard.lines import COLUMNS
+from surveys.design.models import Plan
+from surveys.releases import queries as releases
+from tests.surveys.dashboard.small import answer, open_small, publish
+
+pytestmark = pytest.mark.django_db
+EXPORT = "/studies/small/export."
+
+
+def published_choices(plan: Plan) -> list[dict[str, Any]]:
+    numbers = releases.releases_of(plan.study)[0].numbers
+    return [choice for question in numbers["questions"] for choice in question["choices"]]
+
+
+def read_sav(client: Client, folder: Path, address: str = f"{EXPORT}sav") -> tuple[Any, Any]:
+    response = client.get(address)
+    assert response.status_code == 200
+    path = folder / "read.sav"
+    path.write_bytes(response.content)
+    return pyreadstat.read_sav(str(path))
+
+
+def test_spss_reads_every_released_number_with_its_interval(member: Client, published: Plan, tmp_path: Path) -> None:
+    frame, _ = read_sav(member, tmp_path)
+    choices = published_choices(published)
+    assert len(frame) == len(choices) == 7
+    for row, choice in zip(frame.to_dict("records"), choices, strict=True):
+        assert row["estimate"] == pytest.approx(100 * choice["estimate"])
+        assert [row["low"], row["high"]] == pytest.approx([100 * end for end in choice["interval"]])
+        assert row["variance_device"] == pytest.approx(1e4 * choice["variance"]["device"])
+        assert row["noisy_count"] == choice["noisy_count"]
+
+
+def test_spss_shows_words_for_every_variable_and_every_code(member: Client, published: Plan, tmp_path: Path) -> None:
+    frame, meta = read_sav(member, tmp_path)
+    assert all(meta.column_names_to_labels[name] for name in frame.columns)
+    assert meta.variable_value_labels["item"][1001] == "Moon: Yes"
+    assert meta.variable_value_labels["item"][2004] == "Cheese: Strongly agree"
+    assert meta.variable_value_labels["question"][1] == "Have you been to the Moon?"
+    assert set(frame["item"]) == set(meta.variable_value_labels["item"])
+    assert meta.file_label == "A small study"
+    assert meta.variable_measure["estimate"] == "scale"
+    assert meta.variable_measure["item"] == "nominal"
+
+
+def test_spss_holds_the_methods_in_its_notes(member: Client, published: Plan, tmp_path: Path) -> None:
+    _, meta = read_sav(member, tmp_path)
+    said = "".join("".join(line.split()) for line in meta.notes)
+    section = member.get("/studies/small/methods/?plain=section").content.decode()
+    assert said == "".join(section.split())
+    assert published.digest in said
+
+
+def test_dates_arrive_in_spss_as_dates(member: Client, published: Plan, tmp_path: Path) -> None:
+    frame, _ = read_sav(member, tmp_path)
+    assert str(frame["published_on"][0])[:10] == "2026-05-11"
+
+
+def test_parquet_has_the_mechanism_in_its_metadata(member: Client, published: Plan) -> None:
+    table = parquet.read_table(io.BytesIO(member.get(f"{EXPORT}parquet").content))
+    metadata = table.schema.metadata
+    assert metadata[b"plan"].decode() == published.document
+    assert metadata[b"plan_sha256"].decode() == published.digest
+    assert b"discrete Laplace" in metadata[b"methods"]
+    assert table.column_names == list(COLUMNS)
+    assert table["estimate"].to_pylist() == [100 * choice["estimate"] for choice in published_choices(published)]
+    assert table.schema.field("estimate").metadata[b"label"].startswith(b"Estimate")
+
+
+def test_csv_says_the_mechanism_on_every_line(member: Client, published: Plan) -> None:
+    rows = list(csv.DictReader(io.StringIO(member.get(f"{EXPORT}csv").content.decode())))
+    assert {row["mechanism"] for row in rows} == {"discrete Laplace, 2 tallies; 120 reports"}
+    assert {row["charge_epsilon"] for row in rows} == {"0.75"}
+    assert {row["plan"] for row in rows} == {published.digest}
+    assert [float(row["odds_own"]) for row in rows[:2]] == pytest.approx([0.731, 0.731], abs=0.001)
+
+
+def test_json_has_the_plan_and_the_methods_beside_its_rows(member: Client, published: Plan) -> None:
+    document = json.loads(member.get(f"{EXPORT}json").content)
+    assert document["plan"] == published.content
+    assert document["methods"].count("Ye, M., & Barg, A.") == 1
+    assert len(document["rows"]) == 7
+
+
+def test_one_release_can_be_taken_alone(member: Client, published: Plan) -> None:
+    row = releases.releases_of(published.study)[0].entry.number
+    response = member.get(f"{EXPORT}csv?release={row}")
+    assert response.headers["Content-Disposition"] == f'attachment; filename="small-{row}.csv"'
+    assert member.get(f"{EXPORT}csv?release=77").status_code == 404
+    assert member.get(f"{EXPORT}xlsx").status_code == 404
+
+
+@pytest.mark.parametrize("suffix", ["sav", "csv", "parquet", "json"])
+def test_nothing_published_makes_a_file_without_lines(member: Client, plan: Plan, suffix: str) -> None:
+    answer(plan, 40)
+    response = member.get(f"{EXPORT}{suffix}")
+    assert response.status_code == 200
+    if suffix == "json":
+        assert json.loads(response.content)["rows"] == []
+
+
+def test_files_are_for_those_who_may_read(client: Client, outsider: Client, published: Plan) -> None:
+    assert outsider.get(f"{EXPORT}csv").status_code == 404
+    client.logout()
+    assert client.get(f"{EXPORT}csv").headers["Location"].startswith("/accounts/login/")
+    assert client.get("/results/small/export.csv").status_code == 404
+
+
+def test_public_files_are_for_everyone_and_set_no_cookie(client: Client, db: None) -> None:
+    plan = open_small(results="public")
+    answer(plan)
+    publish(plan)
+    response = client.get("/results/small/export.csv")
+    assert response.status_code == 200
+    assert not response.cookies
+
+
+def test_no_line_of_a_note_is_longer_than_spss_holds_in_any_language() -> None:
+    text = "回答在发送之前由受访者的浏览器按概率改变。" * 12 + "\n\n" + "word " * 100
+    found = notes(text)
+    assert max(len(line.encode()) for line in found) <= NOTE
+    assert "".join("".join(found).split()) == "".join(text.split())
+
+
+def test_long_choices_are_cut_to_whole_letters(member: Client, db: None) -> None:
+    from surveys.dashboard.exports import _cut
+
+    cut = _cut("选" * 100)
+    assert len(cut.encode()) <= LONGEST_VALUE_LABEL
+    assert cut == "选" * 39 + "…"
+
+
+def test_lines_of_a_note_are_filled_and_no_word_stands_alone() -> None:
+    text = "the answers were changed by chance with ε = 1 an answer, so that nobody can tell; " * 8
+    found = notes(text)
+    assert all(len(line.encode()) > NOTE - 12 for line in found[:-1])
+    assert " ".join(found).split() == text.split()
+
+
+def test_charges_are_numbers_in_spss(member: Client, published: Plan, tmp_path: Path) -> None:
+    frame, meta = read_sav(member, tmp_path)
+    assert set(frame["charge_epsilon"]) == {0.75}
+    assert meta.variable_measure["charge_rho"] == "scale"
+
+
+def test_a_value_that_is_a_word_stands_in_its_line() -> None:
+    from surveys.dashboard.lines import _of_row
+
+    line = _of_row({"caption": "Most common"}, {"label": "1.", "value": "Some college", "unit": ""})
+    assert line["label"] == "1.: Some college"
+    assert line["estimate"] is None
+    assert _of_row({"caption": "Mean"}, {"label": "Mean", "value": 3, "unit": ""})["label"] == "Mean"
+
+
+def test_a_mean_of_months_says_which_month_it_is() -> None:
+    from surveys.dashboard.lines import _mean
+
+    assert _mean({"estimate": 24273.9}, {"is_month": True}).endswith("October 2022")
+    assert _mean({"estimate": 6.7}, {}) == "mean"

@@ -1,0 +1,81 @@
+"""Numbers, months, several ticks and matrices: what the demo study of every kind publishes, as pages show it."""
+
+import pytest
+
+from surveys.dashboard.lines import lines_of
+from surveys.dashboard.measured import Measured, month
+from surveys.dashboard.results import Result, blocks_of, results_of
+from surveys.releases import queries as releases
+from surveys.releases.models import Release, Step
+from tests.surveys.dashboard.every import publish_every_kind
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def made() -> Release | Step:
+    plan = publish_every_kind()
+    return releases.by_rule_of(plan.study)[0]
+
+
+def of(made: Release | Step, kind: str, wanted: str = "") -> Result | Measured:
+    return next(
+        each
+        for each in results_of(made)
+        if each.question["kind"] == kind and each.question.get("wanted", "") in (wanted, each.question.get("wanted"))
+    )
+
+
+def test_months_are_counted_from_year_0_and_rounded_down() -> None:
+    assert month(2021 * 12 + 2) == "March 2021"
+    assert month(2021 * 12 + 2.9) == "March 2021"
+
+
+def test_every_kind_of_question_has_its_picture(made: Release | Step) -> None:
+    kinds = [each.question["kind"] for each in results_of(made)]
+    assert kinds == [question["kind"] for question in made.request.plan.content["questions"]]
+    for each in results_of(made):
+        if isinstance(each, Measured):
+            assert each.mean is not None or each.columns
+        else:
+            assert len(each.rows) == len(each.question["choices"])
+
+
+def test_a_mean_is_the_published_one_with_bars_within_one_another(made: Release | Step) -> None:
+    found = next(each for each in results_of(made) if isinstance(each, Measured) and each.ruler and not each.columns)
+    part = next(each for each in made.numbers["questions"] if each["name"] == found.question["name"])
+    assert found.mean is not None
+    assert float(found.mean.value.replace("−", "-")) == pytest.approx(part["mean"]["estimate"], abs=0.06)
+    widths = [float(bar.width[:-1]) for bar in found.mean.bars]
+    assert widths == sorted(widths, reverse=True)
+
+
+def test_statements_of_one_group_are_one_chart_on_one_scale(made: Release | Step) -> None:
+    (matrix,) = [block for block in blocks_of(results_of(made)) if block.is_matrix]
+    assert len(matrix.results) > 1
+    assert {result.axis for result in matrix.results if isinstance(result, Result)} == {matrix.axis}
+
+
+def test_shares_of_several_ticks_are_not_made_to_add_up(made: Release | Step) -> None:
+    found = of(made, "multiple")
+    assert isinstance(found, Result)
+    assert found.is_multiple
+    own, other = float(found.own), float(found.other)
+    assert found.contrast == pytest.approx((own - other) / len(found.rows), rel=1e-4)
+
+
+def test_who_was_not_asked_is_shown_as_such_and_left_out_of_shares_among_those_asked(made: Release | Step) -> None:
+    found = next(each for each in results_of(made) if isinstance(each, Result) and each.has_not_asked)
+    assert [row.choice for row in found.rows if row.is_not_asked] == [found.question["choices"][-1]]
+    assert [part.choice for part in found.among_asked] == [row.choice for row in found.rows[:-1]]
+    for part in found.among_asked:
+        assert 0 <= float(part.low) <= float(part.high) <= 100
+
+
+def test_files_have_a_line_for_every_option_range_quartile_and_mean(made: Release | Step) -> None:
+    lines = lines_of(releases.publications_of(made.request.plan.study))
+    for part in made.numbers["questions"]:
+        own = [line for line in lines if line.question == part["name"]]
+        expected = len(part.get("choices", part.get("ranges", ()))) + len(part.get("quartiles", ())) + ("mean" in part)
+        assert len(own) == expected > 0
+        assert all(line.low <= line.estimate + 1e-9 and line.estimate <= line.high + 1e-9 for line in own)  # type: ignore[operator]

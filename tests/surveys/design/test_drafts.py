@@ -1,0 +1,124 @@
+"""A draft is edited whole or not at all, within the site's limits, and never once it is open."""
+
+from decimal import Decimal
+from io import BytesIO
+
+import pytest
+from PIL import Image
+
+from surveys.design import pictures, services
+from surveys.design.models import Picture, Question
+from surveys.ledger.models import Entry
+from tests.conftest import QUESTIONS
+
+TEXTS = {"title": "Exam honesty", "organisation": "Brightwater College", "purpose": "To learn.", "contact": "a@b.org"}
+
+
+@pytest.fixture
+def draft(db):
+    return services.new_draft(texts=TEXTS, questions=QUESTIONS)
+
+
+@pytest.fixture
+def by(now):
+    return {"who": "ada", "now": now}
+
+
+def test_a_draft_begins_within_the_sites_limits(db, now):
+    limits = {"epsilon_floor": Decimal("0.1"), "epsilon_ceiling": Decimal("0.5"), "cap_ceiling": Decimal(1)}
+    services.set_site_limits(**limits, who="root", why="a rule", now=now)
+    study = services.new_draft(texts=TEXTS, questions=QUESTIONS)
+    assert (study.cap, study.release_epsilon) == (1, 1)
+    assert {question.epsilon for question in study.questions.all()} == {Decimal("0.5")}
+
+
+def test_epsilons_are_set_all_or_none(draft, by):
+    wanted = {"copied": Decimal("0.5"), "fair": Decimal(9)}
+    with pytest.raises(services.Refused, match="fair"):
+        services.set_protections(study_id=draft.pk, epsilons=wanted, why="planned", **by)
+    assert draft.questions.get(name="copied").epsilon == 1
+    assert not Entry.objects.exists()
+    services.set_protections(study_id=draft.pk, epsilons={"copied": Decimal("0.5")}, expected=800, why="planned", **by)
+    row = Entry.objects.get()
+    assert (row.who, row.why, row.new) == ("ada", "planned", "0.5, changed on the device")
+    draft.refresh_from_db()
+    assert draft.expected == 800
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda study, by: services.add_questions(study_id=study.pk, questions=QUESTIONS, **by),
+        lambda study, by: services.move_question(study_id=study.pk, name="fair", by=-1, **by),
+        lambda study, by: services.delete_question(study_id=study.pk, name="fair", **by),
+        lambda study, by: services.duplicate_question(study_id=study.pk, name="fair", **by),
+        lambda study, by: services.save_question(question=study.questions.get(name="fair"), **by),
+        lambda study, by: services.save_study(study=study, fields=["title"], **by),
+        lambda study, by: services.save_translation(study_id=study.pk, language="zh-hans", content={}, **by),
+        lambda study, by: services.set_protections(study_id=study.pk, epsilons={}, why="", **by),
+    ],
+)
+def test_nothing_of_an_open_wave_is_edited(draft, by, edit):
+    services.open_study(study_id=draft.pk, **by)
+    before = list(Question.objects.values())
+    with pytest.raises(services.CannotOpen):
+        edit(draft, by)
+    assert list(Question.objects.values()) == before
+
+
+def test_a_study_has_at_most_so_many_questions(draft, by):
+    many = [{**QUESTIONS[0], "name": f"more{number}"} for number in range(58)]
+    with pytest.raises(services.Refused, match="at most 60 questions; this one would have 61"):
+        services.add_questions(study_id=draft.pk, questions=many, **by)
+    assert draft.questions.count() == 3
+
+
+def test_answers_that_lose_too_much_together_are_told_before_the_launch(draft, by, today):
+    draft.questions.update(epsilon=Decimal(4))
+    (problem,) = services.problems_of(draft, today)
+    assert "browsers refuse more than 8" in problem.text
+
+
+def test_the_ledgers_words_are_english_whoever_drafts(draft, by):
+    from django.utils import translation
+
+    with translation.override("zh-hans"):
+        services.set_protections(study_id=draft.pk, epsilons={"copied": Decimal(2)}, why="planned", **by)
+    assert Entry.objects.get().what == "exam-honesty: ε of copied"
+
+
+def picture(width, height, mode="RGB", form="PNG"):
+    stream = BytesIO()
+    Image.effect_noise((width, height), 90).convert(mode).save(stream, form)
+    stream.seek(0)
+    return stream
+
+
+def test_a_large_picture_becomes_small_enough_for_a_phone(db):
+    kept = pictures.keep_picture(picture(1300, 400))
+    assert max(kept.width, kept.height) <= pictures.LONGEST_SIDE
+    assert len(kept.content) <= pictures.LARGEST_KEPT
+
+
+def test_the_same_picture_is_kept_once(db):
+    stream = picture(20, 10)
+    first = pictures.keep_picture(stream)
+    stream.seek(0)
+    assert pictures.keep_picture(stream) == first
+    assert Picture.objects.count() == 1
+
+
+def test_a_picture_of_too_many_points_is_refused_before_it_is_drawn(db):
+    stream = BytesIO()
+    Image.new("1", (8_000, 6_000)).save(stream, "PNG")
+    stream.seek(0)
+    with pytest.raises(services.Refused, match="40 million points"):
+        pictures.keep_picture(stream)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"<svg xmlns='http://www.w3.org/2000/svg'/>", b"\x89PNG\r\n\x1a\n" + b"\0" * 40]
+)
+def test_what_is_no_picture_is_refused(db, content):
+    with pytest.raises(services.Refused, match="no picture"):
+        pictures.keep_picture(BytesIO(content))

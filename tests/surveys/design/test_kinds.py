@@ -1,0 +1,176 @@
+"""What a Plan says of each kind of question, and what no Plan can hold: the reason, and what to do instead."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.utils import translation
+
+from surveys.design import documents, services
+from surveys.design.models import Picture, Question, Study
+from surveys.design.queries import at_most_of_hundred, odds_of, of_hundred
+from tests.conftest import QUESTIONS, STUDY
+from tests.surveys.design.kinds import draft, question
+
+YEARS = {"least": 0, "most": 100}
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "free text": ({"kind": "text"}, "Free text cannot be protected: .*Offer choices instead"),
+    "free text as given": (
+        {"kind": "text", "protection": "publication"},
+        "a sentence can name a person.*Offer choices",
+    ),
+    "ticks as given": (
+        {"kind": "multiple", "choices": "a\nb", "protection": "publication"},
+        "ask one yes or no question",
+    ),
+    "a month as given": ({"kind": "month", **YEARS, "protection": "publication"}, "ask for the year as a number"),
+    "one option": ({"kind": "multiple", "choices": "a"}, "choices must be 2 to 50, one a line, got 1"),
+    "a number without bounds": ({"kind": "number"}, "needs its least and its greatest value"),
+    "a number to decline": ({"kind": "number", **YEARS, "may_decline": True}, "offer ranges as the choices"),
+    "a number that depends": ({"kind": "number", **YEARS, "asked_if": "q0"}, "Ask everybody, or offer ranges"),
+    "a number with choices": ({"kind": "number", **YEARS, "choices": "a\nb"}, "a number has no choices"),
+    "too many steps": ({"kind": "number", "least": 0, "most": 10_001}, "at most 10,000 steps.*ask in a larger unit"),
+    "months of no year": ({"kind": "month", "least": 11, "most": 100}, "from January of year 1"),
+    "a median": ({"kind": "number", **YEARS, "wanted": "median"}, "the mean or the distribution"),
+    "a matrix of yes and no": ({"kind": "yes_no", "group": "m1"}, "Only scales of agreement can stand in one matrix"),
+}
+
+
+@pytest.mark.parametrize(("fields", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_no_plan_can_hold_is_refused_with_the_reason_and_what_to_do_instead(fields, message):
+    with pytest.raises(ValueError, match=message):
+        documents.check(draft(**fields))
+
+
+@pytest.mark.django_db
+def test_a_question_sent_as_given_cannot_depend_on_one_that_is_not_for_not_being_asked_would_tell():
+    given = {**QUESTIONS[2], "protection": "publication", "asked_if": "copied", "asked_if_answers": [1]}
+    made = services.draft_study(study=STUDY, questions=[QUESTIONS[0], given])
+    with pytest.raises(ValueError, match=r"Not asked.*would tell.*Change this question on the device too"):
+        documents.compose(made)
+    made.questions.filter(name="copied").update(protection="publication")
+    documents.verify(documents.compose(Study.objects.get(pk=made.pk)))
+
+
+def test_several_ticks_have_an_option_for_declining_and_one_for_not_being_asked():
+    content = question("multiple", choices="a\nb", may_decline=True, asked_if="q0", asked_if_answers=[1])
+    assert content["choices"] == ["a", "b", "Prefer not to say", "Not asked"]
+    assert content["channel"]["options"] == 4
+    assert (content["decline"], content["skipped"]) == (1, 1)
+    assert content["asked_if"] == {"answers": [1], "question": "q0"}
+
+
+def test_a_number_whose_mean_is_wanted_has_a_grid_and_a_decoder():
+    content = question("number", least=-5, most=95, unit="hours", wanted="mean")
+    assert content["channel"].keys() == {"decoder", "grid", "kind", "scale", "weights"}
+    assert (content["channel"]["grid"][0], content["channel"]["grid"][-1]) == (0, 100)
+    assert (content["least"], content["most"], content["unit"], content["choices"]) == (-5, 95, "hours", [])
+
+
+@pytest.mark.parametrize(("most", "bins"), [(1, 2), (9, 10), (15, 16), (1000, 16)])
+def test_a_number_whose_spread_is_wanted_has_as_many_bins_as_answers_can_tell_apart(most, bins):
+    content = question("number", least=0, most=most, wanted="distribution")
+    assert (content["bins"], content["channel"]["kind"], len(content["channel"]["weights"])) == (bins, "table", bins)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("expected", "bins"), [(100, 8), (1_500, 16), (8_000, 32), (40_000, 64)])
+def test_more_answers_tell_more_bins_apart(expected, bins):
+    study = Study.objects.create(**STUDY, expected=expected)
+    assert documents.content_of(draft("number", study=study, **YEARS, wanted="distribution"))["bins"] == bins
+
+
+def test_parts_that_a_question_does_not_use_are_not_in_its_plan():
+    assert question("yes_no").keys() == {
+        "channel", "choices", "decline", "help", "kind", "label", "loss", "name", "protection", "text"
+    }  # fmt: skip
+
+
+@pytest.mark.django_db
+def test_a_plan_of_every_part_is_sound_and_says_them():
+    made = services.draft_study(
+        study={**STUDY, "layout": "page"},
+        questions=[
+            QUESTIONS[0],
+            {**QUESTIONS[2], "asked_if": "copied", "asked_if_answers": [1]},
+            {"name": "r1", "kind": "likert", "text": "A", "label": "A", "group": "m1", "group_text": "Agree?"},
+            {"name": "r2", "kind": "likert", "text": "B", "label": "B", "group": "m1", "group_text": "Agree?"},
+        ],
+    )
+    picture = Picture.objects.create(sha256="a" * 64, media_type="image/png", width=3, height=2, content=b"x")
+    made.questions.filter(name="copied").update(picture=picture, picture_text="A desk.")
+    content = documents.compose(made)
+    documents.verify(content)
+    first, second, third, _ = content["questions"]
+    assert content["layout"] == "page"
+    assert first["picture"] == {"sha256": "a" * 64, "type": "image/png", "width": 3, "height": 2, "text": "A desk."}
+    assert second["choices"][-2:] == ["Prefer not to say", "Not asked"]
+    assert third["group"] == {"name": "m1", "text": "Agree?"}
+
+
+@pytest.mark.django_db
+def test_a_plan_holds_its_texts_in_every_language_with_each_ones_own_usual_words(now):
+    questions = [QUESTIONS[0], {**QUESTIONS[2], "asked_if": "copied", "asked_if_answers": [1]}]
+    made = services.draft_study(study=STUDY, questions=questions)
+    texts = {"title": "诚信", "questions": {"often": {"text": "多久", "choices": ["从不", "一次", "经常"]}}}
+    services.save_translation(study_id=made.pk, language="zh-hans", content=texts, who="ada", now=now)
+    content = documents.compose(Study.objects.get(pk=made.pk))
+    documents.verify(content)
+    assert content["translations"]["zh-hans"] == {
+        "title": "诚信",
+        "questions": {
+            "copied": {"choices": ["否", "是"]},
+            "often": {"text": "多久", "choices": ["从不", "一次", "经常", "不愿回答", "未问及"]},
+        },
+    }
+
+
+@pytest.mark.django_db
+def test_a_study_in_chinese_has_its_usual_words_in_chinese():
+    study = Study.objects.create(**{**STUDY, "language": "zh-hans"})
+    asked = Question(study=study, name="q1", kind="yes_no", may_decline=True, asked_if="q0", text="?", label="?")
+    assert asked.options == ["否", "是", "不愿回答", "未问及"]
+
+
+@pytest.mark.django_db
+def test_numbers_that_devices_change_are_published_by_a_rule_and_those_sent_as_given_are_not():
+    number = {"name": "hours", "kind": "number", "text": "?", "label": "?", "least": 0, "most": 40}
+    made = services.draft_study(study=STUDY, questions=[number])
+    documents.verify(documents.compose(made))
+    made.questions.update(protection="publication")
+    with pytest.raises(ValueError, match="published only as a researcher asks"):
+        documents.compose(Study.objects.get(pk=made.pk))
+
+
+def test_months_are_said_in_the_reader_s_language():
+    assert documents.said_month(12 * 2021 + 2) == "March 2021"
+    assert documents.said_month(12 * 2021 + 2.9) == "March 2021"
+    with translation.override("zh-hans"):
+        assert "2021" in documents.said_month(12 * 2021)
+
+
+def test_odds_of_ticks_are_those_of_one_option_and_numbers_have_none():
+    ticks = odds_of(question("multiple", choices="a\nb\nc", epsilon=Decimal(1)))
+    assert len(ticks) == 3
+    assert (ticks[0].own_of_hundred, ticks[0].rest_of_hundred, ticks[0].luck_of_hundred, ticks[0].options) == (
+        73,
+        27,
+        50,
+        3,
+    )
+    assert odds_of(question("number", **YEARS)) == []
+    assert odds_of(question("month", least=24_000, most=24_100, wanted="distribution")) == []
+
+
+def test_at_most_rounds_up_and_odds_round_to_the_nearest():
+    e = Decimal(1).exp()
+    share = e / (1 + e)
+    assert (of_hundred(_exact(share)), at_most_of_hundred(_exact(share))) == (73, 74)
+    assert at_most_of_hundred(_exact(Decimal("0.75"))) == 75
+    assert at_most_of_hundred(_exact(Decimal("0.7500001"))) == 76
+
+
+def _exact(share: Decimal) -> Any:
+    from fractions import Fraction
+
+    return Fraction(share)

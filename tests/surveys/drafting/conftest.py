@@ -1,0 +1,48 @@
+"""A researcher without any study, and one with a small draft."""
+
+import pytest
+from django.test import Client
+
+from surveys.design import services as design
+from surveys.people import services as people
+from surveys.people.models import Role
+
+TEXTS = {
+    "title": "Exam honesty",
+    "organisation": "Brightwater College",
+    "purpose": "To learn how common copying is.",
+    "contact": "asks@example.org",
+    "language": "en",
+}
+COPIED = {"name": "copied", "kind": "yes_no", "text": "Have you copied in an exam?", "label": "Copied"}
+OFTEN = {"name": "often", "kind": "single", "text": "How often?", "label": "How often", "choices": "Once\nTwice\nMore"}
+FAIR = {"name": "fair", "kind": "likert", "text": "Exams here are fair.", "label": "Fair"}
+
+
+def client_of(username, role=None, study=None):
+    user = people.ensure_user(username=username, password="demo-researcher")
+    if role is not None:
+        people.share(study=study, user=user, role=role)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def ada(db):
+    return client_of("ada")
+
+
+@pytest.fixture
+def draft(db):
+    return design.new_draft(texts=TEXTS, questions=[COPIED, OFTEN, FAIR])
+
+
+@pytest.fixture
+def owner(draft):
+    return client_of("olga", Role.OWNER, draft)
+
+
+@pytest.fixture
+def editor(draft):
+    return client_of("eva", Role.EDITOR, draft)

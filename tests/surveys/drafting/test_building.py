@@ -1,0 +1,210 @@
+"""From a blank account to a draft, and from a draft to an open wave."""
+
+from io import BytesIO
+
+import pytest
+from PIL import Image
+
+from surveys.design import services as design
+from surveys.design.models import Question, Study
+from surveys.ledger.models import Entry
+from surveys.people.models import Role
+from tests.surveys.drafting.conftest import COPIED, TEXTS, client_of
+
+
+def names(study):
+    return list(Question.objects.filter(study=study).values_list("name", flat=True))
+
+
+def test_who_begins_a_study_owns_it_and_an_untaken_address_is_found(ada):
+    for expected in ("exam-honesty", "exam-honesty-2"):
+        answer = ada.post("/studies/new/", {**TEXTS, "way": "blank"})
+        assert answer["Location"] == f"/studies/{expected}/build/"
+        assert ada.get(answer["Location"]).status_code == 200
+    assert Study.objects.get(slug="exam-honesty").memberships.get().role == Role.OWNER
+
+
+def test_a_study_is_never_called_what_a_page_of_the_site_is(ada):
+    assert ada.post("/studies/new/", {**TEXTS, "title": "New"})["Location"] == "/studies/new-2/build/"
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_every_question_of_the_library_is_fit_to_be_asked(ada, language):
+    from surveys.drafting import library
+
+    fields = {**TEXTS, "language": language, "way": "template", "template": list(library.BY_NAME)}
+    assert ada.post("/studies/new/", fields).status_code == 302
+    study = Study.objects.get()
+    assert study.questions.count() == len(library.BY_NAME)
+    assert [design.problem_of(question) for question in study.questions.all()] == [""] * len(library.BY_NAME)
+
+
+def test_what_was_typed_stays_when_something_is_missing(ada):
+    answer = ada.post("/studies/new/", {**TEXTS, "contact": "nobody", "way": "blank"})
+    page = answer.content.decode()
+    assert answer.status_code == 400
+    assert 'value="Exam honesty"' in page
+    assert 'aria-invalid="true"' in page
+    assert 'id="id_contact_error"' in page
+    assert not Study.objects.exists()
+
+
+def test_a_stranger_finds_no_draft_and_a_reader_is_told_what_is_needed(draft, ada):
+    for address in ("build/", "build/add/", "preview/", "preview/plan", "launch/", "build/form.xlsx"):
+        assert ada.get(f"/studies/{draft.slug}/{address}").status_code == 404
+    reader = client_of("rita", Role.READER, draft)
+    assert reader.get(f"/studies/{draft.slug}/build/texts/").status_code == 403
+    assert reader.post(f"/studies/{draft.slug}/build/questions/copied/delete/").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("name", "act", "order"),
+    [
+        ("often", "up", ["often", "copied", "fair"]),
+        ("often", "down", ["copied", "fair", "often"]),
+        ("copied", "up", ["copied", "often", "fair"]),
+    ],
+)
+def test_questions_move_one_place_and_the_focus_stays(editor, draft, name, act, order):
+    answer = editor.post(f"/studies/{draft.slug}/build/questions/{name}/{act}/")
+    assert names(draft) == order
+    assert answer["Location"].endswith(f"#{act}-{name}")
+    page = editor.get(answer["Location"]).content.decode()
+    button = page[page.index(f'id="{act}-{name}"') :]
+    assert "autofocus" in button[: button.index(">")]
+
+
+def test_an_order_that_forgets_a_question_moves_none(editor, draft):
+    answer = editor.post(f"/studies/{draft.slug}/build/order/", {"names": "fair,copied"})
+    assert answer.status_code == 409
+    assert names(draft) == ["copied", "often", "fair"]
+
+
+def test_a_deleted_question_comes_back_as_it_was(editor, draft):
+    before = Question.objects.filter(study=draft, name="often").values().get()
+    editor.post(f"/studies/{draft.slug}/build/questions/often/delete/")
+    assert names(draft) == ["copied", "fair"]
+    assert "was deleted" in editor.get(f"/studies/{draft.slug}/build/").content.decode()
+    editor.post(f"/studies/{draft.slug}/build/undo/")
+    after = Question.objects.filter(study=draft, name="often").values().get()
+    assert {**before, "id": 0} == {**after, "id": 0}
+    assert names(draft) == ["copied", "often", "fair"]
+
+
+def test_a_copy_stands_right_after_its_question(editor, draft):
+    editor.post(f"/studies/{draft.slug}/build/questions/copied/duplicate/")
+    assert names(draft) == ["copied", "q4", "often", "fair"]
+
+
+def test_what_touches_epsilon_is_a_row_of_the_ledger_with_who_did_it(editor, draft):
+    editor.post(f"/studies/{draft.slug}/build/questions/copied/", form_of(draft, "copied", epsilon="0.5"))
+    row = Entry.objects.latest("pk")
+    assert (row.who, row.old[:1], row.new[:3]) == ("eva", "1", "0.5")
+
+
+def form_of(study, key, **changed):
+    question = study.questions.get(name=key)
+    fields = ("kind", "text", "help", "choices", "protection", "epsilon", "label", "name", "unit", "wanted", "asked_if")
+    return {field: getattr(question, field) for field in fields} | changed
+
+
+@pytest.mark.parametrize(
+    ("changed", "field"),
+    [
+        ({"epsilon": "9"}, "epsilon"),
+        ({"kind": "single", "choices": "One"}, "choices"),
+        ({"name": "often"}, "name"),
+        ({"name": "Copied it"}, "name"),
+        ({"kind": "number", "least": "", "most": ""}, "least"),
+        ({"text": ""}, "text"),
+    ],
+)
+def test_an_error_stands_at_its_field_and_nothing_is_saved(editor, draft, changed, field):
+    answer = editor.post(f"/studies/{draft.slug}/build/questions/copied/", form_of(draft, "copied", **changed))
+    assert answer.status_code == 400
+    assert f'id="id_{field}_error"' in answer.content.decode()
+    assert draft.questions.get(name="copied").text == COPIED["text"]
+
+
+def test_a_new_key_takes_its_conditions_along(editor, draft):
+    often = form_of(draft, "often", condition="copied:1")
+    assert editor.post(f"/studies/{draft.slug}/build/questions/often/", often).status_code == 302
+    editor.post(f"/studies/{draft.slug}/build/questions/copied/", form_of(draft, "copied", name="cheated"))
+    often = draft.questions.get(name="often")
+    assert (often.asked_if, often.asked_if_answers) == ("cheated", [1])
+
+
+def test_a_question_before_its_condition_keeps_the_draft_from_opening(editor, draft, today):
+    editor.post(f"/studies/{draft.slug}/build/questions/often/", form_of(draft, "often", condition="copied:1"))
+    editor.post(f"/studies/{draft.slug}/build/questions/often/up/")
+    assert design.problems_of(draft, today) != []
+
+
+def test_the_odds_of_what_is_typed_are_told_and_nothing_is_saved(editor, draft):
+    typed = {"kind": "yes_no", "epsilon": "1", "protection": "device"}
+    answer = editor.post(f"/studies/{draft.slug}/build/odds/", typed)
+    assert "73" in answer.content.decode()
+    assert names(draft) == ["copied", "often", "fair"]
+
+
+def test_a_picture_needs_its_words_and_keeps_only_its_pixels(editor, draft):
+    from io import BytesIO
+
+    from django.core.files.uploadedfile import SimpleUploadedFile
+    from PIL import Image
+
+    def upload():
+        stream = BytesIO()
+        exif = Image.Exif()
+        exif[0x010E] = "taken at home"
+        Image.new("RGB", (1600, 400), "#a9591f").save(stream, "JPEG", exif=exif, comment=b"secret")
+        return SimpleUploadedFile("photo.jpg", stream.getvalue(), "image/jpeg")
+
+    address = f"/studies/{draft.slug}/build/questions/copied/"
+    refused = editor.post(address, form_of(draft, "copied") | {"picture_file": upload()})
+    assert 'id="id_picture_text_error"' in refused.content.decode()
+    editor.post(address, form_of(draft, "copied") | {"picture_file": upload(), "picture_text": "A brown board"})
+    picture = draft.questions.get(name="copied").picture
+    assert (picture.width, picture.height) == (1200, 300)
+    assert b"secret" not in bytes(picture.content)
+    assert b"taken at home" not in bytes(picture.content)
+    wrong = SimpleUploadedFile("photo.png", b"<svg/>", "image/png")
+    assert editor.post(address, form_of(draft, "copied") | {"picture_file": wrong}).status_code == 400
+
+
+def test_only_the_preview_may_stand_in_a_frame_and_only_in_our_own(editor, draft):
+    preview, page = (editor.get(f"/studies/{draft.slug}/{name}/") for name in ("preview", "build"))
+    assert preview["X-Frame-Options"] == "SAMEORIGIN"
+    assert "frame-ancestors 'self'" in preview["Content-Security-Policy"]
+    assert page["X-Frame-Options"] == "DENY"
+    assert "frame-ancestors 'none'" in page["Content-Security-Policy"]
+
+
+def test_the_preview_asks_what_is_fit_and_leaves_out_what_is_not(editor, draft):
+    draft.questions.filter(name="often").update(choices="One")
+    plan = editor.get(f"/studies/{draft.slug}/preview/plan").json()
+    assert [question["name"] for question in plan["questions"]] == ["copied", "fair"]
+
+
+@pytest.mark.parametrize("act", ["up", "duplicate", "delete"])
+def test_a_question_that_somebody_else_deleted_meanwhile_is_not_found(editor, draft, act, monkeypatch):
+    for name in ("move_question", "duplicate_question", "delete_question"):
+        monkeypatch.setattr(design, name, deleting_first(getattr(design, name)))
+    assert editor.post(f"/studies/{draft.slug}/build/questions/often/{act}/").status_code == 404
+
+
+def deleting_first(does):
+    def act(**fields):
+        Question.objects.filter(name=fields["name"]).delete()
+        return does(**fields)
+
+    return act
+
+
+@pytest.mark.parametrize("kept", ["WEBP", "JPEG"])
+def test_a_picture_with_a_damaged_note_of_its_camera_is_still_a_picture(db, kept):
+    note, stream = Image.Exif(), BytesIO()
+    note[0x0112] = 6
+    Image.new("RGB", (40, 30)).save(stream, kept, exif=note)
+    damaged = stream.getvalue().replace(b"MM\x00*", b"MM\x00\xff")
+    assert design.keep_picture(BytesIO(damaged)).width in (30, 40)

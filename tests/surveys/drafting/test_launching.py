@@ -1,0 +1,93 @@
+"""What becomes fixed is shown first; what was looked at is what opens; nothing incomplete does."""
+
+import re
+from decimal import Decimal
+
+from surveys.design import services as design
+from surveys.design.models import Plan
+from surveys.ledger.models import Entry
+
+
+def page(client, study):
+    return client.get(f"/studies/{study.slug}/launch/").content.decode()
+
+
+def seen(client, study):
+    return re.search(r'name="seen" value="([0-9a-f]*)"', page(client, study))[1]
+
+
+def open_wave(client, study):
+    return client.post(f"/studies/{study.slug}/launch/", {"seen": seen(client, study)})
+
+
+def test_one_button_opens_the_wave_that_was_looked_at(owner, draft):
+    fingerprint = seen(owner, draft)
+    assert open_wave(owner, draft).status_code == 302
+    assert Plan.objects.get().digest == fingerprint
+    assert fingerprint in page(owner, draft)
+    assert Entry.objects.filter(what="opened wave 1").get().who == "olga"
+
+
+def test_what_changed_since_it_was_looked_at_does_not_open(owner, draft):
+    fingerprint = seen(owner, draft)
+    draft.questions.filter(name="copied").update(text="Have you ever copied?")
+    answer = owner.post(f"/studies/{draft.slug}/launch/", {"seen": fingerprint})
+    assert answer.status_code == 409
+    assert "changed since you looked" in answer.content.decode()
+    assert not Plan.objects.exists()
+
+
+def test_an_editor_may_look_and_not_launch(editor, draft):
+    assert "Only an owner" in page(editor, draft)
+    assert editor.post(f"/studies/{draft.slug}/launch/", {"seen": "x"}).status_code == 403
+
+
+def test_a_language_that_is_incomplete_is_refused_by_name(owner, draft):
+    owner.post(f"/studies/{draft.slug}/build/languages/", {"language": "zh-hans"})
+    assert "简体中文 is incomplete" in page(owner, draft)
+    assert owner.post(f"/studies/{draft.slug}/launch/", {"seen": seen(owner, draft)}).status_code == 409
+
+
+def test_a_language_that_is_complete_is_in_the_plan(owner, draft):
+    parts = design.parts(draft, {})
+    typed = {part.key: f"中{number}" for number, part in enumerate(parts)}
+    assert owner.post(f"/studies/{draft.slug}/build/zh-hans/", typed).status_code == 302
+    open_wave(owner, draft)
+    texts = Plan.objects.get().content["translations"]["zh-hans"]
+    assert texts["title"] == "中0"
+    assert texts["questions"]["copied"]["choices"] == ["否", "是"]
+    assert len(texts["questions"]["often"]["choices"]) == 3
+
+
+def test_a_wave_is_closed_only_after_asking_and_the_next_shows_what_changes(owner, draft):
+    open_wave(owner, draft)
+    asked = owner.post(f"/studies/{draft.slug}/launch/close/")
+    assert "cannot be opened again" in asked.content.decode()
+    assert Plan.objects.get().is_open
+    owner.post(f"/studies/{draft.slug}/launch/close/", {"sure": "1"})
+    assert not Plan.objects.get().is_open
+    assert owner.post(f"/studies/{draft.slug}/launch/next/")["Location"] == f"/studies/{draft.slug}/build/"
+    draft.questions.filter(name="copied").update(text="Have you ever copied?", epsilon="0.5")
+    owner.post(f"/studies/{draft.slug}/build/questions/fair/delete/")
+    found = page(owner, draft)
+    assert "<del>Have you copied in an exam?</del>" in found
+    assert "<ins>Have you ever copied?</ins>" in found
+    assert re.search("<del>changed by chance on the device, ε 1.*</del>", found)
+    assert open_wave(owner, draft).status_code == 302
+    assert Plan.objects.filter(wave=2).exists()
+
+
+def test_a_frozen_wave_cannot_be_edited(owner, draft):
+    open_wave(owner, draft)
+    assert "is fixed" in owner.get(f"/studies/{draft.slug}/build/").content.decode()
+    answer = owner.post(f"/studies/{draft.slug}/build/questions/copied/delete/")
+    assert answer.status_code in (302, 409)
+    assert draft.questions.count() == 3
+
+
+def test_epsilon_beyond_the_sites_limits_does_not_open(owner, draft, now):
+    draft.questions.filter(name="copied").update(epsilon="3")
+    limits = {"epsilon_floor": Decimal("0.1"), "epsilon_ceiling": Decimal("2")}
+    design.set_site_limits(**limits, cap_ceiling=Decimal("2"), who="root", why="a rule", now=now)
+    assert "between 0.1 and 2" in page(owner, draft)
+    assert open_wave(owner, draft).status_code == 409

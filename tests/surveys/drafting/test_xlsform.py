@@ -1,0 +1,270 @@
+"""XLSForms come in whole or not at all, and go out so that they come back as they were."""
+
+import struct
+import zipfile
+from io import BytesIO
+
+import pytest
+from openpyxl import Workbook, load_workbook
+from pyxform.xls2xform import convert
+
+from surveys.design import services as design
+from surveys.design.models import Question, Study
+from surveys.drafting import workbooks, xlsform, xlsform_out
+from surveys.drafting.example import example_workbook
+from tests.surveys.drafting.conftest import TEXTS
+
+LISTS = [("yn", "yes", "Yes"), ("yn", "no", "No"), ("abc", "a", "A"), ("abc", "b", "B"), ("abc", "c", "C")]
+KEPT = ("name", "kind", "text", "help", "choices", "may_decline", "least", "most", "wanted", "protection", "epsilon",
+        "group", "group_text", "asked_if", "asked_if_answers", "label", "unit")  # fmt: skip
+
+
+def book(*rows, heads=("type", "name", "label", "relevant", "constraint", "appearance", "parameters"), settings=()):
+    made = Workbook()
+    survey = made.active
+    survey.title = "survey"
+    for row in (heads, *rows):
+        survey.append(row)
+    choices = made.create_sheet("choices")
+    for row in (("list_name", "name", "label"), *LISTS):
+        choices.append(row)
+    for row in settings:
+        (made["settings"] if "settings" in made.sheetnames else made.create_sheet("settings")).append(row)
+    stream = BytesIO()
+    made.save(stream)
+    stream.seek(0)
+    return stream
+
+
+def problems(*rows, **more):
+    found = xlsform.read(book(*rows, **more))
+    assert found.questions == []
+    return [(remark.where, remark.text) for remark in found.problems]
+
+
+def test_every_kind_of_question_is_taken():
+    found = xlsform.read(BytesIO(example_workbook()))
+    assert found.problems == []
+    kinds = [(question["name"], question["kind"]) for question in found.questions]
+    assert kinds == [
+        ("copied", "yes_no"),
+        ("how_often", "single"),
+        ("helped", "multiple"),
+        ("fair", "likert"),
+        ("caught", "likert"),
+        ("hours", "number"),
+        ("began", "month"),
+    ]
+    assert found.questions[1]["asked_if_answers"] == [1]
+    assert found.translations["zh-hans"]["questions"]["copied"]["text"].startswith("您是否曾")
+
+
+def test_an_export_is_a_form_for_pyxform_too_and_epsilon_survives(draft):
+    exported = xlsform_out.workbook_of(draft)
+    form = convert(xlsform=exported, pretty_print=False)
+    assert "Have you copied in an exam?" in form.xform
+    heads = [cell.value for cell in load_workbook(BytesIO(exported))["survey"][1]]
+    assert {"rr::epsilon", "rr::protection"} <= set(heads)
+
+
+def test_a_draft_comes_back_as_it_was(db):
+    found = xlsform.read(BytesIO(example_workbook()))
+    first = design.new_draft(texts=TEXTS, questions=found.questions)
+    again = xlsform.read(BytesIO(xlsform_out.workbook_of(first)))
+    assert again.problems == []
+    second = design.new_draft(texts=TEXTS, questions=again.questions)
+    one, two = (list(Question.objects.filter(study=study).values(*KEPT)) for study in (first, second))
+    assert one == two
+
+
+def test_a_label_that_looks_like_a_formula_leaves_as_a_text(db):
+    study = design.new_draft(
+        texts=TEXTS, questions=[{"kind": "yes_no", "text": "=HYPERLINK(1)", "label": "=1+1", "name": "q1"}]
+    )
+    sheet = load_workbook(BytesIO(xlsform_out.workbook_of(study)))["survey"]
+    assert {cell.data_type for row in sheet.iter_rows() for cell in row if cell.value} == {"s"}
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "says"),
+    [
+        (("text", "q", "Say it"), "type", "own words cannot be protected"),
+        (("geopoint", "q", "Where?"), "type", "place tells who answered"),
+        (("decimal", "q", "How much?"), "type", "whole"),
+        (("calculate", "q", ""), "type", "computed"),
+        (("begin repeat", "q", "Again"), "type", "not repeated"),
+        (("select_one abc or_other", "q", "Which?"), "type", "Something else"),
+        (("select_one nothing", "q", "Which?"), "type", "no list “nothing”"),
+        (("integer", "q", "How many?"), "constraint", "least and its greatest"),
+        (("integer", "q", "How many?", "", ". >= 5 and . <= 5"), "constraint", "least and its greatest"),
+        (("date", "q", "When?"), "type", "too exact"),
+        (("range", "q", "How many?", "", "", "", "start=0 end=1 step=0.1"), "parameters", "step of 1"),
+        (("select_one abc", "q", ""), "label", "no text"),
+        (("select_one abc", "q", "Which?", "${age} > 18"), "relevant", "Only ${question}"),
+        (("select_one abc", "q", "Which?", "${later} = 'yes'"), "relevant", "no earlier question"),
+        (("strange thing", "q", "What?"), "type", "cannot be asked here"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_with_its_row_and_column(row, column, says):
+    found = problems(("select_one yn", "first", "First?"), row)
+    where, text = found[0]
+    assert where == f"sheet “survey”, row 3, column “{column}”"
+    assert says in text
+
+
+def test_all_problems_are_told_at_once():
+    assert len(problems(("text", "a", "A"), ("geopoint", "b", "B"), ("integer", "c", "C"))) == 3
+
+
+def test_what_only_decorates_is_left_out_and_said():
+    rows = (("start", "start", ""), ("note", "n", "Think back."), ("select_one yn", "q", "Did you?"))
+    found = xlsform.read(book(*rows))
+    assert found.problems == []
+    assert found.questions[0]["help"] == "Think back."
+    assert [remark.where for remark in found.remarks] == [
+        "sheet “survey”, row 2, column “type”",
+        "sheet “survey”, row 3, column “type”",
+    ]
+
+
+def test_groups_give_their_condition_to_their_questions_and_tables_become_matrices():
+    rows = (
+        ("select_one yn", "first", "First?"),
+        ("begin group", "g", "", "${first} = 'yes'"),
+        ("begin group", "m", "How much?", "", "", "table-list"),
+        ("select_one abc", "one", "One"),
+        ("select_one abc", "two", "Two"),
+        ("end group",),
+        ("end group",),
+    )
+    _first, *rest = xlsform.read(book(*rows)).questions
+    assert {(each["kind"], each["group"], each["group_text"], each["asked_if"]) for each in rest} == {
+        ("likert", "m", "How much?", "first")
+    }
+
+
+@pytest.mark.parametrize("epsilon", ["-1", "0", "nan", "inf", "1e9", "much", "8.5"])
+def test_an_epsilon_that_is_none_is_refused(epsilon):
+    heads = ("type", "name", "label", "rr::epsilon")
+    assert "ε must be" in problems(("select_one yn", "q", "Did you?", epsilon), heads=heads)[0][1]
+
+
+def test_epsilon_is_read_from_a_column_of_bind_too():
+    heads = ("type", "name", "label", "bind::rr:epsilon")
+    found = xlsform.read(book(("select_one yn", "q", "Did you?", "0.5"), heads=heads))
+    assert str(found.questions[0]["epsilon"]) == "0.5"
+
+
+def test_a_form_in_other_languages_only_is_refused():
+    heads = ("type", "name", "label::Français (fr)")
+    assert "English and Simplified Chinese" in problems(("select_one yn", "q", "Oui?"), heads=heads)[0][1]
+
+
+def archive(**parts):
+    stream = BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, content in parts.items():
+            made.writestr(name.replace("__", "/") + ".xml", content)
+    stream.seek(0)
+    return stream
+
+
+def with_part(name, change):
+    """Return a good workbook one part of which is changed."""
+    stream = BytesIO()
+    with zipfile.ZipFile(book(("select_one yn", "q", "Did you?"))) as good, zipfile.ZipFile(stream, "w") as made:
+        for part in good.namelist():
+            content = good.read(part)
+            made.writestr(part, change(content) if part == name else content)
+    stream.seek(0)
+    return stream
+
+
+ENTITY = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
+PADDED = b"<!--" + b"x" * 5000 + b"-->" + ENTITY.partition(b"?>")[2]
+
+
+@pytest.mark.parametrize(
+    ("hostile", "says"),
+    [
+        (lambda: BytesIO(b"not a workbook"), "no workbook"),
+        (lambda: BytesIO(b""), "no workbook"),
+        (lambda: BytesIO(b"PK\x03\x04 cut short"), "damaged"),
+        (lambda: BytesIO(b"\xd0\xcf\x11\xe0" + b"\0" * 600), "damaged"),
+        (lambda: BytesIO(b"P" * (workbooks.LARGEST_FILE + 1)), "larger than 2 MB"),
+        (lambda: archive(xl__workbook=b"\0" * (21 * 2**20)), "unpacks to more"),
+        (lambda: archive(**{f"x{number}": b"" for number in range(400)}), "unpacks to more"),
+        (lambda: archive(other=b"<x/>"), "damaged"),
+        (lambda: with_part("xl/styles.xml", lambda old: old + b"<x/>" * 300_000), "more than a form needs"),
+        (lambda: with_part("xl/worksheets/sheet1.xml", lambda old: old + b"<c><v/></c>" * 150_000), "more than a form"),
+        (lambda: with_part("xl/styles.xml", lambda old: PADDED + old), "entities"),
+        (lambda: with_part("xl/worksheets/sheet1.xml", lambda old: ENTITY + old.partition(b"?>")[2]), "entities"),
+        (lambda: with_part("xl/worksheets/sheet1.xml", lambda old: old[: len(old) // 2]), "damaged"),
+        (lambda: book(("=1+1", "q", "Did you?")), "formula"),
+        (lambda: book(("select_one yn", "q", "x" * 3000)), "longer than 2000"),
+        (lambda: book(*[("select_one yn", f"q{number}", "Did you?") for number in range(1200)]), "more than 1000 rows"),
+        (lambda: book(), "no sheet “survey” with rows"),
+    ],
+)
+def test_a_hostile_or_broken_file_is_refused_in_plain_words(hostile, says):
+    found = xlsform.read(hostile())
+    assert found.questions == []
+    assert says in found.problems[0].text
+
+
+def test_a_bomb_that_lies_about_its_size_is_refused():
+    stream = archive(xl__workbook=b"\0" * (30 * 2**20))
+    raw = bytearray(stream.getvalue())
+    at = raw.rindex(b"PK\x01\x02")
+    raw[at + 24 : at + 28] = struct.pack("<I", 100)  # the directory says: one hundred bytes
+    assert xlsform.read(BytesIO(bytes(raw))).problems != []
+
+
+def test_a_refused_file_leaves_no_draft_and_an_accepted_one_makes_its_reader_the_owner(ada, today):
+    answer = ada.post("/studies/new/", {"way": "file", "file": named(book(("text", "q", "Say it")))})
+    assert answer.status_code == 400
+    assert "row 2" in answer.content.decode()
+    assert not Study.objects.exists()
+    answer = ada.post("/studies/new/", {"way": "file", "file": named(BytesIO(example_workbook()))})
+    assert answer.status_code == 302
+    assert Study.objects.get().translations.get().language == "zh-hans"
+    assert design.problems_of(Study.objects.get(), today) == []
+
+
+def test_what_a_file_does_not_say_is_asked_for_at_its_field(ada):
+    fields = {"way": "file", "organisation": "Brightwater College", "purpose": "To learn."}
+    rows = book(("select_one yn", "q", "Did you?"))
+    answer = ada.post("/studies/new/", {**fields, "file": named(rows)})
+    assert 'id="id_contact_error"' in answer.content.decode()
+    assert not Study.objects.exists()
+    rows.seek(0)
+    assert ada.post("/studies/new/", {**fields, "contact": "a@example.org", "file": rows}).status_code == 302
+
+
+def test_a_file_of_too_many_questions_makes_no_draft_and_says_so(ada):
+    rows = book(*[("select_one yn", f"q{number}", "Did you?") for number in range(61)])
+    texts = {"organisation": "Brightwater College", "purpose": "To learn.", "contact": "a@example.org"}
+    answer = ada.post("/studies/new/", {"way": "file", **texts, "file": named(rows)})
+    assert answer.status_code == 400
+    assert "at most 60 questions; this one would have 61" in answer.content.decode()
+    assert not Study.objects.exists()
+
+
+def test_a_control_character_in_a_text_leaves_no_form_that_cannot_be_exported(draft, editor):
+    draft.title = "Exam\x01 honesty\x0b"
+    draft.save()
+    answer = editor.get(f"/studies/{draft.slug}/build/form.xlsx")
+    assert answer.status_code == 200
+    assert xlsform.read(BytesIO(answer.content)).title == "Exam honesty"
+
+
+def test_questions_added_to_a_draft_get_keys_of_their_own(editor, draft):
+    rows = (("select_one yn", "copied", "Again?"), ("select_one abc", "more", "Which?", "${copied} = 'yes'"))
+    address = f"/studies/{draft.slug}/build/import/"
+    assert editor.post(address, {"file": named(book(*rows))}).status_code == 302
+    assert draft.questions.get(name="more").asked_if == "copied_2"
+
+
+def named(stream):
+    stream.name = "form.xlsx"
+    return stream

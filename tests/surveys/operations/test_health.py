@@ -1,0 +1,149 @@
+"""How the site is: for staff only, and one word for machines."""
+
+import datetime
+
+import pytest
+from django.db import DatabaseError
+
+from surveys.operations import broker, health, refusals, services, views
+from surveys.operations.models import Event, Refusal
+from tests.conftest import NOW
+
+NOTHING = broker.Queue(answers=True)
+
+
+@pytest.fixture(autouse=True)
+def queue(monkeypatch):
+    found = {"is": NOTHING}
+    monkeypatch.setattr(broker, "look", lambda: found["is"])
+    monkeypatch.setattr(refusals, "waiting", refusals.Waiting())  # nothing that other tests had turned away
+    return found
+
+
+def before(**span):
+    return NOW - datetime.timedelta(**span)
+
+
+def line(name):
+    return next(each for each in health.lines(NOW) if each.name == name)
+
+
+def well(now=NOW):
+    """Note all that a site that is well has noted."""
+    services.live(now=now, sent=now)
+    for kind in Event.Kind.values:
+        services.note(kind=kind, went_well=True, said="file", size=1, now=now)
+
+
+def test_a_site_that_is_well_says_so(db, client, admin_user):
+    well(datetime.datetime.now(datetime.UTC))
+    client.force_login(admin_user)
+    page = client.get("/health/").content.decode()
+    assert "Everything is as it should be." in page
+
+
+@pytest.mark.parametrize(
+    ("seen", "state"), [(before(seconds=40), "good"), (before(minutes=5), "watch"), (before(hours=1), "alarm")], ids=str
+)
+def test_a_worker_that_was_not_seen_for_long_is_an_alarm(db, seen, state):
+    services.live(now=seen, sent=seen)
+    assert (line("Worker").state, line("Scheduler").state) == (state, state)
+
+
+def test_a_scheduler_is_seen_by_what_it_sent_even_where_no_worker_takes_it(db, queue):
+    services.live(now=before(hours=1), sent=before(hours=1))
+    queue["is"] = broker.Queue(answers=True, waiting=9, oldest=before(hours=1), newest=before(seconds=5))
+    assert (line("Worker").state, line("Scheduler").state, line("Queue of tasks").state) == ("alarm", "good", "alarm")
+    assert line("Queue of tasks").said == "9 tasks wait. The oldest was sent 60 minutes ago."
+
+
+def test_a_broker_that_does_not_answer_is_an_alarm(db, queue):
+    queue["is"] = broker.Queue(answers=False)
+    assert line("Queue of tasks").state == "alarm"
+    assert health.lines(NOW)[0].name == "Queue of tasks"  # what is wrong comes first
+
+
+def test_a_ledger_that_does_not_hold_is_an_alarm_and_names_the_row(db):
+    services.note(kind="verification", went_well=False, said="row 5: was changed", size=None, now=before(hours=1))
+    assert line("Last check of the ledger").state == "alarm"
+    assert "row 5: was changed" in line("Last check of the ledger").said
+
+
+@pytest.mark.parametrize("name", ["Last backup", "Last check of the ledger"])
+def test_what_should_be_done_daily_and_was_not_is_said(db, name):
+    assert line(name).state == "watch"
+    well(before(hours=1))
+    assert line(name).state == "good"
+    Event.objects.update(at=before(hours=30))
+    assert line(name).state == "watch"
+
+
+def test_a_backup_that_failed_is_an_alarm_though_an_earlier_one_is_there(db):
+    services.note(kind="backup", went_well=True, said="file", size=1, now=before(hours=2))
+    services.note(kind="backup", went_well=False, said="OSError", size=None, now=before(hours=1))
+    assert line("Last backup").state == "alarm"
+
+
+def test_refusals_are_said_by_reason_and_about_how_many(db):
+    Refusal.objects.create(day=NOW.date(), reason="closed", count=17)
+    Refusal.objects.create(day=before(days=30).date(), reason="body", count=5)
+    said = line("Reports that were turned away")
+    assert said.said == "In the last seven days: the study had closed: fewer than 30."
+    assert said.state == "good"
+    Refusal.objects.create(day=NOW.date(), reason="not stored", count=1)
+    assert line("Reports that were turned away").state == "watch"
+
+
+def test_what_waits_is_told_in_days_of_batches_and_never_in_times_of_arrival(answered, now):
+    answered(25)
+    services.live(now=now, sent=now)
+    said = line("Reports that are not sealed")
+    assert said.said == "25 reports wait. A sweep has been owed since 0 seconds ago."
+    assert line("Batches that are not published").said == "None waits."
+    from surveys.aggregation.services import sweep_all
+
+    sweep_all(today=now.date())
+    services.live(now=now, sent=now)
+    assert line("Reports that are not sealed").said == "0 reports wait. None is due."
+    assert line("Batches that are not published").said == "The oldest was sealed 0 days ago, in “Exam honesty”."
+
+
+def test_a_study_that_is_done_owes_nothing(answered, now):
+    from surveys.aggregation.services import sweep_all
+    from surveys.design.services import close_plan
+    from surveys.releases.services import publish_due
+
+    plan = answered(25)
+    sweep_all(today=now.date())
+    close_plan(plan_id=plan.pk, today=now.date())
+    services.live(now=now, sent=now)
+    assert "has been due since" in line("Batches that are not published").said
+    publish_due(now=now)
+    services.live(now=now, sent=now)
+    assert line("Batches that are not published").said == "None waits."
+
+
+def test_only_staff_see_it(client, researcher, admin_user):
+    assert client.get("/health/").status_code == 302
+    client.force_login(researcher)
+    answer = client.get("/health/")
+    assert answer.status_code == 403
+    assert "Only admins of this site" in answer.content.decode()
+    client.force_login(admin_user)
+    assert client.get("/health/").status_code == 200
+
+
+def test_machines_get_one_word(client, db):
+    answer = client.get("/health/live")
+    assert (answer.status_code, answer.content) == (200, b"live")
+    assert not answer.cookies
+
+
+def test_a_database_that_does_not_answer_is_503_without_details(client, db, monkeypatch):
+    def broken():
+        raise DatabaseError("password=secret")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(views.connection, "cursor", broken)
+        answer = client.get("/health/live")
+    assert (answer.status_code, answer.content) == (503, b"")

@@ -1,0 +1,88 @@
+"""Made-up people answer as is assumed, and who is not asked says so."""
+
+from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from dpengine.privacy import Neighbours
+from dpengine.randomness import system_words
+from surveys.planning.people import WHOLE, Crowd, crowd_of, is_asked, parts_of, rows_of, usual
+from surveys.planning.topics import Topic
+
+PEOPLE = 4000  # a share's standard error is at most .8 points: 4 points are five of them
+
+
+def question(kind, name="q", **made):
+    return {**Topic.made_up(kind, **made).at(Decimal(1)).content, "name": name}
+
+
+def shares_of(crowd, name):
+    counted = Counter(crowd.person(system_words)[name] for _ in range(PEOPLE))
+    return {answer: count / PEOPLE for answer, count in counted.items()}
+
+
+def test_they_answer_in_the_shares_that_are_assumed():
+    crowd = Crowd((question("single", choices=3),), {"q": [5000, 3000, 2000]})
+    found = shares_of(crowd, "q")
+    for answer, share in enumerate((0.5, 0.3, 0.2)):
+        assert found[answer] == pytest.approx(share, abs=0.04)
+    assert crowd.truths() == {"q": [Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)]}
+
+
+def test_who_is_not_asked_says_so_and_the_truth_counts_them():
+    first = question("yes_no", "first")
+    second = {
+        **question("single", "second", choices=3),
+        "asked_if": {"question": "first", "answers": [1]},
+        "skipped": 1,
+    }
+    crowd = Crowd((first, second), {"first": [7500, 2500], "second": [5000, 5000]})
+    found = shares_of(crowd, "second")
+    assert crowd.truths()["second"] == [Fraction(1, 8), Fraction(1, 8), Fraction(3, 4)]
+    assert found[2] == pytest.approx(0.75, abs=0.04)
+    assert rows_of(second) == ["1", "2"]
+    assert not is_asked(second, {"first": 0})
+
+
+def test_declining_excludes_every_tick():
+    asked = {**question("multiple", choices=3), "decline": 1}
+    crowd = Crowd((asked,), {"q": [10_000, 5000, 2000]})
+    answers = [crowd.person(system_words)["q"] for _ in range(300)]
+    assert {tuple(answer) for answer in answers} <= {(2,), (0,), (0, 1)}
+    assert crowd.truths()["q"] == [Fraction(4, 5), Fraction(2, 5), Fraction(1, 5)]
+
+
+def test_numbers_stand_within_their_parts_and_the_mean_is_exact():
+    asked = question("number", most=9)
+    crowd = Crowd((asked,), {"q": usual(asked)})
+    drawn = [crowd.person(system_words)["q"] for _ in range(PEOPLE)]
+    assert set(drawn) == set(range(10))
+    (mean,) = crowd.truths()["q"]
+    assert sum(drawn) / PEOPLE == pytest.approx(float(mean), abs=0.3)
+
+
+@pytest.mark.parametrize("most", [3, 9, 100, 1000])
+def test_parts_of_a_distribution_hold_whole_bins(most):
+    asked = question("number", most=most, wanted="distribution")
+    bins, steps = asked["bins"], most + 1
+    assert parts_of(asked)[0][0] == 0
+    assert parts_of(asked)[-1][1] == most
+    for first, last in parts_of(asked):
+        inside = {step * bins // steps for step in range(first, last + 1)}
+        outside = {step * bins // steps for step in range(steps)} - inside
+        beyond = {step * bins // steps for step in range(steps) if not first <= step <= last}
+        assert outside == beyond
+
+
+@pytest.mark.parametrize("kind", ["yes_no", "single", "likert", "number", "month"])
+def test_what_is_usual_adds_up_and_is_about_even(kind):
+    asked = question(kind, least=24_000, most=24_100) if kind == "month" else question(kind)
+    assert sum(usual(asked)) == WHOLE
+    assert max(usual(asked)) - min(usual(asked)) <= 500
+
+
+def test_numbers_that_nobody_publishes_are_left_out():
+    asked = {"kind": "number", "protection": "publication", "name": "n"}
+    assert crowd_of({"questions": [asked], "neighbours": Neighbours.CHANGE_ONE}, {}).questions == ()

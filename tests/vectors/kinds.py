@@ -1,0 +1,418 @@
+"""Plans of every kind of question, sound and broken, for `generate.py`: both verifications must judge them alike."""
+
+import random
+from copy import deepcopy
+from decimal import Decimal
+from typing import Any
+
+from dpengine.local.channels import PlanChannel
+from dpengine.local.distribution import Distribution
+from dpengine.local.number import NumberChannel
+from dpengine.local.one_of import OneOf
+from dpengine.local.subset import Subset
+from dpengine.local.table import Table
+from dpengine.privacy import loss_of_all
+from dpengine.randomness import WORD
+from surveys.design import kinds
+
+BY_HAND = Table(((5, 2, 1), (3, 2, 3), (1, 2, 5)))  # of the grid 0, 3, 6 each report is worth −3, 3 and 9 steps
+LARGE = 2**60 + 1  # a factor of decoder and scale that no double holds
+PICTURE = {"sha256": "0123456789abcdef" * 4, "type": "image/png", "width": 640, "height": 1, "text": "A bottle."}
+Change = tuple[str, list[Any], Any]
+
+
+def question(name: str, kind: str, channel: PlanChannel, **more: Any) -> dict[str, Any]:
+    shown = {"decline": 0, "help": "", "label": name, "text": f"{name}?", "protection": "device", "choices": []}
+    loss = [part if part < 2**53 else str(part) for part in channel.loss.as_integer_ratio()]
+    return {"name": name, "kind": kind, **shown, "channel": kinds.document_of(channel), "loss": loss, **more}
+
+
+def plan(*questions: dict[str, Any]) -> dict[str, Any]:
+    total = loss_of_all(kinds.channel_of(each).loss for each in questions if "channel" in each)
+    return {
+        "caps": {"central_epsilon": "1"},
+        "format": 1,
+        "loss": [part if part < 2**53 else str(part) for part in total.as_integer_ratio()],
+        "publication": {"epsilon": "1", "rule": "when-closed", "smallest_batch": 100},
+        "questions": list(questions),
+    }
+
+
+def options(count: int) -> list[str]:
+    return [f"option {place}" for place in range(count)]
+
+
+def several(name: str = "several", **more: Any) -> dict[str, Any]:
+    return question(name, "multiple", OneOf.for_epsilon(5, Decimal(1)), **{"choices": options(5), **more})
+
+
+def mean(**more: Any) -> dict[str, Any]:
+    channel = NumberChannel(Decimal(-2), Decimal(4), BY_HAND, (0, 3, 6), (-3, 3, 9), 1)
+    bounds = {"least": -2, "most": 4, "unit": "days", "wanted": "mean"}
+    return question("mean", "number", channel, **{**bounds, **more})
+
+
+def designed(epsilon: str, least: int, most: int, kind: str = "number") -> dict[str, Any]:
+    channel = NumberChannel.for_epsilon(Decimal(epsilon), Decimal(least), Decimal(most), most - least)
+    return question("designed", kind, channel, least=least, most=most, unit="", wanted="mean")
+
+
+def spread(bins: int = 5, least: int = 0, most: int = 9, kind: str = "number") -> dict[str, Any]:
+    channel = Distribution.for_epsilon(Decimal(1), Decimal(least), Decimal(most + 1), bins)
+    bounds = {"least": least, "most": most, "unit": "", "wanted": "distribution"}
+    return question("spread", kind, channel, bins=bins, **bounds)
+
+
+def asked() -> dict[str, Any]:
+    return question("asked", "yes_no", Table.coin(), choices=["No", "Yes"])
+
+
+def follows(name: str = "follows", on: str = "asked", **more: Any) -> dict[str, Any]:
+    three = {"choices": ["No", "Yes", "Not asked"], "skipped": 1, "asked_if": {"question": on, "answers": [1]}}
+    return question(name, "yes_no", Subset.for_epsilon(3, Decimal(1)), **{**three, **more})
+
+
+def row(name: str, group: str = "m1", text: str = "How much?", **more: Any) -> dict[str, Any]:
+    scale = {"choices": ["low", "middle", "high"], "group": {"name": group, "text": text}}
+    return question(name, "likert", Subset.for_epsilon(3, Decimal("0.5")), **{**scale, **more})
+
+
+def given(of: dict[str, Any]) -> dict[str, Any]:
+    kept = {part: value for part, value in of.items() if part not in ("channel", "loss")}
+    return {**kept, "protection": "publication"}
+
+
+def enlarged(of: dict[str, Any]) -> dict[str, Any]:
+    """Return the question with decoder and scale so large that they are strings, and mean the same."""
+    large = deepcopy(of)
+    channel = large["channel"]
+    channel["decoder"] = [str(number * LARGE) for number in channel["decoder"]]
+    channel["scale"] = str(channel["scale"] * LARGE)
+    return large
+
+
+def changed(base: dict[str, Any], path: list[Any], value: Any) -> dict[str, Any]:
+    copy = deepcopy(base)
+    inner = copy
+    for step in path[:-1]:
+        inner = inner[step]
+    inner[path[-1]] = value
+    return copy
+
+
+def without(base: dict[str, Any], part: str) -> dict[str, Any]:
+    copy = deepcopy(base)
+    del copy["questions"][0][part]
+    return copy
+
+
+def sound() -> list[tuple[str, dict[str, Any]]]:
+    wide = question("wide", "multiple", OneOf.for_epsilon(50, Decimal(2)), choices=options(50))
+    twice = follows("twice", "follows", asked_if={"question": "follows", "answers": [0, 1]})
+    hidden = follows("hidden", "asked", asked_if={"question": "asked", "answers": [0]})
+    ticks = several(name="ticks", skipped=1, decline=1, asked_if={"question": "asked", "answers": [1]})
+    scale = [row("r1"), row("r2"), question("alone", "likert", Subset.for_epsilon(3, Decimal(1)), choices=options(3))]
+    four = {"choices": ["low", "middle", "high", "Not asked"], "skipped": 1}
+    later = {**four, "asked_if": {"question": "asked", "answers": [1]}}
+    rows = [
+        question(name, "likert", Subset.for_epsilon(4, Decimal("0.5")), group={"name": "m2", "text": ""}, **later)
+        for name in ("r3", "r4")
+    ]
+    return [
+        ("several ticks", plan(several())),
+        ("several ticks, two options", plan(question("two", "multiple", OneOf(2, 3 * 2**30), choices=options(2)))),
+        ("several ticks, fifty options", plan(wide)),
+        ("several ticks, and declining", plan(several(decline=1))),
+        ("a mean by hand", plan(mean())),
+        ("a mean by hand, in integers that no double holds", plan(enlarged(mean()))),
+        ("the mean of a number of 121 values", plan(designed("1", 0, 120))),
+        ("the mean of a number of 10,001 values", plan(designed("0.5", -5000, 5000))),
+        ("the mean of a number of 2 values", plan(designed("1", 0, 1))),
+        ("the mean of a month", plan(designed("1", 24_000, 24_311, "month"))),
+        ("the spread of a number", plan(spread())),
+        ("the spread of a number, a bin a value", plan(spread(bins=2, least=-1, most=0))),
+        ("the spread of a month", plan(spread(bins=12, least=24_000, most=24_011, kind="month"))),
+        ("the spread of a month since year 1", plan(spread(bins=8, least=12, most=9_000, kind="month"))),
+        ("a question that is not always asked", plan(asked(), follows())),
+        ("a question after one that is not always asked", plan(asked(), follows(), twice)),
+        ("a question after an answer of No", plan(asked(), hidden)),
+        ("ticks that are not always asked for", plan(asked(), ticks)),
+        ("a question after one sent as given", plan(given(asked()), follows())),
+        ("a question sent as given after one sent as given", plan(given(asked()), given(follows()))),
+        ("a matrix, and a scale of its own", plan(*scale)),
+        ("two matrices", plan(row("r1"), row("r2"), row("r3", "m2"), row("r4", "m2"))),
+        ("a matrix that is not always asked", plan(asked(), *rows)),
+        ("a picture", plan({**asked(), "picture": PICTURE})),
+        ("a picture of an answer sent as given", plan({**given(asked()), "picture": PICTURE})),
+    ]
+
+
+def broken() -> list[tuple[str, dict[str, Any], list[Change]]]:
+    """Return sound Plans, each with changes that make it unsound: the first question is the one that is changed."""
+    first = ["questions", 0]
+    channel = [*first, "channel"]
+    second = ["questions", 1]
+    coin = Table.coin().document()
+    keep = OneOf.for_epsilon(5, Decimal(1)).keep
+    of_ticks: list[Change] = [
+        ("a keep one too large for its loss", [*channel, "keep"], keep + 1),
+        ("a keep that tells nothing", [*channel, "keep"], 2**31),
+        ("a keep that favours the other bit", [*channel, "keep"], WORD - keep),
+        ("a keep that always tells", [*channel, "keep"], WORD),
+        ("a keep in a string", [*channel, "keep"], str(keep)),
+        ("more options than choices", [*channel, "options"], 6),
+        ("fewer options than choices", [*channel, "options"], 4),
+        ("a table where several may be ticked", channel, coin),
+        ("a subset where several may be ticked", channel, Subset.for_epsilon(5, Decimal(1)).document()),
+        ("a smaller loss than declared", [*first, "loss"], [2718, 1000]),
+        ("a decoder of ticks", [*channel, "decoder"], {"rows": [[1]], "scale": 1}),
+        ("one option", [*first, "choices"], ["a"]),
+        ("options alike", [*first, "choices"], ["a", "b", "c", "d", "a"]),
+        ("an option without words", [*first, "choices"], ["a", "b", "c", "d", ""]),
+        ("options that are numbers", [*first, "choices"], [0, 1, 2, 3, 4]),
+        ("options that are none", [*first, "choices"], []),
+        ("a single choice with the channel of several ticks", [*first, "kind"], "single"),
+        ("free text", [*first, "kind"], "text"),
+    ]
+    worth = [*channel, "decoder"]
+    of_mean: list[Change] = [
+        ("a decoder off by one", [*worth, 0], -2),
+        ("a decoder off by one at the end", [*worth, 2], 10),
+        ("a decoder turned round", worth, [9, 3, -3]),
+        ("a decoder that is right in the middle only", worth, [3, 3, 3]),
+        ("a decoder with a report too few", worth, [-3, 3]),
+        ("a decoder with a report too many", worth, [-3, 3, 9, 9]),
+        ("a decoder in fractions", worth, [-3.5, 3, 9.5]),
+        ("a decoder with a number that no double holds", [*worth, 1], 2**53),
+        ("a decoder with a sign too many", [*worth, 0], "--3"),
+        ("a decoder with a zero before", [*worth, 0], "-03"),
+        ("a decoder with nothing in it", worth, []),
+        ("no decoder", worth, None),
+        ("a scale twice as large", [*channel, "scale"], 2),
+        ("a scale of nothing", [*channel, "scale"], 0),
+        ("a scale below nothing", [*channel, "scale"], -1),
+        ("no scale", [*channel, "scale"], None),
+        ("a grid that begins at 1", [*channel, "grid"], [1, 3, 6]),
+        ("a grid that ends before the last step", [*channel, "grid"], [0, 3, 5]),
+        ("a grid that does not rise", [*channel, "grid"], [0, 0, 6]),
+        ("a grid with a point off", [*channel, "grid"], [0, 2, 6]),
+        ("a grid with a point too few", [*channel, "grid"], [0, 6]),
+        ("a grid that is one number", [*channel, "grid"], 6),
+        ("a row that tells more than its loss", [*channel, "weights", 0], [6, 1, 1]),
+        ("rows of different sums", [*channel, "weights", 0], [5, 2, 2]),
+        ("a report that an answer rules out", [*channel, "weights", 0], [5, 3, 0]),
+        ("a row of another length", [*channel, "weights", 0], [5, 3]),
+        ("a table of one row", [*channel, "weights"], [[5, 2, 1]]),
+        ("no table", [*channel, "weights"], None),
+        ("a channel of choices", channel, coin),
+        ("a channel of ticks", channel, OneOf(2, 3 * 2**30).document()),
+        ("no channel", channel, None),
+        ("a smaller loss than declared", [*first, "loss"], [4, 1]),
+        ("bounds of another scale", [*first, "most"], 5),
+        ("bounds the wrong way round", [*first, "most"], -3),
+        ("a bound that is no integer", [*first, "least"], -2.5),
+        ("a bound beyond 2^31", [*first, "least"], -(2**31) - 1),
+        ("a number that can be declined", [*first, "decline"], 1),
+        ("a number with choices", [*first, "choices"], ["a", "b"]),
+        ("a number without a unit", [*first, "unit"], None),
+        ("nothing wanted", [*first, "wanted"], ""),
+        ("a median wanted", [*first, "wanted"], "median"),
+        ("a spread wanted of the channel of a mean", [*first, "wanted"], "distribution"),
+        ("a number that is not always asked", [*first, "skipped"], 1),
+        ("a question of choices with the channel of a mean", [*first, "kind"], "single"),
+    ]
+    waves = spread()["channel"]["weights"]
+    uneven = [[*waves[0]], *waves[1:-1], [*waves[0]]]
+    of_spread: list[Change] = [
+        ("more bins than its table has", [*first, "bins"], 6),
+        ("fewer bins than its table has", [*first, "bins"], 4),
+        ("bins in a string", [*first, "bins"], "5"),
+        ("no bins", [*first, "bins"], None),
+        ("more bins than numbers", [*first, "most"], 3),
+        ("a row that is not the one before it, moved", [*channel, "weights"], uneven),
+        ("rows that are moved the other way", [*channel, "weights"], [waves[0], *waves[:0:-1]]),
+        ("rows alike", [*channel, "weights"], [[1] * 5] * 5),
+        ("rows in one number", [*channel, "weights"], 5),
+        ("a larger weight than its loss allows", [*channel, "weights", 0, 0], waves[0][0] + 1),
+        ("a decoder of bins", [*channel, "decoder"], {"rows": [[1] * 5], "scale": 1}),
+        ("a subset of bins", channel, Subset.for_epsilon(5, Decimal(1)).document()),
+        ("a channel of a mean", channel, mean()["channel"]),
+        ("a smaller loss than declared", [*first, "loss"], [2, 1]),
+        ("a mean wanted of the channel of a spread", [*first, "wanted"], "mean"),
+        ("bounds the wrong way round", [*first, "least"], 10),
+        ("more than 10,000 steps", [*first, "most"], 10_001),
+        ("a spread with choices", [*first, "choices"], ["a"]),
+    ]
+    of_month: list[Change] = [
+        ("a month before year 1", [*first, "least"], 11),
+        ("a month after year 9999", [*first, "most"], 120_000),
+        ("a month sent as given", [*first, "protection"], "publication"),
+        ("a month in words", [*first, "least"], "2000-01"),
+        ("a month without a unit", [*first, "unit"], None),
+        ("a month that can be declined", [*first, "decline"], 1),
+        ("months the wrong way round", [*first, "most"], 23_999),
+        ("one month", [*first, "most"], 24_000),
+    ]
+    condition = [*second, "asked_if"]
+    of_condition: list[Change] = [
+        ("a condition without an answer for who is not asked", [*second, "skipped"], 0),
+        ("a condition whose answer for who is not asked is a truth", [*second, "skipped"], True),
+        ("a condition on no question", [*condition, "question"], "nobody"),
+        ("a condition on itself", [*condition, "question"], "follows"),
+        ("a condition on a name of an object's own parts", [*condition, "question"], "__proto__"),
+        ("a condition on a question's number", [*condition, "question"], 0),
+        ("a condition on no answer", [*condition, "answers"], []),
+        ("a condition on an answer that there is not", [*condition, "answers"], [2]),
+        ("a condition on an answer below the first", [*condition, "answers"], [-1]),
+        ("a condition on answers in falling order", [*condition, "answers"], [1, 0]),
+        ("a condition on an answer twice", [*condition, "answers"], [1, 1]),
+        ("a condition on a truth", [*condition, "answers"], [True]),
+        ("a condition on answers in words", [*condition, "answers"], "1"),
+        ("a condition of nothing", condition, None),
+        ("a condition in a list", condition, [1]),
+        ("a condition on the first question", [*first, "asked_if"], {"question": "asked", "answers": [1]}),
+        ("one choice beside declining and not being asked", [*second, "decline"], 1),
+        ("a yes or no with a third answer", [*second, "choices"], ["No", "Yes", "Maybe", "Not asked"]),
+    ]
+    group = [*first, "group"]
+    of_group: list[Change] = [
+        ("a group of yes and no", [*first, "kind"], "single"),
+        ("a group without a name", [*group, "name"], ""),
+        ("a group whose name is a number", [*group, "name"], 1),
+        ("a group without words", [*group, "text"], None),
+        ("a group of nothing", group, None),
+        ("a row with another text above", [*second, "group", "text"], "How often?"),
+        ("a row with other choices", [*second, "choices"], ["low", "middle", "higher"]),
+        ("a row that may be declined", [*second, "decline"], 1),
+        ("a row apart from its group", ["questions", 2, "group"], {"name": "m1", "text": "How much?"}),
+    ]
+    picture = [*first, "picture"]
+    of_picture: list[Change] = [
+        ("a picture of nothing", picture, None),
+        ("a picture with a short digest", [*picture, "sha256"], "0123"),
+        ("a picture with a digest in capitals", [*picture, "sha256"], "A" * 64),
+        ("a picture that can run scripts", [*picture, "type"], "image/svg+xml"),
+        ("a picture that is a page", [*picture, "type"], "text/html"),
+        ("a picture without a width", [*picture, "width"], 0),
+        ("a picture with a height in words", [*picture, "height"], "1"),
+        ("a picture wider than any screen", [*picture, "width"], 10_001),
+        ("a picture without words", [*picture, "text"], None),
+    ]
+    matrix = plan(row("r1"), row("r2"), row("r3", "m2"), row("r4", "m2"))
+    return [
+        ("several ticks", plan(several()), of_ticks),
+        ("a mean", plan(mean()), of_mean),
+        ("a spread", plan(spread()), of_spread),
+        ("a month", plan(spread(bins=12, least=24_000, most=24_011, kind="month")), of_month),
+        ("a condition", plan(asked(), follows()), of_condition),
+        ("a group", matrix, [*of_group[:-1]]),
+        ("a group", plan(row("r1"), row("r2", "m2"), row("r3", "m2")), [of_group[-1]]),
+        ("a picture", plan({**asked(), "picture": PICTURE}), of_picture),
+    ]
+
+
+def lacking() -> list[tuple[str, dict[str, Any]]]:
+    """Return Plans without a part that a question of their kind has."""
+    cases = [(mean(), ("least", "most", "unit", "wanted", "loss", "channel")), (spread(), ("bins", "least", "wanted"))]
+    found = [(f"a {case['name']} without {part}", without(plan(case), part)) for case, parts in cases for part in parts]
+    turned = plan(asked(), follows())
+    del turned["questions"][1]["asked_if"]
+    backwards = plan(asked(), follows())
+    backwards["questions"].reverse()
+    on_ticks = plan(several(), follows(asked_if={"question": "several", "answers": [1]}))
+    on_number = plan(mean(), follows(asked_if={"question": "mean", "answers": [1]}))
+    on_skipped = plan(asked(), follows(), follows("twice", asked_if={"question": "follows", "answers": [2]}))
+    return [
+        *found,
+        ("no condition, and an answer for who is not asked", turned),
+        ("a condition on a question that comes later", backwards),
+        ("a condition on ticks", on_ticks),
+        ("a condition on a number", on_number),
+        ("a condition on not being asked", on_skipped),
+        ("a question sent as given after one that is not: being asked would tell", plan(asked(), given(follows()))),
+        ("a choice of which a spread is wanted: some answers would have no bin", plan(_spread_of_choices())),
+        ("a choice of which a mean is wanted", plan({**asked(), "wanted": "mean"})),
+        ("ticks of which a spread is wanted", plan(several(wanted="distribution", bins=5, least=0, most=4))),
+        ("ticks sent as given", plan(given(several()))),
+        ("a month sent as given", plan(given(spread(bins=12, least=24_000, most=24_011, kind="month")))),
+        ("free text sent as given", plan({**given(asked()), "kind": "text"})),
+    ]
+
+
+def _spread_of_choices() -> dict[str, Any]:
+    """Return a question whose second answer falls into a bin beyond its table: no message would come of it."""
+    return {**asked(), "wanted": "distribution", "bins": 4, "least": 0, "most": 1}
+
+
+def plans() -> list[dict[str, Any]]:
+    good = [{"name": name, "plan": made, "accepted": True, "why": ""} for name, made in sound()]
+    bad = [
+        {"name": f"{of}: {name}", "plan": changed(made, path, value), "accepted": False, "why": name}
+        for of, made, changes in broken()
+        for name, path, value in changes
+    ]
+    less = [{"name": name, "plan": made, "accepted": False, "why": name} for name, made in lacking()]
+    return [*good, *bad, *less, *far_apart()]
+
+
+def far_apart() -> list[dict[str, Any]]:
+    """Return two means whose reports stand for numbers so far apart that an interval can just be found, or not."""
+    return [_four_reports(1024, accepted=True), _four_reports(1025, accepted=False)]
+
+
+def _four_reports(far: int, *, accepted: bool) -> dict[str, Any]:
+    """Two rare reports far from the middle, and two common ones next to it: all in one unit, half a step."""
+    rows = ((far, 3 * far, far, far), (far, far, 3 * far, far))
+    worth = _worth(rows, far)
+    channel = NumberChannel(Decimal(0), Decimal(1), Table(rows), (0, 1), worth[0], worth[1])
+    of = question("mean", "number", channel, least=0, most=1, unit="", wanted="mean")
+    why = "" if accepted else "reports worth small numbers"
+    return {"name": f"reports {far} units from the middle", "plan": plan(of), "accepted": accepted, "why": why}
+
+
+def _worth(rows: tuple[tuple[int, ...], ...], far: int) -> tuple[tuple[int, ...], int]:
+    """Return a decoder in which the ends lie so far away: from the middle −far, −1, 1, far in one unit.
+
+    The mean after row 0 is (−far·f − 3f + f + far·f)/6f = −1/3 units, after row 1 it is 1/3: a step is 2/3 of a unit.
+    """
+    # y = ½ step + z units, a unit being 3/2 steps: doubled, y = (1 + 3z)/2
+    return tuple(1 + 3 * z for z in (-far, -1, 1, far)), 2
+
+
+# Draws of whole questions, from a true answer as the form holds it to what is sent
+
+DRAWS = 40  # a question
+
+
+def draws(stream: random.Random) -> list[dict[str, Any]]:
+    found = []
+    for name, of, answers in drawn():
+        for number in range(DRAWS):
+            answer = answers[number % len(answers)]
+            found.append({"name": f"{name} {number + 1}", **recorded(of, answer, stream)})
+    return found
+
+
+def drawn() -> list[tuple[str, dict[str, Any], list[Any]]]:
+    ticks = several(decline=1)
+    every_other = spread(bins=3, least=-4, most=5)
+    month = designed("1", 24_000, 24_311, "month")
+    months = spread(bins=12, least=24_000, most=24_311, kind="month")
+    return [
+        ("ticks", ticks, [[], [0], [4], [1, 2, 3], [0, 1, 2, 3]]),
+        ("a question that is not always asked", follows(), [0, 1, 2]),
+        ("a mean by hand", mean(), [*range(7)]),
+        ("the mean of a month", month, [0, 1, 155, 156, 310, 311]),
+        ("a spread, ten numbers in three bins", every_other, [*range(10)]),
+        ("the spread of a month", months, [0, 25, 26, 27, 155, 156, 311]),
+    ]
+
+
+def recorded(of: dict[str, Any], answer: Any, stream: random.Random) -> dict[str, Any]:
+    used: list[int] = []
+
+    def words() -> int:
+        used.append(stream.choice([0, WORD - 1, stream.randrange(WORD)]))
+        return used[-1]
+
+    return {"question": of, "answer": answer, "report": kinds.randomise(of, answer, words), "words": used}

@@ -17,6 +17,7 @@ from surveys.design import kinds
 from surveys.design.kinds import DEVICE, NAME, NUMBER, PUBLICATION, WITH_STEPS
 
 FORMAT = 1
+MOST_QUESTIONS = 100  # a phone checks them all before it asks the first; also in verify.js
 POSITIVE = re.compile("[1-9][0-9]{0,999}")
 AMOUNT = re.compile("[0-9]+(?:[.]([0-9]+))?")
 DIGEST, PICTURE = re.compile("[0-9a-f]{64}"), re.compile("image/(png|jpeg|webp|gif)")
@@ -45,7 +46,7 @@ def verify(content: dict[str, Any]) -> None:
 def _verify(content: dict[str, Any]) -> None:
     _expect(_is_whole(content["format"]) and content["format"] == FORMAT, "format", f"{FORMAT}")
     questions = content["questions"]
-    _expect(isinstance(questions, list) and len(questions) > 0, "questions", "one or more")
+    _expect(isinstance(questions, list) and 0 < len(questions) <= MOST_QUESTIONS, "questions", f"1 to {MOST_QUESTIONS}")
     found = [_verify_question(question, questions[:index]) for index, question in enumerate(questions)]
     names = [question["name"] for question in questions]
     _expect(len(set(names)) == len(names), "questions", "each named once")

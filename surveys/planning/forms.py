@@ -16,6 +16,7 @@ from surveys.planning.dials import MOST_ANSWERS
 FEWEST_ANSWERS = 10
 SLIDES = {"n": (100, 10_000, 10), "width": (1, 15, 0.1), "epsilon": (0.1, 4, 0.01)}  # least, most, step of each slider
 MOST_QUESTIONS = 50
+LEAST_PART = Decimal("0.002")  # of one publication, for one question
 FOLLOWS = [
     ("n", gettext_lazy("the answers")),
     ("width", gettext_lazy("the precision")),
@@ -117,12 +118,22 @@ class FreeForm(DialsForm):
     )
     publication = forms.DecimalField(
         label=gettext_lazy("One publication costs, ε"),
-        min_value=Decimal("0.001"),
+        min_value=LEAST_PART,
         max_value=20,
         max_digits=12,
         decimal_places=9,
         help_text=gettext_lazy("For the chance that is added to totals."),
     )
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a publication that leaves a question next to nothing: all noise, and slow to add up."""
+        cleaned = super().clean()
+        publication = cleaned.get("publication")
+        least = LEAST_PART * (cleaned.get("questions") or 1)
+        if publication is not None and publication < least:
+            said = _("ε must be between %(least)s and %(most)s; it is %(epsilon)s.")
+            self.add_error("publication", said % {"least": plain(least), "most": 20, "epsilon": plain(publication)})
+        return cleaned
 
 
 class StudyForm(DialsForm):

@@ -30,11 +30,33 @@ class Fault:
 
 
 FAULTS = (
-    Fault("answer sent raw", f"{BROWSER}/report.js", "randomise(answer, channel, this.#words)", "answer", NODE),
+    Fault(
+        "answer sent raw",
+        f"{BROWSER}/waves.js",
+        "return randomise(input, channel, reader(words));",
+        "return input;",
+        NODE,
+    ),
     Fault("keep off by one in JS only", f"{BROWSER}/subset.js", "words() < keep", "words() <= keep", NODE),
     Fault("one of many off by one in JS only", f"{BROWSER}/one_of.js", "words() < keep", "words() <= keep", NODE),
     Fault("a table's limit off by one in JS only", f"{BROWSER}/table.js", "drawn < (", "drawn <= (", NODE),
-    Fault("JS throws again when someone goes back", f"{BROWSER}/report.js", "if (!drawn.has(answer)) ", "", NODE),
+    Fault(
+        "JS draws alike for all answers",
+        f"{BROWSER}/waves.js",
+        "(canonical(question))), input];",
+        "(canonical(question)))];",
+        NODE,
+    ),
+    Fault(
+        "JS draws alike for two questions",
+        f"{BROWSER}/waves.js",
+        "[await digestOf(bytesOf(canonical(question))), ",
+        "[",
+        NODE,
+    ),
+    Fault(
+        "JS: who is not asked sends nothing", f"{BROWSER}/branches.js", ": notAsked(question);", ": undefined;", NODE
+    ),
     Fault("JS rejects no word", f"{BROWSER}/words.js", "while (word >= limit) word = words();", "", NODE),
     Fault("JS lets a smaller declared loss pass", f"{BROWSER}/verify.js", ">= found[0] * declared[1]", ">= 0n", NODE),
     Fault(
@@ -200,10 +222,38 @@ FAULTS = (
     ),
     Fault(
         "the server lets a smaller declared loss pass",
-        "surveys/design/documents.py",
-        '(declared := _fraction(question["loss"])) < channel.loss',
+        "surveys/design/verifying.py",
+        '(declared := fraction(question["loss"])) < channel.loss',
         '(declared := _fraction(question["loss"])) < 1',
         (*PYTEST, "tests/surveys/design"),
+    ),
+    Fault(
+        "sent as given, “Not asked” tells a hidden answer",
+        "surveys/design/asking.py",
+        "if asked is not None and asked.protection == DEVICE:",
+        "if False:",
+        (*PYTEST, "tests/surveys/design"),
+    ),
+    Fault(
+        "a turned tick counts for one",
+        "surveys/aggregation/tallies.py",
+        "return self.channel.sensitivity_squared(self.neighbours)",
+        "return self.sensitivity",
+        (*PYTEST, "tests/surveys/aggregation", "tests/surveys/releases"),
+    ),
+    Fault(
+        "a reader asks for more",
+        "surveys/people/queries.py",
+        "return membership is not None and right in RIGHTS[Role(membership.role)]",
+        "return membership is not None",
+        (*PYTEST, "tests/surveys/people"),
+    ),
+    Fault(
+        "a second factor that was not shown",
+        "surveys/people/middleware.py",
+        "(has_shown(request, user) and has_factor(user))",
+        "has_factor(user)",
+        (*PYTEST, "tests/surveys/people"),
     ),
 )
 

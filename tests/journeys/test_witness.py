@@ -41,7 +41,7 @@ HELD = """async () => {
     title: document.title,
     name: window.name,
     address: location.pathname,
-    fetched: performance.getEntriesByType('resource').map(({ name }) => name),
+    fetched: performance.getEntriesByType('resource').map(({ name }) => name).sort(),
   };
 }"""
 
@@ -94,10 +94,10 @@ def seen(guest):
     return {
         "held": guest.page.evaluate(HELD),
         "history": [(entry["url"], entry["title"]) for entry in history],
-        "requests": [
-            (request.method, request.url, sorted(request.headers), request.headers.get("referer"))
+        "requests": sorted(
+            (request.method, request.url, sorted(request.headers), request.headers.get("referer", ""))
             for request in guest.requests
-        ],
+        ),
         "cookies": guest.context.cookies(),
         "complaints": guest.complaints + guest.violations,
     }

@@ -11,6 +11,7 @@ from surveys.design.models import Picture, Question, Study
 from surveys.design.queries import at_most_of_hundred, odds_of, of_hundred
 from tests.conftest import QUESTIONS, STUDY
 from tests.surveys.design.kinds import draft, question
+from tests.vectors.kinds import plan as plan_of
 
 YEARS = {"least": 0, "most": 100}
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
@@ -174,3 +175,14 @@ def _exact(share: Decimal) -> Any:
     from fractions import Fraction
 
     return Fraction(share)
+
+
+@pytest.mark.parametrize(("count", "sound"), [(100, True), (101, False)])
+def test_a_plan_has_at_most_a_hundred_questions(count, sound):
+    asked = question("yes_no", epsilon=Decimal("0.01"))
+    made = plan_of(*({**asked, "name": f"q{number}"} for number in range(count)))
+    if sound:
+        documents.verify(made)
+    else:
+        with pytest.raises(documents.Unsound, match="expected 1 to 100"):
+            documents.verify(made)

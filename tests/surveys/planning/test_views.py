@@ -297,3 +297,9 @@ def test_a_curve_is_not_drawn_flat_where_it_leaves_the_picture(page):
     path = worked.pictures[0].curve.clips[0]
     heights = [float(point.split(",")[1]) for point in path.removeprefix("M0,1L").removesuffix("L1,1Z").split()]
     assert heights.count(0.0) <= 1
+
+
+@pytest.mark.parametrize(("publication", "questions"), [("0.001", "1"), ("0.09", "50")])
+def test_a_publication_that_leaves_a_question_next_to_nothing_is_refused_at_once(page, publication, questions):
+    said = words(page.get(f"/plan/?kind=mean&most=9999&n=9999999&publication={publication}&questions={questions}"))
+    assert ("0.002" if questions == "1" else "between 0.1 and 20") in said

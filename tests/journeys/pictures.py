@@ -34,14 +34,23 @@ PICTURES = (
     Picture("respondent-welcome", "/s/sleep-and-work/", phone=True, whole=True),
     Picture("respondent-welcome-dark", "/s/sleep-and-work/", phone=True, whole=True, scheme="dark"),
     Picture("researcher-plan", "/studies/health-and-habits/plan/", role="researcher"),
-    Picture("researcher-build", "/studies/sleep-and-work/build/", role="researcher"),
+    Picture("researcher-build", "/studies/exam-honesty/build/", role="researcher"),
     Picture("researcher-results", "/studies/health-and-habits/", role="researcher"),
-    Picture("admin-limits", "/studies/sleep-and-work/limits/", role="admin"),
+    Picture("admin-limits", "/studies/exam-honesty/limits/", role="admin"),
     Picture("admin-health", "/health/", role="admin"),
     Picture("registry", "/registry/"),
     Picture("registry-study", "/registry/health-and-habits/"),
 )
 LANGUAGES = ("en", "zh-hans")
+DRAFT = """
+from surveys.design import services as design
+from surveys.people import services as people
+from surveys.people.models import Role, User
+from tests.conftest import QUESTIONS, STUDY
+study = design.draft_study(study={**STUDY, "expected": 800}, questions=QUESTIONS)
+people.share(study=study, user=User.objects.get(username="researcher"), role=Role.OWNER)
+print(study.pk)
+"""
 
 
 def take(folder: Path) -> None:
@@ -52,6 +61,7 @@ def take(folder: Path) -> None:
         sync_playwright() as playwright,
         running_site(Path(data), CANDOR_DEMO="1") as site,
     ):
+        site.python(DRAFT)
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=QUIET)
         for picture in PICTURES:
             for language in LANGUAGES:

@@ -67,9 +67,10 @@ test-redis: .venv/installed-for-tests ## Run the tests that need a Redis server
 	$(call heading,Tests with Redis)
 	@$(call tests,redis,$(WITH) redis -- $(PYTEST) -m redis)
 
+# The cluster is thrown away with all that is in it: nothing is dropped one by one.
 test-postgres: .venv/installed-for-tests node_modules/installed ## Run the tests of the site, and journeys of data, on PostgreSQL
 	$(call heading,Tests in Python on PostgreSQL)
-	@$(call tests,postgres,$(WITH) postgres -- $(PYTEST) $(SPREAD) tests/surveys $(STORED) -m "not redis")
+	@$(call tests,postgres,$(WITH) postgres -- $(PYTEST) $(SPREAD) --reuse-db tests/surveys $(STORED) -m "not redis")
 
 test-browser: .venv/installed-for-tests node_modules/installed ## Run the journeys through a real browser
 	$(call heading,Journeys in Chromium)

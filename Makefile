@@ -61,7 +61,7 @@ test-node: node_modules/installed ## Run the tests of the browser's scripts
 
 test-python: .venv/installed-for-tests ## Run the tests of the Python code, on SQLite
 	$(call heading,Tests in Python on SQLite)
-	@$(call tests,sqlite,$(PYTEST) -n 2 --dist worksteal --ignore tests/journeys -m "not redis")
+	@$(call tests,sqlite,$(PYTEST) $(SPREAD) --ignore tests/journeys -m "not redis")
 
 test-redis: .venv/installed-for-tests ## Run the tests that need a Redis server
 	$(call heading,Tests with Redis)

@@ -37,11 +37,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, special
 
-from dpengine.estimates import CONFIDENCE, Counts, Noise, NoNoise, Variance
+from dpengine.estimates import CONFIDENCE, Noise, NoNoise, Variance
 from dpengine.local.bounded import lower_limit
+from dpengine.local.by_table import ByTable
 from dpengine.local.counted import check_counted
 from dpengine.local.table import Table
-from dpengine.privacy import Neighbours, exponential_below
+from dpengine.privacy import exponential_below
 from dpengine.randomness import Words, system_words
 
 Floats = npt.NDArray[np.float64]
@@ -70,7 +71,7 @@ class Bounded:
 
 
 @dataclass(frozen=True, slots=True)
-class Distribution:
+class Distribution(ByTable):
     low: Decimal  # where the first bin begins
     high: Decimal  # where the last one ends
     table: Table
@@ -107,30 +108,6 @@ class Distribution:
     def loss(self) -> Fraction:
         """Return e^ε, exactly."""
         return self.table.loss
-
-    @property
-    def reports(self) -> int:
-        return self.bins
-
-    @property
-    def width(self) -> int:
-        """Return the bytes of one packed report."""
-        return self.table.width
-
-    def accepts(self, report: Any) -> bool:
-        """Tell whether a browser with this channel can have sent this value."""
-        return self.table.accepts(report)
-
-    def pack(self, reports: Sequence[int]) -> bytes:
-        return self.table.pack(reports)
-
-    def tally(self, packed: bytes) -> Counts:
-        """Return for every report how often it is among the packed ones."""
-        return self.table.tally(packed)
-
-    def sensitivity(self, neighbours: Neighbours) -> int:
-        """Return the largest L1 distance between the tallies of two neighbours."""
-        return self.table.sensitivity(neighbours)
 
     def document(self) -> dict[str, Any]:
         return self.table.document()

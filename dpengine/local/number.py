@@ -38,13 +38,13 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from dpengine.estimates import CONFIDENCE, Counts, Estimate, Noise, NoNoise, Variance
+from dpengine.estimates import CONFIDENCE, Estimate, Noise, NoNoise, Variance
 from dpengine.local import linear_program
+from dpengine.local.by_table import ByTable
 from dpengine.local.counted import check_counted
 from dpengine.local.lattice import Floats, Sums
 from dpengine.local.subset import Subset
 from dpengine.local.table import Table
-from dpengine.privacy import Neighbours
 from dpengine.randomness import Words, below, system_words
 
 MOST_STEPS = 10_000
@@ -53,7 +53,7 @@ DOUBT = 0.5  # standard errors that are added to the observed variance of report
 
 
 @dataclass(frozen=True, slots=True)
-class NumberChannel:
+class NumberChannel(ByTable):
     low: Decimal  # the number that step 0 stands for
     high: Decimal  # and the last step
     table: Table
@@ -89,30 +89,6 @@ class NumberChannel:
     @property
     def steps(self) -> int:
         return self.grid[-1]
-
-    @property
-    def reports(self) -> int:
-        return self.table.reports
-
-    @property
-    def width(self) -> int:
-        """Return the bytes of one packed report."""
-        return self.table.width
-
-    def accepts(self, report: Any) -> bool:
-        """Tell whether a browser with this channel can have sent this value."""
-        return self.table.accepts(report)
-
-    def pack(self, reports: Sequence[int]) -> bytes:
-        return self.table.pack(reports)
-
-    def tally(self, packed: bytes) -> Counts:
-        """Return for every report how often it is among the packed ones."""
-        return self.table.tally(packed)
-
-    def sensitivity(self, neighbours: Neighbours) -> int:
-        """Return the largest L1 distance between the tallies of two neighbours."""
-        return self.table.sensitivity(neighbours)
 
     @property
     def loss(self) -> Fraction:

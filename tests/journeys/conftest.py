@@ -1,13 +1,19 @@
+import hashlib
+import json
 import os
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from tests.journeys.respondent import Visit, visit
 from tests.journeys.site import Site, running_site
 from tests.services import find_chromium
 
+OPEN = "medicines-and-help"  # a study of the demo that takes answers
 QUIET = [
     "--no-sandbox",
     "--disable-background-networking",
@@ -33,6 +39,31 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=QUIET)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def served(site: Site) -> bytes:
+    """The open demo study's Plan: its bytes, as the site serves them."""
+    with urllib.request.urlopen(f"{site.base}/api/v1/studies/{OPEN}/plan") as response:
+        found: bytes = response.read()
+        return found
+
+
+@pytest.fixture(scope="session")
+def plan(served: bytes) -> Any:
+    return json.loads(served)
+
+
+@pytest.fixture(scope="session")
+def link(site: Site, served: bytes) -> str:
+    return f"{site.base}/s/{OPEN}/#{hashlib.sha256(served).hexdigest()}"
+
+
+@pytest.fixture
+def guest(chromium: Browser) -> Iterator[Visit]:
+    found = visit(chromium)
+    yield found
+    found.context.close()
 
 
 @pytest.fixture

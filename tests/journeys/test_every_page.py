@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.journeys.axe import complaints, too_wide
+from tests.journeys.pictures import sign_in
 from tests.journeys.respondent import PHONE
 from tests.journeys.site import Site
 
@@ -107,14 +108,6 @@ def visitors(chromium: Browser, site: Site) -> Iterator[dict[tuple[str, str], Pa
     yield found
     for context in contexts:
         context.close()
-
-
-def sign_in(page: Page, role: str) -> None:
-    page.goto("/accounts/login/?next=/studies/")
-    page.fill("#id_login", role)
-    page.fill("#id_password", f"demo-{role}")
-    page.get_by_role("button", name="Sign in", exact=True).click()
-    page.wait_for_url("**/studies/")
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -11,32 +11,6 @@ SLUG = "medicines-and-help"
 CHOICES = ("Yes", "Agree", "Never")
 
 
-@pytest.fixture(scope="module")
-def served(site):
-    """The open demo study's Plan: its bytes, as the site serves them."""
-    import urllib.request
-
-    with urllib.request.urlopen(f"{site.base}/api/v1/studies/{SLUG}/plan") as response:
-        return response.read()
-
-
-@pytest.fixture(scope="module")
-def plan(served):
-    return json.loads(served)
-
-
-@pytest.fixture(scope="module")
-def link(site, served):
-    return f"{site.base}/s/{SLUG}/#{hashlib.sha256(served).hexdigest()}"
-
-
-@pytest.fixture
-def guest(chromium):
-    found = visit(chromium)
-    yield found
-    found.context.close()
-
-
 def test_back_and_forth_never_throws_again(guest, link, plan):
     guest.page.goto(link)
     guest.page.get_by_role("button", name="Start").click()

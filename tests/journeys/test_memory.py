@@ -4,7 +4,6 @@ import datetime
 import hashlib
 import json
 import math
-import urllib.request
 
 import pytest
 
@@ -25,29 +24,6 @@ FORBID = """
 for (const name of ['localStorage', 'indexedDB'])
   Object.defineProperty(window, name, { get() { throw new DOMException('forbidden', 'SecurityError'); } });
 """
-
-
-@pytest.fixture(scope="module")
-def served(site):
-    with urllib.request.urlopen(f"{site.base}/api/v1/studies/{SLUG}/plan") as response:
-        return response.read()
-
-
-@pytest.fixture(scope="module")
-def plan(served):
-    return json.loads(served)
-
-
-@pytest.fixture(scope="module")
-def link(site, served):
-    return f"{site.base}/s/{SLUG}/#{hashlib.sha256(served).hexdigest()}"
-
-
-@pytest.fixture
-def guest(chromium):
-    found = visit(chromium)
-    yield found
-    found.context.close()
 
 
 def visit_form(guest, link):

@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test bench lint format messages types clean services \
+.PHONY: help run test bench bundle lint format messages types clean services \
 	test-node test-python test-redis test-postgres test-browser
 
 PYTHON ?= $(or $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -34,6 +34,10 @@ bench: .venv/installed-for-bench services node_modules/installed ## Print the pe
 		$(BIN)/python -m tests.bench.$$name || failed="$$failed $$name"; done; \
 	test -z "$$failed" || { echo "these benches failed:$$failed" >&2; exit 1; }
 
+bundle: node_modules/installed ## Make the form's script and style again from their modules
+	@$(PYTHON) surveys/intake/bundles.py
+	@cat surveys/intake/static/form/SHA256SUMS
+
 lint: .venv/installed-for-tests ## Check style and format
 	$(call heading,Style)
 	@$(BIN)/ruff check
@@ -59,7 +63,7 @@ test-node: node_modules/installed ## Run the tests of the browser's scripts
 	@npm test --silent > $(LOGS)/node.log 2>&1 || { grep -A 20 '^not ok' $(LOGS)/node.log; tail $(LOGS)/node.log; exit 1; }
 	@grep -E '^\W*(pass|fail|skipped) ' $(LOGS)/node.log
 
-test-python: .venv/installed-for-tests ## Run the tests of the Python code, on SQLite
+test-python: .venv/installed-for-tests node_modules/installed ## Run the tests of the Python code, on SQLite
 	$(call heading,Tests in Python on SQLite)
 	@$(call tests,sqlite,$(PYTEST) $(SPREAD) --ignore tests/journeys -m "not redis")
 
@@ -119,5 +123,5 @@ endif
 
 node_modules/installed: package-lock.json
 	@command -v npm >/dev/null || { echo "The tests of the scripts need Node.js 20 or newer, with npm." >&2; exit 1; }
-	@npm ci --silent --no-audit --no-fund
+	@npm ci --silent --ignore-scripts --no-audit --no-fund
 	@touch $@

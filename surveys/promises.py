@@ -5,11 +5,12 @@ from django.shortcuts import render
 from django.templatetags.static import static
 from django.views.decorators.http import require_safe
 
-from surveys.intake.bundles import MODULES
+from surveys.intake import bundles
 
 
 @require_safe
 def promises(request: HttpRequest) -> HttpResponse:
-    """Show it, with every module of the form, as written."""
-    names = sorted(path.name for path in MODULES.glob("*.js"))
-    return render(request, "promises.html", {"modules": [(name, static(f"intake/{name}")) for name in names]})
+    """Show it, with every module of the form as written, and where what runs is served."""
+    names = sorted(path.name for path in bundles.MODULES.glob("*.js"))
+    modules = [(name, static(f"intake/{name}")) for name in names]
+    return render(request, "promises.html", {"modules": modules, "runs": static(f"{bundles.FOLDER}/plain.js")})

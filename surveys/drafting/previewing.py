@@ -1,7 +1,5 @@
 """The draft as its form would ask it: the real form's page and code, with a Plan that nobody can send to."""
 
-import re
-
 from csp.decorators import csp_replace
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -18,7 +16,6 @@ from surveys.drafting.access import study_for, today
 from surveys.intake.queries import words_of_page
 from surveys.people.models import Right
 
-INDENTS = re.compile(rb"\n\s+")
 ITSELF = {"frame-ancestors": ["'self'"]}  # the page on which it is built, and no other
 
 
@@ -43,7 +40,6 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
             each["address"] = f"?in={each['code']}"
         context = {"study": words, "preview": reverse("drafting:preview-plan", args=[slug])}
         response = render(request, "drafting/preview.html", context)
-    response.content = INDENTS.sub(b"\n", response.content)
     response["Referrer-Policy"] = "no-referrer"
     return response
 

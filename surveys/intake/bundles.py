@@ -1,52 +1,36 @@
 """The form's script and style as phones get them: one file each, so that a slow line is waited for once.
 
-A script is the modules of static/intake/ put one after another, each in a function of its own, without comments,
-indentation and spaces around marks; nothing is renamed or rewritten (a template inside a template must hold no
-comment). `plain.js` and `kinds.js` leave out what only some Plans need. The modules are served too, as written: whoever
-reads them can make the same bytes and compare (the registry has their hashes):
+esbuild makes them of the modules in static/intake/ and of three style sheets; it leaves out comments, spaces and what
+is never called, and renames only what two modules call alike. What it made is committed, in static/form/ with its
+SHA-256, so the site needs no Node; a test makes it again and compares every byte. After a change to a module:
 
-    python -m surveys.intake.bundles plain.js | sha256sum
+    make bundle
+
+`plain.js` and `kinds.js` leave out what only some Plans need, and fetch it should such a Plan come.
 """
 
-import re
-import sys
-from collections.abc import Iterator, Mapping, Set
-from graphlib import TopologicalSorter
+import hashlib
+import subprocess
+from collections.abc import Set
 from pathlib import Path
-from typing import Any
-
-from whitenoise.storage import CompressedStaticFilesStorage
 
 FOLDER = "form"  # of what is made, beside intake/
-ENTRY = "form"
 RARE = frozenset({"given", "number", "one_of", "pictures"})
 SCRIPTS = {
     "plain.js": RARE,
     "kinds.js": frozenset({"given", "pictures"}),
     "full.js": frozenset[str](),
 }  # and the modules that each leaves out
-STYLE, STYLES = "form.css", ("candor/tokens.css", "candor/base.css", "candor/form.css")
+STYLE, STYLES = "form.css", ("tokens.css", "base.css", "form.css")
+SUMS = "SHA256SUMS"  # as `sha256sum` writes and checks them
 
-HOUSE = Path(__file__).parent.parent
-MODULES = HOUSE / "intake" / "static" / "intake"
-# What must stay as it is (strings, templates, expressions), and what need not travel (comments, indentation, spaces).
-KEPT = (
-    r"""(?P<kept>'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`"""
-    r"""|(?:(?<=[(,=:!&|?{;\[\n])|(?<=[(,=:!&|?{;\[] ))/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/)"""
-)
-TOKEN = re.compile(KEPT + r"|(?P<gone>/\*.*?\*/\s*|[ \t]*//[^\n]*)|(?P<line>\s*\n\s*)", re.DOTALL)
-SPACED = re.compile(KEPT + r"| *(?:=>|[=!]==|&&|\|\||\?\?|[<>]=?|[=,{}():;?*]) *", re.DOTALL)
-CSS_TOKEN = re.compile(r"""(?P<kept>"[^"\n]*")|(?P<gone>/\*.*?\*/\s*)|(?P<line>\s*\n\s*)""", re.DOTALL)
-CSS_SPACED = re.compile(r"""(?P<kept>"[^"\n]*")|\s*[{};,]\s*|(?<=[\w-]): +""")
-IMPORT = re.compile(r"^import (?:\* as (?P<all>\w+)|\{(?P<some>[^}]*)\}) from '\./(?P<module>\w+)\.js';$", re.MULTILINE)
-LATER = re.compile(r"import\('\./(\w+)\.js'\)")
-EXPORT = re.compile(r"^export (?=(?:const|async function|function|class) (\w+))", re.MULTILINE)
-
-
-def script(name: str) -> str:
-    """Return a script of the form."""
-    modules = {path.stem: stripped(path.read_text(), TOKEN) for path in MODULES.glob("*.js")}
-    return tight(bundle(modules, ENTRY, set(modules) - SCRIPTS[name]), SPACED)
+ROOM = Path(__file__).parent
+STATIC, SHEETS = ROOM / "static", ROOM.parent / "static" / "candor"
+MODULES = STATIC / "intake"
+ESBUILD = ROOM.parent.parent / "node_modules" / ".bin" / "esbuild"
+# Names and syntax stay, for people who read what they are sent: renaming all would save 3 KB of 20.
+SMALL = ("--minify-whitespace", "--charset=utf8", "--legal-comments=none", "--log-level=warning")
+SCRIPT = ("--bundle", "--format=esm", "--target=es2022", "--tsconfig-raw={}")  # no file outside intake/ has a say
 
 
 def least(needed: Set[str]) -> str:
@@ -54,61 +38,25 @@ def least(needed: Set[str]) -> str:
     return next(name for name, left_out in SCRIPTS.items() if not needed & left_out)
 
 
-def style(read: Mapping[str, str]) -> str:
-    """Return the form's style from the sheets it is made of, by name."""
-    return tight("".join(stripped(read[name], CSS_TOKEN) for name in STYLES), CSS_SPACED)
+def build(static: Path = STATIC) -> None:
+    """Make form/ of the modules in intake/, both in this folder: where it lies changes no byte."""
+    made = static / FOLDER
+    made.mkdir(exist_ok=True)
+    for name, left_out in SCRIPTS.items():
+        apart = [f"--external:./intake/{module}.js" for module in sorted(left_out)]
+        esbuild("intake/form.js", *SCRIPT, *apart, f"--outfile={FOLDER}/{name}", at=static)
+    (made / STYLE).write_bytes(esbuild("--loader=css", given=b"".join((SHEETS / name).read_bytes() for name in STYLES)))
+    (made / SUMS).write_text("".join(_sum(made / name) for name in sorted([*SCRIPTS, STYLE])))
 
 
-def stripped(text: str, token: re.Pattern[str]) -> str:
-    """Return a text without comments and indentation."""
-    kept = token.sub(lambda found: found["kept"] or ("\n" if found["line"] else ""), text)
-    return kept.strip() + "\n"
+def esbuild(*words: str, at: Path = STATIC, given: bytes = b"") -> bytes:
+    """Run it; what it says of a fault is on standard error."""
+    return subprocess.run([ESBUILD, *words, *SMALL], cwd=at, input=given, stdout=subprocess.PIPE, check=True).stdout
 
 
-def tight(text: str, token: re.Pattern[str]) -> str:
-    """Return a text without the spaces that only part marks from words."""
-    return token.sub(lambda found: found["kept"] or found[0].strip(), text)
-
-
-def bundle(modules: Mapping[str, str], entry: str, within: set[str]) -> str:
-    """Put modules one after another, what is needed first. What lies outside `within` is fetched if it is asked for."""
-    order = TopologicalSorter[str]()
-    waiting, seen = [entry], {entry}
-    while waiting:
-        name = waiting.pop()
-        needs = {*(found["module"] for found in IMPORT.finditer(modules[name])), *LATER.findall(modules[name])} & within
-        order.add(name, *sorted(needs))  # the same bytes every time
-        waiting += sorted(needs - seen)
-        seen |= needs
-    return "".join(_wrapped(name, modules[name], within) for name in order.static_order())
-
-
-def _wrapped(name: str, text: str, within: set[str]) -> str:
-    exports = ", ".join(EXPORT.findall(text))
-    body = LATER.sub(lambda found: f"${found[1]}" if found[1] in within else f"import('../intake/{found[1]}.js')", text)
-    body = EXPORT.sub("", IMPORT.sub(_taken, body))
-    return f"const ${name} = (() => {{\n{body}return {{ {exports} }};\n}})();\n"
-
-
-def _taken(found: re.Match[str]) -> str:
-    names = found["all"] or "{" + found["some"].replace(" as ", ": ") + "}"
-    return f"const {names} = ${found['module']};"
-
-
-class FormStorage(CompressedStaticFilesStorage):  # type: ignore[misc]  # which has no types of its own
-    """Static files, and beside them, once they are collected, those of the form in one piece."""
-
-    def post_process(self, paths: dict[str, Any], dry_run: bool = False, **options: Any) -> Iterator[Any]:
-        if dry_run:
-            return
-        made = {f"{FOLDER}/{name}": script(name) for name in SCRIPTS}
-        made[f"{FOLDER}/{STYLE}"] = style({name: Path(self.path(name)).read_text() for name in STYLES})
-        for name, text in made.items():
-            target = Path(self.path(name))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text)
-        yield from super().post_process({**paths, **dict.fromkeys(made)}, dry_run, **options)
+def _sum(file: Path) -> str:
+    return f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {FOLDER}/{file.name}\n"
 
 
 if __name__ == "__main__":
-    sys.stdout.write(script(sys.argv[1]))
+    build()

@@ -1,7 +1,6 @@
 """The form, and the door that reports come in by. No session, no cookie, so no respondent."""
 
 import datetime
-import re
 from http import HTTPStatus
 
 import structlog
@@ -19,7 +18,6 @@ from surveys.intake import pages, queries
 from surveys.intake.reports import LARGEST_BODY, Refused, open_envelope, read_report
 from surveys.intake.services import accept
 
-INDENTS = re.compile(rb"\n\s+")
 PICTURES = ("image/png", "image/jpeg", "image/webp", "image/gif")  # no SVG: it may hold scripts
 log = structlog.get_logger(__name__)
 
@@ -43,8 +41,7 @@ def form(request: HttpRequest, slug: str, language: str | None = None) -> HttpRe
 
 
 def _page(response: HttpResponse) -> HttpResponse:
-    """Finish a page of the form: small, never old, in the language it was written in, and silent about where it was."""
-    response.content = INDENTS.sub(b"\n", response.content)  # which phones need not download
+    """Finish a page of the form: never old, in the language it was written in, and silent about where it was."""
     response["Content-Language"] = translation.get_language() or ""
     response["Referrer-Policy"] = "no-referrer"
     response["Cache-Control"] = "no-cache"

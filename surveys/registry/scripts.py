@@ -1,7 +1,7 @@
 """The scripts that a respondent's browser runs, and their hashes: whoever keeps them can see when one changes.
 
-form/*.js is what runs: the modules of intake/ in one piece, without comments (surveys/intake/bundles.py). The modules
-are served as written too, for people to read.
+form/*.js is what a study's page runs, made by esbuild from the modules of intake/ (surveys/intake/bundles.py). The
+modules are served as written too: two other pages run some of them, and people read them.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from pathlib import Path
 from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import staticfiles_storage
 
-FOLDER, MADE = "intake", "form"
+FOLDERS = ("form", "intake")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,7 @@ class Script:
 @cache
 def served() -> tuple[Script, ...]:
     """Return every script of the form, in order of name. They change only with the site."""
-    folder = finders.find(FOLDER)
-    if not isinstance(folder, str):
-        raise RuntimeError(f"no static folder named {FOLDER}")
-    names = sorted([f"{FOLDER}/{file.name}" for file in Path(folder).glob("*.js")] + _made())
+    names = [f"{folder}/{file.name}" for folder in FOLDERS for file in sorted(Path(_found(folder)).glob("*.js"))]
     return tuple(
         Script(name, staticfiles_storage.url(name), hashlib.sha256(_bytes(name)).hexdigest()) for name in names
     )
@@ -40,11 +37,12 @@ def digest() -> str:
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def _made() -> list[str]:
-    """Return what was put together when files were collected; nothing before that."""
-    if not staticfiles_storage.exists(MADE):
-        return []
-    return [f"{MADE}/{name}" for name in staticfiles_storage.listdir(MADE)[1] if name.endswith(".js")]
+def _found(name: str) -> str:
+    """Return where a static file or folder was written."""
+    found = finders.find(name)
+    if not isinstance(found, str):
+        raise RuntimeError(f"no static file or folder named {name}")
+    return found
 
 
 def _bytes(name: str) -> bytes:
@@ -52,4 +50,4 @@ def _bytes(name: str) -> bytes:
     if staticfiles_storage.exists(name):
         with staticfiles_storage.open(name) as file:
             return bytes(file.read())
-    return Path(str(finders.find(name))).read_bytes()
+    return Path(_found(name)).read_bytes()

@@ -1,7 +1,5 @@
 """What was asked for, as a page shows it and as a file holds it: tables of numbers, each with its interval."""
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,12 +9,12 @@ from django.utils.translation import gettext as _
 
 from surveys.dashboard.pictures import Tick
 from surveys.releases import queries as releases
+from surveys.spreadsheets import csv_line
 
 STEPS = (1, 2, 5)  # times a power of ten, between two lines of a ruler
 MOST_LINES = 6
 MOST_DRAWN = 40  # rows of a picture
 LEAST_WIDTH = 0.004  # of the ruler: below it an interval is a dot, and the picture says nothing
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet takes a text for a formula
 SIGNS = {"percent": "%", "people": "", "": ""}
 COLUMNS = ("label", "value", "low", "high", "standard_error", "unit")
 HEAD = ("table", "row", "value", "low", "high", "standard_error", "unit")
@@ -206,15 +204,4 @@ def people_csv(numbers: dict[str, Any]) -> str:
 
 
 def csv_lines(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow([_cell(name) for name in head])
-    writer.writerows([_cell(value) for value in row] for row in rows)
-    return file.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    """Return a value that no spreadsheet takes for a formula."""
-    if isinstance(value, str) and value.startswith(FORMULA):
-        return f"'{value}"
-    return "" if value is None else value
+    return "".join(map(csv_line, [head, *rows]))

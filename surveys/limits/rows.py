@@ -1,11 +1,8 @@
 """The ledger for people: rows found and checked, each with an address of its own. Everyone may read all of it."""
 
-import csv
 import datetime
-import io
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
-from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
@@ -17,6 +14,7 @@ from django.views.decorators.http import require_safe
 
 from surveys.ledger import queries as ledger
 from surveys.ledger.queries import Filter
+from surveys.spreadsheets import csv_line
 
 ON_A_PAGE = 25
 LONGEST = 100  # characters of what is looked for
@@ -39,7 +37,6 @@ COLUMNS = (
     *("position", "at", "kind", "budget", "number", "epsilon", "rho", "delta", "reason", "mechanism", "sensitivity"),
     *("part", "what", "old", "new", "why", "who", "statistic", "previous", "digest"),
 )
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would reckon with a text that begins so
 
 
 class Asked:
@@ -137,7 +134,7 @@ def row(request: HttpRequest, position: int) -> HttpResponse:
 
 @require_safe
 def as_csv(request: HttpRequest) -> StreamingHttpResponse:
-    """Give the rows that are looked for as a table. Texts that a spreadsheet would reckon with get an apostrophe."""
+    """Give the rows that are looked for as a table."""
     lines = _lines(ledger.read_all(ledger.positions(Asked(request).filter)))
     response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="candor-ledger.csv"'
@@ -157,21 +154,10 @@ def as_json(request: HttpRequest) -> JsonResponse:
 
 
 def _lines(rows: Iterator[ledger.Row]) -> Iterator[str]:
-    yield _line(COLUMNS)
+    yield csv_line(COLUMNS)
     for found in rows:
         said = {**found.document, "position": found.position, "digest": found.digest}
-        yield _line([_cell(said.get(name)) for name in COLUMNS])
-
-
-def _line(cells: Any) -> str:
-    text = io.StringIO()
-    csv.writer(text).writerow(cells)
-    return text.getvalue()
-
-
-def _cell(value: Any) -> str:
-    text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(FORMULA) else text
+        yield csv_line([said.get(name) for name in COLUMNS])
 
 
 def _clean(text: str) -> str:

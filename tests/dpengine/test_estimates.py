@@ -8,9 +8,11 @@ from scipy import stats
 
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.estimates import (
+    Estimate,
     Margin,
     Method,
     NoNoise,
+    Variance,
     blaker,
     likeliest,
     plain_answers,
@@ -100,6 +102,14 @@ def test_as_precise_as_so_many_plain_answers():
     both = [share(count, 1000, PLAIN, NoNoise()) for count in (300, 700)]
     assert plain_answers(both) == pytest.approx(1000, abs=1)
     assert plain_answers([share(count, 1000, COIN, NoNoise()) for count in (400, 600)]) < 300
+
+
+def test_shares_that_chance_took_below_0_or_above_1_count_as_projected():
+    """By hand: 0.7, 0.5, −0.1 project to 0.6, 0.4, 0, whose π(1 − π) add up to 0.48, not 0.35."""
+    variance = Variance(sampling=0.0, device=0.001, publication=0.0)
+    found = [Estimate(value, 0.0, 1.0, variance) for value in (0.7, 0.5, -0.1)]
+    assert plain_answers(found) == 160
+    assert plain_answers([share(count, 1000, COIN, NoNoise()) for count in (200, 800)]) == 0
 
 
 FORCED = Margin(Fraction(5, 6), Fraction(1, 6))

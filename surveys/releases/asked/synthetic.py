@@ -5,8 +5,6 @@ questions whose answers are sent as given can be columns: of one that is changed
 and rows of made-up reports would be taken for answers.
 """
 
-import csv
-import io
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -182,16 +180,6 @@ class Synthetic:
             for values, noisy in zip(cut, fit.noisy, strict=True)
         ]
         return {"caption": f"{question['label']}: published counts", "rows": rows}
-
-
-def csv_of(numbers: Mapping[str, Any]) -> str:
-    """Return a release's synthetic people as CSV, one a line."""
-    written = io.StringIO()
-    writer = csv.writer(written, lineterminator="\r\n")
-    writer.writerow(numbers["columns"])
-    for *values, people in numbers["people"]:
-        writer.writerows([values] * people)
-    return written.getvalue()
 
 
 def _fitting(plan: Plan) -> dict[str, dict[str, Any]]:

@@ -7,9 +7,10 @@ from collections import Counter
 
 import pytest
 
+from surveys.dashboard.sheets import people_csv
 from surveys.design.models import Plan
 from surveys.releases.asked.base import Asked, Refused
-from surveys.releases.asked.synthetic import Synthetic, csv_of
+from surveys.releases.asked.synthetic import Synthetic
 
 AGE = {"name": "age", "kind": "number", "label": "Age", "choices": [], "least": 18, "most": 97, "unit": "years",
        "protection": "publication"}  # fmt: skip
@@ -60,7 +61,7 @@ def test_it_costs_what_was_asked_and_no_more(plan):
 
 def test_made_up_people_have_the_columns_of_the_real_ones():
     numbers = asked(epsilon="20").draw(PEOPLE, 100)
-    rows = list(csv.reader(io.StringIO(csv_of(json.loads(json.dumps(numbers))))))
+    rows = list(csv.reader(io.StringIO(people_csv(json.loads(json.dumps(numbers))))))
     assert rows[0] == ["age", "fair"]
     assert len(rows) == 101
     assert all(18 <= int(age) <= 97 and fair in FAIR["choices"] for age, fair in rows[1:])

@@ -7,9 +7,10 @@ from django.utils.translation import get_language_info
 from django.utils.translation import gettext as _
 
 from dpengine.privacy import epsilon_above
-from surveys.design import documents
+from surveys.design import documents, wording
 from surveys.design import queries as design
 
+WITHIN = ("group", "picture")  # parts of a question that hold a text
 Lines = dict[str, tuple[str, str]]  # by address in the Plan: what it is, what it says
 
 
@@ -120,9 +121,8 @@ def translated(questions: list[dict[str, Any]], texts: dict[str, dict[str, Any]]
     found = []
     for question in questions:
         own = texts.get(question["name"], {})
-        plain = {part: own[part] for part in ("text", "help", "choices", "unit") if part in own}
-        within = {part: {**question[part], "text": own[part]} for part in ("group", "picture") if part in own}
-        found.append({**question, **plain, **within})
+        told = question | {part: own[part] for part in ("text", "help", "choices", "unit") if part in own}
+        found.append(told | {part: {**question[part], "text": own[part]} for part in WITHIN if part in own})
     return found
 
 
@@ -157,7 +157,7 @@ def term_lines(content: dict[str, Any]) -> Lines:
         "cap": (_("All publications together"), _("ε %(cap)s at most, ever") % {"cap": caps["central_epsilon"]}),
     }
     if "central_delta" in caps:
-        found["delta"] = (_("Chance that the cap fails"), caps["central_delta"])
+        found["delta"] = (_("δ of the cap"), f"{caps['central_delta']}: {wording.beyond_cap(caps['central_delta'])}")
     if "panel" in caps:
         found["panel"] = (_("Panel"), caps["panel"])
     return found | {

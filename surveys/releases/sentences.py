@@ -12,7 +12,8 @@ from surveys.retelling import Sentence, ngettext
 SEPARATE = (_("Nothing was published."), _("Nothing was opened."))  # after another sentence
 
 TERMS = (  # of a study, a panel or the site, by the names that the ledger has for them
-    *(_("unit"), _("neighbours"), _("cap for all publications, ε"), _("chance that the cap fails, δ"), _("panel")),
+    *(_("unit"), _("neighbours"), _("cap for all publications, ε"), _("δ of the cap"), _("panel")),
+    _("chance that the cap fails, δ"),  # as rows called it once: it said too little
     *(_("least ε of one answer"), _("greatest ε of one answer"), _("publish"), _("publications in all")),
     *(_("hours between"), _("cost of one publication, ε"), _("retires on"), _("cap for all answers of one person, ε")),
     _("greatest cap for all publications of a study, ε"),

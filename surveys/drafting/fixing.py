@@ -179,11 +179,12 @@ def unit_said(unit: str) -> str:
 
 
 def rule_said(publication: dict[str, Any]) -> str:
-    values = {name: publication.get(name, "") for name in ("epsilon", "hours", "horizon")}
+    values = {name: publication.get(name, "") for name in ("epsilon", "horizon")}
+    values["span"] = wording.hours_said(publication.get("hours", 0))
     said = {
         "when-closed": _("once, when the wave has closed, for ε %(epsilon)s"),
-        "every": _("every %(hours)s hours and when it has closed, for ε %(epsilon)s each"),
-        "continual": _("%(horizon)s times, every %(hours)s hours, for ε %(epsilon)s in all"),
+        "every": _("%(span)s and when it has closed, for ε %(epsilon)s each"),
+        "continual": _("%(horizon)s times, %(span)s, for ε %(epsilon)s in all"),
         "on-request": _("only what a researcher asks for, for ε %(epsilon)s a request at most"),
     }
     return said[publication["rule"]] % values

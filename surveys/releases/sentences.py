@@ -236,7 +236,7 @@ EXPECTED = (
         "told apart in steps of %(step)s."
     ),
     _("With so few answers at this ε a side of the interval will be the end of what can be answered."),
-    _("The interval will reach from about the %(low)sth to the %(high)sth of %(n)s people in rank."),
+    _("The interval will reach from about rank %(low)s to rank %(high)s of %(n)s."),
     _("If people were spread evenly, chance would add ± %(half)s %(unit_word)s; fewer if they are close."),
     _(
         "If it answers, chance adds ± %(half)s %(unit_word)s. If people were spread evenly it would answer with chance "
@@ -254,7 +254,6 @@ EXPECTED = (
         "rank, in 95 of 100 draws."
     ),
     _("With so few groups at this ε the interval will be all that the result can be."),
-    _("The interval will reach from about the %(low)sth to the %(high)sth group in rank."),
     _("%(label)s: chance moves each of its %(cells)s counts by %(width)s people on average."),
     _("%(label)s: chance moves each of its %(cells)s counts by %(width)s people on average, %(share)s of 100."),
     _("What three columns do together is not kept: use this to try an analysis, not to conclude."),

@@ -3,8 +3,11 @@
 import re
 from decimal import Decimal
 
+import pytest
+
 from surveys.design import services as design
 from surveys.design.models import Plan
+from surveys.drafting import fixing
 from surveys.ledger.models import Entry
 
 
@@ -115,3 +118,9 @@ def test_a_condition_that_the_editor_does_not_offer_is_said_in_words_too(editor,
     draft.questions.filter(name="fair").update(asked_if="often", asked_if_answers=[0, 2])
     found = editor.get(f"/studies/{draft.slug}/build/questions/fair/").content.decode()
     assert "As it is: Who answers “Once” or “More” to “How often”" in found
+
+
+@pytest.mark.parametrize(("hours", "span"), [(1, "every hour"), (24, "every day"), (36, "every 36 hours")])
+def test_how_often_is_said_as_people_say_it(hours, span):
+    rule = {"rule": "every", "epsilon": "1", "hours": hours}
+    assert fixing.rule_said(rule) == f"{span} and when it has closed, for ε 1 each"

@@ -13,6 +13,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from dpengine.privacy import Cost, exponential_below, guess_at_most, plain, round_down, round_up
+from surveys.design import wording
 from surveys.design.models import Plan
 from surveys.ledger import queries as ledger
 from surveys.ledger.queries import Account, Statement, in_measure
@@ -96,8 +97,8 @@ class Bill:
 
     @property
     def chance(self) -> str:
-        """Return how rarely that ε may not hold, for people."""
-        return _("1 in %(many)s") % {"many": f"{int(1 / self.delta):,}"} if self.delta else ""
+        """Return how rarely odds grow beyond twice that factor, for people: 2δ at most."""
+        return wording.twice(Fraction(self.delta)) if self.delta else ""
 
     @property
     def factor(self) -> str:

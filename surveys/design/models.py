@@ -33,7 +33,7 @@ class Rule(models.TextChoices):
 
 
 class Delta(models.TextChoices):
-    """The chance, in all, that the cap's promise fails. None: a pure cap, and pure mechanisms only."""
+    """Odds grow beyond twice what the cap says with a chance of 2δ at most. None: a pure cap, and pure mechanisms."""
 
     NONE = "0", gettext_lazy("none: the cap always holds")
     SIX = "0.000001", gettext_lazy("one in a million")
@@ -120,9 +120,7 @@ class Panel(models.Model):
             "How much all publications of all its studies together may ever give away about one person."
         ),
     )
-    cap_delta = models.CharField(
-        gettext_lazy("chance that the cap fails, δ"), max_length=20, choices=Delta, default=Delta.NONE
-    )
+    cap_delta = models.CharField(gettext_lazy("δ of the cap"), max_length=20, choices=Delta, default=Delta.NONE)
     local_cap = EpsilonField(
         gettext_lazy("cap for all answers of one person, ε"),
         default=8,
@@ -174,9 +172,7 @@ class Study(models.Model):
         validators=[MinValueValidator(LEAST_EPSILON), MaxValueValidator(LARGEST_EPSILON)],
         help_text=gettext_lazy("How much all publications together may ever give away about one person."),
     )
-    cap_delta = models.CharField(
-        gettext_lazy("chance that the cap fails, δ"), max_length=20, choices=Delta, default=Delta.NONE
-    )
+    cap_delta = models.CharField(gettext_lazy("δ of the cap"), max_length=20, choices=Delta, default=Delta.NONE)
     panel = models.ForeignKey(
         Panel,
         on_delete=models.PROTECT,

@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 
 from dpengine.privacy import exponential_below, guess_at_most, plain
 from surveys.design import terms
-from surveys.design.models import Delta, Panel, Rule, Study
+from surveys.design.models import Panel, Rule, Study
 from surveys.design.queries import at_most_of_hundred
 from surveys.ledger import queries as ledger
 
@@ -19,8 +19,8 @@ def cap_means(capped: Study | Panel) -> str:
     """Say what the cap does to a reader's odds, and what its δ adds."""
     sure = at_most_of_hundred(guess_at_most(Fraction(exponential_below(capped.cap))))
     odds = _(
-        "Who was 50 in 100 sure of something about one person can become at most %(sure)d in 100 sure by reading "
-        "everything that is ever published, whatever else they know."
+        "Who knows all other answers, and was 50 in 100 sure of something about one person, can become at most "
+        "%(sure)d in 100 sure by reading everything that is ever published."
     ) % {"sure": sure}
     return f"{odds} {_delta_means(capped)}"
 
@@ -30,9 +30,20 @@ def _delta_means(capped: Study | Panel) -> str:
         return _("Without a δ this always holds, and costs add up: two publications of ε 1 are 2.")
     most = int(1 / (100 * Fraction(capped.cap_delta)))
     return _(
-        "With this δ it can fail, with a chance of %(chance)s at most: fit for up to %(most)s answers, where it fails "
-        "for one person in a hundred such studies at most. In return, many publications cost less than their sum."
-    ) % {"chance": Delta(capped.cap_delta).label, "most": f"{most:,}"}
+        "With this δ there are exceptions: %(beyond)s. It is fit for up to %(most)s answers: then that happens to "
+        "one person in fifty such studies at most. In return, many publications cost less than their sum."
+    ) % {"beyond": beyond_cap(capped.cap_delta), "most": f"{most:,}"}
+
+
+def beyond_cap(delta: str) -> str:
+    """Say what the δ of a cap (ε, δ) lets through: an outcome beyond 2·e^ε has a chance of 2δ at most."""
+    text = _("odds can grow to more than twice what the cap says, with a chance of %(chance)s at most")
+    return text % {"chance": twice(Fraction(delta))}
+
+
+def twice(delta: Fraction) -> str:
+    """Return 2δ for people, rounded up."""
+    return _("1 in %(many)s") % {"many": f"{int(1 / (2 * delta)):,}"}
 
 
 def rule_means(study: Study) -> str:

@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import get_language_info, ngettext
+from django.utils.translation import get_language_info
 from django.utils.translation import gettext as _
 
 from dpengine.privacy import epsilon_above
-from surveys.design import documents
+from surveys.design import documents, wording
 from surveys.design import queries as design
 
+WITHIN = ("group", "picture")  # parts of a question that hold a text
 Lines = dict[str, tuple[str, str]]  # by address in the Plan: what it is, what it says
 
 
@@ -35,7 +36,7 @@ class Difference:
 def sections(content: dict[str, Any]) -> list[Section]:
     """Return all that opening would fix."""
     asked = [
-        Section(_("Question %(number)s") % {"number": place}, list(question_lines(question).values()))
+        Section(_("Question %(number)s") % {"number": place}, list(question_lines(question, content).values()))
         for place, question in enumerate(content["questions"], start=1)
     ]
     texts = Section(_("What respondents read first"), list(text_lines(content).values()))
@@ -59,7 +60,7 @@ def lines(content: dict[str, Any]) -> Lines:
     """Return every line of a Plan, by its address; a question's by its name, wherever it stands."""
     found = text_lines(content)
     for question in content["questions"]:
-        for address, (what, said) in question_lines(question).items():
+        for address, (what, said) in question_lines(question, content).items():
             found[f"{question['name']}.{address}"] = (f"{question['label']}: {what}", said)
     found["order"] = (_("Order of the questions"), ", ".join(each["label"] for each in content["questions"]))
     return found | term_lines(content)
@@ -84,7 +85,20 @@ def text_lines(content: dict[str, Any]) -> Lines:
     return found
 
 
-def question_lines(question: dict[str, Any]) -> Lines:
+def question_lines(question: dict[str, Any], content: dict[str, Any]) -> Lines:
+    """Return all that a Plan says of one question, and its texts again in each other language."""
+    found = lines_read(question, content["questions"])
+    for language, texts in content.get("translations", {}).items():
+        told = translated(content["questions"], texts.get("questions", {}))
+        mine = next(each for each in told if each["name"] == question["name"])
+        for address, (what, said) in lines_read(mine, told).items():
+            if said != found[address][1]:
+                found[f"{language}.{address}"] = (f"{what} ({language_said(language)})", said)
+    return found | {"protection": (_("Protection"), protection_said(question))}
+
+
+def lines_read(question: dict[str, Any], questions: list[dict[str, Any]]) -> Lines:
+    """Return what respondents read of one question, and after which answers they are asked it."""
     found = {"text": (_("Question"), question["text"])}
     if question["help"]:
         found["help"] = (_("Help"), question["help"])
@@ -96,10 +110,19 @@ def question_lines(question: dict[str, Any]) -> Lines:
     if "group" in question:
         found["group"] = (_("Stands in a matrix"), question["group"]["text"])
     if "asked_if" in question:
-        found["asked_if"] = (_("Asked only after"), condition_said(question["asked_if"]))
+        found["asked_if"] = (_("Asked only after"), condition_said(question["asked_if"], questions))
     if "picture" in question:
         found["picture"] = (_("Picture"), f"{question['picture']['text']} ({question['picture']['sha256'][:12]})")
-    found["protection"] = (_("Protection"), protection_said(question))
+    return found
+
+
+def translated(questions: list[dict[str, Any]], texts: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return questions with their texts in another language, wherever there are any."""
+    found = []
+    for question in questions:
+        own = texts.get(question["name"], {})
+        told = question | {part: own[part] for part in ("text", "help", "choices", "unit") if part in own}
+        found.append(told | {part: {**question[part], "text": own[part]} for part in WITHIN if part in own})
     return found
 
 
@@ -111,11 +134,12 @@ def bounds_said(question: dict[str, Any]) -> str:
     return (_("%(least)s to %(most)s %(unit)s") % values).strip()
 
 
-def condition_said(asked_if: dict[str, Any]) -> str:
-    answers = ", ".join(str(answer + 1) for answer in asked_if["answers"])
-    count = len(asked_if["answers"])
-    said = ngettext("answer %(answers)s to %(question)s", "answers %(answers)s to %(question)s", count)
-    return said % {"answers": answers, "question": asked_if["question"]}
+def condition_said(asked_if: dict[str, Any], questions: list[dict[str, Any]]) -> str:
+    """Say a condition in the words that people read: a Plan's places are not the order in which answers stand."""
+    other = next(question for question in questions if question["name"] == asked_if["question"])
+    answers = [other["choices"][at] for at in design.shown_order(other) if at in asked_if["answers"]]
+    said = _(" or ").join(f"“{answer}”" for answer in answers)
+    return _("%(answers)s to “%(question)s”") % {"answers": said, "question": other["text"]}
 
 
 def protection_said(question: dict[str, Any]) -> str:
@@ -133,7 +157,7 @@ def term_lines(content: dict[str, Any]) -> Lines:
         "cap": (_("All publications together"), _("ε %(cap)s at most, ever") % {"cap": caps["central_epsilon"]}),
     }
     if "central_delta" in caps:
-        found["delta"] = (_("Chance that the cap fails"), caps["central_delta"])
+        found["delta"] = (_("δ of the cap"), f"{caps['central_delta']}: {wording.beyond_cap(caps['central_delta'])}")
     if "panel" in caps:
         found["panel"] = (_("Panel"), caps["panel"])
     return found | {
@@ -155,11 +179,12 @@ def unit_said(unit: str) -> str:
 
 
 def rule_said(publication: dict[str, Any]) -> str:
-    values = {name: publication.get(name, "") for name in ("epsilon", "hours", "horizon")}
+    values = {name: publication.get(name, "") for name in ("epsilon", "horizon")}
+    values["span"] = wording.hours_said(publication.get("hours", 0))
     said = {
         "when-closed": _("once, when the wave has closed, for ε %(epsilon)s"),
-        "every": _("every %(hours)s hours and when it has closed, for ε %(epsilon)s each"),
-        "continual": _("%(horizon)s times, every %(hours)s hours, for ε %(epsilon)s in all"),
+        "every": _("%(span)s and when it has closed, for ε %(epsilon)s each"),
+        "continual": _("%(horizon)s times, %(span)s, for ε %(epsilon)s in all"),
         "on-request": _("only what a researcher asks for, for ε %(epsilon)s a request at most"),
     }
     return said[publication["rule"]] % values

@@ -341,12 +341,21 @@ def conditions_for(study: Study, mine: Question) -> list[tuple[str, str]]:
             found += [(f"{question.name}:{at}", condition_said(question, said)) for at, said in shown]
     present = condition_of(mine)
     if present and present not in dict(found):  # of several answers, or no longer before it
-        found.append((present, _("As it is: %(condition)s") % {"condition": present.replace(":", " = ")}))
+        found.append((present, _("As it is: %(condition)s") % {"condition": present_said(study, mine)}))
     return found
 
 
 def condition_said(question: Question, answer: str) -> str:
     return _("Who answers “%(answer)s” to “%(question)s”") % {"answer": answer, "question": question.label}
+
+
+def present_said(study: Study, mine: Question) -> str:
+    """Say a condition that the list does not offer, in its answers' words; by its key if that question is gone."""
+    other = next((each for each in study.questions.all() if each.name == mine.asked_if), None)
+    if other is None:
+        return mine.asked_if
+    answers = [option for at, option in enumerate(other.options) if at in mine.asked_if_answers]
+    return condition_said(other, _("” or “").join(answers))
 
 
 def condition_of(question: Question) -> str:

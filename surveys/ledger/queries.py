@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from dpengine.accounting import concentrated
 from dpengine.accounting.filters import EVERYONE, Charge, Left
@@ -111,7 +112,11 @@ class Account:
         if until is None or days is None or now.date() + days * DAY >= until:
             return None
         remaining = (until - now.date()).days
-        text = _("At this rate the cap is used up in %(days)d days, %(before)d before %(until)s.")
+        text = ngettext(
+            "At this rate the cap is used up in %(days)d day, %(before)d before %(until)s.",
+            "At this rate the cap is used up in %(days)d days, %(before)d before %(until)s.",
+            days,
+        )
         return Alert("ends", text % {"days": days, "before": remaining - days, "until": until})
 
 

@@ -74,7 +74,7 @@ class DraftForm(Described):
         gettext_lazy("Cap for all publications, ε"),
         gettext_lazy("Once it is reached, nothing is published again."),
     )
-    cap_delta = forms.ChoiceField(label=gettext_lazy("Chance that the cap fails, δ"), choices=Delta.choices)
+    cap_delta = forms.ChoiceField(label=gettext_lazy("δ of the cap"), choices=Delta.choices)
     release_epsilon = amount(
         gettext_lazy("Cost of one publication, ε"),
         gettext_lazy("The questions share it. A request may cost as much."),

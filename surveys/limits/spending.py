@@ -16,6 +16,7 @@ class Spending:
     """The account of a study, for people."""
 
     statement: Statement
+    is_collecting: bool
     weekly: Decimal | None
     per_week: Decimal
     this_week: Decimal
@@ -34,13 +35,15 @@ def of(study: Study, now: datetime.datetime) -> Spending | None:
         return None
     account = ledger.account(study.budget_id)
     burn, statement = account.burn(now), Statement(account)
+    is_collecting = study.plan is not None and study.plan.is_open and not study.is_retired
     weekly = account.budget.weekly
     return Spending(
         statement=statement,
         weekly=None if weekly is None else plain(weekly),
         per_week=round_up(burn.per_week, statement.places),
         this_week=round_up(Fraction(burn.weeks[-1].amount), statement.places),
-        days_left=None if study.is_retired else account.days_left(now),
+        is_collecting=is_collecting,
+        days_left=account.days_left(now) if is_collecting else None,
         days_to_retirement=(study.retires_on - now.date()).days if study.retires_on else None,
-        alerts=[alert.text for alert in account.alerts(now, study.retires_on)],
+        alerts=[alert.text for alert in account.alerts(now, study.retires_on if is_collecting else None)],
     )

@@ -67,11 +67,13 @@ class Chart:
         return f"{height + 18 if height < 90 else height - 7}"
 
 
-def of(account: Account, lines: Sequence[Line], *, opened_on: datetime.date, now: datetime.datetime) -> Chart:
-    """Return the chart of an account whose charges, newest first, are these lines."""
+def of(
+    account: Account, lines: Sequence[Line], *, opened_on: datetime.date, now: datetime.datetime, goes_on: bool
+) -> Chart:
+    """Return the chart of an account whose charges, newest first, are these lines; and ahead, if they go on."""
     budget, places = account.budget, SHOWN_PLACES[account.budget.measure]
     start = _midnight(min([opened_on, *(entry.day for entry in account.entries[:1])]))
-    rate = Fraction(0) if budget.retired_on else account.burn(now).per_week
+    rate = account.burn(now).per_week if goes_on else Fraction(0)
     left = Fraction(account.amount_left)
     past = max(now - start, LEAST_SPAN)
     reach = datetime.timedelta(days=min(float(left * 7 / rate), 36500.0)) if rate else None

@@ -145,7 +145,8 @@ def _spending(record: Record) -> str:
     ends = f"It ends on {study.retires_on} in any case." if study.retires_on else "It has no other end."
     if study.retired_on:
         ends = f"It was retired on {study.retired_on}."
-    days = "" if record.days_left is None else f" At this rate the rest lasts {record.days_left} days."
+    left = record.days_left
+    days = "" if left is None else f" At this rate the rest lasts {left} day{'s' * (left != 1)}."
     return (
         f"Cap: {_capped(account)}. Spent: {sign} {_plainly(account.amount_spent)}. "
         f"Burn rate: {sign} {record.per_week} a week.{days} No refreshment: when the cap is reached, nothing is "

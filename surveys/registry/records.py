@@ -120,6 +120,11 @@ class Record:
         return "spent" if is_spent else "closed"
 
     @property
+    def is_collecting(self) -> bool:
+        """Tell whether spending goes on by itself: of a closed study nothing is charged but what is asked for."""
+        return self.state == "collecting"
+
+    @property
     def state_name(self) -> str | Promise:
         return STATES[self.state]
 
@@ -322,11 +327,13 @@ class Record:
     @property
     def days_left(self) -> int | None:
         """Return how long the rest lasts at this rate; None where nothing is, or can be, spent."""
-        return None if self.study.is_retired else self.account.days_left(self.now)
+        return self.account.days_left(self.now) if self.is_collecting else None
 
     @cached_property
     def chart(self) -> chart.Chart:
-        return chart.of(self.account, self.rows, opened_on=self.plans[-1].opened_on, now=self.now)
+        return chart.of(
+            self.account, self.rows, opened_on=self.plans[-1].opened_on, now=self.now, goes_on=self.is_collecting
+        )
 
     @cached_property
     def spark(self) -> str:

@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from surveys.design import documents
+from surveys.design import documents, wording
 from surveys.registry.records import MODELS, UNITS, Asked, Record
 
 ALMOST = 199  # a loss above it: a guess is right more than 99 times in 100
@@ -136,6 +136,8 @@ class Words:
     @property
     def lasts(self) -> str:
         days = self.record.days_left
+        if self.record.state == "closed":
+            return _("closed: only what is asked for costs")
         if days is None:
             return _("nothing is being spent")
         return ngettext("%(n)s day", "%(n)s days", days) % {"n": _number(days)}
@@ -153,7 +155,8 @@ class Words:
     def rule(self) -> str:
         """When something is published, and what that costs."""
         rule = self.record.content["publication"]
-        said = {**rule, "n": _number(rule["smallest_batch"]), "times": _number(rule.get("horizon", 0))}
+        every = wording.hours_said(rule.get("hours", 0))
+        said = {**rule, "n": _number(rule["smallest_batch"]), "times": _number(rule.get("horizon", 0)), "span": every}
         return (_RULES[rule["rule"]]() % said) + _after()
 
     @property
@@ -220,9 +223,9 @@ def _after() -> str:
 
 
 _RULES = {
-    "every": lambda: _("Published every %(hours)s hours and once more after the close, each time only if %(n)s answers "
+    "every": lambda: _("Published %(span)s and once more after the close, each time only if %(n)s answers "
                        "or more are new. Each time costs ε %(epsilon)s."),
-    "continual": lambda: _("Published every %(hours)s hours, at most %(times)s times. All of it costs ε %(epsilon)s, "
+    "continual": lambda: _("Published %(span)s, at most %(times)s times. All of it costs ε %(epsilon)s, "
                            "charged on the first day."),
     "on-request": lambda: _("Published when a researcher asks, at most ε %(epsilon)s a time, and nothing for fewer "
                             "than %(n)s answers."),

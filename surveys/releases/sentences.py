@@ -12,7 +12,8 @@ from surveys.retelling import Sentence, ngettext
 SEPARATE = (_("Nothing was published."), _("Nothing was opened."))  # after another sentence
 
 TERMS = (  # of a study, a panel or the site, by the names that the ledger has for them
-    *(_("unit"), _("neighbours"), _("cap for all publications, ε"), _("chance that the cap fails, δ"), _("panel")),
+    *(_("unit"), _("neighbours"), _("cap for all publications, ε"), _("δ of the cap"), _("panel")),
+    _("chance that the cap fails, δ"),  # as rows called it once: it said too little
     *(_("least ε of one answer"), _("greatest ε of one answer"), _("publish"), _("publications in all")),
     *(_("hours between"), _("cost of one publication, ε"), _("retires on"), _("cap for all answers of one person, ε")),
     _("greatest cap for all publications of a study, ε"),
@@ -235,7 +236,7 @@ EXPECTED = (
         "told apart in steps of %(step)s."
     ),
     _("With so few answers at this ε a side of the interval will be the end of what can be answered."),
-    _("The interval will reach from about the %(low)sth to the %(high)sth of %(n)s people in rank."),
+    _("The interval will reach from about rank %(low)s to rank %(high)s of %(n)s."),
     _("If people were spread evenly, chance would add ± %(half)s %(unit_word)s; fewer if they are close."),
     _(
         "If it answers, chance adds ± %(half)s %(unit_word)s. If people were spread evenly it would answer with chance "
@@ -253,7 +254,6 @@ EXPECTED = (
         "rank, in 95 of 100 draws."
     ),
     _("With so few groups at this ε the interval will be all that the result can be."),
-    _("The interval will reach from about the %(low)sth to the %(high)sth group in rank."),
     _("%(label)s: chance moves each of its %(cells)s counts by %(width)s people on average."),
     _("%(label)s: chance moves each of its %(cells)s counts by %(width)s people on average, %(share)s of 100."),
     _("What three columns do together is not kept: use this to try an analysis, not to conclude."),

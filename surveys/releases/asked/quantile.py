@@ -184,7 +184,7 @@ class Quantile:
             ]
         return [
             *said,
-            f"The interval will reach from about the {low:,.0f}th to the {high:,.0f}th of {n:,} people in rank.",
+            f"The interval will reach from about rank {low:,.0f} to rank {high:,.0f} of {n:,}.",
         ]
 
     def _expected_noise(self, n: int) -> list[str]:

@@ -144,7 +144,7 @@ class Trusted:
         if low < 0 or high > blocks:
             said.append("With so few groups at this ε the interval will be all that the result can be.")
         else:
-            said.append(f"The interval will reach from about the {low:,.0f}th to the {high:,.0f}th group in rank.")
+            said.append(f"The interval will reach from about rank {low:,.0f} to rank {high:,.0f} of {blocks:,}.")
         return said
 
     def draw(self, counts: Counts, n: int) -> Numbers:

@@ -154,6 +154,25 @@ def test_where_a_cap_is_counted_in_rho_what_one_request_may_cost_is_said_in_epsi
     assert "at most ρ 0.0229 (noise at ε 0.214 costs so much), and this costs ρ 12.5" in page
 
 
+def test_what_a_delta_means_is_said_as_what_it_is(db: None) -> None:
+    """δ = 1/16,000,000: odds beyond twice e^ε have a chance of 1/8,000,000. δ is not the chance that ε fails."""
+    plan = open_asked(cap_delta="0.000001")
+    page = text_of(
+        preview(
+            browser("mira", plan, role=Role.ANALYST),
+            "quantile",
+            question="hours",
+            percent="50",
+            method="smooth",
+            epsilon="0.1",
+        )
+    )
+    assert "and knows all other answers" in page
+    assert "odds grow to more than twice as much with a chance of 1 in 8,000,000 at most" in page
+    assert "cap is ε 2 at δ 0.000001" in page
+    assert "but for a chance" not in page
+
+
 def test_before_the_smallest_batch_the_reason_stands_there(db: None) -> None:
     plan = open_asked(people=5)
     client = browser("mira", plan, role=Role.ANALYST)

@@ -37,7 +37,7 @@ def changed(draft, field, value):
     ("field", "value", "what", "old", "new"),
     [
         ("cap", Decimal("1.5"), "cap for all publications, ε", "2", "1.5"),
-        ("cap_delta", Delta.SIX, "chance that the cap fails, δ", "0", "0.000001"),
+        ("cap_delta", Delta.SIX, "δ of the cap", "0", "0.000001"),
         ("release_epsilon", Decimal("0.5"), "cost of one publication, ε", "1", "0.5"),
         ("epsilon_floor", Decimal("0.2"), "least ε of one answer", "0.01", "0.2"),
         ("epsilon_ceiling", Decimal("1.1"), "greatest ε of one answer", "8", "1.1"),

@@ -1,6 +1,7 @@
 """What the terms of a study are in its Plan and in the ledger, and which ones cannot be."""
 
 import datetime
+import math
 from decimal import Decimal
 from fractions import Fraction
 
@@ -136,9 +137,22 @@ def test_the_cap_is_said_in_odds_and_its_delta_in_people():
     study = Study(cap=Decimal(2), cap_delta=Delta.SIX)
     said = wording.cap_means(study)
     assert "at most 89 in 100 sure" in said
-    assert "one in a million" in said
+    assert "Who knows all other answers" in said
+    assert "more than twice what the cap says, with a chance of 1 in 500,000 at most" in said
     assert "up to 10,000 answers" in said
     assert "δ" in wording.cap_means(Study(cap=Decimal(2)))
+
+
+def test_what_a_delta_lets_through_is_said_as_it_is_of_a_gaussian():
+    """A Gaussian of ρ has loss N(ρ, 2ρ): it passes ε ten times as often as δ says, and ε + ln 2 seldom."""
+    delta = Fraction(MILLIONTH) / 2
+    rho = float(terms.rho_within(Decimal("0.5"), str(MILLIONTH)))
+    beyond, beyond_twice = (
+        math.erfc((epsilon - rho) / math.sqrt(2 * rho) / math.sqrt(2)) / 2 for epsilon in (0.5, 0.5 + math.log(2))
+    )
+    assert beyond > 5 * delta
+    assert beyond_twice < 2 * delta
+    assert wording.twice(delta) == "1 in 1,000,000"
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,11 @@
 import re
 from decimal import Decimal
 
+import pytest
+
 from surveys.design import services as design
 from surveys.design.models import Plan
+from surveys.drafting import fixing
 from surveys.ledger.models import Entry
 
 
@@ -91,3 +94,33 @@ def test_epsilon_beyond_the_sites_limits_does_not_open(owner, draft, now):
     design.set_site_limits(**limits, cap_ceiling=Decimal("2"), who="root", why="a rule", now=now)
     assert "between 0.1 and 2" in page(owner, draft)
     assert open_wave(owner, draft).status_code == 409
+
+
+def test_a_condition_is_said_in_the_words_of_its_answers_and_in_every_language(owner, draft):
+    """A Plan has No before Yes, people read Yes first: its place in either would name the wrong branch."""
+    draft.questions.filter(name="often").update(asked_if="copied", asked_if_answers=[1])
+    draft.questions.filter(name="fair").update(asked_if="often", asked_if_answers=[0, 2])
+    typed = {part.key: "中" for part in design.parts(draft, {})}
+    typed |= {"copied.text": "考试抄过吗", "often.text": "多常"}
+    typed |= {f"often.choices.{place}": said for place, said in enumerate(("一次", "两次", "更多"))}
+    owner.post(f"/studies/{draft.slug}/build/zh-hans/", typed)
+    found = re.findall(r"<dt>Asked only after(.*?)</dt><dd[^>]*>(.*?)</dd>", page(owner, draft))
+    assert found == [
+        ("", "“Yes” to “Have you copied in an exam?”"),
+        (" (简体中文)", "“是” to “考试抄过吗”"),
+        ("", "“Once” or “More” to “How often?”"),
+        (" (简体中文)", "“一次” or “更多” to “多常”"),
+    ]
+    assert '<dt>Answers (简体中文)</dt><dd dir="auto">一次 · 两次 · 更多' in page(owner, draft)
+
+
+def test_a_condition_that_the_editor_does_not_offer_is_said_in_words_too(editor, draft):
+    draft.questions.filter(name="fair").update(asked_if="often", asked_if_answers=[0, 2])
+    found = editor.get(f"/studies/{draft.slug}/build/questions/fair/").content.decode()
+    assert "As it is: Who answers “Once” or “More” to “How often”" in found
+
+
+@pytest.mark.parametrize(("hours", "span"), [(1, "every hour"), (24, "every day"), (36, "every 36 hours")])
+def test_how_often_is_said_as_people_say_it(hours, span):
+    rule = {"rule": "every", "epsilon": "1", "hours": hours}
+    assert fixing.rule_said(rule) == f"{span} and when it has closed, for ε 1 each"

@@ -66,6 +66,14 @@ def test_who_would_reach_the_cap_before_the_end_of_the_study_hears_it(budget):
     assert account.alerts(NOW, NOW.date() + 28 * DAY) == account.alerts(NOW) == []
 
 
+def test_one_day_is_said_as_one(budget):
+    pay(budget, "5", now=NOW - WEEK)
+    pay(budget, "3", now=NOW)
+    end = NOW.date() + datetime.timedelta(days=9)
+    [alert] = account_of(budget).alerts(NOW, end)
+    assert alert.text == f"At this rate the cap is used up in 1 day, 8 before {end}."
+
+
 def test_who_comes_near_the_week_s_limit_hears_it(budget):
     services.set_weekly_limit(budget_id=budget.pk, weekly=1, why="slowly", **OWNER)
     pay(budget, "0.4")

@@ -10,6 +10,7 @@ from surveys.design import services as design
 from surveys.ledger import queries as ledger
 from surveys.ledger.queries import Statement
 from surveys.registry import chart, records
+from surveys.registry.wording import Words
 from tests.surveys.dashboard.small import NOW
 from tests.surveys.registry import kinds
 
@@ -24,7 +25,7 @@ def drawn(days_ago: list[int], epsilon: str = "0.5") -> chart.Chart:
         kinds.charge(plan, Cost.pure(Fraction(epsilon)), number, NOW - ago * DAY)
     assert plan.study.budget_id is not None
     account = ledger.account(plan.study.budget_id)
-    return chart.of(account, Statement(account).rows, opened_on=(NOW - 30 * DAY).date(), now=NOW)
+    return chart.of(account, Statement(account).rows, opened_on=(NOW - 30 * DAY).date(), now=NOW, goes_on=True)
 
 
 def test_the_staircase_climbs_by_what_each_charge_cost():
@@ -79,3 +80,15 @@ def test_a_retired_budget_leads_nowhere():
     assert record.days_left is None
     assert record.chart.ahead == []
     assert not record.chart.reaches_cap
+
+
+def test_of_a_closed_study_nothing_is_foretold():
+    """Nothing is charged to it but what somebody asks for: no rate says how long the rest lasts."""
+    plan = kinds.unpublished()
+    kinds.charge(plan, Cost.pure(Fraction(1, 2)), 1, NOW - DAY)
+    assert records.record_of(plan.study, NOW).days_left == 21
+    design.close_plan(plan_id=plan.pk, today=NOW.date())
+    plan.study.refresh_from_db()
+    record = records.record_of(plan.study, NOW)
+    assert (record.days_left, record.chart.ahead, record.chart.reaches_cap) == (None, [], False)
+    assert Words(record).lasts == "closed: only what is asked for costs"

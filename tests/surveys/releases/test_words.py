@@ -1,6 +1,8 @@
 """What is stored is English, and is said to readers in their own language."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -196,3 +198,14 @@ def test_words_of_a_question_are_not_taken_for_ours():
     with translation.override("zh-hans"):
         for text in ("Team: A", "Yes, and no", "A to B", "Too tired to be safe", "We lowered it in any seven days"):
             assert words.told(text) == text
+
+
+def test_no_number_is_made_an_ordinal_by_two_letters():
+    """552th: a number that is filled in later may end in 1, 2 or 3."""
+    glued = re.compile(r"(?:%\(\w+\)[sd]|\}\}?)(?:st|nd|rd|th)\b")
+    found = [
+        f"{path}: {match[0]}"
+        for path in [*Path("surveys").rglob("*.py"), *Path("templates").rglob("*.html")]
+        for match in glued.finditer(path.read_text())
+    ]
+    assert found == []

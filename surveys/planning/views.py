@@ -38,7 +38,6 @@ FREE = {
     "least": "0", "most": "100", "questions": "1", "publication": "1",
 }  # fmt: skip
 COMPARED = {"one": "30", "other": "40", "power": "80"}
-INSTEAD = {"n": "width", "width": "epsilon", "epsilon": "width"}  # which dial follows when the one that did is moved
 MONTHS = 2000 * 12, 2025 * 12 + 11  # that are planned for where nobody has said which
 WANTED = {"mean": ("number", "mean"), "distribution": ("number", "distribution"), "month": ("month", "mean")}
 AMOUNT = forms.DecimalField(max_digits=12, decimal_places=9)  # an ε: a number, and one that the draft can hold
@@ -50,7 +49,7 @@ AMOUNT = forms.DecimalField(max_digits=12, decimal_places=9)  # an ε: a number,
 def free(request: HttpRequest) -> HttpResponse:
     """Plan a question that nobody has written yet."""
     limits = design.site_limits()
-    data = _turned(request, {**FREE, **COMPARED, **request.GET.dict()})
+    data = {**FREE, **COMPARED, **request.GET.dict()}
     form = FreeForm(data, limits=(limits.epsilon_floor, limits.epsilon_ceiling))
     page = Page(form, data)
     if form.is_valid():
@@ -82,7 +81,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
     context = _study_context(request, planned)
     if not planned.protected:
         return render(request, "planning/study.html", context)
-    data = _turned(request, {**_study_data(planned, request.GET.get("question")), **_asked(request)})
+    data = {**_study_data(planned, request.GET.get("question")), **_asked(request)}
     form = StudyForm(data, limits=planned.limits, questions=planned.protected)
     page = Page(form, data)
     if form.is_valid():
@@ -114,11 +113,11 @@ def _study_data(planned: Planned, name: str | None) -> dict[str, str]:
 
 
 def _asked(request: HttpRequest) -> dict[str, str]:
-    """Return what is typed; of another question that was chosen just now, not the dials of the one before."""
+    """Return what is typed. `of` is whose dials stand there: those left empty for another question are its draft's."""
     data: dict[str, str] = request.GET.dict()
-    if request.htmx.trigger_name == "question":  # type: ignore[attr-defined]
-        return {name: value for name, value in data.items() if name in ("question", "n", "at", *COMPARED)}
-    return data
+    if data.pop("of", data.get("question")) == data.get("question"):
+        return data
+    return {name: value for name, value in data.items() if value}
 
 
 def _weight(question: Question, of: list[Question]) -> str:
@@ -138,17 +137,6 @@ def _study_settings(planned: Planned, form: StudyForm) -> tuple[Setting, list[Se
 
 def _share(percent: Decimal) -> Fraction:
     return Fraction(percent) / 100
-
-
-def _turned(request: HttpRequest, data: dict[str, str]) -> dict[str, str]:
-    """Return what is typed, or what a slider was moved to; a dial that is moved no longer follows."""
-    moved = str((getattr(request, "htmx", None) and request.htmx.trigger_name) or "")  # type: ignore[attr-defined]
-    dial = moved.removesuffix("_slide")
-    if moved.endswith("_slide") and moved in data:
-        data[dial] = data[moved]
-    if dial in DIALS and data.get("follows") == dial:
-        data["follows"] = INSTEAD[dial]
-    return {name: value for name, value in data.items() if not name.endswith("_slide")}
 
 
 @dataclass(frozen=True)
@@ -229,25 +217,21 @@ def _said(setting: Setting, unreachable: Unreachable, asked: dict[str, Any]) -> 
 
 
 def _shown(request: HttpRequest, page: Page, more: dict[str, Any]) -> HttpResponse:
-    """Return the page, or, to a dial that was turned, what has changed of it."""
-    is_part = bool(request.htmx) and request.htmx.target == "worked"  # type: ignore[attr-defined]
+    """Return the page. To a dial that was turned too: its script keeps what somebody is at (plan.js)."""
     context = {
         **more,
         **(page.context or {}),
         "page": page,
         "form": page.form,
         "worked": page.worked,
+        "held": [(name, value) for name, value in page.data.items() if name in COMPARED or name.startswith("weight_")],
         "dials": _dials(page),
         "errors": _errors(page),
-        "turned": str(request.htmx.trigger or "") if is_part else "",  # type: ignore[attr-defined]
         "here": request.path,
-        "is_part": is_part,
     }
-    template = "planning/turned.html" if is_part else "planning/study.html" if "study" in more else "planning/free.html"
-    response = render(request, template, context)
+    response = render(request, "planning/study.html" if "study" in more else "planning/free.html", context)
     if request.htmx:  # type: ignore[attr-defined]
         response["HX-Replace-Url"] = f"{request.path}?{urlencode(page.data)}"
-    response["Vary"] = "HX-Request"
     return response
 
 

@@ -3,9 +3,11 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.journeys.respondent import PHONE
+from tests.journeys.site import Site
+from tests.journeys.slow import slowed
 from tests.journeys.test_accessibility import complaints
 
 DRAFT = """
@@ -88,6 +90,78 @@ def test_three_dials_move_together_by_keyboard_and_the_plan_is_saved(chromium, s
     expect(page.get_by_text("Saved in the draft")).to_be_visible()
     expect(page.locator("#n")).to_have_value("4000")
     assert refused == []
+    page.context.close()
+
+
+TYPED = [(str(1500 + 37 * at), f"{5.5 + at / 10:.1f}", at * 25) for at in range(16)]  # answers, ±, ms between keys
+
+
+@pytest.fixture(scope="module")
+def slow(site):
+    with slowed(site.base) as base:
+        yield Site(base, site.environment, site.log)
+
+
+def settled(page: Page, **dials: str) -> None:
+    """Wait until the answer to what was typed last stands there: the address of the page holds it."""
+    for name, value in dials.items():
+        expect(page).to_have_url(re.compile(rf"[?&]{name}={re.escape(value)}(&|$)"), timeout=20_000)
+
+
+def test_what_is_typed_stays_on_a_slow_server(chromium, slow):
+    """In 16 tries, quick ones and slow ones: with Tab, and with Enter before it."""
+    page = signed_in(chromium, slow)
+    lost = []
+    for answers, wanted, delay in TYPED:
+        page.goto("/plan/?follows=epsilon")
+        tab_to(page, "n")
+        page.keyboard.press("Control+a")
+        page.keyboard.type(answers, delay=delay)
+        if delay % 50:
+            page.keyboard.press("Enter")
+        while page.evaluate("document.activeElement.id") != "width":
+            page.keyboard.press("Tab")
+        page.keyboard.type(wanted, delay=delay)
+        found = page.input_value("#n"), page.input_value("#width")
+        settled(page, n=answers, width=wanted)
+        found += page.input_value("#n"), page.input_value("#width"), page.evaluate("document.activeElement.id")
+        if found != (answers, wanted, answers, wanted, "width"):
+            lost.append(found)
+    page.context.close()
+    assert lost == []
+
+
+def test_a_caret_a_slider_and_a_choice_keep_what_was_done_while_an_answer_was_under_way(chromium, slow, draft):
+    page = signed_in(chromium, slow)
+    page.goto("/plan/?follows=width&n=800&epsilon=1")
+    tab_to(page, "n")
+    page.keyboard.press("Home")
+    page.keyboard.type("1", delay=0)  # 1|800
+    settled(page, n="1800")
+    page.keyboard.type("2")
+    assert page.input_value("#n") == "12800", "the caret stays"
+    tab_to(page, "epsilon_slide")
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")
+    assert page.input_value("#epsilon") == "1.1", "the number moves with its slider at once"
+    page.select_option("#kind", "mean")  # while the slider's answer is under way
+    expect(page.locator("#most")).to_be_visible(timeout=20_000)  # a field that only the answer brings
+    tab_to(page, "most")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("20")
+    page.keyboard.press("Tab")
+    settled(page, n="12800", epsilon="1.1", kind="mean", most="20", follows="width")
+    page.goto(f"{draft}plan/")
+    page.select_option("#question", "q2")
+    page.fill("#epsilon", "0.7")  # before that question's own ε has come
+    settled(page, question="q2", epsilon="0.7", follows="width")
+    assert page.input_value("#epsilon") == "0.7"
+    expect(page.locator("#width")).to_have_value(re.compile(r"\d"))
+    page.fill("#one", "35")
+    page.press("#one", "Tab")
+    page.keyboard.type("45")
+    page.press("#other", "Tab")
+    settled(page, one="35", other="45", epsilon="0.7")
     page.context.close()
 
 

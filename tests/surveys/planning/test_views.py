@@ -11,7 +11,7 @@ from surveys.people.models import Role
 from tests.conftest import QUESTIONS, STUDY
 
 pytestmark = pytest.mark.django_db
-TURNED = {"HX-Request": "true", "HX-Target": "worked"}
+TURNED = {"HX-Request": "true"}
 
 
 @pytest.fixture
@@ -58,23 +58,18 @@ def test_every_kind_can_be_planned(page, kind):
     assert f"{unit} are made of" in said
 
 
-def test_a_dial_that_is_turned_gets_what_has_changed_and_not_itself(page):
-    response = page.get(
-        "/plan/?n=3850&width=4&follows=epsilon", headers={**TURNED, "HX-Trigger": "n", "HX-Trigger-Name": "n"}
-    )
-    said = words(response)
-    assert "<html" not in said
-    assert 'id="epsilon" name="epsilon"' in said
-    assert 'id="n" name="n"' not in said
-    assert 'id="n_slide"' in said
+def test_a_dial_that_is_turned_gets_the_page_and_an_address_that_holds_all_of_it(page):
+    response = page.get("/plan/?n=3850&width=4&follows=epsilon", headers=TURNED)
+    assert 'id="planner"' in words(response)
     assert "n=3850" in response["HX-Replace-Url"]
-    assert "_slide" not in response["HX-Replace-Url"]
 
 
-def test_a_slider_moves_its_dial_and_the_follower_that_is_moved_is_held(page):
-    headers = {**TURNED, "HX-Trigger": "epsilon_slide", "HX-Trigger-Name": "epsilon_slide"}
-    response = page.get("/plan/?n=3850&width=4&epsilon=1&epsilon_slide=2&follows=epsilon", headers=headers)
-    assert "epsilon=2&follows=width" in response["HX-Replace-Url"]
+def test_what_stands_in_fields_that_are_not_shown_is_held(page):
+    refused = words(page.get("/studies/exam-honesty/plan/?n=&one=35&weight_fair=3"))
+    assert "The pictures come back" in refused
+    assert '<input type="hidden" form="dials" name="one" value="35">' in refused
+    assert '<input type="hidden" form="dials" name="weight_fair" value="3">' in refused
+    assert 'form="dials" name="one" value="35"' in words(page.get("/plan/?kind=mean&one=35"))
 
 
 @pytest.mark.parametrize(
@@ -242,10 +237,14 @@ def test_a_launched_study_rehearses_the_plan_that_is_frozen(page, plan):
 
 def test_the_questions_of_a_study_keep_their_names_when_another_is_chosen(page):
     design.draft_study(study={**STUDY, "slug": "another"}, questions=QUESTIONS)
-    headers = {"HX-Request": "true", "HX-Target": "main", "HX-Trigger-Name": "question", "HX-Trigger": "question"}
-    response = page.get("/studies/exam-honesty/plan/?question=fair&epsilon=7&follows=n&n=900", headers=headers)
+    address = "/studies/exam-honesty/plan/?question=fair&of=copied&epsilon=&width=&follows=width&n=900"
+    response = page.get(address, headers=TURNED)
     assert "question=fair" in response["HX-Replace-Url"]
     assert "epsilon=1&follows=width" in response["HX-Replace-Url"]
+    typed = page.get(address.replace("epsilon=", "epsilon=0.7"), headers=TURNED)  # before the other's came
+    assert "epsilon=0.7" in typed["HX-Replace-Url"]
+    empty = page.get("/studies/exam-honesty/plan/?question=fair&of=fair&epsilon=&follows=width")
+    assert 'id="epsilon_errors"><p class="error"' in words(empty)
 
 
 def test_what_no_browser_would_send_is_said_and_not_saved(page, draft):

@@ -1,0 +1,134 @@
+// @ts-check
+/** The planner while one types: an answer changes what nobody holds. The field that has the focus stays as it is, and so
+ * does one that was changed after its request left; a dial that is moved is held at once, whatever is still under way.
+ * hx-sync drops the answers that come late. Without this script the page is a form with a button. */
+
+/** @typedef {HTMLInputElement | HTMLSelectElement} Field */
+
+const INSTEAD = { n: 'width', width: 'epsilon', epsilon: 'width' }; // which dial follows when the one that did is moved
+const STATES = ['value', 'checked', 'selected']; // a field's state is its own: an attribute is only where it began
+
+/** @type {Map<string, string>} what stood in each field when the last request left */
+const sent = new Map();
+/** @type {Map<string, string>} what an answer had for a field that had the focus */
+const owed = new Map();
+
+/** @param {unknown} node @returns {node is Field} */
+const isField = (node) => node instanceof HTMLInputElement || node instanceof HTMLSelectElement;
+
+/** @param {Field} field @returns {string} */
+const stateOf = (field) => String(field.type === 'radio' ? /** @type {HTMLInputElement} */ (field).checked : field.value);
+
+/** @param {Field} field @param {string} state */
+function setState(field, state) {
+  if (field.type === 'radio') /** @type {HTMLInputElement} */ (field).checked = state === 'true';
+  else if (field.value !== state) field.value = state;
+}
+
+/** Take what an answer has for a field, unless somebody is at it. @param {Field} field @param {string} state */
+function take(field, state) {
+  if (sent.has(field.id) && sent.get(field.id) !== stateOf(field)) return;
+  if (field === document.activeElement) owed.set(field.id, state);
+  else setState(field, state);
+}
+
+/** Make an element say what another says. @param {Element} old @param {Element} now */
+function become(old, now) {
+  const names = new Set([...old.getAttributeNames(), ...now.getAttributeNames()]);
+  for (const name of names) {
+    const said = now.getAttribute(name);
+    if ((isField(old) || old instanceof HTMLOptionElement) && STATES.includes(name)) continue;
+    if (said === null) old.removeAttribute(name);
+    else if (said !== old.getAttribute(name)) old.setAttribute(name, said);
+  }
+  hold(old, now);
+  if (isField(old) && isField(now)) take(old, stateOf(now));
+}
+
+/** Make what is inside it the same, keeping every element that can be kept. @param {Element} old @param {Element} now */
+function hold(old, now) {
+  let next = old.firstChild;
+  for (const child of [...now.childNodes]) {
+    const same = partner(next, child);
+    if (!same) {
+      old.insertBefore(child, next);
+      continue;
+    }
+    remove(next, same);
+    next = same.nextSibling;
+    if (same instanceof Element && child instanceof Element) become(same, child);
+    else if (same.nodeValue !== child.nodeValue) same.nodeValue = child.nodeValue;
+  }
+  remove(next, null);
+}
+
+/** Return which of the nodes from here on is the one meant: by its id, or the first one inside it; else the next of its kind.
+ * @param {Node | null} from @param {Node} node @returns {Node | null} */
+function partner(from, node) {
+  const key = keyOf(node);
+  let found = from;
+  while (key && found && keyOf(found) !== key) found = found.nextSibling;
+  return found && found.nodeName === node.nodeName && keyOf(found) === key ? found : null;
+}
+
+/** @param {Node} node @returns {string} */
+const keyOf = (node) => (node instanceof Element ? node.id || node.querySelector('[id]')?.id || '' : '');
+
+/** Remove what an answer no longer has, but not from under somebody's hands. @param {Node | null} from @param {Node | null} to */
+function remove(from, to) {
+  for (let node = from; node && node !== to; ) {
+    const gone = node;
+    node = node.nextSibling;
+    if (!isField(document.activeElement) || !gone.contains(document.activeElement)) gone.parentNode?.removeChild(gone);
+  }
+}
+
+/** @param {string} dial What is moved is held: another one follows. */
+function follow(dial) {
+  const own = document.getElementById(`${dial}_follows`);
+  const other = document.getElementById(`${INSTEAD[/** @type {keyof typeof INSTEAD} */ (dial)]}_follows`);
+  if (own instanceof HTMLInputElement && own.checked && other instanceof HTMLInputElement) other.checked = true;
+}
+
+/** Another question's dials are its own: empty until an answer says how its draft has them. */
+function another() {
+  const theirs = /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll('#width, #epsilon, .weight'));
+  for (const field of theirs) field.value = '';
+  follow('width');
+  follow('epsilon');
+}
+
+// Before htmx reads the form, which it does at the field itself: so while the event is still on its way down.
+document.addEventListener('input', ({ target }) => {
+  if (!isField(target)) return;
+  owed.delete(target.id);
+  const dial = target.id.replace('_slide', '');
+  const typed = document.getElementById(dial);
+  if (target.id !== dial && typed instanceof HTMLInputElement) typed.value = target.value;
+  if (dial in INSTEAD) follow(dial);
+  if (target.id === 'question') another();
+}, true);
+
+document.addEventListener('focusout', ({ target }) => {
+  const state = isField(target) ? owed.get(target.id) : undefined;
+  if (!isField(target) || state === undefined) return;
+  owed.delete(target.id);
+  setState(target, state);
+});
+
+document.addEventListener('htmx:configRequest', () => {
+  const fields = /** @type {NodeListOf<Field>} */ (document.querySelectorAll('#planner :is(input, select)[id]'));
+  for (const field of fields) sent.set(field.id, stateOf(field));
+  owed.clear();
+});
+
+/** @type {any} */ (window).htmx.defineExtension('hold', {
+  isInlineSwap: () => true,
+  /** @param {string} _style @param {Element} target @param {DocumentFragment} answer */
+  handleSwap(_style, target, answer) {
+    const now = answer.firstElementChild;
+    if (!now) return location.reload(); // it is another page: the session has ended
+    become(target, now);
+    return [target];
+  },
+});

@@ -15,6 +15,7 @@ from django.db.models import F, QuerySet
 from dpengine.local.distribution import Distribution
 from dpengine.local.number import NumberChannel
 from dpengine.local.one_of import OneOf
+from dpengine.local.subset import Subset
 from surveys.design import documents, site, terms
 from surveys.design.models import Picture, Plan, Question, SiteLimits, Study
 
@@ -193,7 +194,7 @@ def odds_of(question: dict[str, Any]) -> list[Odds]:
     if isinstance(channel, OneOf):
         tick = channel.margin
         return [Odds(2, 1, tick.truth, tick.lie, Fraction(1, 2), channel.options)] * channel.options
-    size = question["channel"].get("size", 1)
+    size = channel.size if isinstance(channel, Subset) else 1
     luck = Fraction(size, channel.choices)
     return [Odds(channel.choices, size, margin.truth, margin.lie, luck) for margin in channel.margins()]
 

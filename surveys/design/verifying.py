@@ -15,6 +15,7 @@ from dpengine.local.one_of import OneOf
 from dpengine.privacy import LARGEST_EPSILON, loss_of_all
 from surveys.design import kinds
 from surveys.design.kinds import DEVICE, NAME, NUMBER, PUBLICATION, WITH_STEPS
+from surveys.design.parts import parts_of
 
 FORMAT = 1
 MOST_QUESTIONS = 100  # a phone checks them all before it asks the first; also in verify.js
@@ -47,6 +48,7 @@ def _verify(content: dict[str, Any]) -> None:
     _expect(_is_whole(content["format"]) and content["format"] == FORMAT, "format", f"{FORMAT}")
     questions = content["questions"]
     _expect(isinstance(questions, list) and 0 < len(questions) <= MOST_QUESTIONS, "questions", f"1 to {MOST_QUESTIONS}")
+    _verify_parts(content)
     found = [_verify_question(question, questions[:index]) for index, question in enumerate(questions)]
     names = [question["name"] for question in questions]
     _expect(len(set(names)) == len(names), "questions", "each named once")
@@ -59,6 +61,15 @@ def _verify(content: dict[str, Any]) -> None:
     if declared > MAXIMUM_TOTAL:
         raise Unsound(f"loss: expected at most {_say(MAXIMUM_TOTAL)} for all questions together, got {_say(declared)}")
     _verify_publication(content["caps"], content["publication"])
+
+
+def _verify_parts(content: dict[str, Any]) -> None:
+    """Refuse a part that nothing here verifies, wherever it stands."""
+    for place, part, allowed in parts_of(content):
+        _expect(isinstance(part, dict), place, "an object with parts")
+        extra = next((name for name in part if name not in allowed.split()), None)
+        if extra is not None:
+            raise Unsound(f"{place}: expected no parts but {', '.join(allowed.split())}; got {extra}")
 
 
 def _verify_publication(caps: dict[str, Any], publication: dict[str, Any]) -> None:
@@ -97,14 +108,11 @@ def _verify_question(question: dict[str, Any], earlier: list[dict[str, Any]]) ->
     if kind in WITH_STEPS:
         _verify_steps(question)
         return _verify_loss(question)
-    choices = _verify_choices(question, (*kinds.CONDITIONS, kinds.MULTIPLE))
-    _expect("wanted" not in question, name, "shares wanted: a number's bins would not be those of its channel")
-    return _verify_loss(question, choices)
+    return _verify_loss(question, _verify_choices(question, (*kinds.CONDITIONS, kinds.MULTIPLE)))
 
 
 def _verify_given(question: dict[str, Any]) -> None:
     name = question["name"]
-    _expect("channel" not in question and "loss" not in question, name, "neither channel nor loss")
     if question["kind"] == NUMBER:
         _verify_number(question, kinds.GREATEST_ANSWER)
     else:
@@ -204,7 +212,6 @@ def _verify_loss(question: dict[str, Any], choices: int = 0) -> Fraction:
             )
             channel.margins()  # or no share could be estimated
             _expect(channel.choices == choices, name, f"{choices} choices in its channel, got {channel.choices}")
-            _expect("decoder" not in question["channel"], name, "no decoder: these counts are people's choices")
     except ValueError as error:
         raise Unsound(f"{name}: {error}") from error
     if (declared := fraction(question["loss"])) < channel.loss:

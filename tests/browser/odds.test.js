@@ -106,3 +106,10 @@ test('what is said to be at most is never less than it is', () => {
   assert.deepEqual([0.5, 0.731, 0.75, 0.7, 0.28, 0.9897].map(odds.atMostOfHundred), [50, 74, 75, 70, 28, 99]);
   assert.deepEqual([0.9977, 0.99966, 1].map(odds.atMostOfHundred), [99.77, 99.97, 100]);
 });
+
+test('odds are of the integers that a channel of its kind is verified by, whatever else it holds', () => {
+  const sure = { kind: 'table', weights: [[19, 1], [1, 19]], keep: WORD * 0.51, size: 1, choices: 2 };
+  const asked = /** @type {any} */ ({ kind: 'yes_no', choices: ['No', 'Yes'], channel: sure, bins: 2 });
+  assert.deepEqual([odds.ownShare(asked.channel, 0), odds.guessShare(asked), odds.strength(asked), odds.shareOf(asked, 1)], [0.95, 0.95, 0.95, 0.95]);
+  assert.equal(odds.tellingOf(asked), 'flip');
+});

@@ -77,7 +77,8 @@ const REFUSED = [
   ['a channel for other choices', subset({ choices: 6 }), /^q2: expected 5 choices/],
   ['a channel of no known kind', first({ channel: { kind: 'plain' } }), /^q1: expected a table or subset channel, got plain/],
   ['no channel', first({ channel: undefined }), /^q1: expected a table or subset channel/],
-  ['another protection', first({ protection: 'publication' }), /^q1: expected protection device, got publication/],
+  ['another protection', first({ protection: 'none' }), /^q1: expected no parts but .* got channel$/],
+  ['an answer sent as given where the page has no words for it', ({ questions: [first] }) => { first.protection = 'publication'; delete first.channel; delete first.loss; }, /^q1: expected protection device, got publication/],
   ['a kind that is not known', first({ kind: 'text' }), /^q1: expected a known kind/],
   ['yes or no with a third answer', first({ choices: ['No', 'Yes', 'Maybe'] }), /^q1: expected two choices/],
   ['a single choice', first({ kind: 'single', choices: ['Yes'] }), /^q1: expected two choices/],
@@ -94,8 +95,8 @@ const REFUSED = [
   ['a cap above 20', (plan) => (plan.caps.central_epsilon = '20.000000001'), /^plan: expected 0 < ε of publication ≤ cap ≤ 20, got .*"20.000000001"/],
   ['a publication above the cap', (plan) => (plan.publication.epsilon = '2.000000001'), /^plan: expected 0 < ε of publication/],
   ['a publication at no cost', (plan) => (plan.publication.epsilon = '0.0'), /^plan: expected 0 < ε of publication/],
-  ['no caps', (plan) => delete plan.caps, /^plan: expected an ε/],
-  ['no publication', (plan) => delete plan.publication, /^plan: expected an ε/],
+  ['no caps', (plan) => delete plan.caps, /^caps: expected an object with parts, got undefined/],
+  ['no publication', (plan) => delete plan.publication, /^publication: expected an object with parts, got undefined/],
   ...[0, -1, 1.5, '30', 2 ** 53, undefined].map((least) => [`a smallest batch of ${JSON.stringify(least)}`, (plan) => (plan.publication.smallest_batch = least), /^plan: expected a smallest batch/]),
   ['a name twice', (plan) => (plan.questions[1].name = 'q1'), /^plan: expected each question named once/],
   ['no questions', (plan) => (plan.questions = []), /^plan: expected questions/],
@@ -135,4 +136,11 @@ test('more questions than a phone can check are refused before the arithmetic', 
   const [first] = plan.questions;
   plan.questions = Array.from({ length: 20_000 }, (_, i) => ({ ...first, name: `q${i}` }));
   assert.throws(() => verify(plan), /plan: expected at most 100 questions, got 20000/);
+});
+
+test('what was verified cannot change before it is drawn from', () => {
+  const plan = soundPlan();
+  verify(plan);
+  assert.throws(() => (plan.questions[0].channel.weights[0][0] = 1), TypeError);
+  assert.throws(() => (plan.questions[0].channel.keep = 1), TypeError);
 });

@@ -50,7 +50,14 @@ def choices(plan, count):
     plan["questions"][0].update(kind="single", choices=named, channel=channel, loss=[3, 1])
 
 
+def likely(plan):
+    """A table of 19 : 1, and a part that no table has: the page once read it, and said 51 of 100 for 95."""
+    channel = {"kind": "table", "weights": [[19, 1], [1, 19]], "keep": WORD // 100 * 51}
+    plan["questions"][0].update(kind="yes_no", choices=["No", "Yes"], channel=channel, loss=[19, 1])
+
+
 REFUSED = {
+    "odds that the page would tell from a part that nothing verifies": likely,
     "questions without number": lambda plan: many(plan, 20_000),
     "choices beyond what the arithmetic is proved for": lambda plan: choices(plan, 1025),
     "a total loss above what this script asks for": lambda plan: plan.update(loss=[2981, 1]),

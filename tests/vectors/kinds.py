@@ -18,6 +18,7 @@ from surveys.design import kinds
 BY_HAND = Table(((5, 2, 1), (3, 2, 3), (1, 2, 5)))  # of the grid 0, 3, 6 each report is worth −3, 3 and 9 steps
 LARGE = 2**60 + 1  # a factor of decoder and scale that no double holds
 PICTURE = {"sha256": "0123456789abcdef" * 4, "type": "image/png", "width": 640, "height": 1, "text": "A bottle."}
+EVERY = {"epsilon": "1", "hours": 24, "rho": "0.01", "rule": "every", "smallest_batch": 100}
 Change = tuple[str, list[Any], Any]
 
 
@@ -106,6 +107,33 @@ def without(base: dict[str, Any], part: str) -> dict[str, Any]:
     return copy
 
 
+def whole() -> dict[str, Any]:
+    """Return a Plan with the parts that few have, around its questions and in them."""
+    pictured = {**row("r1"), "picture": PICTURE}
+    said = {"choices": ["低", "中", "高"], "group": "多少", "picture": "一个瓶子。", "text": "一行"}
+    texts = {"organisation": "大学", "purpose": "了解。", "title": "好像"}
+    translations = {"zh-hans": {**texts, "questions": {"r1": said, "asked": {"help": "", "label": "问", "unit": ""}}}}
+    base = plan(pictured, asked())
+    base["caps"] |= {"central_delta": "0.000001", "central_rho": "0.017857142857", "panel": "people"}
+    base["publication"] |= {"rho": "0.01", "rule": "continual", "hours": 24, "horizon": 52}
+    about = {
+        "contact": "a@example.org",
+        "neighbours": "change-one",
+        "organisation": "U",
+        "purpose": "To know.",
+        "title": "As if",
+    }
+    where = {
+        "language": "en",
+        "layout": "page",
+        "results": "public",
+        "slug": "whole",
+        "unit": "respondent-in-study",
+        "wave": 1,
+    }
+    return {**base, **about, **where, "translations": translations}
+
+
 def sound() -> list[tuple[str, dict[str, Any]]]:
     wide = question("wide", "multiple", OneOf.for_epsilon(50, Decimal(2)), choices=options(50))
     twice = follows("twice", "follows", asked_if={"question": "follows", "answers": [0, 1]})
@@ -144,6 +172,8 @@ def sound() -> list[tuple[str, dict[str, Any]]]:
         ("a matrix that is not always asked", plan(asked(), *rows)),
         ("a picture", plan({**asked(), "picture": PICTURE})),
         ("a picture of an answer sent as given", plan({**given(asked()), "picture": PICTURE})),
+        ("every part that few Plans have", whole()),
+        ("a publication every so many hours", {**whole(), "publication": EVERY}),
     ]
 
 
@@ -298,6 +328,32 @@ def broken() -> list[tuple[str, dict[str, Any], list[Change]]]:
         ("a picture wider than any screen", [*picture, "width"], 10_001),
         ("a picture without words", [*picture, "text"], None),
     ]
+    said = ["translations", "zh-hans"]
+    of_parts: list[Change] = [
+        ("a part of no Plan", ["keep"], 2**31),
+        ("a cap on nothing we know", ["caps", "researcher"], "20"),
+        ("a publication with a part of its own", ["publication", "delta"], "1"),
+        ("hours of a rule that has none", ["publication", "rule"], "when-closed"),
+        ("a rule in a list", ["publication", "rule"], ["continual"]),
+        ("a table with a keep, which the page would tell", ["questions", 1, "channel", "keep"], 2**31 + 1),
+        ("a table with a decoder", ["questions", 1, "channel", "decoder"], {"rows": [[1, 0], [0, 1]], "scale": 1}),
+        ("bins of a yes or no", ["questions", 1, "bins"], 2),
+        ("a spread wanted of a yes or no", ["questions", 1, "wanted"], "distribution"),
+        ("a least of a yes or no", ["questions", 1, "least"], 0),
+        ("a subset with weights", [*channel, "weights"], [[3, 1], [1, 3]]),
+        ("a part of an object's own", [*first, "constructor"], 1),
+        ("a part without a name", [*first, ""], 1),
+        ("a group with a channel", [*first, "group", "channel"], coin),
+        ("a picture with an address", [*first, "picture", "src"], "https://example.org/"),
+        ("a language with a channel", [*said, "channel"], coin),
+        ("a language without a name", ["translations", ""], {}),
+        ("a language that is none", ["translations", "__proto__"], {}),
+        ("a language that no page speaks", ["translations", "xx"], {}),
+        ("texts of no question", [*said, "questions", "r2"], {}),
+        ("a loss in another language", [*said, "questions", "r1", "loss"], [1, 1]),
+        ("texts that are a list", [*said, "questions", "r1"], []),
+        ("languages that are none", ["translations"], None),
+    ]
     matrix = plan(row("r1"), row("r2"), row("r3", "m2"), row("r4", "m2"))
     return [
         ("several ticks", plan(several()), of_ticks),
@@ -308,6 +364,7 @@ def broken() -> list[tuple[str, dict[str, Any], list[Change]]]:
         ("a group", matrix, [*of_group[:-1]]),
         ("a group", plan(row("r1"), row("r2", "m2"), row("r3", "m2")), [of_group[-1]]),
         ("a picture", plan({**asked(), "picture": PICTURE}), of_picture),
+        ("every part", whole(), of_parts),
     ]
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from surveys.design import documents
+from surveys.design import documents, parts
+from surveys.design.models import Language
 from tests.vectors import load
 
 HOUSE = Path(__file__).parent.parent.parent.parent
@@ -74,6 +75,40 @@ def broken(plan: dict[str, Any], chance: random.Random) -> dict[str, Any]:
     return plan
 
 
+def objects(plan: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every object of a Plan, and what it is: a question goes by kind and protection, a channel by its kind."""
+    yield "plan", plan
+    for path in paths(plan):
+        part: Any = plan
+        for step in path:
+            part = part[step]
+        if isinstance(part, dict):
+            place = ".".join("*" if type(step) is int or before == "questions" else str(step)
+                             for before, step in zip(("", *path), path, strict=False))  # fmt: skip
+            marks = [str(part[mark]) for mark in ("kind", "protection", "wanted", "rule") if mark in part]
+            yield f"{place} {' '.join(marks)}", part
+
+
+def enlarged(plan: dict[str, Any], chance: random.Random, known: dict[str, set[str]]) -> tuple[dict[str, Any], str]:
+    """Return the Plan with one part more, where no sound Plan has one of that name; and where."""
+    plan = copy.deepcopy(plan)
+    place, part = chance.choice(list(objects(plan)))
+    names = sorted({*set().union(*known.values()), *WORDS, "", "src", "note"} - known[place])
+    donors = [other[name] for _, other in objects(plan) for name in names if name in other]
+    part[chance.choice(names)] = copy.deepcopy(chance.choice([*ODD, *donors]))
+    return plan, place
+
+
+def parts_known(plans: list[dict[str, Any]]) -> dict[str, set[str]]:
+    """Return the names of parts that sound Plans have, by what they are parts of."""
+    known: dict[str, set[str]] = {}
+    for plan in plans:
+        for place, part in objects(plan):
+            known.setdefault(place, set()).update(part)
+    every = {"asked_if", "group", "picture", "skipped"}  # which any question may have, if all else fits
+    return {place: names | every if "protection" in names else names for place, names in known.items()}
+
+
 def is_sound(plan: dict[str, Any]) -> bool:
     try:
         documents.verify(plan)
@@ -82,13 +117,33 @@ def is_sound(plan: dict[str, Any]) -> bool:
     return True
 
 
+def judged_by_browser(plans: list[dict[str, Any]]) -> list[bool]:
+    command = ["node", "--input-type=module", "-e", JUDGE]
+    done = subprocess.run(command, cwd=HOUSE, input=json.dumps(plans), capture_output=True, text=True, check=True)
+    verdicts: list[bool] = json.loads(done.stdout)
+    return verdicts
+
+
+def test_a_part_that_nothing_verifies_is_refused_by_both_wherever_it_stands():
+    chance = random.Random(20261122)
+    sound = [case["plan"] for case in load("plans.json") if case["accepted"]]
+    known = parts_known(sound)
+    made = [enlarged(chance.choice(sound), chance, known) for _ in range(PLANS)]
+    plans = [plan for plan, _ in made]
+    assert [plan for plan in plans if is_sound(plan)] == []
+    assert [plan for plan, there in zip(plans, judged_by_browser(plans), strict=True) if there] == []
+    assert {place for _, place in made} == set(known)  # every kind of object was tried
+
+
+def test_a_plan_can_be_translated_into_every_language_a_study_is_asked_in():
+    assert parts.LANGUAGES.split() == Language.values
+
+
 def test_server_and_browser_agree_on_thousands_of_broken_plans():
     chance = random.Random(20261121)
     sound = [case["plan"] for case in load("plans.json") if case["accepted"]]
     plans = [broken(chance.choice(sound), chance) for _ in range(PLANS)]
-    command = ["node", "--input-type=module", "-e", JUDGE]
-    done = subprocess.run(command, cwd=HOUSE, input=json.dumps(plans), capture_output=True, text=True, check=True)
-    browser = json.loads(done.stdout)
+    browser = judged_by_browser(plans)
     server = [is_sound(plan) for plan in plans]
     assert [plan for plan, here, there in zip(plans, server, browser, strict=True) if here != there] == []
     assert 100 < sum(server) < PLANS - 100  # both verdicts occur

@@ -22,7 +22,6 @@ export function padding({ questions }, answers) {
 /** Check a question that is sent as given: it declares no loss, for it gives its answer away. @param {Question} question */
 export function verifyGiven(question) {
   const { name, kind, choices, decline, least, most, unit } = question;
-  expect(!('channel' in question || 'loss' in question), name, 'neither channel nor loss', 'one');
   if (kind === 'number') {
     expect(decline === 0 && Array.isArray(choices) && !choices.length, name, 'no choices', choices);
     expect(typeof unit === 'string', name, 'a unit in words', unit);

@@ -1,13 +1,20 @@
-/** A channel's odds, for people: worked out from its integers, never from an ε that someone typed. */
+/**
+ * A channel's odds, for people: worked out from its integers, never from an ε that someone typed. What is read of a
+ * question goes by its kind, as in verify.js, so that no odds come from a part that was not verified.
+ */
 import { inputOf } from './channel.js';
 import { language } from './page.js';
 import { WORD } from './words.js';
 
-/** @param {Pick<Question, 'channel' | 'bins'>} question Whose channel is verified. @returns {Telling} */
-export function tellingOf({ channel, bins }) {
+/** Tell whether how a number is spread is asked for, bin by bin. @param {Pick<Question, 'wanted'>} question */
+export const isSpread = ({ wanted }) => wanted === 'distribution';
+
+/** @param {Pick<Question, 'channel' | 'wanted'>} question Whose channel is verified. @returns {Telling} */
+export function tellingOf(question) {
+  const { channel } = question;
   if (channel?.kind === 'one_of') return 'one-of';
   if (channel?.kind === 'number') return 'ends';
-  if (bins) return 'near';
+  if (isSpread(question)) return 'near';
   if (channel?.kind === 'subset') return channel.size > 1 ? 'several' : channel.choices === 2 ? 'flip' : 'spread';
   const { weights } = /** @type {Table} */ (channel);
   const [own, other] = [weights[0][0], weights[0][1]];
@@ -22,42 +29,45 @@ export function tellingOf({ channel, bins }) {
  * @param {DeviceQuestion} question @param {Answer} answer
  */
 export function shareOf(question, answer) {
-  const { channel, bins } = question;
+  const { channel } = question;
   if (channel.kind === 'number') return highShare(channel, Number(answer));
   const input = Number(inputOf(question, answer));
-  if (bins) return shareAmong(rowOf(channel, input), nearMarks(rowOf(channel, input)));
+  if (isSpread(question)) return shareAmong(rowOf(channel, input), nearMarks(rowOf(channel, input)));
   return ownShare(channel, input);
 }
 
 /** Tell whether a report speaks so for an answer. @param {DeviceQuestion} question @param {Answer} answer @param {Value} value */
 export function holds(question, answer, value) {
-  const { channel, bins } = question;
+  const { channel } = question;
   if (channel.kind === 'number') return highMarks(channel).includes(Number(value));
   if (channel.kind === 'one_of' && Array.isArray(value)) return [answer].flat().includes(value[0]) === (value[1] === 1);
   const input = Number(inputOf(question, answer));
-  return bins ? nearMarks(rowOf(channel, input)).includes(Number(value)) : [value].flat().includes(input);
+  return isSpread(question) ? nearMarks(rowOf(channel, input)).includes(Number(value)) : [value].flat().includes(input);
 }
 
 /** Return how many different marks a number can be sent as. @param {DeviceQuestion} question */
-export const marksOf = ({ channel }) => ('weights' in channel ? channel.weights[0].length : 0);
+export const marksOf = ({ channel }) => weightsOf(channel)[0]?.length ?? 0;
 
 /** Return the chance that an answer is sent as it was given (or, of several sent, is among them). @param {AnyChannel} channel @param {number} answer */
 export function ownShare(channel, answer) {
-  if ('keep' in channel) return channel.keep / WORD;
+  if (channel.kind === 'subset' || channel.kind === 'one_of') return channel.keep / WORD;
   return channel.weights[answer][answer] / sum(channel.weights[answer]);
 }
 
 /** Return that chance if the report had nothing to do with the answer. @param {DeviceQuestion} question */
-export function luckShare({ channel, bins }) {
+export function luckShare(question) {
+  const { channel } = question;
   if (channel.kind === 'subset') return channel.size / channel.choices;
   if (channel.kind !== 'table') return 1 / 2;
-  return bins ? nearMarks(channel.weights[bins >> 1]).length / channel.weights[0].length : 1 / channel.weights.length;
+  const { weights } = channel;
+  return isSpread(question) ? nearMarks(weights[weights.length >> 1]).length / weights[0].length : 1 / weights.length;
 }
 
 /** Return how often the best guess is right, for someone who knew nothing and reads the report. @param {DeviceQuestion} question */
-export function guessShare({ channel, bins }) {
+export function guessShare(question) {
+  const { channel } = question;
   if (channel.kind === 'one_of') return channel.keep / WORD;
-  if (channel.kind === 'number' || bins) return pairShare('weights' in channel ? channel.weights : []);
+  if (channel.kind === 'number' || isSpread(question)) return pairShare(weightsOf(channel));
   if (channel.kind === 'table')
     return Math.max(...channel.weights[0].map((_, report) => bestOf(channel.weights.map((row) => row[report]))));
   const { choices, size, keep } = channel;
@@ -66,15 +76,16 @@ export function guessShare({ channel, bins }) {
 }
 
 /** Return how often a blind guess is right. @param {DeviceQuestion} question */
-export function blindShare({ channel, bins }) {
+export function blindShare(question) {
+  const { channel } = question;
   if (channel.kind === 'subset') return 1 / channel.choices;
-  return channel.kind === 'table' && !bins ? 1 / channel.weights.length : 1 / 2;
+  return channel.kind === 'table' && !isSpread(question) ? 1 / channel.weights.length : 1 / 2;
 }
 
 /** Return the larger chance: that a report speaks for the answer, or of the best guess. @param {DeviceQuestion} question */
 export function strength(question) {
-  const { channel, bins } = question;
-  const rows = channel.kind === 'table' && !bins ? channel.weights : [];
+  const { channel } = question;
+  const rows = channel.kind === 'table' && !isSpread(question) ? channel.weights : [];
   const own = channel.kind === 'subset' ? [ownShare(channel, 0)] : rows.map((_, answer) => ownShare(channel, answer));
   return Math.max(guessShare(question), ...own);
 }
@@ -107,7 +118,10 @@ const nearMarks = (row) => [...row.keys()].filter((mark) => 2 * row[mark] > Math
 const shareAmong = (row, marks) => sum(marks.map((mark) => row[mark])) / sum(row);
 
 /** @param {AnyChannel} channel @param {number} input */
-const rowOf = (channel, input) => ('weights' in channel ? channel.weights[input] : []);
+const rowOf = (channel, input) => weightsOf(channel)[input] ?? [];
+
+/** @param {AnyChannel} channel */
+const weightsOf = (channel) => (channel.kind === 'table' || channel.kind === 'number' ? channel.weights : []);
 
 /** Return a share for display; never as 1 or 99 what is beyond them. @param {number} share */
 export const told = (share) => (share > 0.995 ? '>99' : share < 0.005 ? '<1' : ofHundred(share));

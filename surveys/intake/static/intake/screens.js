@@ -8,8 +8,8 @@ import { MAXIMUM_TOTAL } from './verify.js';
 const SURE = 0.9; // beyond it odds protect little, and red says so
 
 /** The answer that stands for everyone's in examples, whatever this respondent's is. @param {Question} question @returns {Answer} */
-export function exampleOf({ kind, least, most, bins }) {
-  if (kind === 'number' || kind === 'month') return Math.floor((Number(most) - Number(least)) / (bins ? 2 : 1));
+export function exampleOf({ kind, least, most, wanted }) {
+  if (kind === 'number' || kind === 'month') return Math.floor((Number(most) - Number(least)) / (wanted === 'distribution' ? 2 : 1));
   if (kind === 'multiple') return [0];
   return kind === 'yes_no' ? 1 : 0;
 }

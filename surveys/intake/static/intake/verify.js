@@ -1,4 +1,5 @@
 /** The check of a Plan before it asks anything: what answers could give away, exactly, against what is declared. */
+import { partsOf } from './parts.js';
 import { WORD } from './words.js';
 
 /** The greatest total loss that this script will ask for: ε = 8, rounded down. */
@@ -20,6 +21,7 @@ export function verify(plan, verifyGiven) {
   const { questions } = plan;
   expect(isList(questions) && questions.length > 0, 'plan', 'questions', questions);
   expect(questions.length <= MOST_QUESTIONS, 'plan', `at most ${MOST_QUESTIONS} questions`, questions.length);
+  verifyParts(plan);
   const checked = questions.map((question, index) => ({ ...verifyQuestion(question, questions.slice(0, index), verifyGiven), number: index + 1 }));
   expect(differ(questions.map(({ name }) => name)), 'plan', 'each question named once', 'a name twice');
   questions.forEach((question, index) => verifyGroup(question, questions.slice(0, index)));
@@ -29,7 +31,24 @@ export function verify(plan, verifyGiven) {
   expectCovered(declared, found, all);
   expect(declared[0] <= MAXIMUM_TOTAL * declared[1], all, `loss of at most ${MAXIMUM_TOTAL}`, show(declared));
   verifyPublication(plan);
+  frozen(plan);
   return { questions: checked, declared, found };
+}
+
+/** Keep a Plan as it was verified: whatever is said or drawn from here on is of these very integers. @param {object} part */
+function frozen(part) {
+  for (const inner of Object.values(part)) if (inner && typeof inner === 'object') frozen(inner);
+  Object.freeze(part);
+}
+
+/** Refuse a part that nothing here verifies, wherever it stands. @param {Plan} plan */
+function verifyParts(plan) {
+  for (const [place, part, allowed] of partsOf(plan)) {
+    expect(part && typeof part === 'object' && !isList(part), place, 'an object with parts', part);
+    const names = allowed.split(' ').filter(Boolean);
+    const extra = Object.keys(part).find((name) => !names.includes(name));
+    expect(extra === undefined, place, `no parts but ${names.join(', ')}`, extra);
+  }
 }
 
 /** Return e^ε, exactly: how much likelier one answer can make a report than another. @param {AnyChannel} channel Verified. */
@@ -63,8 +82,6 @@ function verifyChannel(question) {
   const several = kind === 'multiple';
   verifyChoices(question, several);
   expect((several ? ['one_of'] : ['table', 'subset']).includes(channel?.kind), name, several ? 'a one_of channel' : 'a table or subset channel', channel?.kind);
-  expect(!('decoder' in channel), name, 'no decoder', 'one');
-  expect(!('wanted' in question), name, 'no bins, which some answers would miss', 'some');
   if (channel.kind === 'table') verifyTable(name, channel.weights, choices.length);
   else if (channel.kind === 'subset') verifySubset(name, channel, choices.length);
   else verifyOneOf(name, /** @type {OneOf} */ (channel), choices.length);
@@ -122,7 +139,7 @@ function verifyNumber(question) {
   expect(isInteger(steps, 1, 10_000), name, '1 to 10,000 steps', steps);
   if (wanted === 'mean') verifyDecoder(name, channel, steps);
   else {
-    expect(wanted === 'distribution' && channel?.kind === 'table' && !('decoder' in channel), name, 'a channel for what is wanted', wanted);
+    expect(wanted === 'distribution' && channel?.kind === 'table', name, 'a channel for what is wanted', wanted);
     expect(isInteger(bins, 2, Math.min(64, steps + 1)), name, 'bins that hold a number or more', bins);
     verifyWave(name, /** @type {Table} */ (channel).weights, Number(bins));
   }

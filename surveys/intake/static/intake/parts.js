@@ -1,0 +1,58 @@
+/** Which parts a Plan has, and everything in it: these and no others. Twin of surveys/design/parts.py. */
+
+const PLAN = 'caps contact format language layout loss neighbours organisation publication purpose questions results slug title translations unit wave';
+const CAPS = 'central_delta central_epsilon central_rho panel';
+const PUBLICATION = 'epsilon rho rule smallest_batch';
+const OF_RULE = { every: ' hours', continual: ' horizon hours' };
+const QUESTION = 'asked_if choices decline group help kind label name picture protection skipped text';
+const INSIDE = { asked_if: 'answers question', group: 'name text', picture: 'height sha256 text type width' };
+const CHANNELS = { table: 'kind weights', subset: 'choices keep kind size', one_of: 'keep kind options', number: 'decoder grid kind scale weights' };
+const [TEXTS, TEXTS_OF_QUESTION] = ['organisation purpose questions title', 'choices group help label picture text unit'];
+const LANGUAGES = 'en zh-hans';
+
+/** @typedef {[place: string, part: any, allowed: string]} Part */
+
+/** Return every object of a Plan with where it stands and which parts it may have, the outer ones first. @param {any} plan @returns {Part[]} */
+export function partsOf(plan) {
+  const { caps, publication, questions, translations } = plan;
+  const names = questions.map((/** @type {Question} */ { name }) => name);
+  return [
+    ['plan', plan, PLAN],
+    ['caps', caps, CAPS],
+    ['publication', publication, PUBLICATION + (own(OF_RULE, publication?.rule) ?? '')],
+    ...questions.flatMap(ofQuestion),
+    ...('translations' in plan ? ofTranslations(translations, names) : []),
+  ];
+}
+
+/** @param {any} question @returns {Part[]} */
+function ofQuestion(question) {
+  const { name, kind, protection, wanted, channel } = question;
+  const [counted, changed] = [kind === 'number' || kind === 'month', protection === 'device'];
+  const more = [counted && ' least most unit', changed && ' channel loss', counted && changed && (wanted === 'distribution' ? ' bins wanted' : ' wanted')];
+  const inside = Object.entries(INSIDE).filter(([part]) => part in question);
+  const allowed = changed && own(CHANNELS, channel?.kind);
+  return [
+    [name, question, QUESTION + more.filter(Boolean).join('')],
+    ...inside.map(([part, allowed]) => /** @type {Part} */ ([`${name}, ${part}`, question[part], allowed])),
+    ...(allowed ? [/** @type {Part} */ ([`${name}, channel`, channel, allowed])] : []),
+  ];
+}
+
+/** @param {Record<string, any>} translations @param {string[]} names @returns {Part[]} */
+function ofTranslations(translations, names) {
+  return [['translations', translations, LANGUAGES], ...Object.entries(translations).flatMap(([language, texts]) => ofTexts(language, texts, names))];
+}
+
+/** @param {string} language @param {any} texts @param {string[]} names @returns {Part[]} */
+function ofTexts(language, texts, names) {
+  const each = Object.entries('questions' in texts ? texts.questions : {});
+  return [
+    [language, texts, TEXTS],
+    ...('questions' in texts ? [/** @type {Part} */ ([`${language}, questions`, texts.questions, names.join(' ')])] : []),
+    ...each.map(([name, said]) => /** @type {Part} */ ([`${language}, ${name}`, said, TEXTS_OF_QUESTION])),
+  ];
+}
+
+/** @param {Record<string, string>} among @param {unknown} name */
+const own = (among, name) => (typeof name === 'string' && Object.hasOwn(among, name) ? among[name] : undefined);

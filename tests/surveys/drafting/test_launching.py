@@ -91,3 +91,16 @@ def test_epsilon_beyond_the_sites_limits_does_not_open(owner, draft, now):
     design.set_site_limits(**limits, cap_ceiling=Decimal("2"), who="root", why="a rule", now=now)
     assert "between 0.1 and 2" in page(owner, draft)
     assert open_wave(owner, draft).status_code == 409
+
+
+def test_launch_says_who_is_asked_and_what_passing_questions_over_costs(owner, draft):
+    draft.questions.filter(name="often").update(asked_if="copied", asked_if_answers=[1])
+    shown = page(owner, draft)
+    assert "asked of everybody, with “Does not apply” among the answers; messages leave at once" in shown
+    assert "Questions are passed over" not in shown
+    draft.follow_ups = "skip"
+    draft.save()
+    shown = page(owner, draft)
+    assert "a message leaves 3 minutes after its page was opened" in shown
+    assert "Questions are passed over, so messages leave 3 minutes after the page was opened" in shown
+    assert "some never will" in shown

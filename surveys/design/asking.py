@@ -4,6 +4,7 @@ Every refusal is a sentence for the person who drafts, in their language. verify
 """
 
 import math
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ MOST_GIVEN_NUMBER = kinds.GREATEST_ANSWER
 
 
 def options_of(question: "Question") -> list[str]:
-    """Return what can be answered: the choices, then declining, then "Not asked"."""
+    """Return what can be answered: the choices, then declining, then "Does not apply" or "Not asked"."""
     if question.kind in WITH_STEPS:
         return []
     words = kinds.said_in(_language(question))
@@ -37,7 +38,13 @@ def options_of(question: "Question") -> list[str]:
 
 def extras(question: "Question", words: kinds.Said) -> list[str]:
     """Return the last choices, which every language has its own words for."""
-    return [*([words.decline] if question.may_decline else []), *([words.not_asked] if question.asked_if else [])]
+    other = words.not_asked if is_passed_over(question) else words.does_not_apply
+    return [*([words.decline] if question.may_decline else []), *([other] if question.asked_if else [])]
+
+
+def is_passed_over(question: "Question") -> bool:
+    """Tell whether only some are asked a question. Otherwise a follow-up is asked of all, and may not apply."""
+    return bool(question.asked_if) and question.study_id is not None and question.study.follow_ups == "skip"
 
 
 def lines(text: str) -> list[str]:
@@ -57,10 +64,10 @@ def check(question: "Question") -> None:
         check_choices(question)
     if question.group and question.kind != "likert":
         raise ValueError(_("Only scales of agreement can stand in one matrix: take this question out of its group."))
+    if question.asked_if and question.study_id is not None:
+        _check_condition(question)
     if question.protection == DEVICE:
         channel_of(question)
-    elif question.asked_if and question.study_id is not None:
-        _check_condition(question)
 
 
 def _check_kind(question: "Question") -> None:
@@ -83,16 +90,41 @@ def _check_kind(question: "Question") -> None:
 
 
 def _check_condition(question: "Question") -> None:
-    """Refuse an answer sent as given that depends on one changed on the device: “Not asked” would give that away."""
-    asked = next((each for each in question.study.questions.all() if each.name == question.asked_if), None)
-    if asked is not None and asked.protection == DEVICE:
+    """Refuse an answer sent as given that depends on one changed on the device: its last choice would tell that one."""
+    asked = _asked_before(question)
+    if asked is not None and question.protection == PUBLICATION and asked.protection == DEVICE:
         raise ValueError(
             _(
-                "Sent as given, “Not asked” would tell what this person answered to “%(label)s”, which is changed on "
-                "the device. Change this question on the device too, or ask it of everybody."
+                "Sent as given, “%(other)s” would tell what this person answered to “%(label)s”, which is changed on "
+                "the device. Change this question on the device too, or make it one for everyone."
             )
-            % {"label": asked.label}
+            % {"label": asked.label, "other": question.options[-1]}
         )
+
+
+def _asked_before(question: "Question") -> "Question | None":
+    """Return the question on whose answer this one depends; None if it is not there."""
+    return next((each for each in question.study.questions.all() if each.name == question.asked_if), None)
+
+
+def for_whom(question: "Question", language: str, texts: Mapping[str, Mapping[str, Any]]) -> str:
+    """Say in words whom a question is for that everybody is asked; nothing if it is for all. `texts`: by name."""
+    if not question.asked_if or is_passed_over(question) or question.study_id is None:
+        return ""
+    asked = _asked_before(question)
+    if asked is None or asked.kind not in kinds.CONDITIONS or not _is_earlier(asked, question):
+        raise ValueError(_("%(name)s: expected an earlier question of choices to depend on") % {"name": question.name})
+    words, said = kinds.said_in(language), texts.get(asked.name, {})
+    choices = said.get("choices") or asked.options
+    last = len(choices) - 1 - bool(asked.asked_if)
+    if not question.asked_if_answers or not all(0 <= at <= last for at in question.asked_if_answers):
+        raise ValueError(_("%(name)s: expected answers of the question it depends on") % {"name": question.name})
+    answers = words.either.join(f"“{choices[at]}”" for at in sorted(question.asked_if_answers))
+    return words.only_if % {"answers": answers, "question": said.get("text") or asked.text}
+
+
+def _is_earlier(asked: "Question", question: "Question") -> bool:
+    return question.pk is None or (asked.position, asked.pk) < (question.position, question.pk)
 
 
 def free_text(protection: str = DEVICE) -> str:
@@ -201,16 +233,17 @@ def _bins_for(question: "Question") -> int:
 def content_of(question: "Question") -> dict[str, Any]:
     """Return the question as its Plan holds it. ValueError says why none can."""
     check(question)
+    own = for_whom(question, _language(question), {})
     content = {
         "choices": question.options,
         "decline": int(question.may_decline),
-        "help": question.help,
+        "help": question.help if question.group else joined(question.help, own),
         "kind": str(question.kind),
         "label": question.label,
         "name": question.name,
         "protection": str(question.protection),
         "text": question.text,
-        **_rarer(question),
+        **_rarer(question, own),
     }
     if question.kind in WITH_STEPS:
         unit = "" if question.kind == MONTH else question.unit
@@ -225,14 +258,17 @@ def content_of(question: "Question") -> dict[str, Any]:
     return content | {"channel": kinds.document_of(channel), "loss": pair(channel.loss)}
 
 
-def _rarer(question: "Question") -> dict[str, Any]:
-    """Return the parts that most questions do not have: a plain Plan keeps its bytes."""
-    found: dict[str, Any] = {}
-    if question.asked_if:
-        found |= {"asked_if": {"answers": sorted(question.asked_if_answers), "question": question.asked_if}}
-        found |= {"skipped": 1}
+def joined(*texts: str) -> str:
+    return " ".join(filter(None, texts))
+
+
+def _rarer(question: "Question", own: str) -> dict[str, Any]:
+    """Return the parts that most questions do not have: a plain Plan keeps its bytes. `own`: whom it is for."""
+    found: dict[str, Any] = {"skipped": 1} if question.asked_if else {}
+    if is_passed_over(question):
+        found["asked_if"] = {"answers": sorted(question.asked_if_answers), "question": question.asked_if}
     if question.group:
-        found["group"] = {"name": question.group, "text": question.group_text}
+        found["group"] = {"name": question.group, "text": joined(question.group_text, own)}
     if question.picture is not None:
         kept = question.picture
         size = {"height": kept.height, "width": kept.width}

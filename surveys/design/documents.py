@@ -12,6 +12,7 @@ numbers. The digest is the SHA-256 of these bytes. `verify` is the twin of intak
 
 import hashlib
 import json
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +105,23 @@ def _translated(content: dict[str, Any], questions: list["Question"], language: 
     found = {part: content[part] for part in ("title", "organisation", "purpose") if content.get(part)}
     texts = content.get("questions", {})
     each = {question.name: asking.texts_of(question, texts.get(question.name, {}), language) for question in questions}
+    for question in questions:
+        if said := asking.for_whom(question, language, each):
+            part, own = ("group", question.group_text) if question.group else ("help", question.help)
+            each[question.name][part] = asking.joined(each[question.name].get(part) or own, said)
     return {**found, "questions": {name: said for name, said in each.items() if said}}
+
+
+def minutes_between(content: dict[str, Any]) -> int:
+    """Return how many minutes are between moments at which a message may leave; 0: it leaves at once.
+
+    Twin of intake/moments.js: a minute for the ends, and for each question 20 s and one for every ten bytes of words.
+    """
+    questions = content["questions"]
+    if not any("asked_if" in question for question in questions):
+        return 0
+    words = ("".join((each["text"], each["help"], *each["choices"])).encode() for each in questions)
+    return math.ceil((60 + sum(20 + math.ceil(len(said) / 10) for said in words)) / 60)
 
 
 def canonical(content: dict[str, Any]) -> str:

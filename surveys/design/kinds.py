@@ -1,7 +1,7 @@
 """What the kinds of questions are made of: their limits, their words, and the channel that a Plan's question holds.
 
-Choices stand in one order: those that were written, then declining, then "Not asked". A number or a month is counted in
-whole steps from the least one that the question takes; a month is year × 12 + (month − 1).
+Choices stand in one order: those that were written, then declining, then "Does not apply" or "Not asked". A number or
+a month is counted in whole steps from the least one that the question takes; a month is year × 12 + (month − 1).
 """
 
 import re
@@ -37,7 +37,10 @@ class Said:
     """What every form says in one language."""
 
     decline: str
-    not_asked: str
+    not_asked: str  # which nobody chooses: it stands for who was not asked
+    does_not_apply: str
+    only_if: str
+    either: str  # between answers
     usual: dict[str, list[str]]  # choices that need not be written
 
 
@@ -45,6 +48,9 @@ SAID = {
     "en": Said(
         decline="Prefer not to say",
         not_asked="Not asked",
+        does_not_apply="Does not apply",
+        only_if="Only if you answered %(answers)s to “%(question)s”. If not, choose “Does not apply”.",
+        either=" or ",
         usual={
             "yes_no": ["No", "Yes"],
             "likert": ["Strongly disagree", "Disagree", "Neither", "Agree", "Strongly agree"],
@@ -53,6 +59,9 @@ SAID = {
     "zh-hans": Said(
         decline="不愿回答",
         not_asked="未问及",
+        does_not_apply="不适用",
+        only_if="仅当您对“%(question)s”回答%(answers)s时作答，否则请选“不适用”。",  # noqa: RUF001
+        either="或",
         usual={"yes_no": ["否", "是"], "likert": ["非常不同意", "不同意", "中立", "同意", "非常同意"]},
     ),
 }
@@ -105,7 +114,7 @@ def document_of(channel: PlanChannel) -> dict[str, Any]:
 
 
 def beside(question: Mapping[str, Any]) -> int:
-    """Return how many of the last choices answer nothing: declining, and not being asked."""
+    """Return how many of the last choices answer nothing: declining, and that it does not apply or was not asked."""
     return int(question["decline"]) + int(question.get("skipped", 0))
 
 

@@ -65,6 +65,13 @@ class Layout(models.TextChoices):
     PAGE = "page", gettext_lazy("all questions on one page")
 
 
+class FollowUps(models.TextChoices):
+    """Who is asked a question that depends on an earlier answer."""
+
+    EVERYBODY = "everybody", gettext_lazy("everybody; who it does not concern answers “Does not apply”")
+    SKIP = "skip", gettext_lazy("only whom it concerns; messages then wait for a set time")
+
+
 class Language(models.TextChoices):
     """What a study can be asked in. The names are each language's own."""
 
@@ -156,6 +163,9 @@ class Study(models.Model):
         help_text=gettext_lazy("What these texts are written in."),
     )
     layout = models.CharField(max_length=10, choices=Layout, default=Layout.SCREENS)
+    follow_ups = models.CharField(
+        gettext_lazy("follow-ups are asked of"), max_length=10, choices=FollowUps, default=FollowUps.EVERYBODY
+    )
     expected = models.PositiveIntegerField(
         gettext_lazy("answers expected"),
         null=True,
@@ -346,7 +356,7 @@ class Question(models.Model):
 
     @property
     def options(self) -> list[str]:
-        """Return what can be answered: the choices, then declining, then "Not asked"."""
+        """Return what can be answered: the choices, then declining, then "Does not apply" or "Not asked"."""
         return documents.options_of(self)
 
     def clean(self) -> None:

@@ -98,7 +98,9 @@ def _verify_question(question: dict[str, Any], earlier: list[dict[str, Any]]) ->
     _expect(_is_name(name), name, "small letters, digits and _")
     _expect(protection in (DEVICE, PUBLICATION), name, f"protection {DEVICE} or {PUBLICATION}")
     _expect(_is_whole(decline) and decline in (0, 1), name, "decline 0 or 1")
-    if "asked_if" in question or "skipped" in question:
+    if "skipped" in question:
+        _verify_skipped(question)
+    if "asked_if" in question:
         _verify_condition(question, earlier)
     if "picture" in question:
         _verify_picture(name, question["picture"])
@@ -119,11 +121,17 @@ def _verify_given(question: dict[str, Any]) -> None:
         _expect(_verify_choices(question, kinds.CONDITIONS) <= MOST_GIVEN, name, f"at most {MOST_GIVEN} choices")
 
 
-def _verify_condition(question: dict[str, Any], earlier: list[dict[str, Any]]) -> None:
-    """A question that is not always asked has "Not asked" as its last answer, which goes the way of all answers."""
-    name, condition = question["name"], question["asked_if"]
+def _verify_skipped(question: dict[str, Any]) -> None:
+    """The last answer says that a question does not apply, or was not asked, and goes the way of all answers."""
     skipped = _is_whole(question["skipped"]) and question["skipped"] == 1
-    _expect(skipped and question["kind"] not in WITH_STEPS, name, "an answer “Not asked”, which no number has")
+    concerns = "an answer for whom it does not concern, which no number has"
+    _expect(skipped and question["kind"] not in WITH_STEPS, question["name"], concerns)
+
+
+def _verify_condition(question: dict[str, Any], earlier: list[dict[str, Any]]) -> None:
+    """A question that is not always asked has "Not asked" as its last answer."""
+    name, condition = question["name"], question["asked_if"]
+    _expect("skipped" in question, name, "an answer “Not asked”")
     other = next((before for before in earlier if before["name"] == condition["question"]), None)
     if other is None or other["kind"] not in kinds.CONDITIONS:
         raise Unsound(f"{name}: expected an earlier question of choices to depend on")
@@ -159,7 +167,7 @@ def _verify_group(question: dict[str, Any], earlier: list[dict[str, Any]]) -> No
 
 def _answered(question: dict[str, Any]) -> list[Any]:
     condition = question.get("asked_if", {})
-    shown = [question[part] for part in ("choices", "decline", "protection")]
+    shown = [*(question[part] for part in ("choices", "decline", "protection")), question.get("skipped")]
     return [*shown, condition.get("question"), condition.get("answers"), question["group"]["text"]]
 
 

@@ -160,6 +160,8 @@ def term_lines(content: dict[str, Any]) -> Lines:
         found["delta"] = (_("δ of the cap"), f"{caps['central_delta']}: {wording.beyond_cap(caps['central_delta'])}")
     if "panel" in caps:
         found["panel"] = (_("Panel"), caps["panel"])
+    if any("skipped" in question for question in content["questions"]):
+        found["follow_ups"] = (_("Questions that are not for everybody"), follow_ups_said(content))
     return found | {
         "rule": (_("Published"), rule_said(publication)),
         "smallest": (_("Fewest answers to publish"), str(publication["smallest_batch"])),
@@ -170,6 +172,16 @@ def term_lines(content: dict[str, Any]) -> Lines:
             _("all on one page") if content.get("layout") == "page" else _("one a screen"),
         ),
     }
+
+
+def follow_ups_said(content: dict[str, Any]) -> str:
+    minutes = documents.minutes_between(content)
+    if not minutes:
+        return _("asked of everybody, with “Does not apply” among the answers; messages leave at once")
+    return _(
+        "passed over where they do not apply; a message leaves %(minutes)s minutes after its page was opened, or at a "
+        "multiple of that"
+    ) % {"minutes": minutes}
 
 
 def unit_said(unit: str) -> str:

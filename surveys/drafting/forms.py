@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from surveys.design import queries as design
 from surveys.design import services
-from surveys.design.models import Layout, Question, Results, Rule, Study
+from surveys.design.models import FollowUps, Layout, Question, Results, Rule, Study
 
 EVERY = ("every", "continual")  # rules with a number of hours
 HAS_CHOICES = ("single", "multiple", "likert")
@@ -65,19 +65,21 @@ class TextsForm(BeginForm):
     class Meta(BeginForm.Meta):
         fields = (  # type: ignore[assignment]
             *BeginForm.Meta.fields,
-            *("layout", "expected", "closes_on", "cap", "rule", "hours", "horizon", "release_epsilon"),
+            *("layout", "follow_ups", "expected", "closes_on", "cap", "rule", "hours", "horizon", "release_epsilon"),
             *("smallest_batch", "results"),
         )
         widgets: dict[str, Any] = {
             **BeginForm.Meta.widgets,
             "closes_on": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
             "layout": forms.RadioSelect,
+            "follow_ups": forms.RadioSelect,
             "rule": forms.RadioSelect,
             "results": forms.RadioSelect,
         }
         labels = {
             **BeginForm.Meta.labels,
             "layout": gettext_lazy("How the questions stand"),
+            "follow_ups": gettext_lazy("Questions that are not for everybody"),
             "expected": gettext_lazy("Answers you expect"),
             "closes_on": gettext_lazy("Last day of collecting"),
             "cap": gettext_lazy("Cap for all publications, ε"),
@@ -91,6 +93,11 @@ class TextsForm(BeginForm):
         help_texts = {
             **BeginForm.Meta.help_texts,
             "layout": "",
+            "follow_ups": gettext_lazy(
+                "Who is asked fewer questions is done sooner, and whoever watches the connection could tell. So where "
+                "questions are passed over, messages wait some minutes on the device; who closes the page and never "
+                "opens it again is not counted."
+            ),
             "expected": gettext_lazy("For planning only."),
             "closes_on": gettext_lazy("In UTC. Without one, you close the wave yourself."),
             "cap": gettext_lazy("How much all publications together may ever give away about one person."),
@@ -113,6 +120,10 @@ class TextsForm(BeginForm):
         self.fields["layout"].choices = [  # type: ignore[attr-defined]
             (Layout.SCREENS, _("One question a screen")),
             (Layout.PAGE, _("All questions on one page")),
+        ]
+        self.fields["follow_ups"].choices = [  # type: ignore[attr-defined]
+            (FollowUps.EVERYBODY, _("Ask everybody, with “Does not apply” among the answers")),
+            (FollowUps.SKIP, _("Pass them over where they do not apply; messages leave at set times")),
         ]
         self.fields["rule"].choices = [  # type: ignore[attr-defined]
             (Rule.WHEN_CLOSED, _("Once, when the wave has closed")),
@@ -143,9 +154,12 @@ class QuestionForm(Marked, forms.ModelForm):
     """One question, with all that can be said of it. What does not belong to its kind is not kept."""
 
     condition = forms.ChoiceField(
-        label=gettext_lazy("Ask it of"),
+        label=gettext_lazy("It is for"),
         required=False,
-        help_text=gettext_lazy("Who is not asked sends a report too, so that its absence tells nothing."),
+        help_text=gettext_lazy(
+            "All are asked, and the form says whom it is for; or the others pass over it: “Texts and terms” has the "
+            "choice for the study."
+        ),
     )
     picture_file = forms.FileField(
         label=gettext_lazy("Picture"),

@@ -23,6 +23,10 @@ DATE: Any = gettext_lazy(
 CONDITION: Any = gettext_lazy(
     "Only ${question} = 'answer' and selected(${question}, 'answer') can be kept, joined by “or” for one question."
 )
+ASKED_OF_ALL: Any = gettext_lazy(
+    "Asked of everybody, with “Does not apply” among the answers, unless “Texts and terms” says that questions are "
+    "passed over."
+)
 TEXT: Any = gettext_lazy(
     "A text in the respondent’s own words cannot be protected: chance would make it unreadable, and unchanged it "
     "tells who wrote it. Offer choices instead (select_one), with “Something else” among them."

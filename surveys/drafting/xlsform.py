@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from django.utils.translation import gettext as _
 
-from surveys.design.models import Language, Question, Study
+from surveys.design.models import FollowUps, Language, Question, Study
 from surveys.drafting import refusals
 from surveys.drafting.conditions import bounds_of, condition_of, month_bounds_of
 from surveys.drafting.workbooks import Remark, Row, Sheets, Unreadable, place, rows_of
@@ -70,13 +70,14 @@ class Reading:
     names: dict[str, tuple[str, Choices | None]] = field(default_factory=dict)  # in the file: here, and its choices
     notes: list[dict[str, str]] = field(default_factory=list)
     left_out: set[str] = field(default_factory=set)
+    said_for_whom: bool = False
 
     def problem(self, row: int, column: str, text: str) -> None:
         if len(self.found.problems) < MOST_PROBLEMS:
             self.found.problems.append(Remark(place("survey", row, column), text))
 
     def remark(self, row: int, column: str, text: str) -> None:
-        self.found.remarks.append(Remark(place("survey", row, column), text))
+        self.found.remarks.append(Remark(place("survey", row, column), str(text)))
 
 
 def read(upload: IO[bytes]) -> Found:
@@ -150,6 +151,11 @@ def _read_settings(reading: Reading, sheets: Sheets) -> None:
     for name, longest in (("organisation", 120), ("purpose", 600), ("contact", 200)):
         if said := row.get(f"rr::{name}", ""):
             texts[name] = said[:longest]
+    if said := row.get("rr::follow_ups", ""):
+        if said not in FollowUps.values:
+            text = _("Expected everybody or skip; it is “%(found)s”.") % {"found": said[:20]}
+            found.problems.append(Remark(place("settings", 2, "rr::follow_ups"), text))
+        texts["follow_ups"] = said
     found.texts = texts
     for code in Language.values:
         if said := row.get(f"rr::title::{code}", ""):
@@ -341,6 +347,9 @@ def _condition(reading: Reading, number: int, row: Row) -> dict[str, Any]:
         text = _("It depends on “%(name)s”, which is no earlier question with this answer.") % {"name": asked}
         reading.problem(number, "relevant", text)
         return {}
+    if reading.found.texts.get("follow_ups") != FollowUps.SKIP and not reading.said_for_whom:
+        reading.said_for_whom = True
+        reading.remark(number, "relevant", refusals.ASKED_OF_ALL)
     return {"asked_if": here, "asked_if_answers": [_index(reading, here, choices, answer) for answer in answers]}
 
 

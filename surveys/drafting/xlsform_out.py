@@ -11,7 +11,7 @@ from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.worksheet.worksheet import Worksheet
 
 from surveys.design import services
-from surveys.design.models import Question, Study
+from surveys.design.models import FollowUps, Question, Study
 
 NAMES = {"en": "English (en)", "zh-hans": "Chinese (zh)"}
 COLUMNS = ("rr::epsilon", "rr::protection", "rr::wanted", "rr::decline", "rr::label", "rr::unit")
@@ -45,6 +45,7 @@ def _settings(study: Study, contents: dict[str, Any]) -> Row:
         "rr::organisation": study.organisation,
         "rr::purpose": study.purpose,
         "rr::contact": study.contact,
+        "rr::follow_ups": study.follow_ups if study.follow_ups != FollowUps.EVERYBODY else "",
     }
     for code, content in contents.items():
         row |= {f"rr::{key}::{code}": content.get(key, "") for key in ("title", "organisation", "purpose")}

@@ -44,6 +44,7 @@ def words(plan: Plan, language: str, today: datetime.date) -> dict[str, Any]:
     content, questions = plan.content, plan.content["questions"]
     texts = {**content, **content.get("translations", {}).get(language, {})}
     protections = [question["protection"] for question in questions]
+    skips = ["skips"] if any("asked_if" in question for question in questions) else []
     modules = {question["channel"]["kind"] for question in questions if "channel" in question} & bundles.RARE
     modules |= {"pictures" for question in questions if "picture" in question}
     modules |= {"given" for protection in protections if protection == documents.PUBLICATION}
@@ -59,9 +60,9 @@ def words(plan: Plan, language: str, today: datetime.date) -> dict[str, Any]:
         "device": documents.DEVICE in protections,
         "given": documents.PUBLICATION in protections,
         "minutes": max(2, ceil((BEFORE + EACH * len(questions)) / 60)),
-        "conditional": any("asked_if" in question for question in questions),
+        "conditional": bool(skips),
         "script": f"{bundles.FOLDER}/{bundles.least(modules)}",
-        "words": " ".join(f"{name}-{protections.count(name)}" for name in sorted(set(protections))),
+        "words": " ".join([*(f"{name}-{protections.count(name)}" for name in sorted(set(protections))), *skips]),
         "over": over(plan, today),
         "earlier": " ".join(design.earlier_digests(plan)),
     }

@@ -30,8 +30,9 @@ type Question = {
   choices: string[];
   /** 1: the last choice is "Prefer not to say". */
   decline: 0 | 1;
-  /** The last choice is "Not asked": what everyone answers after another answer to an earlier question. */
+  /** The last choice is "Does not apply", which is chosen; with `asked_if` it is "Not asked", which this device fills in. */
   skipped?: 1;
+  /** The answers after which it is asked: after others it is passed over. */
   asked_if?: { question: string; answers: number[] };
   /** The matrix in which this scale is a row. */
   group?: { name: string; text: string };
@@ -78,7 +79,8 @@ type Losses = { declared: Ratio; found: Ratio; number?: number };
 type CheckedQuestion = { name: string; declared: Ratio; found: Ratio };
 type NumberedQuestion = CheckedQuestion & { number: number };
 type Checked = { questions: NumberedQuestion[]; declared: Ratio; found: Ratio };
-type Study = { plan: Plan; digest: string; checked: Checked; linked: boolean };
+/** `minutes`: between the moments at which a message may leave; 0: it leaves at once. */
+type Study = { plan: Plan; digest: string; checked: Checked; linked: boolean; minutes: number };
 
 /** One randomised value. */
 type Value = number | number[];

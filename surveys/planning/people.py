@@ -1,7 +1,8 @@
 """Made-up people: what they would answer, drawn from shares that somebody assumed. Never from a real answer.
 
 A question's assumed shares are whole ten-thousandths: of each choice; of each option, ticked or not by itself; of each
-part of a number's scale, evenly within it. Who is not asked says so, through the channel, as on the form.
+part of a number's scale, evenly within it. Who is not asked says so, through the channel, as on the form. “Does not
+apply” is a choice like others.
 """
 
 from bisect import bisect_right
@@ -46,7 +47,7 @@ class Crowd:
         for question in self.questions:
             chance = self._chance_to_be_asked(question, found)
             own = _expected(question, self.shares[question["name"]])
-            if question.get("skipped"):
+            if "asked_if" in question:
                 own = [*(chance * share for share in own), 1 - chance]
             found[question["name"]] = own
         return found
@@ -73,7 +74,7 @@ def rows_of(question: dict[str, Any]) -> list[str]:
     """Return what shares are assumed of: a question's choices but for "Not asked", or parts of its scale."""
     if question["kind"] not in NUMBERS:
         choices: list[str] = question["choices"]
-        return choices[: len(choices) - question.get("skipped", 0)]
+        return choices[: len(choices) - ("asked_if" in question)]
     said = documents.said_month if question["kind"] == "month" else str
     ends = [(said(question["least"] + first), said(question["least"] + last)) for first, last in parts_of(question)]
     return [first if first == last else f"{first} – {last}" for first, last in ends]
@@ -83,7 +84,7 @@ def usual(question: dict[str, Any]) -> list[int]:
     """Return shares that are about even: a beginning, and plainly invented."""
     rows = len(rows_of(question))
     if question["kind"] == "multiple":
-        return [TICKED] * (rows - question["decline"]) + [DECLINED] * question["decline"]
+        return [TICKED] * (rows - _alone(question)) + [DECLINED] * _alone(question)
     each = WHOLE // 100 // rows * 100
     return [WHOLE - each * (rows - 1), *[each] * (rows - 1)]
 
@@ -112,10 +113,11 @@ def _answer(question: dict[str, Any], shares: Shares, words: Words) -> Answer:
 
 
 def _ticks(question: dict[str, Any], shares: Shares, words: Words) -> list[int]:
-    """Return the ticked options, or the one that excludes all others."""
-    options = len(shares) - question["decline"]
-    if question["decline"] and below(WHOLE, words) < shares[options]:
-        return [options]
+    """Return the ticked options, or one that excludes all others."""
+    options = len(shares) - _alone(question)
+    for alone in range(options, len(shares)):
+        if below(WHOLE, words) < shares[alone]:
+            return [alone]
     return [option for option in range(options) if below(WHOLE, words) < shares[option]]
 
 
@@ -141,6 +143,13 @@ def _expected(question: dict[str, Any], shares: Shares) -> list[Fraction]:
 
 def _expected_ticks(question: dict[str, Any], shares: Shares) -> list[Fraction]:
     chances = [Fraction(share, WHOLE) for share in shares]
-    if not question["decline"]:
-        return chances
-    return [*(chance * (1 - chances[-1]) for chance in chances[:-1]), chances[-1]]
+    options, left, found = len(chances) - _alone(question), Fraction(1), []
+    for chance in chances[options:]:
+        found.append(left * chance)
+        left -= found[-1]
+    return [*(chance * left for chance in chances[:options]), *found]
+
+
+def _alone(question: dict[str, Any]) -> int:
+    """Return how many of the choices exclude all others: declining, and “Does not apply”."""
+    return documents.beside(question) - ("asked_if" in question)

@@ -98,8 +98,10 @@ test('of a number whose spread is wanted, marks near it are told, and luck', () 
   assert.deepEqual([0, 1, 2, 3].map((mark) => odds.holds(spread, 3, mark)), [false, true, true, false]);
 });
 
-test('“Not asked” is never offered for choosing', () => {
-  assert.deepEqual(odds.shownOrder({ kind: 'yes_no', choices: ['No', 'Yes', 'Prefer not to say', 'Not asked'], decline: 1, skipped: 1 }), [1, 0, 2]);
+test('“Not asked” is never offered for choosing, and “Does not apply” is the last choice', () => {
+  const question = { kind: 'yes_no', choices: ['No', 'Yes', 'Prefer not to say', 'the last'], decline: 1, skipped: 1 };
+  assert.deepEqual(odds.shownOrder({ ...question, asked_if: { question: 'first', answers: [1] } }), [1, 0, 2]);
+  assert.deepEqual(odds.shownOrder(question), [1, 0, 2, 3]);
 });
 
 test('what is said to be at most is never less than it is', () => {

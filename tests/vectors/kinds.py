@@ -73,6 +73,12 @@ def follows(name: str = "follows", on: str = "asked", **more: Any) -> dict[str, 
     return question(name, "yes_no", Subset.for_epsilon(3, Decimal(1)), **{**three, **more})
 
 
+def follows_all(name: str = "asked", **more: Any) -> dict[str, Any]:
+    """Return a follow-up that everybody is asked: its last choice says that it does not apply."""
+    three = {"choices": ["No", "Yes", "Does not apply"], "skipped": 1}
+    return question(name, "yes_no", Subset.for_epsilon(3, Decimal(1)), **{**three, **more})
+
+
 def row(name: str, group: str = "m1", text: str = "How much?", **more: Any) -> dict[str, Any]:
     scale = {"choices": ["low", "middle", "high"], "group": {"name": group, "text": text}}
     return question(name, "likert", Subset.for_epsilon(3, Decimal("0.5")), **{**scale, **more})
@@ -101,9 +107,9 @@ def changed(base: dict[str, Any], path: list[Any], value: Any) -> dict[str, Any]
     return copy
 
 
-def without(base: dict[str, Any], part: str) -> dict[str, Any]:
+def without(base: dict[str, Any], part: str, place: int = 0) -> dict[str, Any]:
     copy = deepcopy(base)
-    del copy["questions"][0][part]
+    del copy["questions"][place][part]
     return copy
 
 
@@ -161,6 +167,10 @@ def sound() -> list[tuple[str, dict[str, Any]]]:
         ("the spread of a number, a bin a value", plan(spread(bins=2, least=-1, most=0))),
         ("the spread of a month", plan(spread(bins=12, least=24_000, most=24_011, kind="month"))),
         ("the spread of a month since year 1", plan(spread(bins=8, least=12, most=9_000, kind="month"))),
+        ("a follow-up that everybody is asked", plan(asked(), follows_all("all"))),
+        ("a follow-up that everybody is asked, sent as given", plan(asked(), given(follows_all("all")))),
+        ("ticks that may not apply", plan(several(skipped=1, decline=1))),
+        ("a question after one that everybody is asked", plan(follows_all(), follows())),
         ("a question that is not always asked", plan(asked(), follows())),
         ("a question after one that is not always asked", plan(asked(), follows(), twice)),
         ("a question after an answer of No", plan(asked(), hidden)),
@@ -301,6 +311,7 @@ def broken() -> list[tuple[str, dict[str, Any], list[Change]]]:
         ("a condition of nothing", condition, None),
         ("a condition in a list", condition, [1]),
         ("a condition on the first question", [*first, "asked_if"], {"question": "asked", "answers": [1]}),
+        ("an answer that it does not apply, twice", [*first, "skipped"], 2),
         ("one choice beside declining and not being asked", [*second, "decline"], 1),
         ("a yes or no with a third answer", [*second, "choices"], ["No", "Yes", "Maybe", "Not asked"]),
     ]
@@ -372,20 +383,20 @@ def lacking() -> list[tuple[str, dict[str, Any]]]:
     """Return Plans without a part that a question of their kind has."""
     cases = [(mean(), ("least", "most", "unit", "wanted", "loss", "channel")), (spread(), ("bins", "least", "wanted"))]
     found = [(f"a {case['name']} without {part}", without(plan(case), part)) for case, parts in cases for part in parts]
-    turned = plan(asked(), follows())
-    del turned["questions"][1]["asked_if"]
     backwards = plan(asked(), follows())
     backwards["questions"].reverse()
     on_ticks = plan(several(), follows(asked_if={"question": "several", "answers": [1]}))
     on_number = plan(mean(), follows(asked_if={"question": "mean", "answers": [1]}))
+    of_all = {"question": "asked", "answers": [2]}
     on_skipped = plan(asked(), follows(), follows("twice", asked_if={"question": "follows", "answers": [2]}))
     return [
         *found,
-        ("no condition, and an answer for who is not asked", turned),
+        ("a condition, and no answer for who is not asked", without(plan(follows_all(), follows()), "skipped", 1)),
         ("a condition on a question that comes later", backwards),
         ("a condition on ticks", on_ticks),
         ("a condition on a number", on_number),
         ("a condition on not being asked", on_skipped),
+        ("a condition on what does not apply", plan(follows_all(), follows(asked_if=of_all))),
         ("a question sent as given after one that is not: being asked would tell", plan(asked(), given(follows()))),
         ("a choice of which a spread is wanted: some answers would have no bin", plan(_spread_of_choices())),
         ("a choice of which a mean is wanted", plan({**asked(), "wanted": "mean"})),

@@ -47,18 +47,17 @@ def test_what_no_plan_can_hold_is_refused_with_the_reason_and_what_to_do_instead
 def test_a_question_sent_as_given_cannot_depend_on_one_that_is_not_for_not_being_asked_would_tell():
     given = {**QUESTIONS[2], "protection": "publication", "asked_if": "copied", "asked_if_answers": [1]}
     made = services.draft_study(study=STUDY, questions=[QUESTIONS[0], given])
-    with pytest.raises(ValueError, match=r"Not asked.*would tell.*Change this question on the device too"):
+    with pytest.raises(ValueError, match=r"Does not apply.*would tell.*Change this question on the device too"):
         documents.compose(made)
     made.questions.filter(name="copied").update(protection="publication")
     documents.verify(documents.compose(Study.objects.get(pk=made.pk)))
 
 
-def test_several_ticks_have_an_option_for_declining_and_one_for_not_being_asked():
+def test_several_ticks_have_an_option_for_declining_and_one_for_whom_they_do_not_concern():
     content = question("multiple", choices="a\nb", may_decline=True, asked_if="q0", asked_if_answers=[1])
-    assert content["choices"] == ["a", "b", "Prefer not to say", "Not asked"]
+    assert content["choices"] == ["a", "b", "Prefer not to say", "Does not apply"]
     assert content["channel"]["options"] == 4
     assert (content["decline"], content["skipped"]) == (1, 1)
-    assert content["asked_if"] == {"answers": [1], "question": "q0"}
 
 
 def test_a_number_whose_mean_is_wanted_has_a_grid_and_a_decoder():
@@ -105,23 +104,78 @@ def test_a_plan_of_every_part_is_sound_and_says_them():
     first, second, third, _ = content["questions"]
     assert content["layout"] == "page"
     assert first["picture"] == {"sha256": "a" * 64, "type": "image/png", "width": 3, "height": 2, "text": "A desk."}
-    assert second["choices"][-2:] == ["Prefer not to say", "Not asked"]
+    assert second["choices"][-2:] == ["Prefer not to say", "Does not apply"]
     assert third["group"] == {"name": "m1", "text": "Agree?"}
+
+
+FOLLOWS = {**QUESTIONS[2], "asked_if": "copied", "asked_if_answers": [1]}
+
+
+def composed(study, *questions):
+    made = services.draft_study(study={**STUDY, **study}, questions=[QUESTIONS[0], *questions])
+    content = documents.compose(made)
+    documents.verify(content)
+    return content
+
+
+@pytest.mark.django_db
+def test_a_follow_up_is_asked_of_everybody_and_says_whom_it_is_for():
+    _first, often = composed({}, {**FOLLOWS, "help": "Think back."})["questions"]
+    assert (often["choices"][-1], often["skipped"]) == ("Does not apply", 1)
+    assert "asked_if" not in often
+    assert often["help"] == (
+        "Think back. Only if you answered “Yes” to “Have you copied in an exam?”. If not, choose “Does not apply”."
+    )
+
+
+@pytest.mark.django_db
+def test_a_study_may_pass_follow_ups_over_and_then_its_messages_wait():
+    content = composed({"follow_ups": "skip"}, FOLLOWS)
+    often = content["questions"][1]
+    assert (often["choices"][-1], often["asked_if"]) == ("Not asked", {"answers": [1], "question": "copied"})
+    assert "Only if" not in often["help"]
+    assert documents.minutes_between(content) > documents.minutes_between(composed({"slug": "all"}, FOLLOWS)) == 0
+
+
+@pytest.mark.django_db
+def test_a_matrix_says_above_it_whom_it_is_for_once():
+    row = {"kind": "likert", "group": "m1", "group_text": "Agree?", "asked_if": "copied", "asked_if_answers": [0, 1]}
+    rows = composed({}, {"name": "r1", "text": "A", **row}, {"name": "r2", "text": "B", **row})["questions"][1:]
+    assert {each["group"]["text"] for each in rows} == {
+        "Agree? Only if you answered “No” or “Yes” to “Have you copied in an exam?”. If not, choose “Does not apply”."
+    }
+    assert {each["help"] for each in rows} == {""}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("changed", [{"asked_if": "nobody"}, {"asked_if": "often"}, {"asked_if_answers": [2]}])
+def test_a_follow_up_to_nothing_that_can_be_answered_makes_no_plan(changed):
+    made = services.draft_study(study=STUDY, questions=[QUESTIONS[0], {**FOLLOWS, **changed}])
+    with pytest.raises(ValueError, match="often: expected"):
+        documents.compose(made)
 
 
 @pytest.mark.django_db
 def test_a_plan_holds_its_texts_in_every_language_with_each_ones_own_usual_words(now):
     questions = [QUESTIONS[0], {**QUESTIONS[2], "asked_if": "copied", "asked_if_answers": [1]}]
     made = services.draft_study(study=STUDY, questions=questions)
-    texts = {"title": "诚信", "questions": {"often": {"text": "多久", "choices": ["从不", "一次", "经常"]}}}
+    asked = {"text": "抄过吗"}
+    texts = {
+        "title": "诚信",
+        "questions": {"copied": asked, "often": {"text": "多久", "choices": ["从不", "一次", "经常"]}},
+    }
     services.save_translation(study_id=made.pk, language="zh-hans", content=texts, who="ada", now=now)
     content = documents.compose(Study.objects.get(pk=made.pk))
     documents.verify(content)
     assert content["translations"]["zh-hans"] == {
         "title": "诚信",
         "questions": {
-            "copied": {"choices": ["否", "是"]},
-            "often": {"text": "多久", "choices": ["从不", "一次", "经常", "不愿回答", "未问及"]},
+            "copied": {"text": "抄过吗", "choices": ["否", "是"]},
+            "often": {
+                "text": "多久",
+                "choices": ["从不", "一次", "经常", "不愿回答", "不适用"],
+                "help": "仅当您对“抄过吗”回答“是”时作答，否则请选“不适用”。",  # noqa: RUF001
+            },
         },
     }
 
@@ -130,6 +184,8 @@ def test_a_plan_holds_its_texts_in_every_language_with_each_ones_own_usual_words
 def test_a_study_in_chinese_has_its_usual_words_in_chinese():
     study = Study.objects.create(**{**STUDY, "language": "zh-hans"})
     asked = Question(study=study, name="q1", kind="yes_no", may_decline=True, asked_if="q0", text="?", label="?")
+    assert asked.options == ["否", "是", "不愿回答", "不适用"]
+    study.follow_ups = "skip"
     assert asked.options == ["否", "是", "不愿回答", "未问及"]
 
 

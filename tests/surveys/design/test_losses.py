@@ -13,12 +13,15 @@ SETS = [list(ticks) for size in range(6) for ticks in combinations(range(5), siz
 CONDITION = {"asked_if": "q0", "asked_if_answers": [1]}
 CASES: dict[str, tuple[dict[str, Any], list[Any]]] = {
     "yes or no": (question("yes_no"), [0, 1]),
-    "yes, no, declining, not asked": (question("yes_no", may_decline=True, **CONDITION), [0, 1, 2, 3]),
+    "yes, no, declining, does not apply": (question("yes_no", may_decline=True, **CONDITION), [0, 1, 2, 3]),
     "single": (question("single", choices="a\nb\nc"), [0, 1, 2]),
-    "single, declining, not asked": (question("single", choices="a\nb\nc", may_decline=True, **CONDITION), [*range(5)]),
-    "Likert, not asked": (question("likert", **CONDITION), [*range(6)]),
+    "single, declining, does not apply": (
+        question("single", choices="a\nb\nc", may_decline=True, **CONDITION),
+        [*range(5)],
+    ),
+    "Likert, does not apply": (question("likert", **CONDITION), [*range(6)]),
     "ticks": (question("multiple", choices="a\nb\nc\nd\ne"), SETS),
-    "ticks, declining, not asked": (question("multiple", choices="a\nb\nc", may_decline=True, **CONDITION), SETS),
+    "ticks, declining, does not apply": (question("multiple", choices="a\nb\nc", may_decline=True, **CONDITION), SETS),
     "mean, every step": (question("number", least=-3, most=9, wanted="mean"), [*range(13)]),
     "mean, a fine table": (question("number", least=0, most=8, wanted="mean", epsilon=Decimal(3)), [*range(9)]),
     "spread, every step": (question("number", least=0, most=19, wanted="distribution"), [*range(20)]),
@@ -43,10 +46,10 @@ def test_every_answer_can_send_every_report_and_readers_take_them_all(content, a
         assert channel.accepts(list(report) if isinstance(report, tuple) else report)
 
 
-def test_not_being_asked_is_an_answer_as_likely_to_be_mistaken_as_any():
+def test_that_it_does_not_apply_is_an_answer_as_likely_to_be_mistaken_as_any():
     """Its own report is as likely as every other answer's own, and others send it as often as any wrong one."""
     content = question("single", choices="a\nb\nc", **CONDITION)
-    assert content["choices"][-1] == "Not asked"
+    assert content["choices"][-1] == "Does not apply"
     assert len(set(documents.choice_channel(content).margins())) == 1
 
 

@@ -147,3 +147,30 @@ def test_server_and_browser_agree_on_thousands_of_broken_plans():
     server = [is_sound(plan) for plan in plans]
     assert [plan for plan, here, there in zip(plans, server, browser, strict=True) if here != there] == []
     assert 100 < sum(server) < PLANS - 100  # both verdicts occur
+
+
+MINUTES = """
+import { readFileSync } from 'node:fs';
+import { minutesBetween } from './surveys/intake/static/intake/moments.js';
+console.log(JSON.stringify(JSON.parse(readFileSync(0, 'utf8')).map(minutesBetween)));
+"""
+
+
+def test_both_count_the_same_minutes_between_moments():
+    chance = random.Random(20261122)
+    plans = []
+    for count in range(2, 60):
+        each = [
+            {
+                "text": "tж字🂡"[chance.randrange(4)] * chance.randrange(300),
+                "help": "h" * chance.randrange(30),
+                "choices": ["a", "é"],
+            }
+            for _ in range(count)
+        ]
+        plans.append({"questions": [each[0], {**each[1], "asked_if": {}}, *each[2:]]})
+    words = ["node", "--input-type=module", "-e", MINUTES]
+    done = subprocess.run(words, cwd=HOUSE, input=json.dumps(plans), capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert found == [documents.minutes_between(plan) for plan in plans]
+    assert len(set(found)) > 20

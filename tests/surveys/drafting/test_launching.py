@@ -98,6 +98,8 @@ def test_epsilon_beyond_the_sites_limits_does_not_open(owner, draft, now):
 
 def test_a_condition_is_said_in_the_words_of_its_answers_and_in_every_language(owner, draft):
     """A Plan has No before Yes, people read Yes first: its place in either would name the wrong branch."""
+    draft.follow_ups = "skip"
+    draft.save()
     draft.questions.filter(name="often").update(asked_if="copied", asked_if_answers=[1])
     draft.questions.filter(name="fair").update(asked_if="often", asked_if_answers=[0, 2])
     typed = {part.key: "中" for part in design.parts(draft, {})}
@@ -124,3 +126,16 @@ def test_a_condition_that_the_editor_does_not_offer_is_said_in_words_too(editor,
 def test_how_often_is_said_as_people_say_it(hours, span):
     rule = {"rule": "every", "epsilon": "1", "hours": hours}
     assert fixing.rule_said(rule) == f"{span} and when it has closed, for ε 1 each"
+
+
+def test_launch_says_who_is_asked_and_what_passing_questions_over_costs(owner, draft):
+    draft.questions.filter(name="often").update(asked_if="copied", asked_if_answers=[1])
+    shown = page(owner, draft)
+    assert "asked of everybody, with “Does not apply” among the answers; messages leave at once" in shown
+    assert "Questions are passed over" not in shown
+    draft.follow_ups = "skip"
+    draft.save()
+    shown = page(owner, draft)
+    assert "a message leaves 3 minutes after its page was opened" in shown
+    assert "Questions are passed over, so messages leave 3 minutes after the page was opened" in shown
+    assert "some never will" in shown

@@ -12,7 +12,7 @@ from surveys.design import services as design
 from surveys.design.models import Question, Study
 from surveys.drafting import workbooks, xlsform, xlsform_out
 from surveys.drafting.example import example_workbook
-from tests.surveys.drafting.conftest import TEXTS
+from tests.surveys.drafting.conftest import COPIED, TEXTS
 
 LISTS = [("yn", "yes", "Yes"), ("yn", "no", "No"), ("abc", "a", "A"), ("abc", "b", "B"), ("abc", "c", "C")]
 KEPT = ("name", "kind", "text", "help", "choices", "may_decline", "least", "most", "wanted", "protection", "epsilon",
@@ -268,3 +268,24 @@ def test_questions_added_to_a_draft_get_keys_of_their_own(editor, draft):
 def named(stream):
     stream.name = "form.xlsx"
     return stream
+
+
+CONDITIONAL = (("select_one yn", "first", "First?"), ("select_one abc", "more", "Which?", "${first} = 'yes'"))
+
+
+def test_whom_a_form_passes_over_is_kept_only_if_it_says_so_and_is_told_once():
+    found = xlsform.read(book(*CONDITIONAL, ("select_one abc", "again", "And?", "${first} = 'yes'")))
+    assert [remark.where for remark in found.remarks] == ["sheet “survey”, row 3, column “relevant”"]
+    assert "with “Does not apply” among the answers" in found.remarks[0].text
+    found = xlsform.read(book(*CONDITIONAL, settings=(("rr::follow_ups",), ("skip",))))
+    assert (found.remarks, found.texts["follow_ups"]) == ([], "skip")
+    assert problems(*CONDITIONAL, settings=(("rr::follow_ups",), ("some",))) == [
+        ("sheet “settings”, row 2, column “rr::follow_ups”", "Expected everybody or skip; it is “some”.")
+    ]
+
+
+@pytest.mark.parametrize("follow_ups", ["everybody", "skip"])
+def test_whom_a_study_passes_over_comes_back_from_its_own_file(db, follow_ups):
+    texts = {**TEXTS, "follow_ups": follow_ups}
+    found = xlsform.read(BytesIO(xlsform_out.workbook_of(design.new_draft(texts=texts, questions=[COPIED]))))
+    assert found.texts.get("follow_ups", "everybody") == follow_ups

@@ -86,3 +86,19 @@ def test_what_is_usual_adds_up_and_is_about_even(kind):
 def test_numbers_that_nobody_publishes_are_left_out():
     asked = {"kind": "number", "protection": "publication", "name": "n"}
     assert crowd_of({"questions": [asked], "neighbours": Neighbours.CHANGE_ONE}, {}).questions == ()
+
+
+def test_that_it_does_not_apply_is_a_choice_with_a_share_of_its_own():
+    everybody = {**question("single", choices=3), "skipped": 1}
+    assert rows_of(everybody) == ["1", "2", "3"]
+    crowd = Crowd((everybody,), {"q": [5000, 3000, 2000]})
+    assert crowd.truths() == {"q": [Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)]}
+
+
+def test_ticks_that_do_not_apply_exclude_every_other_and_come_after_declining():
+    asked = {**question("multiple", choices=4), "decline": 1, "skipped": 1}
+    crowd = Crowd((asked,), {"q": [10_000, 5000, 2000, 5000]})
+    answers = [crowd.person(system_words)["q"] for _ in range(300)]
+    assert {tuple(answer) for answer in answers} <= {(3,), (2,), (0,), (0, 1)}
+    assert crowd.truths()["q"] == [Fraction(2, 5), Fraction(1, 5), Fraction(1, 5), Fraction(2, 5)]
+    assert len(usual(asked)) == 4

@@ -6,7 +6,8 @@ import { askedOf, complete, openOf, placeFrom, reachable, screensOf } from './br
 import { inputOf, prepare, randomise } from './channel.js';
 import { readAnswer, settleTicks } from './inputs.js';
 import * as memory from './memory.js';
-import { fill, find, show, word } from './page.js';
+import { minutesBetween } from './moments.js';
+import { fill, find, linksHidden, show, word } from './page.js';
 import { fetchPlan, linkedDigest, NoPlan } from './plan.js';
 import * as receipt from './receipt.js';
 import * as screens from './screens.js';
@@ -75,13 +76,15 @@ async function prepareStudy() {
   if (plan.questions.some((question) => question.picture)) await preparePictures(plan);
   const read = inLanguage(plan, page.language);
   expectTexts(read);
-  study = { plan: read, digest, checked, linked: linked !== '' };
+  study = { plan: read, digest, checked, linked: linked !== '', minutes: minutesBetween(plan) };
+  receipt.begin(study);
 }
 
 /** Refuse a Plan that this page's words are not true of: one that has come since the page was made. @param {Plan} plan */
 function expectWords({ questions }) {
   const found = questions.map(({ protection }) => protection);
-  const said = [...new Set(found)].sort().map((name) => `${name}-${found.filter((other) => other === name).length}`).join(' ');
+  const counts = [...new Set(found)].sort().map((name) => `${name}-${found.filter((other) => other === name).length}`);
+  const said = [...counts, ...(questions.some(({ asked_if }) => asked_if) ? ['skips'] : [])].join(' ');
   expect(said === page.words, 'page', `words for ${said}; reload it`, page.words);
 }
 
@@ -197,6 +200,7 @@ function render(to, focus = true) {
   const { plan } = study;
   place = to;
   languages?.toggleAttribute('hidden', to > 0);
+  linksHidden(to > 0 && study.minutes > 0);
   const indices = screensOf(plan)[to - 1];
   if (indices) {
     show(screens.asking(study, indices, answers, pictures), { focus });

@@ -22,7 +22,7 @@ export function fieldsOf(question, answer) {
 /** Return the choices as they stand together: on a track where they fit, else in a list. @param {Question} question */
 function groupsOf(question) {
   const order = shownOrder(question);
-  const points = order.length - question.decline;
+  const points = question.choices.length - question.decline - (question.skipped ?? 0);
   if (question.kind === 'multiple') order.splice(points, 0, NONE);
   const longest = Math.max(...question.choices.slice(0, points).flatMap((choice) => choice.split(/\s/)).map((word) => word.length));
   const track = question.kind === 'likert' && points * (longest + 2) <= TRACK;

@@ -142,9 +142,9 @@ export function atMostOfHundred(share) {
 /** Return an upper bound in words: whatever stands beside “at most” comes from here. @param {number} share */
 export const atMost = (share) => new Intl.NumberFormat(language()).format(atMostOfHundred(share));
 
-/** Choices in the order shown: Yes before No; “Not asked” is not for choosing. @param {Question} question */
-export function shownOrder({ kind, choices, skipped }) {
-  const order = [...choices.keys()].slice(0, choices.length - (skipped ?? 0));
+/** Choices in the order shown: Yes before No; “Not asked” is not for choosing, “Does not apply” is. @param {Question} question */
+export function shownOrder({ kind, choices, asked_if }) {
+  const order = [...choices.keys()].slice(0, choices.length - (asked_if ? 1 : 0));
   return kind === 'yes_no' ? [1, 0, ...order.slice(2)] : order;
 }
 

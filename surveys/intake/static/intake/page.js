@@ -69,5 +69,10 @@ export function show(screen, { wide = false, focus = true } = {}) {
   if (focus) find(main, 'h1').focus({ preventScroll: true });
 }
 
+/** Hide the links that stand on every screen, or show them again. @param {boolean} hidden */
+export function linksHidden(hidden) {
+  for (const link of document.querySelectorAll('.langs a, .foot a')) link.toggleAttribute('hidden', hidden);
+}
+
 /** The language of this page, for numbers, lists and dates. */
 export const language = () => globalThis.document?.documentElement.lang || 'en';

@@ -1,18 +1,20 @@
 /**
  * From “Send” on: the message is composed once, waits here until the site has answered, and is shown beside what was
- * chosen. What was chosen is in this page's memory only.
+ * chosen. What was chosen is in this page's memory only. Where questions are passed over, it leaves at moments of a grid.
  */
 import { answerText, valueText } from './inputs.js';
 import { add, dayText, eraseAll, guess, lineOf, lines, settle, together } from './lines.js';
 import { dropDraft } from './memory.js';
+import { atMoments, momentAfter, sinceLoad } from './moments.js';
 import { epsilon, holds, marksOf, ofHundred, shareOf, strength, tellingOf, told } from './odds.js';
-import { fill, find, show } from './page.js';
-import { composeReport, forgetReport, receiptOf, sendReport, waitingReport } from './report.js';
+import { fill, find, language, linksHidden, show } from './page.js';
+import { composeReport, forgetReport, keepReport, receiptOf, sendReport, waitingReport } from './report.js';
 import { names } from './screens.js';
 import { eraseKey, keyFor, keysKept } from './waves.js';
 
 const FIRST_WAIT = 5_000;
 const LONGEST_WAIT = 300_000;
+const MINUTE = 60_000;
 
 /** @type {Visit | undefined} */
 let visit;
@@ -35,7 +37,7 @@ export async function send(study, answers, sending) {
   visit.body = JSON.stringify(message) + (sending.padding?.(study.plan, answers) ?? '');
   if (keep) add(lineOf(study, before));
   dropDraft(study); // what waits from now on is the message, and holds no answer that is to be changed
-  await attempt();
+  await leave();
 }
 
 /** Send what waited here from an earlier visit; tell whether something did. @param {Study} study @param {Sending} sending */
@@ -45,13 +47,44 @@ export async function resume(study, sending) {
   const listed = lines().some(({ digest, state }) => digest === study.digest && state === 'unsure');
   visit = { study, sending, answers: new Map(), body, listed, wait: FIRST_WAIT };
   say('sending', sending);
-  await attempt();
+  await leave();
   return true;
+}
+
+/** Begin the moments at which messages of a study may leave: with the page, before anything is answered. @param {Study} study */
+export function begin({ minutes }) {
+  if (minutes) atMoments(minutes * MINUTE, (awake) => void (awake ? attempt() : sayWhen()));
+}
+
+/** Let the message go: now, or at the next moment. */
+async function leave() {
+  const { study, sending, body } = /** @type {Visit} */ (visit);
+  if (!study.minutes) return attempt();
+  linksHidden(true); // what is asked for now would tell how long this took
+  const { storage } = sending.outside ?? {};
+  hold(keepReport(body, storage) ? 'kept' : 'unkept');
+}
+
+/** @param {string} kept */
+function hold(kept) {
+  const { study, sending, answers } = /** @type {Visit} */ (visit);
+  say('held', sending, [kept, answers.size ? 'ready' : 'found'], { minutes: study.minutes });
+  sayWhen();
+  setInterval(sayWhen, MINUTE / 6);
+}
+
+/** Say when the message leaves, by the clock and in minutes. */
+function sayWhen() {
+  if (!visit?.body || visit.over) return;
+  const left = momentAfter(visit.study.minutes * MINUTE) - sinceLoad();
+  const time = new Intl.DateTimeFormat(language(), { timeStyle: 'short' }).format(Date.now() + left);
+  const said = new Intl.RelativeTimeFormat(language()).format(Math.ceil(left / MINUTE), 'minute');
+  document.querySelector('#when')?.replaceChildren(fill('when', { time, left: said }));
 }
 
 /** @type {Record<string, (button: HTMLElement) => void>} */
 export const actions = {
-  retry: () => void attempt(),
+  now: () => void attempt(),
   erase: () => giveUp(),
   copy: () => void copy(),
   print: () => print(),
@@ -60,7 +93,7 @@ export const actions = {
   'erase-list': () => forgetList(),
 };
 
-addEventListener('online', () => void attempt());
+addEventListener('online', () => void (visit?.study.minutes || attempt()));
 
 /** Send the message, the same one each time; only one attempt at a time. */
 async function attempt() {
@@ -73,23 +106,26 @@ async function attempt() {
   if (visit.over) return; // erased meanwhile
   if (outcome.state === 'later') return wait(outcome);
   visit.over = true;
+  linksHidden(false);
   settle(study.digest, outcome.state === 'accepted' ? { state: 'sent', day: outcome.day } : { state: 'refused' });
   if (outcome.state === 'accepted') await celebrate(outcome);
   else sending.refuse(outcome.state, outcome.message);
   sending.done();
 }
 
-/** Wait, and try again by itself: when the device says it is online, and less and less often. @param {Later} outcome */
+/** Wait, and try again by itself: at the next moment, or when the device says it is online, and less and less often. @param {Later} outcome */
 function wait({ why, message }) {
-  const { sending, answers, wait } = /** @type {Visit} */ (visit);
+  const { study, sending, answers, wait } = /** @type {Visit} */ (visit);
   if (!document.querySelector('#waiting-why')) say('waiting', sending, [answers.size ? 'failed' : 'found']);
   find(document, '#waiting-why').replaceChildren(fill('why', { message }, [why]));
+  if (study.minutes) return sayWhen();
   Object.assign(/** @type {Visit} */ (visit), { wait: Math.min(2 * wait, LONGEST_WAIT), timer: setTimeout(attempt, wait) });
 }
 
 function giveUp() {
   const { sending, body } = /** @type {Visit} */ (visit);
   /** @type {Visit} */ (visit).over = true;
+  linksHidden(false);
   clearTimeout(visit?.timer);
   forgetReport(body);
   sending.refuse('erased');
@@ -143,7 +179,7 @@ export function pairItem({ question, answer, value }) {
   const texts = { label: question.label || question.text, chosen: answerText(question, answer), sent: valueText(question, value) };
   if (!question.channel) return fill('pair', texts, ['given', 'asked']);
   const asked = /** @type {DeviceQuestion} */ (question);
-  const whose = question.skipped && [answer].flat()[0] === question.choices.length - 1 ? 'unasked' : 'asked';
+  const whose = question.asked_if && [answer].flat()[0] === question.choices.length - 1 ? 'unasked' : 'asked';
   const telling = tellingOf(asked);
   if (telling === 'ends') return fill('pair', { ...texts, marks: marksOf(asked) }, ['chance', telling, whose]);
   const own = shareOf(asked, answer);
@@ -158,9 +194,9 @@ export function pairItem({ question, answer, value }) {
 /** @param {string} body */
 const readable = (body) => JSON.stringify(JSON.parse(body), null, 2).replace(/\[[^\]]*\]/g, (list) => list.replace(/\s+/g, ''));
 
-/** Show a screen and name it in the title. @param {string} id @param {Sending} sending @param {string[]} [flags] */
-function say(id, sending, flags) {
-  show(fill(id, {}, flags));
+/** Show a screen and name it in the title. @param {string} id @param {Sending} sending @param {string[]} [flags] @param {Record<string, unknown>} [texts] */
+function say(id, sending, flags, texts) {
+  show(fill(id, texts, flags));
   sending.title(find(document, 'h1').textContent?.trim());
 }
 

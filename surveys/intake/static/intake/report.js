@@ -36,6 +36,7 @@ export async function composeReport(plan, digest, answers, key) {
 }
 
 const PREFIX = 'candor.report.';
+const LONGEST_KEPT_ALIVE = 60_000; // browsers refuse to finish more than 64 KB for a page that is gone
 
 /** Return the body of a report that waits on this device, or null. @param {string} digest @param {Storage} [storage] */
 export function waitingReport(digest, storage = deviceStorage()) {
@@ -47,11 +48,14 @@ export function waitingReport(digest, storage = deviceStorage()) {
 export const waitingReports = (storage = deviceStorage()) =>
   Object.keys(storage ?? {}).filter((name) => name.startsWith(PREFIX)).map((name) => storage?.getItem(name) ?? '');
 
-/** @param {string} body @param {Storage | null} [storage] */
+/** Keep a body on this device; tell whether it is. @param {string} body @param {Storage | null} [storage] */
 export function keepReport(body, storage = deviceStorage()) {
   try {
     storage?.setItem(keyOf(body), body);
-  } catch {} // full, or forbidden
+    return Boolean(storage);
+  } catch {
+    return false; // full, or forbidden
+  }
 }
 
 /** @param {string} body @param {Storage | null} [storage] */
@@ -83,6 +87,7 @@ async function attempt(url, body, post) {
       referrerPolicy: 'no-referrer',
       redirect: 'error',
       cache: 'no-store',
+      keepalive: body.length < LONGEST_KEPT_ALIVE, // a page that is closed now has still sent it
       signal: AbortSignal.timeout(30_000),
     });
     return readOutcome(response.status, await response.json().catch(() => ({})));

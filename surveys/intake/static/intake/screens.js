@@ -25,7 +25,7 @@ export function welcome(study) {
   const { plan, digest, checked, linked } = study;
   const { title, organisation, purpose } = plan;
   const first = firstChanged(plan);
-  const texts = { ...names(study), title, organisation, purpose };
+  const texts = { ...names(study), title, organisation, purpose, minutes: study.minutes };
   const flags = [linked ? 'linked' : 'unlinked'];
   const screen = first ? fill('welcome', { ...texts, ...promiseTexts(study, first) }, [...flags, ...promiseFlags(study, first)]) : fill('welcome', texts, flags);
   if (first) drawArray(screen, ofHundred(shareOf(first, exampleOf(first))));

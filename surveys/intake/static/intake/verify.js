@@ -63,7 +63,8 @@ function verifyQuestion(question, earlier, verifyGiven) {
   const { name, protection, decline, channel, loss } = /** @type {DeviceQuestion} */ (question);
   expect(matches(name, NAME), 'a question', 'a name', name);
   expect(decline === 0 || decline === 1, name, 'decline 0 or 1', decline);
-  if ('asked_if' in question || 'skipped' in question) verifyCondition(question, earlier);
+  if ('skipped' in question) verifySkipped(question);
+  if ('asked_if' in question) verifyCondition(question, earlier);
   if ('picture' in question) verifyPicture(name, question.picture);
   if (verifyGiven && protection === 'publication') return verifyGiven(question);
   expect(protection === 'device', name, 'protection device', protection);
@@ -95,9 +96,14 @@ export function verifyChoices({ name, kind, choices, decline, skipped }, several
   expect(kind === 'yes_no' ? given === 2 : given >= 2, name, 'two choices or more', choices);
 }
 
-/** A question that is not always asked has "Not asked" as its last answer, which goes the way of all answers. @param {Question} question @param {Question[]} earlier */
-function verifyCondition({ name, kind, protection, skipped, asked_if }, earlier) {
-  expect(skipped === 1 && !['number', 'month'].includes(kind), name, 'an answer "Not asked"', skipped);
+/** The last answer says that a question does not apply, or was not asked, and goes the way of all answers. @param {Question} question */
+function verifySkipped({ name, kind, skipped }) {
+  expect(skipped === 1 && !['number', 'month'].includes(kind), name, 'an answer for whom it does not concern', skipped);
+}
+
+/** A question that is not always asked has "Not asked" as its last answer. @param {Question} question @param {Question[]} earlier */
+function verifyCondition({ name, protection, skipped, asked_if }, earlier) {
+  expect(skipped === 1, name, 'an answer "Not asked"', skipped);
   const other = earlier.find((question) => question.name === asked_if?.question);
   expect(other && ['yes_no', 'single', 'likert'].includes(other.kind), name, 'an earlier question of choices to depend on', asked_if);
   expect(protection === 'device' || other?.protection === 'publication', name, 'no "Not asked" sent as given that tells another answer', protection);
@@ -126,7 +132,7 @@ function verifyGroup(question, earlier) {
 }
 
 /** @param {Question} question */
-const answered = ({ choices, decline, protection, asked_if, group }) => JSON.stringify([choices, decline, protection, asked_if?.question, asked_if?.answers, group?.text]);
+const answered = ({ choices, decline, protection, skipped, asked_if, group }) => JSON.stringify([choices, decline, protection, skipped, asked_if?.question, asked_if?.answers, group?.text]);
 
 /** @param {Question} question */
 function verifyNumber(question) {

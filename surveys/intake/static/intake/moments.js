@@ -1,0 +1,40 @@
+/**
+ * When a message leaves, where questions are passed over: who is asked fewer is done sooner, and the time would tell.
+ * So it leaves at moments of a grid that begins with the page, before anything is answered, and ticks the same whatever is.
+ */
+const ENDS = 60; // seconds for what stands before the first question and after the last
+const EACH = 20; // for a question
+const LETTERS = 10; // bytes of its words that a slow reader reads in a second
+const LATE = 2_000; // ms after a moment at which a device that slept through it takes the next one
+
+/** Return how many minutes are between moments, more than the longest way takes nearly everybody; 0 where nothing is passed over. Twin of design/documents.py. @param {Pick<Plan, 'questions'>} plan In its own language. */
+export function minutesBetween({ questions }) {
+  if (!questions.some(({ asked_if }) => asked_if)) return 0;
+  return Math.ceil(questions.reduce((sum, question) => sum + EACH + Math.ceil(bytesOf(question) / LETTERS), ENDS) / 60);
+}
+
+/** @param {Question} question */
+const bytesOf = ({ text, help, choices }) => new TextEncoder().encode([text, help, ...choices].join('')).length;
+
+/** Return the first moment after a time. @param {number} step @param {number} [time] All in ms since the page was loaded. */
+export const momentAfter = (step, time = sinceLoad()) => (Math.floor(time / step) + 1) * step;
+
+/**
+ * Call at every moment from now on, with whether the device was awake for it.
+ * @param {number} step
+ * @param {(awake: boolean) => void} call
+ * @param {{ now?: () => number, later?: (call: () => void, wait: number) => unknown }} [clock]
+ */
+export function atMoments(step, call, { now = sinceLoad, later = setTimeout } = {}) {
+  const wait = (/** @type {number} */ moment) => later(() => {
+    const late = now() - moment;
+    call(late <= LATE);
+    wait(momentAfter(step, Math.max(moment, moment + late)));
+  }, Math.max(0, moment - now()));
+  wait(momentAfter(step, now()));
+}
+
+const loaded = Date.now() - performance.now();
+
+/** Time by the device's own clock, which setting the other one back does not turn; some stand still while a device sleeps, and what they lost counts. */
+export const sinceLoad = () => Math.max(performance.now(), Date.now() - loaded);

@@ -20,7 +20,7 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 
 HOUSE = Path(__file__).parent.parent.parent
-START_SECONDS, END_SECONDS = 500, 20
+START_SECONDS, END_SECONDS = 90, 20
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from dpengine.randomness import below
 FOLDER = Path(__file__).parent / "data"
 PEOPLE = 1000
 FIRST_MONTH = 12 * 2016  # January 2016
-NOT_ASKED = 5  # of "what keeps you awake"
+DOES_NOT_APPLY = 5  # of "what keeps you awake"
 
 SLEEP: dict[str, Any] = {
     "slug": "sleep-and-work",
@@ -125,7 +125,7 @@ def _person(draw: Draw) -> dict[str, Any]:
     drowsy = int(draw(100) < 35)
     return {
         "drowsy": drowsy,
-        "awake": _one_of((30, 30, 15, 15, 10), draw) if drowsy else NOT_ASKED,
+        "awake": _one_of((30, 30, 15, 15, 10), draw) if drowsy else DOES_NOT_APPLY,
         "taken": _ticks(draw),
         "boss": _one_of((20, 30, 20, 20, 10), draw),
         "rest": _one_of((10, 20, 20, 35, 15), draw),

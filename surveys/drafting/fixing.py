@@ -177,7 +177,10 @@ def term_lines(content: dict[str, Any]) -> Lines:
 def follow_ups_said(content: dict[str, Any]) -> str:
     minutes = documents.minutes_between(content)
     if not minutes:
-        return _("asked of everybody, with “Does not apply” among the answers; messages leave at once")
+        return _(
+            "asked of everybody, with “Does not apply” among the answers; messages leave at once, and the time shows "
+            "who was quick"
+        )
     return _(
         "passed over where they do not apply; a message leaves %(minutes)s minutes after its page was opened, or at a "
         "multiple of that"

@@ -94,9 +94,10 @@ class TextsForm(BeginForm):
             **BeginForm.Meta.help_texts,
             "layout": "",
             "follow_ups": gettext_lazy(
-                "Who is asked fewer questions is done sooner, and whoever watches the connection could tell. So where "
-                "questions are passed over, messages wait some minutes on the device; who closes the page and never "
-                "opens it again is not counted."
+                "Whoever watches a connection sees how long somebody took. Where questions are passed over, messages "
+                "therefore wait some minutes on the device; who closes the page and never opens it again is not "
+                "counted. Where everybody is asked they leave at once, but who is quick with “Does not apply” can be "
+                "told by the time."
             ),
             "expected": gettext_lazy("For planning only."),
             "closes_on": gettext_lazy("In UTC. Without one, you close the wave yourself."),

@@ -56,6 +56,7 @@ def _show_draft(request: HttpRequest, study: Study, status: int = 200, **more: A
         "sections": fixing.sections(content) if content else [],
         "consequence": services.Consequence(loss=services.loss_of_plan(content)) if content else None,
         "given": documents.given(content) if content else {},
+        "follow_ups": any("skipped" in question for question in content["questions"]) if content else False,
         "minutes": documents.minutes_between(content) if content else 0,
         "is_owner": people.may(request.user, Right.LAUNCH, study),
         **more,

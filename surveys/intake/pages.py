@@ -61,6 +61,7 @@ def words(plan: Plan, language: str, today: datetime.date) -> dict[str, Any]:
         "given": documents.PUBLICATION in protections,
         "minutes": max(2, ceil((BEFORE + EACH * len(questions)) / 60)),
         "conditional": bool(skips),
+        "follow_ups": any("skipped" in question for question in questions),
         "script": f"{bundles.FOLDER}/{bundles.least(modules)}",
         "words": " ".join([*(f"{name}-{protections.count(name)}" for name in sorted(set(protections))), *skips]),
         "over": over(plan, today),

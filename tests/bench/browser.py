@@ -96,9 +96,14 @@ def gzipped(*names: str) -> int:
 
 def node(function: str, *given: Any) -> Any:
     """Call a function of browser.js in Node."""
+    return module("browser", function, *given)
+
+
+def module(name: str, function: str, *given: Any) -> Any:
+    """Call a function of a script of this folder in Node."""
     script = (
         "import { readFileSync } from 'node:fs';"
-        f"const bench = await import({json.dumps(str(HOUSE / 'tests/bench/browser.js'))});"
+        f"const bench = await import({json.dumps(str(HOUSE / f'tests/bench/{name}.js'))});"
         f"console.log(JSON.stringify(await bench.{function}(...JSON.parse(readFileSync(0)))));"
     )
     words = ["node", "--input-type=module", "-e", script]

@@ -230,9 +230,23 @@ FAULTS = (
     Fault(
         "sent as given, “Not asked” tells a hidden answer",
         "surveys/design/asking.py",
-        "if asked is not None and asked.protection == DEVICE:",
+        "if asked is not None and question.protection == PUBLICATION and asked.protection == DEVICE:",
         "if False:",
         (*PYTEST, "tests/surveys/design"),
+    ),
+    Fault(
+        "a device that wakes late sends at once",
+        "surveys/intake/static/intake/moments.js",
+        "call(late <= LATE);",
+        "call(true);",
+        NODE,
+    ),
+    Fault(
+        "moments are counted from when somebody is done",
+        "surveys/intake/static/intake/moments.js",
+        "(Math.floor(time / step) + 1) * step",
+        "time + step",
+        NODE,
     ),
     Fault(
         "a turned tick counts for one",

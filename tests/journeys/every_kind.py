@@ -64,11 +64,15 @@ print(json.dumps(found))
 
 
 def every_kind(slug: str, layout: str = "screens", questions: list[dict[str, Any]] = QUESTIONS, **also: bool) -> Any:
-    """Return a study for `open_studies`: asked in Chinese too, with a picture, retired, where that is said."""
+    """Return a study for `open_studies`: asked in Chinese too, with a picture, retired, where that is said.
+
+    It passes its follow-up over; `everybody` is asked it where that is said.
+    """
     study = {
         "slug": slug, "title": "Habits of every kind", "organisation": "Northfield University", "cap": 2,
         "purpose": "To learn how common these habits are.", "contact": "asks@example.org",
         "release_epsilon": 1, "smallest_batch": 10, "layout": layout,
+        "follow_ups": "everybody" if also.get("everybody") else "skip",
     }  # fmt: skip
     return {
         "study": study,

@@ -70,9 +70,9 @@ def fill(guest, name, answer):
         field.get_by_label(answer, exact=True).check()
 
 
-def answer_screens(guest, smoked, look=lambda: None):
+def answer_screens(guest, smoked, look=lambda: None, given=None):
     """Answer screen by screen until “Ready to send”, looking at each; what comes with an answer is answered too."""
-    answers = {**ANSWERS, "smoked": smoked}
+    answers = {**ANSWERS, "smoked": smoked, **(given or {})}
     while not guest.page.get_by_role("heading", name="Ready to send").count():
         look()
         heading = guest.page.locator("h1").inner_text()

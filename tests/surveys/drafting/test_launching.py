@@ -131,7 +131,11 @@ def test_how_often_is_said_as_people_say_it(hours, span):
 def test_launch_says_who_is_asked_and_what_passing_questions_over_costs(owner, draft):
     draft.questions.filter(name="often").update(asked_if="copied", asked_if_answers=[1])
     shown = page(owner, draft)
-    assert "asked of everybody, with “Does not apply” among the answers; messages leave at once" in shown
+    assert (
+        "asked of everybody, with “Does not apply” among the answers; messages leave at once, and the time shows"
+        in shown
+    )
+    assert "who is quick with “Does not apply” can be told from the others" in shown
     assert "Questions are passed over" not in shown
     draft.follow_ups = "skip"
     draft.save()

@@ -79,7 +79,7 @@ function sayWhen() {
   const left = momentAfter(visit.study.minutes * MINUTE) - sinceLoad();
   const time = new Intl.DateTimeFormat(language(), { timeStyle: 'short' }).format(Date.now() + left);
   const said = new Intl.RelativeTimeFormat(language()).format(Math.ceil(left / MINUTE), 'minute');
-  document.querySelector('#when')?.replaceChildren(fill('when', { time, left: said }));
+  document.querySelector('#when')?.replaceChildren(fill('leaves', { time, left: said }));
 }
 
 /** @type {Record<string, (button: HTMLElement) => void>} */

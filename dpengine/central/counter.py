@@ -99,7 +99,7 @@ class ContinualCounter:
 
     @classmethod
     def for_rho(
-        cls, rho: Fraction, *, horizon: int, counts: int = 1, moves: int = 1, signed: bool = False
+        cls, rho: Fraction, *, horizon: int, counts: int, moves: int, signed: bool = False
     ) -> "ContinualCounter":
         """Return the counter with the least noise that costs at most ρ for its whole horizon."""
         if not 1 <= horizon <= LONGEST:

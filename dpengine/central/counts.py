@@ -44,7 +44,7 @@ class Tally:
 
     cells: int
     neighbours: Neighbours
-    held: int = 1  # cells that one report counts in
+    held: int  # cells that one report counts in
 
     def __post_init__(self) -> None:
         if not 1 <= self.held <= self.cells:

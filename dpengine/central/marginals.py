@@ -84,7 +84,7 @@ class Marginals:
         tables = []
         for columns, part in _parts(len(sizes)):
             shape = tuple(sizes[column] for column in columns)
-            tally = counts.Tally(math.prod(shape), neighbours)
+            tally = counts.Tally(math.prod(shape), neighbours, held=1)
             tables.append(Marginal(columns, shape, calibrated(tally, part)))
         return cls(tuple(sizes), neighbours, tuple(tables))
 

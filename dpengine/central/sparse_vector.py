@@ -58,8 +58,11 @@ class AboveThreshold:
     of_query: DiscreteLaplace  # its sensitivity is Δ or 2Δ, its ε is ε₂
 
     @classmethod
-    def for_epsilon(cls, epsilon: Fraction, sensitivity: int = 1, monotonic: bool = True) -> "AboveThreshold":
-        """Return the one that costs at most ε for all its answers together."""
+    def for_epsilon(cls, epsilon: Fraction, *, sensitivity: int, monotonic: bool) -> "AboveThreshold":
+        """Return the one that costs at most ε for all its answers together.
+
+        Both must be said: taken for monotonic, queries that are not would lose 1.5·ε.
+        """
         reach = sensitivity if monotonic else 2 * sensitivity
         return cls(
             of_threshold=DiscreteLaplace.for_epsilon(epsilon / 2, sensitivity),

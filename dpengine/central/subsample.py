@@ -6,8 +6,13 @@ and put on a grid of whole 1/scale; the median of the m results is released with
 Privacy    pure ε of the aggregate, whatever the statistic does: a person is in one block, so one person's change moves
            one of m numbers. Change-one: a random deal in turn, which does not look at answers. Add-remove: each person
            draws a block of their own, so one person more or less leaves all others where they were. m is public in
-           both, and the aggregate's neighbours are always change-one among m. A statistic that fails, or is no number,
-           counts as the middle of the bounds: an error would tell.
+           both, and the aggregate's neighbours are always change-one among m. A statistic that fails in any way, or is
+           no number, counts as the middle of the bounds: an error would tell.
+           Proof: a program ends with a value or with an exception, whatever its class, SystemExit and the like too;
+           either becomes one whole number within the bounds, and no exception of its own leaves the mechanism. So a
+           block's number is a function of the block, as long as the program is one: it must not remember other
+           blocks, nor end the process itself. How long it takes is not hidden. It runs in a thread of its own, where
+           no signal arrives: an interrupt that comes out of it is the program's, one from outside ends the release.
 Cost       ε of the quantile with interval; ρ = ε²/2.
 Error      rank of the median among m blocks off by at most t, as quantiles.py says (`off_by`); the blocks' own spread
            is that of n/m people, √m times wider than of all n, and an estimate's bias is that of n/m people as well.
@@ -19,6 +24,7 @@ Sources    Nissim, Raskhodnikova and Smith 2007, § 4; Smith 2011; Dwork and Rot
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -64,8 +70,7 @@ class Subsample:
 
     def release(self, rows: Sequence[Row], statistic: Statistic, words: Words = system_words) -> Measured:
         """Return the private median of the blocks' statistics. Publish once."""
-        results = [self._result(block, statistic) for block in self.deal(rows, words)]
-        found = self.aggregate.release(results)
+        found = self.aggregate.release(self.results(self.deal(rows, words), statistic))
         return Measured(*(part / self.scale for part in (found.value, found.low, found.high, found.standard_error)))
 
     def deal(self, rows: Sequence[Row], words: Words = system_words) -> list[list[Row]]:
@@ -78,13 +83,19 @@ class Subsample:
             dealt[below(self.blocks, words)].append(row)
         return dealt
 
-    def _result(self, block: Sequence[Row], statistic: Statistic) -> int:
-        """Return a block's statistic as a whole number. Nothing that happens inside may come out any other way."""
-        try:
-            found = float(statistic(block)) * self.scale
-        except Exception:
-            found = math.nan
+    def results(self, blocks: Sequence[Sequence[Row]], statistic: Statistic) -> list[int]:
+        """Return each block's statistic as a whole number. Never shown; nothing else that happens inside comes out."""
+        with ThreadPoolExecutor(max_workers=1) as thread:
+            return [self._result(thread.submit(_number, statistic, block)) for block in blocks]
+
+    def _result(self, running: Future[float]) -> int:
+        """Wait for a number; `exception` hands over every exception of the program, and raises none of them."""
+        found = math.nan if running.exception() is not None else running.result() * self.scale
         return self.bounds.clamp(round(found)) if math.isfinite(found) else (self.bounds.least + self.bounds.most) // 2
+
+
+def _number(statistic: Statistic, block: Sequence[Row]) -> float:
+    return float(statistic(block))
 
 
 def _column(rows: Sequence[Row], at: int = 0) -> npt.NDArray[np.float64]:

@@ -64,7 +64,7 @@ def measured(
 
 
 def factorised() -> tuple[str, Fraction, float, Callable[[Ints], Ints]]:
-    counter = ContinualCounter.for_rho(RHO, horizon=DAYS, counts=SERIES)
+    counter = ContinualCounter.for_rho(RHO, horizon=DAYS, counts=SERIES, moves=1)
 
     def published(joined: Ints) -> Ints:
         state, found = counter.start(), []

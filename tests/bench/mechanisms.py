@@ -45,7 +45,7 @@ def row_of(case: Case) -> dict[str, Any]:
 
 def histograms() -> list[dict[str, Any]]:
     """Time one draw of a histogram of 10,000 cells, for either noise, the choice of it included."""
-    tally, people = tallies.Tally(CELLS, Neighbours.CHANGE_ONE), [[10] * CELLS]
+    tally, people = tallies.Tally(CELLS, Neighbours.CHANGE_ONE, held=1), [[10] * CELLS]
     makers: dict[str, Callable[[], tallies.Choice]] = {
         "pure, ε = 1": lambda: tallies.for_epsilon([tally], Fraction(1)),
         "ρ = 1/2": lambda: tallies.for_rho([tally], Fraction(1, 2)),

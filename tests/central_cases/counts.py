@@ -155,14 +155,14 @@ LAPLACE = DiscreteLaplace.for_epsilon(ONE, 1)
 LAPLACE_OF_TWO = DiscreteLaplace.for_epsilon(ONE, 2)
 GAUSSIAN = for_epsilon_delta(2 * ONE, Fraction(1, 20), 1)
 GAUSSIAN_OF_TWO = for_epsilon_delta(2 * ONE, Fraction(1, 20), 2)
-TEN = tallies.Tally(10, Neighbours.CHANGE_ONE)
+TEN = tallies.Tally(10, Neighbours.CHANGE_ONE, held=1)
 TEN_PURE, TEN_RHO = tallies.for_epsilon([TEN], ONE), tallies.for_rho([TEN], ONE / 2)
 MAX, GUMBEL = Selection.for_epsilon(2 * ONE, 2), Selection.for_epsilon(3 * ONE, 2, Law.EXPONENTIAL)
 TOP = Selection.for_epsilon(ONE, 2, best=2)
 PRICES = [1, 2, 3, 4]
 BIDS, OTHER_BIDS = [1, 1, 1, 3], [1, 1, 1, 4]
 PRICE = Selection.for_epsilon(ONE, max(PRICES))
-WATCH = AboveThreshold.for_epsilon(3 * ONE, sensitivity=4)
+WATCH = AboveThreshold.for_epsilon(3 * ONE, sensitivity=4, monotonic=True)
 
 CASES = [
     Case("count, Laplace", "ask: crosstab", LAPLACE.cost, added(LAPLACE), True,

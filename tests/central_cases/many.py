@@ -25,7 +25,7 @@ FINE = 8  # parts of the distance between two neighbours, to which a likelihood 
 
 def kept(many: int = 1, *, steps: int = STEPS) -> ContinualCounter:
     """So many counters side by side, each with noise of its own; the cost is that of one."""
-    return ContinualCounter.for_rho(HALF, horizon=steps, counts=many)
+    return ContinualCounter.for_rho(HALF, horizon=steps, counts=many, moves=1)
 
 
 def refreshed(beside: bool, many: int) -> Ints:

@@ -31,7 +31,6 @@ from surveys.releases.asked.base import (
     epsilon_of,
     epsilon_text,
     neighbours_of,
-    question_choices,
     questions_of,
 )
 
@@ -61,7 +60,11 @@ class Synthetic:
 
         class SyntheticForm(forms.Form):
             questions = forms.MultipleChoiceField(
-                choices=question_choices(fitting), widget=forms.CheckboxSelectMultiple, label=_("Columns")
+                choices=_offered(fitting),
+                widget=forms.CheckboxSelectMultiple,
+                label=_("Columns"),
+                help_text=_("The numbers in brackets, multiplied, may be %(most)s at most.")
+                % {"most": f"{MOST_CELLS:,}"},
             )
             bins = forms.IntegerField(
                 min_value=FEWEST_BINS,
@@ -85,6 +88,7 @@ class Synthetic:
         if all(question["kind"] != "number" for question in columns):
             bins = USUAL_BINS  # nothing is cut: any number of ranges is the same request
         cuts = tuple(_cuts(question, bins) for question in columns)
+        _check_cells([question["label"] for question in columns], [len(cut) for cut in cuts])
         marginals = _marginals(plan, Fraction(epsilon), [len(cut) for cut in cuts])
         return cls(columns, bins, epsilon_text(epsilon), cuts, marginals)
 
@@ -208,14 +212,30 @@ def _cell(value: int, cut: tuple[range, ...]) -> int:
     return (value - cut[0].start) // len(cut[0])
 
 
+def _offered(questions: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Return the columns as a form offers them: each with how many answers it multiplies the combinations by."""
+    cells = {
+        name: f"{len(each['choices'])}" if each["choices"] else _("its ranges") for name, each in questions.items()
+    }
+    return [(name, f"{each['label']} ({cells[name]})") for name, each in questions.items()]
+
+
+def _check_cells(labels: list[str], sizes: list[int]) -> None:
+    """Refuse more combinations of answers than can be fitted, before anything is confirmed; say what would do."""
+    cells = math.prod(sizes)
+    if cells <= MOST_CELLS and len(sizes) <= MOST_COLUMNS:
+        return
+    text = _(
+        "expected at most %(most)s combinations of answers, got %(product)s = %(got)s: choose fewer columns, or cut "
+        "numbers into fewer ranges"
+    ) % {"most": f"{MOST_CELLS:,}", "product": " × ".join(map(str, sizes)), "got": f"{cells:,}"}
+    enough = [f"“{label}”" for label, size in zip(labels, sizes, strict=True) if cells // size <= MOST_CELLS]
+    if enough and len(sizes) - 1 <= MOST_COLUMNS:
+        text += ". " + _("Without one of these it fits: %(columns)s") % {"columns": ", ".join(enough)}
+    raise Refused("questions", text)
+
+
 def _marginals(plan: Plan, epsilon: Fraction, sizes: list[int]) -> Marginals:
-    if len(sizes) > MOST_COLUMNS or math.prod(sizes) > MOST_CELLS:
-        found = {"most": f"{MOST_CELLS:,}", "got": f"{math.prod(sizes):,}"}
-        text = _(
-            "expected at most %(most)s combinations of answers, got %(got)s: choose fewer columns, or cut numbers into "
-            "fewer ranges"
-        )
-        raise Refused("questions", text % found)
     if statistics.is_concentrated(plan):
         return Marginals.for_rho(epsilon**2 / 2, sizes, neighbours_of(plan))
     return Marginals.for_epsilon(epsilon, sizes, neighbours_of(plan))

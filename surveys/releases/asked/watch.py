@@ -89,7 +89,7 @@ class Watch:
         neighbours = neighbours_of(plan)
         public = neighbours is Neighbours.CHANGE_ONE
         reach = 1 if public else max(limit.numerator, limit.denominator - limit.numerator)
-        watcher = AboveThreshold.for_epsilon(Fraction(epsilon), sensitivity=reach)
+        watcher = AboveThreshold.for_epsilon(Fraction(epsilon), sensitivity=reach, monotonic=True)  # batches only grow
         return cls(question, choice, str(plain(percent)), epsilon_text(epsilon), neighbours, watcher, limit)
 
     def document(self) -> dict[str, Any]:

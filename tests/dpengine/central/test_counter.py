@@ -44,24 +44,26 @@ def test_whenever_one_person_joins_the_integers_move_by_no_more_than_was_charged
 
 @pytest.mark.parametrize("horizon", [1, 365])
 def test_it_never_costs_more_than_was_asked_for(horizon):
-    rho = ContinualCounter.for_rho(RHO, horizon=horizon).cost.rho
+    rho = ContinualCounter.for_rho(RHO, horizon=horizon, counts=1, moves=1).cost.rho
     assert RHO * (1 - Fraction(1, 2**40)) < rho <= RHO
 
 
 def test_variances_by_hand():
-    one = ContinualCounter.for_rho(RHO, horizon=1)
-    two = ContinualCounter.for_rho(RHO, horizon=2)
+    one = ContinualCounter.for_rho(RHO, horizon=1, counts=1, moves=1)
+    two = ContinualCounter.for_rho(RHO, horizon=2, counts=1, moves=1)
     assert one.noise(1).normal == pytest.approx(5)
     assert [two.noise(step).normal for step in (1, 2)] == pytest.approx([6.25, 7.8125])
 
 
 def test_a_year_of_daily_refreshes_is_off_by_five_people():
-    assert ContinualCounter.for_rho(RHO, horizon=365).mean_absolute_error == pytest.approx(4.95, abs=0.01)
+    assert ContinualCounter.for_rho(RHO, horizon=365, counts=1, moves=1).mean_absolute_error == pytest.approx(
+        4.95, abs=0.01
+    )
 
 
 def test_what_is_drawn_follows_the_law_that_intervals_count_on():
     """Chi-square of 4,000 counters' last step against the tail formula; a false alarm once in a million runs."""
-    counter = ContinualCounter.for_rho(RHO, horizon=6, counts=MANY)
+    counter = ContinualCounter.for_rho(RHO, horizon=6, counts=MANY, moves=1)
     _, published = growing(counter, 6)
     off = np.array(published) - 18
     edges = np.arange(-7, 9)
@@ -81,7 +83,7 @@ def test_variance_and_mean_error_are_those_of_the_tail(normal):
 
 
 def test_a_stored_state_goes_on_where_it_stopped():
-    counter = ContinualCounter.for_rho(RHO, horizon=5, counts=3)
+    counter = ContinualCounter.for_rho(RHO, horizon=5, counts=3, moves=1)
     state, _ = counter.step(counter.start(), [1, 2, 3])
     stored = json.loads(json.dumps(state))
     after, published = counter.step(stored, [2, 2, 10])
@@ -95,7 +97,7 @@ def test_a_stored_state_goes_on_where_it_stopped():
 
 def test_without_noise_it_counts_exactly():
     """Noise of a ten-thousandth of a person: L takes back what R did."""
-    counter = ContinualCounter.for_rho(Fraction(10**8), horizon=40, counts=2)
+    counter = ContinualCounter.for_rho(Fraction(10**8), horizon=40, counts=2, moves=1)
     state = counter.start()
     for total in ([0, 0], [0, 1], [5, 1], [10**6, 1], [10**6, 2**35]):
         state, published = counter.step(state, total)
@@ -110,7 +112,7 @@ def test_nobody_at_all_is_counted_too():
 
 
 def test_after_its_horizon_nothing_more_is_published():
-    counter = ContinualCounter.for_rho(RHO, horizon=2)
+    counter = ContinualCounter.for_rho(RHO, horizon=2, counts=1, moves=1)
     state, _ = growing(counter, 2)
     with pytest.raises(ValueError, match="step must be 1 to the horizon of 2, got 3"):
         counter.step(state, [9])
@@ -118,14 +120,14 @@ def test_after_its_horizon_nothing_more_is_published():
 
 @pytest.mark.parametrize("totals", [[4], [4, 5, 6]])
 def test_totals_of_other_counts_are_refused(totals):
-    counter = ContinualCounter.for_rho(RHO, horizon=2, counts=2)
+    counter = ContinualCounter.for_rho(RHO, horizon=2, counts=2, moves=1)
     with pytest.raises(ValueError, match=f"totals must be 2 counts, got {len(totals)}"):
         counter.step(counter.start(), totals)
 
 
 @pytest.mark.parametrize("totals", [[7, 3], [-1, 8], [8, LARGEST_TOTAL + 1]])
 def test_totals_that_fall_or_are_none_are_refused_without_repeating_them(totals):
-    counter = ContinualCounter.for_rho(RHO, horizon=2, counts=2)
+    counter = ContinualCounter.for_rho(RHO, horizon=2, counts=2, moves=1)
     state, _ = counter.step(counter.start(), [8, 3])
     with pytest.raises(ValueError, match="that never fall") as error:
         counter.step(state, totals)
@@ -144,7 +146,7 @@ def test_totals_that_fall_or_are_none_are_refused_without_repeating_them(totals)
 )
 def test_a_counter_that_cannot_be_is_refused(shape, message):
     with pytest.raises(ValueError, match=message):
-        ContinualCounter.for_rho(RHO, **shape)
+        ContinualCounter.for_rho(RHO, **{"counts": 1, "moves": 1, **shape})
 
 
 def test_differences_may_fall_and_one_person_weighs_their_square():

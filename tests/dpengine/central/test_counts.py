@@ -12,7 +12,7 @@ from dpengine.central.laplace import DiscreteLaplace
 from dpengine.privacy import Neighbours
 
 CHANGE, ADD = Neighbours.CHANGE_ONE, Neighbours.ADD_REMOVE
-TEN = Tally(10, CHANGE)
+TEN = Tally(10, CHANGE, held=1)
 ONE = Fraction(1)
 SMALL = Fraction(1, 10**6)
 
@@ -31,9 +31,9 @@ def test_one_person_moves_the_published_counts_by_as_much_as_stated(cells, held)
 
 
 def test_two_cells_are_one_count_only_where_n_is_public():
-    yes_no = Tally(2, CHANGE)
+    yes_no = Tally(2, CHANGE, held=1)
     assert (yes_no.published, yes_no.vector([3, 4]), yes_no.counts([6], 7)) == (1, [4], [1, 6])
-    without = Tally(2, ADD)
+    without = Tally(2, ADD, held=1)
     assert (without.published, without.vector([3, 4]), without.counts([6, 5], 7)) == (2, [3, 4], [6, 5])
 
 
@@ -67,7 +67,7 @@ def test_laplace_noise_is_chosen_where_it_is_the_smaller():
 
 
 def test_several_tallies_get_their_own_noise_back_in_their_own_shape():
-    choice = counts.for_epsilon([Tally(2, CHANGE), TEN], Fraction(400))  # noise is 0 but for a chance of e^−133
+    choice = counts.for_epsilon([Tally(2, CHANGE, held=1), TEN], Fraction(400))  # noise is 0 but for a chance of e^−133
     assert choice.release([[3, 4], list(range(10))], 7) == [[3, 4], list(range(10))]
 
 

@@ -3,12 +3,16 @@
 Noise that is left out, halved or drawn twice shows here, also where an audit's draws cannot tell it from the rest.
 """
 
+import importlib
+import inspect
+import pkgutil
 from fractions import Fraction
 from functools import reduce
 from operator import add
 
 import pytest
 
+from dpengine import central
 from dpengine.central import subsample, synopsis
 from dpengine.central.counter import ContinualCounter
 from dpengine.central.gaussian import DiscreteGaussian
@@ -57,7 +61,7 @@ def held(neighbours):
 
 
 def watched():
-    watch = AboveThreshold.for_epsilon(ONE)
+    watch = AboveThreshold.for_epsilon(ONE, sensitivity=1, monotonic=True)
     return watch.cost, lambda: watch.step(watch.start(), 5, 5)
 
 
@@ -130,8 +134,26 @@ def test_a_smooth_median_gets_the_noise_of_its_rung(drawn):
 
 
 def test_a_horizon_of_refreshes_gets_one_noise_a_step(drawn):
-    counter = ContinualCounter.for_rho(ONE, horizon=3)
+    counter = ContinualCounter.for_rho(ONE, horizon=3, counts=1, moves=1)
     state = counter.start()
     for total in (2, 5, 9):
         state, _ = counter.step(state, [total])
     assert [mechanism for mechanism, _ in drawn] == [counter.gaussian] * 3
+
+
+STATED = {"held", "monotonic", "moves", "neighbours", "sensitivity", "sensitivity_squared"}
+CALLED = [
+    (f"{name}.{made.__name__}.{maker}", inspect.signature(getattr(made, maker)))
+    for name in sorted(module.name for module in pkgutil.iter_modules(central.__path__))
+    for made in vars(importlib.import_module(f"dpengine.central.{name}")).values()
+    if inspect.isclass(made) and made.__module__ == f"dpengine.central.{name}"
+    for maker in ("__init__", "for_epsilon", "for_rho", "for_epsilon_delta")
+    if hasattr(made, maker)
+]
+
+
+@pytest.mark.parametrize("signature", [each for _, each in CALLED], ids=[name for name, _ in CALLED])
+def test_nothing_that_privacy_depends_on_is_taken_for_granted(signature):
+    """How far one person moves the data is said each time: forgotten, the noise would be too small."""
+    taken = [each.name for each in signature.parameters.values() if each.default is not each.empty]
+    assert not STATED & set(taken)

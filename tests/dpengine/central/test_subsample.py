@@ -1,6 +1,7 @@
 """Reached on the ask page: “A statistic of raw answers, group by group”."""
 
 import math
+import signal
 from fractions import Fraction
 
 import numpy as np
@@ -53,20 +54,54 @@ def test_the_typical_result_of_a_group_is_found(neighbours):
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, None, "text"], ids=str)
 def test_a_group_whose_statistic_is_no_number_counts_as_the_middle(bad):
-    assert groups()._result([(1,)], lambda rows: bad) == 50
+    assert groups().results([[(1,)]], lambda rows: bad) == [50]
 
 
-def test_a_statistic_that_fails_does_not_tell():
+class Unheard(BaseException):
+    """Of no known family."""
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [ZeroDivisionError, SystemExit, GeneratorExit, KeyboardInterrupt, RecursionError, MemoryError, Unheard],
+)
+def test_however_a_statistic_fails_it_does_not_tell(failure):
+    """For this one person only: the group counts as the middle, the others as they are, and nothing is raised."""
+
     def failing(rows):
-        raise ZeroDivisionError("for this one person only")
+        if (7,) in rows:
+            raise failure("person 7")
+        return rows[0][0]
 
-    assert groups()._result([(1,)], failing) == 50
-    assert 0 <= groups().release([(1,)] * 50, failing).value <= 10
+    assert groups().results([[(1,)], [(7,)], [(3,)]], failing) == [10, 50, 30]
+    assert 0 <= groups().release([(7,)] * 40, failing).value <= 10
+
+
+def test_a_number_that_fails_when_it_is_read_does_not_tell():
+    class Trap:
+        def __float__(self):
+            raise SystemExit
+
+    assert groups().results([[(1,)]], lambda rows: Trap()) == [50]
+
+
+def test_who_runs_it_can_interrupt_it():
+    """A signal comes to the thread that waits, and not to the program: so the two cannot be taken for one another."""
+    done = []
+
+    def interrupted(rows):
+        signal.raise_signal(signal.SIGINT)
+        done.append(rows)
+        return 1.0
+
+    with pytest.raises(KeyboardInterrupt):
+        groups().release([(1,)] * 40, interrupted)
+    assert len(done) < 20
 
 
 @pytest.mark.parametrize("beyond", [1e300, -1e300])
 def test_results_are_clamped(beyond):
-    assert groups()._result([], lambda rows: beyond) in (0, 100)
+    assert groups().results([[]], lambda rows: beyond) in ([0], [100])
 
 
 def test_the_statistics_are_what_their_names_say():
@@ -82,7 +117,7 @@ def test_the_statistics_are_what_their_names_say():
                                        subsample.standard_deviation, subsample.correlation])  # fmt: skip
 def test_nobody_and_all_the_same_have_a_result(statistic):
     for rows in ([], [(4, 4)], [(4, 4)] * 30):
-        assert 0 <= groups()._result(rows, statistic) <= 100
+        assert 0 <= groups().results([rows], statistic)[0] <= 100
 
 
 @pytest.mark.parametrize("values", [[], [(2**63,)]], ids=["nobody", "far out"])

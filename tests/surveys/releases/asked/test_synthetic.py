@@ -125,5 +125,22 @@ def test_parameters_that_cannot_be_are_refused(parameters, message):
 
 
 def test_more_combinations_than_can_be_fitted_are_refused():
-    with pytest.raises(Refused, match="at most 131,072 combinations of answers, got 6,250,000"):
+    with pytest.raises(Refused, match="at most 131,072 combinations of answers, got 50 × 50 × 50 × 50 = 6,250,000"):
         asked([question["name"] for question in MANY], plan=plan_with(*MANY))
+
+
+def test_how_many_combinations_there_may_be_is_said_before_anything_is_asked():
+    """Seven columns of 7, 7, 7, 7, 7, 6 and 2 answers are 201,684 combinations: without one of seven they fit."""
+    sizes = (7, 7, 7, 7, 7, 6, 2)
+    columns = [{**FAIR, "name": f"q{at}", "label": f"Q{at}", "choices": [*"abcdefg"][:size]}
+               for at, size in enumerate(sizes)]  # fmt: skip
+    plan = plan_with(*columns, AGE)
+    field = Synthetic.form(plan)().fields["questions"]
+    assert "131,072" in field.help_text
+    assert [label for _, label in field.choices] == [f"Q{at} ({size})" for at, size in enumerate(sizes)] + [
+        "Age (its ranges)"
+    ]
+    with pytest.raises(Refused) as refusal:
+        asked([column["name"] for column in columns], plan=plan)
+    assert "7 × 7 × 7 × 7 × 7 × 6 × 2 = 201,684" in refusal.value.expected
+    assert refusal.value.expected.endswith("Without one of these it fits: " + ", ".join(f"“Q{at}”" for at in range(7)))

@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test bench bundle lint format messages types clean services \
+.PHONY: help run test bench bundle lock lint format messages types clean services \
 	test-node test-python test-redis test-postgres test-browser
 
 PYTHON ?= $(or $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -37,6 +37,12 @@ bench: .venv/installed-for-bench services node_modules/installed ## Print the pe
 bundle: node_modules/installed ## Make the form's script and style again from their modules
 	@$(PYTHON) surveys/intake/bundles.py
 	@cat surveys/intake/static/form/SHA256SUMS
+
+lock: .venv/bin/python ## Pin all Python packages again, with the hashes of all their files, from the lists *.in
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
+	@like=; for list in requirements requirements-dev requirements-bench; do \
+		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
+			--no-emit-find-links --custom-compile-command 'make lock' $$like $$list.in -o $$list.txt; like="-c $$list.txt"; done
 
 lint: .venv/installed-for-tests ## Check style and format
 	$(call heading,Style)
@@ -105,20 +111,22 @@ endif
 		echo "Candor needs Python 3.11 or newer, and found $$($(PYTHON) --version 2>&1). Set PYTHON=/path/to/it." >&2; exit 1; }
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "Python cannot make a virtual environment (Debian: apt-get install python3-venv)." >&2; exit 1; }
 
-# The stamps are newer than the lists of packages that they were installed from.
+# The stamps are newer than the lists of packages that they were installed from. A list names all that is needed, so
+# nothing is looked for beyond it, and each file must have one of the hashes that stand there.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r
 .venv/installed: requirements.txt | .venv/bin/python
 	@echo "installing what the site needs (once)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@$(INSTALL) requirements.txt
 	@touch $@
 
-.venv/installed-for-tests: requirements-dev.txt requirements.txt | .venv/bin/python
+.venv/installed-for-tests: requirements-dev.txt | .venv/bin/python
 	@echo "installing what the tests need (once)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@$(INSTALL) requirements-dev.txt
 	@touch $@ .venv/installed
 
-.venv/installed-for-bench: requirements-bench.txt requirements-dev.txt requirements.txt | .venv/bin/python
+.venv/installed-for-bench: requirements-bench.txt | .venv/bin/python
 	@echo "installing what the benches compare with (once)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-bench.txt
+	@$(INSTALL) requirements-bench.txt
 	@touch $@ .venv/installed-for-tests .venv/installed
 
 node_modules/installed: package-lock.json

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+import hypothesis
 import pytest
 from django.db import connection
 
@@ -12,6 +13,9 @@ from surveys.demo.services import answer_as_browsers
 from surveys.design import services as design
 from surveys.design.models import Plan, Study
 from surveys.people import services as people
+
+hypothesis.settings.register_profile("house", deadline=None)  # an example may take long on a busy machine
+hypothesis.settings.load_profile("house")
 
 NOW = datetime.datetime(2026, 5, 11, 12, tzinfo=datetime.UTC)
 TODAY = NOW.date()

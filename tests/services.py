@@ -17,7 +17,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,8 +24,7 @@ from typing import Any
 import pytest
 
 from surveys.operations.child import die_with_parent
-
-READY_SECONDS, END_SECONDS = 20, 10
+from tests.patience import PATIENCE, became
 
 
 class Missing(Exception):
@@ -60,7 +58,7 @@ def postgres() -> Iterator[str]:
             *(part for key, value in options.items() for part in ("-c", f"{key}={value}")),
         ]
         with running(command, folder / "log", lambda: (folder / ".s.PGSQL.5432").exists(), signal.SIGINT, owner):
-            wait_until(lambda: accepts_connections(folder), "postgres", folder / "log")
+            became_ready(lambda: accepts_connections(folder), "postgres", folder / "log")
             yield f"postgres://postgres@/{folder}/postgres"
 
 
@@ -173,25 +171,22 @@ def running(
             **as_user(owner),
         )
     try:
-        wait_until(lambda: ready() or server.poll() is not None, command[0], log)
+        became_ready(lambda: ready() or server.poll() is not None, command[0], log)
         if server.poll() is not None:
             raise RuntimeError(f"{command[0]} ended:\n{log.read_text()}")
         yield
     finally:
         server.send_signal(end_by)
         try:
-            server.wait(END_SECONDS)
+            server.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
 
 
-def wait_until(ready: Callable[[], bool], what: str, log: Path) -> None:
-    deadline = time.monotonic() + READY_SECONDS
-    while not ready():
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"{what} was not ready in {READY_SECONDS} s:\n{log.read_text()}")
-        time.sleep(0.02)
+def became_ready(ready: Callable[[], bool], what: str, log: Path) -> None:
+    if not became(ready, pause=0.02):
+        raise RuntimeError(f"{what} was not ready in {PATIENCE:.0f} s:\n{log.read_text()}")
 
 
 def accepts_connections(folder: Path) -> bool:

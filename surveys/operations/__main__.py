@@ -11,7 +11,7 @@ from surveys.operations import processes
 from surveys.operations.claims import CannotStart
 from surveys.operations.supervisor import Supervisor
 
-BROKER_SECONDS, PAGE_SECONDS = 10, 60
+READY_SECONDS = 120  # on a slow machine, or a busy one; what ends three times before is not waited for
 PATIENCE = 3  # endings before it ever answered
 
 
@@ -29,17 +29,17 @@ def start(supervisor: Supervisor) -> None:
     """Start what others lean on first. The web server starts alone: its first page then comes sooner."""
     if settings.EMBEDDED_REDIS:
         supervisor.start(processes.broker())
-        wait_for("valkey", BROKER_SECONDS, supervisor, lambda: processes.broker_answers(settings.VALKEY_SOCKET))
+        wait_for("valkey", supervisor, lambda: processes.broker_answers(settings.VALKEY_SOCKET))
     supervisor.start(processes.web())
-    wait_for("web", PAGE_SECONDS, supervisor, page_answers)
+    wait_for("web", supervisor, page_answers)
     if not supervisor.stopping:
         supervisor.start(processes.worker())
         supervisor.start(processes.beat())
 
 
-def wait_for(name: str, seconds: int, supervisor: Supervisor, ready: Callable[[], bool]) -> None:
+def wait_for(name: str, supervisor: Supervisor, ready: Callable[[], bool]) -> None:
     """Wait until it is ready, or the person has asked to end."""
-    if not supervisor.wait_until(ready, seconds, give_up=lambda: supervisor.endings(name) >= PATIENCE):
+    if not supervisor.wait_until(ready, READY_SECONDS, give_up=lambda: supervisor.endings(name) >= PATIENCE):
         raise CannotStart(f"{name} did not start. What it said itself is above.")
 
 

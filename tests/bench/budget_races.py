@@ -25,6 +25,7 @@ from fractions import Fraction
 from typing import Any
 
 from tests.bench import report
+from tests.patience import PATIENCE
 
 ROUNDS, PROCESSES, REQUESTS, PAID = 50, 8, 200, 17
 COST, CAP = Decimal("0.1"), Decimal("1.75")
@@ -32,7 +33,6 @@ NOW = datetime.datetime(2026, 5, 11, 12, tzinfo=datetime.UTC)
 NAMES = [f"q{number}" for number in range(8)]
 CHOICES = [list(chosen) for size in range(1, 9) for chosen in itertools.combinations(NAMES, size)][:REQUESTS]
 RESEARCHER, OTHER = "mira", "otto"
-PATIENCE = 120  # seconds for a round
 
 
 def race_here(rounds: int) -> dict[str, Any]:

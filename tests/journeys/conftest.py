@@ -2,15 +2,16 @@ import hashlib
 import json
 import os
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.journeys.respondent import Visit, visit
 from tests.journeys.site import Site, running_site
+from tests.patience import PATIENCE
 from tests.services import find_chromium
 
 OPEN = "medicines-and-help"  # a study of the demo that takes answers
@@ -37,8 +38,22 @@ def chromium() -> Iterator[Browser]:
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=QUIET)
+        expect.set_options(timeout=1000 * PATIENCE)
+        for make in ("new_context", "new_page"):
+            setattr(browser, make, patient(getattr(browser, make)))
         yield browser
         browser.close()
+
+
+def patient(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what makes contexts or pages, with patience for all that is awaited in them."""
+
+    def made(**options: Any) -> Any:
+        found = make(**options)
+        found.set_default_timeout(1000 * PATIENCE)
+        return found
+
+    return made
 
 
 @pytest.fixture(scope="session")

@@ -84,7 +84,6 @@ def visit(browser: Browser, viewport: dict[str, int] | None = None, **settings: 
     context = browser.new_context(viewport=viewport or PHONE, **settings)
     context.add_init_script(WITNESS)
     found = Visit(context, context.new_page())
-    context.set_default_timeout(10_000)
     found.page.on("request", lambda request: found.requests.append(request))
     found.page.on("console", lambda message: found.complaints.append(message.text) if message.type == "error" else None)
     found.page.on("pageerror", lambda error: found.complaints.append(str(error)))

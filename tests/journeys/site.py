@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,8 +18,9 @@ import environ
 import psycopg
 from psycopg.sql import SQL, Identifier
 
+from tests.patience import PATIENCE, became
+
 HOUSE = Path(__file__).parent.parent.parent
-START_SECONDS, END_SECONDS = 90, 20
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,9 @@ class Site:
             cwd=HOUSE, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
 
-    def wait_for(self, holds: Callable[[], Any], what: str, seconds: float = 40) -> Any:
-        deadline = time.monotonic() + seconds
-        while not (found := holds()):
-            assert time.monotonic() < deadline, f"{what}, after {seconds} s\n{self.log.read_text()[-3000:]}"
-            time.sleep(0.25)
+    def wait_for(self, holds: Callable[[], Any], what: str) -> Any:
+        found = became(holds, pause=0.25)
+        assert found, f"{what}, after {PATIENCE:.0f} s\n{self.log.read_text()[-3000:]}"
         return found
 
 
@@ -76,12 +74,12 @@ def running_site(folder: Path, **settings: str) -> Iterator[Site]:
             [sys.executable, "manage.py", "up"], cwd=HOUSE, env=environment, stdout=log, stderr=subprocess.STDOUT
         )
     try:
-        site.wait_for(lambda: process.poll() is not None or answers(site.base), "no first page", START_SECONDS)
+        site.wait_for(lambda: process.poll() is not None or answers(site.base), "no first page")
         assert process.poll() is None, site.log.read_text()
         yield site
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(END_SECONDS)
+        process.wait(PATIENCE)
 
 
 def own_database() -> dict[str, str]:
@@ -100,7 +98,7 @@ def own_database() -> dict[str, str]:
 
 def answers(url: str) -> bool:
     try:
-        with urllib.request.urlopen(url, timeout=5) as response:
+        with urllib.request.urlopen(url, timeout=PATIENCE) as response:
             return bool(response.status == 200)
     except OSError:
         return False

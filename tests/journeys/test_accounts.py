@@ -47,7 +47,6 @@ class Visitor:
     def __init__(self, chromium: Browser, base: str, scheme: str = "light") -> None:
         self.context = chromium.new_context(viewport=NARROW, color_scheme=scheme, base_url=base)  # type: ignore[arg-type]
         self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(10_000)
         self.found: list[object] = []
         self.page.on("console", lambda said: self.found.append(said.text) if "Content Security" in said.text else None)
 

@@ -21,12 +21,14 @@ from tests.journeys.site import running_site
 EARNED = 918_273_645
 SPELLED = [str(EARNED).encode(), f"{EARNED:,}".encode(), f"{EARNED:x}".encode(), EARNED.to_bytes(8, "little")]
 PEOPLE = 24
+# A cap that the release does not reach: a worker retires what is spent within a minute, and erases its reports.
 OPEN = """
 import datetime, json
+from decimal import Decimal
 from tests.conftest import STUDY
 from surveys.design import services
 shared = {"protection": "publication"}
-study = services.draft_study(study={**STUDY, "release_epsilon": 2, "smallest_batch": 10}, questions=[
+study = services.draft_study(study={**STUDY, "release_epsilon": Decimal("0.5"), "smallest_batch": 10}, questions=[
     {"name": "copied", "kind": "yes_no", "text": "Have you copied?", "label": "Copied"},
     {"name": "earned", "kind": "number", "text": "How much did you earn?", "label": "Earned", "least": 0,
      "most": 2_000_000_000, "unit": "øre", **shared},

@@ -115,6 +115,6 @@ def test_workers_that_keep_being_killed_still_end_with_the_right_numbers(folder)
             victims = site.wait_for(lambda: workers_of(site), "no worker")
             for pid in victims:
                 os.kill(pid, signal.SIGKILL)
-        site.wait_for(lambda: site.python(PAID)[2], "nothing was published", 90)
+        site.wait_for(lambda: site.python(PAID)[2], "nothing was published")
         assert site.python(TALLY) == [0, [3000, by_hand]]
         assert site.python(PAID) == [1, 1, [3000]]

@@ -154,7 +154,7 @@ def test_without_scripts_the_same_is_done(chromium, site):
 def test_a_worker_and_a_scheduler_are_seen(site):
     read = "json.dumps([sign.name for sign in Sign.objects.all()])"
     signs = f"import json; from surveys.operations.models import Sign; print({read})"
-    site.wait_for(lambda: {"worker", "scheduler"} <= set(site.python(signs)), "no sign of worker and scheduler", 60)
+    site.wait_for(lambda: {"worker", "scheduler"} <= set(site.python(signs)), "no sign of worker and scheduler")
 
 
 def test_a_backup_of_the_running_site_can_be_opened(site, tmp_path):

@@ -7,6 +7,8 @@ import urllib.request
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
+from tests.patience import PATIENCE
+
 POSTS, AT_ONCE, REPORTS = 640, 16, 40
 
 MAKE = """
@@ -41,7 +43,7 @@ def test_forty_reports_posted_sixteen_times_each_are_forty_reports(site):
         url = f"{site.base}/api/v1/studies/load/reports"
         request = urllib.request.Request(url, body.encode(), {"Content-Type": "application/json"})
         try:
-            with urllib.request.urlopen(request, timeout=60) as response:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as response:
                 return response.status, json.loads(response.read())["receipt"]
         except urllib.error.HTTPError as error:
             return error.code, ""

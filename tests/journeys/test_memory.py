@@ -12,6 +12,7 @@ from tests.journeys.conftest import QUIET
 from tests.journeys.every_kind import every_kind, open_studies
 from tests.journeys.respondent import Visit, visit
 from tests.journeys.test_every_kind import answer_screens, start
+from tests.patience import PATIENCE, became
 from tests.services import find_chromium
 
 SLUG = "medicines-and-help"
@@ -50,11 +51,7 @@ def statement(guest, site):
 
 def wait_until(guest, condition):
     """Playwright's own waiting evaluates text in the page, which its policy forbids."""
-    for _ in range(100):
-        if guest.page.evaluate(condition):
-            return
-        guest.page.wait_for_timeout(50)
-    raise AssertionError(f"{condition} after 5 s")
+    assert became(lambda: guest.page.evaluate(condition)), f"{condition} after {PATIENCE:.0f} s"
 
 
 # What was sent, and the receipt
@@ -469,7 +466,7 @@ def test_while_the_page_is_open_it_tries_again_by_itself(guest, link):
 def test_a_message_is_sent_when_the_browser_is_opened_again(chromium, folder, link):
     def browser():
         context = chromium.browser_type.launch_persistent_context(folder, executable_path=find_chromium(), args=QUIET)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(1000 * PATIENCE)
         page = context.new_page()
         bodies = []
         page.on("request", lambda request: bodies.append(request.post_data) if request.post_data else None)

@@ -173,7 +173,7 @@ def test_a_rehearsal_shows_how_far_it_is_and_then_what_came_of_it(chromium, site
     tab_to(page, "begin")
     page.keyboard.press("Enter")
     page.locator("progress, #came").first.wait_for()
-    expect(page.get_by_role("heading", name="What came of it")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="What came of it")).to_be_visible()
     covered = float(page.locator("#rehearsed .headline b").inner_text().rstrip("%"))
     assert covered > 88  # of 100 runs of 3 questions 95 in 100 hold: 88 is 5 standard errors away
     page.context.close()
@@ -202,7 +202,7 @@ def test_axe_finds_nothing(chromium, site, draft, scheme):
         found += complaints(page)
     page.fill("#id_runs", "20")
     page.get_by_role("button", name="Rehearse").click()
-    page.locator("#came").wait_for(timeout=30_000)
+    page.locator("#came").wait_for()
     found += complaints(page)
     page.context.close()
     assert found == []

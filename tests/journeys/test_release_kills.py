@@ -5,11 +5,12 @@ import subprocess
 import sys
 
 from tests.journeys.site import HOUSE, own_database
+from tests.patience import PATIENCE
 
 
 def test_workers_killed_at_a_random_moment_of_a_release_leave_one_paid_release_each():
     done = subprocess.run(
         [sys.executable, "-m", "tests.bench.release_kills", "--runs", "12"],
-        cwd=HOUSE, env={**os.environ, **own_database()}, capture_output=True, text=True, check=False, timeout=120,
+        cwd=HOUSE, env={**os.environ, **own_database()}, capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -10,6 +10,7 @@ import pytest
 
 from surveys import checks
 from surveys.environment import Environment
+from tests.patience import PATIENCE
 
 HOUSE = Path(__file__).parent.parent.parent
 KEY, OTHER_KEY = (base64.b64encode(bytes(range(start, start + 32))).decode() for start in (0, 100))
@@ -27,7 +28,13 @@ SOUND = {
 def start(tmp_path, *command, **environment):
     settings = {"PATH": "/usr/bin:/bin", "CANDOR_DATA": str(tmp_path), **environment}
     return subprocess.run(
-        [sys.executable, *command], cwd=HOUSE, env=settings, capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, *command],
+        cwd=HOUSE,
+        env=settings,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
     )
 
 

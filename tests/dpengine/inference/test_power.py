@@ -52,7 +52,7 @@ def test_a_second_sample_three_times_the_first():
     assert size.power == pytest.approx(by_hand, abs=1e-6)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(RESPONSES, SHARES, SHARES, TARGETS)
 def test_n_is_the_smallest_and_more_people_never_hurt(response, null, alternative, target):
     assume(abs(null - alternative) > 1e-3)
@@ -63,7 +63,7 @@ def test_n_is_the_smallest_and_more_people_never_hurt(response, null, alternativ
     assert around == sorted(around)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(SHARES, SHARES, TARGETS)
 def test_a_test_of_yes_is_a_test_of_no(null, alternative, target):
     assume(abs(null - alternative) > 1e-3)
@@ -165,7 +165,7 @@ def test_the_exact_power_is_that_of_fractions(null, alternative, alpha, sides):
         assert exact_power(DIRECT, 1 - float(null), 1 - float(alternative), n, target) == pytest.approx(expected)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(RESPONSES, SHARES, SHARES, TARGETS)
 def test_the_exact_n_and_every_larger_n_have_the_power_and_n_minus_1_has_not(response, null, alternative, target):
     assume(abs(null - alternative) > 0.15)

@@ -76,7 +76,7 @@ def test_the_least_variance_is_that_of_the_channel_that_collects(choices, epsilo
     assert (response.c0, response.c1) == pytest.approx((float(margin.lie), margin.contrast), abs=1e-8)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(200, 50_000), st.sampled_from([None, 0.0, 0.1]), st.sampled_from([2, 5, 30]))
 def test_epsilon_from_accuracy_and_back(n, at, choices):
     wanted = precision.half_width_for(1.2345, n, at, choices)

@@ -6,12 +6,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from celery import Celery
@@ -20,24 +20,16 @@ from redis.exceptions import ConnectionError as NoConnection
 
 from surveys.operations.tasks import ping
 from tests import services
+from tests.patience import PATIENCE, became
 
 HOUSE = Path(__file__).parents[3]
-START, RECOVER, END = 30.0, 30.0, 10.0  # seconds; on an idle machine it takes 3, 5 and 1
+WAITS = (0.5, 1, 2, 4, 8)  # seconds: a worker that starts hears no question, and a slow one answers late
 WORKER, BEAT = "-A surveys worker", "-A surveys beat"  # words of their commands, and of no other
 
 
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return int(listener.getsockname()[1])
-
-
-def became(true: Callable[[], object], seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 @dataclass
@@ -56,8 +48,8 @@ class Site:
 
     def start(self) -> None:
         self.process = self.up()
-        assert became(self.answers, START), self.said
-        assert became(lambda: "running on" in self.said, START), self.said
+        assert became(self.answers), self.said
+        assert became(lambda: "running on" in self.said), self.said
 
     @property
     def said(self) -> str:
@@ -70,7 +62,8 @@ class Site:
 
     def answers(self) -> bool:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.environment['CANDOR_PORT']}/", timeout=2) as page:
+            address = f"http://127.0.0.1:{self.environment['CANDOR_PORT']}/"
+            with urllib.request.urlopen(address, timeout=PATIENCE) as page:
                 return page.status == 200
         except (urllib.error.URLError, OSError):
             return False
@@ -98,7 +91,7 @@ class Site:
     def end(self, by: signal.Signals) -> int:
         assert self.process is not None
         self.process.send_signal(by)
-        return self.process.wait(END)
+        return self.process.wait(PATIENCE)
 
 
 def parent_of(pid: int) -> int | None:
@@ -108,13 +101,18 @@ def parent_of(pid: int) -> int | None:
         return None
 
 
-def worker_answers(broker: str) -> bool:
-    """Ask the workers for a sign of life: the question and the answer both travel through the broker."""
+def heard(broker: str, ask: Callable[[Any], Any]) -> Any:
+    """Ask the workers, with more time from try to try: question and answer both travel through the broker."""
     with Celery(broker=broker) as app:
-        try:
-            return bool(app.control.inspect(timeout=1).ping())
-        except (OperationalError, NoConnection):
-            return False
+        return next(filter(None, (ask(app.control.inspect(timeout=wait, limit=1)) for wait in WAITS)), {})
+
+
+def worker_answers(broker: str) -> bool:
+    """Tell whether a worker gives a sign of life."""
+    try:
+        return bool(heard(broker, lambda workers: workers.ping()))
+    except (OperationalError, NoConnection):
+        return False
 
 
 def send_ping(broker: str, queue: str = "celery") -> None:
@@ -124,9 +122,8 @@ def send_ping(broker: str, queue: str = "celery") -> None:
 
 def pings_taken(broker: str) -> int:
     """Return how many pings the workers say they have taken: no result of a task is kept."""
-    with Celery(broker=broker) as app:
-        answers = app.control.inspect(timeout=1).stats() or {}
-    return sum(stats["total"].get(ping.name, 0) for stats in answers.values())
+    stats = heard(broker, lambda workers: workers.stats())
+    return sum(each["total"].get(ping.name, 0) for each in stats.values())
 
 
 def waiting(broker: str, queue: str) -> int:
@@ -148,7 +145,8 @@ def site(tmp_path: Path) -> Iterator[Site]:
         if site.process is not None:
             site.process.kill()
             site.process.wait()
-        left = {} if became(lambda: not site.processes(), END) else site.processes()
+        became(lambda: not site.processes())
+        left = site.processes()
         for pid in left:
             site.kill(pid)
         assert left == {}
@@ -169,7 +167,7 @@ def running(site: Site) -> Site:
 @pytest.fixture
 def broker(running: Site) -> str:
     url = f"redis+socket://{running.environment['CANDOR_DATA']}/valkey.sock"
-    assert became(lambda: worker_answers(url), START), running.said
+    assert became(lambda: worker_answers(url)), running.said
     return url
 
 
@@ -180,15 +178,15 @@ def test_one_command_runs_web_worker_scheduler_and_broker(running, broker):
 def test_a_killed_web_server_is_started_again(running):
     first = running.child("granian")
     running.kill(first)
-    assert became(lambda: running.child("granian") not in (None, first), RECOVER)
-    assert became(running.answers, RECOVER)
+    assert became(lambda: running.child("granian") not in (None, first))
+    assert became(running.answers)
     assert "web was killed by SIGKILL; starting it again" in running.said
 
 
 def test_a_killed_process_of_the_web_server_is_started_again(running):
     server = running.child("granian")
     running.kill(running.child("granian", server))
-    assert became(running.answers, RECOVER)
+    assert became(running.answers)
     assert running.child("granian") == server
 
 
@@ -196,8 +194,8 @@ def test_a_killed_process_of_the_web_server_is_started_again(running):
 def test_work_goes_on_after_the_kill_of(running, broker, word):
     first = running.child(word)
     running.kill(first)
-    assert became(lambda: running.child(word) not in (None, first), RECOVER)
-    assert became(lambda: worker_answers(broker), RECOVER)
+    assert became(lambda: running.child(word) not in (None, first))
+    assert became(lambda: worker_answers(broker))
 
 
 def test_a_task_that_waits_survives_the_kill_of_the_broker(running, broker):
@@ -205,14 +203,14 @@ def test_a_task_that_waits_survives_the_kill_of_the_broker(running, broker):
     send_ping(broker, queue="of-nobody")
     first = running.child("valkey-server")
     running.kill(first)
-    assert became(lambda: running.child("valkey-server") not in (None, first), RECOVER)
-    assert became(lambda: waiting(broker, "of-nobody") == 1, RECOVER)
+    assert became(lambda: running.child("valkey-server") not in (None, first))
+    assert became(lambda: waiting(broker, "of-nobody") == 1)
 
 
 def test_a_killed_scheduler_is_started_again(running):
     first = running.child(BEAT)
     running.kill(first)
-    assert became(lambda: running.child(BEAT) not in (None, first), RECOVER)
+    assert became(lambda: running.child(BEAT) not in (None, first))
 
 
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT])
@@ -223,26 +221,26 @@ def test_it_ends_all_when_asked(running, broker, by):
 
 def test_it_ends_when_asked_before_it_answers(site):
     site.process = site.up()
-    assert became(lambda: site.child("valkey-server"), START)
+    assert became(lambda: site.child("valkey-server"))
     site.end(signal.SIGTERM)
-    assert became(lambda: site.processes() == {}, 1)
+    assert became(lambda: site.processes() == {})
 
 
 def test_killed_outright_it_leaves_no_process_behind(running, broker):
     running.kill(running.pid)
     running.process.wait()
-    assert became(lambda: running.processes() == {}, 2)
+    assert became(lambda: running.processes() == {})
 
 
 def test_killed_while_the_web_server_starts_it_leaves_no_process_behind(running):
     """The server's worker then wakes up without the parent that it was to die with."""
     first = running.child("granian")
     running.kill(first)
-    assert became(lambda: running.child("granian") not in (None, first), RECOVER)
-    assert became(lambda: running.child("granian", running.child("granian")), RECOVER)
+    assert became(lambda: running.child("granian") not in (None, first))
+    assert became(lambda: running.child("granian", running.child("granian")))
     running.kill(running.pid)
     running.process.wait()
-    assert became(lambda: running.processes() == {}, 5)
+    assert became(lambda: running.processes() == {})
 
 
 def test_it_starts_again_on_the_data_it_left(running):
@@ -255,21 +253,21 @@ def test_it_starts_again_on_the_data_it_left(running):
 
 def test_a_second_one_on_the_same_data_is_refused(running):
     second = running.up()
-    assert second.wait(START) == 1
+    assert second.wait(PATIENCE) == 1
     assert f"already running on {running.environment['CANDOR_DATA']} (process {running.pid})" in running.said
     assert running.answers()
 
 
 def test_a_port_in_use_is_refused_by_name(site):
     with socket.create_server(("127.0.0.1", int(site.environment["CANDOR_PORT"]))):
-        assert site.up().wait(START) == 1
+        assert site.up().wait(PATIENCE) == 1
     assert f"Port {site.environment['CANDOR_PORT']} on 127.0.0.1" in site.said
     assert "CANDOR_PORT=" in site.said
 
 
 def test_unsafe_settings_are_refused_in_the_words_of_the_checks(site):
     site.environment["CANDOR_MODE"] = "production"
-    assert site.up().wait(START) == 1
+    assert site.up().wait(PATIENCE) == 1
     assert "candor.E006" in site.said
 
 
@@ -283,6 +281,6 @@ def test_with_a_redis_of_ones_own_no_broker_is_started_and_tasks_are_done(site, 
     site.environment["REDIS_URL"] = redis_url
     site.start()
     assert site.child("valkey-server") is None
-    assert became(lambda: worker_answers(redis_url), START), site.said
+    assert became(lambda: worker_answers(redis_url)), site.said
     send_ping(redis_url)
-    assert became(lambda: pings_taken(redis_url) >= 1, RECOVER), site.said
+    assert became(lambda: pings_taken(redis_url) >= 1), site.said

@@ -104,6 +104,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "surveys.middleware.ClosedDoors",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -117,6 +118,7 @@ MIDDLEWARE = [
     "surveys.operations.uploads.RefuseLarge",
     "surveys.people.middleware.SecondFactorMiddleware",
     "surveys.people.middleware.KeptByNobody",
+    "surveys.middleware.BackToThePage",
     "django_htmx.middleware.HtmxMiddleware",
     "surveys.operations.refusals.CountRefusals",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -255,6 +257,17 @@ CONTENT_SECURITY_POLICY = {
         "form-action": [SELF],
     }
 }
+# What scripts could ask of a browser, and what ours do.
+FEATURES = (
+    "accelerometer", "autoplay", "bluetooth", "browsing-topics", "camera", "clipboard-read", "clipboard-write",
+    "display-capture", "encrypted-media", "fullscreen", "gamepad", "geolocation", "gyroscope", "hid",
+    "identity-credentials-get", "idle-detection", "local-fonts", "magnetometer", "microphone", "midi",
+    "otp-credentials", "payment", "picture-in-picture", "publickey-credentials-create", "publickey-credentials-get",
+    "screen-wake-lock", "serial", "storage-access", "sync-xhr", "usb", "web-share", "window-management",
+    "xr-spatial-tracking",
+)  # fmt: skip
+PERMISSIONS = {"clipboard-write"}  # a receipt, a link
+PERMISSIONS_OF_ACCOUNTS = {"publickey-credentials-create", "publickey-credentials-get"}  # a security key
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"

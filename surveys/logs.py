@@ -54,6 +54,8 @@ LOGGING: dict[str, Any] = {
         # Django prints "Not Found: /path" for every 404: a path is not an answer, but nobody needs the list.
         "django.request": {"level": "ERROR"},
         "django.security.csrf": {"level": "ERROR"},  # it prints paths too: of a receipt, of a link that sets a password
+        # Anybody can ask for a host that is not ours; they get 400, and no traceback for each.
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
         "django.server": {"level": "WARNING"},
     },
 }

@@ -104,6 +104,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "surveys.middleware.ClosedDoors",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -117,6 +118,7 @@ MIDDLEWARE = [
     "surveys.operations.uploads.RefuseLarge",
     "surveys.people.middleware.SecondFactorMiddleware",
     "surveys.people.middleware.KeptByNobody",
+    "surveys.middleware.BackToThePage",
     "django_htmx.middleware.HtmxMiddleware",
     "surveys.operations.refusals.CountRefusals",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -203,10 +205,17 @@ ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # who asks for a stranger's password sends nobody a letter
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_SESSION_REMEMBER = False  # a session ends with the browser
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = True  # who has just set a password knows it
+ACCOUNT_RATE_LIMITS = {"login_failed": None}  # wrong tries are counted by surveys/people/attempts.py
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]  # the form that the adapter keeps closed
 ADMINS_NEED_SECOND_FACTOR = not CANDOR_DEMO  # the demo's passwords are public, and it stays on its machine
 MFA_ADAPTER = "surveys.people.adapter.FactorAdapter"
-MFA_FORMS = {"login_webauthn": "surveys.people.factors.PasskeyForm"}
+MFA_FORMS = {
+    "authenticate": "surveys.people.factors.CodeForm",
+    "reauthenticate": "surveys.people.factors.CodeAgainForm",
+    "login_webauthn": "surveys.people.factors.PasskeyForm",
+}
+MFA_RATE_LIMITS = {"webauthn_login": None}  # there is nothing to guess, and it is the way in when others are closed
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Candor"
@@ -248,6 +257,17 @@ CONTENT_SECURITY_POLICY = {
         "form-action": [SELF],
     }
 }
+# What scripts could ask of a browser, and what ours do.
+FEATURES = (
+    "accelerometer", "autoplay", "bluetooth", "browsing-topics", "camera", "clipboard-read", "clipboard-write",
+    "display-capture", "encrypted-media", "fullscreen", "gamepad", "geolocation", "gyroscope", "hid",
+    "identity-credentials-get", "idle-detection", "local-fonts", "magnetometer", "microphone", "midi",
+    "otp-credentials", "payment", "picture-in-picture", "publickey-credentials-create", "publickey-credentials-get",
+    "screen-wake-lock", "serial", "storage-access", "sync-xhr", "usb", "web-share", "window-management",
+    "xr-spatial-tracking",
+)  # fmt: skip
+PERMISSIONS = {"clipboard-write"}  # a receipt, a link
+PERMISSIONS_OF_ACCOUNTS = {"publickey-credentials-create", "publickey-credentials-get"}  # a security key
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
@@ -261,6 +281,9 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
 if env.flag("BEHIND_PROXY", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     ALLAUTH_TRUSTED_PROXY_COUNT = 1  # else all the world is one address, and a stranger's attempts lock everyone out
+ALLAUTH_RATE_LIMIT_IPV6_PREFIX = 56  # of an address of IPv6: what one household has; surveys/brakes.py says why
+# Reports that one network may send at once, and again as many every ten minutes: a class or two behind one address.
+REPORTS_AT_ONCE = env.whole("CANDOR_REPORTS_AT_ONCE", 1000, least=1, most=10_000_000)
 
 # Static files: served by the application itself, compressed once at `collectstatic`.
 STATIC_URL = "static/"

@@ -3,11 +3,14 @@
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
+from django.urls.converters import IntConverter
 from django.views.decorators.csrf import csrf_exempt
 from django.views.i18n import set_language
 
 from surveys.promises import promises
 
+# No column holds more digits: a longer number is nothing's, in the addresses of others' packages too.
+IntConverter.regex = "[0-9]{1,18}"
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign] # one door, with both factors
 
 urlpatterns = [

@@ -9,9 +9,11 @@ import hypothesis
 import pytest
 from django.db import connection
 
+from surveys.brakes import Brake
 from surveys.demo.services import answer_as_browsers
 from surveys.design import services as design
 from surveys.design.models import Plan, Study
+from surveys.intake import door
 from surveys.people import services as people
 
 hypothesis.settings.register_profile("house", deadline=None)  # an example may take long on a busy machine
@@ -56,6 +58,12 @@ def one_factor(settings: Any) -> None:
     """Let admins in by one factor, as in the demo, so that a test of something else need not show two; and quickly."""
     settings.ADMINS_NEED_SECOND_FACTOR = False
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(autouse=True)
+def nobody_came_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no test be slowed down by what another one sent: buckets are in the process's memory."""
+    monkeypatch.setattr(door, "brake", Brake())
 
 
 @pytest.fixture

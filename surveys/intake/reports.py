@@ -26,12 +26,15 @@ LONGEST_NAME = 40  # characters of an unknown field's name that an error repeats
 
 
 class Refused(Exception):
-    """A report that is not taken: why, in terms of its fields, and with which status."""
+    """A report that is not taken: why, in terms of its fields, with which status, and when it may come again."""
 
-    def __init__(self, field: str, expected: str, status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY) -> None:
+    def __init__(
+        self, field: str, expected: str, status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY, wait: int = 0
+    ) -> None:
         super().__init__(f"{field}: {expected}")
         self.field = field
         self.status = status
+        self.wait = wait  # seconds
 
     def as_dict(self) -> dict[str, Any]:
         return {"error": {"field": self.field, "message": str(self)}}

@@ -91,7 +91,7 @@ type Answers = ReadonlyMap<string, Answer>;
 type Message = { plan: string; report_id: string; answers: Record<string, Answer | Value> };
 type Pair = { question: Question; answer: Answer; value: Value };
 type Accepted = { state: 'accepted'; receipt: string; day: string };
-type Later = { state: 'later'; why: 'offline' | 'stranger' | 'busy'; message: string };
+type Later = { state: 'later'; why: 'offline' | 'stranger' | 'busy'; message: string; after?: number }; // milliseconds
 type Outcome = Accepted | Later | { state: 'conflict' | 'closed' | 'malformed'; message: string };
 
 /** What sending reaches for: a test puts its own in place. */

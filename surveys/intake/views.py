@@ -2,6 +2,7 @@
 
 import datetime
 from http import HTTPStatus
+from typing import Any
 
 import structlog
 from django.db import DatabaseError
@@ -15,6 +16,7 @@ from surveys.compression import gzip_public
 from surveys.design import queries as design
 from surveys.encryption import CannotOpen
 from surveys.intake import pages, queries
+from surveys.intake.door import knock, slow_down
 from surveys.intake.reports import LARGEST_BODY, Refused, open_envelope, read_report
 from surveys.intake.services import accept
 
@@ -64,15 +66,17 @@ def picture(request: HttpRequest, sha256: str) -> HttpResponse:
 @require_POST
 def take_report(request: HttpRequest, slug: str) -> JsonResponse:
     """Take one randomised report."""
-    get_object_or_404(design.published_studies(), slug=slug)
     try:
+        knock(request)
+        get_object_or_404(design.published_studies(), slug=slug)
         envelope = open_envelope(_body(request))
         plan = design.plan_of(slug=slug, digest=envelope.plan)
         if plan is None:
             raise Refused("plan", "no Plan of this study has this digest", HTTPStatus.CONFLICT)
+        slow_down(plan)
         acceptance = accept(plan=plan, report=read_report(envelope, plan), today=_today())
     except Refused as refusal:  # names a field and a reason, never a value
-        return JsonResponse(refusal.as_dict(), status=refusal.status)
+        return _answer(refusal.as_dict(), refusal.status, refusal.wait)
     except DatabaseError as error:  # whose text may hold the row: only its kind is logged
         log.error("report not stored", kind=type(error).__name__)
         return _try_again()
@@ -104,6 +108,9 @@ def _today() -> datetime.date:
 
 def _try_again() -> JsonResponse:
     message = "body: the report could not be stored; send the same one again"
-    response = JsonResponse({"error": {"field": "body", "message": message}}, status=HTTPStatus.SERVICE_UNAVAILABLE)
-    response["Retry-After"] = "5"
-    return response
+    return _answer({"error": {"field": "body", "message": message}}, HTTPStatus.SERVICE_UNAVAILABLE, wait=5)
+
+
+def _answer(content: dict[str, Any], status: HTTPStatus, wait: int) -> JsonResponse:
+    """Return a refusal, with the seconds after which the same report may come again, if it may."""
+    return JsonResponse(content, status=status, headers={"Retry-After": str(wait)} if wait else None)

@@ -12,7 +12,7 @@ import django
 from django.conf import settings
 from django.core.checks import run_checks
 from django.db import connection
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 from django.utils.formats import date_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -22,7 +22,7 @@ from surveys.operations import backlog, broker, refusals, services
 from surveys.operations.models import Event, Refusal, Sign
 
 SOON, LATE = datetime.timedelta(minutes=2), datetime.timedelta(minutes=10)
-DAY = datetime.timedelta(days=1)
+WEEK = datetime.timedelta(days=7)
 STALE = datetime.timedelta(hours=26)  # after which a daily thing did not happen
 FULL, NEARLY = 0.05, 0.15  # of the disk
 MANY = 100  # refused reports a day
@@ -32,6 +32,9 @@ REASONS: dict[str, str | Promise] = {
     "closed": gettext_lazy("the study had closed"),
     "report_id": gettext_lazy("same number, other content"),
     "answers": gettext_lazy("not what this form can send"),
+    "other page": gettext_lazy("sent by a page of another site, or not as JSON"),
+    "address": gettext_lazy("too many at once from one network"),
+    "study": gettext_lazy("too many at once to one study"),
     "not stored": gettext_lazy("the site could not store it"),
     "other": gettext_lazy("something else"),
 }
@@ -62,7 +65,8 @@ class Line:
 def lines(now: datetime.datetime) -> list[Line]:
     """Return all lines, what is wrong first."""
     order = list(State)[::-1]
-    found = [*_tasks(now), *_backlog(now), _refused(now), _backup(now), _ledger(now), _disk(), *_settings()]
+    reports = (_refused(now), _slowed(now))
+    found = [*_tasks(now), *_backlog(now), *reports, _backup(now), _ledger(now), _disk(), *_settings()]
     return sorted(found, key=lambda line: order.index(line.state))
 
 
@@ -148,17 +152,36 @@ def _unpublished_said(oldest: backlog.Unpublished | None, due: datetime.datetime
 
 def _refused(now: datetime.datetime) -> Line:
     refusals.waiting.write()
-    week = Refusal.objects.filter(day__gt=now.date() - 7 * DAY).values("reason").annotate(n=Sum("count")).order_by("-n")
-    today = Refusal.objects.filter(day=now.date()).aggregate(n=Sum("count"))["n"] or 0
-    said = "; ".join(f"{REASONS.get(each['reason'], each['reason'])}: {coarse(each['n'])}" for each in week)
-    lost = any(each["reason"] == "not stored" for each in week)
+    found = Refusal.objects.exclude(reason__in=refusals.SLOWED)
+    said, today = _by_reason(found, now)
+    lost = found.filter(day__gt=now.date() - WEEK, reason="not stored").exists()
     return Line(
         _("Reports that were turned away"),
         State.WATCH if lost or today > MANY else State.GOOD,
-        _("In the last seven days: %(reasons)s.") % {"reasons": said} if said else _("None in the last seven days."),
+        said,
         _("A few a day: old links, closed studies, people who try. Only reason and day are counted."),
         _("Many of one kind at once: an old script in some browser, or somebody who floods the site."),
     )
+
+
+def _slowed(now: datetime.datetime) -> Line:
+    said, today = _by_reason(Refusal.objects.filter(reason__in=refusals.SLOWED), now)
+    return Line(
+        _("Reports that were asked to come later"),
+        State.WATCH if today else State.GOOD,
+        said,
+        _("None. Browsers send the same report again by themselves. No address is kept, nor which study it was."),
+        _("Somebody floods the site, or a large class answers at once: then raise CANDOR_REPORTS_AT_ONCE."),
+    )
+
+
+def _by_reason(found: QuerySet[Refusal], now: datetime.datetime) -> tuple[str, int]:
+    """Return about how many there were in a week, by reason, and how many today."""
+    week = found.filter(day__gt=now.date() - WEEK).values("reason").annotate(n=Sum("count")).order_by("-n")
+    said = "; ".join(f"{REASONS.get(each['reason'], each['reason'])}: {coarse(each['n'])}" for each in week)
+    today = found.filter(day=now.date()).aggregate(n=Sum("count"))["n"] or 0
+    none = _("None in the last seven days.")
+    return (_("In the last seven days: %(reasons)s.") % {"reasons": said} if said else none), today
 
 
 def coarse(count: int) -> str:

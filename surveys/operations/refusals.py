@@ -20,7 +20,9 @@ from surveys.operations.models import Refusal
 
 EVERY = 10.0  # seconds, at least, between two writes
 DOOR = "reports"  # the name of the address that takes reports
-FIELDS = ("body", "plan", "report_id", "answers")  # of a refusal: what comes after a dot is left out
+SLOWED = ("address", "study")  # asked to come again later: too many at once from a network, or to a study
+OTHER_PAGES = ("Sec-Fetch-Site", "Origin", "Content-Type")
+FIELDS = ("body", "plan", "report_id", "answers", *SLOWED)  # of a refusal: what comes after a dot is left out
 UNAVAILABLE, OTHER = "not stored", "other"
 KEPT = datetime.timedelta(days=31)
 log = structlog.get_logger(__name__)
@@ -87,6 +89,8 @@ def reason_of(response: HttpResponse) -> str:
         return OTHER
     if field == "plan" and response.status_code == 410:
         return "closed"
+    if field in OTHER_PAGES:
+        return "other page"
     return field if field in FIELDS else OTHER
 
 

@@ -11,10 +11,36 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from surveys.people.attempts import PASSWORDS, guess
+
 SILENT = ("logged_in.txt", "logged_out.txt")  # the page that follows shows it already
+
+GUESSED = {
+    "too_many_login_attempts": gettext_lazy("Too many wrong tries from here. Wait five minutes, or use a passkey."),
+    "tried_elsewhere": gettext_lazy(
+        "This name is tried from many places, so only some tries are looked at. Try again, or use a passkey."
+    ),
+}
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth has no types
+    error_messages = (
+        DefaultAccountAdapter.error_messages
+        | GUESSED
+        | {
+            "username_password_mismatch": gettext_lazy(
+                "No account has this name with this password. Capital and small letters count as different."
+            ),
+        }
+    )
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count this try at a password, or refuse to look at it; allauth takes the count back if it fits."""
+        found = guess(request, credentials.get("username", ""), PASSWORDS)
+        if isinstance(found, str):
+            raise self.validation_error(found)
+        self._login_failed_rl_usage = found
+
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
 
@@ -30,9 +56,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth has
 
 
 class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc] # allauth has no types
-    error_messages = DefaultMFAAdapter.error_messages | {
-        "incorrect_code": gettext_lazy("This code does not fit. Codes change every 30 seconds: take the newest."),
-    }
+    error_messages = (
+        DefaultMFAAdapter.error_messages
+        | GUESSED
+        | {
+            "incorrect_code": gettext_lazy("This code does not fit. Codes change every 30 seconds: take the newest."),
+        }
+    )
 
     def build_totp_svg(self, url: str) -> str:
         """Return a QR code that stands in the page itself: no image address, no style, so the page's rules hold."""

@@ -6,6 +6,9 @@ too much for that alone. A session is whole once it showed a code, a security ke
 
 from typing import Any
 
+from allauth.core import context
+from allauth.mfa.adapter import get_adapter
+from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import authenticator_added, authenticator_used
 from allauth.mfa.webauthn.forms import LoginWebAuthnForm
@@ -16,6 +19,7 @@ from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from surveys.people.attempts import CODES, guess
 from surveys.people.models import User
 
 SHOWN = "second_factor"  # in the session: whose factor it saw
@@ -51,6 +55,28 @@ def has_shown(request: HttpRequest, user: User) -> bool:
 def remember_factor(request: HttpRequest, user: User, **kwargs: Any) -> None:
     """A factor was shown: at the sign-in, when asked again, or when it was set up, which takes showing it."""
     request.session[SHOWN] = str(user.pk)
+
+
+class Counted:
+    """A form for a code: each try counts, in the same way as one at a password."""
+
+    user: User
+
+    def clean_code(self) -> str:
+        found = guess(context.request, f"code of {self.user.pk}", CODES)
+        if isinstance(found, str):
+            raise get_adapter().validation_error(found)
+        code: str = super().clean_code()  # type: ignore[misc] # raises if it does not fit
+        found.rollback()
+        return code
+
+
+class CodeForm(Counted, AuthenticateForm):  # type: ignore[misc] # allauth has no types
+    """A code after the password."""
+
+
+class CodeAgainForm(Counted, ReauthenticateForm):  # type: ignore[misc] # allauth has no types
+    """A code of somebody who is signed in."""
 
 
 class PasskeyForm(LoginWebAuthnForm):  # type: ignore[misc] # allauth has no types

@@ -2,6 +2,8 @@
 
 from typing import Any, cast
 
+from allauth.account.internal.flows.login import perform_login, record_authentication
+from allauth.account.models import Login
 from allauth.account.views import password_reset as allauth_password_reset
 from allauth.mfa.models import Authenticator
 from django.conf import settings
@@ -90,10 +92,16 @@ def invitation(request: HttpRequest) -> HttpResponse:
     form = PasswordForm(request.POST or None, user=user)
     if request.method == "POST" and form.is_valid():
         form.save()
-        logout(request)
-        messages.success(request, _("Your password is set. Sign in with it."))
-        return redirect(settings.LOGIN_URL)
+        logout(request)  # whoever was signed in here before
+        return sign_in_by_password(request, user)
     return render(request, "people/invitation.html", {"form": form, "holder": user})
+
+
+def sign_in_by_password(request: HttpRequest, user: User) -> HttpResponse:
+    """Sign in who has just set a password, which need not be typed once more; a second factor is asked for as ever."""
+    record_authentication(request, user, method="password", username=user.username, reauthenticated=True)
+    response: HttpResponse = perform_login(request, Login(user=user))
+    return response
 
 
 def not_open(request: HttpRequest, refusal: NotOpen) -> HttpResponse:

@@ -53,7 +53,7 @@ test('it keeps the body before the first POST', async () => {
   assert.equal(kept, sent);
 });
 
-for (const status of [503, 500, 429, 411, 404])
+for (const status of [503, 500, 429, 415, 411, 404, 403])
   test(`after ${status} the message waits, and is resent unchanged`, async () => {
     const storage = new FakeStorage();
     const sent = body();
@@ -64,6 +64,11 @@ for (const status of [503, 500, 429, 411, 404])
     assert.equal(again, sent);
     assert.deepEqual(outcome, { state: 'accepted', receipt: 'R', day: '2026-05-11' });
   });
+
+test('a site that is busy says when to come again', async () => {
+  const post = async () => new Response('{}', { status: 429, headers: { 'Retry-After': '17' } });
+  assert.deepEqual(await sendReport('s', body(), { storage: new FakeStorage(), post }), { state: 'later', why: 'busy', message: '429', after: 17_000 });
+});
 
 test('without a connection the message waits', async () => {
   const storage = new FakeStorage();

@@ -261,7 +261,7 @@ def test_a_database_that_fails_asks_to_try_again_and_says_nothing_of_the_report(
 
 
 def test_a_body_of_unknown_length_is_asked_for_again_with_its_length(client, plan):
-    response = client.generic("POST", URL, b"", content_type="application/json")
+    response = client.generic("POST", URL, b"", CONTENT_TYPE="application/json")
     assert (response.status_code, response.json()["error"]["field"]) == (411, "body")
 
 

@@ -25,12 +25,25 @@ def test_a_link_sets_a_password_once(client, newcomer):
     link = path_for(newcomer)
     assert client.get(link).url == "/account/invitation/"
     assert "noor" in client.get("/account/invitation/").content.decode()
-    assert client.post("/account/invitation/", NEW).url == "/accounts/login/"
+    assert client.post("/account/invitation/", NEW).url == "/studies/"
     newcomer.refresh_from_db()
     assert newcomer.check_password(NEW["password1"])
     page = client.get(link)
     assert page.status_code == 410
     assert "used already" in page.content.decode()
+
+
+def test_who_has_set_a_password_is_signed_in_with_it(client, newcomer, researcher):
+    client.force_login(researcher)  # the link was opened in the browser of somebody else
+    client.get(path_for(newcomer))
+    assert client.post("/account/invitation/", NEW, follow=True).context["user"] == newcomer
+
+
+def test_an_admin_s_first_password_leads_straight_to_the_second_factor(client, admin_user, strict):
+    client.get(path_for(admin_user))
+    page = client.post("/account/invitation/", NEW, follow=True)
+    assert page.redirect_chain[-1][0].startswith("/account/second-factor/")
+    assert client.get("/accounts/2fa/totp/activate/").status_code == 200  # and is not asked for the password once more
 
 
 def test_a_link_stays_good_while_what_is_typed_is_not(client, newcomer):
@@ -126,7 +139,7 @@ def test_with_letters_a_link_is_sent_to_who_has_an_account_and_the_page_does_not
     assert all(b"same either way" in page for page in same)
     link = re.search(r"http://testserver(/\S+)", mailoutbox[0].body)[1]
     form = client.get(link, follow=True)
-    assert client.post(form.context["action_url"], NEW).status_code == 302
+    assert client.post(form.context["action_url"], NEW, follow=True).context["user"] == newcomer
     newcomer.refresh_from_db()
     assert newcomer.check_password(NEW["password1"])
     again = Client().get(link)

@@ -9,8 +9,9 @@ from allauth.mfa.models import Authenticator
 from django.conf import settings as site
 from django.contrib.auth.models import Permission
 from django.core.cache import cache
+from django.test import Client
 
-from surveys.people import factors, services
+from surveys.people import attempts, factors, services
 from surveys.people.models import Role
 from tests.surveys.people.conftest import PASSWORD, SECRET, shown_by_app, sign_in
 
@@ -79,6 +80,75 @@ def test_guessing_a_password_ends_after_five(client, guarded, researcher):
         client.post("/accounts/login/", {"login": "mira", "password": "wrong"})
     assert sign_in(client, "mira").status_code in (200, 429)
     assert client.session.get("_auth_user_id") is None
+
+
+HERE, THERE = {"REMOTE_ADDR": "192.0.2.7"}, {"REMOTE_ADDR": "198.51.100.4"}
+
+
+def guess_passwords(client, name, times, **headers):
+    for _ in range(times):
+        page = client.post("/accounts/login/", {"login": name, "password": "wrong"}, **headers)
+    return page.content.decode()
+
+
+@pytest.mark.parametrize("name", ["mira", "MIRA"])
+def test_who_guesses_from_one_place_locks_nobody_out_at_another(client, researcher, name):
+    assert "Too many wrong tries from here" in guess_passwords(client, name, 6, **HERE)
+    assert sign_in(client, "mira", **HERE).status_code in (200, 429)
+    assert sign_in(client, "mira", **THERE).url == "/studies/"
+
+
+def test_who_has_the_password_and_guesses_codes_locks_nobody_out_at_another_place(client, guarded):
+    sign_in(client, "ada", **HERE)
+    for _ in range(6):
+        page = client.post("/accounts/2fa/authenticate/", {"code": "000000"}, **HERE)
+    assert "Too many wrong tries from here" in page.content.decode()
+    assert client.post("/accounts/2fa/authenticate/", {"code": shown_by_app()}, **HERE).status_code == 200
+    other = Client()
+    sign_in(other, "ada", **THERE)
+    assert other.post("/accounts/2fa/authenticate/", {"code": shown_by_app()}, **THERE).url == "/studies/"
+
+
+def test_guessing_codes_when_asked_again_ends_after_five_too(client, guarded):
+    client.force_login(guarded)
+    for _ in range(6):
+        page = client.post("/accounts/2fa/reauthenticate/", {"code": "000000"})
+    assert "Too many wrong tries from here" in page.content.decode()
+
+
+def test_a_name_that_nobody_has_is_stopped_in_the_same_words(client, researcher):
+    said = [
+        guess_passwords(client, name, times, **place).split('class="errors"')[1].split("</div>")[0]
+        for name, place in (("mira", HERE), ("nobody", THERE))
+        for times in (1, 5)
+    ]
+    assert said[:2] == said[2:]
+
+
+def test_many_places_together_are_slowed_and_the_owner_gets_in(client, researcher, monkeypatch):
+    monkeypatch.setattr(attempts, "EVERYWHERE", "8/h/key")
+    luck = iter([False] * 3 + [True])
+    monkeypatch.setattr(attempts, "one_in", lambda many: next(luck))
+    for place in range(8):
+        guess_passwords(client, "mira", 1, REMOTE_ADDR=f"203.0.113.{place}")
+    for _ in range(3):
+        assert "tried from many places" in sign_in(client, "mira", **THERE).content.decode()
+    assert sign_in(client, "mira", **THERE).url == "/studies/"
+
+
+def test_what_is_not_looked_at_does_not_count_as_a_wrong_try(client, researcher, monkeypatch):
+    monkeypatch.setattr(attempts, "EVERYWHERE", "1/h/key")
+    guess_passwords(client, "mira", 1, **HERE)
+    monkeypatch.setattr(attempts, "one_in", lambda many: False)
+    assert "tried from many places" in guess_passwords(client, "mira", 9, **THERE)
+    monkeypatch.setattr(attempts, "one_in", lambda many: True)
+    assert sign_in(client, "mira", **THERE).url == "/studies/"
+
+
+def test_who_is_right_uses_up_nothing(client, researcher):
+    for _ in range(7):
+        assert sign_in(client, "mira", **HERE).url == "/studies/"
+        client.post("/accounts/logout/")
 
 
 def test_attempts_are_counted_without_a_name_or_an_address_in_the_clear(client, researcher):
@@ -181,7 +251,10 @@ def test_a_link_that_sets_an_admin_s_password_is_no_way_round_the_factor(client,
     from surveys.people.invitations import path_for
 
     client.get(path_for(guarded))
-    client.post("/account/invitation/", {"password1": "quite another one", "password2": "quite another one"})
+    new = {"password1": "quite another one", "password2": "quite another one"}
+    assert client.post("/account/invitation/", new).url == "/accounts/2fa/authenticate/"
+    assert client.get("/studies/").status_code == 302
+    assert client.session.get("_auth_user_id") is None
     answer = client.post("/accounts/login/", {"login": "ada", "password": "quite another one"})
     assert answer.url == "/accounts/2fa/authenticate/"
 

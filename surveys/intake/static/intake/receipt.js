@@ -113,13 +113,13 @@ async function attempt() {
   sending.done();
 }
 
-/** Wait, and try again by itself: at the next moment, or when the device says it is online, and less and less often. @param {Later} outcome */
-function wait({ why, message }) {
+/** Wait as long as the site asks, and try again by itself: at the next moment, or when the device is online, and less and less often. @param {Later} outcome */
+function wait({ why, message, after = 0 }) {
   const { study, sending, answers, wait } = /** @type {Visit} */ (visit);
   if (!document.querySelector('#waiting-why')) say('waiting', sending, [answers.size ? 'failed' : 'found']);
   find(document, '#waiting-why').replaceChildren(fill('why', { message }, [why]));
   if (study.minutes) return sayWhen();
-  Object.assign(/** @type {Visit} */ (visit), { wait: Math.min(2 * wait, LONGEST_WAIT), timer: setTimeout(attempt, wait) });
+  Object.assign(/** @type {Visit} */ (visit), { wait: Math.min(2 * wait, LONGEST_WAIT), timer: setTimeout(attempt, Math.min(Math.max(wait, after), LONGEST_WAIT)) });
 }
 
 function giveUp() {

@@ -90,7 +90,8 @@ async function attempt(url, body, post) {
       keepalive: body.length < LONGEST_KEPT_ALIVE, // a page that is closed now has still sent it
       signal: AbortSignal.timeout(30_000),
     });
-    return readOutcome(response.status, await response.json().catch(() => ({})));
+    const outcome = readOutcome(response.status, await response.json().catch(() => ({})));
+    return outcome.state === 'later' ? { ...outcome, after: 1000 * (Number(response.headers.get('Retry-After')) || 0) } : outcome;
   } catch {
     return { state: 'later', why: 'offline', message: '' };
   }

@@ -1,0 +1,107 @@
+"""Brakes on floods: whose a request is, as far as its network goes, and how many of them come at once.
+
+What is counted is in this process's memory alone, and each process counts for itself. An address is never held:
+its bucket is named by an HMAC under a random key that is written nowhere and replaced every hour, with all buckets.
+
+A whole IPv4 address is one place: a /24 would mix strangers. Of IPv6 the first 56 bits are, what one household gets:
+with /64 it would have 256 places. A campus behind one address shares its bucket, so that must hold a class or two.
+"""
+
+import hmac
+import ipaddress
+import os
+import threading
+import time
+from collections import OrderedDict
+
+from allauth.account.adapter import get_adapter
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest
+
+from dpengine.randomness import below
+
+HOUR = 3600.0  # seconds that a key lives
+FILLS = 600.0  # seconds in which an empty bucket is full again
+MOST = 50_000  # buckets; of more, those that were not used for longest are forgotten, full as they may be by then
+JITTER = 30  # seconds: or all that were refused at once would come again at once
+
+
+def place_of(request: HttpRequest) -> str:
+    """Return the network that a request comes from, by the address that the last trusted hop saw; "" if none did."""
+    try:
+        address = ipaddress.ip_address(get_adapter().get_client_ip(request))
+    except (PermissionDenied, ValueError):  # a socket without an address
+        return ""
+    address = getattr(address, "ipv4_mapped", None) or address
+    length = settings.ALLAUTH_RATE_LIMIT_IPV6_PREFIX if address.version == 6 else 32
+    return str(ipaddress.ip_network((address, length), strict=False))
+
+
+def one_in(many: int) -> bool:
+    """Let chance pass one in so many."""
+    return below(many) == 0
+
+
+class Buckets:
+    """Buckets of tokens, each full at first and filling up again; the time is the caller's."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.left: OrderedDict[bytes, tuple[float, float]] = OrderedDict()
+
+    def take(self, name: bytes, size: int, now: float) -> float:
+        """Take a token and return 0, or return the seconds until there is one."""
+        with self.lock:
+            tokens, since = self.left.pop(name, (float(size), now))
+            tokens = min(float(size), tokens + (now - since) * size / FILLS)
+            taken = tokens >= 1
+            self.left[name] = (tokens - taken, now)
+            if len(self.left) > MOST:
+                self.left.popitem(last=False)
+            return 0.0 if taken else (1 - tokens) * FILLS / size
+
+
+class Places:
+    """Buckets by network, under names that nobody can turn back once the hour is over."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.begun = float("-inf")
+
+    def take(self, place: str, size: int, now: float) -> float:
+        with self.lock:
+            if now - self.begun >= HOUR:
+                self.key, self.buckets, self.begun = os.urandom(32), Buckets(), now
+            key, buckets = self.key, self.buckets
+        return buckets.take(hmac.digest(key, place.encode(), "sha256"), size, now)
+
+
+class Brake:
+    """What slows reports down: by network, and by study."""
+
+    SHARE = 5  # studies take as many times what one network may send before they are slowed down
+    LOOKED_AT = 4  # of a study that is slowed down, one report in so many is taken all the same: nobody can close it
+
+    def __init__(self) -> None:
+        self.places, self.studies = Places(), Buckets()
+
+    def place(self, request: HttpRequest) -> int:
+        """Return 0, or the seconds for which this network should wait."""
+        place = place_of(request)
+        size: int = settings.REPORTS_AT_ONCE
+        wait = self.places.take(place, size, time.monotonic()) if place else 0.0
+        return _later(wait)
+
+    def study(self, key: int) -> int:
+        """Return 0, or the seconds for which whoever reports to this study should wait."""
+        size = self.SHARE * settings.REPORTS_AT_ONCE
+        wait = self.studies.take(str(key).encode(), size, time.monotonic())
+        return 0 if wait and one_in(self.LOOKED_AT) else _later(wait)
+
+
+def _later(wait: float) -> int:
+    return int(wait) + 1 + below(JITTER) if wait else 0
+
+
+brake = Brake()

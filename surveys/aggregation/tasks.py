@@ -4,7 +4,6 @@ from celery import shared_task
 from django.db import OperationalError
 
 from surveys.aggregation import services
-from surveys.journal import empty_journal
 
 
 @shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
@@ -14,5 +13,4 @@ def sweep_all() -> None:
 
 @shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
 def erase_retired() -> None:
-    if services.erase_retired():
-        empty_journal()
+    services.erase_retired()

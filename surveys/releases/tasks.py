@@ -3,7 +3,6 @@ import datetime
 from celery import shared_task
 from django.db import OperationalError
 
-from surveys.journal import empty_journal
 from surveys.releases import services
 
 
@@ -28,9 +27,12 @@ def retire_spent() -> None:
 
 @shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
 def publish_asked() -> None:
-    if services.erase_retired():
-        empty_journal()
     try:
         services.publish_asked(now=_now())
     finally:  # a request that fails keeps no series waiting
         services.step_due(now=_now())
+
+
+@shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
+def erase_over() -> None:
+    services.erase_over()

@@ -1,8 +1,10 @@
 import datetime
+from contextlib import suppress
 
 from celery import shared_task
 from django.db import OperationalError
 
+from surveys.erasing import InUse
 from surveys.intake import services
 
 LONGEST_REQUEST = datetime.timedelta(minutes=5)
@@ -10,11 +12,13 @@ LONGEST_REQUEST = datetime.timedelta(minutes=5)
 
 @shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
 def erase_retired() -> None:
-    services.erase_retired()
-    services.drop_closed()
+    for act in (services.erase_retired, services.drop_closed):
+        with suppress(InUse):  # the next minute it is free
+            act()
 
 
 @shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
 def settle() -> None:
     """Settle a day once no request can be under way that began in it: one that comes later would stand out."""
-    services.settle(today=(datetime.datetime.now(datetime.UTC) - LONGEST_REQUEST).date())
+    with suppress(InUse):
+        services.settle(today=(datetime.datetime.now(datetime.UTC) - LONGEST_REQUEST).date())

@@ -12,7 +12,7 @@ BIN := .venv/bin
 LOGS := var/test
 PYTEST := $(BIN)/python -m pytest
 # Journeys in which the database matters; the others are about pages, and run once.
-STORED := $(patsubst %,tests/journeys/test_%.py,main_job form given budget kills release_kills load)
+STORED := $(patsubst %,tests/journeys/test_%.py,main_job form given budget kills release_kills load erased)
 SPREAD := -n 2 --dist loadfile # over two processes, a file at a time
 WITH := $(BIN)/python -m tests.services
 

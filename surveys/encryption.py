@@ -1,4 +1,4 @@
-"""Encryption of answers that are sent as given, wherever they are kept: AES-256 in Galois/counter mode.
+"""Encryption of answers that are sent as given, and of keys, wherever they are kept: AES-256 in Galois/counter mode.
 
 A sealed text is the key's id (8 bytes), a random nonce (12), the ciphertext and its tag (16). It opens only
 under the same key and for what it was sealed for: another Plan, batch or purpose is refused like a forgery.
@@ -45,6 +45,11 @@ def open_sealed(sealed: bytes, *, about: str) -> bytes:
         return AESGCM(key).decrypt(nonce, rest, about.encode())
     except (InvalidTag, ValueError):  # the second where not even a nonce is left
         raise CannotOpen(f"{about}: expected what was sealed for it, got something else or something damaged") from None
+
+
+def new_key() -> bytes:
+    """Draw a key for one purpose, to be kept sealed."""
+    return os.urandom(KEY)
 
 
 def has_first_key(sealed: bytes) -> bool:

@@ -188,6 +188,8 @@ CELERY_BEAT_SCHEDULE = {
         ("retire studies whose cap is reached", "releases.tasks.retire_spent", 60),
         ("erase the open reports of retired studies", "intake.tasks.erase_retired", 60),
         ("erase the batches and counts of retired studies", "aggregation.tasks.erase_retired", 60),
+        ("erase what series that are over remembered", "releases.tasks.erase_over", 60),
+        ("put the receipts of earlier days in order", "intake.tasks.settle", 600),
         ("seal new reports", "aggregation.tasks.sweep_all", SWEEP_SECONDS),
         ("publish what is due", "releases.tasks.publish_due", SWEEP_SECONDS),
         ("publish what was asked for", "releases.tasks.publish_asked", SWEEP_SECONDS),

@@ -43,6 +43,26 @@ def forbid(
     )
 
 
+def lift(forbidden: migrations.RunPython) -> migrations.RunPython:
+    """Return an operation that takes back what another forbade."""
+    back: Any = forbidden.reverse_code
+    return migrations.RunPython(back, forbidden.code)
+
+
+def unsampled(table: str, **kinds: str) -> migrations.RunPython:
+    """Return an operation that keeps ANALYZE from copying samples of columns, given with their types, into a catalog.
+
+    PostgreSQL erases nothing there. The table is written anew as well: what an older version deleted leaves its file.
+    """
+    changes = [f"ALTER {name} SET STATISTICS 0, ALTER {name} TYPE {kind} USING COALESCE({name}, {name})"
+               for name, kind in kinds.items()]  # fmt: skip
+    back = [f"ALTER {name} SET STATISTICS -1" for name in kinds]
+    return _operation(
+        {"postgresql": [f"ALTER TABLE {table} {', '.join(changes)}"]},
+        {"postgresql": [f"ALTER TABLE {table} {', '.join(back)}"]},
+    )
+
+
 def _row(verb: str) -> str:
     """Return what a function must give back for its row to go on."""
     return "OLD" if verb == "DELETE" else "NEW"

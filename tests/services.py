@@ -50,6 +50,7 @@ def postgres() -> Iterator[str]:
             "synchronous_commit": "off",
             "full_page_writes": "off",
             "shared_buffers": "64MB",
+            "wal_recycle": "off",  # as README asks: else files of the log are used again with what stands in them
         }
         command = [
             server,

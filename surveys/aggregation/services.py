@@ -1,13 +1,14 @@
 """Sweep open reports into sealed batches, and count them.
 
-One transaction reads, shuffles, packs, counts and deletes: a worker that dies in the middle
-has done nothing, and the next sweep does it all. Two sweeps at once wait for each other at
-the Plan's tally. Reports are taken as they are found, not from a mark on: a row that commits
-late is found by the next sweep.
+One transaction holds the Plan's reports, reads, shuffles, packs, counts and erases: a worker
+that dies in the middle has done nothing, and the next sweep does it all. Two sweeps at once wait
+for each other at the Plan's tally. Reports are taken as they are found, not from a mark on: a row
+that commits late is found by the next sweep. Where a backup reads them, all stay for a later one.
 """
 
 import datetime
 
+import structlog
 from django.db import transaction
 from django.db.models import Q
 
@@ -19,11 +20,13 @@ from surveys.design import queries as design
 from surveys.design.models import Plan
 from surveys.each import for_each
 from surveys.encryption import has_first_key, open_sealed, seal
+from surveys.erasing import InUse, empty_journal, erasing
 from surveys.intake import queries as intake
 from surveys.intake.queries import Kept
-from surveys.intake.services import delete_open
+from surveys.intake.services import delete_open, encrypt_keys_anew, hold_open
 from surveys.intake.services import encrypt_anew as encrypt_waiting
 
+log = structlog.get_logger(__name__)
 LARGEST_BATCH = 10_000  # reports, unless a few more would be left over
 
 
@@ -50,22 +53,24 @@ def least_batch(plan: Plan) -> int:
 def sweep_plan(plan: Plan, today: datetime.date) -> int:
     """Seal one Plan's open reports, batch after batch; return how many."""
     total = 0
-    while swept := sweep(plan=plan, today=today):
-        total += swept
+    try:
+        while swept := sweep(plan=plan, today=today):
+            total += swept
+    except InUse:
+        log.info("a sweep waits for the next one", plan=plan.pk)
     return total
 
 
 @transaction.atomic
 def sweep(*, plan: Plan, today: datetime.date) -> int:
-    """Seal one batch of a Plan's open reports, if they are enough for one; return how many."""
+    """Seal one batch of a Plan's open reports, if they are enough for one; return how many. May raise InUse."""
     tally = _locked_tally(plan)
     if design.is_retired(plan):
         return 0
-    waiting = intake.open_counts().get(plan.pk, 0)
-    ids, reports = intake.open_reports(plan=plan, limit=_size(plan, waiting))
+    ids, reports = intake.open_reports(plan=plan, limit=_size(plan, hold_open(plan)))
     if len(reports) < least_batch(plan):
         return 0
-    if (deleted := delete_open(ids)) != len(ids):
+    if (deleted := delete_open(plan, ids)) != len(ids):
         raise RuntimeError(f"expected to seal {len(ids)} reports, found {deleted}")
     tally.reports += len(reports)
     tally.batches += 1
@@ -73,6 +78,7 @@ def sweep(*, plan: Plan, today: datetime.date) -> int:
     queries.add(tally.counts, queries.unpack(packed["columns"], len(reports), documents.channels(plan.content)))
     tally.save()
     Batch.objects.create(plan=plan, number=tally.batches, size=len(reports), sealed_on=today, **packed)
+    empty_journal()
     return len(reports)
 
 
@@ -80,18 +86,17 @@ def erase_retired() -> int:
     """Erase what is held of retired studies, batches and counts; return how many batches there were.
 
     How many reports and batches there were stays. A sweep of the same Plan waits at its tally, then finds it retired.
+    Tallies are written anew too: every sweep left the counts before it in their file.
     """
     kept = Tally.objects.exclude(counts={}).values_list("plan_id", flat=True)
     held = Batch.objects.values_list("plan_id", flat=True)
     return sum(for_each(design.retired_plans().filter(Q(pk__in=kept) | Q(pk__in=held)), _erase))
 
 
-@transaction.atomic
 def _erase(plan: Plan) -> int:
-    tally = _locked_tally(plan)
-    tally.counts = {}
-    tally.save(update_fields=["counts"])
-    return Batch.objects.filter(plan=plan).delete()[0]
+    with erasing(aggregation_tally="counts", aggregation_batch="given"):
+        Tally.objects.filter(plan=plan).update(counts={})
+        return Batch.objects.filter(plan=plan).delete()[0]
 
 
 def _packed(plan: Plan, number: int, reports: list[Kept]) -> dict[str, bytes]:
@@ -116,14 +121,24 @@ def _locked_tally(plan: Plan) -> Tally:
 
 
 def encrypt_anew() -> int:
-    """Encrypt with the first key what another one had encrypted, a transaction a batch; return how many batches."""
+    """Encrypt with the first key what another one had encrypted, a transaction a batch; return how many batches.
+
+    Then erase how it was, from the files too. May raise InUse.
+    """
     with_given = Batch.objects.exclude(given=b"").order_by("pk").values_list("pk", flat=True)
-    return sum(_encrypt_anew(pk) for pk in list(with_given))
+    done = sum(_encrypt_anew(pk) for pk in list(with_given))
+    with erasing(aggregation_batch="given"):
+        return done
 
 
 def encrypt_reports_anew() -> int:
     """Do the same for the reports that no sweep has taken; return how many."""
     return encrypt_waiting()
+
+
+def encrypt_digest_keys_anew() -> int:
+    """Do the same for the keys of receipts; return how many."""
+    return encrypt_keys_anew()
 
 
 @transaction.atomic

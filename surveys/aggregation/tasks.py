@@ -1,10 +1,11 @@
 import datetime
+from contextlib import suppress
 
 from celery import shared_task
 from django.db import OperationalError
 
 from surveys.aggregation import services
-from surveys.journal import empty_journal
+from surveys.erasing import InUse
 
 
 @shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
@@ -14,5 +15,5 @@ def sweep_all() -> None:
 
 @shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
 def erase_retired() -> None:
-    if services.erase_retired():
-        empty_journal()
+    with suppress(InUse):  # the next minute it is free
+        services.erase_retired()

@@ -9,8 +9,8 @@ from django.db.models import Count
 
 from surveys.design.models import Plan
 from surveys.encryption import CannotOpen, open_sealed
-from surveys.intake import receipts
-from surveys.intake.models import OpenReport, Receipt
+from surveys.intake import receipts, waiting
+from surveys.intake.models import OpenReport, Receipt, Settled
 from surveys.intake.pages import words as words_of_page  # also for the preview of a draft
 
 __all__ = ["words_of_page"]  # of what stands in a module of its own
@@ -23,14 +23,23 @@ def day_accepted(receipt: str) -> datetime.date | None:
     start = receipts.prefix(receipt)
     if start is None:
         return None
-    padding = DIGEST_DIGITS - len(start)
-    found = Receipt.objects.filter(id_digest__gte=start + "0" * padding, id_digest__lte=start + "f" * padding)
-    return found.values_list("day", flat=True).first()
+    least, most = (bytes.fromhex(start.ljust(DIGEST_DIGITS, digit)) for digit in "0f")
+    for table in (Receipt, Settled):  # in the order in which a receipt moves
+        day = table.objects.filter(id_digest__gte=least, id_digest__lte=most).values_list("day", flat=True).first()
+        if day is not None:
+            return day
+    return None
+
+
+def receipt(id_digest: bytes) -> Receipt | Settled | None:
+    """Return the receipt of a report, by SHA-256 of its id."""
+    return Receipt.objects.filter(pk=id_digest).first() or Settled.objects.filter(pk=id_digest).first()
 
 
 def accepted(plan: Plan) -> int:
     """Return how many reports were ever accepted for a Plan: what remains countable when they are erased."""
-    return Receipt.objects.filter(plan=plan).count()
+    today, earlier = (table.objects.filter(plan=plan).values("plan_id") for table in (Receipt, Settled))
+    return today.union(earlier, all=True).count()  # in one statement, so that none is between the two
 
 
 def open_counts() -> dict[int, int]:
@@ -48,12 +57,10 @@ class Kept:
 
 def open_reports(*, plan: Plan, limit: int) -> tuple[list[int], list[Kept]]:
     """Return the ids and contents of reports that wait: whichever are visible, never from a mark on."""
-    rows = OpenReport.objects.filter(plan=plan).order_by("pk").values_list("pk", "values", "given")[:limit]
+    rows = waiting.rows(plan, limit)
     secret = about(plan.digest)
-    _refuse_copies([bytes(given) for _, _, given in rows if given], secret)
-    kept = [
-        Kept(json.loads(values), open_sealed(bytes(given), about=secret) if given else b"") for _, values, given in rows
-    ]
+    _refuse_copies([given for _, _, given in rows if given], secret)
+    kept = [Kept(json.loads(values), open_sealed(given, about=secret) if given else b"") for _, values, given in rows]
     return [row[0] for row in rows], kept
 
 

@@ -9,9 +9,9 @@ CHARACTERS = 12
 HEX_DIGITS = 15  # 60 bits
 
 
-def number(id_digest: str) -> str:
-    """Return the receipt of a report, from the hexadecimal SHA-256 of its id."""
-    bits = int(id_digest[:HEX_DIGITS], 16)
+def number(id_digest: bytes) -> str:
+    """Return the receipt of a report, from the SHA-256 of its id."""
+    bits = int(id_digest.hex()[:HEX_DIGITS], 16)
     letters = "".join(ALPHABET[bits >> 5 * place & 31] for place in reversed(range(CHARACTERS)))
     return "-".join(letters[start : start + 4] for start in range(0, CHARACTERS, 4))
 

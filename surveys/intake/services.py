@@ -2,6 +2,7 @@
 
 import datetime
 import hashlib
+import hmac
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -11,11 +12,10 @@ from surveys.design import documents
 from surveys.design import queries as design
 from surveys.design.models import Plan
 from surveys.encryption import has_first_key, open_sealed, seal
-from surveys.intake import queries, receipts
-from surveys.intake.models import OpenReport, Receipt
+from surveys.erasing import erasing
+from surveys.intake import keyed, queries, receipts, waiting
+from surveys.intake.models import DigestKey, OpenReport, Receipt, Settled
 from surveys.intake.reports import Refused, Report
-
-CHUNK = 500  # ids in one statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,10 @@ class Acceptance:
     is_new: bool
 
 
+class _IsSettled(Exception):
+    """An id that was free among today's receipts is that of an earlier day."""
+
+
 def accept(*, plan: Plan, report: Report, today: datetime.date) -> Acceptance:
     """Take a report, or recognise it as one that was taken; never count it twice.
 
@@ -32,16 +36,45 @@ def accept(*, plan: Plan, report: Report, today: datetime.date) -> Acceptance:
     once are one report. Its values are stored in the same transaction, and only while the Plan is
     open; a retry of what was accepted is answered the same for ever.
     """
-    id_digest = _sha256(report.report_id)
-    content_digest = _sha256(report.report_id + report.canonical_content)
-    with transaction.atomic():
-        is_new = _insert(id_digest, content_digest, plan.pk, today)
-        if is_new:
-            if not design.is_open_now(plan.pk, today):
-                raise Refused("plan", "this study has closed and takes no more answers", HTTPStatus.GONE)
-            OpenReport.objects.create(plan=plan, values=report.canonical_values, given=_sealed(plan, report))
-    accepted_on = today if is_new else _day_of(id_digest, content_digest, plan.pk)
+    try:
+        return _accept(plan, report, today)
+    except waiting.NoPlace:
+        waiting.make_place(plan.pk)
+        return _accept(plan, report, today)
+
+
+def _accept(plan: Plan, report: Report, today: datetime.date) -> Acceptance:
+    id_digest = hashlib.sha256(report.report_id.encode()).digest()
+    key = keyed.key_of(plan, today)
+    content_digest = keyed.digest(key, report.report_id, report.canonical_content) if key else None
+    receipt = Receipt(id_digest=id_digest, content_digest=content_digest, plan=plan, day=today)
+    is_new = key is not None and _take(receipt, report)
+    accepted_on = today if is_new else _day_of(receipt)
     return Acceptance(receipt=receipts.number(id_digest), accepted_on=accepted_on, is_new=is_new)
+
+
+def _take(receipt: Receipt, report: Report) -> bool:
+    """Store a report whose id is free; tell whether it was.
+
+    Its receipt comes first: from then on no receipt of an earlier day moves (`settle` holds the table alone), so those
+    that are settled are looked through as they are.
+    """
+    try:
+        with transaction.atomic():
+            if not _insert(receipt):
+                return False
+            if Settled.objects.filter(pk=receipt.id_digest).exists():
+                raise _IsSettled
+            if not design.is_open_now(receipt.plan_id, receipt.day):
+                raise _closed()
+            waiting.put(receipt.plan, report.canonical_values, _sealed(receipt.plan, report))
+    except _IsSettled:
+        return False
+    return True
+
+
+def _closed() -> Refused:
+    return Refused("plan", "this study has closed and takes no more answers", HTTPStatus.GONE)
 
 
 def _sealed(plan: Plan, report: Report) -> bytes:
@@ -53,55 +86,102 @@ def _sealed(plan: Plan, report: Report) -> bytes:
     return seal(packed, about=queries.about(plan.digest))
 
 
-def _insert(id_digest: str, content_digest: str, plan_id: int, day: datetime.date) -> bool:
+def _insert(receipt: Receipt) -> bool:
     """Claim the id; tell whether it was free."""
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO intake_receipt (id_digest, content_digest, plan_id, day) VALUES (%s, %s, %s, %s) "
             "ON CONFLICT (id_digest) DO NOTHING",
-            [id_digest, content_digest, plan_id, day.isoformat()],
+            [bytes(receipt.id_digest), bytes(receipt.content_digest), receipt.plan_id, receipt.day.isoformat()],
         )
         return bool(cursor.rowcount == 1)
 
 
-def _day_of(id_digest: str, content_digest: str, plan_id: int) -> datetime.date:
-    earlier = Receipt.objects.get(pk=id_digest)
-    if (earlier.content_digest, earlier.plan_id) != (content_digest, plan_id):
+def _day_of(receipt: Receipt) -> datetime.date:
+    """Return when a report was accepted. Without the Plan's key nobody can compare what it says, and nobody does."""
+    earlier = queries.receipt(bytes(receipt.id_digest))
+    if earlier is None:
+        raise _closed()
+    same = receipt.content_digest is None or hmac.compare_digest(bytes(earlier.content_digest), receipt.content_digest)
+    if not same or earlier.plan_id != receipt.plan_id:
         raise Refused("report_id", "a report with this id and other content was accepted before", HTTPStatus.CONFLICT)
     return earlier.day
 
 
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+def settle(*, today: datetime.date) -> int:
+    """Move the receipts of earlier days to where they stay, in the order of their digests; return how many.
+
+    All at once, so that neither their place, nor the transaction that wrote them, nor the shape of the index tells more
+    than the day. The door waits meanwhile; nobody finds a receipt in neither table.
+    """
+    earlier = Receipt.objects.filter(day__lt=today)
+    if not earlier.exists():
+        return 0
+    columns = "id_digest, content_digest, plan_id, day"
+    with erasing(intake_receipt="content_digest"), connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO intake_settled ({columns}) "  # noqa: S608
+            f"SELECT {columns} FROM intake_receipt WHERE day < %s ORDER BY id_digest",
+            [today.isoformat()],
+        )
+        moved = cursor.rowcount
+        cursor.execute("DELETE FROM intake_receipt WHERE day < %s", [today.isoformat()])
+    return int(moved)
 
 
 def erase_retired() -> int:
-    """Delete the reports of retired studies that no sweep has taken; return how many. Their receipts stay.
+    """Erase the reports of retired studies that no sweep has taken; return how many. Their receipts stay.
 
-    A retired study's waves are closed in the transaction that retires it, and closing waits for reports under way,
-    so none comes after. What a database keeps of deleted rows goes with its own housekeeping.
+    The key that binds receipts to what was said goes too. A retired study's waves are closed in the transaction that
+    retires it, and closing waits for reports under way, so none comes after.
     """
-    return OpenReport.objects.filter(plan__in=design.retired_plans()).delete()[0]
+    retired = design.retired_plans()
+    keys = DigestKey.objects.filter(plan__in=retired)
+    if keys.exists():
+        with erasing(intake_digestkey="sealed"):
+            keys.delete()
+    left = retired.filter(pk__in=OpenReport.objects.values_list("plan_id", flat=True))
+    return sum(waiting.empty(plan) for plan in left)
+
+
+def drop_closed() -> int:
+    """Drop the tables in which the reports of closed Plans waited, once they are empty; return how many."""
+    closed = design.plans().filter(pk__in=waiting.plans_with_a_place(), closed_on__isnull=False)
+    return sum(waiting.drop(plan) for plan in closed)
 
 
 def encrypt_anew() -> int:
-    """Encrypt with the first key what another one had encrypted, in transactions of CHUNK; return how many reports."""
-    with_given = OpenReport.objects.exclude(given=b"").select_related("plan").order_by("pk")
-    done, after = 0, 0
-    while True:
-        with transaction.atomic():
-            reports = list(with_given.filter(pk__gt=after).select_for_update(of=("self",))[:CHUNK])
-            old = [report for report in reports if not has_first_key(bytes(report.given))]
-            for report in old:
-                secret = queries.about(report.plan.digest)
-                report.given = seal(open_sealed(bytes(report.given), about=secret), about=secret)
-            OpenReport.objects.bulk_update(old, ["given"])
-        if not reports:
-            return done
-        done, after = done + len(old), reports[-1].pk
+    """Encrypt with the first key what another one had encrypted, a transaction a Plan; return how many reports.
+
+    May raise InUse.
+    """
+    waits = design.plans().filter(pk__in=queries.open_counts())
+    return sum(_encrypt_anew(plan) for plan in waits if documents.given(plan.content))
 
 
-def delete_open(ids: list[int]) -> int:
-    """Delete swept reports; return how many there were."""
-    chunks = (ids[start : start + CHUNK] for start in range(0, len(ids), CHUNK))
-    return sum(OpenReport.objects.filter(pk__in=chunk).delete()[0] for chunk in chunks)
+@transaction.atomic
+def _encrypt_anew(plan: Plan) -> int:
+    waiting.hold_all(plan)
+    secret = queries.about(plan.digest)
+    rows = waiting.rows(plan)
+    old = [row for row in rows if row[2] and not has_first_key(row[2])]
+    waiting.remove(plan, [pk for pk, _, _ in old])
+    new = [(seal(open_sealed(given, about=secret), about=secret), values) for _, values, given in old]
+    new.sort()  # by what chance made of each, so in an order that tells nothing
+    OpenReport.objects.bulk_create((OpenReport(plan=plan, values=v, given=g) for g, v in new), batch_size=500)
+    return len(new)
+
+
+def encrypt_keys_anew() -> int:
+    """Do the same for the keys of receipts; return how many. May raise InUse."""
+    return keyed.encrypt_anew()
+
+
+def hold_open(plan: Plan) -> int:
+    """Return how many reports of a Plan wait, and keep it so until this transaction ends. May raise InUse."""
+    return waiting.hold_all(plan)
+
+
+def delete_open(plan: Plan, ids: list[int]) -> int:
+    """Erase swept reports, which must be held; return how many there were."""
+    return waiting.remove(plan, ids)

@@ -1,11 +1,24 @@
+import datetime
+from contextlib import suppress
+
 from celery import shared_task
 from django.db import OperationalError
 
+from surveys.erasing import InUse
 from surveys.intake import services
-from surveys.journal import empty_journal
+
+LONGEST_REQUEST = datetime.timedelta(minutes=5)
 
 
 @shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
 def erase_retired() -> None:
-    if services.erase_retired():
-        empty_journal()
+    for act in (services.erase_retired, services.drop_closed):
+        with suppress(InUse):  # the next minute it is free
+            act()
+
+
+@shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
+def settle() -> None:
+    """Settle a day once no request can be under way that began in it: one that comes later would stand out."""
+    with suppress(InUse):
+        services.settle(today=(datetime.datetime.now(datetime.UTC) - LONGEST_REQUEST).date())

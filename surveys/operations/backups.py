@@ -2,13 +2,16 @@
 
 SQLite is copied by VACUUM INTO: as of one moment, while the site goes on, and without the free pages in which erased
 rows could stand. pg_dump writes the rows that are there, not those that were. Either way a backup holds what is erased
-later, so only the newest few are kept. Keys are not in it: publication.key, or PUBLICATION_KEYS, must be kept apart.
+later, the sealed keys of receipts and today's receipts in their order too, so only the newest few are kept. What opens
+sealed things is not in it: publication.key, or PUBLICATION_KEYS, must be kept apart.
 """
 
+import contextlib
 import datetime
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -73,13 +76,33 @@ def _dump_postgres(path: Path) -> None:
     environment = {name: str(chosen[key]) for name, key in known.items() if chosen.get(key)}
     command = [program, "--format=custom", "--no-owner", "--no-privileges", f"--file={path}"]
     try:
-        done = subprocess.run(
-            command, env={**os.environ, **environment}, capture_output=True, check=False, timeout=LONGEST, text=True
-        )
+        with _moment() as moment:
+            done = subprocess.run(
+                [*command, f"--snapshot={moment}"],
+                env={**os.environ, **environment}, capture_output=True, check=False, timeout=LONGEST, text=True,
+            )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise Failed(f"pg_dump did not end within {LONGEST} seconds.") from None
     if done.returncode:
         raise Failed(f"pg_dump ended with {done.returncode}.")  # its words may hold what a row holds
+
+
+@contextlib.contextmanager
+def _moment() -> Iterator[str]:
+    """Yield a moment of the database at which each report is either open or sealed.
+
+    A sweep gives a table a new file, which a snapshot of before finds empty. So what sweeps and nights write anew is
+    held first: they wait until pg_dump is done, and doors do not.
+    """
+    other: Any = connection.copy()
+    try:
+        with other.cursor() as cursor:
+            cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+            cursor.execute("LOCK TABLE intake_openreport, intake_receipt IN ACCESS SHARE MODE")
+            cursor.execute("SELECT pg_export_snapshot()")
+            yield cursor.fetchone()[0]
+    finally:
+        other.close()
 
 
 def _sync(path: Path) -> None:

@@ -59,7 +59,7 @@ class Series(models.Model):
     """A mechanism that goes on after its first draw: paid for once, one step at a time.
 
     `state` is what the mechanism must remember between steps, noise and exact counts included: secret, and encrypted
-    like the answers it comes from. It is erased when the series is over.
+    like the answers it comes from. It is erased when the series is over, and from the files soon after.
     """
 
     request = models.OneToOneField(Request, on_delete=models.PROTECT, related_name="series")

@@ -12,6 +12,7 @@ from typing import Any
 import structlog
 from celery import current_app
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import translation
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -24,6 +25,7 @@ from surveys.design import services as lives
 from surveys.design.models import Plan, Study
 from surveys.each import for_each
 from surveys.encryption import has_first_key
+from surveys.erasing import erasing
 from surveys.ledger import queries as ledger
 from surveys.ledger import services as charges
 from surveys.ledger.models import Entry
@@ -343,16 +345,25 @@ def _may_deliver(series: Series, now: datetime.datetime) -> bool:
     return queries.has_new_batch(series) or queries.standing_of(series.request).question_form(plan) is not None
 
 
-def erase_retired() -> int:
-    """Erase what the series of retired studies remember; their steps stay. Return how many."""
-    remembering = Series.objects.filter(request__plan__study__retired_on__isnull=False, is_over=False)
-    return remembering.update(is_over=True, state=b"")
+def erase_over() -> int:
+    """Erase what series that are over or retired remembered, from the files too; their steps stay. Return how many."""
+    retired = Q(request__plan__study__retired_on__isnull=False, is_over=False)
+    remembering = Series.objects.filter(retired | Q(is_over=True, state=b""))
+    if not remembering.exists():
+        return 0
+    with erasing(releases_series="state"):
+        return remembering.update(is_over=True, state=standing.ERASED)
 
 
 def encrypt_anew() -> int:
-    """Encrypt with the first key what series remember under an older one, so that it can go; return how many."""
+    """Encrypt with the first key what series remember under an older one, so that it can go; return how many.
+
+    Then erase how it was, from the files too. May raise InUse.
+    """
     old = [series for series in Series.objects.filter(is_over=False) if not has_first_key(bytes(series.state))]
-    return sum(for_each(old, _encrypt_anew))
+    done = sum(for_each(old, _encrypt_anew))
+    with erasing(releases_series="state"):
+        return done
 
 
 @transaction.atomic

@@ -7,6 +7,7 @@ from surveys.encryption import open_sealed, seal
 from surveys.releases.models import Request, Series
 
 State = dict[str, Any]
+ERASED = b"-"  # of a series that is over, once what it remembered has left the files as well
 
 
 def sealed(request: Request, state: State) -> bytes:

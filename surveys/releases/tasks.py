@@ -1,9 +1,10 @@
 import datetime
+from contextlib import suppress
 
 from celery import shared_task
 from django.db import OperationalError
 
-from surveys.journal import empty_journal
+from surveys.erasing import InUse
 from surveys.releases import services
 
 
@@ -28,9 +29,13 @@ def retire_spent() -> None:
 
 @shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
 def publish_asked() -> None:
-    if services.erase_retired():
-        empty_journal()
     try:
         services.publish_asked(now=_now())
     finally:  # a request that fails keeps no series waiting
         services.step_due(now=_now())
+
+
+@shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
+def erase_over() -> None:
+    with suppress(InUse):  # the next minute it is free
+        services.erase_over()

@@ -105,7 +105,7 @@ def test_the_database_itself_refuses_to_change_a_batch(answered, today):
 
 def test_if_a_row_vanishes_while_it_is_swept_nothing_is_sealed(answered, today, monkeypatch):
     plan = answered(20)
-    monkeypatch.setattr(services, "delete_open", lambda ids: len(ids) - 1)
+    monkeypatch.setattr(services, "delete_open", lambda plan, ids: len(ids) - 1)
     with pytest.raises(RuntimeError, match="expected to seal 20 reports, found 19"):
         services.sweep(plan=plan, today=today)
     assert not Batch.objects.exists()

@@ -191,8 +191,12 @@ export function pairItem({ question, answer, value }) {
   return item;
 }
 
-/** @param {string} body */
-const readable = (body) => JSON.stringify(JSON.parse(body), null, 2).replace(/\[[^\]]*\]/g, (list) => list.replace(/\s+/g, ''));
+/**
+ * The message without its random number: who has that and the database knows which rows are whose, and screens are
+ * printed, photographed and copied.
+ * @param {string} body
+ */
+const readable = (body) => JSON.stringify({ ...JSON.parse(body), report_id: undefined }, null, 2).replace(/\[[^\]]*\]/g, (list) => list.replace(/\s+/g, ''));
 
 /** Show a screen and name it in the title. @param {string} id @param {Sending} sending @param {string[]} [flags] @param {Record<string, unknown>} [texts] */
 function say(id, sending, flags, texts) {

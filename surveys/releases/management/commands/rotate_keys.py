@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from surveys.aggregation import services as aggregation
 from surveys.encryption import CannotOpen, first_key_id
+from surveys.erasing import InUse
 from surveys.releases import services as releases
 
 
@@ -15,11 +16,12 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             reports, batches = aggregation.encrypt_reports_anew(), aggregation.encrypt_anew()
-            series = releases.encrypt_anew()
-        except CannotOpen as error:
-            raise CommandError(f"{error} What was done before this stays done.") from error
-        self.stdout.write(f"With key {first_key_id()}, open reports: {reports}, batches: {batches}, series: {series}.")
-        if reports or batches or series:
+            series, keys = releases.encrypt_anew(), aggregation.encrypt_digest_keys_anew()
+        except (CannotOpen, InUse) as error:
+            raise CommandError(f"{error} What was done before this stays done; run it again.") from error
+        counts = f"open reports: {reports}, batches: {batches}, series: {series}, keys of receipts: {keys}"
+        self.stdout.write(f"With key {first_key_id()}, {counts}.")
+        if reports or batches or series or keys:
             self.stdout.write("Run it again: it is done when it finds none.")
         else:
             self.stdout.write(

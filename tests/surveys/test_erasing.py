@@ -1,7 +1,9 @@
 """What is erased is gone from the files of the database, not only from its tables."""
 
 import copy
+import datetime
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from django.conf import settings
@@ -12,12 +14,14 @@ from surveys.aggregation import services as aggregation
 from surveys.aggregation import tasks as aggregation_tasks
 from surveys.demo.services import answer_as_browsers
 from surveys.design import services as design
+from surveys.erasing import cut
+from surveys.intake import services as intake
 from surveys.intake import tasks as intake_tasks
-from surveys.journal import cut
+from surveys.releases import services as release_services
 from surveys.releases import tasks as release_tasks
 from tests.conftest import NOW, TODAY
 
-pytestmark = pytest.mark.engine("sqlite")  # PostgreSQL has its own housekeeping
+pytestmark = pytest.mark.engine("sqlite")  # on PostgreSQL: tests/journeys/test_erased.py
 ANSWER = "an answer that somebody gave"
 
 
@@ -68,7 +72,17 @@ def test_each_room_that_erased_something_empties_the_journal_and_one_that_did_no
 def test_the_room_of_releases_empties_it_after_the_state_of_a_series(
     db, monkeypatch, django_capture_on_commit_callbacks
 ):
-    monkeypatch.setattr(release_tasks.services, "erase_retired", lambda: 1)
+    state = Mock(exists=lambda: True, update=lambda **changes: 1)
+    monkeypatch.setattr(release_services.Series.objects, "filter", lambda query: state)
     with django_capture_on_commit_callbacks() as emptied:
-        release_tasks.publish_asked()
+        release_tasks.erase_over()
     assert len(emptied) == 1
+
+
+def test_a_sweep_and_a_night_empty_it_too(answered, django_capture_on_commit_callbacks):
+    answered(25)
+    with django_capture_on_commit_callbacks() as swept:
+        aggregation.sweep_all(today=TODAY)
+    with django_capture_on_commit_callbacks() as settled:
+        intake.settle(today=TODAY + datetime.timedelta(days=1))
+    assert (len(swept), len(settled)) == (1, 1)

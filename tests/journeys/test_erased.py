@@ -1,0 +1,432 @@
+"""What the files of the database still hold, read byte by byte: SQL shows rows, and a thief has the disk."""
+
+import hashlib
+import json
+import os
+import random
+import statistics
+import time
+from pathlib import Path
+
+import environ
+import psycopg
+import pytest
+
+from tests.journeys.site import Site, own_database
+
+POSTGRES = os.environ.get("DATABASE_URL", "").startswith("postgres")
+postgres_only = pytest.mark.engine("postgresql")
+PEOPLE = 200
+TODAY = "datetime.date(2026, 5, 11)"
+
+BEGIN = """
+import datetime, io, json, sys, time
+from django.core.management import call_command
+from tests.conftest import NOW, STUDY, QUESTIONS
+from surveys.aggregation import services as aggregation
+from surveys.demo.services import answer_as_browsers
+from surveys.design import documents, services as design
+from surveys.design.models import Plan
+from surveys.intake import services as intake
+from surveys.intake.models import DigestKey, OpenReport, Receipt, Settled
+from surveys.intake.reports import Refused, Report
+TODAY = NOW.date()
+DAY = datetime.timedelta(days=1)
+def say(what):
+    print(json.dumps(what), flush=True)
+"""
+OPEN = """
+study = design.draft_study(study=STUDY, questions=QUESTIONS)
+plan = design.open_study(study_id=study.pk, who="ada", now=NOW)
+"""
+MARKED = """
+CHOICES = "\\n".join(f"choice {i}" for i in range(50))
+one = {"kind": "single", "text": "Which?", "choices": CHOICES}
+study = design.draft_study(study=STUDY, questions=[{**one, "name": f"q{i}", "label": f"Q{i}"} for i in (1, 2, 3)])
+plan = design.open_study(study_id=study.pk, who="ada", now=NOW)
+answer_as_browsers(plan, [{"q1": i % 50, "q2": i % 49, "q3": i % 48} for i in range(PEOPLE)], TODAY)
+readers = documents.channels(plan.content)
+reports = list(OpenReport.objects.values_list("values", flat=True))
+packed = [reader.pack([json.loads(report)[i]]).hex() for report in reports for i, reader in enumerate(readers.values())]
+say([reports, packed, bytes(DigestKey.objects.get().sealed).hex()])
+""".replace("PEOPLE", str(PEOPLE))
+SWEEP = "say(aggregation.sweep_all(today=TODAY))"
+RETIRE = """
+plan = Plan.objects.get()
+design.retire(study_id=plan.study_id, because="ended", who="ada", now=NOW)
+say([intake.erase_retired(), aggregation.erase_retired(), intake.drop_closed()])
+"""
+ARRIVE = """
+plan = Plan.objects.first()
+if plan is None:
+    plan = design.open_study(study_id=design.draft_study(study=STUDY, questions=QUESTIONS).pk, who="ada", now=NOW)
+arrived = []
+for number in range(PEOPLE):
+    report = Report(report_id=f"{DAYS:016x}{number:016x}", values=[number % 2, [number % 5], [0]])
+    intake.accept(plan=plan, report=report, today=TODAY + DAYS * DAY)
+    arrived.append(report.report_id)
+say(arrived)
+""".replace("PEOPLE", str(PEOPLE))
+
+
+LISTEN = """
+for told in sys.stdin:
+    exec(json.loads(told), globals())
+"""
+
+
+class Database:
+    """A site's database without its site: scripts, and the bytes on the disk."""
+
+    def __init__(self, folder: Path) -> None:
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        self.folder = folder
+        self.site = Site("", {**kept, **own_database(), "CANDOR_DATA": str(folder)}, folder / "log")
+        self.url = environ.Env.db_url_config(self.site.environment.get("DATABASE_URL", "sqlite:///x"))
+        self.shell = self.begin(LISTEN)
+
+    def run(self, code: str):
+        """Run code in a process that stays; return what it says last."""
+        self.shell.stdin.write(json.dumps(code) + "\n")
+        self.shell.stdin.flush()
+        return line(self.shell)
+
+    def begin(self, code: str):
+        return self.site.begin(BEGIN + code)
+
+    def connect(self, **options):
+        return psycopg.connect(host=self.url["HOST"], user=self.url["USER"], dbname=self.url["NAME"], **options)
+
+    def sql(self, *statements: str):
+        with self.connect(autocommit=True) as connection:
+            for statement in statements:
+                found = connection.execute(statement)
+            return found.fetchall() if found.description else []
+
+    def files(self, log: bool = True) -> dict[Path, bytes]:
+        """Return what stands in the tables' files, and in the journal or log."""
+        if not POSTGRES:
+            found = list(self.folder.glob("candor.sqlite3*"))
+        else:
+            self.sql("CHECKPOINT")  # or what is in memory only would not be found
+            data = Path(self.url["HOST"], "data")
+            ((own,),) = self.sql("SELECT oid::text FROM pg_database WHERE datname = current_database()")
+            parts = [f"base/{own}", "base/pgsql_tmp", *["pg_wal"] * log]
+            found = [file for part in parts for file in (data / part).rglob("*") if file.is_file()]
+        return {file: read(file) for file in found}
+
+    def holds(self, wanted: list[bytes], log: bool = True) -> int:
+        """Return how many of the wanted are in any of the files."""
+        held = list(self.files(log).values())
+        return sum(any(one in file for file in held) for one in wanted)
+
+
+def read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:  # dropped meanwhile
+        return b""
+
+
+@pytest.fixture
+def empty(folder):
+    found = Database(folder)
+    with found.shell:
+        yield found
+        found.shell.kill()
+
+
+@pytest.fixture
+def database(empty):
+    manage(empty, "migrate")
+    return empty
+
+
+def manage(database, *words):
+    """Run a management command in the process that stays."""
+    database.run(f"call_command(*{words!r}, verbosity=0, stdout=io.StringIO()); say(0)")
+
+
+def analyse(database):
+    if POSTGRES:
+        database.sql("ANALYZE")
+
+
+def test_reports_leave_the_files_with_their_sweep_and_batches_with_their_study(database):
+    """Looked for: each report as its row held it, and the seven bytes that are one answer of it in a batch."""
+    reports, packed, key = database.run(MARKED)
+    rows, masks, key = (
+        [row.encode() for row in reports],
+        [bytes.fromhex(mask) for mask in packed[::6]],
+        [bytes.fromhex(key)],
+    )
+    analyse(database)  # which copies samples of columns, unless it is told not to
+    assert database.holds(rows, log=False) == PEOPLE  # so they would be found
+    assert database.run(SWEEP) == PEOPLE
+    assert database.holds(rows, log=False) == 0
+    analyse(database)
+    manage(database, "forget")
+    assert database.holds(rows) == 0
+
+    assert database.holds(masks, log=False) > 0.9 * len(masks)  # all but those on two pages
+    assert database.holds(key, log=False) == 1
+    assert database.run(RETIRE) == [0, 1, int(POSTGRES)]
+    assert database.holds(masks + key, log=False) == 0
+    manage(database, "forget")
+    assert database.holds(masks + key) == 0
+
+
+STAY = """
+reports = list(OpenReport.objects.order_by("pk").values_list("values", flat=True))
+aggregation.LARGEST_BATCH = 120
+aggregation.sweep(plan=Plan.objects.get(), today=TODAY)
+say([reports, list(OpenReport.objects.order_by("pk").values_list("values", flat=True))])
+"""
+
+
+@postgres_only
+def test_what_a_sweep_leaves_is_written_anew_in_an_order_that_tells_nothing(database):
+    """Eighty keep their order by chance once in 80! times."""
+    database.run(MARKED)
+    before, after = database.run(STAY)
+    assert len(after) == PEOPLE - 120
+    assert sorted(after) == sorted(before[120:])
+    assert after != before[120:]
+    assert database.holds([row.encode() for row in before[:120]], log=False) == 0
+
+
+def follows(wanted: list[bytes], held: bytes) -> float:
+    """Return how far places in a file follow the order of arrival, in standard deviations of chance (Spearman)."""
+    places = [held.find(one) for one in wanted]
+    ranks = {place: rank for rank, place in enumerate(sorted(places))}
+    return statistics.correlation(range(len(wanted)), [ranks[place] for place in places]) * (len(wanted) - 1) ** 0.5
+
+
+def order_kept(database, arrived: list[bytes]) -> list[float]:
+    """Measure every file that holds all of these digests."""
+    files = database.files(log=False).values()
+    return [follows(arrived, held) for held in files if all(one in held for one in arrived)]
+
+
+def test_after_a_night_nothing_keeps_the_order_in_which_receipts_came(database):
+    """Chance passes 5.5 standard deviations once in 2.6 · 10⁷ times; some ten files are measured."""
+    days = []
+    for day in (0, 1):
+        ids = database.run(ARRIVE.replace("DAYS", str(day)))
+        days.append([hashlib.sha256(one.encode()).digest() for one in ids])
+        if not POSTGRES:
+            manage(database, "forget")  # moves the journal into the file
+        assert max(order_kept(database, days[day])) > 10  # today they are in order: it would be seen
+        assert database.run(f"say(intake.settle(today=TODAY + {day + 1} * DAY))") == PEOPLE
+        manage(database, "forget")
+        measured = [z for arrived in days for z in order_kept(database, arrived)]
+        assert measured
+        assert max(map(abs, measured)) < 5.5, measured
+    if POSTGRES:
+        assert database.sql("SELECT day, count(DISTINCT xmin::text) FROM intake_settled GROUP BY day ORDER BY day") == [
+            (day, 1) for (day,) in database.sql("SELECT DISTINCT day FROM intake_settled ORDER BY day")
+        ]
+        by_place = database.sql("SELECT id_digest FROM intake_settled ORDER BY ctid")
+        assert [digest for (digest,) in by_place] == [*sorted(days[0]), *sorted(days[1])]
+    else:
+        found = database.run(
+            "placed = Settled.objects.raw('SELECT * FROM intake_settled ORDER BY rowid')\n"
+            "say([bytes(one.pk).hex() for one in placed])"
+        )
+        assert found == [one.hex() for one in [*sorted(days[0]), *sorted(days[1])]]
+
+
+SETTLE_HALF = """
+import contextlib
+from surveys import erasing
+sound = intake.erasing
+@contextlib.contextmanager
+def stick(**columns):
+    with sound(**columns):
+        yield
+        say("in the middle")
+        sys.stdin.readline()
+intake.erasing = stick
+say(intake.settle(today=TODAY + DAY))
+"""
+RETRY = """
+plan = Plan.objects.get()
+def post(values):
+    try:
+        done = intake.accept(plan=plan, report=Report(report_id=f"{0:016x}{7:016x}", values=values), today=TODAY + DAY)
+    except Refused as refused:
+        return int(refused.status)
+    return [done.is_new, done.accepted_on.isoformat()]
+say("begun")
+say([post([1, [2], [0]]), post([0, [2], [0]])])
+"""
+TAKE_HALF = """
+plan = Plan.objects.get()
+sound = intake.queries.Settled.objects.filter
+def stick(**wanted):
+    say("in the middle")
+    sys.stdin.readline()
+    return sound(**wanted)
+intake.Settled.objects.filter = stick
+done = intake.accept(plan=plan, report=Report(report_id=f"{9:016x}{1:016x}", values=[1, [2], [0]]), today=TODAY)
+say(done.is_new)
+"""
+
+
+def line(process):
+    return json.loads(process.stdout.readline())
+
+
+def go_on(process):
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
+def test_a_retry_in_the_middle_of_the_night_finds_its_receipt(database):
+    """It comes while receipts are in both tables for who moves them, and for others still in the first."""
+    database.run(ARRIVE.replace("DAYS", "0"))
+    with database.begin(SETTLE_HALF) as night, database.begin(RETRY) as retry:
+        assert line(night) == "in the middle"
+        assert line(retry) == "begun"
+        time.sleep(1)  # until it waits
+        go_on(night)
+        assert line(night) == PEOPLE
+        assert line(retry) == [[False, "2026-05-11"], 409]
+    assert database.run("say([Receipt.objects.count(), Settled.objects.count()])") == [0, PEOPLE]
+
+
+def test_a_night_waits_for_a_report_that_is_half_accepted(database):
+    database.run(ARRIVE.replace("DAYS", "0"))
+    with database.begin(TAKE_HALF) as door:
+        assert line(door) == "in the middle"
+        with database.begin("say('begun')\n" + NIGHT) as night:
+            assert line(night) == "begun"
+            time.sleep(1)
+            go_on(door)
+            assert line(door) is True
+            line(night)
+    assert database.run("say(intake.settle(today=TODAY + DAY))") in (0, PEOPLE + 1)
+    assert database.run("say([Receipt.objects.count(), Settled.objects.count()])") == [0, PEOPLE + 1]
+
+
+NIGHT = """
+from surveys.erasing import InUse
+try:
+    say(intake.settle(today=TODAY + DAY))
+except InUse:
+    say("in use")
+"""
+
+
+@postgres_only
+def test_while_a_backup_reads_reports_are_taken_and_none_is_swept_or_lost(database):
+    database.run(OPEN + "answer_as_browsers(plan, [{'copied': 1, 'fair': 2, 'often': 0}] * 20, TODAY); say(0)")
+    more = "answer_as_browsers(Plan.objects.get(), [{'copied': 1, 'fair': 2, 'often': 0}] * 5, TODAY); "
+    with database.connect() as backup:
+        backup.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        backup.execute("SELECT count(*) FROM intake_openreport")
+        assert database.run(SWEEP) == 0
+        assert database.run(more + "say(OpenReport.objects.count())") == 25
+        assert backup.execute("SELECT count(*) FROM intake_openreport").fetchone() == (20,)
+    assert database.run(SWEEP) == 25
+
+
+DOOR = """
+plan = Plan.objects.get()
+taken = 0
+for number in range(150):
+    report = Report(report_id=f"{NUMBER:016x}{number:016x}", values=[number % 2, [number % 5], [0]])
+    try:
+        taken += intake.accept(plan=plan, report=report, today=TODAY + (number // 75) * DAY).is_new
+    except Refused:
+        break
+say(taken)
+"""
+SWEEPER = """
+from surveys.aggregation import queries
+from surveys.erasing import InUse
+plan, swept, quiet, nights = Plan.objects.get(), 0, 0, 0
+while quiet < 40:
+    found = aggregation.sweep_all(today=TODAY)
+    swept, quiet = swept + found, 0 if found else quiet + 1
+    nights += 1
+    try:
+        intake.settle(today=TODAY + DAY)
+    except InUse:
+        pass
+    time.sleep(0.05)
+    if swept > 250 and plan.is_open:
+        plan = design.close_plan(plan_id=plan.pk, today=TODAY)
+say([swept, queries.totals(Plan.objects.get()).reports])
+"""
+
+
+def test_no_report_is_lost_or_counted_twice_while_doors_sweeps_nights_and_a_close_go_on_at_once(database):
+    database.run(OPEN + "say(0)")
+    doors = [database.begin(DOOR.replace("NUMBER", str(number))) for number in range(3)]
+    with database.begin(SWEEPER) as sweeper:
+        taken = sum(line(door) for door in doors)
+        swept, sealed = line(sweeper)
+    for door in doors:
+        door.communicate()
+    assert taken == swept == sealed > 250
+    assert database.run("say([Receipt.objects.count() + Settled.objects.count(), OpenReport.objects.count()])") == [
+        taken,
+        0,
+    ]
+
+
+OLDER = """
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+executor = MigrationExecutor(connection)
+older = {"intake": "0002_receipts_stay", "aggregation": "0002_sealed", "releases": "0003_steps_stay"}
+executor.migrate([*{**dict(executor.loader.graph.leaf_nodes()), **older}.items()])
+say(0)
+"""
+OLD_ROWS = """
+import hashlib
+from django.db import connection
+ids = [f"{number:032x}" for number in range(60)]
+digests = []
+with connection.cursor() as cursor:
+    for place, one in enumerate(ids):
+        said = json.dumps([place % 2, [place % 5], [0]], separators=(",", ":"))
+        digests.append(hashlib.sha256((one + said).encode()).hexdigest())
+        cursor.execute("INSERT INTO intake_receipt VALUES (%s, %s, %s, %s)" if connection.vendor == "postgresql" else
+            "INSERT INTO intake_receipt (id_digest, content_digest, day, plan_id) VALUES (%s, %s, %s, %s)",
+            [hashlib.sha256(one.encode()).hexdigest(), digests[-1], TODAY.isoformat(), plan.pk])
+        row = [said, b"", plan.pk]
+        cursor.execute('INSERT INTO intake_openreport ("values", given, plan_id) VALUES (%s, %s, %s)', row)
+say(digests)
+"""
+SAME_AGAIN = """
+plan = Plan.objects.get()
+def post(number, values):
+    try:
+        done = intake.accept(plan=plan, report=Report(report_id=f"{number:032x}", values=values), today=TODAY + DAY)
+    except Refused as refused:
+        return int(refused.status)
+    return [done.is_new, done.accepted_on.isoformat()]
+say([post(7, [1, [2], [0]]), post(7, [0, [2], [0]]), post(99, [1, [2], [0]]), OpenReport.objects.count()])
+"""
+
+
+def test_a_database_of_an_older_version_goes_on_and_keeps_nothing_that_gives_answers_away(empty):
+    empty.run(OLDER)
+    digests = empty.run(OPEN + OLD_ROWS)
+    analyse(empty)
+    wanted = [spelled for digest in digests for spelled in (digest.encode(), bytes.fromhex(digest))]
+    assert empty.holds(wanted) >= len(digests)
+    manage(empty, "migrate")
+    manage(empty, "forget")
+    assert empty.holds(wanted) == 0
+    assert empty.run(SAME_AGAIN) == [[False, "2026-05-11"], 409, [True, "2026-05-12"], 61]
+    assert empty.run(SWEEP) == 61
+
+
+def test_the_shuffle_of_a_test_of_order_is_seen():
+    """The measure itself: order is far beyond chance, a shuffle is not."""
+    rows = [hashlib.sha256(bytes([i])).digest() for i in range(PEOPLE)]
+    assert follows(rows, b"".join(rows)) > 10
+    assert abs(follows(rows, b"".join(random.Random(7).sample(rows, PEOPLE)))) < 5.5

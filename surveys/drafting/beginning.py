@@ -15,7 +15,8 @@ from surveys.design import services
 from surveys.design.models import Language, Study
 from surveys.drafting import library, xlsform
 from surveys.drafting.access import now, who
-from surveys.drafting.forms import BeginForm, FromFileForm
+from surveys.drafting.forms import BeginForm
+from surveys.drafting.importing import FromFileForm, sealed
 from surveys.people import services as people
 from surveys.people.models import Role, User
 
@@ -48,7 +49,7 @@ def new(request: HttpRequest) -> HttpResponse:
 def from_file(request: HttpRequest) -> HttpResponse:
     """Make a study of a workbook, whole or not at all."""
     form = FromFileForm(request.POST, request.FILES)
-    found = xlsform.read(form.cleaned_data["file"]) if form.is_valid() else xlsform.Found()
+    found = form.found() if form.is_valid() else xlsform.Found()
     if form.is_valid() and not found.problems:
         texts = form.texts_with(found.texts)
         if form.is_valid():
@@ -61,7 +62,8 @@ def from_file(request: HttpRequest) -> HttpResponse:
                 return redirect("drafting:build", study.slug)
     form.mark()
     empty = BeginForm(initial={"language": usual_language()})
-    return show(request, empty, way="file", file=form, found=found, status=400)
+    rest = sealed(found.rest) if found.rest else ""
+    return show(request, empty, way="file", file=form, found=found, sealed=rest, status=400)
 
 
 def vars_of(remark: xlsform.Remark) -> dict[str, Any]:

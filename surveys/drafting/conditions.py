@@ -8,7 +8,7 @@ EQUAL = re.compile(rf"{REFERENCE}\s*=\s*{TEXT}")
 SELECTED = re.compile(rf"selected\(\s*{REFERENCE}\s*,\s*{TEXT}\s*\)")
 BOUND = re.compile(r"\.\s*(>=|<=|>|<)\s*(-?\d{1,10})")
 MONTH = re.compile(rf"\.\s*(>=|<=)\s*(?:date\(\s*)?{TEXT}\s*\)?")
-DAY = re.compile(r"(\d{4})-(0[1-9]|1[0-2])(?:-\d\d)?")
+DAY = re.compile(r"(\d{4})-(0[1-9]|1[0-2])(?:-(\d\d))?")
 
 
 def condition_of(relevant: str) -> tuple[str, list[str]] | None:
@@ -38,13 +38,17 @@ def bounds_of(constraint: str) -> tuple[int, int] | None:
 
 
 def month_bounds_of(constraint: str) -> tuple[int, int] | None:
-    """Read . >= date('2020-01-01') and . <= date('2025-12-31') as months."""
+    """Read . >= date('2020-01-01') and . <= date('2025-12-31') as months; one whose first day is too early is none."""
     parts = re.split(r"\s+and\s+", _without_brackets(constraint), flags=re.IGNORECASE)
-    found = {match[1]: _months(match[2]) for part in parts if (match := MONTH.fullmatch(_without_brackets(part)))}
-    least, most = found.get(">="), found.get("<=")
-    return (least, most) if least is not None and most is not None and least < most else None
+    found = {match[1]: match[2] for part in parts if (match := MONTH.fullmatch(_without_brackets(part)))}
+    if len(parts) != 2 or len(found) != 2:
+        return None
+    first, last = DAY.fullmatch(found[">="]), DAY.fullmatch(found["<="])
+    if not first or not last:
+        return None
+    least, most = _months(first) + (first[3] not in (None, "01")), _months(last)
+    return (least, most) if least < most else None
 
 
-def _months(day: str) -> int | None:
-    match = DAY.fullmatch(day)
-    return int(match[1]) * 12 + int(match[2]) - 1 if match else None
+def _months(day: re.Match[str]) -> int:
+    return int(day[1]) * 12 + int(day[2]) - 1

@@ -14,7 +14,7 @@ from surveys.design.models import Study
 from surveys.drafting import xlsform, xlsform_out
 from surveys.drafting.access import now, study_for, who
 from surveys.drafting.example import example_workbook
-from surveys.drafting.forms import ImportForm
+from surveys.drafting.importing import ImportForm, sealed
 from surveys.people.models import Right
 
 WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -53,7 +53,7 @@ def import_into(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         return render(request, "drafting/import.html", context)
     if form.is_valid():
-        found = xlsform.read(form.cleaned_data["file"])
+        found = form.found()
         if not found.problems:
             try:
                 add(request, study, found)
@@ -63,7 +63,7 @@ def import_into(request: HttpRequest, slug: str) -> HttpResponse:
                 said = [{"where": remark.where, "text": remark.text} for remark in found.remarks]
                 request.session[f"imported:{slug}"] = said
                 return redirect("drafting:build", slug)
-        context["found"] = found
+        context |= {"found": found, "sealed": sealed(found.rest) if found.rest else ""}
     form.mark()
     return render(request, "drafting/import.html", context, status=400)
 

@@ -378,31 +378,3 @@ def condition_of(question: Question) -> str:
     if not question.asked_if:
         return ""
     return f"{question.asked_if}:{','.join(map(str, question.asked_if_answers))}"
-
-
-class ImportForm(Marked, forms.Form):
-    file = forms.FileField(
-        label=gettext_lazy("XLSForm"),
-        help_text=gettext_lazy("A workbook (.xlsx or .xls) as survey tools write it, up to 2 MB."),
-    )
-
-
-class FromFileForm(ImportForm):
-    """A workbook to make a study of, and what other programs' forms do not say."""
-
-    organisation = forms.CharField(label=gettext_lazy("Who asks"), max_length=120, required=False)
-    purpose = forms.CharField(
-        label=gettext_lazy("Why, in a sentence or two"),
-        max_length=600,
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 2}),
-    )
-    contact = forms.EmailField(label=gettext_lazy("Whom to write to"), required=False)
-
-    def texts_with(self, told: dict[str, Any]) -> dict[str, Any]:
-        """Return the study's texts: the file's, and what is typed here where it says nothing."""
-        texts = {name: told.get(name) or self.cleaned_data[name] for name in ("organisation", "purpose", "contact")}
-        for name, said in texts.items():
-            if not said:
-                self.add_error(name, _("The file does not say this: write it here, and choose the file again."))
-        return {**told, **texts}

@@ -1,9 +1,12 @@
 """Why a row of an XLSForm cannot be taken, and what to do instead."""
 
+from difflib import get_close_matches
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+
+from surveys.drafting.columns import NEAR
 
 METADATA = {
     *("start", "end", "today", "deviceid", "device id", "subscriberid", "simserial", "phonenumber", "phone number"),
@@ -37,6 +40,16 @@ RECORDING: Any = gettext_lazy("A picture, sound or file that respondents send ca
 RANKED: Any = gettext_lazy("Ranks cannot be asked. Ask for the first choice (select_one).")
 DAYTIME: Any = gettext_lazy("A time of day cannot be asked. Offer parts of the day as choices.")
 CALCULATED: Any = gettext_lazy("Nothing is computed from answers. Take this row out.")
+LIMITED: Any = gettext_lazy("Only numbers and months have limits. Take this out, or offer other choices.")
+PIPED: Any = gettext_lazy("An answer cannot be shown in another question’s text: take ${…} out.")
+READ_ONLY: Any = gettext_lazy("What is only to be read is a note: write “note” as its type.")
+INSIDE: Any = gettext_lazy("It stands in a group that cannot be taken.")
+BEFORE: Any = gettext_lazy("It belongs to the question after it, which cannot be taken.")
+LONELY: Any = gettext_lazy("Left out: no question follows it.")
+CONDITIONAL: Any = gettext_lazy("It has a condition that the next question does not have: it would be shown to all.")
+REQUIRED: Any = gettext_lazy(
+    "Every question has to be answered here. Offer “Prefer not to say” instead: write yes under rr::decline."
+)
 FETCHED: Any = gettext_lazy(
     "Choices from another file cannot be frozen with the form. Put them into the sheet “choices”."
 )
@@ -67,15 +80,27 @@ BY_KIND: dict[str, Any] = {
     "xml-external": FETCHED,
     "csv-external": FETCHED,
 }
-TAKEN = {"select_one", "select_multiple", "select1", "select", "integer", "int", "range", "date"}
+TAKEN = {"select_one", "select_multiple", "integer", "int", "range", "date", "note", "begin group", "end group"}
 
 
 def reason_for(both: str) -> str:
     """Return why a type cannot be taken, or nothing if it can. `both`: its words, in small letters."""
     words = both.split()
+    if "_".join(words) in TAKEN or "_".join(words[:2]) in ("select_one", "select_multiple"):
+        return ""
     for kind in ("_".join(words[:count]) for count in (4, 3, 2, 1)):  # the longest name that is known
         if kind in BY_KIND:
             return str(BY_KIND[kind])
-        if kind in TAKEN:
-            return ""
-    return _("The type “%(type)s” cannot be asked here.") % {"type": both[:40]}
+    return _unknown(words)
+
+
+def _unknown(words: list[str]) -> str:
+    """Say that nobody knows this type, and which one may have been meant."""
+    said = {"type": " ".join(words)[:40]}
+    known = {kind.replace("_", " "): kind for kind in sorted(TAKEN | BY_KIND.keys())}
+    for count in (2, 1, 3):
+        rest = " ".join(words[count:])
+        if near := get_close_matches(" ".join(words[:count]), known, 1, NEAR):
+            said["meant"] = f"{known[near[0]]} {rest[:40]}".strip()
+            return _("There is no type “%(type)s”. Did you mean “%(meant)s”?") % said
+    return _("There is no type “%(type)s” that could be asked here.") % said

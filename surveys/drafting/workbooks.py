@@ -34,6 +34,11 @@ class Remark:
 
     where: str
     text: str
+    spot: tuple[str, int, str] | None = None  # the same for programs, where it is one cell
+
+
+def remark(sheet: str, row: int, column: str, text: str) -> Remark:
+    return Remark(place(sheet, row, column), text, (sheet, row, column))
 
 
 class Unreadable(Exception):
@@ -45,7 +50,9 @@ class Unreadable(Exception):
 
 
 Row = dict[str, str]  # a column's head: what the cell says
-Sheets = dict[str, list[Row]]  # the second row of a sheet is the first of its list
+Sheets = dict[
+    str, list[Row]
+]  # the second row of a sheet is the first of its list; those that are none of ours are empty
 
 
 def place(sheet: str, row: int | None = None, column: str = "") -> str:
@@ -70,6 +77,8 @@ def rows_of(upload: IO[bytes]) -> Sheets:
     else:
         raise Unreadable(Remark(_("The file"), _("It is no workbook: expected .xlsx or .xls.")))
     sheets = {name: [_clean(row) for row in found.get(name) or []] for name in SHEETS}
+    names = found.get("sheet_names", [])
+    sheets |= {name: [] for name in names if len(names) > 1 and name.lower() not in SHEETS}
     _refuse_large(sheets)
     if not sheets["survey"]:
         raise Unreadable(Remark(_("The file"), _("It has no sheet “survey” with rows in it.")))
@@ -78,8 +87,13 @@ def rows_of(upload: IO[bytes]) -> Sheets:
 
 def _clean(row: dict[str, Any]) -> Row:
     """Return a row with its heads in one way of writing; what is empty is not there."""
-    said = ((str(head), str(cell or "").replace("\0", "").strip()) for head, cell in row.items())
-    return {head_of(head): cell for head, cell in said if cell}
+    said = ((head_of(str(head)), str(cell or "").replace("\0", "").strip()) for head, cell in row.items())
+    found: Row = {}
+    for head, cell in said:
+        if cell and found.setdefault(head, cell) != cell:
+            text = _("Two of its columns are “%(column)s”, and say different things.") % {"column": head}
+            raise Unreadable(Remark(_("The file"), text))
+    return found
 
 
 def head_of(head: str) -> str:
@@ -102,7 +116,22 @@ HEADS = {  # older names of columns
     "text": "label",
     "calculate": "calculation",
 }
-INSIDE = {"bind::relevant": "relevant", "bind::constraint": "constraint", "control::appearance": "appearance"}
+INSIDE = {  # one column, as older forms write it
+    "bind::relevant": "relevant",
+    "bind::constraint": "constraint",
+    "bind::required": "required",
+    "bind::calculate": "calculation",
+    "bind::readonly": "read_only",
+    "readonly": "read_only",
+    "control::appearance": "appearance",
+    "body::appearance": "appearance",
+    "control::jr:count": "repeat_count",
+    "body::jr:count": "repeat_count",
+    "jr:count": "repeat_count",
+    "count": "repeat_count",
+    "set_form_title": "form_title",
+    "title": "form_title",
+}
 
 
 def _read(reader: Any, raw: bytes) -> dict[str, Any]:

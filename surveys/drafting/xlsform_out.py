@@ -75,7 +75,7 @@ def _row_of(question: Question, named: dict[str, Question], languages: list[str]
         kept = contents[code].get("questions", {}).get(question.name, {})
         own |= {f"rr::label::{code}": kept.get("label", ""), f"rr::unit::{code}": kept.get("unit", "")}
     relevant = {"relevant": _relevant(question, named)} if question.asked_if in named else {}
-    return {**_type_of(question), "name": question.name, **text, **hint, **relevant, **own}
+    return {**_type_of(question), "name": question.name, "required": "yes", **text, **hint, **relevant, **own}
 
 
 def _type_of(question: Question) -> Row:

@@ -1,16 +1,19 @@
 """XLSForms come in whole or not at all, and go out so that they come back as they were."""
 
+import html
+import re
 import struct
 import zipfile
 from io import BytesIO
 
 import pytest
 from openpyxl import Workbook, load_workbook
+from pyxform import aliases
 from pyxform.xls2xform import convert
 
 from surveys.design import services as design
 from surveys.design.models import Question, Study
-from surveys.drafting import workbooks, xlsform, xlsform_out
+from surveys.drafting import columns, workbooks, xlsform, xlsform_out
 from surveys.drafting.example import example_workbook
 from tests.surveys.drafting.conftest import COPIED, TEXTS
 
@@ -19,17 +22,25 @@ KEPT = ("name", "kind", "text", "help", "choices", "may_decline", "least", "most
         "group", "group_text", "asked_if", "asked_if_answers", "label", "unit")  # fmt: skip
 
 
-def book(*rows, heads=("type", "name", "label", "relevant", "constraint", "appearance", "parameters"), settings=()):
+def book(
+    *rows,
+    heads=("type", "name", "label", "relevant", "constraint", "appearance", "parameters"),
+    settings=(),
+    choices=(),
+    sheets=(),
+):
     made = Workbook()
     survey = made.active
     survey.title = "survey"
     for row in (heads, *rows):
         survey.append(row)
-    choices = made.create_sheet("choices")
-    for row in (("list_name", "name", "label"), *LISTS):
-        choices.append(row)
+    listed = made.create_sheet("choices")
+    for row in (("list_name", "name", "label"), *LISTS, *choices):
+        listed.append(row)
     for row in settings:
         (made["settings"] if "settings" in made.sheetnames else made.create_sheet("settings")).append(row)
+    for name in sheets:
+        made.create_sheet(name)
     stream = BytesIO()
     made.save(stream)
     stream.seek(0)
@@ -102,7 +113,7 @@ def test_a_label_that_looks_like_a_formula_leaves_as_a_text(db):
         (("select_one abc", "q", ""), "label", "no text"),
         (("select_one abc", "q", "Which?", "${age} > 18"), "relevant", "Only ${question}"),
         (("select_one abc", "q", "Which?", "${later} = 'yes'"), "relevant", "no earlier question"),
-        (("strange thing", "q", "What?"), "type", "cannot be asked here"),
+        (("xyzzy plugh", "q", "What?"), "type", "no type “xyzzy plugh” that could be asked here"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_with_its_row_and_column(row, column, says):
@@ -119,11 +130,13 @@ def test_all_problems_are_told_at_once():
 def test_what_only_decorates_is_left_out_and_said():
     rows = (("start", "start", ""), ("note", "n", "Think back."), ("select_one yn", "q", "Did you?"))
     found = xlsform.read(book(*rows))
+    assert {remark.spot[0] for remark in found.remarks} == {"survey", "choices"}
     assert found.problems == []
     assert found.questions[0]["help"] == "Think back."
-    assert [remark.where for remark in found.remarks] == [
-        "sheet “survey”, row 2, column “type”",
-        "sheet “survey”, row 3, column “type”",
+    assert [remark.spot[1:] for remark in found.remarks if remark.spot[0] == "survey"] == [
+        (2, "type"),
+        (3, "type"),
+        (4, "required"),
     ]
 
 
@@ -141,6 +154,201 @@ def test_groups_give_their_condition_to_their_questions_and_tables_become_matric
     assert {(each["kind"], each["group"], each["group_text"], each["asked_if"]) for each in rest} == {
         ("likert", "m", "How much?", "first")
     }
+
+
+TYPOS = [
+    ("select_on yn", "select_one yn"), ("select_mutliple abc", "select_multiple abc"),
+    ("interger", "integer"), ("intger", "integer"), ("dat", "date"), ("rang", "range"), ("nots", "note"),
+    ("begin groop", "begin group"), ("integer yn", "integer"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("typed", "meant"), TYPOS)
+def test_a_type_that_nobody_knows_is_named_and_never_becomes_another(typed, meant):
+    found = problems((typed, "q", "Did you?", "", ". >= 0 and . <= 9"))
+    assert found[0] == (
+        "sheet “survey”, row 2, column “type”", f"There is no type “{typed.replace('_', ' ')}”. Did you mean “{meant}”?"
+    )  # fmt: skip
+
+
+COLUMNS = [
+    ("epsilon", "rr::epsilon"), ("rr::epsilom", "rr::epsilon"), ("rr::Epsilon", "rr::epsilon"), ("unit", "rr::unit"),
+    ("protection", "rr::protection"), ("relevent", "relevant"), ("lable::English (en)", "label"), ("hintt", "hint"),
+    ("constrain", "constraint"), ("choice_filtre", "choice_filter"), ("decline", "rr::decline"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("head", "meant"), COLUMNS)
+def test_a_column_that_was_meant_to_be_another_is_named_with_it_and_the_rest_is_offered(head, meant):
+    found = xlsform.read(book(("select_one yn", "q", "Did you?", "0.5"), heads=("type", "name", "label", head)))
+    assert (found.problems[0].where, found.problems[0].text) == (
+        f"sheet “survey”, row 1, column “{head}”", f"There is no column “{head}”. Did you mean “{meant}”?"
+    )  # fmt: skip
+    assert found.questions == []
+    assert [question["name"] for question in found.rest.questions] == ["q"]
+    assert "epsilon" not in found.rest.questions[0]
+
+
+FILLED = {"type": "select_one yn", "name": "q", "label": "Did you?", "required": "yes"}
+UNSAID = {"type", "name", "label", "hint", "required", "rr::epsilon", "rr::label", "rr::unit"}  # taken as they stand
+
+
+def pyxforms_columns():
+    """Every column of the sheet "survey" that pyxform knows, and those of ours."""
+    media = ("media::image", "media::audio::English (en)", "bind::calculate", "bind::readonly", "control::jr:count")
+    more = ("default", "guidance_hint", "choice_filter", "trigger", "parameters", "appearance", "disabled", "hint")
+    return sorted(
+        {*aliases.survey_header, *media, *more, *columns.KEPT["survey"]} - {"command", "tag", "value", "caption"}
+    )
+
+
+@pytest.mark.parametrize("head", pyxforms_columns())
+def test_every_column_of_the_standard_is_kept_or_named(head):
+    """What a cell says changes what is taken, or is named with its row and column."""
+    plain = xlsform.read(book(tuple(FILLED.values()), heads=tuple(FILLED)))
+    row = {**FILLED, head: FILLED.get(head, "some = thing")}
+    found = xlsform.read(book(tuple(row.values()), heads=tuple(row)))
+    stands = workbooks.head_of(head)
+    named = [remark for remark in found.problems + found.remarks if remark.spot and remark.spot[2] == stands]
+    assert named or found.questions != plain.questions or stands in FILLED
+
+
+@pytest.mark.parametrize(
+    ("rows", "heads", "says"),
+    [
+        ([("select_one yn", "q", "Did you?", ". = 'yes'")], ("constraint",), "Only numbers and months have limits"),
+        ([("select_one yn", "q", "Did you?", "yes")], ("read_only",), "only to be read is a note"),
+        ([("select_one yn", "q", "Is ${x} true?", "")], ("hint",), "cannot be shown in another question"),
+        ([("select_one yn more", "q", "Did you?", "")], ("hint",), "means nothing here"),
+        ([("select_one yn", "q", "Did you?", "perhaps")], ("rr::decline",), "Expected yes or no"),
+        ([("select_one yn", "q", "Did you?", "x" * 81)], ("rr::label",), "longer than 80"),
+        ([("integer", "q", "How many?", "x" * 41, ". > 0 and . < 9")], ("rr::unit", "constraint"), "longer than 40"),
+        ([("select_one yn", "q", "Did you?", "0.12345678901")], ("rr::epsilon",), "ε must be"),
+        ([("select_one yn", "q", "Did you?", "Have you?")], ("label::English (en)",), "something else in the same"),
+        ([("", "q", "Did you?", "")], ("hint",), "no type"),
+        ([("select_multiple abc", "q", "Which?", ""), ("select_one yn", "r", "So?", "${q} = 'a'")], ("relevant",),
+         "several may be ticked"),
+        ([("select_one yn", "q", "Did you?", ""), ("select_one yn", "q", "Again?", ""),
+          ("select_one yn", "r", "So?", "${q} = 'yes'")], ("relevant",), "no earlier question"),
+        ([("select_one yn", "q", "Did you?", ""), ("note", "n", "Then:", "${q} = 'yes'"),
+          ("select_one yn", "r", "So?", "")], ("relevant",), "shown to all"),
+        ([("date", "q", "When?", ". >= date('2020-01-01') and . <= date('2021-01-01') and . != date('2020-05-01')",
+           "month-year")], ("constraint", "appearance"), "A month needs its first"),
+        ([("begin group", "g", "", ""), ("select_one yn", "q", "Did you?", ""), ("end repeat", "", "", "")],
+         ("hint",), "of another kind"),
+    ],
+)  # fmt: skip
+def test_what_would_change_a_meaning_is_refused(rows, heads, says):
+    found = xlsform.read(book(*rows, heads=("type", "name", "label", *heads)))
+    assert says in " ".join(remark.text for remark in found.problems)
+    assert found.questions == []
+
+
+@pytest.mark.parametrize(
+    ("row", "heads", "says"),
+    [
+        (("select_one yn", "Q 1", "Did you?", ""), ("hint",), "It is called “q_1” here"),
+        (("select_one yn", "q", "Did\nyou?", ""), ("hint",), "line breaks become spaces"),
+        (("select_one yn", "q", "Did you?", "minimal"), ("appearance",), "“minimal” only says how it looks"),
+        (("select_one yn", "q", "Did you?", "randomize=true"), ("parameters",), "Left out: “randomize”"),
+        (("select_one yn", "q", "Did you?", "no"), ("required",), "Every question has to be answered"),
+        (("select_one yn", "q", "Did you?", "Vous ?"), ("hint::Français (fr)",), "English and Simplified Chinese"),
+        (("select_one yn", "q", "Did you?", "您曾否"), ("label::Chinese (Traditional)",), "English and Simplified"),
+        (("select_one no_first", "q", "Did you?", ""), ("hint",), "“No, Yes” is shown as “Yes, No”"),
+        (
+            ("select_one refused", "q", "Did you?", "yes"),
+            ("rr::decline",),
+            "“I refuse” is shown as “Prefer not to say”",
+        ),
+    ],
+)
+def test_what_is_taken_otherwise_than_it_stands_is_said(row, heads, says):
+    more = [("no_first", "n", "No"), ("no_first", "y", "Yes"), *(("refused", text, text) for text in "AB"),
+            ("refused", "c", "I refuse")]  # fmt: skip
+    found = xlsform.read(book(row, heads=("type", "name", "label", *heads), choices=more))
+    assert found.problems == []
+    assert len(found.questions) == 1
+    assert says in " ".join(remark.text for remark in found.remarks)
+
+
+def test_settings_lists_and_sheets_that_are_not_taken_are_said():
+    settings = (("form_title", "version", "style"), ("A form", "7", "pages"))
+    found = xlsform.read(book(("select_one yn", "q", "Did you?"), settings=settings, sheets=("entities", "My notes")))
+    said = {(remark.where, remark.text.split(":")[0]) for remark in found.remarks}
+    assert {
+        ("sheet “settings”, row 2, column “version”", "Left out"),
+        ("sheet “settings”, row 2, column “style”", "Left out"),
+        ("sheet “choices”, row 4, column “list_name”", "Left out"),
+        ("sheet “entities”", "Left out"),
+        ("sheet “My notes”", "Left out"),
+    } <= said
+
+
+@pytest.mark.parametrize("head", ["label", "label::English (en)"])
+def test_a_title_of_a_group_stands_as_help_below_its_first_question(head):
+    rows = (("begin group", "g", "About exams"), ("select_one yn", "q", "Did you?"), ("end group",))
+    found = xlsform.read(book(*rows, heads=("type", "name", head)))
+    assert found.questions[0]["help"] == "About exams"
+    assert "stands as help" in " ".join(remark.text for remark in found.remarks if remark.spot[1] == 2)
+
+
+def test_the_rest_holds_nothing_that_depended_on_what_is_refused():
+    rows = (
+        ("select_one yn", "kept", "Did you?"),
+        ("text", "refused", "Say it"),
+        ("note", "n", "About that:"),
+        ("text", "too", "More"),
+        ("begin repeat", "r", "Each"),
+        ("select_one yn", "inside", "This one?"),
+        ("end repeat",),
+        ("select_on yn", "typo", "And?"),
+        ("select_one yn", "after", "Then?", "${typo} = 'yes'"),
+        ("select_one yn", "also", "Also?", "${kept} = 'yes'"),
+    )
+    found = xlsform.read(book(*rows))
+    assert [question["name"] for question in found.rest.questions] == ["kept", "also"]
+    assert [question["help"] for question in found.rest.questions] == ["", ""]
+    assert {remark.spot[1] for remark in found.problems} == {3, 4, 5, 6, 7, 9, 10}
+    assert {problem.text for problem in found.problems} <= {remark.text for remark in found.rest.remarks}
+
+
+def test_no_rest_is_offered_of_a_form_whose_groups_do_not_close():
+    assert xlsform.read(book(("begin group", "g", ""), ("select_one yn", "q", "Did you?"))).rest is None
+    assert xlsform.read(book(("text", "q", "Say it"))).rest is None
+
+
+SEALED = re.compile(r'name="rest" value="([^"]+)"')
+WHO = {"way": "file", "organisation": "Brightwater College", "purpose": "To learn.", "contact": "a@example.org"}
+
+
+def test_the_rest_is_imported_in_one_post_and_the_file_not_asked_for_again(ada):
+    rows = book(("select_one yn", "q", "Did you?", "0.5"), ("text", "r", "Say it"),
+                heads=("type", "name", "label", "rr::epsilon"))  # fmt: skip
+    refused = ada.post("/studies/new/", {**WHO, "file": named(rows)}).content.decode()
+    assert "Import the other question without these" in refused
+    assert 'value="Brightwater College"' in refused
+    assert not Study.objects.exists()
+    rest = html.unescape(SEALED.search(refused)[1])
+    asked = ada.post("/studies/new/", {"way": "file", "rest": rest})
+    assert "write it here" in asked.content.decode()
+    assert SEALED.search(asked.content.decode())
+    assert not Study.objects.exists()
+    answer = ada.post("/studies/new/", {**WHO, "rest": rest}, follow=True)
+    assert [(question.name, str(question.epsilon.normalize())) for question in Question.objects.all()] == [("q", "0.5")]
+    assert "own words cannot be protected" in answer.content.decode()
+
+
+def test_the_rest_is_added_to_a_draft_and_nothing_forged_is(editor, draft):
+    address = f"/studies/{draft.slug}/build/import/"
+    rows = book(("select_one yn", "more", "More?"), ("text", "r", "Say it"))
+    rest = html.unescape(SEALED.search(editor.post(address, {"file": named(rows)}).content.decode())[1])
+    before = draft.questions.count()
+    forged = editor.post(address, {"rest": rest[:-1] + "x"})
+    assert "choose the file again" in forged.content.decode()
+    assert "Choose a file" in editor.post(address, {"rest": ""}).content.decode()
+    assert draft.questions.count() == before
+    assert editor.post(address, {"rest": rest}).status_code == 302
+    assert draft.questions.count() == before + 1
 
 
 @pytest.mark.parametrize("epsilon", ["-1", "0", "nan", "inf", "1e9", "much", "8.5"])
@@ -275,7 +483,8 @@ CONDITIONAL = (("select_one yn", "first", "First?"), ("select_one abc", "more", 
 
 def test_whom_a_form_passes_over_is_kept_only_if_it_says_so_and_is_told_once():
     found = xlsform.read(book(*CONDITIONAL, ("select_one abc", "again", "And?", "${first} = 'yes'")))
-    assert [remark.where for remark in found.remarks] == ["sheet “survey”, row 3, column “relevant”"]
+    told = [remark.where for remark in found.remarks if "relevant" in remark.where]
+    assert told == ["sheet “survey”, row 3, column “relevant”"]
     assert "with “Does not apply” among the answers" in found.remarks[0].text
     found = xlsform.read(book(*CONDITIONAL, settings=(("rr::follow_ups",), ("skip",))))
     assert (found.remarks, found.texts["follow_ups"]) == ([], "skip")

@@ -137,12 +137,17 @@ def test_what_is_shown_after_sending_goes_with_the_page(witness, link):
 
 
 ERRORS = {
-    "the site is away": (None, "Not sent yet"),
+    "the site is away": (None, "Your message waits a little"),
     "the study closed meanwhile": (410, "This study has closed"),
     "the site did not understand": (422, "The study did not take the message"),
 }
 
 REPLY = json.dumps({"error": {"field": "plan", "message": "plan: no"}})
+
+
+def send_now(guest):
+    guest.page.get_by_role("button", name="Send these answers").click()
+    guest.page.get_by_role("button", name="Send now").click()
 
 
 @pytest.mark.parametrize(("status", "heading"), ERRORS.values(), ids=ERRORS)
@@ -155,9 +160,12 @@ def test_when_sending_fails_nothing_more_is_told(witness, link, status, heading)
             lambda route: route.fulfill(status=status, body=REPLY) if status else route.abort(),
         )
         answer(guest, link, answers)
-        guest.page.get_by_role("button", name="Send these answers").click()
+        send_now(guest)
         guest.page.get_by_role("heading", name=heading).wait_for()
+        if status is None:
+            guest.page.get_by_text("The last try: no answer").wait_for()
         guest.complaints.clear()  # Chromium's own line about the status
+        guest.page.evaluate("document.querySelector('#when')?.remove()")  # by the clock, which goes on
         shown = guest.page.locator("main").inner_text()
         found.append((seen(guest), shown))
         assert len(guest.bodies) == 1
@@ -170,8 +178,8 @@ def test_with_something_sent_as_given_the_message_is_as_long_and_waits_on_no_dis
         guest = witness()
         guest.page.route("**/reports", lambda route: route.abort())
         answer(guest, given_link, {**answers, "earned": earned})
-        guest.page.get_by_role("button", name="Send these answers").click()
-        guest.page.get_by_role("heading", name="Not sent yet").wait_for()
+        send_now(guest)
+        guest.page.get_by_text("The last try: no answer").wait_for()
         guest.complaints.clear()
         found.append(seen(guest))
         assert '"answers"' not in json.dumps(guest.page.evaluate("({ ...localStorage })"))

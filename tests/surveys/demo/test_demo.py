@@ -46,10 +46,10 @@ def test_every_person_has_a_choice_for_every_question():
     assert sum(person["marijuana"] == 2 for person in people) == 536
 
 
-def test_made_up_people_answer_as_the_form_lets_them_and_say_who_was_not_asked():
+def test_made_up_people_answer_as_the_form_lets_them_and_say_what_does_not_apply():
     people = kinds.made_up_people()
     assert len(people) == kinds.PEOPLE
-    assert all((person["awake"] == kinds.NOT_ASKED) == (not person["drowsy"]) for person in people)
+    assert all((person["awake"] == kinds.DOES_NOT_APPLY) == (not person["drowsy"]) for person in people)
     assert all(person["taken"] == sorted(set(person["taken"])) for person in people)
     assert all(person["taken"] == [4] or 4 not in person["taken"] for person in people)
     for question in kinds.SLEEP_QUESTIONS:

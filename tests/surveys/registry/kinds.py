@@ -65,7 +65,7 @@ def modern() -> Plan:
         {"name": "when", "kind": "month", "text": "Since when?", "label": "When", "least": 24000, "most": 24120,
          "wanted": "distribution", "protection": "device"},
     ]  # fmt: skip
-    return _open({**STUDY, "slug": "modern", "results": "public"}, questions)
+    return _open({**STUDY, "slug": "modern", "results": "public", "follow_ups": "skip"}, questions)
 
 
 def numbers() -> Plan:

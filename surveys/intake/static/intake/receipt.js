@@ -77,7 +77,7 @@ function hold(kept) {
 function sayWhen() {
   if (!visit?.body || visit.over) return;
   const left = momentAfter(visit.study.minutes * MINUTE) - sinceLoad();
-  const time = new Intl.DateTimeFormat(language(), { timeStyle: 'short' }).format(Date.now() + left);
+  const time = new Intl.DateTimeFormat(language() === 'en' ? 'en-GB' : language(), { timeStyle: 'short' }).format(Date.now() + left);
   const said = new Intl.RelativeTimeFormat(language()).format(Math.ceil(left / MINUTE), 'minute');
   document.querySelector('#when')?.replaceChildren(fill('leaves', { time, left: said }));
 }

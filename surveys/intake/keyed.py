@@ -9,7 +9,7 @@ import datetime
 import hashlib
 import hmac
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from surveys.design import queries as design
 from surveys.design.models import Plan
@@ -30,8 +30,10 @@ def key_of(plan: Plan, today: datetime.date) -> bytes | None:
 
 
 def _sealed(plan: Plan) -> bytes | None:
-    found = DigestKey.objects.filter(plan=plan).values_list("sealed", flat=True).first()
-    return None if found is None else bytes(found)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT sealed FROM intake_digestkey WHERE plan_id = %s", [plan.pk])
+        found = cursor.fetchone()
+    return None if found is None else bytes(found[0])
 
 
 @transaction.atomic

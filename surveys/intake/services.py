@@ -14,7 +14,7 @@ from surveys.design.models import Plan
 from surveys.encryption import has_first_key, open_sealed, seal
 from surveys.erasing import erasing
 from surveys.intake import keyed, queries, receipts, waiting
-from surveys.intake.models import DigestKey, OpenReport, Receipt, Settled
+from surveys.intake.models import DigestKey, OpenReport, Receipt
 from surveys.intake.reports import Refused, Report
 
 
@@ -63,7 +63,7 @@ def _take(receipt: Receipt, report: Report) -> bool:
         with transaction.atomic():
             if not _insert(receipt):
                 return False
-            if Settled.objects.filter(pk=receipt.id_digest).exists():
+            if _is_settled(receipt):
                 raise _IsSettled
             if not design.is_open_now(receipt.plan_id, receipt.day):
                 raise _closed()
@@ -95,6 +95,12 @@ def _insert(receipt: Receipt) -> bool:
             [bytes(receipt.id_digest), bytes(receipt.content_digest), receipt.plan_id, receipt.day.isoformat()],
         )
         return bool(cursor.rowcount == 1)
+
+
+def _is_settled(receipt: Receipt) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM intake_settled WHERE id_digest = %s", [bytes(receipt.id_digest)])
+        return cursor.fetchone() is not None
 
 
 def _day_of(receipt: Receipt) -> datetime.date:

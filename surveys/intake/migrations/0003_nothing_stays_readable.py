@@ -31,6 +31,7 @@ MOVED = (
     'INSERT INTO intake_openreport (plan_id, "values", given) '
     'SELECT plan_id, "values", given FROM intake_openreport_before ORDER BY gen_random_uuid()',
     "DROP TABLE intake_openreport_before",
+    'ALTER TABLE intake_openreport ALTER "values" SET STATISTICS 0, ALTER given SET STATISTICS 0',  # of all together
     "ALTER TABLE intake_digestkey ALTER sealed SET STATISTICS 0",
     "ALTER TABLE intake_receipt ALTER content_digest SET STATISTICS 0",
 )

@@ -261,11 +261,11 @@ CONTENT_SECURITY_POLICY = {
 }
 # What scripts could ask of a browser, and what ours do.
 FEATURES = (
-    "accelerometer", "autoplay", "bluetooth", "browsing-topics", "camera", "clipboard-read", "clipboard-write",
+    "accelerometer", "autoplay", "browsing-topics", "camera", "clipboard-read", "clipboard-write",
     "display-capture", "encrypted-media", "fullscreen", "gamepad", "geolocation", "gyroscope", "hid",
     "identity-credentials-get", "idle-detection", "local-fonts", "magnetometer", "microphone", "midi",
     "otp-credentials", "payment", "picture-in-picture", "publickey-credentials-create", "publickey-credentials-get",
-    "screen-wake-lock", "serial", "storage-access", "sync-xhr", "usb", "web-share", "window-management",
+    "screen-wake-lock", "serial", "storage-access", "sync-xhr", "usb", "window-management",
     "xr-spatial-tracking",
 )  # fmt: skip
 PERMISSIONS = {"clipboard-write"}  # a receipt, a link

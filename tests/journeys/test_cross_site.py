@@ -119,3 +119,21 @@ def test_the_same_report_from_a_page_of_this_site_is_taken(
     url = f"{site.base}/api/v1/studies/{OPEN}/reports"
     assert page.evaluate(post, [url, bodies(served, plan, 0xC00)[0]]) == 201
     context.close()
+
+
+def test_files_pages_and_errors_say_that_no_other_site_may_embed_them_and_browsers_understand(
+    chromium: Browser, site: Site
+) -> None:
+    """The server of files stands before every view. A feature that a browser does not know is a complaint of it."""
+    context = chromium.new_context(base_url=site.base)
+    page = context.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text) if "Permissions-Policy" in message.text else None)
+    for address in ("/static/candor/base.css", "/static/form/form.css", f"/s/{OPEN}/", "/accounts/login/", "/nowhere/"):
+        answer = page.goto(address)
+        assert answer is not None
+        assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+        assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+        assert "camera=()" in answer.headers["permissions-policy"]
+    context.close()
+    assert said == []

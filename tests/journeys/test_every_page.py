@@ -53,6 +53,7 @@ PAGES = {
         "/studies/medicines-and-help/",
         "/studies/medicines-and-help/collect/",
         "/studies/medicines-and-help/collect/poster/en/",
+        "/studies/medicines-and-help/preview/",
         "/studies/partners-and-drinking/",
         "/studies/partners-and-drinking/ask/",
         "/studies/partners-and-drinking/ask/synthetic/",

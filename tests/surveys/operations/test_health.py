@@ -94,6 +94,17 @@ def test_refusals_are_said_by_reason_and_about_how_many(db):
     assert line("Reports that were turned away").state == "watch"
 
 
+def test_floods_have_a_line_of_their_own(db):
+    assert line("Reports that were asked to come later").state == "good"
+    Refusal.objects.create(day=NOW.date(), reason="study", count=400)
+    said = line("Reports that were asked to come later")
+    assert (said.state, said.said) == (
+        "watch",
+        "In the last seven days: too many at once to one study: fewer than 1000.",
+    )
+    assert line("Reports that were turned away").state == "good"
+
+
 def test_what_waits_is_told_in_days_of_batches_and_never_in_times_of_arrival(answered, now):
     answered(25)
     services.live(now=now, sent=now)

@@ -40,6 +40,17 @@ def test_they_are_counted_by_the_part_that_was_wrong(client, plan):
     assert counted() == {"body": 2, "plan": 1, "answers": 1}
 
 
+def test_other_pages_and_floods_are_counted_as_such(client, plan, settings):
+    settings.REPORTS_AT_ONCE = 2
+    body = report(plan, copied=1, fair=[0], often=[0])
+    send(client, body, HTTP_SEC_FETCH_SITE="cross-site")
+    send(client, body, HTTP_ORIGIN="null")
+    client.post("/api/v1/studies/exam-honesty/reports", body, content_type="text/plain")
+    for _ in range(5):
+        send(client, body)
+    assert counted() == {"other page": 3, "address": 3}
+
+
 def test_one_after_the_close_is_counted_as_that(client, plan, today):
     design.close_plan(plan_id=plan.pk, today=today)
     send(client, report(plan, copied=1, fair=[0, 1], often=[0]))

@@ -54,6 +54,7 @@ type Plan = {
   format: 1;
   slug: string;
   wave: number;
+  unit: string;
   title: string;
   organisation: string;
   purpose: string;
@@ -78,7 +79,7 @@ type Losses = { declared: Ratio; found: Ratio; number?: number };
 type CheckedQuestion = { name: string; declared: Ratio; found: Ratio };
 type NumberedQuestion = CheckedQuestion & { number: number };
 type Checked = { questions: NumberedQuestion[]; declared: Ratio; found: Ratio };
-type Study = { plan: Plan; digest: string; checked: Checked; linked: boolean };
+type Study = { plan: Plan; digest: string; checked: Checked; linked: boolean; readers: number };
 
 /** One randomised value. */
 type Value = number | number[];

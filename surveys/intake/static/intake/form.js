@@ -75,7 +75,7 @@ async function prepareStudy() {
   if (plan.questions.some((question) => question.picture)) await preparePictures(plan);
   const read = inLanguage(plan, page.language);
   expectTexts(read);
-  study = { plan: read, digest, checked, linked: linked !== '' };
+  study = { plan: read, digest, checked, linked: linked !== '', readers: given.readersShare?.(plan) ?? 0 };
 }
 
 /** Refuse a Plan that this page's words are not true of: one that has come since the page was made. @param {Plan} plan */

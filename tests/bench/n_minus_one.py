@@ -2,8 +2,8 @@
 
 An account of nobody in particular opens a study of one yes or no that is sent as given, on the editor's own pages, as a
 new draft comes; only the smallest batch is set as low as it may be. All reports but one are the attacker's own, through
-the door for reports; one is the victim's, yes or no by a coin. The study closes, is swept and published by its rule, and
-the attacker takes the answer that makes the published total likelier. Right at most as often as the form says, but
+the door for reports; one is the victim's, yes or no by a coin. The study closes, is swept and published by its rule,
+and the attacker takes the answer that makes the published total likelier. Right at most as often as the form says, but
 for chance: what is printed last is how often chance alone gives as many or more at the rate that the form says.
 
 `WHOLE` tries are made so from the first page to the total that is published, each report through HTTP (in process: all

@@ -181,7 +181,9 @@ class StudyAdmin(DraftOnly, pages.WithActs, admin.ModelAdmin):
             record_changes(request, form, Study.objects.get(pk=form.instance.pk))
         elif fitted := services.fit_given(study_id=form.instance.pk):
             names = ", ".join(f"{Study._meta.get_field(name).verbose_name}" for name in fitted)  # type: ignore[union-attr]
-            messages.warning(request, _("Answers are sent as given, so these were lowered or raised: %s.") % names)
+            messages.warning(
+                request, _("Answers are sent as given, so these were changed: %(names)s.") % {"names": names}
+            )
 
     @admin.display(description=gettext_lazy("state"))
     def state(self, study: Study) -> str:

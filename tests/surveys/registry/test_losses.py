@@ -46,7 +46,7 @@ def test_a_guess_is_counted_in_hundreds_rounded_up_and_never_said_to_be_certain(
     assert losses.in_hundred(Loss(Decimal("1.0986"))) == "75"
     assert losses.in_hundred(Loss(Decimal(1))) == "73.2"
     assert losses.in_hundred(Loss(Decimal("4.59"))) == "99"
-    assert losses.in_hundred(Loss(Decimal("4.6"))) == ">99"
+    assert losses.in_hundred(Loss(Decimal("4.6"))) == "99.1"
     assert losses.in_hundred(Loss(Decimal(6))) == ">99"
     assert losses.in_hundred(Loss(Decimal(0))) == "50"
 

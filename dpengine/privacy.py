@@ -88,12 +88,20 @@ def exponential_below(epsilon: Decimal) -> Fraction:
 
     Decimal's exponential is correctly rounded to DIGITS; stepping one unit down makes it a bound.
     """
+    return Fraction(Context(prec=DIGITS).next_minus(_exponential(epsilon)))
+
+
+def exponential_above(epsilon: Decimal) -> Fraction:
+    """Return a rational just above e^ε: for what is said to be at most."""
+    return Fraction(Context(prec=DIGITS).next_plus(_exponential(epsilon)))
+
+
+def _exponential(epsilon: Decimal) -> Decimal:
     if not isinstance(epsilon, Decimal):
         raise TypeError(f"epsilon must be a Decimal, got a {type(epsilon).__name__}")
     if not epsilon.is_finite() or not 0 < epsilon <= LARGEST_EPSILON:
         raise ValueError(f"epsilon must be above 0 and at most {LARGEST_EPSILON}, got {epsilon}")
-    context = Context(prec=DIGITS)
-    return Fraction(context.next_minus(context.exp(epsilon)))
+    return Context(prec=DIGITS).exp(epsilon)
 
 
 def epsilon_above(loss: Fraction, places: int = 9) -> Decimal:
@@ -113,6 +121,18 @@ def guess_at_most(loss: Fraction, choices: int = 2) -> Fraction:
     Posterior odds are at most prior odds times the loss (background 001, § 1): loss / (loss + choices − 1).
     """
     return loss / (loss + choices - 1)
+
+
+def guess_within(epsilon: Decimal, delta: Fraction = Fraction(0)) -> Fraction:
+    """Return how often a guess between two answers, even before, is right at most, by all that (ε, δ) lets out.
+
+    Whoever guesses says “this one” on a set of outcomes that has chance p after it and q after the other, and is right
+    with chance g = (p + 1 − q)/2. Both p ≤ e^ε·q + δ and 1 − q ≤ e^ε·(1 − p) + δ hold; their sum is
+    2g ≤ e^ε·(2 − 2g) + 2δ, so g ≤ (e^ε + δ)/(e^ε + 1): δ/(e^ε + 1) is all that δ adds
+    (Kairouz, Oh and Viswanath 2015, Thm 2.1: some mechanism reaches it).
+    """
+    loss = exponential_above(epsilon)
+    return min((loss + delta) / (loss + 1), Fraction(1))
 
 
 def round_up(amount: Fraction, places: int = 9) -> Decimal:

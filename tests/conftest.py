@@ -22,6 +22,12 @@ hypothesis.settings.load_profile("house")
 NOW = datetime.datetime(2026, 5, 11, 12, tzinfo=datetime.UTC)
 TODAY = NOW.date()
 
+MORE: dict[str, Any] = {  # than a study with answers sent as given usually may have
+    "given_cap": Decimal(20),
+    "given_batch": 10,
+    "given_why": "Nobody's answers: a test.",
+    "given_by": "root",
+}
 STUDY: dict[str, Any] = {
     "slug": "exam-honesty",
     "title": "Exam honesty",
@@ -31,6 +37,7 @@ STUDY: dict[str, Any] = {
     "cap": Decimal(2),
     "release_epsilon": Decimal(1),
     "smallest_batch": 10,
+    **MORE,
 }
 QUESTIONS: list[dict[str, Any]] = [
     {"name": "copied", "kind": "yes_no", "text": "Have you copied in an exam?", "label": "Copied"},

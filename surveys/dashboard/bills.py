@@ -12,9 +12,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from dpengine.privacy import Cost, exponential_below, guess_at_most, plain, round_down, round_up
+from dpengine.privacy import Cost, guess_within, plain, round_down, round_up
 from surveys.design import wording
 from surveys.design.models import Plan
+from surveys.design.queries import at_most_of_hundred
 from surveys.ledger import queries as ledger
 from surveys.ledger.queries import Account, Statement, in_measure
 from surveys.releases import queries as releases
@@ -107,10 +108,9 @@ class Bill:
         return f"{math.ceil(100 * times) / 100:.2f}" if times < MANY_TIMES else f"{math.ceil(times):,}"
 
     @property
-    def sure(self) -> int:
+    def sure(self) -> str:
         """Return how sure, of 100, somebody can become who thought it was 50."""
-        loss = exponential_below(self.epsilon) if self.epsilon else Fraction(1)
-        return min(math.ceil(100 * guess_at_most(loss, HALVES)), 100)
+        return at_most_of_hundred(guess_within(self.epsilon) if self.epsilon else Fraction(1, HALVES))
 
 
 def places_for(amount: Fraction) -> int:

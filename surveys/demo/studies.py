@@ -99,6 +99,9 @@ HABITS: dict[str, Any] = {
     "cap_delta": "0.000001",
     "release_epsilon": Decimal(2),
     "rule": "on-request",
+    "given_cap": Decimal(4),
+    "given_why": "These answers are public already: anyone can download them from the survey's own site.",
+    "given_by": "admin",
 }
 HABITS_QUESTIONS: list[dict[str, Any]] = [
     {

@@ -115,10 +115,10 @@ class StudyAdmin(DraftOnly, pages.WithActs, admin.ModelAdmin):
         (
             gettext_lazy("Limits of one answer"),
             {
-                "fields": (("epsilon_floor", "epsilon_ceiling"),),
+                "fields": (("epsilon_floor", "epsilon_ceiling"), ("given_cap", "given_batch")),
                 "description": gettext_lazy(
-                    "Between which ε each answer that is changed on the device must lie. "
-                    "Only the site's admin changes them."
+                    "Between which ε each answer that is changed on the device must lie; and what a study may have of "
+                    "which an answer is sent as given. Only the site's admin changes them."
                 ),
             },
         ),
@@ -152,7 +152,8 @@ class StudyAdmin(DraftOnly, pages.WithActs, admin.ModelAdmin):
         """Once a wave has opened, its link is out and its budget is open: their terms stay. Limits are the site's."""
         lasting = self.lasting if obj is not None and obj.plans.exists() else ()
         limits = () if request.user.has_perm("design.set_limits") else ("epsilon_floor", "epsilon_ceiling")
-        return (*self.readonly_fields, *lasting, *limits)
+        given = () if obj is not None and not limits else ("given_cap", "given_batch")  # which need a reason
+        return (*self.readonly_fields, *lasting, *limits, *given)
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show or take the form; if the study was opened while it was filled in, say so, with nothing saved."""
@@ -167,13 +168,22 @@ class StudyAdmin(DraftOnly, pages.WithActs, admin.ModelAdmin):
         if not change:
             return super().save_model(request, obj, form, change)
         form.before = changes.terms_of(services.lock_draft(study_id=obj.pk))
-        return obj.save(update_fields=[name for name in form.changed_data if name != "why"])
+        changed = [name for name in form.changed_data if name != "why"]
+        if {"given_cap", "given_batch"} & set(changed):
+            obj.given_by = pages.who(request)
+            changed += ["given_why", "given_by"]
+        return obj.save(update_fields=changed)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         """Save the questions, then write down which terms are no longer as they were."""
         super().save_related(request, form, formsets, change)
         if change:
             record_changes(request, form, Study.objects.get(pk=form.instance.pk))
+        elif fitted := services.fit_given(study_id=form.instance.pk):
+            names = ", ".join(f"{Study._meta.get_field(name).verbose_name}" for name in fitted)  # type: ignore[union-attr]
+            messages.warning(
+                request, _("Answers are sent as given, so these were changed: %(names)s.") % {"names": names}
+            )
 
     @admin.display(description=gettext_lazy("state"))
     def state(self, study: Study) -> str:

@@ -18,6 +18,8 @@ STUDY_TERMS = (
     "panel",
     "epsilon_floor",
     "epsilon_ceiling",
+    "given_cap",
+    "given_batch",
     "rule",
     "horizon",
     "hours",

@@ -17,9 +17,19 @@ from surveys.design import changes, documents, holding, site, terms
 from surveys.design.models import Question, Study
 from surveys.design.refusals import Refused
 
-TERMS = ("cap", "cap_delta", "release_epsilon", "epsilon_floor", "epsilon_ceiling", "retires_on")
+TERMS = (
+    "cap",
+    "cap_delta",
+    "release_epsilon",
+    "epsilon_floor",
+    "epsilon_ceiling",
+    "retires_on",
+    "given_cap",
+    "given_batch",
+)
 LASTING = ("cap", "cap_delta")  # from the first opening on, the ledger's budget holds them
-OF_THE_SITE = ("epsilon_floor", "epsilon_ceiling")
+OF_GIVEN = ("given_cap", "given_batch")
+OF_THE_SITE = ("epsilon_floor", "epsilon_ceiling", *OF_GIVEN)
 
 
 class NotDecided(Refused):
@@ -48,13 +58,15 @@ def decide(
     _refuse_what_stays(study, changed, may_set_limits=may_set_limits)
     for name in changed:
         setattr(study, name, new[name])
+    if set(OF_GIVEN) & set(changed):
+        study.given_why, study.given_by = why, who
     moved = _moved(study, epsilons)
     if not changed and not moved:
         raise Refused(_("Everything is as it was. Nothing was changed."))
     if problems := problems_of(study, moved, changed):
         raise NotDecided(problems)
     if changed:
-        study.save(update_fields=changed)
+        study.save(update_fields=[*changed, "given_why", "given_by"])
     for question in moved:
         question.save(update_fields=["epsilon"])
     holding.record_changes(of=study, before=before, who=who, why=why, now=now)
@@ -66,7 +78,7 @@ def _refuse_what_stays(study: Study, changed: list[str], *, may_set_limits: bool
         text = _("“%(study)s” has opened before: its cap can only be lowered, and its δ stays. Nothing was changed.")
         raise Refused(text % {"study": study})
     if not may_set_limits and set(OF_THE_SITE) & set(changed):
-        raise Refused(_("Only the site’s admin changes a study’s least and greatest ε. Nothing was changed."))
+        raise Refused(_("Only the site’s admin changes what a study is allowed. Nothing was changed."))
 
 
 def _moved(study: Study, epsilons: Mapping[str, Decimal]) -> list[Question]:
@@ -87,6 +99,8 @@ def problems_of(study: Study, questions: list[Question], changed: list[str]) -> 
     found = {**_malformed(study, changed), **terms.problems(study)}
     if problem := terms.problem_of_cap(study, limits):
         found["cap"] = problem
+    given = terms.problems_of_given(study, study.questions.all())
+    found |= {name: problem for name, problem in given.items() if name == "cap" or set(OF_GIVEN) & set(changed)}
     for question in questions:
         if problem := terms.problem_of_epsilon(study, question.epsilon, limits) or _unfit(question):
             found[question.name] = problem

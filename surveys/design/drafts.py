@@ -28,14 +28,32 @@ COPIED = tuple(
 
 @contextlib.contextmanager
 def editing(*, study_id: int, who: str, now: datetime.datetime, why: str = "") -> Iterator[Study]:
-    """Hold a draft while it is edited; then write down what of its terms has changed. All of it, or nothing."""
+    """Hold a draft while it is edited; then write down what of its terms has changed. All of it, or nothing.
+
+    With its first question that is sent as given, its cap and its batch come within what such answers need.
+    """
     with transaction.atomic():
         study = lock_draft(study_id=study_id)
-        before = changes.terms_of(study)
+        before, had_given = changes.terms_of(study), _asks_as_given(study)
         yield study
         saved = Study.objects.get(pk=study_id)
+        if not had_given and _asks_as_given(saved):
+            saved.save(update_fields=terms.fit_given(saved))
         reason = why or f"written in the draft of wave {study.wave}"
         record_changes(of=saved, before=before, who=who, why=reason, now=now)
+
+
+@transaction.atomic
+def fit_given(*, study_id: int) -> list[str]:
+    """Bring a new draft within what its answers sent as given need; return the fields that are not as they were."""
+    study = lock_draft(study_id=study_id)
+    changed = terms.fit_given(study) if _asks_as_given(study) else []
+    study.save(update_fields=changed)
+    return changed
+
+
+def _asks_as_given(study: Study) -> bool:
+    return study.questions.filter(protection=Question.Protection.PUBLICATION).exists()
 
 
 @transaction.atomic
@@ -50,6 +68,8 @@ def new_draft(*, texts: dict[str, Any], questions: Sequence[dict[str, Any]] = ()
     study.save()
     for position, fields in enumerate(questions, start=1):
         _make(study, {**fields, "position": position})
+    if _asks_as_given(study):
+        study.save(update_fields=terms.fit_given(study))
     return study
 
 

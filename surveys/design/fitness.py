@@ -44,8 +44,7 @@ class Consequence:
     @property
     def guess_said(self) -> str:
         """Say how often of a hundred a guess between two answers, even before, is right at most."""
-        guess = guess_at_most(self.loss or Fraction(1))
-        return ">99" if guess > Fraction(99, 100) else str(queries.at_most_of_hundred(guess))
+        return queries.at_most_of_hundred(guess_at_most(self.loss or Fraction(1)))
 
     @property
     def tone(self) -> str:
@@ -84,6 +83,7 @@ def problems_of(study: Study, today: datetime.date) -> list[Problem]:
     found = [Problem(text, question.name) for question in questions if (text := problem_of(question))]
     found += [Problem(text) for text in terms.problems(study).values()]
     found += [Problem(text) for text in (terms.problem_of_cap(study, queries.site_limits()),) if text]
+    found += [Problem(text) for text in terms.problems_of_given(study, questions).values()]
     found += [Problem(text) for text in _problems_of_days(study, today)]
     found += [problem for translation in study.translations.all() for problem in _incomplete(study, translation)]
     return found or _refusal(study)

@@ -37,6 +37,12 @@ class TermsForm(forms.ModelForm):
 class StudyForm(TermsForm):
     terms = changes.STUDY_TERMS
 
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        if {"given_cap", "given_batch"} & set(self.changed_data):
+            self.instance.given_why = (self.data.get("why") or "").strip()
+        return cleaned
+
 
 class PanelForm(TermsForm):
     terms = changes.PANEL_TERMS
@@ -50,6 +56,9 @@ class WithinLimits(forms.BaseInlineFormSet):
         kept = [form for form in self.forms if form.is_valid() and not self._goes(form)]
         for form in kept:
             self._refuse_outside(form)
+        problems = terms.problems_of_given(self.instance, [form.instance for form in kept])
+        if problems and not self.instance._state.adding:  # a new study is brought within them as it is saved
+            raise forms.ValidationError(list(problems.values()))
         if not self.instance._state.adding and any(map(self._touches, self.forms)) and not said_why(self.data):
             raise forms.ValidationError(WHY_NEEDED)
 

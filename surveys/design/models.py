@@ -203,6 +203,22 @@ class Study(models.Model):
         validators=[MaxValueValidator(LARGEST_EPSILON)],
         help_text=gettext_lazy("Set by the site’s admin: above it, answers are hardly protected."),
     )
+    given_cap = EpsilonField(
+        gettext_lazy("greatest cap where answers are sent as given, ε"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(LEAST_EPSILON), MaxValueValidator(LARGEST_EPSILON)],
+        help_text=gettext_lazy("Set by the site’s admin, with a reason. Empty: the usual 1."),
+    )
+    given_batch = models.PositiveIntegerField(
+        gettext_lazy("fewest answers to publish where they are sent as given"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(10), MaxValueValidator(1_000_000)],
+        help_text=gettext_lazy("Set by the site’s admin, with a reason. Empty: the usual 50."),
+    )
+    given_why = models.CharField(max_length=500, null=True, editable=False)  # noqa: DJ001 (no table is made anew)
+    given_by = models.CharField(max_length=150, null=True, editable=False)  # noqa: DJ001
     rule = models.CharField(gettext_lazy("publish"), max_length=20, choices=Rule, default=Rule.WHEN_CLOSED)
     horizon = models.PositiveSmallIntegerField(
         gettext_lazy("publications in all"),

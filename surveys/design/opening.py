@@ -45,6 +45,8 @@ def _refuse_beyond_limits(study: Study, limits: SiteLimits) -> None:
     """Hold the draft to the site's limits as they are now: whoever changes them waits until this wave has opened."""
     if problem := terms.problem_of_cap(study, limits):
         raise _cannot_open(study, problem)
+    for problem in terms.problems_of_given(study, study.questions.all()).values():
+        raise _cannot_open(study, problem)
     for question in study.questions.filter(protection=Question.Protection.DEVICE):
         if problem := terms.problem_of_epsilon(study, question.epsilon, limits):
             parts = {"study": study, "question": question.name, "problem": problem}
@@ -167,6 +169,18 @@ def _open_budgets(panel: Panel, *, who: str, now: datetime.datetime) -> int:
     )
     panel.save(update_fields=["central_budget", "local_budget"])
     return panel.local_budget.pk
+
+
+def record_more_given(study: Study, *, now: datetime.datetime) -> None:
+    """Write down that the site's admin gave a study with answers sent as given more than is usual, and why."""
+    asks = study.questions.filter(protection=Question.Protection.PUBLICATION).exists()
+    usual, found = (terms.GIVEN_CAP, terms.GIVEN_BATCH), terms.given_limits(study)
+    if not asks or found == usual:
+        return
+    old, new = (f"cap ε {plain(cap)} at most, {batch} answers at least" for cap, batch in (usual, found))
+    what = f"{study.slug}: where answers are sent as given"
+    why, who = f"{study.given_why}", f"{study.given_by}"
+    ledger.record(budget_id=study.budget_id, what=what, old=old, new=new, why=why, who=who, now=now)
 
 
 def _said(loss: Fraction) -> str:

@@ -16,8 +16,11 @@ from dpengine.local.distribution import Distribution
 from dpengine.local.number import NumberChannel
 from dpengine.local.one_of import OneOf
 from dpengine.local.subset import Subset
+from dpengine.privacy import guess_within, plain
 from surveys.design import documents, site, terms
-from surveys.design.models import Picture, Plan, Question, SiteLimits, Study
+from surveys.design.models import Panel, Picture, Plan, Question, SiteLimits, Study
+
+ALMOST = Fraction(199, 200)  # above it, people of 100 would be 100: they are “>99”
 
 
 def latest_plan(slug: str) -> Plan | None:
@@ -59,6 +62,11 @@ def allowed_epsilon(study: Study, limits: SiteLimits | None = None) -> tuple[Dec
     return terms.allowed_epsilon(study, limits or site_limits())
 
 
+def problems_of_given(study: Study) -> dict[str, str]:
+    """Return what of a study's terms cannot be, for one of its questions is sent as given; nothing if none is."""
+    return terms.problems_of_given(study, study.questions.all() if study.pk else [])
+
+
 def publication_terms(study: Study) -> dict[str, Any]:
     """Return when and at what cost a study publishes, as its Plan says or would say."""
     return terms.publication(study)
@@ -74,7 +82,8 @@ def drafts_beyond(limits: SiteLimits) -> list[tuple[Study, str]]:
     found = []
     for study in drafts().prefetch_related("questions"):
         outside = (_outside(study, question, limits) for question in study.questions.all())
-        problems = [terms.problem_of_cap(study, limits), *outside]
+        given = problems_of_given(study).values()
+        problems = [terms.problem_of_cap(study, limits), *given, *outside]
         if problem := next(filter(None, problems), ""):
             found.append((study, problem))
     return found
@@ -211,9 +220,18 @@ def of_hundred(share: Fraction) -> int:
     return min(99, max(1, rounded)) if 0 < share < 1 else rounded
 
 
-def at_most_of_hundred(share: Fraction) -> int:
-    """Return a share as people of 100 who are meant by "at most": rounded up, so that the words stay true.
+def at_most_of_hundred(share: Fraction) -> str:
+    """Return a share as people of 100 who are meant by "at most": up to the next tenth, so that the words stay true.
 
-    Twin of odds.js.
+    Beside odds, which are rounded to the nearest whole, it is then the same number said closer: 73, and 73.2 at most.
+    What would be 100 is “>99” here as there. Twin of odds.js.
     """
-    return ceil(share * 100)
+    return ">99" if share > ALMOST else f"{plain(Decimal(ceil(share * 1000)) / 10)}"
+
+
+def guess_of_readers(capped: Study | Panel) -> Fraction:
+    """Return how often a guess from all publications is right at most, by somebody who knows every other answer.
+
+    Between two answers, as likely as each other before. Twin of given.js, which computes it from the Plan.
+    """
+    return guess_within(capped.cap, Fraction(capped.cap_delta))

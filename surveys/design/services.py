@@ -23,6 +23,7 @@ from surveys.design.drafts import (
     drop_translation,
     duplicate_question,
     editing,
+    fit_given,
     move_question,
     new_draft,
     order_questions,
@@ -69,6 +70,7 @@ __all__ = [  # of what stands in modules of its own, and is entered here
     "drop_translation",
     "duplicate_question",
     "editing",
+    "fit_given",
     "keep_picture",
     "lock_draft",
     "move_question",
@@ -131,6 +133,7 @@ def open_study(*, study_id: int, who: str, now: datetime.datetime, seen: str = "
         closes_on=study.closes_on or _eve(study.retires_on),
     )
     opening.record_opening(plan, who=who, now=now)
+    opening.record_more_given(study, now=now)
     return plan
 
 

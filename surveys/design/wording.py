@@ -8,19 +8,19 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from dpengine.privacy import exponential_below, guess_at_most, plain
+from dpengine.privacy import guess_within, plain
 from surveys.design import terms
 from surveys.design.models import Panel, Rule, Study
-from surveys.design.queries import at_most_of_hundred
+from surveys.design.queries import at_most_of_hundred, guess_of_readers
 from surveys.ledger import queries as ledger
 
 
 def cap_means(capped: Study | Panel) -> str:
     """Say what the cap does to a reader's odds, and what its δ adds."""
-    sure = at_most_of_hundred(guess_at_most(Fraction(exponential_below(capped.cap))))
+    sure = at_most_of_hundred(guess_of_readers(capped))
     odds = _(
         "Who knows all other answers, and was 50 in 100 sure of something about one person, can become at most "
-        "%(sure)d in 100 sure by reading everything that is ever published."
+        "%(sure)s in 100 sure by reading everything that is ever published."
     ) % {"sure": sure}
     return f"{odds} {_delta_means(capped)}"
 
@@ -114,10 +114,10 @@ def hours_said(hours: int) -> str:
 
 def panel_means(panel: Panel) -> str:
     """Say what the cap on all answers of one person does."""
-    sure = at_most_of_hundred(guess_at_most(Fraction(exponential_below(panel.local_cap))))
+    sure = at_most_of_hundred(guess_within(panel.local_cap))
     return _(
         "Opening a wave uses of ε %(cap)s what its answers lose on the device; one that does not fit "
-        "is not opened. Who was 50 in 100 sure of something about one person can become at most %(sure)d in 100 sure "
+        "is not opened. Who was 50 in 100 sure of something about one person can become at most %(sure)s in 100 sure "
         "by seeing everything that person ever sent to these studies, changed by chance as it was."
     ) % {"cap": plain(panel.local_cap), "sure": sure}
 

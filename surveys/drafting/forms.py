@@ -150,6 +150,13 @@ class TextsForm(BeginForm):
             )
         return cap
 
+    def _post_clean(self) -> None:
+        """Refuse where it is typed what a study with answers sent as given cannot open with."""
+        super()._post_clean()  # type: ignore[misc]  # which puts what was typed on the study
+        for name, problem in design.problems_of_given(self.instance).items():
+            if name in self.changed_data and name not in self.errors:
+                self.add_error(name, problem)
+
 
 class QuestionForm(Marked, forms.ModelForm):
     """One question, with all that can be said of it. What does not belong to its kind is not kept."""

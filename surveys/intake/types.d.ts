@@ -55,6 +55,7 @@ type Plan = {
   format: 1;
   slug: string;
   wave: number;
+  unit: string;
   title: string;
   organisation: string;
   purpose: string;
@@ -79,8 +80,8 @@ type Losses = { declared: Ratio; found: Ratio; number?: number };
 type CheckedQuestion = { name: string; declared: Ratio; found: Ratio };
 type NumberedQuestion = CheckedQuestion & { number: number };
 type Checked = { questions: NumberedQuestion[]; declared: Ratio; found: Ratio };
-/** `minutes`: between the moments at which a message may leave; 0: it leaves at once. */
-type Study = { plan: Plan; digest: string; checked: Checked; linked: boolean; minutes: number };
+/** `minutes`: between the moments at which a message may leave; 0: it leaves at once. `readers`: how often their guess of an answer sent as given is right. */
+type Study = { plan: Plan; digest: string; checked: Checked; linked: boolean; minutes: number; readers: number };
 
 /** One randomised value. */
 type Value = number | number[];

@@ -43,7 +43,7 @@ class Guess:
     @property
     def after(self) -> str:
         """Return it as people of 100, rounded up: it is said as "at most"."""
-        return _("more than 99") if self.chance * 100 > 99 else f"{at_most_of_hundred(self.chance)}"
+        return at_most_of_hundred(self.chance)
 
     @property
     def x(self) -> str:

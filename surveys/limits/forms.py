@@ -15,6 +15,7 @@ from surveys.design.models import LEAST_EPSILON, Delta, Question, SiteLimits, St
 from surveys.ledger.models import EpsilonField, RhoField
 from surveys.limits.consequences import LARGEST_HOUSEHOLD, USUAL_HOUSEHOLD
 
+GIVEN = ("given_cap", "given_batch")  # may be empty: as usual
 PREFIX = "epsilon-"  # of a question's field, before the question's name
 LONGEST_WHY = 500
 SLIDER_MOST = 4  # where the slider's tones end; more can be typed
@@ -90,6 +91,17 @@ class DraftForm(Described):
     epsilon_ceiling = amount(
         gettext_lazy("Greatest ε of one answer"), gettext_lazy("Above it, answers are hardly protected.")
     )
+    given_cap = amount(
+        gettext_lazy("Greatest cap where answers are sent as given, ε"),
+        gettext_lazy("Empty: the usual 1. More needs the reason below."),
+        required=False,
+    )
+    given_batch = forms.IntegerField(
+        label=gettext_lazy("Fewest answers to publish where they are sent as given"),
+        required=False,
+        help_text=gettext_lazy("Empty: the usual 50. Fewer needs the reason below."),
+        widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
+    )
     household = forms.TypedChoiceField(
         label=gettext_lazy("People in one household"), coerce=int, required=False, empty_value=None,
         choices=[(size, str(size)) for size in range(1, LARGEST_HOUSEHOLD + 1)],
@@ -117,6 +129,8 @@ class DraftForm(Described):
             del self.fields["cap"], self.fields["cap_delta"]
         if not self.may_set_limits:
             del self.fields["epsilon_floor"], self.fields["epsilon_ceiling"]
+        if not self.may_set_limits or len(self.device) == len(self.questions):
+            del self.fields["given_cap"], self.fields["given_batch"]
 
     def _present(self) -> dict[str, Any]:
         found = {name: _shown(getattr(self.study, name)) for name in self.fields if hasattr(self.study, name)}
@@ -152,7 +166,7 @@ class DraftForm(Described):
 
     @property
     def terms(self) -> dict[str, Any]:
-        names = ("cap", "cap_delta", "release_epsilon", "retires_on", "epsilon_floor", "epsilon_ceiling")
+        names = ("cap", "cap_delta", "release_epsilon", "retires_on", "epsilon_floor", "epsilon_ceiling", *GIVEN)
         return {name: self.cleaned_data[name] for name in names if name in self.cleaned_data}
 
     @property
@@ -164,7 +178,7 @@ class DraftForm(Described):
         """Return the draft with what was typed, not saved."""
         study = self.study
         for name, value in getattr(self, "cleaned_data", {}) and self.terms.items():
-            if value is not None or name == "retires_on":
+            if value is not None or name in ("retires_on", *GIVEN):
                 setattr(study, name, value)
         return study
 

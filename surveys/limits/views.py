@@ -2,7 +2,6 @@
 
 import datetime
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 from django.contrib import messages
@@ -14,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from dpengine.privacy import exponential_below
+from dpengine.privacy import exponential_above
 from surveys.design import queries as design
 from surveys.design import services, wording
 from surveys.design.models import SiteLimits, Study
@@ -156,7 +155,7 @@ def _meaning(limits: SiteLimits) -> list[tuple[str, Decimal, list[consequences.G
         _("One answer, at the most"): limits.epsilon_ceiling,
         _("All publications, at the most"): limits.cap_ceiling,
     }
-    return [(words, at, consequences.guesses(Fraction(exponential_below(at)))) for words, at in named.items()]
+    return [(words, at, consequences.guesses(exponential_above(at))) for words, at in named.items()]
 
 
 def _site_set(request: HttpRequest, form: SiteForm) -> bool:

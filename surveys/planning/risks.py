@@ -19,7 +19,7 @@ class Risk:
     """A loss, and what guesses become at most."""
 
     epsilon: Decimal
-    becomes: tuple[int, ...]  # of 100, for each of GUESSES
+    becomes: tuple[str, ...]  # of 100, for each of GUESSES
     is_risky: bool
 
     @classmethod

@@ -381,7 +381,7 @@ class Ways:
         return epsilon_text(self.split.epsilon)
 
     @property
-    def guess(self) -> int:
+    def guess(self) -> str:
         return Risks.of(self.split.loss, [self.split.loss]).person.becomes[1]
 
     @property

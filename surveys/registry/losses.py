@@ -5,7 +5,6 @@ what converting ρ to ε takes (design/terms.py). Only the ledger's filter decid
 theorems are said beside it. ε is rounded up wherever it is shown.
 """
 
-import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -17,6 +16,7 @@ from dpengine.accounting.bounds import exp_above, ln_above
 from dpengine.accounting.comparison import Comparison
 from dpengine.privacy import round_down, round_up
 from surveys.design import documents
+from surveys.design.queries import at_most_of_hundred
 from surveys.ledger.queries import Account
 
 USUAL_DELTA = Fraction(1, 10**6)  # at which accountants are compared where a study has no δ of its own
@@ -150,11 +150,10 @@ def _amplified(loss: Fraction, reports: int, subset: tuple[int, int] | None) -> 
 def in_hundred(loss: Loss) -> str:
     """Return how often of 100 a guess between two, even before, is right at most, rounded up.
 
-    (e^ε + δ)/(e^ε + 1): half of 1 and the largest total variation (Kairouz, Oh and Viswanath 2015, Thm 2.1).
+    (e^ε + δ)/(e^ε + 1), as `dpengine.privacy.guess_within` proves, for households and their larger ε too.
     """
     odds = exp_above(Fraction(loss.epsilon)) if loss.epsilon else Fraction(1)
-    right = math.ceil(100 * (odds + loss.delta) / (odds + 1))
-    return "more than 99" if right > 99 else f"{right}"
+    return at_most_of_hundred((odds + loss.delta) / (odds + 1))
 
 
 def shown(epsilon: Decimal) -> str:

@@ -193,7 +193,7 @@ class Record:
         return f"{epsilon_above(self.loss, 2)}"
 
     @property
-    def guess(self) -> int:
+    def guess(self) -> str:
         """Return how often of 100 a guess between two, even before, is right at most, for who reads the reports."""
         return at_most_of_hundred(guess_at_most(self.loss))
 

@@ -105,8 +105,13 @@ test('“Not asked” is never offered for choosing, and “Does not apply” is
 });
 
 test('what is said to be at most is never less than it is', () => {
-  assert.deepEqual([0.5, 0.731, 0.75, 0.7, 0.28, 0.9897].map(odds.atMostOfHundred), [50, 74, 75, 70, 28, 99]);
-  assert.deepEqual([0.9977, 0.99966, 1].map(odds.atMostOfHundred), [99.77, 99.97, 100]);
+  assert.deepEqual([0.5, 0.731, 0.73106, 0.75, 0.7, 0.28, 0.9897].map(odds.atMost), ['50', '73.1', '73.2', '75', '70', '28', '99']);
+  assert.deepEqual([0.9901, 0.995, 0.9951, 0.99966, 1].map(odds.atMost), ['99.1', '99.5', '>99', '>99', '>99']);
+});
+
+test('odds and what is at most beside them are one number, said closer', () => {
+  for (let share = 0.5; share < 0.995; share += 0.00037) assert.equal(Math.round(share * 100), Math.min(odds.ofHundred(share), odds.told(share)));
+  for (let share = 0.5; share < 0.995; share += 0.00037) assert.ok(Number(odds.atMost(share)) >= share * 100 && Number(odds.atMost(share)) < share * 100 + 0.1);
 });
 
 test('odds are of the integers that a channel of its kind is verified by, whatever else it holds', () => {

@@ -73,6 +73,7 @@ def every_kind(slug: str, layout: str = "screens", questions: list[dict[str, Any
         "purpose": "To learn how common these habits are.", "contact": "asks@example.org",
         "release_epsilon": 1, "smallest_batch": 10, "layout": layout,
         "follow_ups": "everybody" if also.get("everybody") else "skip",
+        "given_cap": 2, "given_batch": 10, "given_why": "Nobody's answers: a test.", "given_by": "root",
     }  # fmt: skip
     return {
         "study": study,

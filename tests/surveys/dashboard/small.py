@@ -9,6 +9,7 @@ from surveys.demo import services as demo
 from surveys.design import services as design
 from surveys.design.models import Plan
 from surveys.releases import services as releases
+from tests.conftest import MORE
 
 NOW = datetime.datetime(2026, 5, 11, 12, tzinfo=datetime.UTC)
 PEOPLE = 120
@@ -23,6 +24,7 @@ STUDY: dict[str, Any] = {
     "rule": "every",
     "hours": 24,
     "smallest_batch": 100,
+    **MORE,
     "results": "members",
 }
 QUESTIONS: list[dict[str, Any]] = [

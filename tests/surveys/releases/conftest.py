@@ -11,6 +11,7 @@ from surveys.aggregation import services as aggregation
 from surveys.demo.services import answer_as_browsers, ensure_study
 from surveys.design import services as design
 from surveys.design.models import Plan
+from tests.conftest import MORE
 
 NOW = datetime.datetime(2026, 5, 11, 12, tzinfo=datetime.UTC)
 PEOPLE = 60
@@ -24,6 +25,7 @@ STUDY: dict[str, Any] = {
     "release_epsilon": Decimal(1),
     "smallest_batch": 10,
     "rule": "on-request",
+    **MORE,
 }
 QUESTIONS: list[dict[str, Any]] = [
     {"name": "copied", "kind": "yes_no", "text": "Have you copied in an exam?", "label": "Copied"},

@@ -76,7 +76,8 @@ async function prepareStudy() {
   if (plan.questions.some((question) => question.picture)) await preparePictures(plan);
   const read = inLanguage(plan, page.language);
   expectTexts(read);
-  study = { plan: read, digest, checked, linked: linked !== '', minutes: minutesBetween(plan) };
+  const readers = given.readersShare?.(plan) ?? 0;
+  study = { plan: read, digest, checked, linked: linked !== '', minutes: minutesBetween(plan), readers };
   receipt.begin(study);
 }
 

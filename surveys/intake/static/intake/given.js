@@ -19,6 +19,19 @@ export function padding({ questions }, answers) {
   return ' '.repeat(digits.reduce((left, used) => left - used, WIDEST * digits.length));
 }
 
+/**
+ * Return how often a guess is right at most, from all publications, by somebody who knows every other answer: between two
+ * answers, as likely as each other before. (e^ε + δ)/(e^ε + 1), proved at dpengine/privacy.py, guess_within.
+ *
+ * Where there is a δ, ρ is what the cap is kept by: then Pinsker's ½ + √(ρ/2)/2, and half of the δ/2 beside it, hold too, and
+ * are less, if ρ is what ε and δ make it. Whatever a Plan says, the larger of the two is told.
+ * @param {Plan} plan Verified.
+ */
+export function readersShare({ caps: { central_epsilon, central_delta = '0', central_rho = '0' } }) {
+  const [loss, delta, rho] = [Math.exp(Number(central_epsilon)), Number(central_delta), Number(central_rho)];
+  return Math.min(1, Math.max((loss + delta) / (loss + 1), (1 + Math.sqrt(rho / 2) + delta / 2) / 2));
+}
+
 /** Check a question that is sent as given: it declares no loss, for it gives its answer away. @param {Question} question */
 export function verifyGiven(question) {
   const { name, kind, choices, decline, least, most, unit } = question;

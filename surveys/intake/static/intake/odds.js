@@ -123,8 +123,13 @@ const rowOf = (channel, input) => weightsOf(channel)[input] ?? [];
 /** @param {AnyChannel} channel */
 const weightsOf = (channel) => (channel.kind === 'table' || channel.kind === 'number' ? channel.weights : []);
 
-/** Return a share for display; never as 1 or 99 what is beyond them. @param {number} share */
-export const told = (share) => (share > 0.995 ? '>99' : share < 0.005 ? '<1' : ofHundred(share));
+const ALMOST = 0.995; // above it, people of 100 would be 100
+
+/** Return a share for display: to the nearest whole of 100, and never as 1 or 99 what is beyond them. @param {number} share */
+export const told = (share) => (share > ALMOST ? '>99' : share < 0.005 ? '<1' : ofHundred(share));
+
+/** Return what is left of 100 beside a share that is told. @param {number} share */
+export const restOf = (share) => (share > ALMOST ? '<1' : 100 - ofHundred(share));
 
 /** Return a share as people of 100; 0 and 100 only where it is exactly that. @param {number} share */
 export function ofHundred(share) {
@@ -133,14 +138,15 @@ export function ofHundred(share) {
   return rounded;
 }
 
-/** Return how many of 100 an upper bound is, never less than it says; with decimals where 100 would say always. Twin of design/queries.py. @param {number} share */
-export function atMostOfHundred(share) {
-  const whole = Math.ceil(Number((share * 100).toFixed(9)));
-  return whole < 100 || share >= 1 ? whole : Math.ceil(share * 1e4) / 100;
+/**
+ * Return an upper bound in people of 100: whatever stands beside “at most” comes from here. Never less than it says: up to
+ * the next tenth, so that beside odds it is the same number said closer, 73 and 73.2. Twin of design/queries.py.
+ * @param {number} share
+ */
+export function atMost(share) {
+  if (share > ALMOST) return '>99';
+  return new Intl.NumberFormat(language()).format(Math.ceil(Number((share * 1000).toFixed(8))) / 10);
 }
-
-/** Return an upper bound in words: whatever stands beside “at most” comes from here. @param {number} share */
-export const atMost = (share) => new Intl.NumberFormat(language()).format(atMostOfHundred(share));
 
 /** Choices in the order shown: Yes before No; “Not asked” is not for choosing, “Does not apply” is. @param {Question} question */
 export function shownOrder({ kind, choices, asked_if }) {

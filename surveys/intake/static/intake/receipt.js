@@ -6,7 +6,7 @@ import { answerText, valueText } from './inputs.js';
 import { add, dayText, eraseAll, guess, lineOf, lines, settle, together } from './lines.js';
 import { dropDraft } from './memory.js';
 import { atMoments, momentAfter, sinceLoad } from './moments.js';
-import { epsilon, holds, marksOf, ofHundred, shareOf, strength, tellingOf, told } from './odds.js';
+import { epsilon, holds, marksOf, restOf, shareOf, strength, tellingOf, told } from './odds.js';
 import { fill, find, language, linksHidden, show } from './page.js';
 import { composeReport, forgetReport, keepReport, receiptOf, sendReport, waitingReport } from './report.js';
 import { names } from './screens.js';
@@ -185,7 +185,7 @@ export function pairItem({ question, answer, value }) {
   const own = shareOf(asked, answer);
   const kept = holds(asked, answer, value);
   const sure = strength(asked);
-  const amounts = { own: told(own), rest: own > 0.995 ? '<1' : 100 - ofHundred(own), options: question.choices.length };
+  const amounts = { own: told(own), rest: restOf(own), options: question.choices.length };
   const item = fill('pair', { ...texts, ...amounts }, ['chance', telling, whose, kept ? 'kept' : 'turned', sure <= 0.75 ? 'nothing' : sure <= 0.9 ? 'little' : 'much']);
   find(item, '.goes').classList.toggle('turned', !kept);
   return item;

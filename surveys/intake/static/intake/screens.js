@@ -1,7 +1,7 @@
 /** What the respondent sees before sending, one function a screen. Words are in templates/intake/, numbers in the Plan. */
 import { askedOf, isAsked, screensOf } from './branches.js';
 import { answerText, boundsOf, fieldsOf, listed, valueText } from './inputs.js';
-import { atMost, blindShare, decimal, guessShare, holds, luckShare, marksOf, ofHundred, shareOf, strength, tellingOf, togetherShare, told } from './odds.js';
+import { atMost, blindShare, decimal, guessShare, holds, luckShare, marksOf, ofHundred, restOf, shareOf, strength, tellingOf, togetherShare, told } from './odds.js';
 import { fill, find, put, word } from './page.js';
 import { MAXIMUM_TOTAL } from './verify.js';
 
@@ -22,14 +22,15 @@ export function names({ plan: { questions } }) {
 
 /** @param {Study} study */
 export function welcome(study) {
-  const { plan, digest, checked, linked } = study;
+  const { plan, digest, checked, linked, readers } = study;
   const { title, organisation, purpose } = plan;
   const first = firstChanged(plan);
-  const texts = { ...names(study), title, organisation, purpose, minutes: study.minutes };
-  const flags = [linked ? 'linked' : 'unlinked'];
+  const texts = { ...names(study), title, organisation, purpose, minutes: study.minutes, readers: atMost(readers) };
+  const flags = [linked ? 'linked' : 'unlinked', plan.unit === 'respondent-in-wave' && 'rounds'];
   const screen = first ? fill('welcome', { ...texts, ...promiseTexts(study, first) }, [...flags, ...promiseFlags(study, first)]) : fill('welcome', texts, flags);
   if (first) drawArray(screen, ofHundred(shareOf(first, exampleOf(first))));
   if (first) find(screen, '[data-part="guess"]').classList.toggle('yes', strength(first) > SURE);
+  screen.querySelector('[data-part="readers"]')?.classList.toggle('yes', readers > SURE);
   screen.querySelector('[data-part="together"]')?.classList.toggle('yes', togetherShare(checked.declared) > SURE);
   const limits = fill('limits', { maximum: MAXIMUM_TOTAL, digest: digest.replace(/(.{4})(?=.)/g, '$1 ') });
   find(screen, '#facts').append(...facts(plan, checked), limits);
@@ -73,7 +74,7 @@ function promiseFlags({ plan, checked }, first) {
  * Return the screen of some questions: one, a matrix, or all of them on a page.
  * @param {Study} study @param {number[]} indices @param {Answers} answers @param {(question: Question) => Node[]} pictures
  */
-export function asking({ plan }, indices, answers, pictures) {
+export function asking({ plan, readers }, indices, answers, pictures) {
   const asked = askedOf(plan, indices, answers);
   const count = plan.questions.length;
   const leftOut = plan.layout === 'page' ? [] : passedOver(plan, asked[0], answers);
@@ -90,6 +91,7 @@ export function asking({ plan }, indices, answers, pictures) {
     if (questions[0].group) place.append(matrix(questions, level, answers, pictures));
     else place.append(field(questions[0], level, answers, pictures));
   }
+  put(screen, { readers: atMost(readers) });
   for (const index of indices) find(screen, `[data-question="${plan.questions[index].name}"]`).hidden = !asked.includes(index);
   return screen;
 }
@@ -180,10 +182,10 @@ export function oddsTexts(asked, answer) {
     example: answerText(asked, answer),
     option: choices[0],
     own: told(own),
-    rest: rest(own),
+    rest: restOf(own),
     opposite: answerText(asked, opposite),
     oppositeOwn: told(other),
-    oppositeRest: isNumber ? told(other) : rest(other),
+    oppositeRest: isNumber ? told(other) : restOf(other),
     lowest: told(Math.min(...every)),
     highest: told(Math.max(...every)),
     others: choices.length - 1,
@@ -195,9 +197,6 @@ export function oddsTexts(asked, answer) {
     likely: Math.round(luckShare(asked) * marksOf(asked)),
   };
 }
-
-/** @param {number} own */
-const rest = (own) => (own > 0.995 ? '<1' : 100 - ofHundred(own));
 
 /** Return the index of the question that tells most, by a hundredth or more. @param {Checked} checked */
 function mostTelling({ questions }) {

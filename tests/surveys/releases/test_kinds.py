@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dpengine.central.laplace import DiscreteLaplace
+from dpengine.estimates import Variance
 from dpengine.privacy import Neighbours
 from surveys.aggregation import derived
 from surveys.aggregation import queries as aggregation
@@ -50,7 +51,7 @@ def test_a_rule_publishes_every_kind_with_intervals_and_what_they_are_made_of():
         for choice in found[name]["choices"]:
             assert choice["interval"][0] <= choice["estimate"] <= choice["interval"][1]
             assert set(choice["variance"]) == {"sampling", "device", "publication"}
-            assert choice["standard_error"] ** 2 == pytest.approx(sum(choice["variance"].values()))
+            assert choice["standard_error"] ** 2 == pytest.approx(Variance.read(choice["variance"]).total)
     mean = found["slept"]["mean"]
     assert found["slept"]["unit"] == mean["unit"] == "hours"
     assert mean["interval"][0] <= mean["estimate"] <= mean["interval"][1]

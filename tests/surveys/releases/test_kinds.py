@@ -234,3 +234,17 @@ def test_limits_of_a_spread_hold_for_shares_and_quartiles():
         assert sum(r["interval"][0] - 1e-9 <= truth <= r["interval"][1] + 1e-9 for r in same) >= 0.8 * len(found)
     middles = [one["quartiles"][1] for one in found]
     assert sum(q["interval"][0] <= median <= q["interval"][1] for q in middles) >= 0.8 * len(found)
+
+
+@pytest.mark.django_db
+def test_a_thousand_choices_are_asked_answered_and_published():
+    """From a browser's draw to an interval of every choice."""
+    choices = "\n".join(f"Place {at}" for at in range(1000))
+    where = {"name": "where", "kind": "single", "text": "Where?", "label": "Where", "choices": choices, "epsilon": "4"}
+    plan, _ = ensure_study({**SLEEP, "slug": "places", "layout": "screens"}, [where], NOW)
+    answer_as_browsers(plan, [{"where": at % 3 + 997} for at in range(60)], NOW.date())
+    sweeping.sweep_all(today=NOW.date())
+    made = services.publish_if_due(plan=plan, now=NOW)
+    (numbers,) = made.numbers["questions"]
+    assert len(numbers["choices"]) == 1000
+    assert all(low <= high for low, high in (each["interval"] for each in numbers["choices"]))

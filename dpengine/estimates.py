@@ -30,7 +30,7 @@ By hand    No noise, a = 1, b = 0: the ordinary Clopper-Pearson interval; 10 of 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -95,11 +95,30 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Variance:
-    """Squared standard errors of a share, by where the doubt comes from."""
+    """Squared standard errors of a share, by where the doubt comes from.
+
+    The part of sampling is put together from the estimate, and is 0 where that stands at an edge: a share not above 0,
+    reports that differ no more than the same answer of everybody would make them. People may differ all the same, by
+    less than the other chance hides: then it cannot be told apart from that, and is in its part.
+    """
 
     sampling: float
     device: float
     publication: float
+
+    @classmethod
+    def read(cls, document: Mapping[str, float | None]) -> "Variance":
+        return cls(**{name: part or 0.0 for name, part in document.items()})
+
+    def document(self) -> dict[str, float | None]:
+        """Return the parts; none for one that cannot be told apart, for 0 it is not."""
+        told = self.sampling if self.is_told_apart else None
+        return {"sampling": told, "device": self.device, "publication": self.publication}
+
+    @property
+    def is_told_apart(self) -> bool:
+        """Tell whether what sampling does can be told from the other chance."""
+        return self.sampling > 0
 
     @property
     def total(self) -> float:

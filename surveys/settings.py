@@ -296,6 +296,9 @@ STORAGES = {
 }
 WHITENOISE_MAX_AGE = 60
 
+# A page of translations has a field for every choice of every question: more are refused only after all was typed.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
+
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],

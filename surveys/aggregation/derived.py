@@ -12,7 +12,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from dpengine.estimates import Estimate, Noise, Variance, plain_answers, simplex
+from dpengine.estimates import Estimate, Noise, plain_answers, simplex
 from dpengine.local.distribution import Bounded, Distribution
 from dpengine.local.number import NumberChannel
 from dpengine.local.one_of import OneOf
@@ -59,12 +59,8 @@ def _number(estimate: Estimate) -> Found:
         "estimate": estimate.value,
         "interval": [estimate.low, estimate.high],
         "standard_error": estimate.standard_error,
-        "variance": _split(estimate.variance),
+        "variance": estimate.variance.document(),
     }
-
-
-def _split(variance: Variance) -> Found:
-    return {"sampling": variance.sampling, "device": variance.device, "publication": variance.publication}
 
 
 # Several options
@@ -131,7 +127,7 @@ def _range(
         "least": least,
         "most": most,
         "standard_error": None,
-        "variance": _split(doubt),
+        "variance": doubt.document(),
     }
 
 

@@ -2,6 +2,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from dpengine.estimates import Variance
 from surveys.releases.queries import Publication, asked_of
 
 
@@ -59,5 +60,15 @@ def _numbers(publication: Publication) -> dict[str, Any]:
 
 def _plain(numbers: dict[str, Any]) -> dict[str, Any]:
     """Return published numbers; the words of their method under a name of their own."""
-    kept = {name: value for name, value in numbers.items() if name != "method"}
+    kept = {name: _told(value) for name, value in numbers.items() if name != "method"}
     return {**kept, "in_words": numbers.get("method", "")}
+
+
+def _told(value: Any) -> Any:
+    """Return numbers with null for a variance that cannot be told apart: what was drawn long ago has 0 there."""
+    if isinstance(value, list):
+        return [_told(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    found = {name: _told(each) for name, each in value.items()}
+    return found | ({"variance": Variance.read(value["variance"]).document()} if value.get("variance") else {})

@@ -157,7 +157,7 @@ def _tracks(question: dict[str, Any], told: list[tuple[Release | Step, dict[str,
 
 def _number(made: Release | Step, part: dict[str, Any], times: int) -> Number:
     low, high = part["interval"]
-    variance = Variance(**part["variance"])
+    variance = Variance.read(part["variance"])
     return Number(made, times * part["estimate"], times * low, times * high, variance)
 
 

@@ -13,12 +13,14 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from dpengine.estimates import Variance
 from surveys.dashboard.facts import epsilon_of
 from surveys.design import documents
 from surveys.design import queries as design
 from surveys.releases.models import Release, Step
 from surveys.releases.queries import Publication
 
+MONTHS = 12
 PARTS = ("sampling", "device", "publication")
 LABELS = {  # of the columns, for people
     "study": gettext_lazy("Study, the last part of its address"),
@@ -39,6 +41,7 @@ LABELS = {  # of the columns, for people
     "variance_sampling": gettext_lazy("Variance from sampling, in squared units"),
     "variance_device": gettext_lazy("Variance from changes on devices, in squared units"),
     "variance_publication": gettext_lazy("Variance from publication noise, in squared units"),
+    "note": gettext_lazy("What cannot be told apart"),
     "noisy_count": gettext_lazy(
         "Count of reports, with publication noise; of options to tick, those that say yes less those that say no"
     ),
@@ -81,6 +84,7 @@ class Line:
     variance_sampling: float | None
     variance_device: float | None
     variance_publication: float | None
+    note: str
     noisy_count: int | None
     projected: float | None
     n: int
@@ -153,41 +157,52 @@ def _of_question(question: dict[str, Any], found: dict[str, Any]) -> Iterator[di
         "local_epsilon": epsilon_of(question["loss"]) if question["protection"] == "device" else None,
     }
     odds = design.odds_of(question) if question["protection"] == "device" else []
+    is_month = bool(found.get("is_month"))
     for choice in found.get("choices", ()):
         yield {**shared, **_share(choice), **_choice(choice, odds)}
     for place, part in enumerate(found.get("ranges", ())):
-        text = _("%(least)s to %(most)s") % {"least": part["least"], "most": part["most"]}
-        yield {**shared, **_share(part), "choice": place, "label": text}
-    unit = "month" if found.get("is_month") else found.get("unit", "")
-    for part in found.get("quartiles", ()):
-        text = _("%(part)s%% are at most this") % {"part": part["part"]}
-        yield {**shared, **_value(part, 1), "label": text, "unit": unit}
-    if "mean" in found:
-        mean = found["mean"]
-        yield {**shared, **_value(mean, 1), "label": _mean(mean, found), "unit": mean.get("unit") or unit}
+        ends = {end: documents.said_month(part[end]) if is_month else part[end] for end in ("least", "most")}
+        yield {**shared, **_share(part), "choice": place, "label": _("%(least)s to %(most)s") % ends}
+    measured = [(_("%(part)s%% are at most this") % part, part) for part in found.get("quartiles", ())]
+    measured += [(_("mean"), found["mean"])] if "mean" in found else []
+    for label, part in measured:
+        yield {**shared, **(_month(part, label) if is_month else _plain(part, label, found))}
 
 
-def _mean(mean: dict[str, Any], found: dict[str, Any]) -> str:
-    """Return the words of a mean. Of months, counted as 12 × year + month − 1, it says which one that is."""
-    if not found.get("is_month"):
-        return _("mean")
-    return _("mean, in months of 12 × year + month − 1: %(month)s") % {"month": documents.said_month(mean["estimate"])}
+def _plain(part: dict[str, Any], label: str, found: dict[str, Any]) -> dict[str, Any]:
+    return {**_value(part, 1), "label": label, "unit": part.get("unit") or found.get("unit", "")}
+
+
+def _month(part: dict[str, Any], label: str) -> dict[str, Any]:
+    """Return a month as a year, 2022.75 for October 2022, and in words: nobody reads months since year 0."""
+    words = {"what": label, "month": documents.said_month(part["estimate"])}
+    return {**_value(part, 1 / MONTHS), "label": _("%(what)s: %(month)s") % words, "unit": "year"}
 
 
 def _share(part: dict[str, Any]) -> dict[str, Any]:
     return {**_value(part, 100), "unit": "percent"}
 
 
-def _value(part: dict[str, Any], times: int) -> dict[str, Any]:
+def _value(part: dict[str, Any], times: float) -> dict[str, Any]:
     low, high = part["interval"]
-    error, variance = part.get("standard_error"), part.get("variance") or {}
+    error, variance = part.get("standard_error"), part.get("variance")
+    split = Variance.read(variance) if variance else None
+    parts = split.document() if split else dict.fromkeys(PARTS)
     return {
         "estimate": times * part["estimate"],
         "low": times * low,
         "high": times * high,
         "standard_error": None if error is None else times * error,
-        **{f"variance_{name}": times**2 * variance[name] if name in variance else None for name in PARTS},
+        **{f"variance_{name}": None if size is None else times**2 * size for name, size in parts.items()},
+        "note": _not_told(split) if split and not split.is_told_apart else "",
     }
+
+
+def _not_told(split: Variance) -> str:
+    """Say where the part of sampling is, which is empty: not 0, but hidden by the chance beside it."""
+    if split.device:
+        return _("sampling cannot be told apart from changes on devices: both are in variance_device")
+    return _("sampling cannot be told apart from publication noise: both are in variance_publication")
 
 
 def _choice(choice: dict[str, Any], odds: list[design.Odds]) -> dict[str, Any]:
@@ -213,6 +228,7 @@ def _of_row(table: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
         "high": _number(row.get("high")),
         "standard_error": _number(row.get("standard_error")),
         "unit": row.get("unit") or "",
+        "note": "",
         "protection": "",
     }
 

@@ -10,7 +10,7 @@ from django.utils import formats
 from django.utils.translation import gettext as _
 
 from dpengine.estimates import Variance
-from surveys.dashboard.pictures import Bar, narrowed
+from surveys.dashboard.pictures import Bar, doubts_of, narrowed
 from surveys.dashboard.sheets import Ruler, places_of, said
 
 MONTHS = 12
@@ -127,7 +127,7 @@ def _bars(part: dict[str, Any], ruler: Ruler) -> list[Bar]:
     if not part.get("variance"):
         return [Bar("whole", ruler.at(low), ruler.width(low, high))]
     bars, inner, value = [], 0.0, part["estimate"]
-    for noise, reach in narrowed(Variance(**part["variance"])).items():
+    for noise, reach in narrowed(Variance.read(part["variance"])).items():
         if reach > inner:
             start, end = value - reach * (value - low), value + reach * (high - value)
             bars.append(Bar(noise, ruler.at(start), ruler.width(start, end)))
@@ -136,11 +136,11 @@ def _bars(part: dict[str, Any], ruler: Ruler) -> list[Bar]:
 
 
 def _doubts(part: dict[str, Any], places: int) -> dict[str, str]:
-    """Return half the interval's width with the noises up to s, d and p."""
+    """Return half the interval's width with the noises up to s, d and p; see `doubts_of`."""
     if not part.get("variance"):
         return {}
     half = (part["interval"][1] - part["interval"][0]) / 2
-    return {noise: said(half * reach, places) for noise, reach in narrowed(Variance(**part["variance"])).items()}
+    return doubts_of(half, Variance.read(part["variance"]), places)
 
 
 def _top(ranges: Sequence[dict[str, Any]]) -> float:

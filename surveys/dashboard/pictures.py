@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from dpengine.estimates import Estimate, Variance
 
 STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # between two lines of an axis
+MOST_PLACES = 4  # decimals of a half-width
 LEAST_STEP = 0.14  # of the whole width, or labels run into each other on a phone
 NEVER = 0.2  # least width of the part no share can be in, of the part it can be in: its label must fit
 
@@ -116,6 +117,16 @@ class Axis:
     def _bar(self, estimate: Estimate, noise: str, part: float) -> Bar:
         start = estimate.value - part * (estimate.value - estimate.low)
         return Bar(noise, self.at(start), self._width(part * (estimate.high - estimate.low)))
+
+
+def doubts_of(half: float, variance: Variance, places: int) -> dict[str, str]:
+    """Return half an interval's width with the noises up to s, d and p, in two digits; nothing for one that is 0.
+
+    Shown as 0 it would say that there is no doubt. There is: it cannot be told apart from the next, which holds it.
+    """
+    places = max(places, min(1 - math.floor(math.log10(half)), MOST_PLACES)) if half > 0 else places
+    found = {noise: f"{half * part:.{places}f}" for noise, part in narrowed(variance).items()}
+    return {noise: "" if float(text) == 0 else f"{float(text):,.{places}f}" for noise, text in found.items()}
 
 
 def narrowed(variance: Variance) -> dict[str, float]:

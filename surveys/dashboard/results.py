@@ -9,7 +9,7 @@ from typing import Any
 from dpengine.estimates import Estimate, Variance
 from surveys.dashboard.facts import shown_epsilon
 from surveys.dashboard.measured import Measured, measured_of
-from surveys.dashboard.pictures import Axis, Bar, narrowed, percent
+from surveys.dashboard.pictures import Axis, Bar, doubts_of, percent
 from surveys.design import queries as design
 from surveys.design.queries import Odds
 from surveys.releases import queries as releases
@@ -62,9 +62,8 @@ class Row:
 
     @property
     def doubts(self) -> dict[str, str]:
-        """Return half the interval's width, in points, with the noises up to s, d and p."""
-        half = (self.estimate.high - self.estimate.low) / 2
-        return {noise: percent(half * part) for noise, part in narrowed(self.estimate.variance).items()}
+        """Return half the interval's width, in points, with the noises up to s, d and p; see `doubts_of`."""
+        return doubts_of(50 * (self.estimate.high - self.estimate.low), self.estimate.variance, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +277,7 @@ def _matrix(results: list[Result]) -> Block:
 
 def _estimate(choice: dict[str, Any], confidence: float) -> Estimate:
     low, high = choice["interval"]
-    return Estimate(choice["estimate"], low, high, Variance(**choice["variance"]), confidence)
+    return Estimate(choice["estimate"], low, high, Variance.read(choice["variance"]), confidence)
 
 
 def _row(choice: dict[str, Any], estimate: Estimate, axis: Axis, *, is_not_asked: bool) -> Row:

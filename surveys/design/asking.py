@@ -146,10 +146,11 @@ def check_choices(question: "Question") -> None:
         allowed = ", ".join(kinds.LEAST_CHOICES)
         raise ValueError(_("kind must be %(kinds)s, got %(kind)s") % {"kinds": allowed, "kind": question.kind})
     options = question.options
-    given = len(options) - question.may_decline - bool(question.asked_if)
-    least, most = kinds.LEAST_CHOICES[question.kind], kinds.MOST_CHOICES[question.kind]
+    added = question.may_decline + bool(question.asked_if)
+    given, least = len(options) - added, kinds.LEAST_CHOICES[question.kind]
+    most = min(kinds.MOST_CHOICES[question.kind], kinds.MOST_OPTIONS.get(question.protection, 2) - added)
     if not least <= given <= most:
-        found = {"least": least, "most": most, "given": given}
+        found = {"least": least, "most": f"{most:,}", "given": f"{given:,}"}
         raise ValueError(_("choices must be %(least)s to %(most)s, one a line, got %(given)s") % found)
     if len(set(options)) != len(options):
         raise ValueError(_("choices must differ from one another"))

@@ -77,8 +77,16 @@ def request_for(
 def _complete(sheet: Sheet, request: Request) -> tuple[Sheet, list[str]]:
     """Return the rows without blanks in any column that is used, and without weights of 0."""
     terms = read_covariates(request.covariates, sheet) if request.covariates else []
-    names = [request.outcome, *_columns(request.design, sheet), *(name for term in terms for name in term.columns)]
-    sheet, notes = sheet.complete(filter(None, [*names, request.by, request.weights]))
+    used = {
+        "--covariates": [name for term in terms for name in term.columns],
+        "--design": _columns(request.design, sheet),
+        "--by": [request.by],
+        "--weights": [request.weights],
+    }
+    for option, columns in used.items():
+        if request.outcome in columns:
+            raise ValueError(f"{option}: expected other columns than the outcome, got column {request.outcome!r}")
+    sheet, notes = sheet.complete(filter(None, [request.outcome, *(name for names in used.values() for name in names)]))
     if not request.weights:
         return sheet, notes
     weights = sheet.numbers(request.weights)

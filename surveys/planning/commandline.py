@@ -20,6 +20,7 @@ MEANT = {  # what goes with each goal; anything else would be passed over in sil
     GOALS[2]: ("at",),
     EPSILON: ("at", "confidence", "choices"),
 }
+WIDEST = 0.5  # of half an interval of shares
 LEFT_OUT = {"power": 0.80, "alpha": 0.05, "sides": 2, "ratio": 1, "confidence": 0.95, "choices": 2}
 
 
@@ -50,9 +51,9 @@ def planned(options: Options) -> Plan:
         raise ValueError(f"{given[0]} is of one design, got {len(specs)}")
     at = _share(options, "at")
     if given[0] == GOALS[1]:
-        wanted, confidence = _required(options, "half_width"), _required(options, "confidence")
+        wanted, confidence = _width(options, "half_width"), _required(options, "confidence")
         return plan_size.plan_half_width(specs[0], wanted, at, confidence, exact=options["exact"])
-    return plan_size.plan_standard_error(specs[0], _required(options, "standard_error"), at)
+    return plan_size.plan_standard_error(specs[0], _width(options, "standard_error"), at)
 
 
 def _meant(options: Options, goal: str) -> Options:
@@ -87,7 +88,7 @@ def _epsilon(options: Options, goal: str) -> Plan:
     if goal != GOALS[1] or options["design"]:
         raise ValueError("--n finds an epsilon: it goes with --half-width, and without --design")
     return plan_size.plan_epsilon(
-        _required(options, "half_width"),
+        _width(options, "half_width"),
         _whole(options, "n"),
         _share(options, "at"),
         _whole(options, "choices"),
@@ -100,6 +101,14 @@ def _share(options: Options, name: str, shown: str = "") -> float | None:
     if share is not None and not 0 <= share <= 1:
         raise ValueError(f"{shown or _spelt(name)} must be a share, from 0 to 1, got {options[name]}")
     return share
+
+
+def _width(options: Options, name: str) -> float:
+    """Return how far a share may be off: it lies between 0 and 1, so from a half on anything would do."""
+    width = _required(options, name)
+    if not 0 < width < WIDEST:
+        raise ValueError(f"{_spelt(name)} must be a share, above 0 and below {WIDEST}, got {options[name]}")
+    return width
 
 
 def _optional(options: Options, name: str, shown: str = "") -> float | None:

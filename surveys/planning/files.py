@@ -8,6 +8,7 @@ counted, and said.
 import csv
 import io
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TypeVar
 
 BLANKS = {"", "na", "n/a", "nan", "null", "."}
 SEPARATORS = ",;\t"
+STANDARD_INPUT = "-"
 WORDS = {"0": 0, "no": 0, "false": 0, "1": 1, "yes": 1, "true": 1}  # case does not matter
 
 Value = TypeVar("Value")
@@ -123,8 +125,9 @@ def is_blank(value: str) -> bool:
 
 
 def read_csv(path: str) -> Sheet:
-    """Return what a CSV file holds."""
-    name, text = Path(path).name, _text(path)
+    """Return what a CSV file holds; “-” is standard input."""
+    name = "standard input" if path == STANDARD_INPUT else Path(path).name
+    text = _text(path, name)
     head = text.lstrip("\r\n").split("\n", 1)[0]
     separator = max(SEPARATORS, key=_unquoted(head).count)
     rows = list(_rows(name, text, separator))
@@ -163,13 +166,13 @@ def _unquoted(line: str) -> str:
     return "".join(line.split('"')[::2])
 
 
-def _text(path: str) -> str:
+def _text(path: str, name: str) -> str:
     try:
-        data = Path(path).read_bytes()
+        data = sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes()
     except OSError as error:
         raise ValueError(f"cannot read {path}: {error.strerror}") from None
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{Path(path).name}, line {line}: expected UTF-8: save the file as UTF-8") from None
+        raise ValueError(f"{name}, line {line}: expected UTF-8: save the file as UTF-8") from None

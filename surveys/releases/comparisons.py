@@ -59,7 +59,7 @@ def changes(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[Change]:
 
 def estimate_of(choice: Mapping[str, Any]) -> Estimate:
     low, high = choice["interval"]
-    return Estimate(choice["estimate"], low, high, Variance(**choice["variance"]))
+    return Estimate(choice["estimate"], low, high, Variance.read(choice["variance"]))
 
 
 def among_asked(plan: Plan, asked: Asked, numbers: Mapping[str, Any], name: str) -> Sequence[Within] | None:

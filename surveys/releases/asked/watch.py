@@ -188,7 +188,7 @@ def _named(parameters: Mapping[str, Any]) -> tuple[str, int]:
     """Read an answer: a question's name and the place of the choice."""
     wanted = parameters.get("answer")
     name, _slash, place = wanted.partition("/") if isinstance(wanted, str) else ("", "", "")
-    if not (place.isascii() and place.isdecimal() and len(place) <= 3):
+    if not (place.isascii() and place.isdecimal() and len(place) <= 4):
         raise Refused("answer", _("expected a question's name and the place of an answer, as in team/2"))
     return name, int(place)
 

@@ -297,3 +297,15 @@ def test_counts_and_confidence_are_checked():
         THIRDS.mean([0, 0, 0], 0)
     with pytest.raises(ValueError, match="confidence must be between 0 and 1, got 1"):
         THIRDS.mean([1, 2, 3], 6, confidence=1)
+
+
+def test_people_who_cannot_be_told_apart_from_chance_are_not_said_to_be_alike():
+    """Reports that differ less than those of people who all answer the same: the plug-in of sampling is at its edge."""
+    channel = NumberChannel.for_epsilon(Decimal(1), Decimal(0), Decimal(10), 10)
+    counts = [0] * channel.table.reports
+    counts[len(counts) // 2] = 1000
+    split = channel.mean(counts, 1000).variance
+    assert (split.sampling, split.is_told_apart) == (0.0, False)
+    assert split.document() == {"sampling": None, "device": split.device, "publication": 0.0}
+    assert split.device > 0
+    assert type(split).read(split.document()) == split

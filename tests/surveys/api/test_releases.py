@@ -1,8 +1,10 @@
 import pytest
 
 from surveys.aggregation import services as sweeps
+from surveys.api.serializers import _plain
 from surveys.design import services as design
 from surveys.releases import services as releases
+from surveys.releases.models import Release
 from tests.surveys.releases.conftest import asked as asked
 from tests.surveys.releases.test_asking import SHARES, WATCH
 
@@ -63,3 +65,12 @@ def test_what_was_asked_for_is_listed_with_its_parameters_and_a_series_with_its_
     assert shares["tables"][0]["rows"][0]["unit"] == "percent"
     assert [step["step"] for step in watch["steps"]] == [1]
     assert "state" not in watch
+
+
+def test_a_variance_that_cannot_be_told_apart_is_null_even_if_it_was_drawn_as_0(client, published):
+    published()
+    numbers = Release.objects.get().numbers
+    numbers["questions"][0]["choices"][0]["variance"]["sampling"] = 0.0
+    found = _plain(numbers)["questions"][0]["choices"]
+    assert found[0]["variance"]["sampling"] is None
+    assert found[0]["variance"]["device"] == numbers["questions"][0]["choices"][0]["variance"]["device"]

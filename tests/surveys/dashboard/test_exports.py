@@ -12,7 +12,7 @@ from django.test import Client
 from pyarrow import parquet
 
 from surveys.dashboard.exports import LONGEST_VALUE_LABEL, NOTE, notes
-from surveys.dashboard.lines import COLUMNS
+from surveys.dashboard.lines import COLUMNS, _of_question, _of_row, _value
 from surveys.design.models import Plan
 from surveys.releases import queries as releases
 from tests.surveys.dashboard.small import answer, open_small, publish
@@ -158,16 +158,39 @@ def test_charges_are_numbers_in_spss(member: Client, published: Plan, tmp_path: 
 
 
 def test_a_value_that_is_a_word_stands_in_its_line() -> None:
-    from surveys.dashboard.lines import _of_row
-
     line = _of_row({"caption": "Most common"}, {"label": "1.", "value": "Some college", "unit": ""})
     assert line["label"] == "1.: Some college"
     assert line["estimate"] is None
     assert _of_row({"caption": "Mean"}, {"label": "Mean", "value": 3, "unit": ""})["label"] == "Mean"
 
 
-def test_a_mean_of_months_says_which_month_it_is() -> None:
-    from surveys.dashboard.lines import _mean
+def test_a_month_is_a_year_and_words_and_never_a_count_of_months() -> None:
+    """24273.87 is October 2022: 2022.82."""
+    ends = {"interval": [24270.0, 24279.0], "standard_error": 2.4, "variance": None}
+    found = {
+        "is_month": True,
+        "as_precise_as": None,
+        "unit": "",
+        "mean": {"estimate": 24273.87, **ends},
+        "quartiles": [{"part": 50, "estimate": 24273, **ends}],
+        "ranges": [{"least": 24264, "most": 24275, "estimate": 0.25, **ends}],
+    }
+    question = {"name": "since", "label": "Since", "protection": "publication"}
+    lines = {line["label"]: line for line in _of_question(question, found)}
+    assert list(lines) == ["January 2022 to December 2022", "50% are at most this: October 2022", "mean: October 2022"]
+    mean = lines["mean: October 2022"]
+    assert (mean["estimate"], mean["low"], mean["high"]) == pytest.approx((2022.8225, 2022.5, 2023.25))
+    assert (mean["standard_error"], mean["unit"]) == (pytest.approx(0.2), "year")
 
-    assert _mean({"estimate": 24273.9}, {"is_month": True}).endswith("October 2022")
-    assert _mean({"estimate": 6.7}, {}) == "mean"
+
+@pytest.mark.parametrize("sampling", [None, 0.0], ids=["as it is drawn now", "as it was drawn once"])
+@pytest.mark.parametrize(("device", "where"), [(4e-4, "variance_device"), (0.0, "variance_publication")])
+def test_a_variance_that_cannot_be_told_apart_is_empty_with_a_note(
+    sampling: float | None, device: float, where: str
+) -> None:
+    variance = {"sampling": sampling, "device": device, "publication": 1e-4}
+    part = {"estimate": -0.01, "interval": [-0.05, 0.03], "standard_error": 0.02, "variance": variance}
+    found = _value(part, 100)
+    assert (found["variance_sampling"], found["variance_publication"]) == (None, pytest.approx(1))
+    assert found["note"].endswith(f"both are in {where}")
+    assert _value({**part, "variance": {**variance, "sampling": 1e-4}}, 100)["note"] == ""

@@ -1,9 +1,14 @@
 """Numbers, months, several ticks and matrices: what the demo study of every kind publishes, as pages show it."""
 
-import pytest
+import re
 
+import pytest
+from django.template.loader import render_to_string
+
+from dpengine.estimates import Variance
 from surveys.dashboard.lines import lines_of
 from surveys.dashboard.measured import Measured, month
+from surveys.dashboard.pictures import doubts_of
 from surveys.dashboard.results import Result, blocks_of, results_of
 from surveys.releases import queries as releases
 from surveys.releases.models import Release, Step
@@ -79,3 +84,38 @@ def test_files_have_a_line_for_every_option_range_quartile_and_mean(made: Releas
         expected = len(part.get("choices", part.get("ranges", ()))) + len(part.get("quartiles", ())) + ("mean" in part)
         assert len(own) == expected > 0
         assert all(line.low <= line.estimate + 1e-9 and line.estimate <= line.high + 1e-9 for line in own)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("sampling", [None, 0.0, 1e-12], ids=["now", "drawn once", "next to nothing"])
+def test_a_part_that_cannot_be_told_apart_is_said_so_and_is_never_0(
+    made: Release | Step, sampling: float | None
+) -> None:
+    """The reports of a number differ no more than the device makes them: that is not a doubt of 0."""
+    number = next(part for part in made.numbers["questions"] if part.get("mean") and not part.get("is_month"))
+    number["mean"]["variance"]["sampling"] = sampling
+    (found,) = [each for each in results_of(made) if each.question["name"] == number["name"]]
+    assert isinstance(found, Measured)
+    assert found.doubts["s"] == ""
+    assert float(found.doubts["d"]) > 0
+    page = render_to_string("dashboard/measured.html", {"result": found, "plan": made.request.plan})
+    assert "cannot be told apart from the next" in page
+    assert "± 0" not in page
+
+
+def test_a_share_at_the_edge_has_no_part_of_its_own_for_sampling(made: Release | Step) -> None:
+    yes_no = next(part for part in made.numbers["questions"] if len(part.get("choices", ())) == 2)
+    for choice in yes_no["choices"]:
+        choice["variance"]["sampling"] = None
+    (found,) = [each for each in results_of(made) if each.question["name"] == yes_no["name"]]
+    assert isinstance(found, Result)
+    page = render_to_string(
+        "dashboard/result.html", {"result": found, "plan": made.request.plan, "made": made, "each": {}}
+    )
+    assert "cannot be told apart from the next" in page
+    assert "not told apart" in page
+    assert not re.search(r"± 0(\.0+)?\b(?!\.)", page)
+
+
+def test_a_narrow_interval_is_shown_in_two_digits() -> None:
+    assert doubts_of(0.034, Variance(1.0, 0.0, 3.0), 1) == {"s": "0.017", "d": "0.017", "p": "0.034"}
+    assert doubts_of(3.4, Variance(0.0, 1.0, 3.0), 1) == {"s": "", "d": "1.7", "p": "3.4"}

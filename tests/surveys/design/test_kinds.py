@@ -243,3 +243,15 @@ def test_a_plan_has_at_most_a_hundred_questions(count, sound):
     else:
         with pytest.raises(documents.Unsound, match="expected 1 to 100"):
             documents.verify(made)
+
+
+@pytest.mark.parametrize(
+    ("protection", "declines", "most"), [("device", 0, 1000), ("device", 1, 999), ("publication", 0, 256)]
+)
+def test_a_question_may_have_as_many_choices_as_the_channel_and_the_files_carry(protection, declines, most):
+    """Files number a question's choices 0 to 999, and what is sent as given is kept in a byte."""
+    fields = {"protection": protection, "may_decline": bool(declines)}
+    found = question("single", choices="\n".join(f"Place {at}" for at in range(most)), **fields)
+    assert len(found["choices"]) == most + declines
+    with pytest.raises(ValueError, match=f"choices must be 2 to {most:,}, one a line, got {most + 1:,}"):
+        question("single", choices="\n".join(f"Place {at}" for at in range(most + 1)), **fields)

@@ -1,8 +1,9 @@
 import json
 import os
+import re
 import subprocess
 import sys
-from io import StringIO
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -99,9 +100,11 @@ def test_plan_size_has_other_goals():
     words = ["plan-size", "--design", "coin", "--half-width", "3/100"]
     assert json.loads(run(*words, "--at", "0.10", "--json"))["n"] == 3586
     assert "worst" in run(*words, "--exact")
-    one = json.loads(run("plan-size", "--design", "direct", "--standard-error", "0.6", "--json"))
+    one = json.loads(run("plan-size", "--design", "direct", "--at", "0.3", "--standard-error", "0.49", "--json"))
     assert (one["n"], one["standard_error_at_n_minus_1"]) == (1, None)
-    assert "standard error at n minus 1  none" in run("plan-size", "--design", "direct", "--standard-error", "0.6")
+    assert "standard error at n minus 1  none" in run(
+        "plan-size", "--design", "direct", "--at", "0.3", "--standard-error", "0.49"
+    )
     epsilon = json.loads(
         run("plan-size", "--half-width", "0.03", "--at", "0.1", "--n", "2000", "--choices", "5", "--json")
     )
@@ -148,7 +151,7 @@ def test_python_may_call_it_with_numbers():
         (["--design", "coin", "--half-width", "0.1", "--n", "10"], "--n finds an epsilon"),
         (["--standard-error", "0.1", "--n", "10"], "--n finds an epsilon"),
         (["--half-width", "0.0001", "--n", "10"], "ask more people"),
-        (["--design", "coin", "--half-width", "0"], "must be above 0, got 0"),
+        (["--design", "coin", "--half-width", "0"], "above 0 and below 0.5, got 0"),
     ],
 )  # fmt: skip
 def test_a_plan_that_cannot_be_is_one_sentence(words, said):
@@ -189,3 +192,38 @@ def test_help_tells_what_yes_means_for_every_design():
     )
     for words in ("P(1 | yes)", "crosswise:p=1/4", "“same”", "unrelated:p=1/2,q=1/12", "list:treated=COL,items=4"):
         assert words in done.stdout
+
+
+def piped(monkeypatch, text, *words):
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
+    return run("analyse", "-", "--design", "coin", "--outcome", "y", *words)
+
+
+def test_a_minus_is_standard_input(monkeypatch):
+    assert json.loads(piped(monkeypatch, "y\n1\n0\n1\n", "--json"))["n"] == 3
+    with pytest.raises(CommandError, match="standard input is empty: expected a line of column names"):
+        piped(monkeypatch, "")
+
+
+@pytest.mark.parametrize(
+    "words", [("--covariates", "x,y^2"), ("--covariates", "C(y)"), ("--by", "y"), ("--weights", "y")], ids=" ".join
+)
+def test_an_outcome_that_explains_itself_is_refused_by_the_name_of_the_option(monkeypatch, words):
+    text = f"{words[0]}: expected other columns than the outcome, got column 'y'"
+    with pytest.raises(CommandError, match=re.escape(text)):
+        piped(monkeypatch, "y,x\n1,2\n0,1\n1,1\n0,2\n", *words)
+
+
+def test_an_outcome_that_is_a_part_of_its_design_is_refused(monkeypatch):
+    with pytest.raises(CommandError, match=re.escape("--design: expected other columns than the outcome")):
+        piped(monkeypatch, "y,x\n1,2\n0,1\n", "--design", "affine:c0=y/4,c1=1/2")
+
+
+@pytest.mark.parametrize("width", ["2", "0.5", "1/2", "0", "-0.1"])
+@pytest.mark.parametrize("goal", ["--half-width", "--standard-error"])
+def test_a_width_that_no_share_has_is_refused(goal, width):
+    with pytest.raises(CommandError, match=f"{goal} must be a share, above 0 and below 0.5, got {width}"):
+        run("plan-size", "--design", "coin", goal + "=" + width)
+    if goal == "--half-width":
+        with pytest.raises(CommandError, match="--half-width must be a share"):
+            run("plan-size", "--n", "100", goal + "=" + width)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dpengine.central.laplace import DiscreteLaplace
+from dpengine.estimates import Variance
 from dpengine.privacy import Neighbours
 from surveys.aggregation import derived
 from surveys.aggregation import queries as aggregation
@@ -50,7 +51,7 @@ def test_a_rule_publishes_every_kind_with_intervals_and_what_they_are_made_of():
         for choice in found[name]["choices"]:
             assert choice["interval"][0] <= choice["estimate"] <= choice["interval"][1]
             assert set(choice["variance"]) == {"sampling", "device", "publication"}
-            assert choice["standard_error"] ** 2 == pytest.approx(sum(choice["variance"].values()))
+            assert choice["standard_error"] ** 2 == pytest.approx(Variance.read(choice["variance"]).total)
     mean = found["slept"]["mean"]
     assert found["slept"]["unit"] == mean["unit"] == "hours"
     assert mean["interval"][0] <= mean["estimate"] <= mean["interval"][1]
@@ -233,3 +234,17 @@ def test_limits_of_a_spread_hold_for_shares_and_quartiles():
         assert sum(r["interval"][0] - 1e-9 <= truth <= r["interval"][1] + 1e-9 for r in same) >= 0.8 * len(found)
     middles = [one["quartiles"][1] for one in found]
     assert sum(q["interval"][0] <= median <= q["interval"][1] for q in middles) >= 0.8 * len(found)
+
+
+@pytest.mark.django_db
+def test_a_thousand_choices_are_asked_answered_and_published():
+    """From a browser's draw to an interval of every choice."""
+    choices = "\n".join(f"Place {at}" for at in range(1000))
+    where = {"name": "where", "kind": "single", "text": "Where?", "label": "Where", "choices": choices, "epsilon": "4"}
+    plan, _ = ensure_study({**SLEEP, "slug": "places", "layout": "screens"}, [where], NOW)
+    answer_as_browsers(plan, [{"where": at % 3 + 997} for at in range(60)], NOW.date())
+    sweeping.sweep_all(today=NOW.date())
+    made = services.publish_if_due(plan=plan, now=NOW)
+    (numbers,) = made.numbers["questions"]
+    assert len(numbers["choices"]) == 1000
+    assert all(low <= high for low, high in (each["interval"] for each in numbers["choices"]))

@@ -4,6 +4,9 @@ import { fill, find, language, word } from './page.js';
 
 const NONE = -1; // the box that says that nothing in the list is true
 
+/** More choices than these are a list to open: cards would be many screens of a phone. */
+const LONG = 50;
+
 /** Most letters that fit on a track: points × (longest word + 2). */
 const TRACK = 76;
 
@@ -11,6 +14,7 @@ const TRACK = 76;
 export function fieldsOf(question, answer) {
   if (question.kind === 'number') return [typedField(question, answer)];
   if (question.kind === 'month') return [monthField(question, answer)];
+  if (isLong(question)) return [listField(question, answer)];
   return groupsOf(question).map(({ choices, track }) => {
     const list = document.createElement('div');
     list.className = track ? 'likert' : 'choices';
@@ -65,6 +69,17 @@ function monthField(question, answer) {
   return field;
 }
 
+/** Tell whether a device shows its own list, in which people can look by typing. @param {Question} question */
+const isLong = ({ kind, choices }) => kind === 'single' && choices.length > LONG;
+
+/** @param {Question} question @param {Answer | undefined} answer */
+function listField({ name, choices }, answer) {
+  const field = fill('list', { name });
+  const list = /** @type {HTMLSelectElement} */ (find(field, 'select'));
+  choices.forEach((choice, at) => list.add(option(choice, at, at === answer)));
+  return field;
+}
+
 /** @param {string} text @param {number} value @param {boolean} chosen */
 const option = (text, value, chosen) => new Option(text, String(value), chosen, chosen);
 
@@ -74,6 +89,10 @@ export function readAnswer(fields, question) {
   if (question.kind === 'month') {
     const [month, year] = [...fields.querySelectorAll('select')].map(({ value }) => value);
     return month && year ? within(Number(year) * 12 + Number(month), question) : undefined;
+  }
+  if (isLong(question)) {
+    const { value } = /** @type {HTMLSelectElement} */ (find(fields, 'select'));
+    return value ? Number(value) : undefined;
   }
   const ticked = [...fields.querySelectorAll('input')].filter(({ checked }) => checked).map(({ value }) => Number(value));
   if (question.kind !== 'multiple') return ticked[0];

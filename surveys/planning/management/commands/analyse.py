@@ -29,7 +29,7 @@ class Command(BaseCommand):
         return parser
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", metavar="FILE.csv", help="UTF-8, with a line of column names")
+        parser.add_argument("file", metavar="FILE.csv", help="UTF-8, with a line of column names; - is standard input")
         parser.add_argument("--outcome", required=True, metavar="COL", help="the column of the reports")
         parser.add_argument("--design", required=True, metavar="SPEC", help="how it was asked: see below")
         parser.add_argument("--covariates", default="", metavar="A,B", help="columns, or arithmetic such as (age/10)^2")

@@ -1,23 +1,29 @@
-"""Break the code on purpose, and see that a test fails.
+"""Break the code on purpose, and see that an assertion of a test fails.
 
-Each fault is planted in a copy of the tree, and the tests named beside it are run there. A fault
-that no test finds is printed as MISSED, and the exit status says so.
+Each fault is planted in a copy of the tree, and the tests named beside it are run there. A fault is found if a test
+says that something is not as it should be; a test that could not be read, set up or run to its assertion has found
+nothing, for any slip of the pen breaks it. Faults that are not found are printed as MISSED, and the exit status says
+so. tests/test_planted_faults.py sees to it that every line to break is there, once.
 
-    python -m tests.bench.planted_faults
+    python -m tests.bench.planted_faults [WORDS]     all, or those with these words in their names
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from xml.etree import ElementTree
 
 HOUSE = Path(__file__).parent.parent.parent
-PYTEST = (sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
-NODE = ("node", "--test", "tests/browser/")
+PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--maxfail=20", "--junitxml=found.xml")
+NODE = ("node", "--test", "--test-reporter=tap", "tests/browser/")
 BROWSER = "surveys/intake/static/intake"
+# What an assertion says: assert, pytest.raises and pytest.fail, Node's assert. Whatever else was raised is an accident.
+ASSERTED = re.compile(r"AssertionError|assert |Failed: |ERR_ASSERTION")
 
 
 @dataclass(frozen=True)
@@ -71,28 +77,28 @@ FAULTS = (
         "surveys/releases/services.py",
         "if done := queries.drawn(request):\n        return done",
         "queries.drawn(request)",
-        (*PYTEST, "tests/surveys/releases"),
+        (*PYTEST, "tests/surveys/releases/test_publishing.py"),
     ),
     Fault(
         "a charge without a release",
         "surveys/releases/services.py",
         "@transaction.atomic\ndef publish(",
         "def publish(",
-        (*PYTEST, "tests/surveys/releases"),
+        (*PYTEST, "tests/surveys/releases/test_publishing.py"),
     ),
     Fault(
         "the cap off by a hair",
         "dpengine/accounting/filters.py",
         "_epsilon(cost) <= left",
         "_epsilon(cost) <= left + Fraction(1, 10**9)",
-        (*PYTEST, "tests/dpengine/accounting"),
+        (*PYTEST, "tests/dpengine/accounting/test_filters.py"),
     ),
     Fault(
         "parts that nobody moves between, where people can",
         "dpengine/accounting/filters.py",
         "return 1 if self.fixed_parts or self.neighbours == Neighbours.ADD_REMOVE else 2",
         "return 1",
-        (*PYTEST, "tests/dpengine/accounting"),
+        (*PYTEST, "tests/dpengine/accounting/test_filters.py"),
     ),
     Fault(
         "a threshold without its noise",
@@ -113,7 +119,7 @@ FAULTS = (
         "surveys/aggregation/services.py",
         'seal(answers, about=columns.about(plan.digest, number)) if given else b""',
         'answers if given else b""',
-        (*PYTEST, "tests/surveys/aggregation"),
+        (*PYTEST, "tests/surveys/aggregation/test_given.py"),
     ),
     Fault(
         "a row whose hash leaves out why",
@@ -134,14 +140,14 @@ FAULTS = (
         "surveys/aggregation/services.py",
         "if len(reports) < least_batch(plan):",
         "if not reports:",
-        (*PYTEST, "tests/surveys/aggregation"),
+        (*PYTEST, "tests/surveys/aggregation/test_sweeps.py"),
     ),
     Fault(
         "rounding away from privacy",
         "dpengine/local/subset.py",
         "keep = int(WORD * (size * loss) / (size * loss + choices - size))",
         "keep = 1 + int(WORD * (size * loss) / (size * loss + choices - size))",
-        (*PYTEST, "tests/dpengine/local"),
+        (*PYTEST, "tests/dpengine/local/test_subset.py"),
     ),
     Fault(
         "one of many rounded away from privacy",
@@ -197,42 +203,42 @@ FAULTS = (
         "surveys/releases/services.py",
         'if new < (1 if series else rule["smallest_batch"]) or not',
         "if not",
-        (*PYTEST, "tests/surveys/releases"),
+        (*PYTEST, "tests/surveys/releases/test_publishing.py"),
     ),
     Fault(
         "batches keep the order of arrival",
         "surveys/aggregation/services.py",
         "tally.batches, shuffled(reports))",
         "tally.batches, reports)",
-        (*PYTEST, "tests/surveys/aggregation"),
+        (*PYTEST, "tests/surveys/aggregation/test_sweeps.py"),
     ),
     Fault(
         "a double key passes",
         "surveys/intake/reports.py",
         "    _refuse_double_keys(body)\n    try",
         "    try",
-        (*PYTEST, "tests/surveys/intake"),
+        (*PYTEST, "tests/surveys/intake/test_reports.py"),
     ),
     Fault(
         "an error repeats the value",
         "surveys/intake/reports.py",
         "got {_kind(value)}",
         "got {value}",
-        (*PYTEST, "tests/surveys/intake"),
+        (*PYTEST, "tests/surveys/intake/test_reports.py"),
     ),
     Fault(
         "the server lets a smaller declared loss pass",
         "surveys/design/verifying.py",
         '(declared := fraction(question["loss"])) < channel.loss',
-        '(declared := _fraction(question["loss"])) < 1',
-        (*PYTEST, "tests/surveys/design"),
+        '(declared := fraction(question["loss"])) < 1',
+        (*PYTEST, "tests/surveys/design/test_plans.py"),
     ),
     Fault(
         "sent as given, “Not asked” tells a hidden answer",
         "surveys/design/asking.py",
         "if asked is not None and question.protection == PUBLICATION and asked.protection == DEVICE:",
         "if False:",
-        (*PYTEST, "tests/surveys/design"),
+        (*PYTEST, "tests/surveys/design/test_kinds.py", "tests/surveys/design/test_losses.py"),
     ),
     Fault(
         "a device that wakes late sends at once",
@@ -253,46 +259,85 @@ FAULTS = (
         "surveys/aggregation/tallies.py",
         "return self.channel.sensitivity_squared(self.neighbours)",
         "return self.sensitivity",
-        (*PYTEST, "tests/surveys/aggregation", "tests/surveys/releases"),
+        (*PYTEST, "tests/surveys/aggregation/test_tallies.py"),
     ),
     Fault(
         "a reader asks for more",
         "surveys/people/queries.py",
         "return membership is not None and right in RIGHTS[Role(membership.role)]",
         "return membership is not None",
-        (*PYTEST, "tests/surveys/people"),
+        (*PYTEST, "tests/surveys/people/test_roles.py"),
     ),
     Fault(
         "a second factor that was not shown",
         "surveys/people/middleware.py",
         "(has_shown(request, user) and has_factor(user))",
         "has_factor(user)",
-        (*PYTEST, "tests/surveys/people"),
+        (*PYTEST, "tests/surveys/people/test_second_factor.py"),
+    ),
+    Fault(
+        "a plus that a spreadsheet takes for a formula",
+        "surveys/spreadsheets.py",
+        'FORMULA = ("=", "+", "-", "@",',
+        'FORMULA = ("=", "-", "@",',
+        (*PYTEST, "tests/surveys/test_spreadsheets.py"),
+    ),
+    Fault(
+        "plain answers of shares below 0",
+        "dpengine/estimates.py",
+        "shares = simplex([estimate.value for estimate in estimates])",
+        "shares = [estimate.value for estimate in estimates]",
+        (*PYTEST, "tests/dpengine/test_estimates.py"),
+    ),
+    Fault(
+        "a module changed, and its bundle not",
+        f"{BROWSER}/words.js",
+        "while (word >= limit) word = words();",
+        "while (word > limit) word = words();",
+        (*PYTEST, "tests/surveys/intake/test_bundles.py"),
     ),
 )
 
 
-def main() -> int:
-    missed = [fault.name for fault in FAULTS if not found(fault)]
-    print(f"{len(FAULTS) - len(missed)} of {len(FAULTS)} planted faults found")
+def main(words: list[str]) -> int:
+    asked = [fault for fault in FAULTS if all(word in fault.name for word in words)]
+    missed = [fault.name for fault in asked if not found(fault)]
+    print(f"{len(asked) - len(missed)} of {len(asked)} planted faults found")
     return 1 if missed else 0
 
 
+def planted(fault: Fault) -> str:
+    """Return the text of the file with the fault in it."""
+    text = (HOUSE / fault.file).read_text()
+    if text.count(fault.old) != 1:
+        raise ValueError(f"{fault.name}: expected the line to break once in {fault.file}, got {text.count(fault.old)}")
+    return text.replace(fault.old, fault.new)
+
+
 def found(fault: Fault) -> bool:
-    """Plant one fault in a copy of the tree; tell whether its tests notice."""
+    """Plant one fault in a copy of the tree; tell whether a test asserts that something is wrong."""
     with tempfile.TemporaryDirectory(prefix="candor-fault-") as folder:
         copy = Path(folder) / "house"
         shutil.copytree(HOUSE, copy, ignore=shutil.ignore_patterns(".venv", ".git", "node_modules", "var", "*.pyc"))
-        file = copy / fault.file
-        text = file.read_text()
-        assert text.count(fault.old) == 1, f"{fault.name}: the line to break is not in {fault.file} just once"
-        file.write_text(text.replace(fault.old, fault.new))
+        (copy / "node_modules").symlink_to(HOUSE / "node_modules")
+        (copy / fault.file).write_text(planted(fault))
         environment = {**os.environ, "CANDOR_DATA": f"{folder}/data"}
         done = subprocess.run(fault.command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
-    noticed = done.returncode == 1  # 1: a test failed; anything else is an accident
-    print(f"{'found ' if noticed else 'MISSED'}  {fault.name}", flush=True)
-    return noticed
+        failed = failures(copy / "found.xml", done.stdout)
+    asserted = [said for said in failed if ASSERTED.match(said)]
+    print(f"{'found ' if asserted else 'MISSED'}  {fault.name}", flush=True)
+    if not asserted:
+        print(f"        {failed[:1] or done.stdout[-300:]}", flush=True)
+    return bool(asserted)
+
+
+def failures(report: Path, printed: str) -> list[str]:
+    """Return what failing tests said: pytest keeps what broke before or after a test apart, as errors."""
+    if not report.exists():  # Node's
+        return re.findall(r"^ +code: '(\w+)'$", printed, re.MULTILINE)
+    tests = ElementTree.parse(report).iter("failure")  # noqa: S314 (pytest wrote it)
+    return [test.get("message", "") for test in tests]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

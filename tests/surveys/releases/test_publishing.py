@@ -51,14 +51,15 @@ def test_asking_the_same_again_is_the_same_request(closed, now):
     assert services.request_by_rule(plan=closed, now=now) == services.request_by_rule(plan=closed, now=now)
 
 
-def test_noise_is_not_drawn_again_on_a_retry(closed, now, monkeypatch):
+def test_nothing_is_charged_or_drawn_again_on_a_retry(closed, now, monkeypatch):
     request = services.request_by_rule(plan=closed, now=now)
     services.publish(request_id=request.pk, now=now)
 
-    def draw_again(*args, **kwargs):
-        raise AssertionError("a second draw")
+    def once_more(*args, **kwargs):
+        raise AssertionError("a second charge, or a second draw")
 
-    monkeypatch.setattr(DiscreteLaplace, "release", draw_again)
+    monkeypatch.setattr(services.charges, "charge", once_more)
+    monkeypatch.setattr(DiscreteLaplace, "release", once_more)
     services.publish(request_id=request.pk, now=now)
 
 

@@ -151,7 +151,7 @@ def _takes_questions(publication: Publication) -> bool:
 def _places(publication: Publication) -> list[dict[str, Any]]:
     """Return the questions whose choices a reader names by their places, with these choices in the Plan's order."""
     names = publication.asked.questions
-    return [question for question in publication.request.plan.content["questions"] if question["name"] in names]
+    return [question for question in publication.request.plan.spoken["questions"] if question["name"] in names]
 
 
 def _line(publication: Publication) -> tuple[Statement, Line]:

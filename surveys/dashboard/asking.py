@@ -113,6 +113,7 @@ def ask_kind(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     if found is None or form_class is None:
         raise Http404("nothing in this study can be asked so")
     form = in_our_words(form_class(request.POST) if request.method == "POST" else form_class())
+    in_the_readers_language(form, plan)
     context: dict[str, Any] = {
         "kind": Kind(kind, str(found.title), str(found.sentence), is_possible=True),
         "form": form,
@@ -129,6 +130,17 @@ def ask_kind(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
         except services.CannotAsk as refusal:
             context["reason"] = str(refusal)
     return render(request, "dashboard/ask_kind.html", context)
+
+
+def in_the_readers_language(form: forms.Form, plan: Plan) -> None:
+    """Offer questions and answers as the reader's language calls them, where the Plan says how."""
+    said: dict[str, str] = {}
+    for question, spoken in zip(plan.content["questions"], plan.spoken["questions"], strict=True):
+        said |= dict(zip(question["choices"], spoken["choices"], strict=True)) | {question["label"]: spoken["label"]}
+    for field in form.fields.values():
+        if isinstance(field, forms.ChoiceField):
+            offered: Any = field.choices
+            field.choices = [(value, said.get(str(label), label)) for value, label in offered]
 
 
 def in_our_words(form: forms.Form) -> forms.Form:
@@ -148,7 +160,7 @@ def preview_of(plan: Plan, kind: str, form: forms.Form, request: HttpRequest) ->
     people_counted = releases.people_counted(plan)
     return Preview(
         asked=asked,
-        title=releases.reason(plan, asked),
+        title=releases.heading(plan, asked),
         bill=bill_of(plan, asked, who=request.user.get_username(), now=_now()),
         crowd=crowd_of(plan, asked, people_counted),
         people=people_counted,
@@ -193,7 +205,7 @@ def asked(request: HttpRequest, slug: str, digest: str) -> HttpResponse:
     context = {
         "study": study,
         "asked_for": found,
-        "title": releases.reason(found.plan, releases.asked_of(found)),
+        "title": releases.heading(found.plan, releases.asked_of(found)),
         "may_ask": people.may(request.user, Right.ASK, study),
         "is_late": (is_late := _now() - found.confirmed_at > LATE),
     }

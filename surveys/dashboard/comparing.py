@@ -135,7 +135,7 @@ def groups_of(publication: Publication, one: int, other: int) -> Groups | None:
     release = publication.release
     if release is None:
         return None
-    content = publication.request.plan.content
+    content = publication.request.plan.spoken
     asked = publication.asked
     left, right = (next(q for q in content["questions"] if q["name"] == name) for name in asked.questions)
     names: list[str] = list(right["choices"])
@@ -173,17 +173,18 @@ def newest_of_waves(plan: Plan) -> dict[int, Release | Step]:
 def changes_between(plan: Plan, later: Release | Step, earlier: Release | Step) -> list[Found]:
     """Return, for every question of both waves, how its shares differ: the later less the earlier."""
     parts = {part["name"]: part for part in earlier.numbers.get("questions", ())}
-    named = {question["name"]: question for question in later.request.plan.content["questions"]}
+    named = {question["name"]: question for question in later.request.plan.spoken["questions"]}
     found = []
     for part in later.numbers.get("questions", ()):
         if part["name"] not in parts or "choices" not in part or "choices" not in parts[part["name"]]:
             continue
         changes = comparisons.changes(part, parts[part["name"]])
+        question = named[part["name"]]
+        said = dict(zip((choice["choice"] for choice in part["choices"]), question["choices"], strict=True))
         raw = [
-            Raw(each.choice, _limits(each.one), _limits(each.other), each.value, each.low, each.high)
+            Raw(said[each.choice], _limits(each.one), _limits(each.other), each.value, each.low, each.high)
             for each in changes
         ]
-        question = named[part["name"]]
         if question["kind"] == "yes_no" and len(raw) == 2:
             raw = raw[1:]  # No mirrors Yes
         if raw:

@@ -121,7 +121,7 @@ def courses_of(plan: Plan, published: Sequence[Release | Step]) -> list[Asked]:
     """Return how every question of a study went, oldest release first."""
     made = sorted(published, key=lambda each: each.published_at)
     found = []
-    for number, question in enumerate(plan.content["questions"], start=1):
+    for number, question in enumerate(plan.spoken["questions"], start=1):
         told = [(each, part) for each in made if (part := _of(each, question["name"])) is not None]
         tracks = list(_tracks(question, told))
         if tracks:

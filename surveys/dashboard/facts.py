@@ -63,11 +63,11 @@ class Facts:
 
     @property
     def device(self) -> list[dict[str, Any]]:
-        return [question for question in self.content["questions"] if question["protection"] == "device"]
+        return [question for question in self.plan.spoken["questions"] if question["protection"] == "device"]
 
     @property
     def given(self) -> list[dict[str, Any]]:
-        return [question for question in self.content["questions"] if question["protection"] != "device"]
+        return [question for question in self.plan.spoken["questions"] if question["protection"] != "device"]
 
     @property
     def kinds_of_channel(self) -> set[str]:

@@ -60,7 +60,7 @@ def methods_of(facts: Facts) -> Methods:
 
 def _sentence(facts: Facts) -> str:
     text = {
-        "organisation": facts.content["organisation"],
+        "organisation": facts.plan.spoken["organisation"],
         "n": _number(facts.n),
         "total": facts.total,
         "charged": facts.charged,
@@ -121,8 +121,8 @@ def _titled(title: str, text: str) -> str:
 def _when(facts: Facts) -> str:
     plan = facts.plan
     text = {
-        "title": facts.content["title"],
-        "organisation": facts.content["organisation"],
+        "title": facts.plan.spoken["title"],
+        "organisation": facts.plan.spoken["organisation"],
         "wave": plan.wave,
         "n": _number(facts.n),
         "first": _day(plan.opened_on),

@@ -166,7 +166,7 @@ def results_of(release: Release | Step) -> list[Shown]:
 
 
 def _results(release: Release | Step) -> Iterator[Shown]:
-    numbers, content = release.numbers, release.request.plan.content
+    numbers, content = release.numbers, release.request.plan.spoken
     by_name = {found["name"]: found for found in numbers["questions"]}
     for number, question in enumerate(content["questions"], start=1):
         if (found := by_name.get(question["name"])) is None:
@@ -197,7 +197,10 @@ def _result(
         contrast=each * min((float(each.own - each.other) for each in odds), default=1.0),
         n=numbers["n"],
         axis=axis,
-        rows=[_row(found["choices"][at], estimates[at], axis, is_not_asked=at == last) for at in order],
+        rows=[
+            _row(question["choices"][at], found["choices"][at], estimates[at], axis, is_not_asked=at == last)
+            for at in order
+        ],
         as_precise_as=found["as_precise_as"],
         mechanism=mechanism,
         among_asked=_among_asked(question, order, release) if question.get("skipped") else [],
@@ -280,9 +283,9 @@ def _estimate(choice: dict[str, Any], confidence: float) -> Estimate:
     return Estimate(choice["estimate"], low, high, Variance.read(choice["variance"]), confidence)
 
 
-def _row(choice: dict[str, Any], estimate: Estimate, axis: Axis, *, is_not_asked: bool) -> Row:
+def _row(said: str, choice: dict[str, Any], estimate: Estimate, axis: Axis, *, is_not_asked: bool) -> Row:
     return Row(
-        choice=choice["choice"],
+        choice=said,
         estimate=estimate,
         bars=axis.bars(estimate),
         centre=axis.at(estimate.value),

@@ -157,7 +157,7 @@ def _show(request: HttpRequest, study: Study, *, shared: bool) -> HttpResponse:
         "skewable": [each for each in results if not each.is_measured],
         "numbers_asked": [
             question
-            for question in plan.content["questions"]
+            for question in plan.spoken["questions"]
             if question["kind"] == "number" and question["protection"] != "device"
         ],
         "many": MANY,

@@ -101,6 +101,23 @@ def _rarer(study: "Study", questions: list["Question"]) -> dict[str, Any]:
     return found | ({"translations": translations} if translations else {})
 
 
+def spoken(content: dict[str, Any], language: str) -> dict[str, Any]:
+    """Return what a Plan says in one of its languages; as it stands, if it is not one of them."""
+    texts = content.get("translations", {}).get(language)
+    if texts is None:
+        return content
+    said = texts.get("questions", {})
+    questions = [_spoken(question, said.get(question["name"], {})) for question in content["questions"]]
+    return {**content, **texts, "questions": questions}
+
+
+def _spoken(question: dict[str, Any], texts: dict[str, Any]) -> dict[str, Any]:
+    """Return a question with other texts; those of a matrix and a picture stand inside of what they are about."""
+    parts = [name for name in ("group", "picture") if name in texts]
+    inside: dict[str, Any] = {name: {**question[name], "text": texts[name]} for name in parts}
+    return {**question, **texts, **inside}
+
+
 def _translated(content: dict[str, Any], questions: list["Question"], language: str) -> dict[str, Any]:
     found = {part: content[part] for part in ("title", "organisation", "purpose") if content.get(part)}
     texts = content.get("questions", {})

@@ -14,7 +14,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.urls import reverse
-from django.utils.translation import gettext_lazy
+from django.utils.translation import get_language, gettext_lazy
 
 from dpengine.privacy import LARGEST_EPSILON
 from surveys.design import documents, terms
@@ -415,6 +415,12 @@ class Plan(models.Model):
     def __str__(self) -> str:
         return f"{self.study}, wave {self.wave}"
 
+    def get_absolute_url(self) -> str:
+        """Return where it is answered, in the reader's language if it speaks it."""
+        language = get_language() or ""
+        spoken = [language] if language in self.content.get("translations", {}) else []
+        return reverse("form", args=[self.study.slug, *spoken])
+
     @cached_property
     def content(self) -> dict[str, Any]:
         return documents.read(self.document)
@@ -426,3 +432,8 @@ class Plan(models.Model):
     def takes_answers(self, today: datetime.date) -> bool:
         """Tell whether it is open and its last day has not passed, even if no worker has closed it yet."""
         return self.is_open and (self.closes_on is None or today <= self.closes_on)
+
+    @property
+    def spoken(self) -> dict[str, Any]:
+        """Return its content in the reader's language, for pages. What is hashed, stored or served stays `content`."""
+        return documents.spoken(self.content, get_language() or "")

@@ -83,20 +83,20 @@ BY_KIND: dict[str, Any] = {
 TAKEN = {"select_one", "select_multiple", "integer", "int", "range", "date", "note", "begin group", "end group"}
 
 
-def reason_for(both: str) -> str:
-    """Return why a type cannot be taken, or nothing if it can. `both`: its words, in small letters."""
-    words = both.split()
+def reason_for(whole: str) -> str:
+    """Return why a type cannot be taken, or nothing if it can."""
+    words = whole.lower().replace("_", " ").split()
     if "_".join(words) in TAKEN or "_".join(words[:2]) in ("select_one", "select_multiple"):
         return ""
     for kind in ("_".join(words[:count]) for count in (4, 3, 2, 1)):  # the longest name that is known
         if kind in BY_KIND:
             return str(BY_KIND[kind])
-    return _unknown(words)
+    return _unknown(words, whole)
 
 
-def _unknown(words: list[str]) -> str:
+def _unknown(words: list[str], whole: str) -> str:
     """Say that nobody knows this type, and which one may have been meant."""
-    said = {"type": " ".join(words)[:40]}
+    said = {"type": whole[:40]}
     known = {kind.replace("_", " "): kind for kind in sorted(TAKEN | BY_KIND.keys())}
     for count in (2, 1, 3):
         rest = " ".join(words[count:])

@@ -195,7 +195,7 @@ def _read_row(reading: Reading, number: int, row: Row) -> None:
     if select := SELECT.fullmatch(whole):
         kind = "select_one" if select["how"].lower() in ("one", "1") else "select_multiple"
         rest = select["list"]
-    elif reason := refusals.reason_for(both):
+    elif reason := refusals.reason_for(whole):
         _drop_notes(reading)
         if both.startswith("begin"):  # a group by what it wants to be: what stands in it depends on it
             reading.groups.append({"row": number, "kind": "", "name": "", "texts": {}, "relevant": "", "refused": True})

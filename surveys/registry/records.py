@@ -54,6 +54,7 @@ class Asked:
 
     number: int
     question: dict[str, Any]
+    said: dict[str, Any]  # the same in the reader's language
     odds: list[Odds]
     loss: Fraction | None
 
@@ -73,7 +74,7 @@ class Asked:
     @property
     def choices(self) -> list[str]:
         """Return the choices in the order in which people see them; none of a number."""
-        return [self.question["choices"][index] for index in design.shown_order(self.question)]
+        return [self.said["choices"][index] for index in design.shown_order(self.question)]
 
     @property
     def shown(self) -> Odds | None:
@@ -348,10 +349,12 @@ class Record:
 
 def questions_of(plan: Plan) -> list[Asked]:
     return [
-        Asked(number, question, [], None)
+        Asked(number, question, said, [], None)
         if question["protection"] == documents.PUBLICATION
-        else Asked(number, question, design.odds_of(question), documents.loss_of_question(question))
-        for number, question in enumerate(plan.content["questions"], start=1)
+        else Asked(number, question, said, design.odds_of(question), documents.loss_of_question(question))
+        for number, (question, said) in enumerate(
+            zip(plan.content["questions"], plan.spoken["questions"], strict=True), start=1
+        )
     ]
 
 

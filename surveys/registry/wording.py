@@ -198,7 +198,7 @@ def changed(asked: Asked) -> str:
 
 def _choices(asked: Asked) -> str:
     """A question's choices, or the bounds of a number, and whom it is asked."""
-    question = asked.question
+    question = asked.said
     said = " · ".join(asked.choices)
     if "least" in question:
         said = _("%(least)s to %(most)s %(unit)s") % {**_bounds(question), "unit": question["unit"]}

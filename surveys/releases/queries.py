@@ -65,7 +65,7 @@ class Publication:
 
     @property
     def title(self) -> str:
-        return reason(self.request.plan, self.asked)
+        return heading(self.request.plan, self.asked)
 
 
 def publications_of(study: Study) -> list[Publication]:
@@ -147,7 +147,7 @@ def unanswered_of(study: Study) -> list[Request]:
 
 
 def title_of(request: Request) -> str:
-    return reason(request.plan, asked_of(request))
+    return heading(request.plan, asked_of(request))
 
 
 def request_named(study: Study, digest: str) -> Request | None:
@@ -303,8 +303,17 @@ def part_of(plan: Plan) -> str:
 
 
 def reason(plan: Plan, asked: Asked) -> str:
-    """Return what a release is, for headings; for the ledger, in English."""
-    labels = {question["name"]: question["label"] for question in plan.content["questions"]}
+    """Return what a release is, in the Plan's own words: for the ledger, in English."""
+    return _heading(plan, plan.content, asked)
+
+
+def heading(plan: Plan, asked: Asked) -> str:
+    """Return what a release is, in the reader's language."""
+    return _heading(plan, plan.spoken, asked)
+
+
+def _heading(plan: Plan, content: dict[str, Any], asked: Asked) -> str:
+    labels = {question["name"]: question["label"] for question in content["questions"]}
     parts: dict[str, Any] = {"wave": plan.wave, "title": asked.title}
     if isinstance(asked, Shares | Continual) and len(asked.names) > 2:
         count = parts["count"] = len(asked.names)

@@ -2,9 +2,9 @@
 
 python -m tests.bench.xlsform FOLDER     a folder of .xls and .xlsx files, such as a release of pyxform carries
 
-Of each form: how many of its questions can be asked here, and why not the others. A form is taken whole or not at all;
-to see more, each is also read without the rows that were refused, written out, and read again: what comes back must be
-what went out. Needs a database of its own in memory; makes and destroys it.
+Of each form: how many of its questions can be asked here, and why not the others. What is offered of a form that is
+refused is written out and read again: what comes back must be what went out. Needs a database of its own in memory;
+makes and destroys it.
 """
 
 import os
@@ -13,8 +13,6 @@ from collections import Counter
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
-from typing import Any
-from unittest import mock
 
 import django
 
@@ -40,24 +38,6 @@ def asked(rows: list[dict[str, str]]) -> int:
     return sum(not kind.startswith(STRUCTURE) and kind not in silent for kind in kinds)
 
 
-def without_refused(sheets: dict[str, Any]) -> xlsform.Found:
-    """Read a form again and again without the rows that were refused, until the rest is taken."""
-    rows = sheets["survey"]
-    for _ in range(len(rows)):
-        with mock.patch.object(xlsform, "rows_of", return_value={**sheets, "survey": rows}):
-            found = xlsform.read(BytesIO())
-        refused = {number for number in map(row_of, found.problems) if number is not None}
-        if not refused:
-            return found
-        rows = [{} if number in refused else row for number, row in enumerate(rows, start=2)]
-    return found
-
-
-def row_of(remark: xlsform.Remark) -> int | None:
-    words = remark.where.replace(",", " ").split()
-    return int(words[words.index("row") + 1]) if "row" in words else None
-
-
 def comes_back(found: xlsform.Found) -> bool:
     """Tell whether what is written out reads as what was written."""
     first = design.new_draft(texts=TEXTS, questions=found.questions)
@@ -77,7 +57,7 @@ def lines(folder: Path) -> Iterator[tuple[str, str, int, int, str, str]]:
         except workbooks.Unreadable as refusal:
             yield path.name, "unreadable", 0, 0, "", refusal.remarks[0].text
             continue
-        rest = without_refused(sheets)
+        rest = whole.rest or whole
         back = ("yes" if comes_back(rest) else "NO") if rest.questions else ""
         reasons = Counter(remark.text for remark in whole.problems)
         said = "; ".join(f"{count} × {text[:60]}" for text, count in reasons.most_common(2))

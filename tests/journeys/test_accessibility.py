@@ -52,3 +52,22 @@ def test_the_form_from_its_welcome_to_its_receipt(chromium, site, scheme):
     found += complaints(guest.page)
     guest.context.close()
     assert found == []
+
+
+def test_the_head_stands_on_one_line_and_in_forced_colours_only_the_current_page_is_marked(chromium, site):
+    context = chromium.new_context(base_url=site.base, forced_colors="active")
+    page = context.new_page()
+    page.goto("/accounts/login/?next=/studies/")
+    page.fill("#id_login", "researcher")
+    page.fill("#id_password", "demo-researcher")
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.get_by_role("heading", name="Studies", level=1).wait_for()
+    links = page.locator("header .nav a, header .nav button")
+    assert len(set(links.evaluate_all("all => all.map((each) => each.getBoundingClientRect().top)"))) == 1
+    page.mouse.move(0, 400)
+    lines = dict(
+        links.evaluate_all("all => all.map((each) => [each.innerText, getComputedStyle(each).borderBottomColor])")
+    )
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert {name for name, colour in lines.items() if colour != ground} == {"Studies"}
+    context.close()

@@ -11,13 +11,14 @@ from django.test import Client
 
 from surveys.dashboard.pictures import percent
 from surveys.dashboard.results import results_of
+from surveys.demo import services as demo
 from surveys.design import services as design
 from surveys.design.models import Plan, Study
 from surveys.people import services as people
 from surveys.people.apps import ADMINS
 from surveys.people.models import User
 from surveys.releases import queries as releases
-from tests.surveys.dashboard.small import NOW, STUDY, answer, close, open_small, publish
+from tests.surveys.dashboard.small import NOW, QUESTIONS, STUDY, answer, close, open_small, publish
 
 pytestmark = pytest.mark.django_db
 
@@ -228,3 +229,37 @@ def test_signing_in_and_out(client: Client, researcher: object, db: None) -> Non
     right = client.post("/accounts/login/", {"login": "member", "password": "a long enough password"})
     assert right.headers["Location"] == "/studies/"
     assert client.post("/accounts/logout/").headers["Location"] == "/"
+
+
+IN_CHINESE = {
+    "title": "一项小研究",
+    "organisation": "奥德摩尔大学",
+    "purpose": "试一试页面。",
+    "questions": {"moon": {"text": "您去过月球吗", "label": "月球"}, "agree": {"text": "我喜欢奶酪", "label": "奶酪"}},
+}
+CHINESE_READER = {"accept-language": "zh-CN,zh;q=0.9"}
+
+
+def test_a_study_is_said_in_the_readers_language_and_served_to_programs_as_it_was_hashed(client):
+    study = {**STUDY, "results": "public"}
+    plan, _ = demo.ensure_study(study, QUESTIONS, NOW, translations={"zh-hans": IN_CHINESE})
+    answer(plan)
+    publish(plan)
+    for path in ("/", "/registry/", "/registry/small/", "/results/small/", "/results/small/methods/"):
+        page = client.get(path, headers=CHINESE_READER)
+        assert "一项小研究" in page.content.decode(), path
+        assert "A small study" in client.get(path, headers={"accept-language": "en"}).content.decode(), path
+    home, registry, results = (
+        client.get(path, headers=CHINESE_READER).content.decode()
+        for path in ("/", "/registry/small/", "/results/small/")
+    )
+    assert f'href="/s/small/zh-hans/#{plan.digest}"' in home
+    assert f'href="/s/small/#{plan.digest}"' in client.get("/", headers={"accept-language": "en"}).content.decode()
+    assert "您去过月球吗" in registry
+    assert "“是”" in registry
+    assert "“Yes”" not in registry
+    assert "我喜欢奶酪" in results
+    assert "非常同意" in results
+    assert ">Strongly agree<" not in results
+    for path in ("/registry/small.json", "/api/v1/studies/small/plan"):
+        assert client.get(path, headers=CHINESE_READER).json() == client.get(path).json()

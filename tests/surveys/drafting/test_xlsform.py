@@ -167,7 +167,7 @@ TYPOS = [
 def test_a_type_that_nobody_knows_is_named_and_never_becomes_another(typed, meant):
     found = problems((typed, "q", "Did you?", "", ". >= 0 and . <= 9"))
     assert found[0] == (
-        "sheet “survey”, row 2, column “type”", f"There is no type “{typed.replace('_', ' ')}”. Did you mean “{meant}”?"
+        "sheet “survey”, row 2, column “type”", f"There is no type “{typed}”. Did you mean “{meant}”?"
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from surveys.people.queries import public_name
 from surveys.releases.queries import Publication, asked_of
 
 
@@ -14,7 +15,7 @@ class PublicationSerializer(serializers.Serializer[Publication]):
             "number": instance.number,
             "kind": request.kind,
             "title": instance.title,
-            "asked_by": request.who,
+            "asked_by": request.who if instance.is_by_rule else public_name(request.who),
             "parameters": asked_of(request).document(),
             "plan": request.plan.digest,
             "wave": request.plan.wave,
@@ -36,7 +37,7 @@ def _charge(publication: Publication) -> dict[str, Any]:
         "epsilon": None if entry.epsilon is None else str(entry.epsilon),
         "rho": str(entry.rho),
         "delta": str(entry.delta),
-        "row": entry.number,
+        "row": entry.position,
         "statistic": entry.statistic,
     }
 

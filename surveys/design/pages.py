@@ -17,6 +17,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from surveys.acting import who as who
 from surveys.design import services, wording
 from surveys.design.forms import LONGEST_WHY
 from surveys.ledger.models import EpsilonField, RhoField, Side
@@ -180,8 +181,3 @@ def done(request: HttpRequest, act: Act, found: models.Model, form: WhyForm) -> 
     except REFUSALS as refusal:
         form.add_error(None, str(refusal))
     return form.is_valid()
-
-
-def who(request: HttpRequest) -> str:
-    """Return who acts, as the ledger writes it down."""
-    return str(request.user.get_username())

@@ -15,6 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from dpengine.privacy import exponential_below
+from surveys.acting import who
 from surveys.design import queries as design
 from surveys.design import services, wording
 from surveys.design.models import SiteLimits, Study
@@ -83,7 +84,7 @@ def _decided(request: HttpRequest, form: DraftForm, *, may_set: bool) -> bool:
             epsilons=form.epsilons,
             new=form.terms,
             may_set_limits=may_set,
-            who=request.user.get_username(),
+            who=who(request),
             why=form.cleaned_data["why"],
             now=_now(),
         )
@@ -166,7 +167,7 @@ def _site_set(request: HttpRequest, form: SiteForm) -> bool:
         form.tell(problems)
         return False
     try:
-        services.set_site_limits(**limits, who=request.user.get_username(), why=data["why"], now=_now())
+        services.set_site_limits(**limits, who=who(request), why=data["why"], now=_now())
     except REFUSALS as refusal:
         form.add_error(None, str(refusal))
         return False

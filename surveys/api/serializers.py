@@ -3,7 +3,13 @@ from typing import Any
 from rest_framework import serializers
 
 from surveys.people.queries import public_name
-from surveys.releases.queries import Publication, asked_of
+from surveys.releases import queries as releases
+from surveys.releases.queries import Cover, Publication, asked_of
+
+HOW_TO_CHECK = (
+    "The row of /registry/ledger.json at each `row` holds, as `published`, the SHA-256 of the document here as JSON "
+    "with sorted keys, no spaces and UTF-8."
+)
 
 
 class PublicationSerializer(serializers.Serializer[Publication]):
@@ -62,3 +68,8 @@ def _plain(numbers: dict[str, Any]) -> dict[str, Any]:
     """Return published numbers; the words of their method under a name of their own."""
     kept = {name: value for name, value in numbers.items() if name != "method"}
     return {**kept, "in_words": numbers.get("method", "")}
+
+
+def published(cover: Cover) -> dict[str, Any]:
+    """Return a document that the ledger vouches for, in the row that does."""
+    return {"row": cover.row, "sha256": cover.sha256, "document": releases.document_of(cover.made)}

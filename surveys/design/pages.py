@@ -31,7 +31,7 @@ class WhyForm(forms.Form):
         label=gettext_lazy("Why"),
         max_length=LONGEST_WHY,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("Everyone can read it in the ledger, with your name and the day."),
+        help_text=gettext_lazy("Everyone can read it in the ledger, with your pseudonym and the day."),
     )
 
 
@@ -40,7 +40,7 @@ class RetireForm(WhyForm):
         label=gettext_lazy("Why"),
         max_length=services.LONGEST_REASON,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("Everyone can read it in the registry and in the ledger, with your name and the day."),
+        help_text=gettext_lazy("Everyone can read it in the registry and the ledger, with your pseudonym and the day."),
     )
 
 

@@ -16,7 +16,9 @@ from dpengine.local.distribution import Distribution
 from dpengine.local.number import NumberChannel
 from dpengine.local.one_of import OneOf
 from surveys.design import documents, site, terms
-from surveys.design.models import Picture, Plan, Question, SiteLimits, Study
+from surveys.design.models import DraftChange, Panel, Picture, Plan, Question, SiteLimits, Study
+
+MOST_CHANGES = 100  # shown at once
 
 
 def latest_plan(slug: str) -> Plan | None:
@@ -46,6 +48,11 @@ def studies() -> QuerySet[Study]:
 def published_studies() -> QuerySet[Study]:
     """Return the studies that have opened at least once."""
     return Study.objects.filter(plans__isnull=False).distinct()
+
+
+def changes_of(owner: Study | Panel) -> list[DraftChange]:
+    """Return what was changed of a draft, newest first: for its members."""
+    return list(owner.changes.all()[:MOST_CHANGES])
 
 
 def site_limits() -> SiteLimits:

@@ -208,6 +208,11 @@ def rows(budget_id: int) -> list[Entry]:
     return list(Entry.objects.filter(budget_id=budget_id))
 
 
+def rows_that_vouch(charge: Entry) -> list[Entry]:
+    """Return the rows after a charge that hold a digest of what was drawn for it, oldest first."""
+    return list(Entry.objects.filter(budget=charge.budget, new=charge.statistic, published__isnull=False))
+
+
 def rows_as_stored() -> list[links.Stored]:
     """Return every row as the database holds it, damaged or not: for checks that must not trust a reading."""
     return links.stored()

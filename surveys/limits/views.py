@@ -57,7 +57,7 @@ def _draft(request: HttpRequest, study: Study) -> HttpResponse:
     form = DraftForm(data, study=study, may_set_limits=may_set)
     only_look = data is not None and "look" in data
     if data is not None and form.is_valid() and not only_look and _decided(request, form, may_set=may_set):
-        messages.success(request, _("Saved, and written in the ledger."))
+        messages.success(request, _("Saved. Members of the study can read what was changed, and why."))
         return redirect("limits:study", study.slug)
     if only_look:
         form.errors.pop("why", None)
@@ -108,6 +108,7 @@ def _context(study: Study, does: consequences.Consequences) -> dict[str, Any]:
         "cap_means": wording.cap_means(study),
         "rule_means": wording.rule_means(study),
         "spent": spending.of(study, _now()),
+        "history": design.changes_of(study),
     }
 
 

@@ -70,7 +70,7 @@ def public_name(who: str) -> str:
 
 
 def used_by(study: Study) -> dict[str, Decimal]:
-    """Return what each person has charged to a study's budget, by what its rows call them: in its measure, rounded up."""
+    """Return what each person has charged to a study's budget, by what rows call them: in its measure, rounded up."""
     if study.budget_id is None:
         return {}
     found = ledger.account(study.budget_id)

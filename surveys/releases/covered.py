@@ -11,10 +11,14 @@ A whole number is written without a point, since one of the two engines cannot k
 import datetime
 import hashlib
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils.crypto import get_random_string
 
+from surveys.ledger import queries as ledger
+from surveys.ledger.models import Entry
 from surveys.releases.models import Release, Step
 
 STEP = "published step %(number)s"
@@ -64,6 +68,37 @@ def document(
         "statistic": plain(statistic),
         "step": step,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """A row of the ledger, and what it vouches for."""
+
+    row: int
+    sha256: str
+    made: Release | Step
+    is_found: bool  # the row was written later, of what was there then
+
+    @property
+    def step(self) -> int | None:
+        return self.made.number if isinstance(self.made, Step) else None
+
+
+def covers(entry: Entry, made: Sequence[Release | Step]) -> list[Cover]:
+    """Return the rows that vouch for what was drawn for one charge, in the order of what was drawn."""
+    acts: dict[tuple[str, str], Entry] = {}
+    for row in ledger.rows_that_vouch(entry):
+        acts.setdefault((row.what, row.new), row)
+    return [found for each in made if (found := _cover(entry, each, acts))]
+
+
+def _cover(entry: Entry, made: Release | Step, acts: dict[tuple[str, str], Entry]) -> Cover | None:
+    if isinstance(made, Release) and entry.published:
+        return Cover(entry.position, entry.published, made, is_found=False)
+    step = made.number if isinstance(made, Step) else None
+    row = acts.get((named(step), entry.statistic or "")) if step else None
+    found = row or acts.get((found_of(step), entry.statistic or ""))
+    return None if found is None else Cover(found.position, found.published or "", made, is_found=row is None)
 
 
 def named(step: int) -> str:

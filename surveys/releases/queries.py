@@ -18,11 +18,13 @@ from surveys.design.models import Plan, Study, Unit
 from surveys.ledger import queries as ledger
 from surveys.ledger.models import Entry
 from surveys.releases import comparisons as comparisons
-from surveys.releases import statistics
+from surveys.releases import covered, statistics
 from surveys.releases.asked import KINDS
 from surveys.releases.asked.base import Asked, Refused, Standing
 from surveys.releases.asked.shares import Shares
 from surveys.releases.continual import Continual
+from surveys.releases.covered import Cover as Cover
+from surveys.releases.covered import document_of as document_of
 from surveys.releases.models import Release, Request, Series, Step
 from surveys.releases.verification import faults as faults
 from surveys.releases.words import told as told
@@ -78,6 +80,11 @@ def publications_of(study: Study) -> list[Publication]:
         for each in series.prefetch_related("published")
     ]
     return sorted(found, key=lambda each: each.number, reverse=True)
+
+
+def covers(publication: Publication) -> list[Cover]:
+    """Return the rows of the ledger that vouch for a publication's numbers, each step's of a series."""
+    return covered.covers(publication.entry, [publication.release] if publication.release else publication.steps)
 
 
 def publication_numbered(study: Study, number: int) -> Publication | None:

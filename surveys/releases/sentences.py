@@ -176,6 +176,14 @@ STATES = (
         "Plan %(digest)s; one person's answers: ε %(epsilon)s and answers sent as given; publication: %(rule)s, "
         "ε %(amount)s"
     ),
+    _(
+        "Plan %(digest)s; one person's answers: ε %(epsilon)s; publication: %(rule)s, ε %(amount)s; all publications: "
+        "%(cap)s; one answer: ε %(least)s to %(most)s"
+    ),
+    _(
+        "Plan %(digest)s; one person's answers: ε %(epsilon)s and answers sent as given; publication: %(rule)s, "
+        "ε %(amount)s; all publications: %(cap)s; one answer: ε %(least)s to %(most)s"
+    ),
 )
 
 WHYS = (

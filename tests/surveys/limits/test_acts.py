@@ -7,8 +7,8 @@ import pytest
 
 from surveys.ledger import queries as ledger
 from surveys.ledger.models import Entry
-from surveys.people import services as people
 from surveys.people.models import Role
+from tests.conftest import known_as
 from tests.surveys.limits.test_views import PAGE, WHY, member
 
 ACTS = ("lower", "week", "retire")
@@ -124,6 +124,6 @@ def test_days_left_and_the_week_are_shown(owner, plan, now):
 
 
 def test_sharing_is_not_needed_of_who_may_see_all(client, plan, db):
-    boss = people.ensure_user(username="boss", password="a long password", is_admin=True)
+    boss = known_as("boss", is_admin=True)
     client.force_login(boss)
     assert client.get(PAGE).status_code == 200

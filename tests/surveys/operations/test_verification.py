@@ -82,8 +82,8 @@ def drawn_again(p: dict[str, Any]) -> Change:
     first(fresh)["count"] = first(fresh).get("count", 0) + 3
     made = {"numbers": json.dumps(fresh), "published_at": NOW + HOUR, "request_id": -1, "entry_id": -1}
     old = p["a_made"]
-    return [*copy("releases_release", old, **made), *delete("release", old.pk),
-            *change("release", "request_id", old.request_id, 900), *change("release", "entry_id", old.entry_id, 900)]  # fmt: skip
+    answers = [*change("release", "request_id", old.request_id, 900), *change("release", "entry_id", old.entry_id, 900)]
+    return [*copy("releases_release", old, **made), *delete("release", old.pk), *answers]
 
 
 def step(p: dict[str, Any], number: int) -> Step:

@@ -15,7 +15,7 @@ from surveys.people import services as people
 from surveys.people.models import Role, User
 from surveys.releases import queries as releases
 from surveys.releases import services
-from tests.surveys.releases.conftest import NOW, QUESTIONS, STUDY, answer
+from tests.surveys.releases.conftest import NOW, QUESTIONS, STUDY, answer, close
 
 pytestmark = pytest.mark.django_db
 NAME = "gwendolyn"
@@ -76,6 +76,13 @@ def test_no_public_page_has_a_login_name(client: Client, plan: Plan, gwen: User)
         assert gwen.pseudonym in every[address], address
 
 
+def test_whoever_acts_on_a_page_is_written_down_by_pseudonym(client: Client, plan: Plan, gwen: User) -> None:
+    client.force_login(gwen)
+    asked = {"weekly": "0.5", "why": "slowly"}
+    assert client.post(f"/studies/{plan.study.slug}/limits/week/", asked).status_code == 302
+    assert Entry.objects.latest("position").who == gwen.pseudonym
+
+
 def test_whoever_shares_a_study_with_somebody_reads_their_name(client: Client, plan: Plan, gwen: User) -> None:
     other = people.ensure_user(username="otto", password="a long password")
     client.force_login(other)
@@ -118,6 +125,25 @@ def test_one_number_names_a_row_everywhere(client: Client, plan: Plan, gwen: Use
     shown = client.get(f"/registry/{plan.study.slug}.json").json()
     assert shown["charges"][0]["row"] == shown["releases"][0]["row"] == entry.position
     assert "its row" not in read(client, f"/ledger/{entry.position}/")
+
+
+def test_the_newest_numbers_of_a_rule_name_the_row_by_that_number_too(client: Client, draft: Study) -> None:
+    design.open_study(study_id=draft.pk, who="x", now=NOW)  # its rows come before
+    terms: dict[str, Any] = {**STUDY, "slug": "b", "results": "public", "rule": "when-closed"}
+    study = design.draft_study(study=terms, questions=QUESTIONS)
+    plan = close(answered(design.open_study(study_id=study.pk, who="x", now=NOW)))
+    services.publish_due(now=NOW)
+    (made,) = releases.publications_of(plan.study)
+    assert made.entry.position != made.number
+    page = read(client, "/results/b/")
+    assert f'href="/ledger/{made.entry.position}/">Row {made.entry.position} of the ledger' in page
+    assert page.count(f'href="/ledger/{made.entry.position}/"') == 2  # and in the table of what it cost
+    assert f"row {made.entry.position}</a>" in read(client, "/results/b/methods/")
+
+
+def answered(plan: Plan) -> Plan:
+    answer(plan, 60)
+    return plan
 
 
 # Drafts

@@ -106,18 +106,26 @@ def answered(plan: Plan) -> Callable[[int], Plan]:
     return answer
 
 
+def known_as(name: str, **powers: bool) -> Any:
+    """Return an account whose pseudonym is its name, so that a test can say who acts in one word."""
+    user = people.ensure_user(username=name, password="a long password", **powers)
+    user.pseudonym = name
+    user.save(update_fields=["pseudonym"])
+    return user
+
+
 @pytest.fixture
 def researcher(draft: Study) -> Any:
-    user = people.ensure_user(username="mira", password="a long password")
+    user = known_as("mira")
     people.share(study=draft, user=user)
     return user
 
 
 @pytest.fixture
 def outsider(db: None) -> Any:
-    return people.ensure_user(username="otto", password="a long password")
+    return known_as("otto")
 
 
 @pytest.fixture
 def admin_user(db: None) -> Any:
-    return people.ensure_user(username="ada", password="a long password", is_admin=True)
+    return known_as("ada", is_admin=True)

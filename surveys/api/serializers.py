@@ -3,7 +3,14 @@ from typing import Any
 from rest_framework import serializers
 
 from dpengine.estimates import Variance
-from surveys.releases.queries import Publication, asked_of
+from surveys.people.queries import public_name
+from surveys.releases import queries as releases
+from surveys.releases.queries import Cover, Publication, asked_of
+
+HOW_TO_CHECK = (
+    "The row of /registry/ledger.json at each `row` holds, as `published`, the SHA-256 of the document here as JSON "
+    "with sorted keys, no spaces and UTF-8."
+)
 
 
 class PublicationSerializer(serializers.Serializer[Publication]):
@@ -15,7 +22,7 @@ class PublicationSerializer(serializers.Serializer[Publication]):
             "number": instance.number,
             "kind": request.kind,
             "title": instance.title,
-            "asked_by": request.who,
+            "asked_by": request.who if instance.is_by_rule else public_name(request.who),
             "parameters": asked_of(request).document(),
             "plan": request.plan.digest,
             "wave": request.plan.wave,
@@ -37,7 +44,7 @@ def _charge(publication: Publication) -> dict[str, Any]:
         "epsilon": None if entry.epsilon is None else str(entry.epsilon),
         "rho": str(entry.rho),
         "delta": str(entry.delta),
-        "row": entry.number,
+        "row": entry.position,
         "statistic": entry.statistic,
     }
 
@@ -72,3 +79,8 @@ def _told(value: Any) -> Any:
         return value
     found = {name: _told(each) for name, each in value.items()}
     return found | ({"variance": Variance.read(value["variance"]).document()} if value.get("variance") else {})
+
+
+def published(cover: Cover) -> dict[str, Any]:
+    """Return a document that the ledger vouches for, in the row that does."""
+    return {"row": cover.row, "sha256": cover.sha256, "document": releases.document_of(cover.made)}

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from surveys.api.serializers import PublicationSerializer
+from surveys.api.serializers import HOW_TO_CHECK, PublicationSerializer, published
 from surveys.compression import gzip_public
 from surveys.design import queries as design
 from surveys.people.queries import readable_study
@@ -40,3 +40,12 @@ class ReleasesView(APIView):
         study = readable_study(slug, request.user)
         found: Any = releases.publications_of(study)
         return Response({"study": study.slug, "releases": PublicationSerializer(found, many=True).data})
+
+
+class PublishedView(APIView):
+    """The documents whose SHA-256 stand in the ledger's rows, newest first: for who may read the study's numbers."""
+
+    def get(self, request: Request, slug: str) -> Response:
+        study = readable_study(slug, request.user)
+        found = [cover for each in releases.publications_of(study) for cover in releases.covers(each)]
+        return Response({"study": study.slug, "check": HOW_TO_CHECK, "published": list(map(published, found))})

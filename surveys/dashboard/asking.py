@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from surveys.acting import who
 from surveys.dashboard.bills import Bill, Crowd, bill_of, crowd_of
 from surveys.design import queries as design
 from surveys.design.models import Plan, Study
@@ -161,7 +162,7 @@ def preview_of(plan: Plan, kind: str, form: forms.Form, request: HttpRequest) ->
     return Preview(
         asked=asked,
         title=releases.heading(plan, asked),
-        bill=bill_of(plan, asked, who=request.user.get_username(), now=_now()),
+        bill=bill_of(plan, asked, who=who(request), now=_now()),
         crowd=crowd_of(plan, asked, people_counted),
         people=people_counted,
         expected=asked.expected(people_counted),
@@ -171,9 +172,7 @@ def preview_of(plan: Plan, kind: str, form: forms.Form, request: HttpRequest) ->
 
 
 def _confirm(study: Study, plan: Plan, kind: str, form: forms.Form, request: HttpRequest) -> HttpResponse:
-    made = services.ask_for(
-        plan=plan, kind=kind, parameters=form.cleaned_data, who=request.user.get_username(), now=_now()
-    )
+    made = services.ask_for(plan=plan, kind=kind, parameters=form.cleaned_data, who=who(request), now=_now())
     if drawn := releases.drawn(made):
         return redirect(f"{reverse('dashboard:release', args=[study.slug, drawn.entry.number])}?again")
     return redirect("dashboard:asked", study.slug, made.digest)
@@ -198,7 +197,7 @@ def asked(request: HttpRequest, slug: str, digest: str) -> HttpResponse:
     if request.method == "POST":
         if not people.may(request.user, Right.ASK, study):
             raise PermissionDenied
-        found = services.confirm(request_id=found.pk, who=request.user.get_username(), now=_now())
+        found = services.confirm(request_id=found.pk, who=who(request), now=_now())
         return redirect("dashboard:asked", slug, digest)
     if drawn := releases.drawn(found):
         return redirect("dashboard:release", slug, drawn.entry.number)

@@ -25,7 +25,7 @@ PARTS = ("sampling", "device", "publication")
 LABELS = {  # of the columns, for people
     "study": gettext_lazy("Study, the last part of its address"),
     "wave": gettext_lazy("Wave"),
-    "release": gettext_lazy("Release: row of the study’s public ledger"),
+    "release": gettext_lazy("Release: its number in the study"),
     "step": gettext_lazy("Refresh of a series that was paid for at once"),
     "published_on": gettext_lazy("Day of publication"),
     "kind": gettext_lazy("Kind of statistic"),

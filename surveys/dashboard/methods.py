@@ -249,13 +249,13 @@ def _release(facts: Facts) -> str:
         return _("No numbers of this wave have been published by its rule yet.")
     return _(
         "The counts of reports were published on %(day)s with integer noise drawn once (%(mechanism)s; sensitivity: "
-        "%(sensitivity)s), at a cost of %(charged)s, row %(row)s of the study’s public ledger."
+        "%(sensitivity)s), at a cost of %(charged)s, row %(row)s of the public ledger."
     ) % {
         "day": _day(made.published_on),
         "mechanism": releases.told(entry.mechanism),
         "sensitivity": releases.told(entry.sensitivity),
         "charged": facts.charged,
-        "row": entry.number,
+        "row": entry.position,
     }
 
 

@@ -10,7 +10,7 @@ from surveys.releases.queries import Publication
 
 
 def key_of(published: Release | Step) -> str:
-    """Return the row of the ledger that paid for it, and which refresh it is if there are several: 3, or 3.12."""
+    """Return the number that it has in the study, and which refresh it is if there are several: 3, or 3.12."""
     row = str(published.entry.number)
     return f"{row}.{published.number}" if isinstance(published, Step) else row
 

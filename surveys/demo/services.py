@@ -62,10 +62,11 @@ def bring(*, now: datetime.datetime) -> None:
             people.ensure_user(username=x.username, password=x.password, is_site_admin=x.role == "admin")
             for x in LOGINS
         ]
-        health, is_new = ensure_study(HEALTH, HEALTH_QUESTIONS, now)
-        medicines, _ = ensure_study(MEDICINES, MEDICINES_QUESTIONS, now)
-        habits, is_open = ensure_study(HABITS, HABITS_QUESTIONS, now)
-        sleep, is_asked = ensure_study(SLEEP, SLEEP_QUESTIONS, now, translations={"zh-hans": SLEEP_IN_CHINESE})
+        by: dict[str, Any] = {"who": users[0].pseudonym, "now": now}
+        health, is_new = ensure_study(HEALTH, HEALTH_QUESTIONS, **by)
+        medicines, _ = ensure_study(MEDICINES, MEDICINES_QUESTIONS, **by)
+        habits, is_open = ensure_study(HABITS, HABITS_QUESTIONS, **by)
+        sleep, is_asked = ensure_study(SLEEP, SLEEP_QUESTIONS, **by, translations={"zh-hans": SLEEP_IN_CHINESE})
         for study in (health.study, medicines.study, habits.study, sleep.study):
             people.share(study=study, user=users[1], role=Role.OWNER)
         if is_new:
@@ -79,7 +80,7 @@ def bring(*, now: datetime.datetime) -> None:
     aggregation.sweep_all(today=now.date())
     releases.publish_due(now=now)
     if not published.requests_of(habits.study).exists():
-        ask_as_a_researcher(habits, now)
+        ask_as_a_researcher(habits, users[1].pseudonym, now)
 
 
 def ensure_study(
@@ -87,9 +88,10 @@ def ensure_study(
     questions: list[dict[str, Any]],
     now: datetime.datetime,
     translations: Mapping[str, dict[str, Any]] = MappingProxyType({}),
+    who: str = "the demo",
 ) -> tuple[Plan, bool]:
     """Return the open or closed Plan of a study, making and opening it if there is none of its name."""
-    made, who = design.draft_study(study=study, questions=questions), LOGINS[0].username
+    made = design.draft_study(study=study, questions=questions)
     if (plan := made.plan) is not None:
         return plan, False
     for language, content in translations.items():
@@ -98,10 +100,10 @@ def ensure_study(
 
 
 @transaction.atomic
-def ask_as_a_researcher(plan: Plan, now: datetime.datetime) -> None:
+def ask_as_a_researcher(plan: Plan, who: str, now: datetime.datetime) -> None:
     """Ask for what the demo shows, and publish it as a worker does: here and now, for none is running yet."""
     for kind, parameters in HABITS_ASKED:
-        asked = releases.ask_for(plan=plan, kind=kind, parameters=parameters, who=LOGINS[1].username, now=now)
+        asked = releases.ask_for(plan=plan, kind=kind, parameters=parameters, who=who, now=now)
         made = releases.publish(request_id=asked.pk, now=now)
         if kind == "check":
             releases.take_step(series_id=made.pk, now=now, question=HABITS_CHECKED)

@@ -12,7 +12,8 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -21,7 +22,7 @@ from dpengine.local.table import Table
 from surveys.design import changes, documents, pages, services, wording
 from surveys.design.forms import PanelForm, StudyForm, WithinLimits
 from surveys.design.models import Panel, Question, Study
-from surveys.design.queries import State, standings
+from surveys.design.queries import State, changes_of, standings
 
 AS_GIVEN = gettext_lazy(
     "Every answer reaches this site as it was given: its ε on the way is infinite (the one above counts for nothing). "
@@ -99,7 +100,7 @@ class StudyAdmin(DraftOnly, pages.WithActs, admin.ModelAdmin):
     inlines = (QuestionInline,)
     acts = (pages.LOWER, pages.LIMIT, pages.RETIRE)
     actions = ("open_studies", "close_studies", "begin_waves", "lower_the_cap", "retire_study")
-    readonly_fields = ("state", "link", "spent", "what_the_cap_means", "what_the_rule_means")
+    readonly_fields = ("state", "link", "spent", "what_the_cap_means", "what_the_rule_means", "history")
     fieldsets = (
         (None, {"fields": ("state", "link", "title", "slug", "organisation", "purpose", "contact")}),
         (
@@ -136,6 +137,7 @@ class StudyAdmin(DraftOnly, pages.WithActs, admin.ModelAdmin):
             },
         ),
         (gettext_lazy("Days"), {"fields": ("closes_on", "retires_on")}),
+        (gettext_lazy("The draft"), {"fields": ("history",)}),
     )
     why_fieldset = (gettext_lazy("Reason"), {"fields": ("why",)})
     lasting = ("slug", "unit", "neighbours", "panel", "cap", "cap_delta", "results")
@@ -202,6 +204,10 @@ class StudyAdmin(DraftOnly, pages.WithActs, admin.ModelAdmin):
     @admin.display(description=gettext_lazy("what the rule means"))
     def what_the_rule_means(self, study: Study) -> str:
         return wording.rule_means(study) if study.pk else _("Save to see what this rule costs.")
+
+    @admin.display(description=gettext_lazy("changes of the draft"))
+    def history(self, study: Study) -> str:
+        return history_of(study)
 
     @admin.display(description=gettext_lazy("link for respondents"))
     def link(self, study: Study) -> str:
@@ -276,7 +282,7 @@ class PanelAdmin(pages.WithActs, admin.ModelAdmin):
     search_fields = ("name", "slug")
     prepopulated_fields = {"slug": ("name",)}
     acts = (pages.PANEL_LOWER, pages.PANEL_LOWER_ANSWERS)
-    readonly_fields = ("spent", "spent_on_answers", "what_the_cap_means", "what_the_answers_mean")
+    readonly_fields = ("spent", "spent_on_answers", "what_the_cap_means", "what_the_answers_mean", "history")
     fieldsets = (
         (None, {"fields": ("name", "slug")}),
         (
@@ -287,6 +293,7 @@ class PanelAdmin(pages.WithActs, admin.ModelAdmin):
             gettext_lazy("Answers to all its studies"),
             {"fields": ("local_cap", "what_the_answers_mean", "spent_on_answers")},
         ),
+        (gettext_lazy("The draft"), {"fields": ("history",)}),
     )
     why_fieldset = (gettext_lazy("Reason"), {"fields": ("why",)})
     lasting = ("slug", "neighbours", "cap", "cap_delta", "local_cap")
@@ -325,6 +332,10 @@ class PanelAdmin(pages.WithActs, admin.ModelAdmin):
     def spent(self, panel: Panel) -> str:
         return wording.spending(panel.central_budget_id)
 
+    @admin.display(description=gettext_lazy("changes of the draft"))
+    def history(self, panel: Panel) -> str:
+        return history_of(panel)
+
     @admin.display(description=gettext_lazy("what is spent"))
     def spent_on_answers(self, panel: Panel) -> str:
         return wording.spending(panel.local_budget_id)
@@ -345,6 +356,12 @@ def _loss_said(loss: Fraction) -> str:
 def record_changes(request: HttpRequest, form: Any, saved: Study | Panel) -> None:
     why = form.cleaned_data.get("why", "")
     services.record_changes(of=saved, before=form.before, who=pages.who(request), why=why, now=_now())
+
+
+def history_of(owner: Study | Panel) -> str:
+    """Say what was changed of a draft, newest first: whoever may see it may know."""
+    lines = ((each.at.date(), each.who, each, each.why) for each in changes_of(owner)) if owner.pk else ()
+    return format_html_join(mark_safe("<br>"), "{}, {}: {} ({})", lines)
 
 
 def state_of(study: Study) -> str:

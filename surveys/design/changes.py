@@ -1,4 +1,4 @@
-"""What of a study or a panel touches ε, said in words, so that the ledger can show old and new side by side."""
+"""What of a study or a panel touches ε, said in words, so that old and new can stand side by side."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -41,7 +41,7 @@ class Change:
 
 
 def terms_of(study: Study) -> Terms:
-    """Return a saved study's terms, and those of its questions, in the words of the ledger: English, whoever asks."""
+    """Return a saved study's terms, and those of its questions, in English, whoever asks."""
     with translation.override("en"):
         found = {_name(study, field): _said(study, field) for field in STUDY_TERMS}
     return found | {f"ε of {question.name}": _protection(question) for question in study.questions.all()}

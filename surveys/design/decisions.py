@@ -1,7 +1,7 @@
 """Decide a draft's limits in one act: the ε of its answers, its cap, what a publication costs, its floor and ceiling.
 
 All or nothing: each value is checked against the study's limits and the site's under the same locks that an opening
-takes, and every term that is no longer as it was is a row of the ledger, with the reason.
+takes, and every term that is no longer as it was is a line of the draft's history, with the reason.
 """
 
 import datetime

@@ -1,6 +1,6 @@
 """Edit a draft: its texts, its questions, their order. Each edit holds the study, so that nobody opens it meanwhile,
 
-and what touches ε is a row of the ledger, with who did it and why, as everywhere.
+and what touches ε is a line of its history, with who did it and why, which its members can read.
 """
 
 import contextlib

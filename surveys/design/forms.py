@@ -9,7 +9,7 @@ from surveys.design import changes, queries, terms
 from surveys.design.models import Question
 
 LONGEST_WHY = 500
-WHY_NEEDED = gettext_lazy("A term that touches ε has changed: say why. Everyone can read it in the ledger.")
+WHY_NEEDED = gettext_lazy("A term that touches ε has changed: say why. Who works on this draft can read it.")
 
 
 class TermsForm(forms.ModelForm):
@@ -23,7 +23,7 @@ class TermsForm(forms.ModelForm):
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text=gettext_lazy(
             "Needed when something that touches ε changes, a question's protection too. "
-            "Everyone can read it in the ledger."
+            "Who works on this draft can read it."
         ),
     )
 

@@ -1,16 +1,17 @@
 """Hold a study while it is changed, and write down what of its terms is no longer as it was."""
 
 import datetime
+from typing import Any
 
 from django.db import transaction
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from surveys.design import changes
-from surveys.design.models import Panel, Study
-from surveys.design.refusals import CannotOpen
-from surveys.ledger import services as ledger
-from surveys.ledger.models import Entry
+from surveys.design.models import DraftChange, Panel, Study
+from surveys.design.refusals import CannotOpen, Refused
+
+LONGEST = DraftChange._meta.get_field("why").max_length or 0
 
 
 def hold(study_id: int) -> Study:
@@ -33,24 +34,21 @@ def lock_draft(*, study_id: int) -> Study:
 @transaction.atomic
 def record_changes(
     *, of: Study | Panel, before: changes.Terms, who: str, why: str, now: datetime.datetime
-) -> list[Entry]:
-    """Write down what of a saved study's or panel's terms is no longer as it was, a row each."""
-    if isinstance(of, Study):
-        after, budget_id, name = changes.terms_of(of), of.budget_id, of.slug
-    else:
-        after, budget_id, name = changes.terms_of_panel(of), of.central_budget_id, f"panel {of.slug}"
-    return [
-        ledger.record(
-            budget_id=budget_id,
-            what=f"{name}: {change.what}",
-            old=change.old,
-            new=change.new,
-            why=why,
-            who=who,
-            now=now,
-        )
-        for change in changes.differences(before, after)
+) -> list[DraftChange]:
+    """Write down what of a draft's terms is no longer as it was, a line each: for its members, not for the ledger.
+
+    The ledger is public and never forgets; it hears of a draft when it opens, in one row.
+    """
+    after = changes.terms_of(of) if isinstance(of, Study) else changes.terms_of_panel(of)
+    found = changes.differences(before, after)
+    if found and not why.strip():
+        raise Refused(_("Say why: who works on this draft can read it. Nothing was changed."))
+    owner: dict[str, Any] = {"study" if isinstance(of, Study) else "panel": of}
+    lines = [
+        DraftChange(**owner, what=each.what, old=each.old, new=each.new, why=why.strip()[:LONGEST], who=who, at=now)
+        for each in found
     ]
+    return DraftChange.objects.bulk_create(lines)
 
 
 def day_said(day: datetime.date | None) -> str:

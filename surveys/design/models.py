@@ -397,6 +397,27 @@ class Translation(models.Model):
         return f"{self.study} ({self.get_language_display()})"
 
 
+class DraftChange(models.Model):
+    """What of a draft's terms was changed, by whom and why: for members of the study, and gone with the draft."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, null=True, related_name="changes")
+    panel = models.ForeignKey(Panel, on_delete=models.CASCADE, null=True, related_name="changes")
+    what = models.CharField(max_length=120)
+    old = models.CharField(max_length=500)
+    new = models.CharField(max_length=500)
+    why = models.CharField(max_length=500)
+    who = models.CharField(max_length=150)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("-at", "-pk")
+        verbose_name = gettext_lazy("change of the draft")
+        verbose_name_plural = gettext_lazy("changes of the draft")
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.old} → {self.new}"
+
+
 class Plan(models.Model):
     """The frozen document of one wave. `document` is served as it is; `digest` is its SHA-256."""
 

@@ -117,11 +117,18 @@ def record_opening(plan: Plan, *, who: str, now: datetime.datetime) -> None:
         what=f"opened wave {plan.wave}",
         old="",
         new=f"Plan {plan.digest}; one person's answers: ε {_said(loss)}{given}; "
-        f"publication: {publication['rule']}, ε {publication['epsilon']}",
+        f"publication: {publication['rule']}, ε {publication['epsilon']}; {_bounds(plan.study)}",
         why=f"wave {plan.wave} begins",
         who=who,
         now=now,
     )
+
+
+def _bounds(study: Study) -> str:
+    """Return what held for the draft when it opened: its history is its members' own."""
+    chance = f", δ {study.cap_delta}" if terms.is_concentrated(study) else ""
+    least, most = plain(study.epsilon_floor), plain(study.epsilon_ceiling)
+    return f"all publications: ε {plain(study.cap)}{chance}; one answer: ε {least} to {most}"
 
 
 def pay_panel(study: Study, document: str, *, who: str, now: datetime.datetime) -> None:

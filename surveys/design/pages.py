@@ -17,6 +17,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from surveys.acting import who as who
 from surveys.design import services, wording
 from surveys.design.forms import LONGEST_WHY
 from surveys.ledger.models import EpsilonField, RhoField, Side
@@ -30,7 +31,7 @@ class WhyForm(forms.Form):
         label=gettext_lazy("Why"),
         max_length=LONGEST_WHY,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("Everyone can read it in the ledger, with your name and the day."),
+        help_text=gettext_lazy("Everyone can read it in the ledger, with your pseudonym and the day."),
     )
 
 
@@ -39,7 +40,7 @@ class RetireForm(WhyForm):
         label=gettext_lazy("Why"),
         max_length=services.LONGEST_REASON,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("Everyone can read it in the registry and in the ledger, with your name and the day."),
+        help_text=gettext_lazy("Everyone can read it in the registry and the ledger, with your pseudonym and the day."),
     )
 
 
@@ -180,8 +181,3 @@ def done(request: HttpRequest, act: Act, found: models.Model, form: WhyForm) -> 
     except REFUSALS as refusal:
         form.add_error(None, str(refusal))
     return form.is_valid()
-
-
-def who(request: HttpRequest) -> str:
-    """Return who acts, as the ledger writes it down."""
-    return str(request.user.get_username())

@@ -18,9 +18,10 @@ from dpengine.local.one_of import OneOf
 from dpengine.local.subset import Subset
 from dpengine.privacy import guess_within, plain
 from surveys.design import documents, site, terms
-from surveys.design.models import Panel, Picture, Plan, Question, SiteLimits, Study
+from surveys.design.models import DraftChange, Panel, Picture, Plan, Question, SiteLimits, Study
 
 ALMOST = Fraction(199, 200)  # above it, people of 100 would be 100: they are “>99”
+MOST_CHANGES = 100  # shown at once
 
 
 def latest_plan(slug: str) -> Plan | None:
@@ -50,6 +51,11 @@ def studies() -> QuerySet[Study]:
 def published_studies() -> QuerySet[Study]:
     """Return the studies that have opened at least once."""
     return Study.objects.filter(plans__isnull=False).distinct()
+
+
+def changes_of(owner: Study | Panel) -> list[DraftChange]:
+    """Return what was changed of a draft, newest first: for its members."""
+    return list(owner.changes.all()[:MOST_CHANGES])
 
 
 def site_limits() -> SiteLimits:

@@ -1,6 +1,7 @@
 """Open a study, close it, begin its next wave, lower its cap, retire it.
 
-Every act that touches ε is a row of the ledger, with who did it, when, and why. Locks are taken in one order: study,
+Every act that touches ε is a row of the ledger, with who did it, when, and why; a draft has a history of its own, and
+an opening is one row. Locks are taken in one order: study,
 its Plan, its panel, budgets (the ledger says in which order), so that no two of these wait for each other.
 """
 

@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 
+from surveys.acting import who as who
 from surveys.design.models import Study
 from surveys.people import queries as people
 from surveys.people.models import Right
@@ -21,11 +22,6 @@ def study_for(request: HttpRequest, slug: str, right: Right) -> Study:
             _("This needs %(role)s of “%(study)s”. Ask one of them.") % {"role": needed, "study": study}
         )
     return study
-
-
-def who(request: HttpRequest) -> str:
-    """Return who acts, as the ledger writes it down."""
-    return str(request.user.get_username())
 
 
 def now() -> datetime.datetime:

@@ -14,6 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from surveys.acting import who
 from surveys.ledger import queries, services, terms
 from surveys.ledger.fields import written
 from surveys.ledger.forms import ACTS, ActForm
@@ -128,7 +129,7 @@ class BudgetAdmin(ReadOnly, admin.ModelAdmin):
 
     def _done(self, request: HttpRequest, form: ActForm) -> bool:
         try:
-            form.act(who=request.user.get_username(), now=datetime.datetime.now(datetime.UTC))
+            form.act(who=who(request), now=datetime.datetime.now(datetime.UTC))
         except services.Refused as refusal:
             form.add_error(None, str(refusal))
             return False

@@ -1,8 +1,9 @@
 """The chain of rows: what of a row is hashed, and how.
 
 A row's document is every column of it, as JSON with sorted keys, no spaces and UTF-8; its digest is the SHA-256 of
-that. The document holds the digest of the row before, so that the last digest vouches for all rows. Amounts are decimal
-strings, moments UTC; a budget stands by its name, which is public, and unique. Anyone can compute the same:
+that. A column that was added later is left out where it is empty, so that older rows keep their bytes. The document
+holds the digest of the row before, so that the last digest vouches for all rows. Amounts are decimal strings, moments
+UTC; a budget stands by its name, which is public, and unique. Anyone can compute the same:
 
     sha256(json.dumps(row without "digest", sort_keys=True, separators=(",", ":"), ensure_ascii=False))
 
@@ -25,6 +26,7 @@ from surveys.ledger.models import DIGEST, Entry
 BEFORE_THE_FIRST = "0" * DIGEST
 COLUMNS = {str(field.column): field for field in Entry._meta.concrete_fields}
 HASHED = {name: field for name, field in COLUMNS.items() if name != "digest"}
+ADDED = {"published"}  # after the first rows were written
 
 Document = dict[str, Any]
 
@@ -55,7 +57,8 @@ def document(columns: Mapping[str, Any], budget: str | None) -> Document:
     values = {field.name: _said(field, columns[name]) for name, field in HASHED.items()}
     if (columns["budget_id"] is None) != (budget is None):
         raise Damaged("budget: there is none of this id")
-    return {**values, "budget": None if budget is None else of_type(str, "budget", budget)}
+    kept = {name: value for name, value in values.items() if name not in ADDED or value is not None}
+    return {**kept, "budget": None if budget is None else of_type(str, "budget", budget)}
 
 
 def canonical(document: Document) -> str:

@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib.auth import get_user_model
-from django.db import transaction
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -25,7 +24,7 @@ class ActForm(forms.Form):
     why = forms.CharField(
         label=gettext_lazy("Why"),
         max_length=500,
-        help_text=gettext_lazy("Everyone can read it in the ledger, beside your user name."),
+        help_text=gettext_lazy("Everyone can read it in the ledger, beside your pseudonym."),
     )
 
     def __init__(self, *args: Any, budget: Budget, **kwargs: Any) -> None:
@@ -105,24 +104,10 @@ class OpenForResearcher(ActForm):
     def fits(cls, budget: Budget) -> bool:
         return super().fits(budget) and budget.name.startswith("study:")
 
-    @transaction.atomic
     def act(self, *, who: str, now: datetime.datetime) -> None:
-        """Open a budget on the study's own terms: only then do charges mean the same to both.
-
-        The study's is held meanwhile: a charge to it is done before this one opens, or finds it.
-        """
-        (study,) = services.lock(self.budget.pk)
-        cap = {"epsilon" if study.is_pure else "rho": self.cleaned_data["cap"], "delta": study.delta}
-        services.open_budget(
-            name=f"researcher:{self.cleaned_data['researcher'].get_username()}@{study.name}",
-            unit=study.unit,
-            neighbours=study.neighbours,
-            fixed_parts=study.fixed_parts,
-            **cap,
-            why=self.cleaned_data["why"],
-            who=who,
-            now=now,
-        )
+        data = self.cleaned_data
+        holder = data["researcher"].pseudonym
+        services.open_share(study_id=self.budget.pk, holder=holder, cap=data["cap"], why=data["why"], who=who, now=now)
 
 
 class Retire(ActForm):

@@ -46,6 +46,15 @@ class Budget(models.Model):
     delta = DeltaField(default=0, help_text="The cap on Σδ, of a concentrated budget.")
     weekly = RhoField(blank=True, null=True, help_text="What any seven days may cost, in ε or ρ as the cap is.")
     retired_on = models.DateField(blank=True, null=True)
+    within = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        blank=True,
+        null=True,
+        related_name="shares",
+        help_text="The budget that is charged too: of the study that this is a share of.",
+    )
+    holder = models.CharField(max_length=150, blank=True, null=True, help_text="Whose share it is, by pseudonym.")  # noqa: DJ001
 
     class Meta:
         constraints = (
@@ -54,6 +63,9 @@ class Budget(models.Model):
                 name="budget_is_pure_or_concentrated",
             ),
             models.CheckConstraint(condition=Q(weekly=None) | Q(weekly__gt=0), name="weekly_limit_above_zero"),
+            models.UniqueConstraint(
+                fields=("within", "holder"), condition=Q(holder__isnull=False), name="one_share_per_person"
+            ),
         )
 
     def __str__(self) -> str:
@@ -95,7 +107,10 @@ class Charges(models.Manager["Entry"]):
 
 
 class Entry(models.Model):
-    """One row: a charge to a budget, or an act that touches what may be lost. Who, when and why are public."""
+    """One row: a charge to a budget, or an act that touches what may be lost. Public: when, why, by which pseudonym.
+
+    `published` vouches for numbers. It was added later: rows without it are hashed as they were before (chain.py).
+    """
 
     position = models.PositiveBigIntegerField(primary_key=True, help_text="1 for the first row of the site.")
     kind = models.CharField(max_length=10, choices=Kind)
@@ -113,7 +128,8 @@ class Entry(models.Model):
     old = models.CharField(max_length=500, blank=True)
     new = models.CharField(max_length=500, blank=True)
     why = models.CharField(max_length=500, blank=True)
-    who = models.CharField(max_length=150)
+    published = models.CharField(max_length=DIGEST, blank=True, null=True, help_text="SHA-256 of what came of it.")  # noqa: DJ001
+    who = models.CharField(max_length=150, help_text="A person’s pseudonym, or what acted by itself.")
     at = MomentField(help_text="When, in UTC.")
     previous = models.CharField(max_length=DIGEST, help_text="The digest of the row before.")
     digest = models.CharField(max_length=DIGEST, unique=True, help_text="SHA-256 of the row.")

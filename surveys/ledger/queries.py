@@ -17,6 +17,9 @@ from surveys.ledger import chain as links
 from surveys.ledger.amounts import charged, in_measure
 from surveys.ledger.browsing import Filter, Row, authors, positions, read, read_all
 from surveys.ledger.burn import Burn, Week, burn_of
+from surveys.ledger.chain import Fault as Fault
+from surveys.ledger.chain import any_text as any_text
+from surveys.ledger.chain import digest_of as digest_of
 from surveys.ledger.fields import written
 from surveys.ledger.models import Budget, Entry, Head, Kind
 
@@ -200,14 +203,24 @@ def accounts() -> dict[int, Account]:
     return found
 
 
-def budget_named(name: str) -> Budget | None:
-    """Return the budget of this name, if there is one, such as that of a researcher in a study."""
-    return Budget.objects.filter(name=name).first()
+def share_of(holder: str, study_id: int) -> Budget | None:
+    """Return one person's share of a study's budget, if they have one; whatever they are called by now."""
+    return Budget.objects.filter(holder=holder, within_id=study_id).first()
 
 
 def rows(budget_id: int) -> list[Entry]:
     """Return every row about a budget, charges and acts, oldest first."""
     return list(Entry.objects.filter(budget_id=budget_id))
+
+
+def rows_that_vouch(charge: Entry) -> list[Entry]:
+    """Return the rows after a charge that hold a digest of what was drawn for it, oldest first."""
+    return list(Entry.objects.filter(budget=charge.budget, new=charge.statistic, published__isnull=False))
+
+
+def rows_as_stored() -> list[links.Stored]:
+    """Return every row as the database holds it, damaged or not: for checks that must not trust a reading."""
+    return links.stored()
 
 
 def acts_beginning(with_what: str) -> list[Entry]:

@@ -6,7 +6,7 @@ that charges more than once, or charges and opens, first holds all its budgets w
 """
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.db import transaction
@@ -37,6 +37,8 @@ def open_budget(
     delta: Amount = 0,
     side: str = Side.CENTRAL,
     fixed_parts: bool = False,
+    within: Budget | None = None,
+    holder: str | None = None,
     who: str,
     now: datetime.datetime,
     why: str = "opened with its study",
@@ -50,6 +52,8 @@ def open_budget(
         unit=unit,
         neighbours=Neighbours(neighbours),
         fixed_parts=fixed_parts,
+        within=within,
+        holder=holder,
         epsilon=None if epsilon is None else capped("cap", epsilon, EpsilonField),
         rho=None if rho is None else capped("cap", rho, RhoField),
         delta=kept_of("δ of the cap", delta, DeltaField),
@@ -61,6 +65,33 @@ def open_budget(
     budget.save(force_insert=True)
     _act(budget, what=terms.OPENED, old="", new=terms.opening_of(budget), why=why, who=who, now=now)
     return budget
+
+
+@transaction.atomic
+def open_share(*, study_id: int, holder: str, cap: Amount, who: str, now: datetime.datetime, why: str) -> Budget:
+    """Open one person's share of a study's budget on the study's own terms: only then do charges mean the same to both.
+
+    The study's is held meanwhile: a charge to it is done before this one opens, or finds it. A second share of the
+    same person is an IntegrityError.
+    """
+    (study,) = lock(study_id)
+    return open_budget(
+        name=f"researcher:{holder}@{study.name}",
+        unit=study.unit,
+        neighbours=study.neighbours,
+        fixed_parts=study.fixed_parts,
+        within=study,
+        holder=holder,
+        **{"epsilon" if study.is_pure else "rho": cap, "delta": study.delta},
+        who=who,
+        now=now,
+        why=why,
+    )
+
+
+def hold_end() -> Head | None:
+    """Hold the end of the chain until the transaction ends: nothing is written meanwhile. None if it is gone."""
+    return Head.objects.select_for_update().first()
 
 
 def lock(*budget_ids: int) -> list[Budget]:
@@ -84,11 +115,13 @@ def charge(
     who: str,
     now: datetime.datetime,
     n: int | None = None,
+    draw: Callable[[], str] | None = None,
 ) -> list[Entry]:
     """Add one row to each budget, or raise a Refused and change nothing.
 
     Must be called inside the transaction that draws and stores what is paid for. The budgets are locked until it ends,
-    so that of any number of charges at once each sees those before. `n`, where it is public, refuses a δ of 1/n or
+    so that of any number of charges at once each sees those before. `draw` is called when every budget can pay; its
+    SHA-256 of what was drawn stands in the rows. `n`, where it is public, refuses a δ of 1/n or
     more: such a mechanism may publish somebody's answers whole.
     """
     paid = charged(cost)
@@ -100,6 +133,7 @@ def charge(
     _refuse_different(budgets)
     for budget in budgets:
         _refuse(budget, Charge(part, paid), now)
+    published = draw() if draw else None
     return [
         _append(
             kind=Kind.CHARGE,
@@ -112,6 +146,7 @@ def charge(
             mechanism=mechanism,
             sensitivity=sensitivity,
             part=part,
+            published=published,
             who=who,
             at=now,
         )
@@ -160,13 +195,21 @@ def _refuse(budget: Budget, new: Charge, now: datetime.datetime) -> None:
 
 @transaction.atomic
 def record(
-    *, who: str, now: datetime.datetime, what: str, old: str, new: str, why: str, budget_id: int | None = None
+    *,
+    who: str,
+    now: datetime.datetime,
+    what: str,
+    old: str,
+    new: str,
+    why: str,
+    budget_id: int | None = None,
+    published: str | None = None,
 ) -> Entry:
-    """Write down an act that touches ε, of this budget or of the whole site."""
+    """Write down an act that touches ε, of this budget or of the whole site; or, by its SHA-256, what was published."""
     if what in terms.NAMES:
         raise ValueError(f"what must not be “{what}”, which the ledger writes itself")
     budget = None if budget_id is None else lock(budget_id)[0]
-    return _act(budget, what=what, old=old, new=new, why=why, who=who, now=now)
+    return _act(budget, what=what, old=old, new=new, why=why, who=who, now=now, published=published)
 
 
 @transaction.atomic
@@ -239,7 +282,7 @@ def _living(budget_id: int) -> Budget:
     return budget
 
 
-def _act(budget: Budget | None, *, why: str, now: datetime.datetime, **act: str) -> Entry:
+def _act(budget: Budget | None, *, why: str, now: datetime.datetime, **act: str | None) -> Entry:
     if not why.strip():
         raise Refused(_("Say why: everyone can read it in the ledger. Nothing was changed."))
     return _append(kind=Kind.ACT, budget=budget, why=why.strip(), at=now, **act)

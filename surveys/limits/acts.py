@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from surveys.acting import who
 from surveys.design import services, wording
 from surveys.design.models import Study
 from surveys.ledger.services import Refused as LedgerRefused
@@ -107,7 +108,7 @@ def _done(request: HttpRequest, act: Act, study: Study, form: Described) -> bool
     """Do it; if it is refused, put the reason on the form."""
     now = datetime.datetime.now(datetime.UTC)
     try:
-        act.do(study, form.cleaned_data, who=request.user.get_username(), now=now)
+        act.do(study, form.cleaned_data, who=who(request), now=now)
     except (services.Refused, LedgerRefused) as refusal:
         form.add_error(act.field, str(refusal))
     return form.is_valid()

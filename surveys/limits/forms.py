@@ -19,7 +19,8 @@ GIVEN = ("given_cap", "given_batch")  # may be empty: as usual
 PREFIX = "epsilon-"  # of a question's field, before the question's name
 LONGEST_WHY = 500
 SLIDER_MOST = 4  # where the slider's tones end; more can be typed
-READ_BY_ALL = gettext_lazy("Everyone can read it in the ledger, with your name and the day.")
+READ_BY_ALL = gettext_lazy("Everyone can read it in the ledger, with your pseudonym and the day.")
+READ_BY_MEMBERS = gettext_lazy("Members of this study can read it, with your name and the day.")
 NEEDED = gettext_lazy("This is needed.")
 NUMBER = gettext_lazy("This must be a number.")
 LENGTHS: dict[str, Any] = {
@@ -61,9 +62,9 @@ def amount(label: Any, help_text: Any = "", **kwargs: Any) -> forms.DecimalField
     return forms.DecimalField(label=label, help_text=help_text, widget=widget, **{**places, **kwargs})
 
 
-def why(most: int = LONGEST_WHY, **kwargs: Any) -> forms.CharField:
+def why(most: int = LONGEST_WHY, read_by: Any = READ_BY_ALL, **kwargs: Any) -> forms.CharField:
     return forms.CharField(
-        label=gettext_lazy("Why"), max_length=most, help_text=READ_BY_ALL, widget=forms.Textarea(attrs={"rows": 2}),
+        label=gettext_lazy("Why"), max_length=most, help_text=read_by, widget=forms.Textarea(attrs={"rows": 2}),
         **kwargs,
     )  # fmt: skip
 
@@ -107,7 +108,7 @@ class DraftForm(Described):
         choices=[(size, str(size)) for size in range(1, LARGEST_HOUSEHOLD + 1)],
         help_text=gettext_lazy("Only to see what it does. It is not saved."),
     )  # fmt: skip
-    why = why()
+    why = why(read_by=READ_BY_MEMBERS)
 
     def __init__(self, *args: Any, study: Study, may_set_limits: bool, **kwargs: Any) -> None:
         self.study, self.may_set_limits = study, may_set_limits

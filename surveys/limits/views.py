@@ -14,6 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from dpengine.privacy import exponential_above
+from surveys.acting import who
 from surveys.design import queries as design
 from surveys.design import services, wording
 from surveys.design.models import SiteLimits, Study
@@ -55,7 +56,7 @@ def _draft(request: HttpRequest, study: Study) -> HttpResponse:
     form = DraftForm(data, study=study, may_set_limits=may_set)
     only_look = data is not None and "look" in data
     if data is not None and form.is_valid() and not only_look and _decided(request, form, may_set=may_set):
-        messages.success(request, _("Saved, and written in the ledger."))
+        messages.success(request, _("Saved. Members of the study can read what was changed, and why."))
         return redirect("limits:study", study.slug)
     if only_look:
         form.errors.pop("why", None)
@@ -82,7 +83,7 @@ def _decided(request: HttpRequest, form: DraftForm, *, may_set: bool) -> bool:
             epsilons=form.epsilons,
             new=form.terms,
             may_set_limits=may_set,
-            who=request.user.get_username(),
+            who=who(request),
             why=form.cleaned_data["why"],
             now=_now(),
         )
@@ -106,6 +107,7 @@ def _context(study: Study, does: consequences.Consequences) -> dict[str, Any]:
         "cap_means": wording.cap_means(study),
         "rule_means": wording.rule_means(study),
         "spent": spending.of(study, _now()),
+        "history": design.changes_of(study),
     }
 
 
@@ -165,7 +167,7 @@ def _site_set(request: HttpRequest, form: SiteForm) -> bool:
         form.tell(problems)
         return False
     try:
-        services.set_site_limits(**limits, who=request.user.get_username(), why=data["why"], now=_now())
+        services.set_site_limits(**limits, who=who(request), why=data["why"], now=_now())
     except REFUSALS as refusal:
         form.add_error(None, str(refusal))
         return False

@@ -6,8 +6,10 @@ import structlog
 
 from surveys.ledger import queries as ledger
 from surveys.ledger import services as check
+from surveys.ledger.queries import Fault
 from surveys.operations import backlog, refusals
 from surveys.operations.models import Event, Sign
+from surveys.releases import queries as published
 
 KEPT = 60  # events of a kind
 DAILY = datetime.timedelta(hours=24)
@@ -52,8 +54,13 @@ def verify_if_due(*, now: datetime.datetime) -> Event | None:
     return None if last is not None and now - last.at < DAILY else verify(now=now)
 
 
+def faults(*, head: str = "", length: int | None = None) -> list[Fault]:
+    """Return what is wrong with the ledger's chain, and then what of all that was published it contradicts."""
+    return [*check.faults(head=head, length=length), *published.faults()]
+
+
 def verify(*, now: datetime.datetime) -> Event:
-    found = check.faults()
+    found = faults()
     length = ledger.head()[1] if not found else None
     if found:
         log.error("the ledger is not what it was", faults=len(found), first=str(found[0]))

@@ -23,7 +23,7 @@ class PersonAdmin(UserAdmin):
     """An admin makes accounts; only a superuser makes, changes or sees superusers, or hands out powers.
 
     Who sets the site's limits is out of reach of admins who do not: a password they could set is a power they would
-    have. A name stays once given: budgets and ledger rows are found by it.
+    have. A name stays once given: older rows of the ledger hold it.
     """
 
     actions = ("make_links",)

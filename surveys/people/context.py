@@ -1,9 +1,15 @@
 """What every page may say about the site itself."""
 
+from typing import Any
+
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+
+from surveys.people import queries
 
 
-def site(request: HttpRequest) -> dict[str, bool]:
-    """Tell templates whether this is the demo, and whether letters can be sent."""
-    return {"demo": settings.CANDOR_DEMO, "email_works": settings.EMAIL_CONFIGURED}
+def site(request: HttpRequest) -> dict[str, Any]:
+    """Tell templates whether this is the demo, whether letters can be sent, and whose names the reader may see."""
+    names = SimpleLazyObject(lambda: queries.names_for(request.user))
+    return {"demo": settings.CANDOR_DEMO, "email_works": settings.EMAIL_CONFIGURED, "names": names}

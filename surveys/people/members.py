@@ -53,10 +53,16 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("people:members", slug)
     used = queries.used_by(study)
     page = Paginator(queries.members(study), ON_A_PAGE).get_page(request.GET.get("page"))
-    members = [Member(each, used.get(each.user.get_username())) for each in page]
+    members = [Member(each, _used(used, each.user)) for each in page]
     context = {"study": study, "form": form, "page": page, "members": members, "can_share": can_share,
                "measure": queries.measure(study), "roles": ROLES, "removed": _removed(request, study)}  # fmt: skip
     return render(request, "people/members.html", context)
+
+
+def _used(used: dict[str, Decimal], user: User) -> Decimal | None:
+    """Return what somebody has used: rows from before there were pseudonyms have their name."""
+    found = [used[name] for name in {user.pseudonym, user.get_username()} if name in used]
+    return sum(found, Decimal(0)) if found else None
 
 
 @login_required

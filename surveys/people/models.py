@@ -5,13 +5,23 @@ from enum import StrEnum
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.utils.crypto import get_random_string
 from django.utils.translation import gettext_lazy as _
 
 from surveys.design.models import Study
 
+PSEUDONYM = "person %(code)s"  # what the ledger calls somebody
+
+
+def new_pseudonym() -> str:
+    """Return a name that tells nothing of whoever gets it."""
+    return PSEUDONYM % {"code": get_random_string(12, "0123456789abcdef")}
+
 
 class User(AbstractUser):
-    """A researcher or, when `is_staff`, an admin."""
+    """A researcher or, when `is_staff`, an admin. The public knows them by a pseudonym, which stays for good."""
+
+    pseudonym = models.CharField(max_length=40, unique=True, default=new_pseudonym, editable=False)
 
 
 class Role(models.TextChoices):

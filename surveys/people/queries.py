@@ -1,18 +1,22 @@
 """Who may see which study, and who is in it."""
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404
+from django.utils.translation import gettext as _
 
 from dpengine.privacy import round_up
 from surveys.design import queries as design
 from surveys.design.models import Results, Study
 from surveys.ledger import queries as ledger
-from surveys.people.models import RIGHTS, Membership, Right, Role, User
+from surveys.people.models import PSEUDONYM, RIGHTS, Membership, Right, Role, User
+
+IS_PSEUDONYM = re.compile(PSEUDONYM % {"code": "[0-9a-f]+"})
 
 
 def studies_of(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Study]:
@@ -49,8 +53,24 @@ def members(study: Study) -> QuerySet[Membership]:
     return Membership.objects.filter(study=study).select_related("user").order_by("user__username")
 
 
+def names_for(user: AbstractBaseUser | AnonymousUser) -> dict[str, str]:
+    """Return the names behind the pseudonyms of whoever this user works with; of everybody, for an admin."""
+    if not isinstance(user, User):
+        return {}
+    found = User.objects.all()
+    if not (user.is_superuser or user.has_perm("people.view_user")):
+        together = Membership.objects.filter(study__memberships__user=user)
+        found = found.filter(Q(pk=user.pk) | Q(pk__in=together.values("user")))
+    return dict(found.values_list("pseudonym", "username"))
+
+
+def public_name(who: str) -> str:
+    """Return who asked for something as strangers may read it: a pseudonym. Older requests have names instead."""
+    return who if IS_PSEUDONYM.fullmatch(who) else _("a member of the team")
+
+
 def used_by(study: Study) -> dict[str, Decimal]:
-    """Return what each name has charged to a study's budget, in its measure, rounded up: the ledger tells everyone."""
+    """Return what each person has charged to a study's budget, by what rows call them: in its measure, rounded up."""
     if study.budget_id is None:
         return {}
     found = ledger.account(study.budget_id)

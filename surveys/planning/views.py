@@ -19,6 +19,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from dpengine.privacy import plain
+from surveys.acting import who
 from surveys.design import queries as design
 from surveys.design import services as drafts
 from surveys.design.models import Question, Study
@@ -344,12 +345,11 @@ def _read_changes(request: HttpRequest, planned: Planned) -> tuple[dict[str, Dec
 
 
 def _save(request: HttpRequest, found: Study, changes: dict[str, Decimal], expected: int) -> None:
-    who = request.user
     drafts.set_protections(
         study_id=found.pk,
         epsilons=changes,
         expected=expected,
-        who=who.get_username(),
+        who=who(request),
         why=_("planned for %(n)s answers") % {"n": count(expected)},
         now=datetime.datetime.now(datetime.UTC),
     )

@@ -344,6 +344,15 @@ class Record:
     @cached_property
     def acts(self) -> list[Entry]:
         """Return the rows that are not charges, newest first: who set or changed what may be lost."""
+        return [entry for entry in self._written if not entry.published]
+
+    @cached_property
+    def vouching(self) -> list[Entry]:
+        """Return the rows that vouch for a step of a series, or for what was there before rows did, newest first."""
+        return [entry for entry in self._written if entry.published]
+
+    @cached_property
+    def _written(self) -> list[Entry]:
         return [entry for entry in ledger.rows(self.account.budget.pk) if entry.kind == Kind.ACT][::-1]
 
 

@@ -1,8 +1,8 @@
 """The registry's own documents, for machines. Exact: fractions are pairs of decimal strings, amounts decimal strings.
 
-Their shape is in schemas/: a change that a reader could stumble over makes a new file and a new number. In version 3,
-`model` and `languages` are new, and questions may be numbers, months and several ticks that the device changes, stand
-in groups, or be asked only after some answers.
+Their shape is in schemas/: a change that a reader could stumble over makes a new file and a new number. In version 4,
+`row` is the position in the whole chain everywhere, a release has a `number` of its own beside it, and what the chain
+vouches for is named.
 """
 
 from collections.abc import Callable
@@ -19,10 +19,11 @@ from surveys.ledger.queries import Line
 from surveys.registry import scripts
 from surveys.registry.losses import USUAL_DELTA, Household, Loss, Shuffled
 from surveys.registry.records import Asked, Record, questions_of
+from surveys.releases import queries as releases
 from surveys.releases.queries import Publication
 
-FORMAT, LEDGER_FORMAT = "candor-registry/3", "candor-ledger/1"
-SCHEMAS = {"study-3": FORMAT, "ledger-1": LEDGER_FORMAT}
+FORMAT, LEDGER_FORMAT = "candor-registry/4", "candor-ledger/2"
+SCHEMAS = {"study-4": FORMAT, "ledger-2": LEDGER_FORMAT}
 WHERE_USED = ("least", "most", "unit", "wanted", "bins", "asked_if", "group")  # of a question, absent where not used
 NOT_PROTECTED = {
     "how-many": "how many people answered",
@@ -45,7 +46,7 @@ def document(record: Record, published: list[Publication], link: Callable[[str],
     content = record.content
     return {
         "format": FORMAT,
-        "schema": link("/registry/schemas/study-3.json"),
+        "schema": link("/registry/schemas/study-4.json"),
         "as_of": record.now.isoformat(timespec="seconds"),
         "study": record.study.slug,
         **{name: content[name] for name in ("title", "organisation", "purpose", "contact", "results")},
@@ -203,8 +204,7 @@ def _charge(line: Line) -> dict[str, Any]:
     """One publication, in the budget's own measure, and exactly what it was charged."""
     entry = line.entry
     return {
-        "row": entry.number,
-        "position": entry.position,
+        "row": entry.position,
         "day": entry.day.isoformat(),
         "amount": _amount(line.exact_amount),
         "total": _amount(line.exact_total),
@@ -218,19 +218,25 @@ def _charge(line: Line) -> dict[str, Any]:
         "who": entry.who,
         "statistic": entry.statistic,
         "digest": entry.digest,
+        "published": entry.published,
     }
 
 
 def _publication(published: Publication) -> dict[str, Any]:
     plan = published.request.plan
     return {
-        "row": published.number,
+        "number": published.number,
+        "row": published.entry.position,
         "wave": plan.wave,
         "plan": plan.digest,
         "kind": published.request.kind,
         "published_on": published.published_on.isoformat(),
         "answers": published.release.numbers["n"] if published.release else None,
         "steps": len(published.steps) if published.series else None,
+        "vouched": [
+            {"row": cover.row, "sha256": cover.sha256, "step": cover.step, "found": cover.is_found}
+            for cover in releases.covers(published)
+        ],
     }
 
 

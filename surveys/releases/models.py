@@ -7,6 +7,8 @@ from django.db import models
 from surveys.design.models import Plan
 from surveys.ledger.models import Entry
 
+SALT = "Hashed with the numbers: whoever may not read them cannot guess them from their digest."
+
 
 class Request(models.Model):
     """What to publish: a canonical statistic on named, sealed batches, by a mechanism with its parameters.
@@ -45,6 +47,7 @@ class Release(models.Model):
     request = models.OneToOneField(Request, on_delete=models.PROTECT, related_name="release")
     entry = models.OneToOneField(Entry, on_delete=models.PROTECT, related_name="+")
     numbers: Any = models.JSONField()
+    salt = models.CharField(max_length=32, null=True, help_text=SALT)  # noqa: DJ001
     published_on = models.DateField()
     published_at = models.DateTimeField(help_text="When: what the next of a series is counted from.")
 
@@ -82,6 +85,7 @@ class Step(models.Model):
     number = models.PositiveIntegerField(help_text="1 for the first step of its series.")
     question: Any = models.JSONField(null=True, help_text="What was asked at this step, if anything was.")
     numbers: Any = models.JSONField()
+    salt = models.CharField(max_length=32, null=True, help_text=SALT)  # noqa: DJ001
     published_on = models.DateField()
     published_at = models.DateTimeField()
 

@@ -18,12 +18,15 @@ from surveys.design.models import Plan, Study, Unit
 from surveys.ledger import queries as ledger
 from surveys.ledger.models import Entry
 from surveys.releases import comparisons as comparisons
-from surveys.releases import statistics
+from surveys.releases import covered, statistics
 from surveys.releases.asked import KINDS
 from surveys.releases.asked.base import Asked, Refused, Standing
 from surveys.releases.asked.shares import Shares
 from surveys.releases.continual import Continual
+from surveys.releases.covered import Cover as Cover
+from surveys.releases.covered import document_of as document_of
 from surveys.releases.models import Release, Request, Series, Step
+from surveys.releases.verification import faults as faults
 from surveys.releases.words import told as told
 
 __all__ = ["Asked", "Refused", "Standing"]
@@ -46,7 +49,7 @@ class Publication:
 
     @property
     def number(self) -> int:
-        """Return its row among those of the study's budget: what it is called by."""
+        """Return what it is called by in its study. The row of the ledger is `entry.position`, everywhere."""
         return self.entry.number or 0
 
     @property
@@ -79,8 +82,13 @@ def publications_of(study: Study) -> list[Publication]:
     return sorted(found, key=lambda each: each.number, reverse=True)
 
 
+def covers(publication: Publication) -> list[Cover]:
+    """Return the rows of the ledger that vouch for a publication's numbers, each step's of a series."""
+    return covered.covers(publication.entry, [publication.release] if publication.release else publication.steps)
+
+
 def publication_numbered(study: Study, number: int) -> Publication | None:
-    """Return the publication that a row of the study's budget paid for."""
+    """Return the publication that a study calls by this number."""
     return next((each for each in publications_of(study) if each.number == number), None)
 
 
@@ -292,7 +300,7 @@ def budgets_of(plan: Plan, who: str) -> list[int]:
     study = plan.study
     if study.budget_id is None:
         raise RuntimeError(f"{plan} has no budget")
-    own = ledger.budget_named(f"researcher:{who}@study:{study.slug}")
+    own = ledger.share_of(who, study.budget_id)
     panel = study.panel.central_budget_id if study.panel else None
     return sorted({study.budget_id, *([own.pk] if own else []), *([panel] if panel else [])})
 

@@ -147,6 +147,9 @@ ACTS = (
     _("set the weekly limit"),
     _("retired"),
     _("opened wave %(wave)s"),
+    _("published step %(number)s"),
+    _("found release"),
+    _("found step %(number)s"),
     _("site: %(term)s"),
     _("%(study)s: %(term)s"),
     _("panel %(study)s: %(term)s"),
@@ -174,15 +177,28 @@ STATES = (
         "Plan %(digest)s; one person's answers: ε %(epsilon)s and answers sent as given; publication: %(rule)s, "
         "ε %(amount)s"
     ),
+    _(
+        "Plan %(digest)s; one person's answers: ε %(epsilon)s; publication: %(rule)s, ε %(amount)s; all publications: "
+        "%(cap)s; one answer: ε %(least)s to %(most)s"
+    ),
+    _(
+        "Plan %(digest)s; one person's answers: ε %(epsilon)s and answers sent as given; publication: %(rule)s, "
+        "ε %(amount)s; all publications: %(cap)s; one answer: ε %(least)s to %(most)s"
+    ),
 )
 
 WHYS = (
     _("opened with its study"),
     _("wave %(wave)s begins"),
     _("written in the draft of wave %(wave)s"),
+    _("paid for in row %(number)s"),
+    _("published before rows held digests: this is what was there on %(day)s"),
     _("the day of its retirement came"),
     _("its cap is reached"),
     _("the study's rule"),  # who acts, when nobody does
+    _("the site"),
+    _("the demo"),
+    _("person %(code)s"),  # a pseudonym
 )
 
 REFUSALS = (  # kept with a request that could not be paid; made in ledger.refusals, ledger.services and here

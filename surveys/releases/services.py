@@ -5,7 +5,7 @@ find what it drew. Locks are taken in one order: budgets by id, then the row of 
 """
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -29,7 +29,7 @@ from surveys.erasing import erasing
 from surveys.ledger import queries as ledger
 from surveys.ledger import services as charges
 from surveys.ledger.models import Entry
-from surveys.releases import queries, standing, statistics
+from surveys.releases import covered, queries, standing, statistics
 from surveys.releases.asked.base import Asked, Refused, Standing
 from surveys.releases.asked.shares import Shares
 from surveys.releases.continual import Continual
@@ -134,20 +134,33 @@ def _publish(request: Request, now: datetime.datetime) -> Release | Series:
     charges.lock(*queries.budgets_of(request.plan, request.who))
     if done := queries.drawn(request):
         return done
+    request = _held(request)
     if reason := _ended(request.plan, now):
         raise charges.Refused(reason)
     asked = queries.asked_of(request)
     n = aggregation.reports_in(request.plan, request.statistic["batches"])
-    entry = _charge(request, asked, n=n, now=now)
     if isinstance(asked, Standing):
-        return _begin(request, asked, entry, n=n, now=now)
-    numbers = {**_draw(request, asked, n), "n": n}
-    return Release.objects.create(
-        request=request, entry=entry, numbers=numbers, published_on=now.date(), published_at=now
-    )
+        return _begin(request, asked, _charge(request, asked, n=n, now=now), n=n, now=now)
+    release = Release(request=request, salt=covered.new_salt(), published_on=now.date(), published_at=now)
+
+    def draw() -> str:
+        release.numbers = {**_draw(request, asked, n), "n": n}
+        return covered.digest_of(covered.document_of(release))
+
+    release.entry = _charge(request, asked, n=n, now=now, draw=draw)
+    release.save(force_insert=True)
+    return release
 
 
-def _charge(request: Request, asked: Asked, *, n: int, now: datetime.datetime) -> Entry:
+def _held(request: Request) -> Request:
+    """Return a request as it is now, held: who confirms it meanwhile waits, and does not pay for it."""
+    found = Request.objects.select_for_update(of=("self",)).select_related("plan__study__panel")
+    return found.get(pk=request.pk)
+
+
+def _charge(
+    request: Request, asked: Asked, *, n: int, now: datetime.datetime, draw: Callable[[], str] | None = None
+) -> Entry:
     """Charge every budget that applies; return the row of the study's own.
 
     A researcher's may have been opened while the study's was waited for. It is the youngest: it is locked last.
@@ -163,6 +176,7 @@ def _charge(request: Request, asked: Asked, *, n: int, now: datetime.datetime) -
         who=request.who,
         now=now,
         n=n,
+        draw=draw,
     )
     return next(entry for entry in entries if entry.budget_id == request.plan.study.budget_id)
 
@@ -300,13 +314,30 @@ def _step(series: Series, asked: Standing, *, now: datetime.datetime, question: 
     series.is_over = bool(state.get("over"))
     series.state = standing.sealed(series.request, {} if series.is_over else state)
     series.save(update_fields=["steps", "is_over", "state"])
-    return Step.objects.create(
+    step = Step.objects.create(
         series=series,
         number=series.steps,
         question=question,
         numbers={**numbers, "n": n, "batches": batches},
+        salt=covered.new_salt(),
         published_on=now.date(),
         published_at=now,
+    )
+    _vouch(step, now)
+    return step
+
+
+def _vouch(step: Step, now: datetime.datetime) -> None:
+    """Write down, by its digest, what a step published: it was paid for with the first row of its series."""
+    charges.record(
+        budget_id=step.entry.budget_id,
+        what=covered.named(step.number),
+        old="",
+        new=step.request.digest,
+        why=f"paid for in row {step.entry.position}",
+        published=covered.digest_of(covered.document_of(step)),
+        who=step.request.who,
+        now=now,
     )
 
 

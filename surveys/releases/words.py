@@ -19,6 +19,8 @@ SENTENCES = Sentences(
     one_of=ONE_OF,
     numbers=NUMBERS,
     kinds={
+        "code": "[0-9a-f]{12}",
+        "day": "[0-9-]{10}",
         "digest": "[0-9a-f]{64}",
         "cap": AN_AMOUNT,
         "cost": AN_AMOUNT,

@@ -92,10 +92,8 @@ def open_study(slug: str) -> int:
     plan = design.open_study(study_id=made.pk, who="ada", now=NOW)
     answer_as_browsers(plan, [dict.fromkeys(NAMES, i % 2) for i in range(12)], NOW.date())
     sweeps.sweep_all(today=NOW.date())
-    ledger.open_budget(
-        name=f"researcher:{RESEARCHER}@study:{slug}", unit="respondent-in-study", neighbours="change-one",
-        epsilon=Fraction(9), who="ada", now=NOW,
-    )  # fmt: skip
+    study_id = plan.study.budget_id
+    ledger.open_share(study_id=study_id, holder=RESEARCHER, cap=Fraction(9), why="a share", who="ada", now=NOW)
     return plan.pk
 
 
@@ -140,7 +138,7 @@ def state_of(plan_id: int) -> dict[str, Any]:
     plan = Plan.objects.select_related("study").get(pk=plan_id)
     account = ledger.account(plan.study.budget_id)
     releases = list(Release.objects.filter(request__plan=plan).select_related("request"))
-    own = ledger.budget_named(f"researcher:{RESEARCHER}@study:{plan.study.slug}")
+    own = ledger.share_of(RESEARCHER, plan.study.budget_id)
     asked = [release for release in releases if release.request.who == RESEARCHER]
     whole = (
         {entry.pk for entry in account.entries} == {release.entry_id for release in releases}

@@ -61,7 +61,11 @@ def test_what_was_asked_for_is_listed_with_its_parameters_and_a_series_with_its_
         request = releases.ask_for(plan=asked, kind=kind, parameters=parameters, who="mira", now=now)
         releases.publish(request_id=request.pk, now=now)
     watch, shares = client.get("/api/v1/studies/on-request/releases").json()["releases"]
-    assert (shares["kind"], shares["asked_by"], shares["parameters"]["epsilon"]) == ("shares", "mira", "0.5")
+    assert (shares["kind"], shares["asked_by"], shares["parameters"]["epsilon"]) == (
+        "shares",
+        "a member of the team",
+        "0.5",
+    )
     assert shares["tables"][0]["rows"][0]["unit"] == "percent"
     assert [step["step"] for step in watch["steps"]] == [1]
     assert "state" not in watch

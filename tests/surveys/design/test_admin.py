@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from surveys.design import services
-from surveys.design.models import Panel, Plan, Study
+from surveys.design.models import DraftChange, Panel, Plan, Study
 from surveys.ledger.models import Entry
 from tests.conftest import NOW
 
@@ -195,14 +195,14 @@ def known_questions(study):
 @pytest.mark.parametrize(
     ("changes", "what", "old", "new"),
     [
-        ({"cap": "1.25"}, "night-shifts: cap for all publications, ε", "1.5", "1.25"),
-        ({"rule": "every"}, "night-shifts: publish", "when-closed", "every"),
-        ({"questions-0-epsilon": "0.5"}, "night-shifts: ε of asleep", "0.75, changed", "0.5, changed"),
-        ({"questions-1-DELETE": "on"}, "night-shifts: ε of rested", "1, changed", "none"),
+        ({"cap": "1.25"}, "cap for all publications, ε", "1.5", "1.25"),
+        ({"rule": "every"}, "publish", "when-closed", "every"),
+        ({"questions-0-epsilon": "0.5"}, "ε of asleep", "0.75, changed", "0.5, changed"),
+        ({"questions-1-DELETE": "on"}, "ε of rested", "1, changed", "none"),
     ],
     ids=str,
 )
-def test_what_touches_epsilon_asks_why_and_goes_to_the_ledger(admin, changes, what, old, new):
+def test_what_touches_epsilon_asks_why_and_is_kept_with_the_draft(admin, changes, what, old, new):
     add(admin)
     study = Study.objects.get()
     known = known_questions(study)
@@ -210,8 +210,9 @@ def test_what_touches_epsilon_asks_why_and_goes_to_the_ledger(admin, changes, wh
     assert "A term that touches ε has changed: say why." in page
     assert not Entry.objects.exists()
     assert change(admin, study, **known, **changes, why="the board asked").redirect_chain
-    row = Entry.objects.get()
+    row = DraftChange.objects.get()
     assert (row.what, row.who, row.why) == (what, "ada", "the board asked")
+    assert not Entry.objects.exists()
     assert (row.old.startswith(old), row.new.startswith(new)) == (True, True)
 
 
@@ -235,7 +236,7 @@ def test_limits_are_the_site_s_and_not_the_study_admin_s(admin, admin_user):
     page = change(admin, study, **known, **limits).content.decode()
     assert "ε must be between 0.5 and 0.8; it is 1." in page
     assert change(admin, study, **known, **limits, **{"questions-1-epsilon": "0.8"}).redirect_chain
-    rows = {(row.what.removeprefix("night-shifts: "), row.old, row.new) for row in Entry.objects.all()}
+    rows = {(row.what, row.old, row.new) for row in DraftChange.objects.all()}
     assert {("least ε of one answer", "0.01", "0.5"), ("greatest ε of one answer", "8", "0.8")} < rows
 
 
@@ -318,7 +319,7 @@ def test_a_panel_is_made_edited_with_a_reason_and_then_only_lowered(admin):
     url = f"/admin/design/panel/{panel.pk}/"
     assert "say why" in admin.post(f"{url}change/", {**PANEL, "local_cap": "2.5"}).text
     admin.post(f"{url}change/", {**PANEL, "local_cap": "2.5", "why": "calmer"})
-    assert Entry.objects.get().what == "panel class-of-26: cap for all answers of one person, ε"
+    assert DraftChange.objects.get().what == "cap for all answers of one person, ε"
     opened(admin, panel=str(panel.pk))
     admin.post(f"{url}change/", {**PANEL, "local_cap": "9", "name": "Of 26"})
     panel.refresh_from_db()

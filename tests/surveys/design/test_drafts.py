@@ -9,7 +9,7 @@ from django.apps import apps
 from PIL import Image
 
 from surveys.design import pictures, services
-from surveys.design.models import Picture, Question, Study
+from surveys.design.models import DraftChange, Picture, Question, Study
 from surveys.ledger.models import Entry
 from tests.conftest import QUESTIONS, STUDY
 
@@ -41,7 +41,7 @@ def test_epsilons_are_set_all_or_none(draft, by):
     assert draft.questions.get(name="copied").epsilon == 1
     assert not Entry.objects.exists()
     services.set_protections(study_id=draft.pk, epsilons={"copied": Decimal("0.5")}, expected=800, why="planned", **by)
-    row = Entry.objects.get()
+    row = DraftChange.objects.get()
     assert (row.who, row.why, row.new) == ("ada", "planned", "0.5, changed on the device")
     draft.refresh_from_db()
     assert draft.expected == 800
@@ -86,7 +86,7 @@ def test_the_ledgers_words_are_english_whoever_drafts(draft, by):
 
     with translation.override("zh-hans"):
         services.set_protections(study_id=draft.pk, epsilons={"copied": Decimal(2)}, why="planned", **by)
-    assert Entry.objects.get().what == "exam-honesty: ε of copied"
+    assert DraftChange.objects.get().what == "ε of copied"
 
 
 def picture(width, height, mode="RGB", form="PNG"):

@@ -57,11 +57,11 @@ def test_a_budget_that_a_researcher_gets_while_a_request_waits_for_the_study_s_i
     services.close_plan(plan_id=plan.pk, today=NOW.date())
     aggregation.sweep_all(today=NOW.date())
     request = releases.request_by_rule(plan=plan, now=NOW)
-    lock, terms = ledger.lock, {"unit": plan.study.unit, "neighbours": plan.study.neighbours}
+    lock = ledger.lock
 
     def opened_meanwhile(*budget_ids):
         monkeypatch.setattr(ledger, "lock", lock)
-        ledger.open_budget(name=f"researcher:{request.who}@study:exam-honesty", epsilon=1, **terms, **BY)
+        ledger.open_share(study_id=plan.study.budget_id, holder=request.who, cap=1, why="her share", **BY)
         return lock(*budget_ids)
 
     monkeypatch.setattr(ledger, "lock", opened_meanwhile)

@@ -6,6 +6,7 @@ from django.test import Client
 from surveys.design import services as design
 from surveys.people import services as people
 from surveys.people.models import Role
+from tests.conftest import known_as
 
 TEXTS = {
     "title": "Exam honesty",
@@ -20,7 +21,7 @@ FAIR = {"name": "fair", "kind": "likert", "text": "Exams here are fair.", "label
 
 
 def client_of(username, role=None, study=None):
-    user = people.ensure_user(username=username, password="demo-researcher")
+    user = known_as(username)
     if role is not None:
         people.share(study=study, user=user, role=role)
     client = Client()

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from surveys.design import services as design
-from surveys.design.models import Question, Study
+from surveys.design.models import DraftChange, Question, Study
 from surveys.ledger.models import Entry
 from surveys.people.models import Role
 from tests.surveys.drafting.conftest import COPIED, TEXTS, client_of
@@ -96,9 +96,10 @@ def test_a_copy_stands_right_after_its_question(editor, draft):
     assert names(draft) == ["copied", "q4", "often", "fair"]
 
 
-def test_what_touches_epsilon_is_a_row_of_the_ledger_with_who_did_it(editor, draft):
+def test_what_touches_epsilon_is_kept_with_the_draft_with_who_did_it(editor, draft):
     editor.post(f"/studies/{draft.slug}/build/questions/copied/", form_of(draft, "copied", epsilon="0.5"))
-    row = Entry.objects.latest("pk")
+    row = DraftChange.objects.latest("pk")
+    assert not Entry.objects.exists()
     assert (row.who, row.old[:1], row.new[:3]) == ("eva", "1", "0.5")
 
 

@@ -1,8 +1,12 @@
 """A budget, and charges to it, for the tests of this room."""
 
+import contextlib
 import datetime
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
+
+from django.db import connection, transaction
 
 from dpengine.privacy import Cost
 from surveys.ledger import services
@@ -30,3 +34,31 @@ def pay(budget: Budget, cost: str | Cost = "0.45", statistic: str | None = None,
     paid = pure(cost) if isinstance(cost, str) else cost
     [entry] = services.charge(budget_ids=[budget.pk], cost=paid, statistic=asked, **{**usual, **more})
     return entry
+
+
+@contextlib.contextmanager
+def tampering(*statements: tuple[str, list[Any]]) -> Iterator[None]:
+    """Run statements as someone who owns the database can: no triggers, no constraints. Undone afterwards."""
+    with transaction.atomic():
+        with connection.cursor() as cursor, connection.constraint_checks_disabled():
+            for statement in without_guards():
+                cursor.execute(statement)
+            for statement, values in statements:
+                cursor.execute(statement, values)
+        yield
+        transaction.set_rollback(True)
+    if connection.vendor == "sqlite":
+        connection.cursor().execute("PRAGMA ignore_check_constraints = OFF")
+
+
+def without_guards() -> list[str]:
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+            return ["PRAGMA ignore_check_constraints = ON", *(f"DROP TRIGGER {name}" for (name,) in cursor.fetchall())]
+        cursor.execute(
+            "SELECT c.conrelid::regclass, c.conname FROM pg_constraint c "
+            "WHERE contype = 'c' AND conrelid::regclass::text ~ '^(ledger|releases)'"
+        )
+        constraints = [f"ALTER TABLE {table} DROP CONSTRAINT {name}" for table, name in cursor.fetchall()]
+        return ["SET CONSTRAINTS ALL IMMEDIATE", "SET LOCAL session_replication_role = replica", *constraints]

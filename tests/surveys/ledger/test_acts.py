@@ -92,9 +92,15 @@ def test_a_budget_is_opened_once(budget):
     assert Entry.objects.count() == 1
 
 
-def test_a_budget_is_found_by_its_name(budget):
-    assert queries.budget_named("study:x") == budget
-    assert queries.budget_named("study:nowhere") is None
+def test_a_share_is_found_by_whose_it_is_and_keeps_its_holder(budget):
+    share = services.open_share(study_id=budget.pk, holder="person 7f3a", cap=1, why="her share", **OWNER)
+    assert queries.share_of("person 7f3a", budget.pk) == share
+    assert queries.share_of("person 7f3a", share.pk) is queries.share_of("person 7f3b", budget.pk) is None
+    for change in ({"holder": "person 7f3b"}, {"holder": None}, {"within": share}):
+        with pytest.raises(IntegrityError, match="keeps its holder"), transaction.atomic():
+            Budget.objects.filter(pk=share.pk).update(**change)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        open_budget("researcher:another name", within=budget, holder="person 7f3a")
 
 
 def test_a_cap_falls_and_the_row_says_from_where_to_where_and_why(budget):

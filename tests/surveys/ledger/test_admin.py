@@ -90,7 +90,7 @@ def test_an_act_without_a_reason_is_not_done(admin, study):
 
 def test_a_researcher_s_budget_has_the_study_s_terms(admin, study, researcher):
     do(admin, study, "researcher", researcher="mira", cap="0.5")
-    own = queries.budget_named("researcher:mira@study:x")
+    own = queries.share_of("mira", study.pk)
     assert own is not None
     assert (own.cap, own.unit, own.neighbours, own.side) == (
         Decimal("0.5"), study.unit, study.neighbours, study.side,
@@ -112,7 +112,7 @@ def test_a_researcher_s_budget_opens_while_the_study_s_is_held(admin, study, res
 def test_a_researcher_s_budget_counts_rho_where_the_study_does(admin, researcher):
     study = open_budget("study:rho", rho=Decimal("0.5"), delta=Decimal("0.000001"))
     do(admin, study, "researcher", researcher="mira", cap="0.125")
-    own = queries.budget_named("researcher:mira@study:rho")
+    own = queries.share_of("mira", study.pk)
     assert own is not None
     assert (own.rho, own.delta) == (Decimal("0.125"), Decimal("0.000001"))
 

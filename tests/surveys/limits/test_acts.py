@@ -8,8 +8,8 @@ import pytest
 from surveys.design import services as design
 from surveys.ledger import queries as ledger
 from surveys.ledger.models import Entry
-from surveys.people import services as people
 from surveys.people.models import Role
+from tests.conftest import known_as
 from tests.surveys.limits.test_views import PAGE, WHY, member
 
 ACTS = ("lower", "week", "retire")
@@ -132,6 +132,6 @@ def test_of_a_closed_study_it_is_not_said_how_long_the_rest_lasts(owner, plan):
 
 
 def test_sharing_is_not_needed_of_who_may_see_all(client, plan, db):
-    boss = people.ensure_user(username="boss", password="a long password", is_admin=True)
+    boss = known_as("boss", is_admin=True)
     client.force_login(boss)
     assert client.get(PAGE).status_code == 200

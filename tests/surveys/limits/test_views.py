@@ -7,10 +7,11 @@ from django.contrib.auth.models import Permission
 from django.urls import reverse
 
 from surveys.design import services as design
-from surveys.design.models import Question, Study
+from surveys.design.models import DraftChange, Question, Study
 from surveys.ledger.models import Entry
 from surveys.people import services as people
 from surveys.people.models import Role
+from tests.conftest import known_as
 
 PAGE = "/studies/exam-honesty/limits/"
 WHY = "A colleague asked for more."
@@ -28,7 +29,7 @@ DRAFT = {
 
 
 def member(draft, role):
-    user = people.ensure_user(username=f"a-{role}", password="a long password")
+    user = known_as(f"a-{role}")
     people.share(study=draft, user=user, role=role)
     return user
 
@@ -77,15 +78,15 @@ def test_while_somebody_types_only_the_consequences_are_sent(editor, draft):
     assert page.count('hx-swap-oob="true"') == 3 + 4
 
 
-def test_saving_writes_a_row_for_each_term_that_changed(editor, draft):
+def test_saving_writes_a_line_for_each_term_that_changed(editor, draft):
     answer = editor.post(PAGE, {**DRAFT, "epsilon-copied": "0.5", "cap": "1.5"})
     assert answer.status_code == 302
     draft.refresh_from_db()
     assert (draft.cap, draft.questions.get(name="copied").epsilon) == (Decimal("1.5"), Decimal("0.5"))
-    rows = [(entry.what, entry.old, entry.new, entry.why, entry.who) for entry in Entry.objects.all()]
+    rows = [(line.what, line.old, line.new, line.why, line.who) for line in DraftChange.objects.order_by("pk")]
     assert rows == [
-        ("exam-honesty: cap for all publications, ε", "2", "1.5", WHY, "a-editor"),
-        ("exam-honesty: ε of copied", "1, changed on the device", "0.5, changed on the device", WHY, "a-editor"),
+        ("cap for all publications, ε", "2", "1.5", WHY, "a-editor"),
+        ("ε of copied", "1, changed on the device", "0.5, changed on the device", WHY, "a-editor"),
     ]
 
 

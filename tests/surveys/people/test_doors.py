@@ -32,7 +32,7 @@ EVERYONE = {
 }  # fmt: skip
 RESULTS = {
     "dashboard:results", "dashboard:public-over-time", "dashboard:public-compare", "dashboard:public-methods",
-    "dashboard:public-export", "dashboard:public-release", "dashboard:public-file", "releases",
+    "dashboard:public-export", "dashboard:public-release", "dashboard:public-file", "releases", "published",
 }  # of a study whose results are for its members: as if there were none, for everyone else  # fmt: skip
 SIGNED_IN = {
     "dashboard:studies", "people:account", "people:second-factor", "people:end-sessions", "drafting:new",

@@ -8,7 +8,7 @@ from surveys.design import services as design
 from surveys.ledger.models import Entry
 from surveys.people import services as people
 from surveys.people.models import Role
-from tests.conftest import QUESTIONS, STUDY
+from tests.conftest import QUESTIONS, STUDY, known_as
 
 pytestmark = pytest.mark.django_db
 TURNED = {"HX-Request": "true"}
@@ -16,7 +16,7 @@ TURNED = {"HX-Request": "true"}
 
 @pytest.fixture
 def editor(draft):
-    user = people.ensure_user(username="edda", password="a long password")
+    user = known_as("edda")
     people.share(study=draft, user=user, role=Role.EDITOR)
     return user
 

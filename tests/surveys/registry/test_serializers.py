@@ -44,7 +44,7 @@ def get(client: Client, path: str) -> dict[str, Any]:
 @pytest.mark.parametrize("make", KINDS)
 def test_every_study_has_a_document_that_fits_its_schema(client: Client, make: Callable[[], Plan]) -> None:
     document = get(client, f"/registry/{make().study.slug}.json")
-    errors = [f"{error.json_path}: {error.message}" for error in validator("study-3").iter_errors(document)]
+    errors = [f"{error.json_path}: {error.message}" for error in validator("study-4").iter_errors(document)]
     assert errors == []
 
 
@@ -62,7 +62,7 @@ def test_the_schema_refuses_what_is_missing_added_or_rounded(
 ) -> None:
     document = get(client, f"/registry/{kinds.plain().study.slug}.json")
     break_it(document)
-    assert not validator("study-3").is_valid(document)
+    assert not validator("study-4").is_valid(document)
 
 
 def test_all_schemas_and_no_others_are_served() -> None:
@@ -73,7 +73,7 @@ def test_a_stranger_can_verify_the_whole_chain(client: Client) -> None:
     """With nothing but the document and what it says of itself."""
     kinds.plain(), kinds.mixed()
     document = get(client, "/registry/ledger.json")
-    assert list(validator("ledger-1").iter_errors(document)) == []
+    assert list(validator("ledger-2").iter_errors(document)) == []
     before = "0" * 64
     for row in document["rows"]:
         digest = row.pop("digest")
@@ -85,14 +85,18 @@ def test_a_stranger_can_verify_the_whole_chain(client: Client) -> None:
     assert len(document["rows"]) == document["length"]
 
 
-def checked(client: Client, document: dict[str, Any]) -> str:
+def checked(client: Client, document: dict[str, Any], *files: str) -> str:
     """Return what the script on the page of promises says of a ledger, as a stranger would run it."""
     page = client.get("/promises/").content.decode()
     found = re.search(r'<code id="check-ledger">(.*?)</code>', page, re.DOTALL)
     assert found
     script = html.unescape(found[1])
     done = subprocess.run(
-        [sys.executable, "-I", "-c", script], input=json.dumps(document), capture_output=True, text=True, check=False
+        [sys.executable, "-I", "-c", script, *files],
+        input=json.dumps(document),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return done.stdout + done.stderr
 
@@ -186,3 +190,49 @@ def test_the_burn_rate_is_what_the_ledger_says(client: Client) -> None:
     found = get(client, f"/registry/{plan.study.slug}.json")["burn"]
     assert found["weeks"][-1]["amount"] == "0.5"
     assert (found["per_week"], found["days_left"]) == ("0.5", 21)
+
+
+def published_of(client: Client, plan: Plan) -> dict[str, Any]:
+    return get(client, f"/api/v1/studies/{plan.study.slug}/published")
+
+
+def test_a_stranger_can_hash_all_that_was_published_and_find_it_in_the_chain(client: Client) -> None:
+    plan = kinds.plain()
+    rows = {row["position"]: row for row in get(client, "/registry/ledger.json")["rows"]}
+    published = published_of(client, plan)["published"]
+    assert len(published) == 1
+    for each in published:
+        text = json.dumps(each["document"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        assert hashlib.sha256(text.encode()).hexdigest() == each["sha256"] == rows[each["row"]]["published"]
+    shown = get(client, f"/registry/{plan.study.slug}.json")
+    assert [cover["sha256"] for each in shown["releases"] for cover in each["vouched"]] == [
+        each["sha256"] for each in published
+    ]
+    assert {charge["row"]: charge["published"] for charge in shown["charges"]} == {
+        each["row"]: each["sha256"] for each in published
+    }
+    numbers = get(client, f"/api/v1/studies/{plan.study.slug}/releases")["releases"][0]
+    document = published[0]["document"]["numbers"]
+    assert numbers["n"] == document["n"]
+    assert numbers["questions"] == document["questions"]
+
+
+def test_the_script_on_the_page_of_promises_finds_numbers_that_were_changed(client: Client, tmp_path: Path) -> None:
+    plan = kinds.plain()
+    document, published, file = get(client, "/registry/ledger.json"), published_of(client, plan), tmp_path / "n.json"
+    file.write_text(json.dumps(published))
+    assert checked(client, document, str(file)) == f"{document['length']} rows, end {document['head']}\n"
+    first = published["published"][0]
+    first["document"]["numbers"]["n"] += 1
+    file.write_text(json.dumps(published))
+    assert checked(client, document, str(file)) == f"what row {first['row']} published was changed\n"
+
+
+def test_numbers_for_a_team_only_are_not_given_to_strangers_nor_told_by_their_digest(client: Client) -> None:
+    """Without the salt a stranger could try all counts of a few people."""
+    plan = kinds.plain()
+    made = releases.publications_of(plan.study)[0].release
+    assert made is not None
+    assert re.fullmatch("[0-9a-f]{32}", made.salt or "")
+    assert made.salt not in client.get(f"/registry/{plan.study.slug}.json").content.decode()
+    assert made.salt not in client.get("/registry/ledger.json").content.decode()

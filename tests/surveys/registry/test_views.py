@@ -47,7 +47,7 @@ def account_of(plan: Plan) -> Account:
 
 @pytest.mark.parametrize("path", [
     "/registry/", "/registry/?q=small&state=closed", "/registry/small/", "/registry/small.json",
-    "/registry/small.yaml", "/registry/ledger.json", "/registry/schemas/study-3.json",
+    "/registry/small.yaml", "/registry/ledger.json", "/registry/schemas/study-4.json",
 ])  # fmt: skip
 def test_strangers_get_no_cookie(client: Client, published: Plan, path: str) -> None:
     response = client.get(path)
@@ -75,7 +75,7 @@ def test_the_documents_charges_are_the_ledgers_exactly(client: Client, published
 def test_the_documents_losses_are_the_plans_exactly(client: Client, published: Plan) -> None:
     document, content = document_of(client), published.content
     wave = document["waves"][0]
-    assert document["format"] == "candor-registry/3"
+    assert document["format"] == "candor-registry/4"
     assert wave["plan"] == published.digest
     assert fraction(wave["loss"]) == fraction(document["local"]["loss"]) == documents.loss_of_plan(content)
     for shown, question in zip(wave["questions"], content["questions"], strict=True):
@@ -85,10 +85,11 @@ def test_the_documents_losses_are_the_plans_exactly(client: Client, published: P
 
 def test_the_documents_releases_name_their_rows_and_plans(client: Client, published: Plan) -> None:
     release = releases.publications_of(published.study)[0]
-    day = release.published_on.isoformat()
+    day, sha256 = release.published_on.isoformat(), release.entry.published
+    cover = {"row": release.entry.position, "sha256": sha256, "step": None, "found": False}
     assert document_of(client)["releases"] == [
-        {"row": release.number, "wave": 1, "plan": published.digest, "kind": "shares", "published_on": day,
-         "answers": 120, "steps": None}
+        {"number": release.number, "row": release.entry.position, "wave": 1, "plan": published.digest,
+         "kind": "shares", "published_on": day, "answers": 120, "steps": None, "vouched": [cover]}
     ]  # fmt: skip
 
 
@@ -152,7 +153,7 @@ def test_a_draft_is_not_in_the_registry(client: Client, db: None) -> None:
 
 
 def test_only_our_own_schemas_are_served(client: Client) -> None:
-    assert client.get("/registry/schemas/ledger-1.json").headers["Content-Type"] == "application/schema+json"
+    assert client.get("/registry/schemas/ledger-2.json").headers["Content-Type"] == "application/schema+json"
     assert client.get("/registry/schemas/settings.json").status_code == 404
 
 

@@ -109,15 +109,7 @@ def test_a_request_that_cannot_be_paid_waits_with_its_reason_and_can_be_confirme
 
 
 def test_a_charge_that_is_refused_by_one_budget_leaves_no_trace_in_the_others(asked):
-    budgets.open_budget(
-        name="researcher:mira@study:on-request",
-        unit="respondent-in-study",
-        neighbours="change-one",
-        epsilon=Decimal("0.3"),
-        who="ada",
-        now=NOW,
-        why="her share",
-    )
+    open_share(asked, "mira", "0.3")
     with pytest.raises(budgets.Overspent):
         publish(asked, who="mira")
     assert not Entry.charges.exists()
@@ -126,15 +118,14 @@ def test_a_charge_that_is_refused_by_one_budget_leaves_no_trace_in_the_others(as
     assert len({entry.statistic for entry in Entry.charges.all()}) == 1
 
 
-def open_share(who, epsilon):
-    budgets.open_budget(
-        name=f"researcher:{who}@study:on-request", unit="respondent-in-study", neighbours="change-one",
-        epsilon=Decimal(epsilon), who="ada", now=NOW, why="a share",
-    )  # fmt: skip
+def open_share(plan, who, epsilon):
+    budgets.open_share(
+        study_id=plan.study.budget_id, holder=who, cap=Decimal(epsilon), who="ada", now=NOW, why="a share"
+    )
 
 
 def test_whoever_confirms_what_another_could_not_pay_pays_from_their_own_budget(asked):
-    open_share("mira", "0.3")
+    open_share(asked, "mira", "0.3")
     first = ask(asked, who="mira")
     assert services.try_to_publish(request_id=first.pk, now=NOW) is None
     again = ask(asked, who="otto")
@@ -145,7 +136,7 @@ def test_whoever_confirms_what_another_could_not_pay_pays_from_their_own_budget(
 
 
 def test_a_request_that_waits_stays_with_whoever_asked_first(asked):
-    open_share("mira", "0.5")
+    open_share(asked, "mira", "0.5")
     first = ask(asked, who="mira")
     assert ask(asked, who="otto").who == "mira"
     services.publish(request_id=first.pk, now=NOW)
@@ -163,10 +154,7 @@ def test_who_paid_for_a_request_cannot_be_changed_once_it_is_drawn(asked):
 
 
 def test_a_release_is_named_by_the_row_of_the_study_s_own_budget(asked):
-    budgets.open_budget(
-        name="researcher:mira@study:on-request", unit="respondent-in-study", neighbours="change-one",
-        epsilon=Decimal(1), who="ada", now=NOW, why="her share",
-    )  # fmt: skip
+    open_share(asked, "mira", "1")
     release = publish(asked)
     assert release.entry.budget_id == asked.study.budget_id
     assert queries.publication_numbered(asked.study, release.entry.number).release == release
@@ -274,7 +262,11 @@ def test_a_retired_study_publishes_nothing_that_was_asked_before_or_is_asked_now
 
 @pytest.mark.parametrize(
     "victim",
-    ["surveys.releases.services.charges.charge", "surveys.releases.statistics.draw", "surveys.releases.models.Release"],
+    [
+        "surveys.releases.services.charges.charge",
+        "surveys.releases.statistics.draw",
+        "surveys.releases.models.Release.save",
+    ],
 )
 def test_charge_draw_and_store_of_a_request_stand_or_fall_together(asked, monkeypatch, victim):
     request = ask(asked)
@@ -282,7 +274,7 @@ def test_charge_draw_and_store_of_a_request_stand_or_fall_together(asked, monkey
     def die(*args, **kwargs):
         raise RuntimeError("killed")
 
-    monkeypatch.setattr(f"{victim}.objects.create" if victim.endswith("Release") else victim, die)
+    monkeypatch.setattr(victim, die)
     with pytest.raises(RuntimeError):
         services.publish(request_id=request.pk, now=NOW)
     monkeypatch.undo()

@@ -140,7 +140,7 @@ def stored_by(language: str) -> tuple[list[Any], list[Any]]:
             services.try_to_publish(request_id=made.pk, now=NOW)
         numbers = [each.numbers for each in (*Release.objects.all(), *Step.objects.all())]
         documents = [
-            {name: value for name, value in _row(entry).items() if name not in ("previous", "digest")}
+            {name: value for name, value in _row(entry).items() if name not in ("previous", "digest", "published")}
             for entry in Entry.objects.all()
         ]
         refused = list(plan.requests.order_by("pk").values_list("refused", flat=True))

@@ -4,5 +4,5 @@ from surveys.triggers import unsampled
 
 
 class Migration(migrations.Migration):
-    dependencies = (("releases", "0003_steps_stay"),)
+    dependencies = (("releases", "0005_found_as_published"),)
     operations = (unsampled("releases_series", state="bytea"),)

@@ -1,18 +1,18 @@
-"""Tell whether the ledger is what it was."""
+"""Tell whether the ledger is what it was, and what was published what it vouches for."""
 
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from surveys.ledger import queries
-from surveys.ledger.verification import faults
+from surveys.operations.services import faults
 
 
 class Command(BaseCommand):
     help = (
-        "Check every row of the ledger against its digest, and budgets against their rows. Ends with 1 and names the "
-        "rows if anything was changed. Give the head and length that you noted, here or in the registry, to see "
-        "whether rows were cut off since, or the chain was written anew."
+        "Check every row of the ledger against its digest, and budgets, requests and all published numbers against "
+        "their rows. Ends with 1 and names the rows and requests if anything was changed. Give the head and length "
+        "that you noted, here or in the registry, to see whether rows were cut off since, or the chain written anew."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

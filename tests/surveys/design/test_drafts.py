@@ -131,5 +131,5 @@ def test_a_study_that_passed_questions_over_goes_on_doing_so_and_no_other():
     follows = {**QUESTIONS[2], "asked_if": "copied", "asked_if_answers": [1]}
     services.draft_study(study=STUDY, questions=[QUESTIONS[0], follows])
     services.draft_study(study={**STUDY, "slug": "plain"}, questions=QUESTIONS)
-    import_module("surveys.design.migrations.0003_follow_ups").keep_skipping(apps, None)
+    import_module("surveys.design.migrations.0004_follow_ups").keep_skipping(apps, None)
     assert dict(Study.objects.values_list("slug", "follow_ups")) == {STUDY["slug"]: "skip", "plain": "everybody"}

@@ -23,7 +23,7 @@ from dpengine.randomness import below
 
 HOUR = 3600.0  # seconds that a key lives
 FILLS = 600.0  # seconds in which an empty bucket is full again
-MOST = 50_000  # buckets; of more, those that were not used for longest are forgotten, full as they may be by then
+MOST = 50_000  # buckets, in 16 MB; of more, those not used for longest are forgotten
 JITTER = 30  # seconds: or all that were refused at once would come again at once
 
 

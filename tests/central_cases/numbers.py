@@ -176,7 +176,7 @@ def groups(neighbours: Neighbours) -> Case:
     def errors(n: int) -> tuple[float, float]:
         wide = Subsample.for_epsilon(Fraction(3, 10), 100, 0, 10, neighbours)
         blocks = wide.deal([(value,) for value in people(n)])
-        results = [wide._result(block, subsample.trimmed_mean) for block in blocks]
+        results = wide.results(blocks, subsample.trimmed_mean)
         point = wide.aggregate.point
         scores = point._scores(results, Fraction(50))
         off = [scores[point.selection.release(scores)[0]] / 2 for _ in range(CHOICES)]

@@ -116,6 +116,22 @@ def test_what_is_long_still_fits_a_narrow_phone(guest, site, plan, change):
     assert guest.violations == guest.complaints == []
 
 
+def test_a_long_list_of_choices_opens_as_the_device_s_own(guest, site, plan):
+    choices(plan, 1024)
+    serve(guest, site, plan)
+    guest.page.get_by_role("button", name="Start").click()
+    listed = guest.page.get_by_label("Your answer")
+    assert listed.locator("option").count() == 1025  # and none chosen
+    assert guest.page.evaluate("document.documentElement.scrollHeight") < 4 * NARROW["height"]
+    guest.page.get_by_role("button", name="Continue").click()
+    assert guest.page.locator(".error:visible").inner_text().startswith("Choose an answer to continue.")
+    listed.select_option(index=1001)
+    guest.page.get_by_role("button", name="Continue").click()
+    guest.page.get_by_role("button", name="Back").click()
+    assert guest.page.get_by_label("Your answer").input_value() == "1000"
+    assert guest.violations == guest.complaints == []
+
+
 def test_a_text_from_right_to_left_does_not_turn_the_odds_beside_it(guest, site, plan):
     plan["questions"][0].update(text="هل نمت جيدا؟", choices=["لا", "نعم"])
     serve(guest, site, plan)

@@ -117,7 +117,7 @@ def test_more_than_one_person_may_lose_in_all_does_not_open(draft, now):
 
 def test_a_question_with_one_choice_does_not_open(draft, now):
     draft.questions.filter(name="often").update(choices="Never", may_decline=False)
-    with pytest.raises(services.CannotOpen, match="choices must be 2 to 50, one a line, got 1"):
+    with pytest.raises(services.CannotOpen, match="choices must be 2 to 1,000, one a line, got 1"):
         services.open_study(study_id=draft.pk, who="ada", now=now)
 
 

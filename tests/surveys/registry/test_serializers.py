@@ -22,6 +22,7 @@ from surveys.design.models import Plan
 from surveys.registry import serializers
 from surveys.registry.views import SCHEMAS
 from surveys.releases import queries as releases
+from tests.surveys.dashboard.small import answer, open_small, publish
 from tests.surveys.registry import kinds
 from tests.surveys.registry.kinds import KINDS
 
@@ -192,12 +193,20 @@ def test_the_burn_rate_is_what_the_ledger_says(client: Client) -> None:
     assert (found["per_week"], found["days_left"]) == ("0.5", 21)
 
 
+def for_everyone() -> Plan:
+    """Return a study whose numbers everybody may read, published."""
+    plan = open_small(smallest_batch=kinds.PEOPLE, results="public")
+    answer(plan, kinds.PEOPLE)
+    publish(plan)
+    return plan
+
+
 def published_of(client: Client, plan: Plan) -> dict[str, Any]:
     return get(client, f"/api/v1/studies/{plan.study.slug}/published")
 
 
 def test_a_stranger_can_hash_all_that_was_published_and_find_it_in_the_chain(client: Client) -> None:
-    plan = kinds.plain()
+    plan = for_everyone()
     rows = {row["position"]: row for row in get(client, "/registry/ledger.json")["rows"]}
     published = published_of(client, plan)["published"]
     assert len(published) == 1
@@ -218,7 +227,7 @@ def test_a_stranger_can_hash_all_that_was_published_and_find_it_in_the_chain(cli
 
 
 def test_the_script_on_the_page_of_promises_finds_numbers_that_were_changed(client: Client, tmp_path: Path) -> None:
-    plan = kinds.plain()
+    plan = for_everyone()
     document, published, file = get(client, "/registry/ledger.json"), published_of(client, plan), tmp_path / "n.json"
     file.write_text(json.dumps(published))
     assert checked(client, document, str(file)) == f"{document['length']} rows, end {document['head']}\n"
@@ -233,6 +242,7 @@ def test_numbers_for_a_team_only_are_not_given_to_strangers_nor_told_by_their_di
     plan = kinds.plain()
     made = releases.publications_of(plan.study)[0].release
     assert made is not None
+    assert client.get(f"/api/v1/studies/{plan.study.slug}/published").status_code == 404
     assert re.fullmatch("[0-9a-f]{32}", made.salt or "")
     assert made.salt not in client.get(f"/registry/{plan.study.slug}.json").content.decode()
     assert made.salt not in client.get("/registry/ledger.json").content.decode()

@@ -166,7 +166,7 @@ def test_answers_sent_as_given_wait_in_the_page_and_it_says_so(guest, links):
 def test_a_browser_that_keeps_nothing_says_to_leave_the_page_open(guest, links):
     guest.context.add_init_script(FORBID)
     answered(guest, links["moments"])
-    assert "This browser keeps nothing for this site" in guest.page.locator("main").inner_text()
+    assert "This browser keeps nothing here" in guest.page.locator("main").inner_text()
     wait_until(guest, STEP + 500)
     guest.page.get_by_role("heading", name=SENT).wait_for()
 

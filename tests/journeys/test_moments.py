@@ -87,7 +87,7 @@ def test_nothing_leaves_while_it_waits_and_the_screen_says_when_it_will(guest, l
     said = guest.page.locator("main").inner_text()
     assert "It leaves by itself in 5 minutes" in said
     assert "only every 5 minutes" in said
-    assert "Leave this page open if you can." in said
+    assert "Please leave this page open. If you close it, the message stays on this device" in said
     assert guest.page.locator("a:not(.skip):visible").count() == 0
     guest.page.evaluate("dispatchEvent(new Event('online'))")
     wait_until(guest, STEP - 2_000)

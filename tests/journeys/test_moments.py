@@ -87,7 +87,7 @@ def test_nothing_leaves_while_it_waits_and_the_screen_says_when_it_will(guest, l
     said = guest.page.locator("main").inner_text()
     assert "It leaves by itself in 5 minutes" in said
     assert "only every 5 minutes" in said
-    assert "Leave this page open if you can." in said
+    assert "Please leave this page open. If you close it, the message stays on this device" in said
     assert guest.page.locator("a:not(.skip):visible").count() == 0
     guest.page.evaluate("dispatchEvent(new Event('online'))")
     wait_until(guest, STEP - 2_000)
@@ -132,7 +132,7 @@ def test_closing_the_page_keeps_the_message_until_a_moment_after_it_is_opened_ag
     guest.page.goto(links["moments"])
     guest.page.get_by_role("heading", name=HELD).wait_for()
     assert guest.page.locator("a:not(.skip):visible").count() == 0
-    assert "A message for this study was waiting on this device." in guest.page.locator("main").inner_text()
+    assert "A message waited on this device." in guest.page.locator("main").inner_text()
     assert guest.bodies == []
     wait_until(guest, STEP + 500)
     guest.page.get_by_role("heading", name=SENT).wait_for()
@@ -166,7 +166,7 @@ def test_answers_sent_as_given_wait_in_the_page_and_it_says_so(guest, links):
 def test_a_browser_that_keeps_nothing_says_to_leave_the_page_open(guest, links):
     guest.context.add_init_script(FORBID)
     answered(guest, links["moments"])
-    assert "This browser keeps nothing for this site" in guest.page.locator("main").inner_text()
+    assert "This browser keeps nothing here" in guest.page.locator("main").inner_text()
     wait_until(guest, STEP + 500)
     guest.page.get_by_role("heading", name=SENT).wait_for()
 

@@ -29,8 +29,8 @@ export function atMoments(step, call, { now = sinceLoad, later = setTimeout } = 
   const wait = (/** @type {number} */ moment) => later(() => {
     const late = now() - moment;
     call(late <= LATE);
-    wait(momentAfter(step, Math.max(moment, moment + late)));
-  }, Math.max(0, moment - now()));
+    wait(momentAfter(step, Math.max(moment, now())));
+  }, moment - now());
   wait(momentAfter(step, now()));
 }
 

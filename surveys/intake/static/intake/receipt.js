@@ -58,17 +58,10 @@ export function begin({ minutes }) {
 
 /** Let the message go: now, or at the next moment. */
 async function leave() {
-  const { study, sending, body } = /** @type {Visit} */ (visit);
+  const { study, sending, answers, body } = /** @type {Visit} */ (visit);
   if (!study.minutes) return attempt();
   linksHidden(true); // what is asked for now would tell how long this took
-  const { storage } = sending.outside ?? {};
-  hold(keepReport(body, storage) ? 'kept' : 'unkept');
-}
-
-/** @param {string} kept */
-function hold(kept) {
-  const { study, sending, answers } = /** @type {Visit} */ (visit);
-  say('held', sending, [kept, answers.size ? 'ready' : 'found'], { minutes: study.minutes });
+  say('held', sending, [keepReport(body, sending.outside?.storage) ? 'kept' : 'unkept', answers.size ? '' : 'found'], study);
   sayWhen();
   setInterval(sayWhen, MINUTE / 6);
 }
@@ -77,9 +70,11 @@ function hold(kept) {
 function sayWhen() {
   if (!visit?.body || visit.over) return;
   const left = momentAfter(visit.study.minutes * MINUTE) - sinceLoad();
-  const time = new Intl.DateTimeFormat(language() === 'en' ? 'en-GB' : language(), { timeStyle: 'short' }).format(Date.now() + left);
-  const said = new Intl.RelativeTimeFormat(language()).format(Math.ceil(left / MINUTE), 'minute');
-  document.querySelector('#when')?.replaceChildren(fill('leaves', { time, left: said }));
+  const texts = {
+    time: new Intl.DateTimeFormat(language(), { timeStyle: 'short', hour12: false }).format(Date.now() + left),
+    left: new Intl.RelativeTimeFormat(language()).format(Math.ceil(left / MINUTE), 'minute'),
+  };
+  document.querySelector('#when')?.replaceChildren(fill('leaves', texts));
 }
 
 /** @type {Record<string, (button: HTMLElement) => void>} */

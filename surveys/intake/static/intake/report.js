@@ -36,7 +36,6 @@ export async function composeReport(plan, digest, answers, key) {
 }
 
 const PREFIX = 'candor.report.';
-const LONGEST_KEPT_ALIVE = 60_000; // browsers refuse to finish more than 64 KB for a page that is gone
 
 /** Return the body of a report that waits on this device, or null. @param {string} digest @param {Storage} [storage] */
 export function waitingReport(digest, storage = deviceStorage()) {
@@ -87,7 +86,7 @@ async function attempt(url, body, post) {
       referrerPolicy: 'no-referrer',
       redirect: 'error',
       cache: 'no-store',
-      keepalive: body.length < LONGEST_KEPT_ALIVE, // a page that is closed now has still sent it
+      keepalive: body.length < 60_000, // a page that is closed now has still sent it; browsers allow 64 KB
       signal: AbortSignal.timeout(30_000),
     });
     const outcome = readOutcome(response.status, await response.json().catch(() => ({})));

@@ -111,7 +111,8 @@ def test_every_sentence_of_what_a_rule_publishes_and_of_its_ledger_is_known(chan
     said += [numbers["method"], *numbers["notes"], *numbers["derived"]]
     said += [part["mechanism"]["name"] for part in numbers["questions"]]
     for entry in Entry.objects.all():
-        said += [entry.reason, entry.mechanism, entry.sensitivity, entry.what, entry.old, entry.new, entry.why]
+        new = "" if entry.published else entry.new  # then it is the digest of a request, which has no words
+        said += [entry.reason, entry.mechanism, entry.sensitivity, entry.what, entry.old, new, entry.why]
     assert [text for text in said if text and not words.is_known(text)] == []
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 import django.core.validators
 from django.db import migrations, models
 
-import surveys.ledger.fields
+from surveys.ledger.models import EpsilonField
 
 
 class Migration(migrations.Migration):
@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="study",
             name="given_cap",
-            field=surveys.ledger.fields.EpsilonField(
+            field=EpsilonField(
                 blank=True,
                 help_text="Set by the site’s admin, with a reason. Empty: the usual 1.",
                 null=True,

@@ -69,7 +69,8 @@ FAULTS = (
         "an import across a wall",
         "surveys/intake/services.py",
         "from surveys.intake import keyed, queries, receipts, waiting",
-        "from surveys.intake import keyed, queries, receipts, waiting\nfrom surveys.ledger import services as ledger  # noqa: F401",
+        "from surveys.intake import keyed, queries, receipts, waiting\n"
+        "from surveys.ledger import services as ledger  # noqa: F401",
         (*PYTEST, "tests/test_floor_plan.py"),
     ),
     Fault(

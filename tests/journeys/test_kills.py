@@ -36,7 +36,7 @@ from {module} import {name} as victim
 def stick(*args, **kwargs):
     print("in the middle", flush=True)
     time.sleep(600)
-victim.objects.create = stick
+victim.{verb} = stick
 now = datetime.datetime.now(datetime.UTC)
 aggregation.sweep_all(today=now.date())
 releases.publish_due(now=now)
@@ -74,20 +74,20 @@ def quiet(folder):
         yield site
 
 
-def kill_in_the_middle(site, module, name):
-    with site.begin(STUCK.format(module=module, name=name)) as process:
+def kill_in_the_middle(site, module, name, verb):
+    with site.begin(STUCK.format(module=module, name=name, verb=verb)) as process:
         assert process.stdout.readline().strip() == "in the middle"
         process.kill()
 
 
 def test_a_worker_killed_in_a_sweep_and_in_a_release_changes_no_number(quiet):
     by_hand = quiet.python(MAKE)
-    kill_in_the_middle(quiet, "surveys.aggregation.models", "Batch")
+    kill_in_the_middle(quiet, "surveys.aggregation.models", "Batch", "objects.create")
     assert quiet.python(TALLY)[0] == 3000
     assert quiet.python(SWEEP) == 3000
     assert quiet.python(TALLY) == [0, [3000, by_hand]]
 
-    kill_in_the_middle(quiet, "surveys.releases.models", "Release")
+    kill_in_the_middle(quiet, "surveys.releases.models", "Release", "save")
     assert quiet.python(PAID) == [0, 0, []]
     quiet.python(PUBLISH)
     quiet.python(PUBLISH)

@@ -110,6 +110,32 @@ def swapped(p: dict[str, Any]) -> Change:
     return [change("release", "numbers", json.dumps(one.numbers), other.pk)[0] for one, other in ((a, b), (b, a))]
 
 
+def other_words(p: dict[str, Any]) -> Change:
+    """Change what a question asked, in the Plan that the numbers are about."""
+    plan = p["a"].plan
+    return plan_changed(plan, "document", plan.document.replace("Have you copied", "Have you never copied"))
+
+
+def plan_changed(plan: Any, column: str, value: Any) -> Change:
+    return [(f"UPDATE design_plan SET {column} = %s WHERE id = %s", [value, plan.pk])]  # noqa: S608
+
+
+def gone_behind_a_plan(p: dict[str, Any]) -> Change:
+    """Take a release away with its request, and put in a Plan by the request's name, as if it had paid for that."""
+    words = json.dumps(p["a"].statistic, sort_keys=True, separators=(",", ":"))
+    values = {"digest": p["a"].digest, "document": words, "wave": 9}
+    return [
+        *delete("release", p["a_made"].pk),
+        *delete("request", p["a"].pk),
+        *copy("design_plan", p["a"].plan, **values),
+    ]
+
+
+def a_step_copied(p: dict[str, Any]) -> Change:
+    one = step(p, 1)
+    return [*copy("releases_step", one), *change("series", "steps", 3, one.series_id)]
+
+
 def charges_moved(p: dict[str, Any]) -> Change:
     a, b = p["a_made"], p["b_made"]
     return [*change("release", "entry_id", -1, a.pk), *change("release", "entry_id", a.entry_id, b.pk),
@@ -133,6 +159,10 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Change], str]] = {  # and th
     "who asked": (lambda p: change("request", "who", "eve", p["a"].pk), "a"),
     "the day of a request": (lambda p: change("request", "requested_on", "2026-05-01", p["a"].pk), "a"),
     "its status": (lambda p: change("request", "refused", "it could not be paid", p["a"].pk), "a"),
+    "the words of a Plan": (other_words, "22cb6333"),
+    "the Plan of an opening": (lambda p: plan_changed(p["a"].plan, "digest", "e" * 64), "eeeeeeee"),
+    "the wave of a Plan": (lambda p: plan_changed(p["a"].plan, "wave", 7), "22cb6333"),
+    "gone behind a Plan": (gone_behind_a_plan, "a"),
     "another Plan": (lambda p: change("request", "plan_id", p["again"].pk, p["a"].pk), "a"),
     "a release taken away": (lambda p: delete("release", p["a_made"].pk), "a"),
     "a request taken away": (lambda p: [*delete("release", p["a_made"].pk), *delete("request", p["a"].pk)], "a"),
@@ -173,6 +203,27 @@ def test_whatever_is_changed_of_what_was_published_is_named(published: dict[str,
         assert (request.digest[:8] if request else named) in text, (what, text)
     call_command("verify_ledger")
     assert "The ledger is whole" in capsys.readouterr().out
+
+
+WITHOUT_KEYS = """DO $$ DECLARE each record; BEGIN
+    FOR each IN SELECT conrelid::regclass AS of, conname FROM pg_constraint WHERE contype IN ('p', 'u')
+        AND conrelid IN ('releases_release'::regclass, 'releases_step'::regclass)
+    LOOP EXECUTE format('ALTER TABLE %%s DROP CONSTRAINT %%I CASCADE', each.of, each.conname); END LOOP; END $$"""
+
+
+@pytest.mark.engine("postgresql")
+def test_a_row_that_hides_another_of_its_key_is_named(published: dict[str, Any]) -> None:
+    """SQLite has no table without its keys; here whoever owns the database drops them."""
+    old, by_rule = published["a_made"], Request.objects.get(plan=published["again"])
+    fresh = json.dumps({**old.numbers, "n": 59})
+    columns = ", ".join(field.column for field in Release._meta.concrete_fields)
+    values = columns.replace("numbers", "%s")
+    double = f"INSERT INTO releases_release ({columns}) SELECT {values} FROM releases_release WHERE id = %s"  # noqa: S608
+    keyless: Change = [(WITHOUT_KEYS, [])]
+    with tampering(*keyless, (double, [fresh, old.pk])):
+        assert f"releases_release has two rows of id {old.pk}" in said()
+    with tampering(*keyless, *a_step_copied(published)):
+        assert f"series of request {by_rule.digest[:8]}: 3 steps taken" in said()
 
 
 def test_a_row_whose_release_is_gone_is_named_by_its_number(published: dict[str, Any]) -> None:

@@ -58,6 +58,12 @@ def changes_of(owner: Study | Panel) -> list[DraftChange]:
     return list(owner.changes.all()[:MOST_CHANGES])
 
 
+def who_edited(studies: Iterable[Study]) -> set[str]:
+    """Return by what name the histories of these drafts call whoever edited them."""
+    found = DraftChange.objects.filter(study__in=studies)
+    return set(found.order_by().values_list("who", flat=True).distinct())
+
+
 def site_limits() -> SiteLimits:
     """Return what every draft and every opening of the site is held to, as it is now."""
     return SiteLimits.objects.filter(pk=1).first() or site.usual_limits()

@@ -16,7 +16,9 @@ TRUTHS = {"true": True, "1": True, "false": False, "0": False}  # as PostgreSQL 
 
 def contradictions(rows: Sequence[Stored]) -> Iterator[Fault]:
     """Find budgets that are not what the acts of the chain made them."""
-    for name, budget in _stored_budgets().items():
+    budgets = _stored_budgets()
+    names = {budget.pk: budget.name for budget in budgets.values() if isinstance(budget, Budget)}
+    for name, budget in budgets.items():
         acts = [columns for columns, whose in rows if whose == name and columns["kind"] == Kind.ACT]
         if not acts or acts[0]["what"] != terms.OPENED:
             yield Fault(0, f"no row opens “{name}”")
@@ -24,6 +26,19 @@ def contradictions(rows: Sequence[Stored]) -> Iterator[Fault]:
             yield Fault(acts[0]["position"], f"opens “{name}”, which cannot be read: {budget}")
         else:
             yield from _differences(budget, acts)
+            if not _is_held_rightly(budget, names):
+                text = f"opens “{name}”, which is another person’s share now, or of another budget"
+                yield Fault(acts[0]["position"], text)
+
+
+def _is_held_rightly(budget: Budget, names: dict[Any, str]) -> bool:
+    """Compare a share with its name, which rows are hashed with. One from before there were pseudonyms has a user’s."""
+    named = terms.SHARE.fullmatch(budget.name)
+    holder, study = named.groups() if named else ("", "")
+    is_pseudonym = holder.startswith("person ")  # no user can have such a name
+    if budget.holder is None:
+        return budget.within_id is None and not is_pseudonym
+    return names.get(budget.within_id) == study and budget.holder == (holder if is_pseudonym else budget.holder)
 
 
 def _differences(budget: Budget, acts: Sequence[dict[str, Any]]) -> Iterator[Fault]:

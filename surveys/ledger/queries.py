@@ -1,12 +1,13 @@
 """Read budgets: what was spent, on what, how fast, and what is left."""
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -206,6 +207,13 @@ def accounts() -> dict[int, Account]:
 def share_of(holder: str, study_id: int) -> Budget | None:
     """Return one person's share of a study's budget, if they have one; whatever they are called by now."""
     return Budget.objects.filter(holder=holder, within_id=study_id).first()
+
+
+def who_acted(study_ids: Iterable[int | None]) -> set[str]:
+    """Return by what name rows call whoever wrote in these studies' budgets, or in shares of them."""
+    wanted = [pk for pk in study_ids if pk is not None]
+    found = Entry.objects.filter(Q(budget__in=wanted) | Q(budget__within__in=wanted))
+    return set(found.order_by().values_list("who", flat=True).distinct())
 
 
 def rows(budget_id: int) -> list[Entry]:

@@ -4,12 +4,15 @@ The same words are written by services and compared by verification, so that a b
 ledger's back contradicts its rows.
 """
 
+import re
+
 from surveys.ledger.fields import written
 from surveys.ledger.models import Budget
 
 OPENED, LOWERED, LIMITED, RETIRED = "opened", "lowered the cap", "set the weekly limit", "retired"
 NAMES = (OPENED, LOWERED, LIMITED, RETIRED)
 UNLIMITED, OPEN = "no limit", "no end"
+SHARE = re.compile("researcher:(.+)@(study:.+)")  # the name of a share: whose, and of which budget
 
 
 def opening_of(budget: Budget) -> str:

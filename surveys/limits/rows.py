@@ -35,7 +35,7 @@ SORTS = {
 }
 COLUMNS = (
     *("position", "at", "kind", "budget", "number", "epsilon", "rho", "delta", "reason", "mechanism", "sensitivity"),
-    *("part", "what", "old", "new", "why", "who", "statistic", "previous", "digest"),
+    *("part", "what", "old", "new", "why", "who", "statistic", "published", "previous", "digest"),
 )
 
 

@@ -11,5 +11,7 @@ from surveys.people import queries
 
 def site(request: HttpRequest) -> dict[str, Any]:
     """Tell templates whether this is the demo, whether letters can be sent, and whose names the reader may see."""
-    names = SimpleLazyObject(lambda: queries.names_for(request.user))
+    found = request.resolver_match
+    slug = str(found.kwargs.get("slug", "")) if found else ""
+    names = SimpleLazyObject(lambda: queries.names_for(request.user, slug))
     return {"demo": settings.CANDOR_DEMO, "email_works": settings.EMAIL_CONFIGURED, "names": names}

@@ -72,7 +72,7 @@ class MemberForm(forms.Form):
         self.study = study
 
     def clean_name(self) -> User:
-        """Find the account: a name must be known to be given a study, so nobody learns names here by trying."""
+        """Find the account. Whoever owns a study can try names here, and learns of each whether it is somebody's."""
         user = User.objects.filter(username=self.cleaned_data["name"].strip(), is_active=True).first()
         if user is None:
             raise forms.ValidationError(_("No account has this name. An admin makes accounts."))

@@ -53,15 +53,26 @@ def members(study: Study) -> QuerySet[Membership]:
     return Membership.objects.filter(study=study).select_related("user").order_by("user__username")
 
 
-def names_for(user: AbstractBaseUser | AnonymousUser) -> dict[str, str]:
-    """Return the names behind the pseudonyms of whoever this user works with; of everybody, for an admin."""
+def names_for(user: AbstractBaseUser | AnonymousUser, slug: str = "") -> dict[str, str]:
+    """Return the names behind the pseudonyms of whoever this user works with; of everybody, for an admin.
+
+    On the pages of a study those are its members; anywhere else only who has acted in a study that both are in, for
+    whoever owns a study can put anybody in it whose name they know, and would read in the ledger what that person did.
+    """
     if not isinstance(user, User):
         return {}
     found = User.objects.all()
     if not (user.is_superuser or user.has_perm("people.view_user")):
-        together = Membership.objects.filter(study__memberships__user=user)
-        found = found.filter(Q(pk=user.pk) | Q(pk__in=together.values("user")))
+        found = found.filter(Q(pk=user.pk) | _colleagues(user, slug))
     return dict(found.values_list("pseudonym", "username"))
+
+
+def _colleagues(user: User, slug: str) -> Q:
+    studies = list(studies_of(user))
+    acted = ledger.who_acted(study.budget_id for study in studies) | design.who_edited(studies)
+    together = Membership.objects.filter(study__in=studies).values("user")
+    here = Membership.objects.filter(study__in=[study for study in studies if study.slug == slug]).values("user")
+    return Q(pk__in=here) | Q(pk__in=together, pseudonym__in=acted)
 
 
 def public_name(who: str) -> str:

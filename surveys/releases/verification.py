@@ -1,13 +1,15 @@
-"""Is what was published what the ledger's rows vouch for? Requests, releases, series and steps against the chain.
+"""Is what was published what the ledger's rows vouch for? Plans, requests, releases and steps against the chain.
 
 Everything is read as the database holds it, without indexes and without trust in what refers to what: something
 changed, taken away, put in, or drawn again is a finding, and so is what cannot be read.
 """
 
 import datetime
+import hashlib
 import json
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from django.db import DatabaseError, connection, transaction
@@ -19,6 +21,7 @@ from surveys.releases import covered, statistics
 
 Row = dict[str, Any]
 
+OPENED = "opened wave "  # as the ledger says it (design/opening.py)
 READ = {  # columns that are text to us: drivers would read more into some of them
     "releases_request": (("id", "plan_id"), ("digest", "statistic", "requested_on", "who", "refused")),
     "releases_release": (("id", "request_id", "entry_id"), ("numbers", "salt", "published_on", "published_at")),
@@ -26,7 +29,7 @@ READ = {  # columns that are text to us: drivers would read more into some of th
     "releases_step": (
         ("id", "series_id", "number"), ("question", "numbers", "salt", "published_on", "published_at"),
     ),
-    "design_plan": (("id", "study_id"), ("digest",)),
+    "design_plan": (("id", "study_id", "wave"), ("digest", "document")),
     "design_study": (("id", "budget_id"), ()),
 }  # fmt: skip
 
@@ -40,7 +43,9 @@ class Books:
     """All that is compared, each table by its id, and what is in nobody's row or release so far."""
 
     tables: dict[str, dict[Any, Row]]
-    charges: dict[Any, Row]
+    twice: list[tuple[str, Any]] = field(default_factory=list)  # where a key was dropped: one row would hide another
+    charges: dict[Any, Row] = field(default_factory=dict)
+    openings: dict[Any, list[Row]] = field(default_factory=dict)  # of waves, by budget
     vouched: dict[tuple[Any, Any], Row] = field(default_factory=dict)  # by what was done, and to which request
     seen: set[Any] = field(default_factory=set)  # positions of rows whose release or step is there
     answered: dict[Any, str] = field(default_factory=dict)  # request ids, by what answered them
@@ -62,24 +67,32 @@ def faults() -> list[Fault]:
 
 
 def _books() -> Books:
-    books = Books({name: _table(name) for name in READ}, {})
+    rows = {name: _rows(name) for name in READ}
+    books = Books({name: {row["id"]: row for row in found} for name, found in rows.items()})
+    books.twice = [
+        (name, one["id"]) for name, found in rows.items() for one, other in pairwise(found) if one["id"] == other["id"]
+    ]
     for columns, _ in ledger.rows_as_stored():
         if columns["kind"] == "charge":
             books.charges[columns["position"]] = columns
+        elif str(columns["what"]).startswith(OPENED):
+            books.openings.setdefault(columns["budget_id"], []).append(columns)
         elif columns["published"] is not None:
             books.vouched.setdefault((columns["what"], columns["new"]), columns)  # the first: who adds one is late
     return books
 
 
-def _table(name: str) -> dict[Any, Row]:
+def _rows(name: str) -> list[Row]:
     plain, texts = READ[name]
     columns = [*plain, *(f"CAST({each} AS TEXT)" for each in texts)]
     with ledger.any_text(), connection.cursor() as cursor:
         cursor.execute(f"SELECT {', '.join(columns)} FROM {name} ORDER BY +id")  # noqa: S608
-        return {row[0]: dict(zip((*plain, *texts), row, strict=True)) for row in cursor.fetchall()}
+        return [dict(zip((*plain, *texts), row, strict=True)) for row in cursor.fetchall()]
 
 
 def _faults(books: Books) -> Iterator[Fault]:
+    yield from (Fault(0, f"{name} has two rows of id {key}") for name, key in books.twice)
+    yield from _of_plans(books)
     for request in books.tables["releases_request"].values():
         yield from _of_request(books, request)
     for release in books.tables["releases_release"].values():
@@ -89,6 +102,35 @@ def _faults(books: Books) -> Iterator[Fault]:
     for step in books.tables["releases_step"].values():
         yield from _of_step(books, step)
     yield from _gone(books)
+
+
+def _of_plans(books: Books) -> Iterator[Fault]:
+    """A Plan says what the numbers are about: it is the one whose fingerprint stands in the row of its opening."""
+    studies, opened = books.tables["design_study"], set()
+    for plan in books.tables["design_plan"].values():
+        budget = studies.get(plan["study_id"], {}).get("budget_id")
+        row = next((row for row in books.openings.get(budget, ()) if _opens(row, plan)), None)
+        if row is None:
+            yield Fault(0, f"{_plan(plan)}: no row of its study opened it")
+            continue
+        opened.add(row["position"])
+        if hashlib.sha256(_text(plan["document"]).encode("utf-8", "surrogateescape")).hexdigest() != plan["digest"]:
+            yield Fault(row["position"], f"{_plan(plan)}: is not what was opened: its words were changed")
+    for row in (row for rows in books.openings.values() for row in rows):
+        if row["position"] not in opened:
+            yield Fault(row["position"], f"“{row['what']}”: the Plan that it opened is gone, or another now")
+
+
+def _opens(row: Row, plan: Row) -> bool:
+    return row["what"] == f"{OPENED}{plan['wave']}" and str(row["new"]).startswith(f"Plan {plan['digest']};")
+
+
+def _plan(plan: Row) -> str:
+    return f"Plan {_text(plan['digest'])[:8]}"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _of_request(books: Books, request: Row) -> Iterator[Fault]:
@@ -118,9 +160,10 @@ def _of_series(books: Books, series: Row) -> Iterator[Fault]:
         return
     if entry["published"]:
         yield Fault(entry["position"], f"paid for a release; a series stands for {_called(request)}")
-    steps = sum(step["series_id"] == series["id"] for step in books.tables["releases_step"].values())
-    if steps != series["steps"]:
-        yield Fault(entry["position"], f"series of {_called(request)}: {series['steps']} steps taken, {steps} there")
+    numbers = [step["number"] for step in books.tables["releases_step"].values() if step["series_id"] == series["id"]]
+    if len(numbers) != series["steps"] or set(numbers) != set(range(1, len(numbers) + 1)):
+        text = f"{series['steps']} steps taken, of which there are {', '.join(map(str, numbers)) or 'none'}"
+        yield Fault(entry["position"], f"series of {_called(request)}: {text}")
 
 
 def _of_step(books: Books, step: Row) -> Iterator[Fault]:

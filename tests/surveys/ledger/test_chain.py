@@ -227,11 +227,39 @@ def test_rows_beyond_the_cap_show_even_in_a_chain_that_holds(ledger, monkeypatch
     assert [str(fault) for fault in faults()] == ["row 11: more than the cap of “study:x” is spent"]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "holder = NULL",
+        "holder = 'person 7f3b'",
+        "within_id = id",
+        "within_id = NULL",
+        "within_id = NULL, holder = NULL",
+    ],
+)
+def test_a_share_that_was_given_to_somebody_else_or_taken_off_is_found(ledger, change):
+    study = Budget.objects.get(name="study:x")
+    share = services.open_share(study_id=study.pk, holder="person 7f3a", cap=1, why="hers", **OWNER)
+    old = services.open_budget(name="researcher:mira@study:x", unit=study.unit, neighbours=study.neighbours, epsilon=1,
+                               within=study, holder="person 7f3c", **OWNER)  # fmt: skip
+    assert faults() == []
+    with tampering((f"UPDATE ledger_budget SET {change} WHERE id = {share.pk}", [])):  # noqa: S608
+        assert [str(fault) for fault in faults()] == [
+            "row 11: opens “researcher:person 7f3a@study:x”, which is another person’s share now, or of another budget"
+        ]
+    with tampering((f"UPDATE ledger_budget SET within_id = id WHERE id = {old.pk}", [])):  # noqa: S608
+        assert "row 12: opens “researcher:mira@study:x”" in str(faults()[0])
+
+
 @pytest.mark.engine("sqlite")  # PostgreSQL checks types and text
 @pytest.mark.parametrize("forged", ["x'ff'", "CAST(x'ff' AS TEXT)", "1.5", "'1e400'"])
 @pytest.mark.parametrize("table", ["ledger_entry", "ledger_budget"])
 def test_bytes_that_are_no_text_and_no_number_are_findings_not_crashes(ledger, table, forged):
-    columns = COLUMNS if table == "ledger_entry" else ["name", "side", "epsilon", "weekly", "retired_on", "fixed_parts"]
+    columns = (
+        COLUMNS
+        if table == "ledger_entry"
+        else ["name", "side", "epsilon", "weekly", "retired_on", "fixed_parts", "holder"]
+    )
     key = "position = 1" if table == "ledger_entry" else "name = 'study:x'"
     for column in columns:
         with tampering((f"UPDATE {table} SET {column} = {forged} WHERE {key}", [])):  # noqa: S608

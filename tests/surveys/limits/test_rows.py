@@ -14,6 +14,7 @@ from django.db import connection
 from dpengine.privacy import Cost
 from surveys.ledger import queries as ledger
 from surveys.ledger import services
+from surveys.ledger.models import Entry
 from surveys.ledger.queries import Filter
 from tests.conftest import NOW
 
@@ -197,6 +198,7 @@ def test_the_table_has_every_column_and_no_formula(client, rows):
     text = b"".join(client.get("/ledger.csv", {"sort": "oldest"}).streaming_content).decode()
     table = list(csv.DictReader(io.StringIO(text)))
     assert len(table) == 8
+    assert set(table[0]) == {field.name for field in Entry._meta.concrete_fields}
     assert table[4]["reason"] == "Shares of “copied”"
     assert table[7]["why"] == "'=1+1"
 

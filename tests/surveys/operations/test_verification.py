@@ -8,13 +8,14 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from surveys.ledger import queries
 from surveys.ledger.services import faults as chain_faults
@@ -109,6 +110,32 @@ def swapped(p: dict[str, Any]) -> Change:
     return [change("release", "numbers", json.dumps(one.numbers), other.pk)[0] for one, other in ((a, b), (b, a))]
 
 
+def other_words(p: dict[str, Any]) -> Change:
+    """Change what a question asked, in the Plan that the numbers are about."""
+    plan = p["a"].plan
+    return plan_changed(plan, "document", plan.document.replace("Have you copied", "Have you never copied"))
+
+
+def plan_changed(plan: Any, column: str, value: Any) -> Change:
+    return [(f"UPDATE design_plan SET {column} = %s WHERE id = %s", [value, plan.pk])]  # noqa: S608
+
+
+def gone_behind_a_plan(p: dict[str, Any]) -> Change:
+    """Take a release away with its request, and put in a Plan by the request's name, as if it had paid for that."""
+    words = json.dumps(p["a"].statistic, sort_keys=True, separators=(",", ":"))
+    values = {"digest": p["a"].digest, "document": words, "wave": 9}
+    return [
+        *delete("release", p["a_made"].pk),
+        *delete("request", p["a"].pk),
+        *copy("design_plan", p["a"].plan, **values),
+    ]
+
+
+def a_step_copied(p: dict[str, Any]) -> Change:
+    one = step(p, 1)
+    return [*copy("releases_step", one), *change("series", "steps", 3, one.series_id)]
+
+
 def charges_moved(p: dict[str, Any]) -> Change:
     a, b = p["a_made"], p["b_made"]
     return [*change("release", "entry_id", -1, a.pk), *change("release", "entry_id", a.entry_id, b.pk),
@@ -132,6 +159,10 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Change], str]] = {  # and th
     "who asked": (lambda p: change("request", "who", "eve", p["a"].pk), "a"),
     "the day of a request": (lambda p: change("request", "requested_on", "2026-05-01", p["a"].pk), "a"),
     "its status": (lambda p: change("request", "refused", "it could not be paid", p["a"].pk), "a"),
+    "the words of a Plan": (other_words, "22cb6333"),
+    "the Plan of an opening": (lambda p: plan_changed(p["a"].plan, "digest", "e" * 64), "eeeeeeee"),
+    "the wave of a Plan": (lambda p: plan_changed(p["a"].plan, "wave", 7), "22cb6333"),
+    "gone behind a Plan": (gone_behind_a_plan, "a"),
     "another Plan": (lambda p: change("request", "plan_id", p["again"].pk, p["a"].pk), "a"),
     "a release taken away": (lambda p: delete("release", p["a_made"].pk), "a"),
     "a request taken away": (lambda p: [*delete("release", p["a_made"].pk), *delete("request", p["a"].pk)], "a"),
@@ -174,6 +205,27 @@ def test_whatever_is_changed_of_what_was_published_is_named(published: dict[str,
     assert "The ledger is whole" in capsys.readouterr().out
 
 
+WITHOUT_KEYS = """DO $$ DECLARE each record; BEGIN
+    FOR each IN SELECT conrelid::regclass AS of, conname FROM pg_constraint WHERE contype IN ('p', 'u')
+        AND conrelid IN ('releases_release'::regclass, 'releases_step'::regclass)
+    LOOP EXECUTE format('ALTER TABLE %%s DROP CONSTRAINT %%I CASCADE', each.of, each.conname); END LOOP; END $$"""
+
+
+@pytest.mark.engine("postgresql")
+def test_a_row_that_hides_another_of_its_key_is_named(published: dict[str, Any]) -> None:
+    """SQLite has no table without its keys; here whoever owns the database drops them."""
+    old, by_rule = published["a_made"], Request.objects.get(plan=published["again"])
+    fresh = json.dumps({**old.numbers, "n": 59})
+    columns = ", ".join(field.column for field in Release._meta.concrete_fields)
+    values = columns.replace("numbers", "%s")
+    double = f"INSERT INTO releases_release ({columns}) SELECT {values} FROM releases_release WHERE id = %s"  # noqa: S608
+    keyless: Change = [(WITHOUT_KEYS, [])]
+    with tampering(*keyless, (double, [fresh, old.pk])):
+        assert f"releases_release has two rows of id {old.pk}" in said()
+    with tampering(*keyless, *a_step_copied(published)):
+        assert f"series of request {by_rule.digest[:8]}: 3 steps taken" in said()
+
+
 def test_a_row_whose_release_is_gone_is_named_by_its_number(published: dict[str, Any]) -> None:
     with tampering(*CHANGES["a release taken away"][0](published)):
         assert f"row {published['a_made'].entry_id}: paid for" in said()
@@ -201,39 +253,83 @@ def test_what_cannot_be_read_is_a_finding_and_no_crash(published: dict[str, Any]
 
 
 OLD = (("people", "0001"), ("ledger", "0002"), ("releases", "0003"))  # what the code that wrote the rows had
+CASTS = "UPDATE pg_cast SET castcontext = 'a' WHERE castsource = 'int4'::regtype AND casttarget = 'bool'::regtype"
 
 
-@pytest.mark.engine("sqlite")
-def test_a_site_of_older_code_verifies_and_its_releases_are_covered_as_found(tmp_path: Any) -> None:
+@pytest.fixture
+def elsewhere(tmp_path: Any) -> Iterator[dict[str, str]]:
+    """Give the environment of a site that is not there yet, on the engine of this run."""
+    found = {"CANDOR_DATA": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    if connection.vendor == "sqlite":
+        yield found
+        return
+    import psycopg
+
+    here = settings.DATABASES["default"]
+    with psycopg.connect(host=here["HOST"], user=here["USER"], dbname="postgres", autocommit=True) as server:
+        server.execute("CREATE DATABASE old_site")
+        yield {**found, "DATABASE_URL": f"postgres://{here['USER']}@/{here['HOST']}/old_site"}
+        server.execute("DROP DATABASE old_site WITH (FORCE)")
+
+
+def opened(environment: dict[str, str]) -> Any:
+    """Return a connection to that site's database: `execute` and `commit`, whatever the engine."""
+    if connection.vendor == "sqlite":
+        import sqlite3
+
+        return sqlite3.connect(f"{environment['CANDOR_DATA']}/candor.sqlite3")
+    import psycopg
+
+    here = settings.DATABASES["default"]
+    return psycopg.connect(host=here["HOST"], user=here["USER"], dbname="old_site")
+
+
+def filled(site: Any) -> None:
+    """Put in the rows of the old site, as the engine writes them."""
+    text = (settings.BASE_DIR / "tests" / "data" / "old_site.sql").read_text()
+    if connection.vendor == "sqlite":
+        site.executescript(text)
+        return
+    site.execute(CASTS)
+    site.execute(re.sub(r"X'([0-9a-f]*)'", r"'\\x\1'", text))
+    site.execute("UPDATE pg_cast SET castcontext = 'e' WHERE castcontext = 'a' AND castsource = 'int4'::regtype "
+                 "AND casttarget = 'bool'::regtype")  # fmt: skip
+    for table in re.findall(r"INSERT INTO (\w+) \(\"id\"", text):
+        site.execute(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))")  # noqa: S608
+    site.commit()
+
+
+def test_a_site_of_older_code_verifies_and_its_releases_are_covered_as_found(elsewhere: dict[str, str]) -> None:
     """`tests/data/old_site.sql` was written by the code before rows covered numbers and people had pseudonyms."""
-    import sqlite3
 
     def manage(*words: str) -> str:
         run = [sys.executable, settings.BASE_DIR / "manage.py", *words]
-        environment = {"CANDOR_DATA": str(tmp_path), "PATH": "/usr/bin:/bin"}
-        return subprocess.run(run, env=environment, check=True, capture_output=True, text=True).stdout
+        return subprocess.run(run, env=elsewhere, check=True, capture_output=True, text=True).stdout
 
     for app, state in OLD:
         manage("migrate", "-v0", app, state)
-    site = sqlite3.connect(tmp_path / "candor.sqlite3")
-    site.executescript((settings.BASE_DIR / "tests" / "data" / "old_site.sql").read_text())
+    site = opened(elsewhere)
+    filled(site)
     rows = site.execute("SELECT digest FROM ledger_entry ORDER BY position").fetchall()
     site.close()
     manage("migrate", "-v0")
     assert "The ledger is whole: 17 rows" in manage("verify_ledger")
-    site = sqlite3.connect(tmp_path / "candor.sqlite3")
+    site = opened(elsewhere)
     assert site.execute("SELECT digest FROM ledger_entry ORDER BY position").fetchall()[: len(rows)] == rows
-    found = site.execute("SELECT what, why FROM ledger_entry WHERE published IS NOT NULL").fetchall()
+    found = site.execute("SELECT what, why FROM ledger_entry WHERE published IS NOT NULL ORDER BY position").fetchall()
     assert [what for what, _ in found] == ["found release"] * 2 + ["found step 1"] * 2 + ["found step 2"]
     assert all("this is what was there on" in why for _, why in found)
     (mira,) = site.execute("SELECT pseudonym FROM people_user WHERE username = 'mira'").fetchone()
-    assert site.execute("SELECT name, within_id FROM ledger_budget WHERE holder = ?", [mira]).fetchall() == [
+    assert site.execute(f"SELECT name, within_id FROM ledger_budget WHERE holder = '{mira}'").fetchall() == [  # noqa: S608
         ("researcher:mira@study:on-request", 1)
     ]
     assert site.execute("SELECT who FROM releases_request ORDER BY id").fetchall()[3] == (mira,)  # it waits
-    with pytest.raises(sqlite3.IntegrityError, match="drawn once"):
+    site.commit()
+    with pytest.raises(Exception, match="drawn once"):
         site.execute("UPDATE releases_release SET salt = 'x'")
-    site.execute("DROP TRIGGER releases_release_no_update")
+    site.rollback()
+    on = " ON releases_release" if connection.vendor == "postgresql" else ""
+    site.execute(f"DROP TRIGGER releases_release_no_update{on}")
     site.execute("UPDATE releases_release SET published_on = '2026-05-12' WHERE id = 1")
     site.commit()
     site.close()

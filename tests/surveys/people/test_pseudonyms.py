@@ -90,7 +90,22 @@ def test_whoever_shares_a_study_with_somebody_reads_their_name(client: Client, p
     people.share(study=plan.study, user=other)
     assert NAME in read(client, "/ledger/")
     assert NAME in read(client, f"/studies/{plan.study.slug}/")
-    assert queries.names_for(gwen) == {gwen.pseudonym: NAME, other.pseudonym: "otto"}
+    assert queries.names_for(gwen) == {gwen.pseudonym: NAME}  # he has done nothing there
+    assert queries.names_for(gwen, plan.study.slug) == {gwen.pseudonym: NAME, other.pseudonym: "otto"}
+
+
+def test_nobody_learns_whose_rows_are_whose_by_putting_somebody_in_a_study_of_their_own(
+    client: Client, plan: Plan
+) -> None:
+    eve = people.ensure_user(username="eve", password="a long password")
+    client.force_login(eve)
+    texts = {"title": "Bait", "organisation": "Eve", "purpose": "To see.", "contact": "eve@example.org"}
+    bait = design.new_draft(texts=texts)
+    people.share(study=bait, user=eve, role=Role.OWNER)
+    assert client.post("/studies/bait/people/", {"name": NAME, "role": "reader"}).status_code == 302
+    for address in ("/ledger/", f"/registry/{plan.study.slug}/", f"/results/{plan.study.slug}/"):
+        assert NAME not in read(client, address), address
+    assert NAME in read(client, "/studies/bait/people/")
 
 
 def test_a_name_from_before_there_were_pseudonyms_is_not_on_public_results(client: Client, plan: Plan) -> None:

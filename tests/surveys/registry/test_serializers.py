@@ -235,6 +235,14 @@ def test_the_script_on_the_page_of_promises_finds_numbers_that_were_changed(clie
     first["document"]["numbers"]["n"] += 1
     file.write_text(json.dumps(published))
     assert checked(client, document, str(file)) == f"what row {first['row']} published was changed\n"
+    first["document"]["numbers"]["n"] -= 1
+    for wrong, said in (
+        ([], "is gone"),
+        ([{**first, "document": {}}, first], "was changed"),
+        ([first, first], "was changed"),  # listed twice
+    ):
+        file.write_text(json.dumps({**published, "published": wrong}))
+        assert checked(client, document, str(file)) == f"what row {first['row']} published {said}\n"
 
 
 def test_numbers_for_a_team_only_are_not_given_to_strangers_nor_told_by_their_digest(client: Client) -> None:

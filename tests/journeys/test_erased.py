@@ -339,6 +339,15 @@ def test_while_a_backup_reads_reports_are_taken_and_none_is_swept_or_lost(databa
     assert database.run(SWEEP) == 25
 
 
+@postgres_only
+def test_the_log_of_the_server_has_no_report_not_even_the_first_of_a_study_which_finds_no_table(database):
+    """PostgreSQL writes a statement that fails into its log, with the time of day."""
+    reports, _, _ = database.run(MARKED)
+    said = Path(database.url["HOST"], "log").read_text()
+    assert 'no partition of relation "intake_openreport"' in said  # so it would be found
+    assert [report for report in reports if report in said] == []
+
+
 DOOR = """
 plan = Plan.objects.get()
 taken = 0

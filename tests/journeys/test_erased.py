@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import statistics
 import time
 from pathlib import Path
@@ -12,6 +13,8 @@ import environ
 import psycopg
 import pytest
 
+from surveys.intake import waiting
+from surveys.operations import backups
 from tests.journeys.site import Site, own_database
 
 POSTGRES = os.environ.get("DATABASE_URL", "").startswith("postgres")
@@ -337,6 +340,49 @@ def test_while_a_backup_reads_reports_are_taken_and_none_is_swept_or_lost(databa
         assert database.run(more + "say(OpenReport.objects.count())") == 25
         assert backup.execute("SELECT count(*) FROM intake_openreport").fetchone() == (20,)
     assert database.run(SWEEP) == 25
+
+
+RETIRE_MEANWHILE = """
+from surveys.erasing import InUse
+from surveys.operations import backups
+for name in ("kept", "ended"):
+    study = design.draft_study(study={**STUDY, "slug": name}, questions=QUESTIONS)
+    plan = design.open_study(study_id=study.pk, who="ada", now=NOW)
+    answer_as_browsers(plan, [{"copied": 1, "fair": 2, "often": 0}] * 20, TODAY)
+aggregation.sweep_all(today=TODAY)
+design.retire(study_id=plan.study_id, because="ended", who="ada", now=NOW)
+with backups._moment() as moment:
+    for erase in (aggregation.erase_retired, intake.erase_retired):
+        try:
+            erase()
+        except InUse:
+            pass
+    say(moment)
+    sys.stdin.readline()
+say([aggregation.erase_retired(), intake.erase_retired()])
+"""
+
+
+@postgres_only
+def test_a_backup_that_begins_while_a_study_is_erased_has_all_that_others_hold(database):
+    """What is written anew is seen as empty by who looked before: the batches of every study."""
+    held = "SELECT (SELECT count(*) FROM aggregation_batch), (SELECT count(*) FROM aggregation_tally), (SELECT count(*) FROM intake_digestkey)"
+    with database.begin(RETIRE_MEANWHILE) as site, database.connect() as dump:
+        moment = line(site)
+        dump.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        dump.execute(f"SET TRANSACTION SNAPSHOT '{moment}'")
+        assert dump.execute(held).fetchone() == (2, 2, 2)
+        dump.rollback()
+        go_on(site)
+        assert line(site) == [1, 0]
+
+
+def test_a_backup_knows_every_table_that_is_written_anew():
+    """Found in the code: `erasing(table=column)`, and `hold` of what waits."""
+    code = "".join(file.read_text() for file in Path("surveys").rglob("*.py"))
+    erased = {table for call in re.findall(r"with erasing\(([^)]*)\)", code) for table in re.findall(r"(\w+)=", call)}
+    assert len(erased) == 5
+    assert erased | {waiting.TABLE} == set(backups.WRITTEN_ANEW)
 
 
 @postgres_only

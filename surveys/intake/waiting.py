@@ -7,7 +7,7 @@ waits. On SQLite there is one table, and deleted rows are written over with zero
 """
 
 import re
-from typing import Any
+from typing import Any, cast
 
 from django.db import IntegrityError, connection, transaction
 
@@ -43,9 +43,10 @@ def _values_apart() -> Any:
     """Return a cursor that sends values beside a statement, not in it."""
     if connection.vendor != "postgresql":
         return connection.cursor()
-    from django.db.backends.postgresql.base import ServerBindingCursor
+    from django.db.backends.postgresql import base
 
-    return connection.make_cursor(ServerBindingCursor(connection.connection))
+    database, kind = cast(Any, connection), cast(Any, base.ServerBindingCursor)
+    return database.make_cursor(kind(database.connection))
 
 
 @transaction.atomic

@@ -25,6 +25,7 @@ TODAY = "datetime.date(2026, 5, 11)"
 BEGIN = """
 import datetime, io, json, sys, time
 from django.core.management import call_command
+from django.db import connection
 from tests.conftest import NOW, STUDY, QUESTIONS
 from surveys.aggregation import services as aggregation
 from surveys.demo.services import answer_as_browsers
@@ -150,6 +151,12 @@ def manage(database, *words):
     database.run(f"call_command(*{words!r}, verbosity=0, stdout=io.StringIO()); say(0)")
 
 
+def forget(database) -> str:
+    """Return what the command says beside “Done”."""
+    run = "said = io.StringIO(); call_command('forget', stdout=io.StringIO(), stderr=said); say(said.getvalue())"
+    return database.run(run)
+
+
 def analyse(database):
     if POSTGRES:
         database.sql("ANALYZE")
@@ -204,6 +211,49 @@ def test_what_a_sweep_leaves_is_written_anew_in_an_order_that_tells_nothing(data
     assert sorted(after) == sorted(before[120:])
     assert after != before[120:]
     assert database.holds([row.encode() for row in before[:120]], log=False) == 0
+
+
+@postgres_only
+def test_files_that_a_crash_leaves_in_the_middle_of_writing_a_table_anew_are_named(database):
+    """PostgreSQL never removes them; a table that is erased later leaves them as they are."""
+    assert "no table" not in forget(database)
+    ((own,),) = database.sql("SELECT oid::text FROM pg_database WHERE datname = current_database()")
+    lost = Path(database.url["HOST"], "data", "base", own, "999999")
+    lost.write_bytes(b"half of a table")
+    lost.chmod(0o644)
+    assert f"got base/{own}/999999." in forget(database)
+    lost.unlink()
+
+
+@pytest.mark.engine("sqlite")
+def test_a_journal_that_is_read_is_not_said_to_be_forgotten_and_is_cut_a_minute_later(database):
+    reports, _, _ = database.run(MARKED)
+    rows = [report.encode() for report in reports]
+    database.run("connection.cursor().execute('PRAGMA busy_timeout = 0'); say(0)")
+    with database.begin(READ) as reader:  # a process of its own: closing a file here would end its lock
+        assert line(reader) == PEOPLE
+        assert database.run(SWEEP) == PEOPLE
+        assert "Another process reads" in database.run(FORGET_REFUSED)
+        assert database.holds(rows) == PEOPLE
+        go_on(reader)
+    database.run("from surveys.intake.tasks import cut_journal; say(cut_journal())")
+    assert database.holds(rows) == 0
+
+
+READ = """
+with connection.cursor() as cursor:
+    cursor.execute("BEGIN")
+    cursor.execute("SELECT count(*) FROM intake_openreport")
+    say(cursor.fetchone()[0])
+    sys.stdin.readline()
+"""
+FORGET_REFUSED = """
+from django.core.management import CommandError
+try:
+    say(call_command("forget", stdout=io.StringIO()))
+except CommandError as error:
+    say(str(error))
+"""
 
 
 def follows(wanted: list[bytes], held: bytes) -> float:
@@ -366,7 +416,8 @@ say([aggregation.erase_retired(), intake.erase_retired()])
 @postgres_only
 def test_a_backup_that_begins_while_a_study_is_erased_has_all_that_others_hold(database):
     """What is written anew is seen as empty by who looked before: the batches of every study."""
-    held = "SELECT (SELECT count(*) FROM aggregation_batch), (SELECT count(*) FROM aggregation_tally), (SELECT count(*) FROM intake_digestkey)"
+    tables = ("aggregation_batch", "aggregation_tally", "intake_digestkey")
+    held = f"SELECT {', '.join(f'(SELECT count(*) FROM {table})' for table in tables)}"  # noqa: S608
     with database.begin(RETIRE_MEANWHILE) as site, database.connect() as dump:
         moment = line(site)
         dump.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")

@@ -67,14 +67,30 @@ class Places:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.begun = float("-inf")
+        self.kept: tuple[bytes, Buckets, float] | None = None  # key, buckets, and when they began
+        self.end: threading.Timer | None = None
 
     def take(self, place: str, size: int, now: float) -> float:
         with self.lock:
-            if now - self.begun >= HOUR:
-                self.key, self.buckets, self.begun = os.urandom(32), Buckets(), now
-            key, buckets = self.key, self.buckets
+            if self.kept is None or now - self.kept[2] >= HOUR:
+                self.kept = os.urandom(32), Buckets(), now
+                self._end_later()
+            key, buckets, _ = self.kept
         return buckets.take(hmac.digest(key, place.encode(), "sha256"), size, now)
+
+    def _end_later(self) -> None:
+        """Have key and counts go when the hour is over although nobody comes any more."""
+        if self.end:
+            self.end.cancel()
+        self.end = threading.Timer(HOUR, self.forget, [self.kept])
+        self.end.daemon = True
+        self.end.start()
+
+    def forget(self, kept: tuple[bytes, Buckets, float] | None) -> None:
+        """Drop key and counts, unless the next hour's have taken their place."""
+        with self.lock:
+            if self.kept is kept:
+                self.kept = None
 
 
 class Brake:

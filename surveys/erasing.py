@@ -70,10 +70,12 @@ def empty_journal() -> None:
         transaction.on_commit(lambda: cut(connection))
 
 
-def cut(database: BaseDatabaseWrapper) -> None:
+def cut(database: BaseDatabaseWrapper) -> bool:
     """Move the journal into the file, where `secure_delete` has written zeros over what is gone, and cut it to nothing.
 
-    It waits for readers as long as any writer does; if they stay, the journal goes with the next one that finds none.
+    It waits for readers as long as any writer does. Tell whether they left: if not, it is tried again every minute.
     """
     with database.cursor() as cursor:
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (is_read, *_) = cursor.fetchone() or (0,)
+    return not is_read

@@ -1,7 +1,7 @@
 """Fixtures: small studies, people who answer them, and the days on which they do."""
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -68,9 +68,13 @@ def one_factor(settings: Any) -> None:
 
 
 @pytest.fixture(autouse=True)
-def nobody_came_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def nobody_came_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let no test be slowed down by what another one sent: buckets are in the process's memory."""
-    monkeypatch.setattr(door, "brake", Brake())
+    brake = Brake()
+    monkeypatch.setattr(door, "brake", brake)
+    yield
+    if brake.places.end:
+        brake.places.end.cancel()
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@ import datetime
 from contextlib import suppress
 
 from celery import shared_task
-from django.db import OperationalError
+from django.db import OperationalError, connection
 
-from surveys.erasing import InUse
+from surveys.erasing import InUse, cut
 from surveys.intake import services
 
 LONGEST_REQUEST = datetime.timedelta(minutes=5)
@@ -22,3 +22,10 @@ def settle() -> None:
     """Settle a day once no request can be under way that began in it: one that comes later would stand out."""
     with suppress(InUse):
         services.settle(today=(datetime.datetime.now(datetime.UTC) - LONGEST_REQUEST).date())
+
+
+@shared_task
+def cut_journal() -> None:
+    """Cut SQLite's journal of what was erased while somebody, a backup say, read it: no erasing may follow."""
+    if connection.vendor == "sqlite":
+        cut(connection)

@@ -22,6 +22,10 @@ from surveys.operations.models import Event
 
 PREFIX = "candor-"
 LONGEST = 3600  # seconds
+WRITTEN_ANEW = (  # by what erases: a snapshot of before would find all of it empty, what others hold there too
+    "intake_openreport", "intake_receipt", "intake_digestkey", "aggregation_batch", "aggregation_tally",
+    "releases_series",
+)  # fmt: skip
 
 
 class Failed(Exception):
@@ -89,16 +93,16 @@ def _dump_postgres(path: Path) -> None:
 
 @contextlib.contextmanager
 def _moment() -> Iterator[str]:
-    """Yield a moment of the database at which each report is either open or sealed.
+    """Yield a moment of the database at which nothing is between two files: each report is open or sealed, say.
 
-    A sweep gives a table a new file, which a snapshot of before finds empty. So what sweeps and nights write anew is
-    held first: they wait until pg_dump is done, and doors do not.
+    Sweeps, nights and retirements give a table a new file, which a snapshot of before finds empty. So what they write
+    anew is held first: they wait until pg_dump is done, and doors do not.
     """
     other: Any = connection.copy()
     try:
         with other.cursor() as cursor:
             cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
-            cursor.execute("LOCK TABLE intake_openreport, intake_receipt IN ACCESS SHARE MODE")
+            cursor.execute(f"LOCK TABLE {', '.join(WRITTEN_ANEW)} IN ACCESS SHARE MODE")
             cursor.execute("SELECT pg_export_snapshot()")
             yield cursor.fetchone()[0]
     finally:

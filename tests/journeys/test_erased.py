@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import statistics
 import time
 from pathlib import Path
@@ -12,6 +13,8 @@ import environ
 import psycopg
 import pytest
 
+from surveys.intake import waiting
+from surveys.operations import backups
 from tests.journeys.site import Site, own_database
 
 POSTGRES = os.environ.get("DATABASE_URL", "").startswith("postgres")
@@ -22,6 +25,7 @@ TODAY = "datetime.date(2026, 5, 11)"
 BEGIN = """
 import datetime, io, json, sys, time
 from django.core.management import call_command
+from django.db import connection
 from tests.conftest import NOW, STUDY, QUESTIONS
 from surveys.aggregation import services as aggregation
 from surveys.demo.services import answer_as_browsers
@@ -147,6 +151,12 @@ def manage(database, *words):
     database.run(f"call_command(*{words!r}, verbosity=0, stdout=io.StringIO()); say(0)")
 
 
+def forget(database) -> str:
+    """Return what the command says beside “Done”."""
+    run = "said = io.StringIO(); call_command('forget', stdout=io.StringIO(), stderr=said); say(said.getvalue())"
+    return database.run(run)
+
+
 def analyse(database):
     if POSTGRES:
         database.sql("ANALYZE")
@@ -201,6 +211,49 @@ def test_what_a_sweep_leaves_is_written_anew_in_an_order_that_tells_nothing(data
     assert sorted(after) == sorted(before[120:])
     assert after != before[120:]
     assert database.holds([row.encode() for row in before[:120]], log=False) == 0
+
+
+@postgres_only
+def test_files_that_a_crash_leaves_in_the_middle_of_writing_a_table_anew_are_named(database):
+    """PostgreSQL never removes them; a table that is erased later leaves them as they are."""
+    assert "no table" not in forget(database)
+    ((own,),) = database.sql("SELECT oid::text FROM pg_database WHERE datname = current_database()")
+    lost = Path(database.url["HOST"], "data", "base", own, "999999")
+    lost.write_bytes(b"half of a table")
+    lost.chmod(0o644)
+    assert f"got base/{own}/999999." in forget(database)
+    lost.unlink()
+
+
+@pytest.mark.engine("sqlite")
+def test_a_journal_that_is_read_is_not_said_to_be_forgotten_and_is_cut_a_minute_later(database):
+    reports, _, _ = database.run(MARKED)
+    rows = [report.encode() for report in reports]
+    database.run("connection.cursor().execute('PRAGMA busy_timeout = 0'); say(0)")
+    with database.begin(READ) as reader:  # a process of its own: closing a file here would end its lock
+        assert line(reader) == PEOPLE
+        assert database.run(SWEEP) == PEOPLE
+        assert "Another process reads" in database.run(FORGET_REFUSED)
+        assert database.holds(rows) == PEOPLE
+        go_on(reader)
+    database.run("from surveys.intake.tasks import cut_journal; say(cut_journal())")
+    assert database.holds(rows) == 0
+
+
+READ = """
+with connection.cursor() as cursor:
+    cursor.execute("BEGIN")
+    cursor.execute("SELECT count(*) FROM intake_openreport")
+    say(cursor.fetchone()[0])
+    sys.stdin.readline()
+"""
+FORGET_REFUSED = """
+from django.core.management import CommandError
+try:
+    say(call_command("forget", stdout=io.StringIO()))
+except CommandError as error:
+    say(str(error))
+"""
 
 
 def follows(wanted: list[bytes], held: bytes) -> float:
@@ -337,6 +390,59 @@ def test_while_a_backup_reads_reports_are_taken_and_none_is_swept_or_lost(databa
         assert database.run(more + "say(OpenReport.objects.count())") == 25
         assert backup.execute("SELECT count(*) FROM intake_openreport").fetchone() == (20,)
     assert database.run(SWEEP) == 25
+
+
+RETIRE_MEANWHILE = """
+from surveys.erasing import InUse
+from surveys.operations import backups
+for name in ("kept", "ended"):
+    study = design.draft_study(study={**STUDY, "slug": name}, questions=QUESTIONS)
+    plan = design.open_study(study_id=study.pk, who="ada", now=NOW)
+    answer_as_browsers(plan, [{"copied": 1, "fair": 2, "often": 0}] * 20, TODAY)
+aggregation.sweep_all(today=TODAY)
+design.retire(study_id=plan.study_id, because="ended", who="ada", now=NOW)
+with backups._moment() as moment:
+    for erase in (aggregation.erase_retired, intake.erase_retired):
+        try:
+            erase()
+        except InUse:
+            pass
+    say(moment)
+    sys.stdin.readline()
+say([aggregation.erase_retired(), intake.erase_retired()])
+"""
+
+
+@postgres_only
+def test_a_backup_that_begins_while_a_study_is_erased_has_all_that_others_hold(database):
+    """What is written anew is seen as empty by who looked before: the batches of every study."""
+    tables = ("aggregation_batch", "aggregation_tally", "intake_digestkey")
+    held = f"SELECT {', '.join(f'(SELECT count(*) FROM {table})' for table in tables)}"  # noqa: S608
+    with database.begin(RETIRE_MEANWHILE) as site, database.connect() as dump:
+        moment = line(site)
+        dump.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        dump.execute(f"SET TRANSACTION SNAPSHOT '{moment}'")
+        assert dump.execute(held).fetchone() == (2, 2, 2)
+        dump.rollback()
+        go_on(site)
+        assert line(site) == [1, 0]
+
+
+def test_a_backup_knows_every_table_that_is_written_anew():
+    """Found in the code: `erasing(table=column)`, and `hold` of what waits."""
+    code = "".join(file.read_text() for file in Path("surveys").rglob("*.py"))
+    erased = {table for call in re.findall(r"with erasing\(([^)]*)\)", code) for table in re.findall(r"(\w+)=", call)}
+    assert len(erased) == 5
+    assert erased | {waiting.TABLE} == set(backups.WRITTEN_ANEW)
+
+
+@postgres_only
+def test_the_log_of_the_server_has_no_report_not_even_the_first_of_a_study_which_finds_no_table(database):
+    """PostgreSQL writes a statement that fails into its log, with the time of day."""
+    reports, _, _ = database.run(MARKED)
+    said = Path(database.url["HOST"], "log").read_text()
+    assert 'no partition of relation "intake_openreport"' in said  # so it would be found
+    assert [report for report in reports if report in said] == []
 
 
 DOOR = """

@@ -7,6 +7,7 @@ import pytest
 from surveys import brakes
 from surveys.brakes import Brake, Buckets, Places, place_of
 from surveys.intake.models import OpenReport
+from tests.patience import became
 from tests.surveys.intake.test_reports import URL, body
 
 FOREIGN = {"HTTP_ORIGIN": "https://evil.example"}
@@ -140,14 +141,31 @@ def test_memory_is_bounded_and_who_came_last_is_remembered(monkeypatch):
 def test_a_network_is_held_under_a_name_that_changes_every_hour_and_holds_no_address():
     places = Places()
     places.take("192.0.2.7/32", 5, 0.0)
-    (first,) = places.buckets.left
+    (first,) = places.kept[1].left
     places.take("192.0.2.7/32", 5, brakes.HOUR - 1)
-    assert list(places.buckets.left) == [first]
+    assert list(places.kept[1].left) == [first]
     places.take("192.0.2.7/32", 5, brakes.HOUR)
-    (second,) = places.buckets.left
+    (second,) = places.kept[1].left
     assert first != second
     assert b"192" not in first + second
     assert len(first) == 32
+
+
+def test_key_and_counts_go_with_the_hour_although_nobody_comes_any_more(monkeypatch):
+    monkeypatch.setattr(brakes, "HOUR", 0.05)
+    places = Places()
+    places.take("192.0.2.7/32", 5, 0.0)
+    assert became(lambda: places.kept is None)
+    assert places.end.daemon  # no process waits for it
+
+
+def test_the_end_of_an_hour_leaves_the_next_one_s_counts():
+    places = Places()
+    places.take("192.0.2.7/32", 5, 0.0)
+    old = places.kept
+    places.take("192.0.2.7/32", 5, brakes.HOUR)
+    places.forget(old)
+    assert places.kept is not None
 
 
 @pytest.mark.parametrize(

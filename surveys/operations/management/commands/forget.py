@@ -17,6 +17,11 @@ SETTINGS = {
     "archive_mode": ("off", "the archive holds the log"),
     "wal_keep_size": ("0", "old files of the log are kept"),
 }
+LOST_FILES = """
+WITH own AS (SELECT 'base/' || oid || '/' AS folder FROM pg_database WHERE datname = current_database())
+SELECT folder || name FROM own, pg_ls_dir(folder) AS name WHERE name ~ '^[0-9]+$'
+AND pg_filenode_relation(0, name::oid) IS NULL AND (pg_stat_file(folder || name, true)).size > 0 ORDER BY 1"""
+MAY_NOT = "42501"  # insufficient_privilege
 BEYOND = "Not reached: backups, replicas, archives of the log, and free blocks of the disk."
 
 
@@ -25,14 +30,19 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if connection.vendor == "sqlite":
-            with connection.cursor() as cursor:
-                cursor.execute("VACUUM")
-            cut(connection)
+            _forget_journal()
         else:
             _forget_log()
             for said in _kept_anyway():
                 self.stderr.write(said)
         self.stdout.write(f"Done. {BEYOND}")
+
+
+def _forget_journal() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM")
+    if not cut(connection):
+        raise CommandError("Another process reads the journal: expected none, got one. Run it again when it has ended.")
 
 
 def _forget_log() -> None:
@@ -43,7 +53,7 @@ def _forget_log() -> None:
             cursor.execute("SELECT pg_switch_wal()")
             cursor.execute("CHECKPOINT")
     except ProgrammingError as error:
-        if getattr(error.__cause__, "sqlstate", "") != "42501":  # insufficient_privilege
+        if getattr(error.__cause__, "sqlstate", "") != MAY_NOT:
             raise
         raise CommandError(
             "The database's user may not do this: expected its owner, with GRANT pg_checkpoint and "
@@ -63,3 +73,24 @@ def _kept_anyway() -> Iterator[str]:
         (slots,) = cursor.fetchone() or (0,)
         if slots:
             yield f"Replication slots: expected none, got {slots}: each keeps the log until its replica has read it."
+    yield from _lost_files()
+
+
+def _lost_files() -> Iterator[str]:
+    """Name files of no table: a server that ends in the middle of writing a table anew leaves half of it, for good."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(LOST_FILES)
+            found = [name for (name,) in cursor.fetchall()]
+    except ProgrammingError as error:
+        if getattr(error.__cause__, "sqlstate", "") != MAY_NOT:
+            raise
+        needed = "pg_ls_dir(text), pg_stat_file(text, boolean)"
+        yield f"Files of no table: not looked for; that takes GRANT EXECUTE ON FUNCTION {needed}."
+        return
+    if found:
+        yield (
+            f"Files of no table: expected none, got {', '.join(found)}. A crash of the server leaves them, with what "
+            "a table held then, unless one is being made just now. Remove them while the server is stopped, or restore "
+            "a new backup into a new one."
+        )

@@ -1,7 +1,7 @@
 """The form's script and style as phones get them: one file each, so that a slow line is waited for once.
 
 esbuild makes them of the modules in static/intake/ and of three style sheets; it leaves out comments, spaces and what
-is never called, and renames only what two modules call alike. What it made is committed, in static/form/ with its
+is never called, and shortens names. What it made is committed, in static/form/ with its
 SHA-256, so the site needs no Node; a test makes it again and compares every byte. After a change to a module:
 
     make bundle
@@ -28,8 +28,8 @@ ROOM = Path(__file__).parent
 STATIC, SHEETS = ROOM / "static", ROOM.parent / "static" / "candor"
 MODULES = STATIC / "intake"
 ESBUILD = ROOM.parent.parent / "node_modules" / ".bin" / "esbuild"
-# Names and syntax stay, for people who read what they are sent: renaming all would save 3 KB of 20.
-SMALL = ("--minify-whitespace", "--charset=utf8", "--legal-comments=none", "--log-level=warning")
+# Names are shortened too (3.5 KB of 22): what people read is the modules, which make these bytes again.
+SMALL = ("--minify", "--charset=utf8", "--legal-comments=none", "--log-level=warning")
 SCRIPT = ("--bundle", "--format=esm", "--target=es2022", "--tsconfig-raw={}")  # no file outside intake/ has a say
 
 

@@ -71,13 +71,6 @@ def test_a_script_fetches_what_it_leaves_out_and_nothing_else(name, left_out):
     assert all((file.parent / path).is_file() for path in fetched)
 
 
-def test_names_stay_for_people_who_read_what_they_are_sent():
-    text = (bundles.STATIC / bundles.FOLDER / "plain.js").read_text()
-    assert all(
-        f"function {name}(" in text for name in ("systemWords", "below", "verify", "composeReport", "sendReport")
-    )
-
-
 def test_production_serves_them_without_node(tmp_path):
     words = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity=0"]
     home = bundles.ROOM.parent.parent

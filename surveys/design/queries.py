@@ -20,7 +20,6 @@ from dpengine.privacy import guess_within, plain
 from surveys.design import documents, site, terms
 from surveys.design.models import DraftChange, Panel, Picture, Plan, Question, SiteLimits, Study
 
-ALMOST = Fraction(199, 200)  # above it, people of 100 would be 100: they are “>99”
 MOST_CHANGES = 100  # shown at once
 
 
@@ -230,9 +229,11 @@ def at_most_of_hundred(share: Fraction) -> str:
     """Return a share as people of 100 who are meant by "at most": up to the next tenth, so that the words stay true.
 
     Beside odds, which are rounded to the nearest whole, it is then the same number said closer: 73, and 73.2 at most.
-    What would be 100 is “>99” here as there. Twin of odds.js.
+    What would be 100 is said to the hundredth or thousandth, if that keeps it below: “more than 99” is no bound.
+    Twin of odds.js.
     """
-    return ">99" if share > ALMOST else f"{plain(Decimal(ceil(share * 1000)) / 10)}"
+    bounds = (Decimal(ceil(share * 100 * parts)) / parts for parts in (10, 100, 1000))
+    return f"{plain(next((bound for bound in bounds if bound < 100), Decimal(100)))}"
 
 
 def guess_of_readers(capped: Study | Panel) -> Fraction:

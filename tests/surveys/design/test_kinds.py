@@ -225,7 +225,7 @@ def test_at_most_rounds_up_and_odds_round_to_the_nearest():
     assert (of_hundred(_exact(share)), at_most_of_hundred(_exact(share))) == (73, "73.2")
     assert at_most_of_hundred(_exact(Decimal("0.75"))) == "75"
     assert at_most_of_hundred(_exact(Decimal("0.7500001"))) == "75.1"
-    assert [at_most_of_hundred(_exact(Decimal(each))) for each in ("0.995", "0.9951")] == ["99.5", ">99"]
+    assert [at_most_of_hundred(_exact(Decimal(each))) for each in ("0.995", "0.9951")] == ["99.5", "99.6"]
 
 
 def _exact(share: Decimal) -> Any:

@@ -20,6 +20,7 @@ from dpengine.privacy import guess_within, plain
 from surveys.design import documents, site, terms
 from surveys.design.models import DraftChange, Panel, Picture, Plan, Question, SiteLimits, Study
 
+ALMOST = Fraction(199, 200)  # above it, people of 100 would be 100: they are “>99”
 MOST_CHANGES = 100  # shown at once
 
 
@@ -193,6 +194,15 @@ class Odds:
         return 100 - self.own_of_hundred
 
     @property
+    def own_said(self) -> str:
+        """Return a person's own answer of 100 in words of the pages: “>99” where it would be 100. Twin of odds.js."""
+        return ">99" if self.own > ALMOST else f"{self.own_of_hundred}"
+
+    @property
+    def rest_said(self) -> str:
+        return "<1" if self.own > ALMOST else f"{self.rest_of_hundred}"
+
+    @property
     def luck_of_hundred(self) -> int:
         return of_hundred(self.luck)
 
@@ -233,7 +243,7 @@ def at_most_of_hundred(share: Fraction) -> str:
     Twin of odds.js.
     """
     bounds = (Decimal(ceil(share * 100 * parts)) / parts for parts in (10, 100, 1000))
-    return f"{plain(next((bound for bound in bounds if bound < 100), Decimal(100)))}"
+    return next((f"{plain(bound)}" for bound in bounds if bound < 100), ">99.9")
 
 
 def guess_of_readers(capped: Study | Panel) -> Fraction:

@@ -146,7 +146,8 @@ export function ofHundred(share) {
  */
 export function atMost(share) {
   const bounds = [10, 100, 1000].map((parts) => Math.ceil(Number((share * 100 * parts).toFixed(8))) / parts);
-  return new Intl.NumberFormat(language()).format(bounds.find((bound) => bound < 100) ?? 100);
+  const bound = bounds.find((each) => each < 100);
+  return bound === undefined ? '>99.9' : new Intl.NumberFormat(language()).format(bound);
 }
 
 /** Choices in the order shown: Yes before No; “Not asked” is not for choosing, “Does not apply” is. @param {Question} question */

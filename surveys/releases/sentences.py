@@ -17,6 +17,10 @@ TERMS = (  # of a study, a panel or the site, by the names that the ledger has f
     *(_("least ε of one answer"), _("greatest ε of one answer"), _("publish"), _("publications in all")),
     *(_("hours between"), _("cost of one publication, ε"), _("retires on"), _("cap for all answers of one person, ε")),
     _("greatest cap for all publications of a study, ε"),
+    *(
+        _("greatest cap where answers are sent as given, ε"),
+        _("fewest answers to publish where they are sent as given"),
+    ),
 )
 
 ONE_OF = {  # what stands in other sentences, and can be nothing else

@@ -46,7 +46,7 @@ def drafted(client: Any, **terms: str) -> Any:
     assert added.status_code == 302, added.content.decode()
     study = Study.objects.get(slug=slug)
     if terms:
-        kept = {name: getattr(study, name) for name in ("layout", "rule", "hours", "horizon", "results")}
+        kept = {name: getattr(study, name) for name in ("layout", "follow_ups", "rule", "hours", "horizon", "results")}
         amounts = {name: f"{getattr(study, name)}" for name in ("cap", "release_epsilon", "smallest_batch")}
         saved = client.post(f"/studies/{slug}/build/texts/", {**TEXTS, **kept, **amounts, **terms})
         assert saved.status_code == 302, saved.content.decode()

@@ -1,5 +1,6 @@
 """Backups: whole or not there, for their owner's eyes, without what was erased, and noted."""
 
+import contextlib
 import datetime
 import sqlite3
 import stat
@@ -93,6 +94,7 @@ def test_a_dump_that_does_not_end_is_noted_as_failed_too(db, tmp_path, monkeypat
     monkeypatch.setattr(backups.shutil, "which", lambda name: name)
     monkeypatch.setattr(backups.subprocess, "run", too_long)
     monkeypatch.setattr(backups, "_copy_sqlite", backups._dump_postgres)
+    monkeypatch.setattr(backups, "_moment", lambda: contextlib.nullcontext("00000003-1"))
     with pytest.raises(backups.Failed, match="did not end"):
         backups.make(folder=tmp_path, keep=3, now=NOW)
     assert list(tmp_path.iterdir()) == []

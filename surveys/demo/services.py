@@ -65,7 +65,7 @@ def bring(*, now: datetime.datetime) -> None:
         by: dict[str, Any] = {"who": users[0].pseudonym, "now": now}
         health, is_new = ensure_study(HEALTH, HEALTH_QUESTIONS, **by)
         medicines, _ = ensure_study(MEDICINES, MEDICINES_QUESTIONS, **by)
-        habits, is_open = ensure_study(HABITS, HABITS_QUESTIONS, **by)
+        habits, is_open = ensure_study({**HABITS, "given_by": by["who"]}, HABITS_QUESTIONS, **by)
         sleep, is_asked = ensure_study(SLEEP, SLEEP_QUESTIONS, **by, translations={"zh-hans": SLEEP_IN_CHINESE})
         for study in (health.study, medicines.study, habits.study, sleep.study):
             people.share(study=study, user=users[1], role=Role.OWNER)

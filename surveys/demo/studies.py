@@ -101,7 +101,6 @@ HABITS: dict[str, Any] = {
     "rule": "on-request",
     "given_cap": Decimal(4),
     "given_why": "These answers are public already: anyone can download them from the survey's own site.",
-    "given_by": "admin",
 }
 HABITS_QUESTIONS: list[dict[str, Any]] = [
     {

@@ -200,6 +200,15 @@ class Odds:
         return 100 - self.own_of_hundred
 
     @property
+    def own_said(self) -> str:
+        """Return a person's own answer of 100 in words of the pages: “>99” where it would be 100. Twin of odds.js."""
+        return ">99" if self.own > ALMOST else f"{self.own_of_hundred}"
+
+    @property
+    def rest_said(self) -> str:
+        return "<1" if self.own > ALMOST else f"{self.rest_of_hundred}"
+
+    @property
     def luck_of_hundred(self) -> int:
         return of_hundred(self.luck)
 
@@ -236,9 +245,11 @@ def at_most_of_hundred(share: Fraction) -> str:
     """Return a share as people of 100 who are meant by "at most": up to the next tenth, so that the words stay true.
 
     Beside odds, which are rounded to the nearest whole, it is then the same number said closer: 73, and 73.2 at most.
-    What would be 100 is “>99” here as there. Twin of odds.js.
+    What would be 100 is said to the hundredth or thousandth, if that keeps it below: “more than 99” is no bound.
+    Twin of odds.js.
     """
-    return ">99" if share > ALMOST else f"{plain(Decimal(ceil(share * 1000)) / 10)}"
+    bounds = (Decimal(ceil(share * 100 * parts)) / parts for parts in (10, 100, 1000))
+    return next((f"{plain(bound)}" for bound in bounds if bound < 100), ">99.9")
 
 
 def guess_of_readers(capped: Study | Panel) -> Fraction:

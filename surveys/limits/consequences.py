@@ -117,16 +117,16 @@ class Answer:
             return ""
         if self.content["kind"] == "yes_no" and odds.choices == 2:
             yes, no = self.content["choices"][1], self.content["choices"][0]
-            return _("Of 100 people who answer “%(yes)s”, %(own)d send “%(yes)s” and %(rest)d send “%(no)s”.") % {
-                "yes": yes, "no": no, "own": odds.own_of_hundred, "rest": odds.rest_of_hundred,
+            return _("Of 100 people who answer “%(yes)s”, %(own)s send “%(yes)s” and %(rest)s send “%(no)s”.") % {
+                "yes": yes, "no": no, "own": odds.own_said, "rest": odds.rest_said,
             }  # fmt: skip
         if odds.size == 1:
-            return _("Of 100 people, %(own)d send their own answer; luck alone is %(luck)d.") % {
-                "own": odds.own_of_hundred,
+            return _("Of 100 people, %(own)s send their own answer; luck alone is %(luck)d.") % {
+                "own": odds.own_said,
                 "luck": odds.luck_of_hundred,
             }
-        return _("Of 100 people, %(own)d send a message that holds their own answer; luck alone is %(luck)d.") % {
-            "own": odds.own_of_hundred,
+        return _("Of 100 people, %(own)s send a message that holds their own answer; luck alone is %(luck)d.") % {
+            "own": odds.own_said,
             "luck": odds.luck_of_hundred,
         }
 

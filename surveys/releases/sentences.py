@@ -158,6 +158,7 @@ ACTS = (
     _("%(study)s: %(term)s"),
     _("panel %(study)s: %(term)s"),
     _("%(study)s: ε of %(question)s"),
+    _("%(study)s: where answers are sent as given"),
 )
 
 STATES = (
@@ -174,6 +175,7 @@ STATES = (
     _("%(side)s, %(record)s, %(neighbours)s, fixed parts"),
     _("%(side)s, %(record)s, %(neighbours)s; %(cap)s"),
     _("%(side)s, %(record)s, %(neighbours)s, fixed parts; %(cap)s"),
+    _("cap %(cap)s at most, %(count)s answers at least"),
     _("sent as given: no finite ε on the way"),
     _("%(epsilon)s, changed on the device"),
     _("Plan %(digest)s; one person's answers: ε %(epsilon)s; publication: %(rule)s, ε %(amount)s"),

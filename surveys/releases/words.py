@@ -24,6 +24,7 @@ SENTENCES = Sentences(
         "digest": "[0-9a-f]{64}",
         "cap": AN_AMOUNT,
         "cost": AN_AMOUNT,
+        "list": "[^;]+",
         "left": f"(?:{AN_AMOUNT}|{A_NUMBER})",
         "sign": "[ερ]",
         "study": "[-a-z0-9_]+",

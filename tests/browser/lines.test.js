@@ -70,5 +70,5 @@ test('how sure someone becomes who knew nothing', () => {
 
 test('a figure under “at most” is rounded up: it never says less than could be, nor that the uncertain is certain', () => {
   const losses = [[2718n, 1000n], [301n, 100n], [200n, 1n], [2208n, 1n], [10n ** 40n, 1n]];
-  assert.deepEqual(losses.map(guess), ['73.2', '75.1', '>99', '>99', '>99']);
+  assert.deepEqual(losses.map(guess), ['73.2', '75.1', '99.6', '99.96', '>99.9']);
 });

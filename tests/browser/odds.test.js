@@ -106,7 +106,7 @@ test('“Not asked” is never offered for choosing, and “Does not apply” is
 
 test('what is said to be at most is never less than it is', () => {
   assert.deepEqual([0.5, 0.731, 0.73106, 0.75, 0.7, 0.28, 0.9897].map(odds.atMost), ['50', '73.1', '73.2', '75', '70', '28', '99']);
-  assert.deepEqual([0.9901, 0.995, 0.9951, 0.99966, 1].map(odds.atMost), ['99.1', '99.5', '>99', '>99', '>99']);
+  assert.deepEqual([0.9901, 0.995, 0.9951, 0.99966, 1].map(odds.atMost), ['99.1', '99.5', '99.6', '99.97', '>99.9']);
 });
 
 test('odds and what is at most beside them are one number, said closer', () => {

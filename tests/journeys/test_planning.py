@@ -131,6 +131,19 @@ def test_what_is_typed_stays_on_a_slow_server(chromium, slow):
     assert lost == []
 
 
+def test_a_slider_that_is_tabbed_to_stands_where_its_number_was_typed(chromium, slow):
+    page = signed_in(chromium, slow)
+    page.goto("/plan/")
+    page.locator("#n").fill("1500")
+    page.keyboard.press("Tab")
+    expect(page.locator("#n_slide")).to_be_focused()
+    expect(page.locator("#n_slide")).to_have_value("1500")
+    page.keyboard.press("ArrowRight")
+    settled(page, n=page.locator("#n").input_value())
+    assert float(page.locator("#n").input_value()) > 1500
+    page.context.close()
+
+
 def test_a_caret_a_slider_and_a_choice_keep_what_was_done_while_an_answer_was_under_way(chromium, slow, draft):
     page = signed_in(chromium, slow)
     page.goto("/plan/?follows=width&n=800&epsilon=1")

@@ -105,6 +105,8 @@ document.addEventListener('input', ({ target }) => {
   const dial = target.id.replace('_slide', '');
   const typed = document.getElementById(dial);
   if (target.id !== dial && typed instanceof HTMLInputElement) typed.value = target.value;
+  const slide = document.getElementById(`${dial}_slide`);
+  if (target.id === dial && slide instanceof HTMLInputElement && Number(target.value) > 0) slide.value = target.value;
   if (dial in INSTEAD) follow(dial);
   if (target.id === 'question') another();
 }, true);

@@ -153,7 +153,7 @@ def test_a_wave_that_is_open_stays_as_it_is_and_the_next_one_needs_less(client, 
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "told"), [("0.1", "52.5"), ("1", "73.2"), ("2", "88.1"), ("4", "98.3"), ("8", ">99")]
+    ("epsilon", "told"), [("0.1", "52.5"), ("1", "73.2"), ("2", "88.1"), ("4", "98.3"), ("8", "99.97")]
 )
 def test_who_knows_every_other_answer_is_told_of_as_in_the_browser(epsilon, told):
     assert queries.at_most_of_hundred(queries.guess_of_readers(Study(cap=Decimal(epsilon)))) == told

@@ -1,6 +1,7 @@
 """What a Plan says of each kind of question, and what no Plan can hold: the reason, and what to do instead."""
 
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from django.utils import translation
 
 from surveys.design import documents, services
 from surveys.design.models import Picture, Question, Study
-from surveys.design.queries import at_most_of_hundred, odds_of, of_hundred
+from surveys.design.queries import Odds, at_most_of_hundred, odds_of, of_hundred
 from tests.conftest import QUESTIONS, STUDY
 from tests.surveys.design.kinds import draft, question
 from tests.vectors.kinds import plan as plan_of
@@ -219,13 +220,19 @@ def test_odds_of_ticks_are_those_of_one_option_and_numbers_have_none():
     assert odds_of(question("month", least=24_000, most=24_100, wanted="distribution")) == []
 
 
+def test_what_would_be_hundred_of_hundred_is_told_as_beyond_99():
+    """ε = 8: 99.97 of 100 send their own; ε = 1: 73."""
+    said = [Odds(2, 1, share, 1 - share, Fraction(1, 2)) for share in (Fraction(9997, 10000), Fraction(731, 1000))]
+    assert [(odds.own_said, odds.rest_said) for odds in said] == [(">99", "<1"), ("73", "27")]
+
+
 def test_at_most_rounds_up_and_odds_round_to_the_nearest():
     e = Decimal(1).exp()
     share = e / (1 + e)
     assert (of_hundred(_exact(share)), at_most_of_hundred(_exact(share))) == (73, "73.2")
     assert at_most_of_hundred(_exact(Decimal("0.75"))) == "75"
     assert at_most_of_hundred(_exact(Decimal("0.7500001"))) == "75.1"
-    assert [at_most_of_hundred(_exact(Decimal(each))) for each in ("0.995", "0.9951")] == ["99.5", ">99"]
+    assert [at_most_of_hundred(_exact(Decimal(each))) for each in ("0.995", "0.9951")] == ["99.5", "99.6"]
 
 
 def _exact(share: Decimal) -> Any:

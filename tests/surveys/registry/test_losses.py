@@ -42,12 +42,13 @@ def test_an_amount_that_may_not_be_passed_is_shown_rounded_down():
 
 
 def test_a_guess_is_counted_in_hundreds_rounded_up_and_never_said_to_be_certain():
-    """Just below ln 3: three in four. ε = 1: 73.1, so at most 73.2. ε = 6: >99."""
+    """Just below ln 3: three in four. ε = 1: 73.1, so at most 73.2. ε = 6: 99.753."""
     assert losses.in_hundred(Loss(Decimal("1.0986"))) == "75"
     assert losses.in_hundred(Loss(Decimal(1))) == "73.2"
     assert losses.in_hundred(Loss(Decimal("4.59"))) == "99"
     assert losses.in_hundred(Loss(Decimal("4.6"))) == "99.1"
-    assert losses.in_hundred(Loss(Decimal(6))) == ">99"
+    assert losses.in_hundred(Loss(Decimal(6))) == "99.8"
+    assert losses.in_hundred(Loss(Decimal(8))) == "99.97"
     assert losses.in_hundred(Loss(Decimal(0))) == "50"
 
 
@@ -55,7 +56,7 @@ def test_a_delta_makes_a_guess_better():
     """(e^ε + δ)/(e^ε + 1), attained by randomised response that tells the truth with chance δ."""
     assert losses.in_hundred(Loss(Decimal(0), Fraction(1, 5))) == "60"
     assert losses.in_hundred(Loss(Decimal("1.0986"), Fraction(1, 10))) == "77.5"
-    assert losses.in_hundred(Loss(Decimal(0), Fraction(1))) == ">99"
+    assert losses.in_hundred(Loss(Decimal(0), Fraction(1))) == ">99.9"
 
 
 def test_a_household_is_a_group_and_one_that_sends_as_given_has_no_bound():

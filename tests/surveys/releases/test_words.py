@@ -10,6 +10,8 @@ from django.db import transaction
 from django.utils import translation
 
 from surveys.demo.kinds import SLEEP, SLEEP_QUESTIONS
+from surveys.demo.services import ensure_study
+from surveys.demo.studies import HABITS, HABITS_QUESTIONS
 from surveys.design import changes
 from surveys.design import services as design
 from surveys.design.models import Panel, Plan, Study
@@ -114,6 +116,20 @@ def test_every_sentence_of_what_a_rule_publishes_and_of_its_ledger_is_known(chan
         new = "" if entry.published else entry.new  # then it is the digest of a request, which has no words
         said += [entry.reason, entry.mechanism, entry.sensitivity, entry.what, entry.old, new, entry.why]
     assert [text for text in said if text and not words.is_known(text)] == []
+
+
+def test_a_mechanism_and_the_number_of_reports_are_said_apart():
+    law = "reusable holdout, 5 numbers, discrete Laplace of scales 45, 90, 75"
+    with translation.override("zh-hans"):
+        assert words.told(f"{law}; 1,551 reports").startswith(words.told(law))
+        assert "report" not in words.told(f"{law}; 1,551 reports")
+
+
+@pytest.mark.django_db
+def test_more_for_answers_sent_as_given_is_known_as_the_ledger_writes_it():
+    ensure_study({**HABITS, "given_by": "person 1"}, HABITS_QUESTIONS, NOW)
+    entry = Entry.objects.get(why=HABITS["given_why"])
+    assert [text for text in (entry.what, entry.old, entry.new) if not words.is_known(text)] == []
 
 
 @pytest.mark.django_db

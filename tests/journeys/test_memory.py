@@ -161,7 +161,8 @@ def test_the_statement_adds_up_and_tells_what_a_guess_becomes(guest, site, link,
     rows = guest.page.locator(".guess-table tbody tr")
     for i, before in enumerate((0.1, 0.5, 0.9)):
         after = before * loss / (1 - before + before * loss)
-        shown = f"{math.ceil(1_000 * after) / 10:g}" if after <= 0.995 else ">99"  # at most: never less
+        bounds = (math.ceil(100 * parts * after) / parts for parts in (10, 100, 1000))  # at most: never less
+        shown = next((f"{bound:g}" for bound in bounds if bound < 100), ">99.9")
         assert rows.nth(i).locator("td").inner_text().split() == [shown, "of", "100"]
 
 

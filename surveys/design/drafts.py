@@ -30,14 +30,18 @@ COPIED = tuple(
 def editing(*, study_id: int, who: str, now: datetime.datetime, why: str = "") -> Iterator[Study]:
     """Hold a draft while it is edited; then write down what of its terms has changed. All of it, or nothing.
 
-    With its first question that is sent as given, its cap and its batch come within what such answers need.
+    With its first question that is sent as given, its cap and its batch come within what such answers need. What the
+    site's admin has given beyond that was given for these questions: it lapses when one of them changes.
     """
     with transaction.atomic():
         study = lock_draft(study_id=study_id)
-        before, had_given = changes.terms_of(study), _asks_as_given(study)
+        before, had = changes.terms_of(study), _sent_as_given(study)
         yield study
         saved = Study.objects.get(pk=study_id)
-        if not had_given and _asks_as_given(saved):
+        if (now_asked := _sent_as_given(saved)) != had:
+            saved.given_cap = saved.given_batch = saved.given_why = saved.given_by = None
+            saved.save(update_fields=["given_cap", "given_batch", "given_why", "given_by"])
+        if now_asked and not had:
             saved.save(update_fields=terms.fit_given(saved))
         reason = why or f"written in the draft of wave {study.wave}"
         record_changes(of=saved, before=before, who=who, why=reason, now=now)
@@ -50,6 +54,12 @@ def fit_given(*, study_id: int) -> list[str]:
     changed = terms.fit_given(study) if _asks_as_given(study) else []
     study.save(update_fields=changed)
     return changed
+
+
+def _sent_as_given(study: Study) -> list[dict[str, Any]]:
+    """Return all that a draft says of its questions that are sent as given, wherever they stand."""
+    questions = study.questions.filter(protection=Question.Protection.PUBLICATION).order_by("name").values()
+    return [{part: said for part, said in question.items() if part != "position"} for question in questions]
 
 
 def _asks_as_given(study: Study) -> bool:

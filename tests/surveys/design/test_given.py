@@ -83,6 +83,18 @@ def test_the_sites_admin_gives_more_with_a_reason_that_stands_in_the_ledger_besi
     assert (row.old, row.new) == ("cap ε 1 at most, 50 answers at least", "cap ε 8 at most, 10 answers at least")
 
 
+def test_what_the_admin_gave_is_for_the_questions_that_were_there_and_lapses_with_another(db):
+    study, new = drafted(cap=Decimal(8), smallest_batch=10), {"given_cap": Decimal(8), "given_batch": 10}
+    services.decide(study_id=study.pk, epsilons={}, new=new, why=WHY, may_set_limits=True, who="root", now=NOW)
+    question = study.questions.get(name="region")
+    question.text = "Have you stolen?"
+    services.save_question(question=question, **BY)
+    study.refresh_from_db()
+    assert (study.given_cap, study.given_batch, study.given_why, study.given_by) == (None, None, None, None)
+    with pytest.raises(services.CannotOpen, match="the cap must be ε 1 at most; it is 8"):
+        services.open_study(study_id=study.pk, **BY)
+
+
 def test_a_draft_without_such_answers_says_nothing_of_what_it_could_have(db):
     services.open_study(study_id=services.draft_study(study=STUDY, questions=QUESTIONS).pk, **BY)
     assert not Entry.objects.filter(what__contains="sent as given").exists()

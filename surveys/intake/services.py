@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from surveys.design import documents
 from surveys.design import queries as design
 from surveys.design.models import Plan
+from surveys.each import for_each
 from surveys.encryption import has_first_key, open_sealed, seal
 from surveys.erasing import erasing
 from surveys.intake import keyed, queries, receipts, waiting
@@ -147,13 +148,13 @@ def erase_retired() -> int:
         with erasing(intake_digestkey="sealed"):
             keys.delete()
     left = retired.filter(pk__in=OpenReport.objects.values_list("plan_id", flat=True))
-    return sum(waiting.empty(plan) for plan in left)
+    return sum(for_each(left, waiting.empty))
 
 
 def drop_closed() -> int:
     """Drop the tables in which the reports of closed Plans waited, once they are empty; return how many."""
     closed = design.plans().filter(pk__in=waiting.plans_with_a_place(), closed_on__isnull=False)
-    return sum(waiting.drop(plan) for plan in closed)
+    return sum(for_each(closed, waiting.drop))
 
 
 def encrypt_anew() -> int:

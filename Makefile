@@ -10,7 +10,7 @@ PYTHON ?= $(or $(shell for p in python3 python3.14 python3.13 python3.12 python3
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done),python3)
 BIN := .venv/bin
 LOGS := var/test
-PYTEST := $(BIN)/python -m pytest
+PYTEST := $(BIN)/python -m pytest --durations 12 --durations-min 5
 # Journeys in which the database matters; the others are about pages, and run once.
 STORED := $(patsubst %,tests/journeys/test_%.py,main_job form given budget kills release_kills load erased)
 SPREAD := -n 2 --dist loadfile # over two processes, a file at a time
@@ -35,7 +35,7 @@ bench: .venv/installed-for-bench services node_modules/installed ## Print the pe
 	test -z "$$failed" || { echo "these benches failed:$$failed" >&2; exit 1; }
 
 bundle: node_modules/installed ## Make the form's script and style again from their modules
-	@$(PYTHON) surveys/intake/bundles.py
+	@$(PYTHON) -P surveys/intake/bundles.py
 	@cat surveys/intake/static/form/SHA256SUMS
 
 lock: .venv/bin/python ## Pin all Python packages again, with the hashes of all their files, from the lists *.in
@@ -44,18 +44,21 @@ lock: .venv/bin/python ## Pin all Python packages again, with the hashes of all 
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
 			--no-emit-find-links --custom-compile-command 'make lock' $$like $$list.in -o $$list.txt; like="-c $$list.txt"; done
 
-lint: .venv/installed-for-tests ## Check style and format
+lint: .venv/installed-for-tests node_modules/installed ## Check style and format
 	$(call heading,Style)
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
+	@npx prettier --check --log-level warn .
+	@$(BIN)/python tools/check_templates.py
 
 messages: .venv/installed ## Gather the texts to translate, and compile what is translated (GNU gettext)
 	@$(BIN)/python manage.py makemessages -l zh_Hans --no-obsolete --no-wrap --add-location file -i .venv -i node_modules -i var -i tests
 	@$(BIN)/python manage.py compilemessages -i .venv -i node_modules
 
-format: .venv/installed-for-tests ## Mend style and format
+format: .venv/installed-for-tests node_modules/installed ## Mend style and format
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
+	@npx prettier --write --log-level warn .
 
 types: .venv/installed-for-tests node_modules/installed ## Check the types of Python and JavaScript
 	$(call heading,Types)
@@ -75,7 +78,7 @@ test-python: .venv/installed-for-tests node_modules/installed ## Run the tests o
 
 test-redis: .venv/installed-for-tests ## Run the tests that need a Redis server
 	$(call heading,Tests with Redis)
-	@$(call tests,redis,$(WITH) redis -- $(PYTEST) -m redis)
+	@$(call tests,redis,$(WITH) redis -- $(PYTEST) tests/surveys/operations -m redis)
 
 # The cluster is thrown away with all that is in it: nothing is dropped one by one.
 test-postgres: .venv/installed-for-tests node_modules/installed ## Run the tests of the site, and journeys of data, on PostgreSQL

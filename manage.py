@@ -13,7 +13,9 @@ if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "surveys.settings")
     if COMPUTE_ONLY.intersection(sys.argv[1:2]) and not os.environ.get("SECRET_KEY"):
         os.environ["SECRET_KEY"] = "nothing is signed"  # noqa: S105
-        os.environ["PUBLICATION_KEYS"] = base64.b64encode(b"nothing is encrypted either, yet").decode()
+        os.environ["PUBLICATION_KEYS"] = base64.b64encode(
+            b"nothing is encrypted either, yet"
+        ).decode()
     if COMPUTE_ONLY.intersection(sys.argv[1:2]):
         for stream in (sys.stdout, sys.stderr):  # they print ε and −, which not every terminal has
             stream.reconfigure(errors="backslashreplace")

@@ -8,11 +8,13 @@ exactly; ε = ln loss is for people to read.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 
-DIGITS = 50  # of working precision for exponentials and logarithms
+from dpengine.bounds import exp_above, exp_below, ln_above
+from dpengine.checks import require
+
 LARGEST_EPSILON = Decimal(20)  # beyond it 32-bit words cannot hold the odds
 
 
@@ -28,9 +30,11 @@ class Cost:
     """What one release may lose at most, exactly, for the unit and neighbours it was computed for.
 
     Three ways to say it, of which a mechanism has those that are finite:
-        (ε, δ)   Dwork and Roth 2014, Def. 2.4; ε None where no finite one holds at this δ (Gaussian noise)
+        (ε, δ)   Dwork and Roth 2014, Def. 2.4; ε None where no finite one holds at this δ (Gaussian
+                 noise)
         (ρ, δ)   δ-approximate ρ-zCDP (Bun and Steinke 2016, Def. 8.1)
-    Pure ε costs ρ = ε²/2 (their Prop. 1.4), (ε, δ) costs (ε²/2, δ). Costs of one person's releases add up.
+    Pure ε costs ρ = ε²/2 (their Prop. 1.4), (ε, δ) costs (ε²/2, δ). Costs of one person's releases
+    add up.
     """
 
     rho: Fraction
@@ -67,7 +71,11 @@ class Cost:
     def __add__(self, other: "Cost") -> "Cost":
         known = self.epsilon is not None and other.epsilon is not None
         epsilon = (self.epsilon or 0) + (other.epsilon or 0) if known else None
-        return Cost(self.rho + other.rho, self.delta + other.delta, Fraction(epsilon) if epsilon is not None else None)
+        return Cost(
+            self.rho + other.rho,
+            self.delta + other.delta,
+            Fraction(epsilon) if epsilon is not None else None,
+        )
 
 
 def loss_of_table(weights: Sequence[Sequence[int]]) -> Fraction:
@@ -84,71 +92,37 @@ def loss_of_all(losses: Iterable[Fraction]) -> Fraction:
 
 
 def exponential_below(epsilon: Decimal) -> Fraction:
-    """Return a rational just below e^ε: odds made from it never pass what was asked for.
-
-    Decimal's exponential is correctly rounded to DIGITS; stepping one unit down makes it a bound.
-    """
-    return Fraction(Context(prec=DIGITS).next_minus(_exponential(epsilon)))
+    """Return a rational just below e^ε: odds made from it never pass what was asked for."""
+    return exp_below(_checked(epsilon))
 
 
 def exponential_above(epsilon: Decimal) -> Fraction:
     """Return a rational just above e^ε: for what is said to be at most."""
-    return Fraction(Context(prec=DIGITS).next_plus(_exponential(epsilon)))
+    return exp_above(_checked(epsilon))
 
 
-def _exponential(epsilon: Decimal) -> Decimal:
+def _checked(epsilon: Decimal) -> Fraction:
     if not isinstance(epsilon, Decimal):
         raise TypeError(f"epsilon must be a Decimal, got a {type(epsilon).__name__}")
     if not epsilon.is_finite() or not 0 < epsilon <= LARGEST_EPSILON:
         raise ValueError(f"epsilon must be above 0 and at most {LARGEST_EPSILON}, got {epsilon}")
-    return Context(prec=DIGITS).exp(epsilon)
+    return Fraction(epsilon)
 
 
 def epsilon_above(loss: Fraction, places: int = 9) -> Decimal:
     """Return ln loss in nats, rounded up: the ε to print beside, or charge for, an exact loss."""
-    if loss < 1:
-        raise ValueError(f"loss must be 1 or more, got {loss}")
-    context = Context(prec=DIGITS)
-    quotient = Context(prec=DIGITS, rounding=ROUND_CEILING).divide(Decimal(loss.numerator), Decimal(loss.denominator))
-    logarithm = context.ln(quotient)
-    bound = logarithm if logarithm.is_zero() else context.next_plus(logarithm)
-    return bound.quantize(Decimal(1).scaleb(-places), ROUND_CEILING)
-
-
-def guess_at_most(loss: Fraction, choices: int = 2) -> Fraction:
-    """Return the largest chance to guess an answer, for someone to whom all choices were equally likely before.
-
-    Posterior odds are at most prior odds times the loss (background 001, § 1): loss / (loss + choices − 1).
-    """
-    return loss / (loss + choices - 1)
-
-
-def guess_within(epsilon: Decimal, delta: Fraction = Fraction(0)) -> Fraction:
-    """Return how often a guess between two answers, even before, is right at most, by all that (ε, δ) lets out.
-
-    Whoever guesses says “this one” on a set of outcomes that has chance p after it and q after the other, and is right
-    with chance g = (p + 1 − q)/2. Both p ≤ e^ε·q + δ and 1 − q ≤ e^ε·(1 − p) + δ hold; their sum is
-    2g ≤ e^ε·(2 − 2g) + 2δ, so g ≤ (e^ε + δ)/(e^ε + 1): δ/(e^ε + 1) is all that δ adds
-    (Kairouz, Oh and Viswanath 2015, Thm 2.1: some mechanism reaches it).
-    """
-    loss = exponential_above(epsilon)
-    return min((loss + delta) / (loss + 1), Fraction(1))
+    require(loss >= 1, "loss must be 1 or more, got {}", loss)
+    return round_up(ln_above(loss) if loss > 1 else Fraction(0), places)
 
 
 def round_up(amount: Fraction, places: int = 9) -> Decimal:
-    """Return the least decimal with so many places that is not below the amount: how charges are rounded."""
-    return _rounded(amount, places, ROUND_CEILING)
+    """Return the least decimal with so many places that is not below the amount, for charges."""
+    return Decimal(math.ceil(amount * 10**places)).scaleb(-places)
 
 
 def round_down(amount: Fraction, places: int = 9) -> Decimal:
-    """Return the greatest decimal with so many places that is not above the amount: how caps are rounded."""
-    return _rounded(amount, places, ROUND_FLOOR)
-
-
-def _rounded(amount: Fraction, places: int, rounding: str) -> Decimal:
-    scaled = amount * 10**places
-    whole = math.ceil(scaled) if rounding == ROUND_CEILING else math.floor(scaled)
-    return Decimal(whole).scaleb(-places)
+    """Return the greatest decimal with so many places that is not above the amount, for caps."""
+    return Decimal(math.floor(amount * 10**places)).scaleb(-places)
 
 
 def plain(amount: Decimal) -> Decimal:

@@ -1,6 +1,6 @@
 """The one door for chance: independent, uniform 32-bit words, and what is drawn from them.
 
-Functions that draw take `words` as an argument; it is the operating system's generator
+Functions that draw take a `stream` of words as an argument; it is the operating system's generator
 unless a test replays a recorded stream. Twin of intake/words.js, word for word.
 """
 
@@ -10,11 +10,11 @@ from typing import TypeVar
 
 WORD = 2**32  # how many values a word has
 
-Words = Callable[[], int]
+Stream = Callable[[], int]
 Item = TypeVar("Item")
 
 
-def system_words() -> int:
+def system_stream() -> int:
     """Return one word from the operating system.
 
     Never from a buffer: a process that forks would hand the same words to both halves.
@@ -22,7 +22,7 @@ def system_words() -> int:
     return int.from_bytes(os.urandom(4), "little")
 
 
-def below(bound: int, words: Words = system_words) -> int:
+def below(bound: int, stream: Stream = system_stream) -> int:
     """Return a uniform integer from 0 to bound − 1.
 
     Words from the last, incomplete run of `bound` are thrown away: the remainder alone
@@ -33,22 +33,25 @@ def below(bound: int, words: Words = system_words) -> int:
     if bound == 1:
         return 0
     limit = WORD - WORD % bound
-    while (word := words()) >= limit:
+    while (word := stream()) >= limit:
         pass
     return word % bound
 
 
-def sample(items: Sequence[Item], size: int, words: Words = system_words) -> list[Item]:
-    """Return `size` of the items in random order, each arrangement as likely as any other (Fisher and Yates 1938)."""
+def sample(items: Sequence[Item], size: int, stream: Stream = system_stream) -> list[Item]:
+    """Return `size` of the items in random order, all arrangements as likely.
+
+    Fisher and Yates 1938.
+    """
     if not 0 <= size <= len(items):
         raise ValueError(f"size must be 0 to {len(items)}, got {size}")
     pool = list(items)
     for place in range(size):
-        other = place + below(len(pool) - place, words)
+        other = place + below(len(pool) - place, stream)
         pool[place], pool[other] = pool[other], pool[place]
     return pool[:size]
 
 
-def shuffled(items: Sequence[Item], words: Words = system_words) -> list[Item]:
+def shuffled(items: Sequence[Item], stream: Stream = system_stream) -> list[Item]:
     """Return all items in random order."""
-    return sample(items, len(items), words)
+    return sample(items, len(items), stream)

@@ -1,10 +1,13 @@
-"""Brakes on floods: whose a request is, as far as its network goes, and how many of them come at once.
+"""Brakes on floods: whose a request is, as far as its network goes, and how many of them come at
+once.
 
-What is counted is in this process's memory alone, and each process counts for itself. An address is never held:
-its bucket is named by an HMAC under a random key that is written nowhere and replaced every hour, with all buckets.
+What is counted is in this process's memory alone, and each process counts for itself. An address is
+never held: its bucket is named by an HMAC under a random key that is written nowhere and replaced
+every hour, with all buckets.
 
-A whole IPv4 address is one place: a /24 would mix strangers. Of IPv6 the first 56 bits are, what one household gets:
-with /64 it would have 256 places. A campus behind one address shares its bucket, so that must hold a class or two.
+A whole IPv4 address is one place: a /24 would mix strangers. Of IPv6 the first 56 bits are, what
+one household gets: with /64 it would have 256 places. A campus behind one address shares its
+bucket, so that must hold a class or two.
 """
 
 import hmac
@@ -23,12 +26,14 @@ from dpengine.randomness import below
 
 HOUR = 3600.0  # seconds that a key lives
 FILLS = 600.0  # seconds in which an empty bucket is full again
-MOST = 50_000  # buckets, in 16 MB; of more, those not used for longest are forgotten
+MAX_BUCKETS = 50_000  # buckets, in 16 MB; of more, those not used for longest are forgotten
 JITTER = 30  # seconds: or all that were refused at once would come again at once
 
 
 def place_of(request: HttpRequest) -> str:
-    """Return the network that a request comes from, by the address that the last trusted hop saw; "" if none did."""
+    """Return the network that a request comes from, by the address that the last trusted hop
+    saw; "" if none did.
+    """
     try:
         address = ipaddress.ip_address(get_adapter().get_client_ip(request))
     except (PermissionDenied, ValueError):  # a socket without an address
@@ -57,7 +62,7 @@ class Buckets:
             tokens = min(float(size), tokens + (now - since) * size / FILLS)
             taken = tokens >= 1
             self.left[name] = (tokens - taken, now)
-            if len(self.left) > MOST:
+            if len(self.left) > MAX_BUCKETS:
                 self.left.popitem(last=False)
             return 0.0 if taken else (1 - tokens) * FILLS / size
 
@@ -74,17 +79,14 @@ class Places:
         with self.lock:
             if self.kept is None or now - self.kept[2] >= HOUR:
                 self.kept = os.urandom(32), Buckets(), now
-                self._end_later()
+                if self.end:
+                    self.end.cancel()
+                # key and counts go when the hour is over although nobody comes any more
+                self.end = threading.Timer(HOUR, self.forget, [self.kept])
+                self.end.daemon = True
+                self.end.start()
             key, buckets, _ = self.kept
         return buckets.take(hmac.digest(key, place.encode(), "sha256"), size, now)
-
-    def _end_later(self) -> None:
-        """Have key and counts go when the hour is over although nobody comes any more."""
-        if self.end:
-            self.end.cancel()
-        self.end = threading.Timer(HOUR, self.forget, [self.kept])
-        self.end.daemon = True
-        self.end.start()
 
     def forget(self, kept: tuple[bytes, Buckets, float] | None) -> None:
         """Drop key and counts, unless the next hour's have taken their place."""
@@ -97,7 +99,9 @@ class Brake:
     """What slows reports down: by network, and by study."""
 
     SHARE = 5  # studies take as many times what one network may send before they are slowed down
-    LOOKED_AT = 4  # of a study that is slowed down, one report in so many is taken all the same: nobody can close it
+    # of a study that is slowed down, one report in so many is taken all the same: nobody can close
+    # it
+    LOOKED_AT = 4
 
     def __init__(self) -> None:
         self.places, self.studies = Places(), Buckets()

@@ -21,6 +21,7 @@ EMAIL_SCHEMES = ("smtp", "smtp+tls", "smtp+ssl", "consolemail")
 REDIS_SCHEMES = ("redis", "rediss", "redis+socket")
 
 Read = TypeVar("Read")
+Config = dict[str, Any]  # settings of Django's, by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ class Environment:
         return [part.strip() for part in self.text(name).split(",") if part.strip()]
 
     def keys(self, name: str, default: str | None) -> tuple[bytes, ...]:
-        """Return keys of 32 bytes, given in base64 and apart by commas. None of them is ever echoed.
+        """Return keys of 32 bytes, given in base64 and apart by commas. None of them is ever
+        echoed.
 
         `default` is what this data folder's own file holds, None if there must be none.
         """
@@ -79,17 +81,21 @@ class Environment:
             fallback = () if default is None else parse(default)
         except ValueError:
             hint = f"Put a good copy of publication.key into the data folder, or set {name}."
-            self.problems.append(Problem(variable=f"{name} (publication.key)", expected=expected, hint=hint))
+            self.problems.append(
+                Problem(variable=f"{name} (publication.key)", expected=expected, hint=hint)
+            )
             fallback = ()
         return self._read(name, fallback, parse, expected)
 
     def folder(self, name: str, default: Path) -> Path:
         return Path(self.text(name, str(default))).expanduser().resolve()
 
-    def database(self, name: str, default: Path) -> dict[str, Any]:
-        """Return Django's settings of a database given as a URL, which is never echoed: it may hold a password."""
+    def database(self, name: str, default: Path) -> Config:
+        """Return Django's settings of a database given as a URL, which is never echoed: it may
+        hold a password.
+        """
 
-        def parse(url: str) -> dict[str, Any]:
+        def parse(url: str) -> Config:
             if url.split(":", 1)[0] not in DATABASE_SCHEMES:
                 raise ValueError
             config = dict(environ.Env.db_url_config(url))
@@ -97,8 +103,13 @@ class Environment:
                 raise ValueError
             return config
 
-        fallback = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(default)}
-        return self._read(name, fallback, parse, "a URL such as postgres://user:password@host/name or sqlite:////path")
+        fallback: Config = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(default)}
+        return self._read(
+            name,
+            fallback,
+            parse,
+            "a URL such as postgres://user:password@host/name or sqlite:////path",
+        )
 
     def redis(self, name: str, default: str) -> str:
         def parse(url: str) -> str:
@@ -106,18 +117,22 @@ class Environment:
                 raise ValueError
             return url
 
-        return self._read(name, default, parse, "a URL that starts with redis://, rediss:// or redis+socket://")
+        return self._read(
+            name, default, parse, "a URL that starts with redis://, rediss:// or redis+socket://"
+        )
 
-    def email(self, name: str) -> dict[str, Any]:
-        """Return Django's settings of a server for letters given as a URL, never echoed; without one none is sent."""
+    def email(self, name: str) -> Config:
+        """Return Django's settings of a server for letters given as a URL, never echoed; without
+        one none is sent.
+        """
 
-        def parse(url: str) -> dict[str, Any]:
+        def parse(url: str) -> Config:
             if url.split(":", 1)[0] not in EMAIL_SCHEMES:
                 raise ValueError
-            config: dict[str, Any] = environ.Env.email_url_config(url)
+            config = environ.Env.email_url_config(url)
             return {key: value for key, value in config.items() if value is not None}
 
-        none = {"EMAIL_BACKEND": "django.core.mail.backends.dummy.EmailBackend"}
+        none: Config = {"EMAIL_BACKEND": "django.core.mail.backends.dummy.EmailBackend"}
         return self._read(name, none, parse, "a URL such as smtp+tls://user:password@host:587")
 
     def _read(self, name: str, default: Read, parse: Callable[[str], Read], expected: str) -> Read:

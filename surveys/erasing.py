@@ -1,10 +1,12 @@
 """What is erased leaves the files of the database, not only its tables.
 
-SQLite      writes zeros over what is deleted (`secure_delete`); its journal holds the row in full until it is cut.
-PostgreSQL  keeps a deleted or changed row in the table's file, in the order in which it came, until something is
-            written over it. So the table is written anew, in the transaction that erases: what stays goes to a new
-            file; the old one, its index and its long values too, is cut to nothing when that transaction commits. Not
-            by VACUUM FULL: it is no part of a transaction, and keeps what an older transaction could still see.
+SQLite      writes zeros over what is deleted (`secure_delete`); its journal holds the row in full
+            until it is cut.
+PostgreSQL  keeps a deleted or changed row in the table's file, in the order in which it came, until
+            something is written over it. So the table is written anew, in the transaction that
+            erases: what stays goes to a new file; the old one, its index and its long values too,
+            is cut to nothing when that transaction commits. Not by VACUUM FULL: it is no part of a
+            transaction, and keeps what an older transaction could still see.
 Both        hold it in copies that no table knows of: docs/promises.md names them.
 """
 
@@ -19,15 +21,19 @@ NOT_FREE = "55P03"  # lock_not_available
 
 
 class InUse(Exception):
-    """Somebody, a backup say, reads what must be held alone. Nothing was done; a later try finds it free."""
+    """Somebody, a backup say, reads what must be held alone. Nothing was done; a later try finds
+    it free.
+    """
 
 
 @contextmanager
 def erasing(**columns: str) -> Iterator[None]:
-    """Hold tables alone while rows are deleted or changed, then write what stays into new files, or do nothing at all.
+    """Hold tables alone while rows are deleted or changed, then write what stays into new files, or
+    do nothing at all.
 
-    Give each table with one of its columns that no trigger is bound to: changing that column's type, to what it is,
-    is how PostgreSQL is told to write a table anew without asking its triggers.
+    Give each table with one of its columns that no trigger is bound to: changing that column's
+    type, to what it is, is how PostgreSQL is told to write a table anew without asking its
+    triggers.
     """
     with transaction.atomic():
         hold(*columns)
@@ -39,7 +45,9 @@ def erasing(**columns: str) -> Iterator[None]:
 
 
 def hold(*tables: str) -> None:
-    """Hold tables alone until this transaction ends, or raise InUse. On SQLite it does, from its beginning."""
+    """Hold tables alone until this transaction ends, or raise InUse. On SQLite it does, from its
+    beginning.
+    """
     if connection.vendor != "postgresql":
         return
     names = ", ".join(f"ONLY {connection.ops.quote_name(table)}" for table in tables)
@@ -51,29 +59,40 @@ def hold(*tables: str) -> None:
     except OperationalError as error:
         if getattr(error.__cause__, "sqlstate", "") != NOT_FREE:
             raise
-        raise InUse(f"{', '.join(tables)}: expected free within {PATIENCE}, got another transaction there") from None
+        raise InUse(
+            f"{', '.join(tables)}: expected free within {PATIENCE}, got another transaction there"
+        ) from None
 
 
 def _rewrite(table: str, column: str) -> None:
     named, kept = connection.ops.quote_name(table), connection.ops.quote_name(column)
     with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # a check that waits for the commit would forbid the change
-        query = "SELECT atttypid::regtype FROM pg_attribute WHERE attrelid = %s::regclass AND attname = %s"
+        cursor.execute(
+            "SET CONSTRAINTS ALL IMMEDIATE"
+        )  # a check that waits for the commit would forbid the change
+        query = (
+            "SELECT atttypid::regtype FROM pg_attribute WHERE attrelid = %s::regclass AND "
+            "attname = %s"
+        )
         cursor.execute(query, [table, column])
         (kind,) = cursor.fetchone() or [""]
-        cursor.execute(f"ALTER TABLE {named} ALTER {kept} TYPE {kind} USING COALESCE({kept}, {kept})")
+        cursor.execute(
+            f"ALTER TABLE {named} ALTER {kept} TYPE {kind} USING COALESCE({kept}, {kept})"
+        )
 
 
 def empty_journal() -> None:
     """Empty SQLite's journal once what was erased is committed."""
     if connection.vendor == "sqlite":
-        transaction.on_commit(lambda: cut(connection))
+        transaction.on_commit(lambda: checkpoint(connection))
 
 
-def cut(database: BaseDatabaseWrapper) -> bool:
-    """Move the journal into the file, where `secure_delete` has written zeros over what is gone, and cut it to nothing.
+def checkpoint(database: BaseDatabaseWrapper) -> bool:
+    """Move the journal into the file, where `secure_delete` has written zeros over what is gone,
+    and cut it to nothing.
 
-    It waits for readers as long as any writer does. Tell whether they left: if not, it is tried again every minute.
+    It waits for readers as long as any writer does. Tell whether they left: if not, it is tried
+    again every minute.
     """
     with database.cursor() as cursor:
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,11 +1,10 @@
 """Logging: one line of JSON an event, to standard error.
 
-No request body, address, user agent or cookie is ever handed to a logger; what a
-library might add (the request object on Django's own log records) is left out by
-the formatter, which prints the event, its level, its logger and the time. Respondents'
-requests are not logged, but for a report that could not be stored: that one failed, and how.
-PostgreSQL adds to an error the row that failed (“DETAIL: Failing row contains …”), and libraries print
-errors whole: those lines are cut.
+No request body, address, user agent or cookie is ever handed to a logger; what a library might add
+(the request object on Django's own log records) is left out by the formatter, which prints the
+event, its level, its logger and the time. Respondents' requests are not logged, but for a report
+that could not be stored: that one failed, and how. PostgreSQL adds to an error the row that failed
+(“DETAIL: Failing row contains …”), and libraries print errors whole: those lines are cut.
 """
 
 import re
@@ -21,7 +20,9 @@ SHARED: list[Any] = [
     structlog.processors.TimeStamper(fmt="iso", utc=True),
 ]
 
-ROW = re.compile(r"(?:\\n|\n)(?:DETAIL|CONTEXT):.*?(?=\n\n|\Z)", re.DOTALL)  # also where repr() escaped the line's end
+ROW = re.compile(
+    r"(?:\\n|\n)(?:DETAIL|CONTEXT):.*?(?=\n\n|\Z)", re.DOTALL
+)  # also where repr() escaped the line's end
 
 
 def cut_rows(logger: Any, name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -32,7 +33,7 @@ def cut_rows(logger: Any, name: str, event: MutableMapping[str, Any]) -> Mutable
     return event
 
 
-LOGGING: dict[str, Any] = {
+LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
@@ -51,9 +52,12 @@ LOGGING: dict[str, Any] = {
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "surveys": {"level": "INFO"},
-        # Django prints "Not Found: /path" for every 404: a path is not an answer, but nobody needs the list.
+        # Django prints "Not Found: /path" for every 404: a path is not an answer, but nobody needs
+        # the list.
         "django.request": {"level": "ERROR"},
-        "django.security.csrf": {"level": "ERROR"},  # it prints paths too: of a receipt, of a link that sets a password
+        "django.security.csrf": {
+            "level": "ERROR"
+        },  # it prints paths too: of a receipt, of a link that sets a password
         # Anybody can ask for a host that is not ours; they get 400, and no traceback for each.
         "django.security.DisallowedHost": {"level": "CRITICAL"},
         "django.server": {"level": "WARNING"},

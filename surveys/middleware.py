@@ -1,43 +1,76 @@
-"""What stands before every room: what a browser may do with any answer, and the way back from an address of an act."""
+"""What stands before every room: how much may be sent, what a browser may do with any answer, and
+the way back from an address of an act.
+"""
 
-from collections.abc import Callable
 from http import HTTPStatus
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.middleware.gzip import GZipMiddleware
+from django.shortcuts import render
 from django.urls import Resolver404, resolve
+from django.utils.decorators import decorator_from_middleware
+from django.utils.deprecation import MiddlewareMixin
 
-Respond = Callable[[HttpRequest], HttpResponse]
 ACCOUNTS, API = "/accounts/", "/api/"  # where keys are used; where programs ask
+# bytes of a whole request; a picture, the largest thing that is taken, has 8 MB
+MAX_REQUEST = 10 * 2**20
 
 
-class ClosedDoors:
-    """Say with every answer, a file's and an error's too, that no other site may embed it, and what it never uses."""
+class PublicGZip(GZipMiddleware):
+    """Compress pages that everyone gets alike. Django's padding hides the length of secrets, and
+    these pages hold none.
+    """
 
-    def __init__(self, get_response: Respond) -> None:
-        self.get_response = get_response
+    max_random_bytes = 0
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
+
+gzip_public = decorator_from_middleware(PublicGZip)
+
+
+class RefuseLarge(MiddlewareMixin):
+    """Refuse what is too large before any of it is read: a form's files go to the disk first,
+    whoever sends them. A request that does not say how much it brings is read as empty.
+    """
+
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if not (length.isascii() and length.isdigit()):
+            return None
+        if len(length) > len(str(MAX_REQUEST)) or int(length) > MAX_REQUEST:
+            return render(request, "413.html", status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        return None
+
+
+class ClosedDoors(MiddlewareMixin):
+    """Say with every answer, a file's and an error's too, that no other site may embed it, and
+    what it never uses.
+    """
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
         response.headers.setdefault("Permissions-Policy", permissions(request.path_info))
         return response
 
 
 def permissions(path: str) -> str:
-    """Return what scripts may ask of a browser at this address: to copy; where accounts are, to use a key."""
-    own = settings.PERMISSIONS | (settings.PERMISSIONS_OF_ACCOUNTS if path.startswith(ACCOUNTS) else set())
-    return ", ".join(f"{feature}=({'self' if feature in own else ''})" for feature in settings.FEATURES)
+    """Return what scripts may ask of a browser at this address: to copy; where accounts are, to
+    use a key.
+    """
+    own = settings.PERMISSIONS | (
+        settings.PERMISSIONS_OF_ACCOUNTS if path.startswith(ACCOUNTS) else set()
+    )
+    return ", ".join(
+        f"{feature}=({'self' if feature in own else ''})" for feature in settings.FEATURES
+    )
 
 
-class BackToThePage:
-    """Lead who opens the address of an act, as Enter in the address bar does, to the page where the act stands."""
+class BackToThePage(MiddlewareMixin):
+    """Lead who opens the address of an act, as Enter in the address bar does, to the page where
+    the act stands.
+    """
 
-    def __init__(self, get_response: Respond) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         is_opened = request.method in ("GET", "HEAD") and not request.path_info.startswith(API)
         if response.status_code != HTTPStatus.METHOD_NOT_ALLOWED or not is_opened:
             return response
@@ -47,7 +80,9 @@ class BackToThePage:
 
 
 def page_above(path: str) -> str:
-    """Return the nearest address above this one that leads somewhere: addresses are nested as pages are."""
+    """Return the nearest address above this one that leads somewhere: addresses are nested as
+    pages are.
+    """
     above = path.rstrip("/").rpartition("/")[0] + "/"
     try:
         resolve(above)

@@ -13,4 +13,6 @@ def promises(request: HttpRequest) -> HttpResponse:
     """Show it, with every module of the form as written, and where what runs is served."""
     names = sorted(path.name for path in bundles.MODULES.glob("*.js"))
     modules = [(name, static(f"intake/{name}")) for name in names]
-    return render(request, "promises.html", {"modules": modules, "runs": static(f"{bundles.FOLDER}/plain.js")})
+    return render(
+        request, "promises.html", {"modules": modules, "runs": static(f"{bundles.FOLDER}/plain.js")}
+    )

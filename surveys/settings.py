@@ -1,4 +1,5 @@
-"""Settings of the site. Every deployment choice is one environment variable, read here and nowhere else.
+"""Settings of the site. Every deployment choice is one environment variable, read here and nowhere
+else.
 
 `local` mode (the default) needs nothing: SQLite, an embedded Redis-compatible server, a
 secret key made once in the data folder. `production` mode takes nothing for granted:
@@ -12,7 +13,6 @@ import os
 import secrets
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from csp.constants import NONE, SELF
 
@@ -20,8 +20,6 @@ from surveys.environment import Environment
 from surveys.logs import LOGGING as LOGGING
 
 env = Environment()
-
-LONGEST_SOCKET = 107  # bytes of a Unix socket's address
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 CANDOR_MODE = env.choice("CANDOR_MODE", ("local", "production"), "local")
@@ -35,13 +33,17 @@ DEBUG = env.flag("DEBUG", default=False)
 
 
 def made_once(path: Path, content: str) -> str:
-    """Return what a file of this data folder holds: this content from its first start on, readable by its owner only.
+    """Return what a file of this data folder holds: this content from its first start on, readable
+    by its owner only.
 
-    The file appears whole: of two processes that start at once, the second reads what the first wrote.
+    The file appears whole: of two processes that start at once, the second reads what the first
+    wrote.
     """
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent) as new:  # which only its owner may read
+        with tempfile.NamedTemporaryFile(
+            "w", dir=path.parent
+        ) as new:  # which only its owner may read
             new.write(content)
             new.flush()
             os.fsync(new.fileno())
@@ -54,39 +56,48 @@ def local_publication_key() -> str | None:
     """Return the key of this data folder, unless the environment has keys or must have them."""
     if PRODUCTION or env.text("PUBLICATION_KEYS"):
         return None
-    return made_once(DATA_DIR / "publication.key", base64.b64encode(secrets.token_bytes(32)).decode())
+    return made_once(
+        DATA_DIR / "publication.key", base64.b64encode(secrets.token_bytes(32)).decode()
+    )
 
 
 def short_path(path: Path) -> Path:
-    """Return a path that fits the address of a Unix socket (107 bytes), the same one for the same folder."""
-    if len(os.fsencode(path)) <= LONGEST_SOCKET:
+    """Return a path that fits the address of a Unix socket, the same one for the same folder."""
+    if len(os.fsencode(path)) <= 107:  # bytes of such an address
         return path
     name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
     return Path(tempfile.gettempdir()) / f"candor-{os.getuid()}-{name}.sock"
 
 
-# In production a missing key is a blank: short enough for `checks.py` to refuse, readable for the checks to run.
+# In production a missing key is a blank: short enough for `checks.py` to refuse, readable for the
+# checks to run.
 SECRET_KEY = env.text("SECRET_KEY") or (
     " " if PRODUCTION else made_once(DATA_DIR / "secret.key", secrets.token_urlsafe(50))
 )
-# Answers that are sent as given are encrypted with keys of their own, never with Django's: the first seals, all open.
+# Answers that are sent as given are encrypted with keys of their own, never with Django's: the
+# first seals, all open.
 PUBLICATION_KEYS = env.keys("PUBLICATION_KEYS", local_publication_key())
-ALLOWED_HOSTS = env.names("ALLOWED_HOSTS") or ([] if PRODUCTION else ["127.0.0.1", "localhost", "[::1]", CANDOR_HOST])
-CSRF_TRUSTED_ORIGINS = [f"https://{'*' * host.startswith('.')}{host}" for host in ALLOWED_HOSTS] if PRODUCTION else []
+ALLOWED_HOSTS = env.names("ALLOWED_HOSTS") or (
+    [] if PRODUCTION else ["127.0.0.1", "localhost", "[::1]", CANDOR_HOST]
+)
+CSRF_TRUSTED_ORIGINS = (
+    [f"https://{'*' * host.startswith('.')}{host}" for host in ALLOWED_HOSTS] if PRODUCTION else []
+)
 
 INSTALLED_APPS = [
     "surveys.people.apps.PeopleConfig",
-    "surveys.ledger.apps.LedgerConfig",
-    "surveys.design.apps.DesignConfig",
-    "surveys.intake.apps.IntakeConfig",
-    "surveys.aggregation.apps.AggregationConfig",
-    "surveys.releases.apps.ReleasesConfig",
-    "surveys.planning.apps.PlanningConfig",
+    "surveys.ledger",
+    "surveys.design",
+    "surveys.intake",
+    "surveys.aggregation",
+    "surveys.releases",
+    "surveys.planning",
     "surveys.operations.apps.OperationsConfig",
-    "surveys.demo.apps.DemoConfig",
-    "surveys.dashboard.apps.DashboardConfig",
-    "surveys.drafting.apps.DraftingConfig",
-    "surveys.limits.apps.LimitsConfig",
+    "surveys.demo",
+    "surveys.dashboard",
+    "surveys.drafting",
+    "surveys.limits",
+    "surveys.registry",
     "surveys.apps.HallConfig",
     "django.contrib.admin",
     "django.contrib.auth",
@@ -94,6 +105,7 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "django.contrib.sessions",
     "django.contrib.messages",
+    "django.forms",  # widgets of forms that are rendered by templates of our own
     "django.contrib.staticfiles",
     "allauth",
     "allauth.account",
@@ -115,7 +127,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "surveys.operations.uploads.RefuseLarge",
+    "surveys.middleware.RefuseLarge",
     "surveys.people.middleware.SecondFactorMiddleware",
     "surveys.people.middleware.KeptByNobody",
     "surveys.middleware.BackToThePage",
@@ -124,7 +136,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
-TEMPLATES: list[dict[str, Any]] = [
+TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
@@ -145,35 +157,41 @@ ROOT_URLCONF = "surveys.urls"
 WSGI_APPLICATION = "surveys.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Database: SQLite takes its write lock when a transaction begins, so that budgets are read under it (DESIGN § 5).
+# Database: SQLite takes its write lock when a transaction begins, so that budgets are read under it
+# (DESIGN § 5).
 DATABASES = {"default": env.database("DATABASE_URL", DATA_DIR / "candor.sqlite3")}
 SQLITE = DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3"
 if SQLITE:
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 30,
-        "init_command": "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 30000; "
+        "init_command": "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA "
+        "busy_timeout = 30000; "
         "PRAGMA secure_delete = ON;",
     }
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 
-# Celery. A task is acknowledged when done and given to another worker when its own is lost; the settings of the
-# transport make that take seconds, not minutes. No result is kept: tasks take ids and write to the database.
+# Celery. A task is acknowledged when done and given to another worker when its own is lost; the
+# settings of the transport make that take seconds, not minutes. No result is kept: tasks take ids
+# and write to the database.
 EMBEDDED_REDIS = not env.text("REDIS_URL")
 VALKEY_SOCKET = short_path(DATA_DIR / "valkey.sock")
 CELERY_BROKER_URL = env.redis("REDIS_URL", f"redis+socket://{VALKEY_SOCKET}")
-LONGEST_TASK = 60  # seconds; a sweep or a publication takes less than one, and a longer backlog goes on in the next
+# seconds; a sweep or a publication takes less than one, and a longer backlog goes on in the next
+MAX_TASK_SECONDS = 60
 CELERY_BROKER_TRANSPORT_OPTIONS = {
-    "visibility_timeout": LONGEST_TASK + 15,
+    "visibility_timeout": MAX_TASK_SECONDS + 15,
     "unacked_restore_interval": 5,
     "unacked_restore_throttle": 1,
 }
-CELERY_TASK_TIME_LIMIT = LONGEST_TASK
+CELERY_TASK_TIME_LIMIT = MAX_TASK_SECONDS
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
-CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True  # what cannot be acknowledged comes again
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = (
+    True  # what cannot be acknowledged comes again
+)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -181,7 +199,11 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
 SWEEP_SECONDS = env.whole("CANDOR_SWEEP_SECONDS", 10, least=1, most=86_400)
 CELERY_BEAT_SCHEDULE = {
-    name: {"task": f"surveys.{task}", "schedule": float(seconds), "options": {"expires": float(seconds)}}
+    name: {
+        "task": f"surveys.{task}",
+        "schedule": float(seconds),
+        "options": {"expires": float(seconds)},
+    }
     for name, task, seconds in (
         ("close studies whose last day has passed", "design.tasks.close_due", 60),
         ("retire studies whose day has come", "design.tasks.retire_due", 60),
@@ -209,16 +231,26 @@ ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # who asks for a stranger's password sen
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_SESSION_REMEMBER = False  # a session ends with the browser
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = True  # who has just set a password knows it
-ACCOUNT_RATE_LIMITS = {"login_failed": None}  # wrong tries are counted by surveys/people/attempts.py
-ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]  # the form that the adapter keeps closed
-ADMINS_NEED_SECOND_FACTOR = not CANDOR_DEMO  # the demo's passwords are public, and it stays on its machine
+ACCOUNT_RATE_LIMITS = {
+    "login_failed": None
+}  # wrong tries are counted by surveys/people/attempts.py
+ACCOUNT_SIGNUP_FIELDS = [
+    "username*",
+    "password1*",
+    "password2*",
+]  # the form that the adapter keeps closed
+ADMINS_NEED_SECOND_FACTOR = (
+    not CANDOR_DEMO
+)  # the demo's passwords are public, and it stays on its machine
 MFA_ADAPTER = "surveys.people.adapter.FactorAdapter"
 MFA_FORMS = {
     "authenticate": "surveys.people.factors.CodeForm",
     "reauthenticate": "surveys.people.factors.CodeAgainForm",
     "login_webauthn": "surveys.people.factors.PasskeyForm",
 }
-MFA_RATE_LIMITS = {"webauthn_login": None}  # there is nothing to guess, and it is the way in when others are closed
+MFA_RATE_LIMITS = {
+    "webauthn_login": None
+}  # there is nothing to guess, and it is the way in when others are closed
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Candor"
@@ -227,13 +259,17 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "dashboard:studies"
 LOGOUT_REDIRECT_URL = ACCOUNT_LOGOUT_REDIRECT_URL = "home"
 INVITATION_DAYS = 7  # in which a link that sets a password must be used
-# How often somebody tried to sign in is counted in the database: workers share it, and it needs no further server.
+# How often somebody tried to sign in is counted in the database: workers share it, and it needs no
+# further server.
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "people_attempts",
-        "KEY_FUNCTION": "surveys.people.attempts.hashed",  # addresses of people's machines are in the keys
-        "OPTIONS": {"MAX_ENTRIES": 100_000},  # or who tries many names has the attempts at the others forgotten
+        # addresses of people's machines are in the keys
+        "KEY_FUNCTION": "surveys.people.attempts.hashed",
+        "OPTIONS": {
+            "MAX_ENTRIES": 100_000
+        },  # or who tries many names has the attempts at the others forgotten
     }
 }
 # Letters: only where a server for them is named. Else an admin makes a link, and the pages say so.
@@ -262,30 +298,59 @@ CONTENT_SECURITY_POLICY = {
 }
 # What scripts could ask of a browser, and what ours do.
 FEATURES = (
-    "accelerometer", "autoplay", "browsing-topics", "camera", "clipboard-read", "clipboard-write",
-    "display-capture", "encrypted-media", "fullscreen", "gamepad", "geolocation", "gyroscope", "hid",
-    "identity-credentials-get", "idle-detection", "local-fonts", "magnetometer", "microphone", "midi",
-    "otp-credentials", "payment", "picture-in-picture", "publickey-credentials-create", "publickey-credentials-get",
-    "screen-wake-lock", "serial", "storage-access", "sync-xhr", "usb", "window-management",
+    "accelerometer",
+    "autoplay",
+    "browsing-topics",
+    "camera",
+    "clipboard-read",
+    "clipboard-write",
+    "display-capture",
+    "encrypted-media",
+    "fullscreen",
+    "gamepad",
+    "geolocation",
+    "gyroscope",
+    "hid",
+    "identity-credentials-get",
+    "idle-detection",
+    "local-fonts",
+    "magnetometer",
+    "microphone",
+    "midi",
+    "otp-credentials",
+    "payment",
+    "picture-in-picture",
+    "publickey-credentials-create",
+    "publickey-credentials-get",
+    "screen-wake-lock",
+    "serial",
+    "storage-access",
+    "sync-xhr",
+    "usb",
+    "window-management",
     "xr-spatial-tracking",
-)  # fmt: skip
+)
 PERMISSIONS = {"clipboard-write"}  # a receipt, a link
-PERMISSIONS_OF_ACCOUNTS = {"publickey-credentials-create", "publickey-credentials-get"}  # a security key
-SECURE_REFERRER_POLICY = "same-origin"
-SECURE_CONTENT_TYPE_NOSNIFF = True
-SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
-X_FRAME_OPTIONS = "DENY"
-SESSION_COOKIE_SAMESITE = "Lax"
-SESSION_COOKIE_HTTPONLY = True
+PERMISSIONS_OF_ACCOUNTS = {
+    "publickey-credentials-create",
+    "publickey-credentials-get",
+}  # a security key
+# Beside these Django’s own hold: no frames, no guessing of types, referrers and openers of this
+# site only, a session’s cookie that no script and no other site’s request can use.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 SECURE_SSL_REDIRECT = PRODUCTION and env.flag("SECURE_SSL_REDIRECT", default=True)
 SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
 if env.flag("BEHIND_PROXY", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-    ALLAUTH_TRUSTED_PROXY_COUNT = 1  # else all the world is one address, and a stranger's attempts lock everyone out
-ALLAUTH_RATE_LIMIT_IPV6_PREFIX = 56  # of an address of IPv6: what one household has; surveys/brakes.py says why
-# Reports that one network may send at once, and again as many every ten minutes: a class or two behind one address.
+    ALLAUTH_TRUSTED_PROXY_COUNT = (
+        1  # else all the world is one address, and a stranger's attempts lock everyone out
+    )
+ALLAUTH_RATE_LIMIT_IPV6_PREFIX = (
+    56  # of an address of IPv6: what one household has; surveys/brakes.py says why
+)
+# Reports that one network may send at once, and again as many every ten minutes: a class or two
+# behind one address.
 REPORTS_AT_ONCE = env.whole("CANDOR_REPORTS_AT_ONCE", 1000, least=1, most=10_000_000)
 
 # Static files: served by the application itself, compressed once at `collectstatic`.
@@ -297,7 +362,8 @@ STORAGES = {
 }
 WHITENOISE_MAX_AGE = 60
 
-# A page of translations has a field for every choice of every question: more are refused only after all was typed.
+# A page of translations has a field for every choice of every question: more are refused only after
+# all was typed.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 
 REST_FRAMEWORK = {
@@ -306,7 +372,8 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
 }
 
-# Languages: of a form, what its address says; elsewhere, what the reader chose, or their browser asks for.
+# Languages: of a form, what its address says; elsewhere, what the reader chose, or their browser
+# asks for.
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
@@ -315,9 +382,6 @@ LANGUAGE_COOKIE_SAMESITE = "Lax"
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SECURE = PRODUCTION
 TIME_ZONE = "UTC"
-USE_I18N = True
-USE_TZ = True
-USE_THOUSAND_SEPARATOR = False
 
 # Problems with the environment, for `checks.py` to refuse.
 SETTINGS_PROBLEMS = env.problems

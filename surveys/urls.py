@@ -9,7 +9,8 @@ from django.views.i18n import set_language
 
 from surveys.promises import promises
 
-# No column holds more digits: a longer number is nothing's, in the addresses of others' packages too.
+# No column holds more digits: a longer number is nothing's, in the addresses of others' packages
+# too.
 IntConverter.regex = "[0-9]{1,18}"
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign] # one door, with both factors
 
@@ -21,7 +22,8 @@ urlpatterns = [
     path("", include("surveys.limits.urls")),
     path("", include("surveys.people.urls")),
     path("", include("surveys.operations.urls")),
-    # Nothing but this browser's language changes: no token, so that a stranger's page needs no cookie.
+    # Nothing but this browser's language changes: no token, so that a stranger's page needs no
+    # cookie.
     path("language/", csrf_exempt(set_language), name="set_language"),
     path("api/v1/", include("surveys.api.urls")),
     path("registry/", include("surveys.registry.urls")),

@@ -16,7 +16,8 @@ from surveys.design.models import Plan, Study
 from surveys.intake import door
 from surveys.people import services as people
 
-hypothesis.settings.register_profile("house", deadline=None)  # an example may take long on a busy machine
+# an example may take long on a busy machine
+hypothesis.settings.register_profile("house", deadline=None)
 hypothesis.settings.load_profile("house")
 
 NOW = datetime.datetime(2026, 5, 11, 12, tzinfo=datetime.UTC)
@@ -54,15 +55,30 @@ QUESTIONS: list[dict[str, Any]] = [
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave tests marked for one engine to the run on that engine; `make test` runs both."""
-    other = [item for item in items if any(mark.args != (connection.vendor,) for mark in item.iter_markers("engine"))]
-    config.hook.pytest_deselected(items=other)
-    items[:] = [item for item in items if item not in other]
+    """Leave tests marked for one engine to the run on that engine, and tests that open no database
+    to the run on SQLite; `make test` runs both.
+    """
+    here = [item for item in items if concerns(item, connection.vendor)]
+    config.hook.pytest_deselected(items=list(set(items) - set(here)))
+    items[:] = here
+
+
+def concerns(item: pytest.Item, vendor: str) -> bool:
+    if any(mark.args != (vendor,) for mark in item.iter_markers("engine")):
+        return False
+    if vendor == "sqlite" or "journeys" in item.path.parts or item.get_closest_marker("django_db"):
+        return True
+    fixtures = item._fixtureinfo.name2fixturedefs  # type: ignore[attr-defined]
+    own = (each for (*_, each) in fixtures.values() if "pytest_django" not in each.func.__module__)
+    by_hand = any("django_db_setup" in fixture.argnames for fixture in own)
+    return by_hand or not {"db", "transactional_db"}.isdisjoint(fixtures)
 
 
 @pytest.fixture(autouse=True)
 def one_factor(settings: Any) -> None:
-    """Let admins in by one factor, as in the demo, so that a test of something else need not show two; and quickly."""
+    """Let admins in by one factor, as in the demo, so that a test of something else need not
+    show two; and quickly.
+    """
     settings.ADMINS_NEED_SECOND_FACTOR = False
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
@@ -111,7 +127,9 @@ def answered(plan: Plan) -> Callable[[int], Plan]:
 
 
 def known_as(name: str, **powers: bool) -> Any:
-    """Return an account whose pseudonym is its name, so that a test can say who acts in one word."""
+    """Return an account whose pseudonym is its name, so that a test can say who acts in one
+    word.
+    """
     user = people.ensure_user(username=name, password="a long password", **powers)
     user.pseudonym = name
     user.save(update_fields=["pseudonym"])

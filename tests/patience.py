@@ -1,7 +1,8 @@
-"""How long a test waits, at most, for what comes at a moment of its own: one setting for every wait.
+"""How long a test waits, at most, for what comes at a moment of its own: one setting for every
+wait.
 
-A wait looks again and again and ends as soon as what it waits for is there, so patience costs nothing while all is
-well. On a slower machine, or a busier one:
+A wait looks again and again and ends as soon as what it waits for is there, so patience costs
+nothing while all is well. On a slower machine, or a busier one:
 
     CANDOR_TEST_PATIENCE=900 make test     # seconds
 """

@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 
-from surveys.operations.child import die_with_parent
+from surveys.operations.supervisor import die_with_parent
 from tests.patience import PATIENCE, became
 
 
@@ -36,12 +36,26 @@ class Missing(Exception):
 
 @contextlib.contextmanager
 def postgres() -> Iterator[str]:
-    """Yield the DATABASE_URL of a new cluster on a socket in a temporary folder. It forgets everything."""
+    """Yield the DATABASE_URL of a new cluster on a socket in a temporary folder. It forgets
+    everything.
+    """
     initdb, server = find_postgres("initdb"), find_postgres("postgres")
     owner = unprivileged_user()
     with temporary_folder(owner) as folder:
         data = folder / "data"
-        create = [initdb, "-D", str(data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+        create = [
+            initdb,
+            "-D",
+            str(data),
+            "-U",
+            "postgres",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--locale=C",
+            "--no-sync",
+        ]
         subprocess.run(create, check=True, stdout=subprocess.DEVNULL, **as_user(owner))
         options = {
             "listen_addresses": "",
@@ -50,7 +64,8 @@ def postgres() -> Iterator[str]:
             "synchronous_commit": "off",
             "full_page_writes": "off",
             "shared_buffers": "64MB",
-            "wal_recycle": "off",  # as README asks: else files of the log are used again with what stands in them
+            # as README asks: else files of the log are used again with what stands in them
+            "wal_recycle": "off",
         }
         command = [
             server,
@@ -58,7 +73,13 @@ def postgres() -> Iterator[str]:
             str(data),
             *(part for key, value in options.items() for part in ("-c", f"{key}={value}")),
         ]
-        with running(command, folder / "log", lambda: (folder / ".s.PGSQL.5432").exists(), signal.SIGINT, owner):
+        with running(
+            command,
+            folder / "log",
+            lambda: (folder / ".s.PGSQL.5432").exists(),
+            signal.SIGINT,
+            owner,
+        ):
             became_ready(lambda: accepts_connections(folder), "postgres", folder / "log")
             yield f"postgres://postgres@/{folder}/postgres"
 
@@ -117,12 +138,18 @@ def in_ci() -> bool:
     return os.environ.get("CI") == "true"
 
 
-SERVICES = {"postgres": (postgres, "DATABASE_URL"), "redis": (redis, "REDIS_URL"), "chromium": (chromium, "CHROMIUM")}
+SERVICES = {
+    "postgres": (postgres, "DATABASE_URL"),
+    "redis": (redis, "REDIS_URL"),
+    "chromium": (chromium, "CHROMIUM"),
+}
 
 
 def find_postgres(name: str) -> str:
     """Return a program of PostgreSQL: Debian keeps them off the PATH, by version."""
-    versions = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[-3]))
+    versions = sorted(
+        Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[-3])
+    )
     found = str(versions[-1]) if versions else shutil.which(name)
     if found is None:
         raise Missing("postgresql")
@@ -139,14 +166,20 @@ def unprivileged_user() -> pwd.struct_passwd | None:
 
 
 def as_user(owner: pwd.struct_passwd | None) -> dict[str, Any]:
-    """Return the arguments of `subprocess` that run a program as this user, in a folder it may enter."""
-    return {"cwd": "/"} | ({"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []} if owner else {})
+    """Return the arguments of `subprocess` that run a program as this user, in a folder it may
+    enter.
+    """
+    return {"cwd": "/"} | (
+        {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []} if owner else {}
+    )
 
 
 @contextlib.contextmanager
 def temporary_folder(owner: pwd.struct_passwd | None = None) -> Iterator[Path]:
     """Yield a folder with a short path: that of a socket has at most 107 bytes."""
-    with tempfile.TemporaryDirectory(prefix="candor-", dir="/tmp", ignore_cleanup_errors=True) as name:
+    with tempfile.TemporaryDirectory(
+        prefix="candor-", dir="/tmp", ignore_cleanup_errors=True
+    ) as name:
         if owner:
             os.chown(name, owner.pw_uid, owner.pw_gid)
         yield Path(name)
@@ -213,7 +246,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def run(environment: dict[str, str], command: Sequence[str]) -> int:
-    """Run the command to its end: on Ctrl-C it has heard the same, and says its last words before the server goes."""
+    """Run the command to its end: on Ctrl-C it has heard the same, and says its last words
+    before the server goes.
+    """
     process = subprocess.Popen(command, env=environment)
     while True:
         try:

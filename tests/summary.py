@@ -20,10 +20,19 @@ PYTEST = re.compile(r"^=*\s*((?:\d+ [a-z]+,? )+in [\d.]+s.*?)\s*=*$", re.MULTILI
 
 
 def counts(printed: str) -> dict[str, int]:
-    """Return how many tests passed, failed and were skipped; nothing if the run did not come to its end."""
+    """Return how many tests passed, failed and were skipped; nothing if the run did not come to
+    its end.
+    """
     if closing := PYTEST.findall(printed):
-        return {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", closing[-1]) if word in COUNTS}
-    return {{"pass": "passed", "fail": "failed"}.get(word, word): int(number) for word, number in NODE.findall(printed)}
+        return {
+            word: int(number)
+            for number, word in re.findall(r"(\d+) ([a-z]+)", closing[-1])
+            if word in COUNTS
+        }
+    return {
+        {"pass": "passed", "fail": "failed"}.get(word, word): int(number)
+        for word, number in NODE.findall(printed)
+    }
 
 
 def said(printed: str) -> str:

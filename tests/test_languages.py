@@ -1,4 +1,6 @@
-"""The catalogues: every text that shows is in them and translated, and what is served is what was written."""
+"""The catalogues: every text that shows is in them and translated, and what is served is what
+was written.
+"""
 
 import re
 import shutil
@@ -43,7 +45,9 @@ def forms(text: str | tuple[str, ...] | list[str]) -> list[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_text_is_translated_and_none_is_a_guess(language):
-    missing = [m.id for m in messages(catalogue(language)).values() if not all(forms(m.string)) or m.fuzzy]
+    missing = [
+        m.id for m in messages(catalogue(language)).values() if not all(forms(m.string)) or m.fuzzy
+    ]
     assert missing == []
 
 
@@ -61,7 +65,11 @@ def test_a_translation_keeps_what_is_put_in_and_how_it_is_marked_up(language):
 
 def test_the_catalogues_hold_what_the_code_and_the_pages_say(tmp_path):
     for name in ("surveys", "dpengine", "templates", "locale"):
-        shutil.copytree(HOUSE / name, tmp_path / name, ignore=shutil.ignore_patterns("*.js", "vendor", "__pycache__"))
+        shutil.copytree(
+            HOUSE / name,
+            tmp_path / name,
+            ignore=shutil.ignore_patterns("*.js", "vendor", "__pycache__"),
+        )
     shutil.copy(HOUSE / "manage.py", tmp_path)
     command = [sys.executable, "manage.py", "makemessages", "--no-obsolete", "--no-wrap"]
     languages = [word for language in LANGUAGES for word in ("-l", language)]
@@ -74,6 +82,10 @@ def test_the_catalogues_hold_what_the_code_and_the_pages_say(tmp_path):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_is_served_is_what_was_written(language):
-    compiled = read_mo(BytesIO((HOUSE / "locale" / language / "LC_MESSAGES" / "django.mo").read_bytes()))
+    compiled = read_mo(
+        BytesIO((HOUSE / "locale" / language / "LC_MESSAGES" / "django.mo").read_bytes())
+    )
     written = {key: forms(m.string) for key, m in messages(catalogue(language)).items()}
-    assert {key: forms(m.string) for key, m in messages(compiled).items()} == written, "run make messages"
+    assert {key: forms(m.string) for key, m in messages(compiled).items()} == written, (
+        "run make messages"
+    )

@@ -8,13 +8,16 @@ import pytest
 HOUSE = Path(__file__).parent.parent
 LISTS = ("requirements", "requirements-dev", "requirements-bench")
 PACKAGE = re.compile(
-    r"([\w.-]+)(?:\[[\w,]+\])?==([\w.]+)(?: *;[^\n\\]+)? *\\?\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)"
+    r"([\w.-]+)(?:\[[\w,]+\])?==([\w.]+)(?: *;[^\n\\]+)? *\\?\n((?: "
+    r"+--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)"
 )
 
 
 def wanted(name):
     """Return what a list of ours asks for, and the lists that it takes in."""
-    lines = (line.partition("#")[0].strip() for line in (HOUSE / f"{name}.in").read_text().splitlines())
+    lines = (
+        line.partition("#")[0].strip() for line in (HOUSE / f"{name}.in").read_text().splitlines()
+    )
     found = set()
     for line in filter(None, lines):
         taken = re.fullmatch(r"-r ([\w-]+)\.in", line)
@@ -40,5 +43,7 @@ def test_what_was_asked_for_is_what_is_pinned(name):
 
 
 def test_the_tests_run_with_what_the_site_runs_with():
-    site, tests, bench = (set(PACKAGE.findall((HOUSE / f"{name}.txt").read_text())) for name in LISTS)
+    site, tests, bench = (
+        set(PACKAGE.findall((HOUSE / f"{name}.txt").read_text())) for name in LISTS
+    )
     assert site <= tests <= bench

@@ -1,4 +1,6 @@
-"""The planted faults of the benches are of today's code: each line is there once, and parses when it is broken."""
+"""The planted faults of the benches are of today's code: each line is there once, and parses
+when it is broken.
+"""
 
 import subprocess
 import sys
@@ -24,7 +26,10 @@ def test_a_fault_can_be_planted_once_and_knows_every_name_that_it_uses(fault):
             fault.file,
             "-",
         ]
-        assert "All checks passed" in subprocess.run(checked, input=text, capture_output=True, text=True).stdout
+        assert (
+            "All checks passed"
+            in subprocess.run(checked, input=text, capture_output=True, text=True).stdout
+        )
 
 
 def test_only_an_assertion_finds_a_fault(tmp_path):

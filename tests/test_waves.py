@@ -1,4 +1,6 @@
-"""The twin of the browser’s draws by a key: what the vectors record, and what follows for who answers in many waves."""
+"""The twin of the browser’s draws by a key: what the vectors record, and what follows for who
+answers in many waves.
+"""
 
 import hashlib
 import hmac
@@ -6,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 
+from dpengine.local.channel import Learns
 from dpengine.local.channels import channel_from
 from tests.vectors import load
 from tests.waves import words
@@ -20,7 +23,9 @@ def test_the_twin_makes_what_is_recorded(case):
     drawn = words(key, case["question"], case["answer"])
     assert [drawn() for _ in range(16)] == case["first"]
     again = words(key, case["question"], case["answer"])
-    assert channel_from(case["question"]["channel"]).randomise(case["answer"], again) == case["report"]
+    document = case["question"]["channel"]
+    learns = Learns.TICKS if document["kind"] == "one_of" else Learns.SHARES
+    assert channel_from(document, learns).randomise(case["answer"], again) == case["report"]
 
 
 def test_there_are_two_hundred_with_every_kind_and_some_that_reject_words():
@@ -29,7 +34,9 @@ def test_there_are_two_hundred_with_every_kind_and_some_that_reject_words():
 
 
 def test_a_block_is_what_the_description_says_by_hand():
-    question = '{"channel":{"kind":"table","weights":[[3,1],[1,3]]},"name":"q1","text":"Är du på väg?"}'
+    question = (
+        '{"channel":{"kind":"table","weights":[[3,1],[1,3]]},"name":"q1","text":"Är du på väg?"}'
+    )
     digest = hashlib.sha256(question.encode()).hexdigest()
     block = hmac.digest(bytes(32), f'["{digest}",1,0]'.encode(), "sha256")
     drawn = words(bytes(32), {"text": "Är du på väg?", "name": "q1", "channel": COIN}, 1)
@@ -37,7 +44,9 @@ def test_a_block_is_what_the_description_says_by_hand():
 
 
 def two_waves(first: int, second: int) -> dict[tuple[int, int], Fraction]:
-    """Return the chances of two waves' reports: one draw an answer, so the same for the same answer."""
+    """Return the chances of two waves' reports: one draw an answer, so the same for the same
+    answer.
+    """
     rows = [[Fraction(weight, 4) for weight in row] for row in COIN["weights"]]
     if first == second:
         return {(report, report): rows[first][report] for report in (0, 1)}
@@ -55,13 +64,18 @@ def test_who_answers_differently_spends_twice():
 
 
 def test_one_draw_for_two_questions_would_give_the_second_away_to_who_knows_the_first():
-    """Why the words depend on all of a question, and not on its name and channel: two waves can use a name twice."""
+    """Why the words depend on all of a question, and not on its name and channel: two waves can
+    use a name twice.
+    """
     known_yes_then_no, known_yes_then_yes = two_waves(1, 0), two_waves(1, 1)
     assert (1, 0) not in known_yes_then_yes
     assert known_yes_then_no[1, 0] > 0
     key, question = bytes(32), {"name": "q1", "text": "Tea?", "channel": COIN}
     of = words(key, question, 1)
-    others = [{**question, **more} for more in ({"text": "Drugs?"}, {"choices": ["Yes", "No"]}, {"name": "q2"})]
+    others = [
+        {**question, **more}
+        for more in ({"text": "Drugs?"}, {"choices": ["Yes", "No"]}, {"name": "q2"})
+    ]
     first = [of() for _ in range(8)]
     for changed in others:
         drawn = words(key, changed, 1)

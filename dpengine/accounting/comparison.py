@@ -1,12 +1,15 @@
 """One account, by every accountant: what the same releases lose, as (ε, δ) at one and the same δ.
 
 Only `filters` admits a charge. These bound what was spent, once it is known: advanced, optimal and
-Rényi composition fix the number and the costs of the releases before the first, which a study on request does not.
+Rényi composition fix the number and the costs of the releases before the first, which a study on
+request does not.
 
-A cost without a finite ε (Gaussian noise) is converted alone, for the accountants that add ε: half of what δ leaves is
-shared equally among such costs, the other half is the δ′ of the theorem. Nothing is left if the costs' own δ add
-up to δ: then only the basic sum of pure costs is finite, and the others say None.
-By hand    1000 pure costs of 0.05 at δ = 10⁻⁶: basic 50, advanced 10.875, optimal 8.284, zCDP 8.846, Rényi 8.830.
+A cost without a finite ε (Gaussian noise) is converted alone, for the accountants that add ε: half
+of what δ leaves is shared equally among such costs, the other half is the δ′ of the theorem.
+Nothing is left if the costs' own δ add up to δ: then only the basic sum of pure costs is finite,
+and the others say None.
+By hand    1000 pure costs of 0.05 at δ = 10⁻⁶: basic 50, advanced 10.875, optimal 8.284, zCDP
+           8.846, Rényi 8.830.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +18,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from dpengine.accounting import composition, concentrated, renyi
-from dpengine.accounting.bounds import check_delta, exp_above, ln_above, sqrt_above
+from dpengine.bounds import check_delta
 from dpengine.privacy import Cost, round_up
 
 
@@ -32,8 +35,8 @@ class Comparison:
 
     @property
     def least(self) -> Decimal | None:
-        found = [self.basic, self.advanced, self.optimal, self.concentrated, self.renyi]
-        return min((epsilon for epsilon in found if epsilon is not None), default=None)
+        bounds = [self.basic, self.advanced, self.optimal, self.concentrated, self.renyi]
+        return min((epsilon for epsilon in bounds if epsilon is not None), default=None)
 
 
 def compare(costs: Sequence[Cost], delta: Fraction) -> Comparison:
@@ -48,9 +51,11 @@ def compare(costs: Sequence[Cost], delta: Fraction) -> Comparison:
     return Comparison(
         delta,
         basic=_basic(costs) or round_up(sum(epsilons, start=Fraction(0))),
-        advanced=_advanced(epsilons, left),
+        advanced=composition.advanced(epsilons, left),
         optimal=composition.optimal_mixed(epsilons, left),
-        concentrated=concentrated.epsilon_of(sum((cost.rho for cost in costs), start=Fraction(0)), rest),
+        concentrated=concentrated.epsilon_of(
+            sum((cost.rho for cost in costs), start=Fraction(0)), rest
+        ),
         renyi=renyi.epsilon_of(costs, rest),
     )
 
@@ -60,8 +65,8 @@ def compare_worst(meetings: Sequence[Sequence[Cost]], delta: Fraction) -> Compar
     each = [compare(costs, delta) for costs in meetings] or [compare([], delta)]
 
     def worst(of: Callable[[Comparison], Decimal | None]) -> Decimal | None:
-        found = [epsilon for one in each if (epsilon := of(one)) is not None]
-        return max(found) if len(found) == len(each) else None
+        finite = [epsilon for one in each if (epsilon := of(one)) is not None]
+        return max(finite) if len(finite) == len(each) else None
 
     return Comparison(
         delta,
@@ -83,15 +88,10 @@ def _as_epsilons(costs: Sequence[Cost], delta: Fraction) -> tuple[list[Fraction]
     without = sum(cost.epsilon is None for cost in costs)
     left = delta / 2 if without else delta
     share = (delta - left) / without if without else None
-    found = [
-        cost.epsilon if cost.epsilon is not None else Fraction(concentrated.epsilon_of(cost.rho, share or delta))
+    epsilons = [
+        cost.epsilon
+        if cost.epsilon is not None
+        else Fraction(concentrated.epsilon_of(cost.rho, share or delta))
         for cost in costs
     ]
-    return found, left
-
-
-def _advanced(epsilons: Sequence[Fraction], delta: Fraction) -> Decimal:
-    """Return Thm 3.20 for different ε: √(2·ln(1/δ)·Σε²) + Σε(e^ε − 1), by the same martingale."""
-    squares = sum((epsilon**2 for epsilon in epsilons), start=Fraction(0))
-    drift = sum((epsilon * (exp_above(epsilon) - 1) for epsilon in epsilons), start=Fraction(0))
-    return round_up(sqrt_above(2 * ln_above(1 / delta) * squares) + drift)
+    return epsilons, left

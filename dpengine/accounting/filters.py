@@ -1,20 +1,21 @@
 """Filters: may one more charge be paid, whatever was learned from the charges before?
 
-Pure          Σε ≤ cap. Basic composition (Dwork and Roth 2014, Thm 3.16) holds for mechanisms chosen
-              adaptively, so that stopping before the sum passes the cap keeps the whole transcript
-              cap-DP (Rogers, Roth, Ullman and Vadhan 2016, § 3).
+Pure          Σε ≤ cap. Basic composition (Dwork and Roth 2014, Thm 3.16) holds for mechanisms
+              chosen adaptively, so that stopping before the sum passes the cap keeps the whole
+              transcript cap-DP (Rogers, Roth, Ullman and Vadhan 2016, § 3).
 Concentrated  Σρ ≤ rho and Σδ ≤ delta, for charges of δ-approximate ρ-zCDP: the whole transcript is
               delta-approximate rho-zCDP (Whitehouse, Ramdas, Rogers and Wu 2023, Thm 1).
 
-Both are sums that may be stopped at any time: advanced and optimal composition are not, because their
-theorems fix the number of charges and each one's ε before the first (Rogers et al. 2016, § 5).
+Both are sums that may be stopped at any time: advanced and optimal composition are not, because
+their theorems fix the number of charges and each one's ε before the first (Rogers et al. 2016, §
+5).
 
-Parts  A charge can concern a part of the people only; parts do not overlap, and "" is everyone. For two
-       neighbours only the parts in which they differ count: one part under add-remove, or where nobody
-       can move between parts (fixed: a public arm of a trial); otherwise changing one answer can move a person
-       from one part to another, and the two largest add up. The filter holds for every pair of
-       parts, so it holds for the pair that two neighbours happen to touch.
-       The cost of a release on a part must hold for whatever a neighbour can do to that part: change in it,
+Parts  A charge can concern a part of the people only; parts do not overlap, and "" is everyone. For
+       two neighbours only the parts in which they differ count: one part under add-remove, or where
+       nobody can move between parts (fixed: a public arm of a trial); otherwise changing one answer
+       can move a person from one part to another, and the two largest add up. The filter holds for
+       every pair of parts, so it holds for the pair that two neighbours happen to touch. The cost
+       of a release on a part must hold for whatever a neighbour can do to that part: change in it,
        enter it, or leave it.
 
 By hand    cap 1; 0.3 on everyone, 0.4 on women, 0.2 on men. Add-remove: 0.3 + 0.4 is spent, and men
@@ -28,6 +29,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
+from dpengine.checks import require
 from dpengine.privacy import Cost, Neighbours
 
 EVERYONE = ""
@@ -50,12 +52,12 @@ class Left:
     epsilon: Fraction | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Composition:
-    """How the charges of a budget add up: by parts, for one kind of neighbours."""
+class _Filter:
+    """What both kinds of cap have: neighbours, parts, and how charges add up over them."""
 
+    __slots__ = ()
     neighbours: Neighbours
-    fixed_parts: bool = False  # no neighbour can move a person from one part to another
+    fixed_parts: bool  # no neighbour can move a person from one part to another
 
     @property
     def touched(self) -> int:
@@ -75,16 +77,19 @@ class Composition:
         )
 
     def meetings(self, spent: Iterable[Charge]) -> list[tuple[Cost, ...]]:
-        """Return the costs that count together, for every set of parts in which two neighbours can differ."""
+        """Return the costs that count together, for every set of parts neighbours can touch."""
         charges = list(spent)
         parts = sorted({charge.part for charge in charges} - {EVERYONE})
         pairs = combinations(parts, min(self.touched, len(parts)))
-        return [tuple(charge.cost for charge in charges if charge.part in (EVERYONE, *pair)) for pair in pairs]
+        return [
+            tuple(charge.cost for charge in charges if charge.part in (EVERYONE, *pair))
+            for pair in pairs
+        ]
 
     def sum_of(
         self, charges: Iterable[Charge], amount: Callable[[Cost], Fraction], part: str | None = None
     ) -> Fraction:
-        """Return the largest sum of amounts that two neighbours can meet, or that two who differ in this part can."""
+        """Return the largest sum that two neighbours can meet, or two who differ in this part."""
         sums: defaultdict[str, Fraction] = defaultdict(Fraction)
         for charge in charges:
             sums[charge.part] += amount(charge.cost)
@@ -95,16 +100,23 @@ class Composition:
         return everyone + own + (max(sums.values(), default=Fraction(0)) if self.touched > 1 else 0)
 
     def left_of(
-        self, cap: Fraction, charges: Iterable[Charge], amount: Callable[[Cost], Fraction], part: str
+        self,
+        cap: Fraction,
+        charges: Iterable[Charge],
+        amount: Callable[[Cost], Fraction],
+        part: str,
     ) -> Fraction:
-        """Return what a part may still be charged; below 0 for every part once a lowered cap is passed anywhere."""
+        """Return what a part may still be charged.
+
+        Below 0 for every part once a lowered cap is passed anywhere.
+        """
         kept = list(charges)
         least = cap - self.sum_of(kept, amount)
         return least if least < 0 else cap - self.sum_of(kept, amount, part)
 
 
 @dataclass(frozen=True, slots=True)
-class PureFilter:
+class PureFilter(_Filter):
     """A cap on Σε: only pure costs are admitted."""
 
     cap: Fraction  # ε, for good
@@ -112,21 +124,16 @@ class PureFilter:
     fixed_parts: bool = False
 
     def __post_init__(self) -> None:
-        _check_cap("cap", self.cap)
-
-    @property
-    def composition(self) -> Composition:
-        return Composition(self.neighbours, self.fixed_parts)
-
-    def total(self, spent: Iterable[Charge]) -> Cost | None:
-        return self.composition.total(spent)
+        require(self.cap > 0, "cap must be above 0, got {}", self.cap)
 
     def left(self, spent: Iterable[Charge], part: str = EVERYONE) -> Left:
-        """Return what may still be charged to a part. ValueError if what was spent is not all pure."""
+        """Return what may still be charged to a part. ValueError if some spent cost is not pure."""
         charges = list(spent)
-        if not all(charge.cost.is_pure for charge in charges):
-            raise ValueError("spent must be pure costs under a pure cap, got one with a δ or no ε")
-        return Left(epsilon=self.composition.left_of(self.cap, charges, _epsilon, part))
+        require(
+            all(charge.cost.is_pure for charge in charges),
+            "spent must be pure costs under a pure cap, got one with a δ or no ε",
+        )
+        return Left(epsilon=self.left_of(self.cap, charges, _epsilon, part))
 
     def admits(self, cost: Cost, spent: Iterable[Charge], part: str = EVERYONE) -> bool:
         """Tell whether the cost fits; one that is not pure never does."""
@@ -135,7 +142,7 @@ class PureFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class ConcentratedFilter:
+class ConcentratedFilter(_Filter):
     """Caps on Σρ and on Σδ."""
 
     rho: Fraction
@@ -144,22 +151,14 @@ class ConcentratedFilter:
     fixed_parts: bool = False
 
     def __post_init__(self) -> None:
-        _check_cap("rho", self.rho)
-        if not 0 <= self.delta < 1:
-            raise ValueError(f"delta must be from 0 to below 1, got {self.delta}")
-
-    @property
-    def composition(self) -> Composition:
-        return Composition(self.neighbours, self.fixed_parts)
-
-    def total(self, spent: Iterable[Charge]) -> Cost | None:
-        return self.composition.total(spent)
+        require(self.rho > 0, "rho must be above 0, got {}", self.rho)
+        require(0 <= self.delta < 1, "delta must be from 0 to below 1, got {}", self.delta)
 
     def left(self, spent: Iterable[Charge], part: str = EVERYONE) -> Left:
         """Return what may still be charged to a part."""
         charges = list(spent)
-        rho = self.composition.left_of(self.rho, charges, _rho, part)
-        return Left(rho=rho, delta=self.composition.left_of(self.delta, charges, _delta, part))
+        rho = self.left_of(self.rho, charges, _rho, part)
+        return Left(rho=rho, delta=self.left_of(self.delta, charges, _delta, part))
 
     def admits(self, cost: Cost, spent: Iterable[Charge], part: str = EVERYONE) -> bool:
         """Tell whether the cost fits under both caps."""
@@ -168,11 +167,6 @@ class ConcentratedFilter:
 
 
 Filter = PureFilter | ConcentratedFilter
-
-
-def _check_cap(name: str, cap: Fraction) -> None:
-    if cap <= 0:
-        raise ValueError(f"{name} must be above 0, got {cap}")
 
 
 def _rho(cost: Cost) -> Fraction:

@@ -10,29 +10,25 @@ By hand    ε = 0.5, δ = 10⁻⁶, k = 3: ε 1.5, δ 3·e·10⁻⁶ = 8.155·10
 from decimal import Decimal
 from fractions import Fraction
 
-from dpengine.accounting.bounds import exp_above
+from dpengine.bounds import exp_above
+from dpengine.checks import require
 from dpengine.privacy import round_up
 
 LARGEST_SHOWN = 5  # people in a household
 
 
 def group_epsilon(epsilon: Fraction, size: int) -> Fraction:
-    _check(size)
+    require(size >= 1, "size must be 1 or more, got {}", size)
     return size * epsilon
 
 
 def group_delta(epsilon: Fraction, delta: Fraction, size: int) -> Decimal:
-    """Return the δ of a group, rounded up to a billionth of a billionth; 1 where it promises nothing."""
-    _check(size)
+    """Return the δ of a group, rounded up at 18 decimals; 1 where it promises nothing."""
+    require(size >= 1, "size must be 1 or more, got {}", size)
     factor = size * exp_above((size - 1) * epsilon) if size > 1 else Fraction(1)
     return min(Decimal(1), round_up(factor * delta, 18))
 
 
 def group_rho(rho: Fraction, size: int) -> Fraction:
-    _check(size)
+    require(size >= 1, "size must be 1 or more, got {}", size)
     return size**2 * rho
-
-
-def _check(size: int) -> None:
-    if size < 1:
-        raise ValueError(f"size must be 1 or more, got {size}")

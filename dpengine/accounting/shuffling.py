@@ -1,25 +1,28 @@
 """Amplification by shuffling: what is lost when the reports of a batch are seen in no order.
 
-Each of n people sends a report that is ε₀-private; a shuffler hides who sent which. One person then loses less
-to who sees the shuffled reports of *this* batch, and only to them: who sees the person's own report still learns ε₀,
-and the shuffler must be trusted not to keep the order.
+Each of n people sends a report that is ε₀-private; a shuffler hides who sent which. One person then
+loses less to who sees the shuffled reports of *this* batch, and only to them: who sees the person's
+own report still learns ε₀, and the shuffler must be trusted not to keep the order.
 
-General    Feldman, McMillan and Talwar 2021, Thm 3.2: each other report is with chance e^−ε₀ a clone, as likely
-           a copy of either of one person's two possible reports. With C ~ Bin(n − 1, e^−ε₀) clones, A ~ Bin(C, ½)
-           and q = e^ε₀/(1 + e^ε₀), the pairs (A + 1, C − A) with chance q, else (A, C − A + 1), against the same
-           with q and 1 − q exchanged, are at least as far apart as any two shuffled batches.
-Choices    subset selection of w among k; w = 1 is k-ary randomised response, k = 2 the coin. Here the clones are
-           known: with a = e^ε₀·w/(e^ε₀·w + k − w), every report is drawn blindly with chance (1 − a)k/(k − w), and of
-           those 2w(k − w)/(k(k − 1)) tell two given answers apart. So a report is a clone with chance
-           2(1 − a)w/(k − 1), and one's own tells them apart with chance (a(k − w) + (1 − a)w)/(k − 1). Which reports
-           tell nothing is revealed, which only helps the onlooker (their § 5 for w = 1; blankets: Balle et al. 2019).
-           For k = 2 that is 2/(e^ε₀ + 1) clones. Feldman, McMillan and Talwar 2023 had claimed that number for
-           every channel; their erratum takes it back to a class of channels, so it is used for no other here.
+General    Feldman, McMillan and Talwar 2021, Thm 3.2: each other report is with chance e^−ε₀ a
+           clone, as likely a copy of either of one person's two possible reports. With C ~ Bin(n −
+           1, e^−ε₀) clones, A ~ Bin(C, ½) and q = e^ε₀/(1 + e^ε₀), the pairs (A + 1, C − A) with
+           chance q, else (A, C − A + 1), against the same with q and 1 − q exchanged, are at least
+           as far apart as any two shuffled batches.
+Choices    subset selection of w among k; w = 1 is k-ary randomised response, k = 2 the coin. Here
+           the clones are known: with a = e^ε₀·w/(e^ε₀·w + k − w), every report is drawn blindly
+           with chance (1 − a)k/(k − w), and of those 2w(k − w)/(k(k − 1)) tell two given answers
+           apart. So a report is a clone with chance 2(1 − a)w/(k − 1), and one's own tells them
+           apart with chance (a(k − w) + (1 − a)w)/(k − 1). Which reports tell nothing is revealed,
+           which only helps the onlooker (their § 5 for w = 1; blankets: Balle et al. 2019). For k =
+           2 that is 2/(e^ε₀ + 1) clones. Feldman, McMillan and Talwar 2023 had claimed that number
+           for every channel; their erratum takes it back to a class of channels, so it is used for
+           no other here.
 δ(ε)       Given C = c, the chance ratio grows with A, so that the best test is A ≥ a*, and
                δ_c(ε) = (q − e^ε(1 − q))·Pr[A ≥ a* − 1] − (e^ε·q − (1 − q))·Pr[A ≥ a*],
-           a sum of binomial tails. δ_c falls with c (a clone more is noise more: post-processing), so that
-           cells of c count as their lower end and what lies below all cells as no clones: bounds from above.
-           The least ε with δ(ε) ≤ δ is found by bisection and rounded up.
+           a sum of binomial tails. δ_c falls with c (a clone more is noise more: post-processing),
+           so that cells of c count as their lower end and what lies below all cells as no clones:
+           bounds from above. The least ε with δ(ε) ≤ δ is found by bisection and rounded up.
 
 By hand    δ = 10⁻⁶, n = 10⁴. The coin: ε₀ = ln 3 → 0.0489, 4 → 0.411. Any channel: 0.0608, 0.601.
            n = 1: nothing is hidden, and all of ε₀ is lost but what δ forgives.
@@ -30,13 +33,13 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
-from scipy import special
 
-from dpengine.accounting.bounds import check_delta
-from dpengine.estimates import Floats
+from dpengine.bounds import check_delta
+from dpengine.checks import require
+from dpengine.estimates import Floats, binomial_tail
 from dpengine.privacy import round_up
 
-MOST_CELLS = 1_000  # of the number of clones
+MAX_CELLS = 1_000  # of the number of clones
 SPREAD = 8.5  # standard deviations of it that are summed; more lie in the last cell
 SLACK = 1e-12  # of δ: more than the sums of tails, in doubles, can err
 FINENESS = 2.0**-24  # of ε, relative to ε₀, at which bisection stops
@@ -47,10 +50,11 @@ def shuffled_epsilon(local: Fraction, people: int, delta: Fraction) -> Decimal:
     return _amplified(local, people, delta, clone=math.exp(-float(local)), told=1.0)
 
 
-def shuffled_epsilon_of_choices(local: Fraction, people: int, delta: Fraction, *, choices: int, size: int) -> Decimal:
-    """Return the same for subset selection of `size` among `choices`: the better of the two bounds."""
-    if not 1 <= size < choices:
-        raise ValueError(f"size must be 1 to {choices - 1}, got {size}")
+def shuffled_epsilon_of_choices(
+    local: Fraction, people: int, delta: Fraction, *, choices: int, size: int
+) -> Decimal:
+    """Return the same for `size` of `choices` by subset selection: the better of two bounds."""
+    require(1 <= size < choices, "size must be 1 to {}, got {}", choices - 1, size)
     odds = math.exp(float(local))
     kept = odds * size / (odds * size + choices - size)
     clone = 2 * (1 - kept) * size / (choices - 1)
@@ -59,11 +63,11 @@ def shuffled_epsilon_of_choices(local: Fraction, people: int, delta: Fraction, *
     return min(shuffled_epsilon(local, people, delta), own_bound)
 
 
-def _amplified(local: Fraction, people: int, delta: Fraction, *, clone: float, told: float) -> Decimal:
-    if local <= 0:
-        raise ValueError(f"local epsilon must be above 0, got {local}")
-    if people < 1:
-        raise ValueError(f"people must be 1 or more, got {people}")
+def _amplified(
+    local: Fraction, people: int, delta: Fraction, *, clone: float, told: float
+) -> Decimal:
+    require(local > 0, "local epsilon must be above 0, got {}", local)
+    require(people >= 1, "people must be 1 or more, got {}", people)
     check_delta(delta)
     counts, chances = _clones(people - 1, clone)
     low, high = 0.0, float(local)
@@ -77,12 +81,15 @@ def _amplified(local: Fraction, people: int, delta: Fraction, *, clone: float, t
 
 
 def _clones(others: int, clone: float) -> tuple[Floats, Floats]:
-    """Return numbers of clones, each the lower end of a cell, and the cells' chances; what lies below has 0 clones."""
+    """Return numbers of clones, each the lower end of a cell, and the cells' chances.
+
+    What lies below has 0 clones.
+    """
     mean, spread = others * clone, SPREAD * math.sqrt(others * clone * (1 - clone)) + SPREAD
     least, most = max(0, math.floor(mean - spread)), min(others, math.ceil(mean + spread))
-    width = max(1, math.ceil((most - least) / MOST_CELLS))
+    width = max(1, math.ceil((most - least) / MAX_CELLS))
     counts = np.arange(least, most + 1, width, dtype=np.float64)
-    above = _tail(counts, np.full_like(counts, others), clone)
+    above = binomial_tail(counts, np.full_like(counts, others), clone)
     chances = np.append(above[:-1] - above[1:], above[-1])
     return np.append(0.0, counts), np.append(1.0 - above[0], chances)
 
@@ -94,13 +101,10 @@ def _tests(epsilon: float, local: float, counts: Floats) -> Floats:
     gain, price = true - factor * (1 - true), factor * true - (1 - true)
     if gain <= 0:  # ε ≥ ε₀
         return np.zeros_like(counts)
-    least = np.ceil(price / (gain + price) * (counts + 1))  # a*: the odds a / (c + 1 − a) reach price / gain
-    found: Floats = np.maximum(gain * _tail(least - 1, counts, 0.5) - price * _tail(least, counts, 0.5), 0.0)
-    return found
-
-
-def _tail(least: Floats, counts: Floats, chance: float) -> Floats:
-    """Return Pr[X ≥ least] of binomials with so many trials."""
-    inside = np.clip(least, 1, np.maximum(counts, 1))
-    found = np.asarray(special.betainc(inside, np.maximum(counts, 1) - inside + 1, chance), dtype=np.float64)
-    return np.where(least <= 0, 1.0, np.where(least > counts, 0.0, found))
+    # a*: the odds a / (c + 1 − a) reach price / gain
+    least = np.ceil(price / (gain + price) * (counts + 1))
+    deltas: Floats = np.maximum(
+        gain * binomial_tail(least - 1, counts, 0.5) - price * binomial_tail(least, counts, 0.5),
+        0.0,
+    )
+    return deltas

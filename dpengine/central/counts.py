@@ -1,38 +1,39 @@
 """Histograms and other tallies of integers, and which noise to put on them.
 
-One person's report adds 1 to `held` of the `cells` counts of each tally: held = 1 for a histogram, w for a tally of
-w-subsets. So their vector moves, in counts, by at most
+One person's report adds 1 to `held` of the `cells` counts of each tally: held = 1 for a histogram,
+w for a tally of w-subsets. So their vector moves, in counts, by at most
 
-                       L1                     L2²
-    add-remove         held                   held
-    change-one         2·min(held, cells − held)   the same   (two reports differ in that many cells)
-    change-one, 2 cells    1                  1   (n is public: one count is published, the other is n minus it)
+                           L1 and L2²
+    add-remove             held
+    change-one             2·min(held, cells − held): two reports differ in that many cells
+    change-one, 2 cells    1: n is public, so one count is published, the other is n minus it
 
 and several tallies of the same reports, all published, by the sums of these.
 
-Privacy    that of the noise chosen, discrete Laplace (laplace.py) or Gaussian (gaussian.py), for those neighbours.
+Privacy    that of the noise chosen, discrete Laplace (laplace.py) or Gaussian (gaussian.py), for
+           those neighbours.
 Choice     what has the smaller variance at the budget, both calibrated exactly:
                pure ε        Laplace: Gaussian noise has no finite ε
                ρ             Laplace at ε = √(2ρ), variance ≈ L1²/ρ, against Gaussian, L2²/(2ρ)
-               (ε, δ)        Laplace at ε, variance ≈ 2·L1²/ε², against the least Gaussian whose δ(ε) ≤ δ
-Error      Var Z and E|Z| of the noise chosen, per count; any of m counts is off by more than a with chance at most
-           2m·P(Z > a).
-By hand    A histogram of 10 cells, change-one: L1 = L2² = 2. At ε = 1: Laplace, scale 2, variance 7.84.
-           At ρ = 1/2 (what ε = 1 costs): Gaussian, σ² = 2.
-           At ε = 1, δ = 1e-6: Laplace 7.84 against Gaussian 35.7. Twenty such histograms: Laplace 3,200, Gaussian 714.
-Sources    Dwork and Roth 2014, Thm 3.6; Canonne, Kamath and Steinke 2020; which neighbours are meant: 001, § 2.
+Error      Var Z and E|Z| of the noise chosen, per count; any of m counts is off by more than a with
+           chance at most 2m·P(Z > a).
+By hand    A histogram of 10 cells, change-one: L1 = L2² = 2. At ε = 1: Laplace, scale 2, variance
+           7.84. At ρ = 1/2 (what ε = 1 costs): Gaussian, σ² = 2.
+Sources    Dwork and Roth 2014, Thm 3.6; Canonne, Kamath and Steinke 2020; which neighbours are
+           meant: 001, § 2.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from dpengine.central.calibration import for_epsilon_delta
 from dpengine.central.gaussian import DiscreteGaussian, root_above
 from dpengine.central.laplace import DiscreteLaplace
+from dpengine.checks import require
 from dpengine.privacy import Neighbours
 
 Mechanism = DiscreteLaplace | DiscreteGaussian
@@ -47,10 +48,16 @@ class Tally:
     held: int  # cells that one report counts in
 
     def __post_init__(self) -> None:
-        if not 1 <= self.held <= self.cells:
-            raise ValueError(f"held must be 1 to {self.cells} cells, got {self.held}")
-        if self.moved == 0:
-            raise ValueError("all reports hold the same cells: with public n nothing is left to publish")
+        require(
+            1 <= self.held <= self.cells,
+            "held must be 1 to {} cells, got {}",
+            self.cells,
+            self.held,
+        )
+        require(
+            self.moved != 0,
+            "all reports hold the same cells: with public n nothing is left to publish",
+        )
 
     @property
     def is_one_count(self) -> bool:
@@ -59,7 +66,7 @@ class Tally:
 
     @property
     def moved(self) -> int:
-        """Return in how many published counts, by 1 each, neighbours can differ: L1 and L2² at once."""
+        """Return in how many published counts neighbours can differ, by 1 each: L1 and L2²."""
         if self.is_one_count:
             return 1
         if self.neighbours is Neighbours.ADD_REMOVE:
@@ -73,8 +80,7 @@ class Tally:
 
     def vector(self, counts: Sequence[int]) -> list[int]:
         """Return the counts to put noise on."""
-        if len(counts) != self.cells:
-            raise ValueError(f"expected {self.cells} counts, got {len(counts)}")
+        require(len(counts) == self.cells, "expected {} counts, got {}", self.cells, len(counts))
         return list(counts[1:] if self.is_one_count else counts)
 
     def counts(self, noisy: Sequence[int], n: int) -> list[int]:
@@ -91,70 +97,74 @@ class Choice:
     why: str
 
     def release(self, counts: Sequence[Sequence[int]], n: int) -> list[list[int]]:
-        """Return every tally's counts with noise. n is used, as a public number, for one-count tallies only."""
+        """Return every tally's counts with noise; only one-count tallies use the public n."""
         vectors = [tally.vector(own) for tally, own in zip(self.tallies, counts, strict=True)]
         noisy = iter(self.mechanism.release([count for vector in vectors for count in vector]))
-        return [tally.counts([next(noisy) for _ in range(tally.published)], n) for tally in self.tallies]
-
-    def largest_error(self, confidence: float = 0.95) -> int:
-        """Return how far off the worst of all published counts is at most, with this chance."""
-        return largest_error(self.mechanism, sum(tally.published for tally in self.tallies), confidence)
+        return [
+            tally.counts([next(noisy) for _ in range(tally.published)], n) for tally in self.tallies
+        ]
 
 
 def for_epsilon(tallies: Sequence[Tally], epsilon: Fraction) -> Choice:
     """Return Laplace noise: the only one of the two with a finite ε and no δ."""
-    mechanism = DiscreteLaplace.for_epsilon(epsilon, _moved(tallies))
-    return Choice(tuple(tallies), mechanism, "Laplace: the budget is pure, and Gaussian noise always needs a δ")
+    return Choice(
+        tuple(tallies),
+        DiscreteLaplace.for_epsilon(epsilon, _moved(tallies)),
+        "Laplace: the budget is pure, and Gaussian noise always needs a δ",
+    )
 
 
 def for_rho(tallies: Sequence[Tally], rho: Fraction) -> Choice:
     """Return the noise of smaller variance that costs at most ρ."""
-    gaussian = DiscreteGaussian.for_rho(rho, _moved(tallies))
-    return _better(tallies, _laplace_for_rho(rho, _moved(tallies)), gaussian)
+    moved = _moved(tallies)
+    laplace, gaussian = _both(moved, moved, rho)
+    better = _lesser(laplace, gaussian)
+    spreads = (
+        f"{math.sqrt(laplace.variance):,.3g} for Laplace noise, "
+        f"{math.sqrt(gaussian.variance):,.3g} for Gaussian"
+    )
+    name = "Laplace" if better is laplace else "Gaussian"
+    return Choice(
+        tuple(tallies),
+        better,
+        f"{name}: the smaller standard error of a count at this cost ({spreads})",
+    )
 
 
 def lesser(l1: int, squared: int, rho: Fraction) -> Mechanism:
-    """Return the noise of smaller variance that costs at most ρ, for any vector: its L1 and its L2² as they are."""
-    gaussian, laplace = DiscreteGaussian.for_rho(rho, squared), _laplace_for_rho(rho, l1)
+    """Return the noise of smaller variance that costs at most ρ, for a vector's own L1 and L2²."""
+    return _lesser(*_both(l1, squared, rho))
+
+
+def _both(l1: int, squared: int, rho: Fraction) -> tuple[DiscreteLaplace, DiscreteGaussian]:
+    """Return both noises at ρ. Laplace noise has ε²/2 ≤ ρ: scale² = L1²/(2ρ), the float above."""
+    laplace = DiscreteLaplace(root_above(l1**2 / (2 * Fraction(rho))), l1)
+    return laplace, DiscreteGaussian.for_rho(rho, squared)
+
+
+def _lesser(laplace: DiscreteLaplace, gaussian: DiscreteGaussian) -> Mechanism:
     return laplace if laplace.variance <= gaussian.variance else gaussian
-
-
-def for_approximate(tallies: Sequence[Tally], epsilon: Fraction, delta: Fraction) -> Choice:
-    """Return the noise of smaller variance that is (ε, δ)-private."""
-    moved = _moved(tallies)
-    return _better(tallies, DiscreteLaplace.for_epsilon(epsilon, moved), for_epsilon_delta(epsilon, delta, moved))
 
 
 def largest_error(noise: Mechanism, counts: int, confidence: float = 0.95) -> int:
     """Return the least a with 2·counts·P(Z > a) ≤ 1 − confidence."""
-    if counts < 1 or not 0 < confidence < 1:
-        raise ValueError(f"expected 1 count or more and a confidence between 0 and 1, got {counts} and {confidence}")
+    require(
+        counts >= 1 and 0 < confidence < 1,
+        "expected 1 count or more and a confidence between 0 and 1, got {} and {}",
+        counts,
+        confidence,
+    )
     allowed = (1 - confidence) / (2 * counts)
-    low, high = -1, 1
-    while _beyond(noise, high) > allowed:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if _beyond(noise, middle) > allowed else (low, middle)
-    return high
 
+    def is_enough(reach: int) -> bool:
+        return float(noise.tail(np.array([reach + 1]))[0]) <= allowed
 
-def _beyond(noise: Mechanism, reach: int) -> float:
-    return float(noise.tail(np.array([reach + 1]))[0])
+    high = 1
+    while not is_enough(high):
+        high *= 2
+    return bisect_left(range(high), True, key=is_enough)
 
 
 def _moved(tallies: Sequence[Tally]) -> int:
-    if not tallies:
-        raise ValueError("expected one tally or more, got none")
+    require(tallies, "expected one tally or more, got none")
     return sum(tally.moved for tally in tallies)
-
-
-def _laplace_for_rho(rho: Fraction, sensitivity: int) -> DiscreteLaplace:
-    """Return Laplace noise with ε²/2 ≤ ρ: scale² = L1²/(2ρ), the float above its root."""
-    return DiscreteLaplace(root_above(sensitivity**2 / (2 * Fraction(rho))), sensitivity)
-
-
-def _better(tallies: Sequence[Tally], laplace: DiscreteLaplace, gaussian: DiscreteGaussian) -> Choice:
-    spreads = f"{math.sqrt(laplace.variance):,.3g} for Laplace noise, {math.sqrt(gaussian.variance):,.3g} for Gaussian"
-    name, better = ("Laplace", laplace) if laplace.variance <= gaussian.variance else ("Gaussian", gaussian)
-    return Choice(tuple(tallies), better, f"{name}: the smaller standard error of a count at this cost ({spreads})")

@@ -6,10 +6,11 @@ Privacy    ε = sensitivity / scale, for any two neighbours whose counts differ 
            `sensitivity` in L1; δ = 0. Unit and neighbours are whatever the sensitivity was
            stated for. The adversary sees every published count and may know all other people's.
 Cost       pure ε, so ρ = ε²/2.
-Error      Var Z = 2p/(1 − p)², E|Z| = 2p/(1 − p²), P(|Z| ≥ m) = 2p^m/(1 + p); each count on its own.
+Error      Var Z = 2p/(1 − p)², E|Z| = 2p/(1 − p²), P(|Z| ≥ m) = 2p^m/(1 + p); each count on its
+           own.
 By hand    scale 1/ln 3: p = 1/3, Pr[Z = 0] = 1/2, variance 3/2, E|Z| = 3/4.
-Numbers    Counts may be any whole numbers; beyond ±2⁶² one is taken as ±2⁶². That moves no two neighbours
-           further apart, and it is no error: an error would tell.
+Numbers    Counts may be any whole numbers; beyond ±2⁶² one is taken as ±2⁶². That moves no two
+           neighbours further apart, and it is no error: an error would tell.
 Sources    Ghosh, Roughgarden and Sundararajan 2009; drawn exactly, over rationals, by OpenDP
            (Canonne, Kamath and Steinke 2020, Alg. 2). A binary float is a rational: `scale` is the
            one that is used, and ε is computed from it as a fraction.
@@ -21,12 +22,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 from opendp.domains import atom_domain, vector_domain
 from opendp.measurements import make_laplace
 from opendp.metrics import l1_distance
 from opendp.mod import enable_features
 
+from dpengine.checks import require
+from dpengine.estimates import Floats, Ints
 from dpengine.privacy import Cost
 
 enable_features("contrib")
@@ -41,21 +43,19 @@ class DiscreteLaplace:
     sensitivity: int  # L1, counts
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.scale) and self.scale > 0):
-            raise ValueError(f"scale must be above 0, got {self.scale}")
-        if self.scale > LARGEST_SCALE:
-            raise ValueError(f"scale must be at most 2**50, got {self.scale}")
-        if self.sensitivity < 1:
-            raise ValueError(f"sensitivity must be 1 or more, got {self.sensitivity}")
+        require(
+            math.isfinite(self.scale) and self.scale > 0,
+            "scale must be above 0, got {}",
+            self.scale,
+        )
+        require(self.scale <= LARGEST_SCALE, "scale must be at most 2**50, got {}", self.scale)
+        require(self.sensitivity >= 1, "sensitivity must be 1 or more, got {}", self.sensitivity)
 
     @classmethod
     def for_epsilon(cls, epsilon: Fraction, sensitivity: int) -> "DiscreteLaplace":
         """Return the mechanism with the least noise that costs at most ε."""
-        if epsilon <= 0:
-            raise ValueError(f"epsilon must be above 0, got {epsilon}")
-        exact = sensitivity / epsilon
-        scale = float(exact)
-        return cls(scale if Fraction(scale) >= exact else math.nextafter(scale, math.inf), sensitivity)
+        require(epsilon > 0, "epsilon must be above 0, got {}", epsilon)
+        return cls(float_above(sensitivity / epsilon), sensitivity)
 
     @property
     def epsilon(self) -> Fraction:
@@ -76,18 +76,26 @@ class DiscreteLaplace:
         """Return E|Z|, in counts."""
         return -2 * math.exp(-1 / self.scale) / math.expm1(-2 / self.scale)
 
-    def tail(self, least: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def tail(self, least: Ints) -> Floats:
         """Return P(Z ≥ least): p^m/(1 + p) for m ≥ 1, and one minus its mirror image below."""
         p = math.exp(-1 / self.scale)
         above = np.exp(-np.abs(np.where(least >= 1, least, 1 - least)) / self.scale) / (1 + p)
         return np.where(least >= 1, above, 1 - above)
 
     def release(self, counts: Sequence[int]) -> list[int]:
-        """Return the counts with noise drawn for this call. Publish once: a second draw is a second release."""
+        """Return the counts with noise. Publish once: a second draw is a second release."""
         if len(counts) == 0:
             return []
-        measurement = make_laplace(vector_domain(atom_domain(T="i64")), l1_distance(T="i64"), scale=self.scale)
+        measurement = make_laplace(
+            vector_domain(atom_domain(T="i64")), l1_distance(T="i64"), scale=self.scale
+        )
         return [int(count) for count in measurement(held(counts))]
+
+
+def float_above(exact: Fraction) -> float:
+    """Return the least float that is not below a number."""
+    near = float(exact)
+    return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
 
 
 def held(counts: Sequence[int]) -> list[int]:

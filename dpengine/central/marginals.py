@@ -1,16 +1,20 @@
 """Tables of one column, and of two, of the same data set, all published at once.
 
-Model      A row is one person's values in some columns, column c one of sizes[c] cells. A marginal is the count of
-           every combination of cells in its columns.
-Mechanism  Exact noise on every marginal on its own (counts.py): Laplace for ε, Laplace or Gaussian for ρ, whichever has
-           the smaller variance. A third of the budget goes to the single columns, two thirds to the pairs, each split
-           equally; with one column all of it is that column's.
-Privacy    One person is in one cell of every marginal, so the costs of all add up (basic composition), exactly.
-Error      Each cell on its own: E|Z| and Var Z of that marginal's noise, the same for every n and every data set.
-By hand    Two columns of 2 and 3 cells, change-one, ε = 3/2: ε = 1/4 for each column, 1 for the pair. The first is one
-           count (n is public), sensitivity 1: scale 4. The second has scale 8, the pair 2 and E|Z| = 1.92 a cell.
-Sources    Barak, Chaudhuri, Dwork, Kale, McSherry and Talwar 2007; the split is that of McKenna, Miklau and Sheldon
-           2021 without its third for choosing pairs: all are published.
+Model      A row is one person's values in some columns, column c one of sizes[c] cells. A marginal
+           is the count of every combination of cells in its columns.
+Mechanism  Exact noise on every marginal on its own (counts.py): Laplace for ε, Laplace or Gaussian
+           for ρ, whichever has the smaller variance. A third of the budget goes to the single
+           columns, two thirds to the pairs, each split equally; with one column all of it is that
+           column's.
+Privacy    One person is in one cell of every marginal, so the costs of all add up (basic
+           composition), exactly.
+Error      Each cell on its own: E|Z| and Var Z of that marginal's noise, the same for every n and
+           every data set.
+By hand    Two columns of 2 and 3 cells, change-one, ε = 3/2: ε = 1/4 for each column, 1 for the
+           pair. The first is one count (n is public), sensitivity 1: scale 4. The second has scale
+           8, the pair 2 and E|Z| = 1.92 a cell.
+Sources    Barak, Chaudhuri, Dwork, Kale, McSherry and Talwar 2007; the split is that of McKenna,
+           Miklau and Sheldon 2021 without its third for choosing pairs: all are published.
 """
 
 import math
@@ -22,11 +26,12 @@ from itertools import combinations
 import numpy as np
 
 from dpengine.central import counts
+from dpengine.checks import require
 from dpengine.privacy import Cost, Neighbours
 
 SINGLES = Fraction(1, 3)  # of the budget
-MOST_COLUMNS = 20
-MOST_CELLS = 2**17  # of all columns together
+MAX_COLUMNS = 20
+MAX_CELLS = 2**17  # of all columns together
 
 Cells = tuple[int, ...]
 Data = Mapping[Cells, int]  # how many rows have these cells
@@ -46,10 +51,10 @@ class Marginal:
 
     def exact(self, data: Data) -> list[int]:
         """Return the counts of the cells, the last column's running fastest. Never shown."""
-        found = [0] * self.cells
+        counts = [0] * self.cells
         for cells, people in data.items():
-            found[self.place(cells)] += people
-        return found
+            counts[self.place(cells)] += people
+        return counts
 
     def place(self, cells: Cells) -> int:
         return int(np.ravel_multi_index([cells[column] for column in self.columns], self.shape))
@@ -64,9 +69,13 @@ class Marginals:
     tables: tuple[Marginal, ...]
 
     @classmethod
-    def for_epsilon(cls, epsilon: Fraction, sizes: Sequence[int], neighbours: Neighbours) -> "Marginals":
+    def for_epsilon(
+        cls, epsilon: Fraction, sizes: Sequence[int], neighbours: Neighbours
+    ) -> "Marginals":
         """Return the tables with Laplace noise that cost at most ε together."""
-        return cls._of(sizes, neighbours, lambda tally, part: counts.for_epsilon([tally], epsilon * part))
+        return cls._of(
+            sizes, neighbours, lambda tally, part: counts.for_epsilon([tally], epsilon * part)
+        )
 
     @classmethod
     def for_rho(cls, rho: Fraction, sizes: Sequence[int], neighbours: Neighbours) -> "Marginals":
@@ -80,7 +89,19 @@ class Marginals:
         neighbours: Neighbours,
         calibrated: Callable[[counts.Tally, Fraction], counts.Choice],
     ) -> "Marginals":
-        _check(sizes)
+        require(
+            1 <= len(sizes) <= MAX_COLUMNS,
+            "sizes must be those of 1 to {} columns, got {}",
+            MAX_COLUMNS,
+            len(sizes),
+        )
+        require(min(sizes) >= 2, "sizes must be 2 cells or more, got {}", min(sizes))
+        require(
+            math.prod(sizes) <= MAX_CELLS,
+            "sizes must multiply to at most {} cells, got {}",
+            MAX_CELLS,
+            math.prod(sizes),
+        )
         tables = []
         for columns, part in _parts(len(sizes)):
             shape = tuple(sizes[column] for column in columns)
@@ -94,9 +115,12 @@ class Marginals:
         return sum(others, start=first)
 
     def release(self, data: Data) -> list[list[int]]:
-        """Return every table with noise drawn for this call. Publish once: a second draw is a second release."""
-        if any(len(cells) != len(self.sizes) for cells in data):
-            raise ValueError(f"rows must have {len(self.sizes)} columns")
+        """Return every table with noise. Publish once: a second draw is a second release."""
+        require(
+            all(len(cells) == len(self.sizes) for cells in data),
+            "rows must have {} columns",
+            len(self.sizes),
+        )
         n = sum(data.values())  # used where n is public
         return [table.choice.release([table.exact(data)], n)[0] for table in self.tables]
 
@@ -111,12 +135,3 @@ def _parts(columns: int) -> list[tuple[tuple[int, ...], Fraction]]:
         *((single, SINGLES / len(singles)) for single in singles),
         *((pair, (1 - SINGLES) / len(pairs)) for pair in pairs),
     ]
-
-
-def _check(sizes: Sequence[int]) -> None:
-    if not 1 <= len(sizes) <= MOST_COLUMNS:
-        raise ValueError(f"sizes must be those of 1 to {MOST_COLUMNS} columns, got {len(sizes)}")
-    if min(sizes) < 2:
-        raise ValueError(f"sizes must be 2 cells or more, got {min(sizes)}")
-    if math.prod(sizes) > MOST_CELLS:
-        raise ValueError(f"sizes must multiply to at most {MOST_CELLS} cells, got {math.prod(sizes)}")

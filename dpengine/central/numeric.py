@@ -1,31 +1,35 @@
-"""Sum and mean of a bounded number, with intervals that count what chance did.
+"""The mean of a bounded number, with an interval that counts what chance did.
 
-Values are clamped to public bounds, least < most, by the mechanism itself, and measured from the middle in half units:
+Values are clamped to public bounds, least < most, by the mechanism itself, and measured from the
+middle in half units:
 
     tᵢ = round((2xᵢ − least − most)/u),   |tᵢ| ≤ A = ⌈(most − least)/u⌉,   u = ⌈(most − least)/2³¹⌉
 
-so u = 1 and tᵢ is exact unless the bounds are more than 2³¹ apart; then one value is off by at most u/4, and A ≤ 2³¹.
-T = Σtᵢ + discrete Laplace noise. How far apart neighbours can be, L1:
+so u = 1 and tᵢ is exact unless the bounds are more than 2³¹ apart; then one value is off by at most
+u/4, and A ≤ 2³¹. T = Σtᵢ + discrete Laplace noise. How far apart neighbours can be, L1:
 
-    Sum    change-one, n public   2A half units of the centred sum: Σx = n(least + most)/2 + uT/2
-           add-remove             max(|least|, |most|) of Σx itself: nothing is said about n
-    Mean   change-one, n public   2A, then divide by n; all of ε
-           add-remove             A for T, 1 for n; ε in halves: the two errors at an end of the bounds are then equal
-Second moment (if asked for, a quarter of ε first): Qᵢ = round(2²⁰·(tᵢ/A)²) of 2²⁰ levels; a person moves ΣQ by at most
-2²⁰.
+    change-one, n public   2A, then divide by n; all of ε
+    add-remove             A for T, 1 for n; ε in halves: the two errors at an end of the bounds are
+                           then equal
+Second moment (if asked for, a quarter of ε first): Qᵢ = round(2²⁰·(tᵢ/A)²) of 2²⁰ levels; a person
+moves ΣQ by at most 2²⁰.
 
-Privacy    pure ε, the sum of the parts' (Dwork and Roth 2014, Thm 3.6 and 3.14). Clamping is part of the mechanism.
+Privacy    pure ε, the sum of the parts' (Dwork and Roth 2014, Thm 3.6 and 3.14). Clamping is part
+           of the mechanism.
 Cost       Σ sensitivity/scale over the parts, each exact; ρ = Σε²/2 over the parts.
-Error      change-one: sd of the mean = u·√(Var Z)/(2n), that is √2·(most − least)/(ε·n). Add-remove:
-           √(u²·Var Z/4 + (mean − middle)²·Var N)/n for the middle (least + most)/2. The sum: √(Var Z) in its unit.
-Interval   95 %. Sum: of those who answered, so noise only. Mean: of the population they were sampled from. Sampling is
-           taken as normal, the noise as Laplace plus half a level (which it never passes: 2p^m/(1 + p) ≤ p^(m − ½)),
-           and both as one law. The sampling variance is never that of the unreleased values:
-           Spread.BOUND     (μ − least)(most − μ), the most at mean μ (Bhatia and Davis 2000), for each μ tried
-           Spread.RELEASED  from the noisy second moment, at its upper 99.5 % limit, and no more than the bound
-           and never less than at the mean that came out, with two people more at the far end: a few who are far from
-           all others may be missing, and then a normal law alone holds in 83 of 100 (Agresti and Coull 1998)
-           Add-remove: over all n between the 99 % limits of the noisy n.
+Error      change-one: sd of the mean = u·√(Var Z)/(2n), that is √2·(most − least)/(ε·n).
+           Add-remove: √(u²·Var Z/4 + (mean − middle)²·Var N)/n for the middle (least + most)/2.
+Interval   95 %, for the population that answers were sampled from. Sampling is taken as normal, the
+           noise as Laplace plus half a level (which it never passes: 2p^m/(1 + p) ≤ p^(m − ½)), and
+           both as one law. The sampling variance is never that of the unreleased values:
+           Spread.BOUND     (μ − least)(most − μ), the most at mean μ (Bhatia and Davis 2000), for
+                            each μ tried
+           Spread.RELEASED  from the noisy second moment, at its upper 99.5 % limit, and no more
+                            than the bound
+           and never less than at the mean that came out, with two people more at the far end: a few
+           who are far from all others may be missing, and then a normal law alone holds in 83 of
+           100 (Agresti and Coull 1998) Add-remove: over all n between the 99 % limits of the noisy
+           n.
 By hand    0 to 10, n = 100, ε = 1, change-one: A = 10, scale 20 half units, sd 28.28/200 = 0.141.
 Sources    Dwork and Roth 2014, § 3.3; clamping, Wilson et al. 2020. Drawn by laplace.py.
 """
@@ -39,12 +43,15 @@ from fractions import Fraction
 from scipy import optimize, special
 
 from dpengine.central.laplace import DiscreteLaplace
+from dpengine.checks import require
 from dpengine.privacy import Cost, Neighbours
 
 ERROR = 0.05  # of intervals
 LEVELS = 2**31  # most levels of one value
 SQUARES = 2**20  # levels of a squared value
-MOMENT_ERROR = 0.005  # of the interval's error, for each of the limits that a released second moment needs
+MOMENT_ERROR = (
+    0.005  # of the interval's error, for each of the limits that a released second moment needs
+)
 PEOPLE_ERROR = 0.01  # of it, for the limits of a noisy n
 MOMENT_SHARE = Fraction(1, 4)  # of ε, for the second moment
 MUCH = 1000.0  # times the noise's scale, from which a normal spread swallows the noise's shape
@@ -65,8 +72,9 @@ class Bounds:
     most: int
 
     def __post_init__(self) -> None:
-        if not self.least < self.most:
-            raise ValueError(f"least must be below most, got {self.least} and {self.most}")
+        require(
+            self.least < self.most, "least must be below most, got {} and {}", self.least, self.most
+        )
 
     @property
     def width(self) -> int:
@@ -109,47 +117,6 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
-    bounds: Bounds
-    neighbours: Neighbours
-    noise: DiscreteLaplace
-
-    @classmethod
-    def for_epsilon(cls, epsilon: Fraction, bounds: Bounds, neighbours: Neighbours) -> "Sum":
-        """Return the sum with the least noise that costs at most ε."""
-        if neighbours is Neighbours.CHANGE_ONE:
-            return cls(bounds, neighbours, DiscreteLaplace.for_epsilon(epsilon, 2 * bounds.half_units))
-        largest = max(abs(bounds.least), abs(bounds.most))
-        sensitivity = _rounded(largest, _unit_of_sum(bounds)) + (_unit_of_sum(bounds) > 1)
-        return cls(bounds, neighbours, DiscreteLaplace.for_epsilon(epsilon, sensitivity))
-
-    @property
-    def cost(self) -> Cost:
-        return self.noise.cost
-
-    @property
-    def standard_error(self) -> float:
-        return self._step * math.sqrt(self.noise.variance)
-
-    @property
-    def _step(self) -> float:
-        return self.bounds.unit / 2 if self.neighbours is Neighbours.CHANGE_ONE else float(_unit_of_sum(self.bounds))
-
-    def release(self, values: Sequence[int]) -> Measured:
-        """Return the noisy sum of those who answered. Publish once."""
-        if self.neighbours is Neighbours.CHANGE_ONE:
-            noisy = self.noise.release([sum(map(self.bounds.centred, values))])[0]
-            value = float(Fraction(len(values) * (self.bounds.least + self.bounds.most) + self.bounds.unit * noisy, 2))
-        else:
-            unit = _unit_of_sum(self.bounds)
-            value = float(
-                unit * self.noise.release([sum(_rounded(self.bounds.clamp(value), unit) for value in values)])[0]
-            )
-        half = self._step * half_width(self.noise.scale, 0.0, ERROR)
-        return Measured(value, value - half, value + half, self.standard_error)
-
-
-@dataclass(frozen=True, slots=True)
 class Mean:
     bounds: Bounds
     neighbours: Neighbours
@@ -159,7 +126,11 @@ class Mean:
 
     @classmethod
     def for_epsilon(
-        cls, epsilon: Fraction, bounds: Bounds, neighbours: Neighbours, spread: Spread = Spread.BOUND
+        cls,
+        epsilon: Fraction,
+        bounds: Bounds,
+        neighbours: Neighbours,
+        spread: Spread = Spread.BOUND,
     ) -> "Mean":
         """Return the mean that costs at most ε, split as the docstring says."""
         share = MOMENT_SHARE if spread is Spread.RELEASED else Fraction(0)
@@ -192,12 +163,18 @@ class Mean:
     def expected_half_width(self, n: int) -> float:
         """Return half of the interval at the most spread-out answers, from public values only."""
         sampling = self.bounds.width / (2 * math.sqrt(n))
-        return half_width(2 * self._step * self.total.scale / (2 * n), sampling, ERROR, self._step / n)
+        return half_width(
+            2 * self._step * self.total.scale / (2 * n), sampling, ERROR, self._step / n
+        )
 
     def release(self, values: Sequence[int]) -> Measured:
-        """Return the noisy mean. Publish once. Nobody at all is refused where n is public, and no error where not."""
-        if self.neighbours is Neighbours.CHANGE_ONE and not values:
-            raise ValueError("n must be 1 or more, got 0")
+        """Return the noisy mean.
+
+        Publish once. Nobody at all is refused where n is public, and no error where not.
+        """
+        require(
+            self.neighbours is not Neighbours.CHANGE_ONE or values, "n must be 1 or more, got 0"
+        )
         total = self.total.release([sum(map(self.bounds.centred, values))])[0]
         people = max(self.people.release([len(values)])[0], 1) if self.people else len(values)
         most = self._largest_variance(values, total, people)
@@ -224,7 +201,7 @@ class Mean:
         return people - off, people + off
 
     def _largest_variance(self, values: Sequence[int], total: int, people: int) -> float:
-        """Return an upper limit of the values' variance: the released one, or what the bounds allow."""
+        """Return an upper limit of the variance: the released one, or what the bounds allow."""
         bound = self.bounds.width**2 / 4
         fewest = self._people_limits(people)[0]
         if not self.moment or fewest <= 0:
@@ -233,22 +210,31 @@ class Mean:
         return self._variance_at_most(squares, total, people)
 
     def _variance_at_most(self, squares: int, total: int, people: int) -> float:
-        """Return an upper limit from noisy sums, and two people more at the far end, whom a sample can have missed."""
-        assert self.moment is not None  # noqa: S101 (for the type checker; the caller asked)
+        """Return an upper limit from noisy sums, two unseen people counted.
+
+        They are at the far end: a sample can have missed them.
+        """
+        assert self.moment is not None  # noqa: S101 (for the type checker)
         fewest, most_people = self._people_limits(people)
         squares_most = squares + half_width(self.moment.scale, 0.0, 2 * MOMENT_ERROR) + people / 2
         second = (self._step * self.bounds.half_units) ** 2 * squares_most / SQUARES / fewest
         off = half_width(self.total.scale, 0.0, 2 * MOMENT_ERROR)
         from_middle = max(abs(total) - off, 0.0) * self._step / most_people
-        return min(max(second - from_middle**2, 0.0) + self._unseen(fewest), self.bounds.width**2 / 4)
+        return min(
+            max(second - from_middle**2, 0.0) + self._unseen(fewest), self.bounds.width**2 / 4
+        )
 
     def _unseen(self, n: float) -> float:
-        """Return the variance that two more people at the far end of the bounds make (as in Agresti and Coull 1998)."""
+        """Return the variance of two more people at the far end (as in Agresti and Coull 1998)."""
         return 2 * self.bounds.width**2 / n
 
     def _interval(self, total: int, people: int, most: float) -> tuple[float, float]:
         """Return all means that T does not reject, over every n that the noisy n does not."""
-        error = ERROR - (PEOPLE_ERROR if self.people else 0.0) - (3 * MOMENT_ERROR if self.moment else 0.0)
+        error = (
+            ERROR
+            - (PEOPLE_ERROR if self.people else 0.0)
+            - (3 * MOMENT_ERROR if self.moment else 0.0)
+        )
         fewest, greatest = self._people_limits(people)
         if fewest <= 0:
             return float(self.bounds.least), float(self.bounds.most)
@@ -271,14 +257,17 @@ class Mean:
 
 
 def half_width(scale: float, deviation: float, error: float, level: float = 1.0) -> float:
-    """Return h with P(|normal + discrete Laplace| > h) ≤ error, for noise in steps of `level`, all in one unit."""
+    """Return h with P(|normal + discrete Laplace| > h) ≤ error.
+
+    The noise comes in steps of `level`; all are in one unit.
+    """
     if deviation > MUCH * scale:
         return math.sqrt(deviation**2 + 2 * scale**2) * -float(special.ndtri(error / 2)) + level / 2
     if deviation == 0:
         return -scale * math.log(error) + level / 2
     far = (scale + deviation) * 4 * -math.log(error)
-    found = optimize.brentq(lambda h: 2 * _above(h, scale, deviation) - error, 0.0, far)
-    return float(found) + level / 2
+    half = optimize.brentq(lambda h: 2 * _above(h, scale, deviation) - error, 0.0, far)
+    return float(half) + level / 2
 
 
 def _above(h: float, scale: float, deviation: float) -> float:
@@ -290,7 +279,7 @@ def _above(h: float, scale: float, deviation: float) -> float:
 
 
 def _edge(rejects: Callable[[float], float], edge: float, inside: float) -> float:
-    """Return where rejection begins between an edge of the bounds and the value, or the edge if nowhere."""
+    """Return where rejection begins between an edge of the bounds and the value, or the edge."""
     if rejects(edge) <= 0 or edge == inside:
         return edge
     if rejects(inside) >= 0:
@@ -298,10 +287,6 @@ def _edge(rejects: Callable[[float], float], edge: float, inside: float) -> floa
     return float(optimize.brentq(rejects, min(edge, inside), max(edge, inside)))
 
 
-def _unit_of_sum(bounds: Bounds) -> int:
-    return -(-max(abs(bounds.least), abs(bounds.most)) // LEVELS)
-
-
 def _rounded(numerator: int, denominator: int) -> int:
-    """Return the nearest whole number to a quotient, halves away from below: exact, whatever the size."""
+    """Return the nearest whole number to a quotient, halves up: exact, whatever the size."""
     return (2 * numerator + denominator) // (2 * denominator)

@@ -1,29 +1,40 @@
-"""Quantiles and the median, chosen from a public grid, with an interval for the population's quantile.
+"""Quantiles and the median, chosen from a public grid, with an interval for the population's
+quantile.
 
-The grid g₀ < g₁ < … < g_m−1 covers the bounds in equal whole steps. A value counts as the highest grid point not above
-it: that is monotone, so the quantile of what counts is the grid point below the quantile, and one point always fits
-exactly. With L = people below g, L' = people at or below g, the score of g for a rank τ is the people it is off by:
+The grid g₀ < g₁ < … < g_m−1 covers the bounds in equal whole steps. A value counts as the highest
+grid point not above it: that is monotone, so the quantile of what counts is the grid point below
+the quantile, and one point always fits exactly. With L = people below g, L' = people at or below g,
+the score of g for a rank τ is the people it is off by:
 
-    u(g) = −max(0, L − τ, τ − L')          τ = q·n for the q-quantile, 0 ≤ q ≤ 1 a fraction; in whole 1/den(τ) people
+    u(g) = −max(0, L − τ, τ − L')          τ = q·n for the q-quantile, 0 ≤ q ≤ 1 a fraction; in
+                                           whole 1/den(τ) people
 
-and a point is chosen by report noisy max with one-sided exponential noise (selection.py). Spread of u over neighbours:
+and a point is chosen by report noisy max with one-sided exponential noise (selection.py). Spread of
+u over neighbours:
 
-    change-one   2 people: one value moved past points raises scores on one side of τ by 1, lowers those on the other
-    add-remove   2·max(q, 1 − q) people: one value more moves L or L' by 1 and τ by q; on both sides of τ it moves
-                 scores by q in one direction, in between by 1 − q in the other, or the other way round
+    change-one   2 people: one value moved past points raises scores on one side of τ by 1, lowers
+                 those on the other
+    add-remove   2·max(q, 1 − q) people: one value more moves L or L' by 1 and τ by q; on both sides
+                 of τ it moves scores by q in one direction, in between by 1 − q in the other, or
+                 the other way round
 
-Privacy    pure ε = spread/scale for each draw. A draw at a rank τ that depends on public values only is such a draw.
-Cost       interval: ε/3 for the quantile and for each of its two limits; under add-remove a fifth of
-           the limits' ε first for a noisy n, from which their q is computed. ρ = Σε²/2 over these draws.
-Error      P(off by more than t people) ≤ m·e^(−t/scale), scale = spread/ε in people: the chosen one's noise must be t
-           at least (union bound over m points). So t = scale·ln(m/β). Exactly, for a histogram: `law`. In values: the
-           step more.
-Interval   95 % for the q-quantile ξ of the population. X₍r₎ ≤ ξ but for a chance of 1.5 %, r the highest rank with
-           P(Bin(n, q) ≥ r) ≥ 98.5 %; the lower limit aims at rank r − 1 − t, t of β = 1 %, so it is at or below X₍r₎.
-           The upper mirrors it, and adds the step. No shape of the population is assumed. Where a rank is out of reach
-           (below 0, above n), the limit is the bound itself. Add-remove: β = 0.5 %, and 1 % for the noisy n.
-By hand    0, 0, 5, 9, 9, median of 0 to 9: τ = 5/2, u(0) = −1/2, u(1..4) = −1/2, u(5) = 0, u(6..8) = −1/2, u(9) = −1/2.
-Sources    Smith 2011; Dwork and Roth 2014, § 3.4; McKenna and Sheldon 2020; order statistics, Thompson 1936.
+Privacy    pure ε = spread/scale for each draw. A draw at a rank τ that depends on public values
+           only is such a draw.
+Cost       interval: ε/3 for the quantile and for each of its two limits; under add-remove a fifth
+           of the limits' ε first for a noisy n, from which their q is computed. ρ = Σε²/2 over
+           these draws.
+Error      P(off by more than t people) ≤ m·e^(−t/scale), scale = spread/ε in people: the chosen
+           one's noise must be t at least (union bound over m points). So t = scale·ln(m/β).
+           Exactly, for a histogram: `law`. In values: the step more.
+Interval   95 % for the q-quantile ξ of the population. X₍r₎ ≤ ξ but for a chance of 1.5 %, r the
+           highest rank with P(Bin(n, q) ≥ r) ≥ 98.5 %; the lower limit aims at rank r − 1 − t, t of
+           β = 1 %, so it is at or below X₍r₎. The upper mirrors it, and adds the step. No shape of
+           the population is assumed. Where a rank is out of reach (below 0, above n), the limit is
+           the bound itself. Add-remove: β = 0.5 %, and 1 % for the noisy n.
+By hand    0, 0, 5, 9, 9, median of 0 to 9: τ = 5/2, u(0) = −1/2, u(1..4) = −1/2, u(5) = 0, u(6..8)
+           = −1/2, u(9) = −1/2.
+Sources    Smith 2011; Dwork and Roth 2014, § 3.4; McKenna and Sheldon 2020; order statistics,
+           Thompson 1936.
 """
 
 import math
@@ -37,13 +48,15 @@ from scipy import special
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.central.numeric import Bounds, Measured, half_width
 from dpengine.central.selection import Selection
+from dpengine.checks import require
 from dpengine.privacy import Cost, Neighbours
 
-MOST_POINTS = 1024  # of a grid
+MAX_POINTS = 1024  # of a grid
 FINEST = 10**6  # a quantile is a fraction of at most so many parts
 SAMPLING = 0.015  # chance on each side that sampling puts ξ outside
 CHOOSING = 0.01  # chance on each side that a limit is farther off than t
-PEOPLE_SHARE = Fraction(1, 5)  # of ε, for n where it is not public; half of CHOOSING then goes to it
+# of ε, for n where it is not public; half of CHOOSING then goes to it
+PEOPLE_SHARE = Fraction(1, 5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +64,18 @@ class Grid:
     """Equally spaced whole numbers over public bounds."""
 
     bounds: Bounds
-    step: int = 0  # 0: as fine as MOST_POINTS allows
+    step: int = 0  # 0: as fine as MAX_POINTS allows
 
     def __post_init__(self) -> None:
-        if self.step < 0:
-            raise ValueError(f"step must be 1 or more, or 0 for the finest, got {self.step}")
+        require(self.step >= 0, "step must be 1 or more, or 0 for the finest, got {}", self.step)
         if self.step == 0:
-            object.__setattr__(self, "step", -(-(self.bounds.width + 1) // MOST_POINTS))
-        if self.size > MOST_POINTS:
-            raise ValueError(f"step must leave at most {MOST_POINTS} points, got {self.size}")
+            object.__setattr__(self, "step", -(-(self.bounds.width + 1) // MAX_POINTS))
+        require(
+            self.size <= MAX_POINTS,
+            "step must leave at most {} points, got {}",
+            MAX_POINTS,
+            self.size,
+        )
 
     @property
     def size(self) -> int:
@@ -70,10 +86,10 @@ class Grid:
 
     def counts(self, values: Sequence[int]) -> list[int]:
         """Return how many values count as each point."""
-        found = [0] * self.size
+        people = [0] * self.size
         for value in values:
-            found[(self.bounds.clamp(value) - self.bounds.least) // self.step] += 1
-        return found
+            people[(self.bounds.clamp(value) - self.bounds.least) // self.step] += 1
+        return people
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +102,9 @@ class Quantile:
     selection: Selection  # its scores are people times the quantile's denominator
 
     @classmethod
-    def for_epsilon(cls, epsilon: Fraction, grid: Grid, quantile: Fraction, neighbours: Neighbours) -> "Quantile":
+    def for_epsilon(
+        cls, epsilon: Fraction, grid: Grid, quantile: Fraction, neighbours: Neighbours
+    ) -> "Quantile":
         check_quantile(quantile)
         parts = quantile.denominator
         if neighbours is Neighbours.CHANGE_ONE:
@@ -104,15 +122,8 @@ class Quantile:
         return self.selection.largest_loss(self.grid.size, 1 - beta) / self.quantile.denominator
 
     def law(self, values: Sequence[int]) -> list[float]:
-        """Return the exact chance of every point: for tests, and for planning with made-up values."""
+        """Return the exact chance of every point: for tests, and plans with made-up values."""
         return self.selection.chances(self._scores(values, self.quantile * len(values)))
-
-    def root_mean_square_error(self, values: Sequence[int]) -> float:
-        """Return in people, exactly, how far the chosen rank is off in root mean square, for made-up values."""
-        scores = self._scores(values, self.quantile * len(values))
-        chances = self.selection.chances(scores)
-        square = sum(chance * score**2 for chance, score in zip(chances, scores, strict=True))
-        return math.sqrt(square) / self.quantile.denominator
 
     def release(self, values: Sequence[int]) -> int:
         """Return the chosen grid point. Publish once."""
@@ -143,8 +154,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         check_quantile(self.quantile)
-        if self.epsilon <= 0:
-            raise ValueError(f"epsilon must be above 0, got {self.epsilon}")
+        require(self.epsilon > 0, "epsilon must be above 0, got {}", self.epsilon)
 
     @property
     def cost(self) -> Cost:
@@ -180,16 +190,20 @@ class Limits:
         else:
             n, fewest, greatest = self._noisy_ranks(len(values))
         lower = bounds.least if fewest < 0 else self._draw(values, math.floor(fewest), n)
-        upper = bounds.most if greatest > n else self._draw(values, math.ceil(greatest), n) + self.grid.step - 1
+        upper = (
+            bounds.most
+            if greatest > n
+            else self._draw(values, math.ceil(greatest), n) + self.grid.step - 1
+        )
         return min(lower, upper), min(max(lower, upper), bounds.most)
 
     def _noisy_ranks(self, people: int) -> tuple[int, float, float]:
         """Return a noisy n, and ranks among so many that hold for every n within its noise.
 
-        A draw is for a fraction of all people. If n is at most d more or fewer than the noisy n, the fraction of a rank
-        moves it by at most d; sampling at n·q ± d is covered by the same.
+        A draw is for a fraction of all people. If n is at most d more or fewer than the noisy n,
+        the fraction of a rank moves it by at most d; sampling at n·q ± d is covered by the same.
         """
-        assert self.people is not None  # noqa: S101 (for the type checker; the caller asked)
+        assert self.people is not None  # noqa: S101 (for the type checker)
         n = max(self.people.release([people])[0], 1)
         off = half_width(self.people.scale, 0.0, CHOOSING)
         low, high = self.ranks(n)
@@ -226,20 +240,28 @@ class QuantileWithInterval:
         return self.point.cost + self.limits.cost
 
     def release(self, values: Sequence[int]) -> Measured:
-        """Return the quantile with its interval. Publish once; nobody at all is refused only where n is public."""
-        if self.limits.neighbours is Neighbours.CHANGE_ONE and not values:
-            raise ValueError("n must be 1 or more, got 0")
+        """Return the quantile with its interval.
+
+        Publish once; nobody at all is refused only where n is public.
+        """
+        require(
+            self.limits.neighbours is not Neighbours.CHANGE_ONE or values,
+            "n must be 1 or more, got 0",
+        )
         return within_limits(self.point.release(values), *self.limits.release(values))
 
 
 def within_limits(value: float, low: float, high: float) -> Measured:
-    """Return a number with limits drawn apart from it; its standard error is read off them as for a normal law."""
+    """Return a number with limits drawn apart; its standard error is that of a normal law."""
     low, high = min(low, value), max(high, value)
     return Measured(value, low, high, (high - low) / (2 * 1.959964))
 
 
 def order_statistics(n: int, quantile: Fraction, error: float) -> tuple[int, int]:
-    """Return ranks r ≤ s with X₍r₎ ≤ ξ ≤ X₍s₎ but for a chance of `error` each; 0 and n + 1 where there is none."""
+    """Return ranks r ≤ s with X₍r₎ ≤ ξ ≤ X₍s₎ but for a chance of `error` each.
+
+    0 and n + 1 where there is none.
+    """
     ranks = range(n + 1)
     at = float(quantile)
     # P(Bin(n, q) ≤ k) rises with k: r − 1 is the last k where it is at most the error
@@ -249,7 +271,10 @@ def order_statistics(n: int, quantile: Fraction, error: float) -> tuple[int, int
 
 
 def check_quantile(quantile: Fraction) -> None:
-    if not 0 <= quantile <= 1:
-        raise ValueError(f"quantile must be from 0 to 1, got {quantile}")
-    if quantile.denominator > FINEST:
-        raise ValueError(f"quantile must be a fraction of at most {FINEST} parts, got {quantile}")
+    require(0 <= quantile <= 1, "quantile must be from 0 to 1, got {}", quantile)
+    require(
+        quantile.denominator <= FINEST,
+        "quantile must be a fraction of at most {} parts, got {}",
+        FINEST,
+        quantile,
+    )

@@ -1,27 +1,35 @@
 """Choose the best of some candidates by their scores, without saying the scores.
 
-Scores are whole numbers, one for each candidate; candidates are named before any data is seen. Two neighbours' scores
-differ by dᵢ, and what counts is the spread, max dᵢ − min dᵢ over all neighbours: adding the same number to every score
-changes nothing. `spread` is 1 for counts under add-remove, 2 under change-one (one count up, another down), and 2Δu
-where only |dᵢ| ≤ Δu is known. With s = spread/ε:
+Scores are whole numbers, one for each candidate; candidates are named before any data is seen. Two
+neighbours' scores differ by dᵢ, and what counts is the spread, max dᵢ − min dᵢ over all neighbours:
+adding the same number to every score changes nothing. `spread` is 1 for counts under add-remove, 2
+under change-one (one count up, another down), and 2Δu where only |dᵢ| ≤ Δu is known. With s =
+spread/ε:
 
-    exponential    Pr[i] = e^(uᵢ/s) / Σⱼ e^(uⱼ/s): exp(ε·u/(2Δu)) of the books, drawn as noisy max with Gumbel noise.
-    noisy max      uᵢ plus one-sided exponential noise of mean s, the largest reported. The same law as permute and
-                   flip: in random order, take i with chance qᵢ = e^((uᵢ − u*)/s), the first taken is the answer.
-                   With t for when i comes up, Pr[i] = qᵢ·∫₀¹ Π_{j≠i}(1 − t·qⱼ) dt.
+    exponential    Pr[i] = e^(uᵢ/s) / Σⱼ e^(uⱼ/s): exp(ε·u/(2Δu)) of the books, drawn as noisy max
+                   with Gumbel noise.
+    noisy max      uᵢ plus one-sided exponential noise of mean s, the largest reported. The same law
+                   as permute and flip: in random order, take i with chance qᵢ = e^((uᵢ − u*)/s),
+                   the first taken is the answer. With t for when i comes up, Pr[i] = qᵢ·∫₀¹
+                   Π_{j≠i}(1 − t·qⱼ) dt.
 
-Privacy    pure ε = spread/s, for the neighbours that the spread was stated for, for each of the two.
-Cost       exponential: ε is also its whole range, so ρ = ε²/8 (Cesar and Rogers 2021). Noisy max: ρ = ε²/2.
-           So `for_epsilon` takes noisy max (never worse at the same ε), `for_rho` the exponential (twice the ε at
-           equal ρ).
-Top k      k times among those left, each time at ε: cost k·ε; or k·ε²/8 for the exponential, one draw of Gumbel noise.
-Error      exponential: P(best score − chosen score ≥ s·(ln(m/m*) + t)) ≤ e^−t, m candidates, m* of them best
-           (Thm 3.11); noisy max is never further off on average (McKenna and Sheldon 2020, Thm 2).
-By hand    Scores 50, 20, 30 with Δu = 1 and ε = 0.1: s = 20, chances .628, .140, .231 (003 prints .124: a misprint).
-           Pumpkins: three bid $1.00, one $3.01. Revenue is 4.00 at $1.00 (003 prints 3.00), 3.00 at $3.00, 3.01 at
+Privacy    pure ε = spread/s, for the neighbours that the spread was stated for, for each of the
+           two.
+Cost       exponential: ε is also its whole range, so ρ = ε²/8 (Cesar and Rogers 2021). Noisy max: ρ
+           = ε²/2. So `for_epsilon` takes noisy max (never worse at the same ε), `for_rho` the
+           exponential (twice the ε at equal ρ).
+Top k      k times among those left, each time at ε: cost k·ε; or k·ε²/8 for the exponential, one
+           draw of Gumbel noise.
+Error      exponential: P(best score − chosen score ≥ s·(ln(m/m*) + t)) ≤ e^−t, m candidates, m* of
+           them best (Thm 3.11); noisy max is never further off on average (McKenna and Sheldon
+           2020, Thm 2).
+By hand    Scores 50, 20, 30 with Δu = 1 and ε = 0.1: s = 20, chances .628, .140, .231 (003 prints
+           .124: a misprint). Pumpkins: three bid $1.00, one $3.01. Revenue is 4.00 at $1.00 (003
+           prints 3.00), 3.00 at $3.00, 3.01 at
            $3.01, 0 at $3.02; the spread is the highest price.
-Sources    McSherry and Talwar 2007; Dwork and Roth 2014, § 3.3, 3.4; Ding et al. 2021 (exponential noise is permute and
-           flip); Durfee and Rogers 2019 (top k at once). Drawn exactly by OpenDP; scale and ε are exact rationals.
+Sources    McSherry and Talwar 2007; Dwork and Roth 2014, § 3.3, 3.4; Ding et al. 2021 (exponential
+           noise is permute and flip); Durfee and Rogers 2019 (top k at once). Drawn exactly by
+           OpenDP; scale and ε are exact rationals.
 """
 
 import math
@@ -40,7 +48,8 @@ from opendp.metrics import linf_distance
 from opendp.mod import enable_features
 
 from dpengine.central.gaussian import root_above
-from dpengine.central.laplace import LARGEST_SCALE, held
+from dpengine.central.laplace import LARGEST_SCALE, float_above, held
+from dpengine.checks import require
 from dpengine.privacy import Cost, Neighbours
 
 enable_features("contrib")
@@ -59,27 +68,26 @@ class Selection:
     best: int = 1  # how many are chosen, best first
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.scale) and 0 < self.scale <= LARGEST_SCALE):
-            raise ValueError(f"scale must be above 0 and at most 2**50, got {self.scale}")
-        if self.spread < 1:
-            raise ValueError(f"spread must be 1 or more, got {self.spread}")
-        if self.best < 1:
-            raise ValueError(f"best must be 1 or more, got {self.best}")
+        require(
+            math.isfinite(self.scale) and 0 < self.scale <= LARGEST_SCALE,
+            "scale must be above 0 and at most 2**50, got {}",
+            self.scale,
+        )
+        require(self.spread >= 1, "spread must be 1 or more, got {}", self.spread)
+        require(self.best >= 1, "best must be 1 or more, got {}", self.best)
 
     @classmethod
-    def for_epsilon(cls, epsilon: Fraction, spread: int, law: Law = Law.NOISY_MAX, best: int = 1) -> "Selection":
+    def for_epsilon(
+        cls, epsilon: Fraction, spread: int, law: Law = Law.NOISY_MAX, best: int = 1
+    ) -> "Selection":
         """Return the selection with the least error that costs at most ε, all choices together."""
-        if epsilon <= 0:
-            raise ValueError(f"epsilon must be above 0, got {epsilon}")
-        exact = best * spread / epsilon
-        scale = float(exact)
-        return cls(scale if Fraction(scale) >= exact else math.nextafter(scale, math.inf), spread, law, best)
+        require(epsilon > 0, "epsilon must be above 0, got {}", epsilon)
+        return cls(float_above(best * spread / epsilon), spread, law, best)
 
     @classmethod
     def for_rho(cls, rho: Fraction, spread: int, best: int = 1) -> "Selection":
         """Return the exponential mechanism that costs at most ρ: scale² ≥ best·spread²/(8ρ)."""
-        if rho <= 0:
-            raise ValueError(f"rho must be above 0, got {rho}")
+        require(rho > 0, "rho must be above 0, got {}", rho)
         scale = root_above(best * spread**2 / (8 * Fraction(rho)))
         return cls(scale, spread, Law.EXPONENTIAL, best)
 
@@ -100,22 +108,25 @@ class Selection:
         weights = [math.exp((score - top) / self.scale) for score in scores]
         if self.law is Law.EXPONENTIAL:
             return [weight / sum(weights) for weight in weights]
-        return _permute_and_flip(weights)
-
-    def chances_of_all(self, scores: Sequence[int]) -> dict[tuple[int, ...], float]:
-        """Return the exact law of all choices in order: each time the law of one among those left."""
-        return _peeled(self, list(scores), self.best)
+        # permute and flip: qᵢ·∫₀¹ Π_{j≠i}(1 − t·qⱼ) dt
+        return [
+            weight * _integral([*weights[:place], *weights[place + 1 :]])
+            for place, weight in enumerate(weights)
+        ]
 
     def largest_loss(self, candidates: int, confidence: float = 0.95, all_best: int = 1) -> float:
-        """Return how far below the best score the first choice is at most, with this chance (Thm 3.11)."""
-        if not 0 < confidence < 1:
-            raise ValueError(f"confidence must be between 0 and 1, got {confidence}")
+        """Return how far below the best score the first choice is at most, by Thm 3.11."""
+        require(0 < confidence < 1, "confidence must be between 0 and 1, got {}", confidence)
         return self.scale * (math.log(candidates / all_best) - math.log(1 - confidence))
 
     def release(self, scores: Sequence[int]) -> list[int]:
-        """Return the places of the chosen, best first. Publish once: a second draw is a second release."""
-        if len(scores) < self.best:
-            raise ValueError(f"expected {self.best} candidates or more, got {len(scores)}")
+        """Return the chosen places, best first. Publish once: a second draw is a second release."""
+        require(
+            len(scores) >= self.best,
+            "expected {} candidates or more, got {}",
+            self.best,
+            len(scores),
+        )
         return [int(place) for place in _measurement(self.scale, self.law, self.best)(held(scores))]
 
 
@@ -127,29 +138,26 @@ def _measurement(scale: float, law: Law, best: int) -> Any:
 
 
 def spread_of_counts(neighbours: Neighbours) -> int:
-    """Return the spread of a histogram's counts: one up and one down under change-one, one alone else."""
+    """Return the spread of a histogram's counts: under change-one one goes up, another down."""
     return 2 if neighbours is Neighbours.CHANGE_ONE else 1
 
 
 def revenue(bids: Sequence[int], prices: Sequence[int]) -> list[int]:
     """Return what each price earns, each bidder buying one if the price is no more than the bid.
 
-    One bid changed, added or taken away raises (or lowers) the revenue at some prices by the price, and no other's the
-    other way: the spread is the highest price. Prices must not depend on the bids.
+    One bid changed, added or taken away raises (or lowers) the revenue at some prices by the price,
+    and no other's the other way: the spread is the highest price. Prices must not depend on the
+    bids.
     """
     return [price * sum(bid >= price for bid in bids) for price in prices]
-
-
-def _permute_and_flip(weights: Sequence[float]) -> list[float]:
-    """Return qᵢ·∫₀¹ Π_{j≠i}(1 − t·qⱼ) dt for every i."""
-    return [weight * _integral([*weights[:place], *weights[place + 1 :]]) for place, weight in enumerate(weights)]
 
 
 def _integral(weights: Sequence[float]) -> float:
     """Return ∫₀¹ Π(1 − t·w) dt by Gauss and Legendre's rule, exact for polynomials."""
     points, shares = _rule(len(weights) // 2 + 1)
     return sum(
-        share * math.prod(1 - point * weight for weight in weights) for point, share in zip(points, shares, strict=True)
+        share * math.prod(1 - point * weight for weight in weights)
+        for point, share in zip(points, shares, strict=True)
     )
 
 
@@ -158,14 +166,3 @@ def _rule(points: int) -> tuple[list[float], list[float]]:
     """Return nodes and weights on 0 to 1, exact to degree 2·points − 1."""
     nodes, shares = np.polynomial.legendre.leggauss(points)
     return [(float(node) + 1) / 2 for node in nodes], [float(share) / 2 for share in shares]
-
-
-def _peeled(selection: Selection, scores: list[int], left: int) -> dict[tuple[int, ...], float]:
-    if left == 0:
-        return {(): 1.0}
-    found: dict[tuple[int, ...], float] = {}
-    for place, chance in enumerate(selection.chances(scores)):
-        others = [other for other in range(len(scores)) if other != place]
-        for rest, after in _peeled(selection, [scores[other] for other in others], left - 1).items():
-            found[(place, *(others[index] for index in rest))] = chance * after
-    return found

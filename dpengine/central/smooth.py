@@ -1,41 +1,48 @@
 """The median with noise as small as the data allow: smooth sensitivity.
 
-The values, clamped to public bounds and sorted, are x₁ ≤ … ≤ x_n; xᵢ is `least` for i < 1 and `most` for i > n. The
-median is f = x_m, m = ⌈n/2⌉. How much f can move when one more person changes, after k persons have changed:
+The values, clamped to public bounds and sorted, are x₁ ≤ … ≤ x_n; xᵢ is `least` for i < 1 and
+`most` for i > n. The median is f = x_m, m = ⌈n/2⌉. How much f can move when one more person
+changes, after k persons have changed:
 
     change-one   A_k = max over 0 ≤ t ≤ k + 1 of x_(m+t) − x_(m+t−k−1), exactly
-    add-remove   A_k = x_⌈(n+k+1)/2⌉ − x_⌈(n−k−1)/2⌉: the median stays between these two for k + 1 persons added or
-                 removed
+    add-remove   A_k = x_⌈(n+k+1)/2⌉ − x_⌈(n−k−1)/2⌉: the median stays between these two for k + 1
+                 persons added or removed
 
 For neighbours D, D′: |f(D) − f(D′)| ≤ A₀(D), ≤ A₀(D′), and A_k(D) ≤ A_(k+1)(D′).
 
-Scale      A public ladder of scales b₀ < b₁ < …, binary floats taken exactly: b₀ ≥ 1/ε₁, and b_(j+1) the largest float
-           with b_(j+1) ≤ (1 + r)·b_j. The rung of a sensitivity a is J(a) = the first j with ε₁·b_j ≥ a, and of the
-           data
+Scale      A public ladder of scales b₀ < b₁ < …, binary floats taken exactly: b₀ ≥ 1/ε₁, and
+           b_(j+1) the largest float with b_(j+1) ≤ (1 + r)·b_j. The rung of a sensitivity a is J(a)
+           = the first j with ε₁·b_j ≥ a, and of the data
 
                j(D) = max(0, max over k of J(A_k(D)) − k)
 
-           in whole numbers and fractions: nothing is rounded. So J(A₀) ≤ j(D), and neighbours' rungs differ by at most
-           1: J(A_k(D)) − k ≤ J(A_(k+1)(D′)) − (k + 1) + 1 ≤ j(D′) + 1. F(D) = b_j(D) is a smooth upper bound,
-           F(D) ≤ (1 + r)·F(D′) ≤ e^r·F(D′) (003 prints the reverse of what is needed). Rounding a smooth bound up to a
-           ladder of other steps than its own would break this.
+           in whole numbers and fractions: nothing is rounded. So J(A₀) ≤ j(D), and neighbours'
+           rungs differ by at most 1: J(A_k(D)) − k ≤ J(A_(k+1)(D′)) − (k + 1) + 1 ≤ j(D′) + 1. F(D)
+           = b_j(D) is a smooth upper bound, F(D) ≤ (1 + r)·F(D′) ≤ e^r·F(D′) (003 prints the
+           reverse of what is needed). Rounding a smooth bound up to a ladder of other steps than
+           its own would break this.
 Release    f + Z, Z discrete Laplace of scale b_j(D). Rung and scale are secret.
-Privacy    (ε, δ) with δ = r·(e^(−(ε−ε₁)/r) + e^(−(ε+ε₁)/r)), if r ≤ ε − ε₁. Proof, for scales b (D) and b′ (D′), and
-           d = |f − f′| ≤ ε₁·min(b, b′); the laws are tanh(1/2b)·e^(−|z−f|/b).
-           b = b′: the loss is d/b ≤ ε₁.
-           b < b′: tanh(1/2b)/tanh(1/2b′) ≤ b′/b ≤ 1 + r, and |z − f′|/b′ − |z − f|/b ≤ d/b′ ≤ ε₁: loss ≤ r + ε₁ ≤ ε.
-           b > b′: the ratio of tanh is at most 1. With η = 1/b′ − 1/b, bη ≤ r, and u = |z − f|, the loss is at most
-             d/b′ + ηu beyond f on the side away from f′, at most d/b′ ≤ ε₁ between them, at most ηu − d/b′ beyond f′.
-             It passes ε for u > T = (ε ∓ d/b′)/η only, and there δ needs Pr[z]·(1 − e^(−η(u − T))) ≤ Pr[z]·η(u − T).
-             Let p = e^(−1/b), and the first whole u above T be T + θ: the sum of Pr·η(u − T) is
-             η/(1 + p)·e^(−T/b)·p^θ(θ + p/(1 − p)) ≤ η·b·e^(−T/b), for with q = p/(1 − p) ≤ b and x = θ + q: p^θ·x =
-             e^(q/b)·x·e^(−x/b) ≤ e·b/e. T/b ≥ (ε ∓ d/b′)/r; both sides together grow with d (a cosh), up to d/b′ = ε₁.
-           This is a factor 2/r (some 50) below Nissim, Raskhodnikova and Smith's 2·e^(−(ε−ε₁)/r), so steps are larger:
-           at ε = 1, δ = 1e-6, r = 0.0465 instead of β = ε/(2 ln(2/δ)) = 0.0345 at their ε₁ = ε/2.
-Cost       (ε, δ); ρ = ε²/2 at that δ. δ is computed upwards in 50 digits when a mechanism is made, r is a fraction.
-Error      sd of Z: about √2·b_j(D); what j(D) is depends on the data. For n values evenly over the bounds' width w,
-           A_k ≈ (k + 1)·w/n, the best k is 1/r: b ≈ w/(n·r·e·ε₁)·e^r. Never below sd √2/ε₁ (rung 0).
-By hand    1, 1, 1, 1, 1, 9, 9 of 0 to 10, change-one: m = 4, A₀ = 0 (t = 0: x₄ − x₃), A₁ = 8 (x₆ − x₄).
+Privacy    (ε, δ) with δ = r·(e^(−(ε−ε₁)/r) + e^(−(ε+ε₁)/r)), if r ≤ ε − ε₁. Proof, for scales b (D)
+           and b′ (D′), and d = |f − f′| ≤ ε₁·min(b, b′); the laws are tanh(1/2b)·e^(−|z−f|/b). b =
+           b′: the loss is d/b ≤ ε₁. b < b′: tanh(1/2b)/tanh(1/2b′) ≤ b′/b ≤ 1 + r, and |z − f′|/b′
+           − |z − f|/b ≤ d/b′ ≤ ε₁: loss ≤ r + ε₁ ≤ ε. b > b′: the ratio of tanh is at most 1. With
+           η = 1/b′ − 1/b, bη ≤ r, and u = |z − f|, the loss is at most
+             d/b′ + ηu beyond f on the side away from f′, at most d/b′ ≤ ε₁ between them, at most ηu
+             − d/b′ beyond f′. It passes ε for u > T = (ε ∓ d/b′)/η only, and there δ needs Pr[z]·(1
+             − e^(−η(u − T))) ≤ Pr[z]·η(u − T). Let p = e^(−1/b), and the first whole u above T be T
+             + θ: the sum of Pr·η(u − T) is η/(1 + p)·e^(−T/b)·p^θ(θ + p/(1 − p)) ≤ η·b·e^(−T/b),
+             for with q = p/(1 − p) ≤ b and x = θ + q: p^θ·x = e^(q/b)·x·e^(−x/b) ≤ e·b/e. T/b ≥ (ε
+             ∓ d/b′)/r; both sides together grow with d (a cosh), up to d/b′ = ε₁.
+           This is a factor 2/r (some 50) below Nissim, Raskhodnikova and Smith's 2·e^(−(ε−ε₁)/r),
+           so steps are larger: at ε = 1, δ = 1e-6, r = 0.0465 instead of β = ε/(2 ln(2/δ)) = 0.0345
+           at their ε₁ = ε/2.
+Cost       (ε, δ); ρ = ε²/2 at that δ. δ is computed upwards in 50 digits when a mechanism is made,
+           r is a fraction.
+Error      sd of Z: about √2·b_j(D); what j(D) is depends on the data. For n values evenly over the
+           bounds' width w, A_k ≈ (k + 1)·w/n, the best k is 1/r: b ≈ w/(n·r·e·ε₁)·e^r. Never below
+           sd √2/ε₁ (rung 0).
+By hand    1, 1, 1, 1, 1, 9, 9 of 0 to 10, change-one: m = 4, A₀ = 0 (t = 0: x₄ − x₃), A₁ = 8 (x₆ −
+           x₄).
 Sources    Nissim, Raskhodnikova and Smith 2007, § 2, 3.1; drawn by laplace.py.
 """
 
@@ -43,19 +50,21 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
-from dpengine.central.laplace import LARGEST_SCALE, DiscreteLaplace
+from dpengine.bounds import exp_above
+from dpengine.central.laplace import LARGEST_SCALE, DiscreteLaplace, float_above
 from dpengine.central.numeric import Bounds
-from dpengine.privacy import DIGITS, Cost, Neighbours
+from dpengine.checks import require
+from dpengine.estimates import Ints
+from dpengine.privacy import Cost, Neighbours
 
 STEPS = 2**16  # r is a fraction of so many parts
 WIDEST = 2**53  # bounds whose differences are whole numbers in every table
-LONGEST = 4096  # rungs of a ladder
+SMALLEST = Fraction(-921)  # exponent of a chance: below 1e-400 nothing is counted
+MAX_RUNGS = 4096  # rungs of a ladder
 OFF = -(2**40)  # a rung that no data have
 
 
@@ -75,17 +84,21 @@ class SmoothMedian:
         cls, epsilon: Fraction, delta: Fraction, bounds: Bounds, neighbours: Neighbours
     ) -> "SmoothMedian":
         """Return the mechanism that costs at most (ε, δ), with ε₁ = ε/2."""
-        if epsilon <= 0:
-            raise ValueError(f"epsilon must be above 0, got {epsilon}")
-        if not 0 < delta < 1:
-            raise ValueError(f"delta must be above 0 and below 1, got {delta}")
-        if bounds.width > WIDEST:
-            raise ValueError(f"bounds must be at most 2**53 apart, got {bounds.least} and {bounds.most}")
+        require(epsilon > 0, "epsilon must be above 0, got {}", epsilon)
+        require(0 < delta < 1, "delta must be above 0 and below 1, got {}", delta)
+        require(
+            bounds.width <= WIDEST,
+            "bounds must be at most 2**53 apart, got {} and {}",
+            bounds.least,
+            bounds.most,
+        )
         first = Fraction(epsilon) / 2
         step = largest_step(Fraction(epsilon), first, Fraction(delta))
         scales = _ladder(first, step, bounds.width)
         reaches = tuple(math.floor(first * Fraction(scale)) for scale in scales)
-        return cls(bounds, neighbours, Fraction(epsilon), Fraction(delta), first, step, scales, reaches)
+        return cls(
+            bounds, neighbours, Fraction(epsilon), Fraction(delta), first, step, scales, reaches
+        )
 
     @property
     def cost(self) -> Cost:
@@ -93,29 +106,23 @@ class SmoothMedian:
 
     def rung(self, values: Sequence[int]) -> int:
         """Return j(D). Secret: for the draw, and for planning with made-up values."""
-        return max(0, int((self._rungs(values) - np.arange(self._longest)).max()))
+        longest = len(self.scales)  # after so many k, even the widest sensitivity is on rung 0
+        moves = sensitivities(values, self.bounds, self.neighbours, longest)
+        rungs = np.searchsorted(np.asarray(self.reaches, dtype=np.int64), moves)
+        return max(0, int((rungs - np.arange(longest)).max()))
 
     def smooth_bound(self, values: Sequence[int]) -> Fraction:
         """Return F(D), the scale, exactly. Secret."""
         return Fraction(self.scales[self.rung(values)])
 
     def standard_error(self, values: Sequence[int]) -> float:
-        """Return the noise's standard deviation at these values. Secret: for planning with made-up ones."""
+        """Return the noise's standard deviation. Secret: for plans with made-up values."""
         return math.sqrt(DiscreteLaplace(self.scales[self.rung(values)], 1).variance)
 
     def release(self, values: Sequence[int]) -> int:
-        """Return the noisy median, within the bounds. Publish once. An empty list counts as `least` everywhere."""
+        """Return the noisy median. Publish once. An empty list counts as `least` everywhere."""
         noise = DiscreteLaplace(self.scales[self.rung(values)], 1)
         return self.bounds.clamp(noise.release([median(values, self.bounds)])[0])
-
-    @property
-    def _longest(self) -> int:
-        return len(self.scales)  # after so many k, even the widest sensitivity is on rung 0
-
-    def _rungs(self, values: Sequence[int]) -> npt.NDArray[np.int64]:
-        """Return J(A_k) for k = 0, 1, …"""
-        found = sensitivities(values, self.bounds, self.neighbours, self._longest)
-        return np.searchsorted(np.asarray(self.reaches, dtype=np.int64), found)
 
 
 def median(values: Sequence[int], bounds: Bounds) -> int:
@@ -135,62 +142,58 @@ def place_of(values: Sequence[int], bounds: Bounds) -> Callable[[int], int]:
     return at
 
 
-def sensitivities(values: Sequence[int], bounds: Bounds, neighbours: Neighbours, many: int) -> npt.NDArray[np.int64]:
+def sensitivities(values: Sequence[int], bounds: Bounds, neighbours: Neighbours, many: int) -> Ints:
     """Return A_0 … A_(many − 1), which never fall."""
     at, n = place_of(values, bounds), len(values)
     if neighbours is Neighbours.ADD_REMOVE:
-        return np.array([at(-(-(n + k + 1) // 2)) - at(-(-(n - k - 1) // 2)) for k in range(many)], dtype=np.int64)
+        return np.array(
+            [at(-(-(n + k + 1) // 2)) - at(-(-(n - k - 1) // 2)) for k in range(many)],
+            dtype=np.int64,
+        )
     middle = -(-n // 2)
-    window = np.array([at(middle + offset) - bounds.least for offset in range(-many, many + 1)], dtype=np.int64)
-    spans = [_widest(window, many, k + 1) for k in range(many)]
+    window = np.array(
+        [at(middle + offset) - bounds.least for offset in range(-many, many + 1)], dtype=np.int64
+    )
+    # the widest distance between values k + 1 ranks apart, the middle between them or at an end
+    spans = [
+        (window[many : many + k + 2] - window[many - k - 1 : many + 1]).max() for k in range(many)
+    ]
     return np.array(spans, dtype=np.int64)
-
-
-def _widest(window: npt.NDArray[np.int64], middle: int, ranks: int) -> int:
-    """Return the widest distance between values so many ranks apart, the middle one between them or at an end."""
-    upper = window[middle : middle + ranks + 1]
-    lower = window[middle - ranks : middle + 1]
-    return int((upper - lower).max())
 
 
 def delta_of(epsilon: Fraction, first: Fraction, step: Fraction) -> Fraction:
     """Return an upper bound on δ: r·(e^(−(ε−ε₁)/r) + e^(−(ε+ε₁)/r)), rounded up at 50 digits."""
-    return step * (exponential_above(-(epsilon - first) / step) + exponential_above(-(epsilon + first) / step))
-
-
-def exponential_above(exponent: Fraction) -> Fraction:
-    """Return a rational just above e^exponent, for exponents of 0 or less; never below 1e-400."""
-    up = Context(prec=DIGITS, rounding=ROUND_CEILING)
-    quotient = up.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))
-    return Fraction(up.next_plus(up.exp(max(quotient, Decimal(-921)))))
+    exponents = -(epsilon - first) / step, -(epsilon + first) / step
+    return step * sum(exp_above(max(exponent, SMALLEST)) for exponent in exponents)
 
 
 def largest_step(epsilon: Fraction, first: Fraction, delta: Fraction) -> Fraction:
     """Return the largest r, in whole 1/2¹⁶, that keeps δ. δ grows with r."""
     most = math.floor((epsilon - first) * STEPS)
-    found = bisect_left(range(1, most + 1), True, key=lambda at: delta_of(epsilon, first, Fraction(at, STEPS)) > delta)
-    if found == 0:
-        raise ValueError(
-            f"delta must be larger, or epsilon: no scale keeps (ε, δ) = ({float(epsilon)}, {float(delta)})"
-        )
-    return Fraction(found, STEPS)
+    steps = bisect_left(
+        range(1, most + 1),
+        True,
+        key=lambda at: delta_of(epsilon, first, Fraction(at, STEPS)) > delta,
+    )
+    require(
+        steps != 0,
+        "delta must be larger, or epsilon: no scale keeps (ε, δ) = ({}, {})",
+        float(epsilon),
+        float(delta),
+    )
+    return Fraction(steps, STEPS)
 
 
 def _ladder(first: Fraction, step: Fraction, width: int) -> tuple[float, ...]:
     """Return b₀, b₁, … up to the first whose rung holds every sensitivity."""
-    scales = [_float_above(1 / first)]
+    scales = [float_above(1 / first)]
     while first * Fraction(scales[-1]) < width:
-        scales.append(_float_below((1 + step) * Fraction(scales[-1])))
-        if len(scales) > LONGEST or scales[-1] > LARGEST_SCALE:
-            raise ValueError("epsilon must be larger, or the bounds closer: the noise would be out of all proportion")
+        exact = (1 + step) * Fraction(scales[-1])
+        near = float(exact)
+        scales.append(near if Fraction(near) <= exact else math.nextafter(near, 0.0))
+        require(
+            len(scales) <= MAX_RUNGS and scales[-1] <= LARGEST_SCALE,
+            "epsilon must be larger, or the bounds closer: the noise would be out of all "
+            "proportion",
+        )
     return tuple(scales)
-
-
-def _float_above(exact: Fraction) -> float:
-    near = float(exact)
-    return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
-
-
-def _float_below(exact: Fraction) -> float:
-    near = float(exact)
-    return near if Fraction(near) <= exact else math.nextafter(near, 0.0)

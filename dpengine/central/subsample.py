@@ -1,23 +1,29 @@
-"""Any statistic at all, by subsample and aggregate: the analyst's own program, run on small random groups of people.
+"""Any statistic at all, by subsample and aggregate: the analyst's own program, run on small random
+groups of people.
 
-People are dealt by chance into m blocks, m public. The statistic is computed on every block, clamped to public bounds,
-and put on a grid of whole 1/scale; the median of the m results is released with its interval (quantiles.py).
+People are dealt by chance into m blocks, m public. The statistic is computed on every block,
+clamped to public bounds, and put on a grid of whole 1/scale; the median of the m results is
+released with its interval (quantiles.py).
 
-Privacy    pure ε of the aggregate, whatever the statistic does: a person is in one block, so one person's change moves
-           one of m numbers. Change-one: a random deal in turn, which does not look at answers. Add-remove: each person
-           draws a block of their own, so one person more or less leaves all others where they were. m is public in
-           both, and the aggregate's neighbours are always change-one among m. A statistic that fails in any way, or is
-           no number, counts as the middle of the bounds: an error would tell.
-           Proof: a program ends with a value or with an exception, whatever its class, SystemExit and the like too;
-           either becomes one whole number within the bounds, and no exception of its own leaves the mechanism. So a
-           block's number is a function of the block, as long as the program is one: it must not remember other
-           blocks, nor end the process itself. How long it takes is not hidden. It runs in a thread of its own, where
-           no signal arrives: an interrupt that comes out of it is the program's, one from outside ends the release.
+Privacy    pure ε of the aggregate, whatever the statistic does: a person is in one block, so one
+           person's change moves one of m numbers. Change-one: a random deal in turn, which does not
+           look at answers. Add-remove: each person draws a block of their own, so one person more
+           or less leaves all others where they were. m is public in both, and the aggregate's
+           neighbours are always change-one among m. A statistic that fails in any way, or is no
+           number, counts as the middle of the bounds: an error would tell. Proof: a program ends
+           with a value or with an exception, whatever its class, SystemExit and the like too;
+           either becomes one whole number within the bounds, and no exception of its own leaves the
+           mechanism. So a block's number is a function of the block, as long as the program is one:
+           it must not remember other blocks, nor end the process itself. How long it takes is not
+           hidden. It runs in a thread of its own, where no signal arrives: an interrupt that comes
+           out of it is the program's, one from outside ends the release.
 Cost       ε of the quantile with interval; ρ = ε²/2.
-Error      rank of the median among m blocks off by at most t, as quantiles.py says (`off_by`); the blocks' own spread
-           is that of n/m people, √m times wider than of all n, and an estimate's bias is that of n/m people as well.
+Error      rank of the median among m blocks off by at most t, as quantiles.py says (`off_by`); the
+           blocks' own spread is that of n/m people, √m times wider than of all n, and an estimate's
+           bias is that of n/m people as well.
 Interval   95 %, for the median of the statistic over samples of n/m people: no shape assumed.
-By hand    m = 3 blocks with 4, 5 and 30, change-one of one block: the median of three stays between 4 and 30.
+By hand    m = 3 blocks with 4, 5 and 30, change-one of one block: the median of three stays between
+           4 and 30.
 Sources    Nissim, Raskhodnikova and Smith 2007, § 4; Smith 2011; Dwork and Roth 2014, § 7.3.
 """
 
@@ -33,8 +39,9 @@ import numpy.typing as npt
 
 from dpengine.central.numeric import Bounds, Measured
 from dpengine.central.quantiles import Grid, QuantileWithInterval
+from dpengine.checks import require
 from dpengine.privacy import Cost, Neighbours
-from dpengine.randomness import Words, below, shuffled, system_words
+from dpengine.randomness import Stream, below, shuffled, system_stream
 
 Row = tuple[int, ...]
 Statistic = Callable[[Sequence[Row]], float]
@@ -53,10 +60,11 @@ class Subsample:
     aggregate: QuantileWithInterval
 
     @classmethod
-    def for_epsilon(cls, epsilon: Fraction, blocks: int, least: int, most: int, neighbours: Neighbours) -> "Subsample":
+    def for_epsilon(
+        cls, epsilon: Fraction, blocks: int, least: int, most: int, neighbours: Neighbours
+    ) -> "Subsample":
         """Return the mechanism for a statistic from least to most that costs at most ε."""
-        if blocks < FEWEST:
-            raise ValueError(f"blocks must be {FEWEST} or more, got {blocks}")
+        require(blocks >= FEWEST, "blocks must be {} or more, got {}", FEWEST, blocks)
         scale = -(-FINE // Bounds(least, most).width)
         bounds = Bounds(least * scale, most * scale)
         aggregate = QuantileWithInterval.for_epsilon(
@@ -68,34 +76,47 @@ class Subsample:
     def cost(self) -> Cost:
         return self.aggregate.cost
 
-    def release(self, rows: Sequence[Row], statistic: Statistic, words: Words = system_words) -> Measured:
+    def release(
+        self, rows: Sequence[Row], statistic: Statistic, stream: Stream = system_stream
+    ) -> Measured:
         """Return the private median of the blocks' statistics. Publish once."""
-        found = self.aggregate.release(self.results(self.deal(rows, words), statistic))
-        return Measured(*(part / self.scale for part in (found.value, found.low, found.high, found.standard_error)))
+        middle = self.aggregate.release(self.results(self.deal(rows, stream), statistic))
+        return Measured(
+            *(
+                part / self.scale
+                for part in (middle.value, middle.low, middle.high, middle.standard_error)
+            )
+        )
 
-    def deal(self, rows: Sequence[Row], words: Words = system_words) -> list[list[Row]]:
+    def deal(self, rows: Sequence[Row], stream: Stream = system_stream) -> list[list[Row]]:
         """Return the blocks."""
         if self.neighbours is Neighbours.CHANGE_ONE:
-            mixed = shuffled(rows, words)
+            mixed = shuffled(rows, stream)
             return [mixed[first :: self.blocks] for first in range(self.blocks)]
         dealt: list[list[Row]] = [[] for _ in range(self.blocks)]
         for row in rows:
-            dealt[below(self.blocks, words)].append(row)
+            dealt[below(self.blocks, stream)].append(row)
         return dealt
 
     def results(self, blocks: Sequence[Sequence[Row]], statistic: Statistic) -> list[int]:
-        """Return each block's statistic as a whole number. Never shown; nothing else that happens inside comes out."""
+        """Return each block's statistic as a whole number.
+
+        Never shown; nothing else that happens inside comes out.
+        """
         with ThreadPoolExecutor(max_workers=1) as thread:
-            return [self._result(thread.submit(_number, statistic, block)) for block in blocks]
+            return [
+                self._result(thread.submit(lambda own: float(statistic(own)), block))
+                for block in blocks
+            ]
 
     def _result(self, running: Future[float]) -> int:
-        """Wait for a number; `exception` hands over every exception of the program, and raises none of them."""
-        found = math.nan if running.exception() is not None else running.result() * self.scale
-        return self.bounds.clamp(round(found)) if math.isfinite(found) else (self.bounds.least + self.bounds.most) // 2
-
-
-def _number(statistic: Statistic, block: Sequence[Row]) -> float:
-    return float(statistic(block))
+        """Wait for a number; `exception` hands over every exception and raises none."""
+        result = math.nan if running.exception() is not None else running.result() * self.scale
+        return (
+            self.bounds.clamp(round(result))
+            if math.isfinite(result)
+            else (self.bounds.least + self.bounds.most) // 2
+        )
 
 
 def _column(rows: Sequence[Row], at: int = 0) -> npt.NDArray[np.float64]:

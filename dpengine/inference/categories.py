@@ -1,23 +1,25 @@
 """Counts of reports from several arms, and the linear estimate of shares from them.
 
-The reports of all arms stand side by side in one row of columns. For the share of a choice every report
-is worth a fixed value, whatever the answers are,
+The reports of all arms stand side by side in one row of columns. For the share of a choice every
+report is worth a fixed value, whatever the answers are,
 
     values = M⁻¹ P D⁻¹,  M = Σ over arms of n · P D⁻¹ Pᵀ
 
-where D holds the chances of an arm's reports when all answers are equally likely, and the moment estimate
-is the sum of the values of the reports that came. Unbiased, since Σ n · values · Pᵀ is the identity; of
-least variance when all answers are equally likely (Aitken 1936); P⁻¹ for one arm and a square P.
+where D holds the chances of an arm's reports when all answers are equally likely, and the moment
+estimate is the sum of the values of the reports that came. Unbiased, since Σ n · values · Pᵀ is the
+identity; of least variance when all answers are equally likely (Aitken 1936); P⁻¹ for one arm and a
+square P.
 
 Variance  Σ over arms of Σ (value − the arm's mean)², weights squared when there are weights.
-Interval  Of a mean of bounded values (intervals.py). Where one arm's reports have but two values for a choice, as in a
-          square P with one chance on its diagonal and one beside it (k-ary response), the moment is an affine map of
-          the choice's own count of reports, which is binomial: the interval is Clopper and Pearson's of that count,
-          from a count of 0 on. Elsewhere the variance is the larger of the observed and the implied one.
-Agreed    Weighted reports of which less than half an effective one (Kish) differs for a choice have variance 0, as if
-          they all agreed: a few light ones cannot say how the heavy ones vary.
-Thin      Weights whose effective n is below 2 leave no variance to see: errors are then those of answers that are all
-          equally likely, times Kish's design effect.
+Interval  Of a mean of bounded values (intervals.py). Where one arm's reports have but two values
+          for a choice, as in a square P with one chance on its diagonal and one beside it (k-ary
+          response), the moment is an affine map of the choice's own count of reports, which is
+          binomial: the interval is Clopper and Pearson's of that count, from a count of 0 on.
+          Elsewhere the variance is the larger of the observed and the implied one.
+Agreed    Weighted reports of which less than half an effective one (Kish) differs for a choice have
+          variance 0, as if they all agreed: a few light ones cannot say how the heavy ones vary.
+Thin      Weights whose effective n is below 2 leave no variance to see: errors are then those of
+          answers that are all equally likely, times Kish's design effect.
 """
 
 from dataclasses import dataclass
@@ -27,8 +29,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
-from dpengine.estimates import Interval
-from dpengine.inference.inputs import SLACK, Floats, Ints
+from dpengine.checks import require
+from dpengine.estimates import Floats, Interval, Ints
+from dpengine.inference.inputs import SLACK
 from dpengine.inference.intervals import beyond_rounding, share_intervals, sums
 from dpengine.inference.simplex import tangent_covariance
 
@@ -45,7 +48,6 @@ class Arms:
     squares: Floats  # sums of squared weights
     chances: Floats  # [answer, column]
     owner: Ints  # arm of a column
-    left_out: int  # rows of weight 0
 
     @classmethod
     def of(cls, reports: Ints, channels: list[Floats], arm: Ints, weights: Floats) -> "Arms":
@@ -56,35 +58,43 @@ class Arms:
         starts[used] = np.cumsum([0, *(channel.shape[1] for channel in kept[:-1])])
         columns = sum(channel.shape[1] for channel in kept)
         present = weights > 0
-        place, weights = (starts[arm] + reports)[present], weights[present] * (present.sum() / weights.sum())
+        place = (starts[arm] + reports)[present]
+        weights = weights[present] * (present.sum() / weights.sum())
         return cls(
             n=len(place),
             counts=sums(place, weights, columns),
             squares=sums(place, weights**2, columns),
             chances=np.hstack(kept),
             owner=np.repeat(np.arange(len(kept)), [channel.shape[1] for channel in kept]),
-            left_out=int((~present).sum()),
         )
 
     def check(self) -> None:
         """Refuse what nothing can be learned from."""
-        if np.any((self.counts > 0) & (self.chances.max(axis=0) <= 0)):
-            raise ValueError("a report is impossible: its column of the matrix is 0 for every answer")
-        if float(np.ptp(self.chances, axis=0).max()) < SLACK:
-            raise ValueError(
-                "matrices have equal rows: a report is as likely after every answer, nothing can be learned"
-            )
+        require(
+            not np.any((self.counts > 0) & (self.chances.max(axis=0) <= 0)),
+            "a report is impossible: its column of the matrix is 0 for every answer",
+        )
+        require(
+            float(np.ptp(self.chances, axis=0).max()) >= SLACK,
+            "matrices have equal rows: a report is as likely after every answer, nothing "
+            "can be learned",
+        )
         sizes = linalg.eigvalsh(self._design)
         if sizes[0] < SINGULAR * sizes[-1]:
             raise ValueError(
-                f"matrices have {int(np.sum(sizes > SINGULAR * sizes[-1]))} independent rows, expected {len(sizes)}: "
-                "some shares cannot be told apart"
+                f"matrices have {int(np.sum(sizes > SINGULAR * sizes[-1]))} independent rows, "
+                f"expected {len(sizes)}: some shares cannot be told apart"
             )
 
     def by_arm(self, values: Floats) -> Floats:
         """Return sums over each arm's columns, repeated at each of its columns."""
-        starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
-        return np.asarray(np.add.reduceat(values, starts, axis=-1)[..., self.owner], dtype=np.float64)
+        sums_of = np.add.reduceat(values, self._starts, axis=-1)
+        return np.asarray(sums_of[..., self.owner], dtype=np.float64)
+
+    @property
+    def _starts(self) -> npt.NDArray[np.intp]:
+        """Return each arm's first column."""
+        return np.flatnonzero(np.diff(self.owner, prepend=-1))
 
     @cached_property
     def sizes(self) -> Floats:
@@ -95,8 +105,8 @@ class Arms:
     def _even(self) -> Floats:
         """Return P D⁻¹; 0 for a report that no answer makes."""
         even = self.chances.mean(axis=0)
-        found = np.divide(self.chances, even, out=np.zeros_like(self.chances), where=even > 0)
-        return np.asarray(found, dtype=np.float64)
+        scaled = np.divide(self.chances, even, out=np.zeros_like(self.chances), where=even > 0)
+        return np.asarray(scaled, dtype=np.float64)
 
     @cached_property
     def _design(self) -> Floats:
@@ -113,16 +123,19 @@ class Arms:
 
     @cached_property
     def _centred(self) -> Floats:
-        return np.asarray(self.values - self.by_arm(self.values * self.counts) / self.sizes, dtype=np.float64)
+        return np.asarray(
+            self.values - self.by_arm(self.values * self.counts) / self.sizes, dtype=np.float64
+        )
 
     @cached_property
     def plain_variances(self) -> Floats:
+        """Return the variances of the moments without their weights' doubt."""
         return beyond_rounding(self._centred**2 @ self.counts, self.spans, self.n)
 
     @cached_property
     def variances(self) -> Floats:
         """Return the variances of the moments, linearised when there are weights."""
-        if not self.weighted:
+        if not self.is_weighted:
             return self.plain_variances
         spread = self._centred**2 @ self.squares * self.n / max(self.n - 1, 1)
         share = (self.moments - self._bounds[0]) / self.spans
@@ -130,7 +143,7 @@ class Arms:
         return np.where(agreed, 0.0, beyond_rounding(spread, self.spans, self.n))
 
     @property
-    def weighted(self) -> bool:
+    def is_weighted(self) -> bool:
         return not np.allclose(self.squares, self.counts, rtol=1e-12, atol=0)
 
     @property
@@ -142,12 +155,13 @@ class Arms:
 
     @property
     def kish(self) -> float:
-        """Return the design effect that the weights have on what does not depend on them (Kish 1965)."""
+        """Return the design effect of the weights on what does not depend on them (Kish 1965)."""
         return float(self.squares.sum() / self.counts.sum())
 
     @property
     def is_thin(self) -> bool:
-        return self.weighted and self.n / self.kish < THIN
+        """Tell whether weights leave no variance to see."""
+        return self.is_weighted and self.n / self.kish < THIN
 
     @property
     def several(self) -> bool:
@@ -162,13 +176,11 @@ class Arms:
 
     @cached_property
     def _bounds(self) -> tuple[Floats, Floats]:
-        """Return the least and the greatest estimate of each share that as many reports could give."""
-        starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
-        sized = self.values * self.sizes
-        possible = self.chances.max(axis=0) > 0
-        lows = np.minimum.reduceat(np.where(possible, sized, np.inf), starts, axis=1).sum(axis=1)
-        highs = np.maximum.reduceat(np.where(possible, sized, -np.inf), starts, axis=1).sum(axis=1)
-        return lows, highs
+        """Return the least and the greatest estimate of each share that these arms can give."""
+        sized, possible = self.values * self.sizes, self.chances.max(axis=0) > 0
+        lows = np.minimum.reduceat(np.where(possible, sized, np.inf), self._starts, axis=1)
+        highs = np.maximum.reduceat(np.where(possible, sized, -np.inf), self._starts, axis=1)
+        return lows.sum(axis=1), highs.sum(axis=1)
 
     @property
     def spans(self) -> Floats:
@@ -177,9 +189,12 @@ class Arms:
     def intervals(self, shares: Floats, confidence: float) -> tuple[Interval, ...]:
         """Return an interval for each share, within 0 and 1, given the likeliest shares."""
         plain = np.where(self.variances > 0, self.plain_variances, 0.0)
-        least = np.where(self._two_valued, plain, self._implied(shares))  # so that n* ≤ n of two values
+        # so that n* ≤ n of two values
+        least = np.where(self._two_valued, plain, self._implied(shares))
         variances = np.zeros_like(least) if self.is_thin else np.maximum(self.variances, least)
-        low, high = share_intervals(self.moments, variances, self.n / self.effect, *self._bounds, confidence)
+        low, high = share_intervals(
+            self.moments, variances, self.n / self.effect, *self._bounds, confidence
+        )
         return tuple(zip(low.tolist(), high.tolist(), strict=True))
 
     @property
@@ -203,11 +218,15 @@ class Arms:
         return np.asarray(np.sqrt(self._implied(np.full(k, 1 / k))), dtype=np.float64)
 
     def information_errors(self, shares: Floats) -> Floats | None:
-        """Return standard errors of likeliest shares inside the simplex, from the observed information.
+        """Return standard errors of likeliest shares in the simplex, from the information.
 
         None where the reports that came leave other shares as likely.
         """
         expected = shares @ self.chances
         rates = np.divide(self.counts, expected**2, out=np.zeros_like(expected), where=expected > 0)
         covariance = tangent_covariance((self.chances * rates) @ self.chances.T, self.n)
-        return None if covariance is None else np.asarray(np.sqrt(np.diag(covariance)), dtype=np.float64)
+        return (
+            None
+            if covariance is None
+            else np.asarray(np.sqrt(np.diag(covariance)), dtype=np.float64)
+        )

@@ -5,23 +5,24 @@ Several constants. Report i says yes with chance λᵢ = c0ᵢ + c1ᵢ·π. For 
     T(π) = Σ aᵢ·yesᵢ,  aᵢ ∝ c1ᵢ / (λᵢ(1 − λᵢ))   (the score's weights: most powerful near π)
 
 has a law that is known exactly, and the interval keeps every π that neither P(T ≥ t) nor P(T ≤ t)
-rejects at half the error. For weights rounded to whole numbers the law is on a lattice and comes from
-one Fourier inversion of Π(1 − λ + λ·e^{iθa})^n; any weights give a valid test, so rounding costs width,
-not coverage. λ is kept in [0.02, 0.98] in the weights only. The test is exact at every π; the limits
-are found by bisection.
-Large or weighted samples use the saddlepoint tail of Lugannani and Rice (1980) with the same T.
-One constant: T is the count, and the interval is Clopper and Pearson's.
+rejects at half the error. For weights rounded to whole numbers the law is on a lattice and comes
+from one Fourier inversion of Π(1 − λ + λ·e^{iθa})^n; any weights give a valid test, so rounding
+costs width, not coverage. λ is kept in [0.02, 0.98] in the weights only. The test is exact at every
+π; the limits are found by bisection. Large or weighted samples use the saddlepoint tail of
+Lugannani and Rice (1980) with the same T. One constant: T is the count, and the interval is Clopper
+and Pearson's.
 
-Why not profile likelihood or score: with 15 + 15 and 50 + 50 reports of a coin and of direct answers, π = .01
-or .05, profile likelihood holds in 90.6 %, the score interval in 86.2 %, this one in 95.0 % or more
-(tests/bench/coverage.py).
+Why not profile likelihood or score: with 15 + 15 and 50 + 50 reports of a coin and of direct
+answers, π = .01 or .05, profile likelihood holds in 90.6 %, the score interval in 86.2 %, this one
+in 95.0 % or more (tests/bench/coverage.py).
 
-Means. A moment estimate is the mean of n values in [low, high]; the interval is Clopper and Pearson's for a
-share (mean − low)/(high − low) of n* = share(1 − share)/variance reports, an effective number (Korn and
-Graubard 1998). Two values, no weights: n* = n, exact. More values: n* ≥ n, since a bounded variable varies
-less than a two-valued one; the variance is then the larger of the observed one and the one that the
-likeliest shares imply, because few reports can agree by chance (with the first alone, intervals of two arms
-of 15 held in 85 %, with both in 95.8 % or more).
+Means. A moment estimate is the mean of n values in [low, high]; the interval is Clopper and
+Pearson's for a share (mean − low)/(high − low) of n* = share(1 − share)/variance reports, an
+effective number (Korn and Graubard 1998). Two values, no weights: n* = n, exact. More values: n* ≥
+n, since a bounded variable varies less than a two-valued one; the variance is then the larger of
+the observed one and the one that the likeliest shares imply, because few reports can agree by
+chance (with the first alone, intervals of two arms of 15 held in 85 %, with both in 95.8 % or
+more).
 """
 
 import math
@@ -29,22 +30,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import optimize, special
 
-from dpengine.estimates import Interval, clopper_pearson
+from dpengine.estimates import Floats, Interval, Ints, clopper_pearson
 
-Floats = npt.NDArray[np.float64]
 LATTICE = 2**19  # of points × groups that one Fourier inversion may have
 FINEST, COARSEST = 32, 8  # the largest weight, as a whole number
 EDGE = 0.02
-ROUNDING = 1e-12  # of the largest variance that a mean in its bounds can have, or of its way between them: none
+# of the largest variance that a mean in its bounds can have, or of its way between them: none
+ROUNDING = 1e-12
 HALF_ROOT = 1 / math.sqrt(2 * math.pi)
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Reports that share their constants: P(yes) = c0 + c1·π. n and yes may be effective numbers."""
+    """Reports by their constants, P(yes) = c0 + c1·π. n and yes may be effective numbers."""
 
     c0: Floats
     c1: Floats
@@ -53,7 +53,7 @@ class Groups:
 
     @property
     def upright(self) -> "Groups":
-        """Return the same with every c1 positive (a yes under a negative one is a no) and equal constants merged."""
+        """Return the same with equal constants merged and no c1 below 0, where a yes is a no."""
         turned = self.c1 < 0
         c0 = np.where(turned, 1 - self.c0, self.c0)
         return grouped(c0, np.abs(self.c1), self.n, np.where(turned, self.n - self.yes, self.yes))
@@ -64,10 +64,14 @@ class Groups:
 
     def log_likelihood(self, share: float) -> float:
         reported = self.reported(share)
-        return float(np.sum(special.xlogy(self.yes, reported) + special.xlog1py(self.n - self.yes, -reported)))
+        return float(
+            np.sum(
+                special.xlogy(self.yes, reported) + special.xlog1py(self.n - self.yes, -reported)
+            )
+        )
 
     def slope(self, share: float) -> float:
-        """Return the derivative of ln L, falling in the share; infinite where a report would be impossible."""
+        """Return the derivative of ln L, which falls; infinite where a report is impossible."""
         reported = self.reported(share)
         with np.errstate(divide="ignore", invalid="ignore"):
             up = np.where(self.yes > 0, self.yes / reported, 0.0)
@@ -88,20 +92,24 @@ class Groups:
 
 def grouped(c0: Floats, c1: Floats, n: Floats, yes: Floats) -> Groups:
     """Return sums of n and yes over equal constants (equal to twelve digits)."""
-    _, first, place = np.unique(np.round(c0, 12) + 1j * np.round(c1, 12), return_index=True, return_inverse=True)
+    _, first, place = np.unique(
+        np.round(c0, 12) + 1j * np.round(c1, 12), return_index=True, return_inverse=True
+    )
     return Groups(c0[first], c1[first], sums(place, n), sums(place, yes))
 
 
-def sums(place: npt.NDArray[np.int64], values: Floats, places: int = 0) -> Floats:
+def sums(place: Ints, values: Floats, places: int = 0) -> Floats:
     """Return the sums of values over equal places."""
     return np.bincount(place, values, minlength=places).astype(np.float64)
 
 
 def likeliest_share(groups: Groups) -> float:
-    """Return the share of largest likelihood: ln L is concave, so its slope passes 0 once or not at all."""
+    """Return the likeliest share: ln L is concave, so that its slope passes 0 once at most."""
     upright = groups.upright
     if len(upright.n) == 1:
-        return min(max(float((upright.yes[0] / upright.n[0] - upright.c0[0]) / upright.c1[0]), 0.0), 1.0)
+        return min(
+            max(float((upright.yes[0] / upright.n[0] - upright.c0[0]) / upright.c1[0]), 0.0), 1.0
+        )
     return bisect(lambda share: -groups.slope(share))
 
 
@@ -113,18 +121,19 @@ def profile_interval(groups: Groups, best: float, confidence: float) -> Interval
 
 
 def exact_interval(groups: Groups, confidence: float) -> Interval:
-    """Return the shares that an exact test does not reject, not clipped when there is one constant."""
+    """Return the shares that an exact test does not reject; of one constant, not clipped."""
     groups = groups.upright
     if len(groups.n) == 1:
         limits = clopper_pearson(float(groups.yes[0]), float(groups.n[0]), confidence)
         low, high = (float((limit - groups.c0[0]) / groups.c1[0]) for limit in limits)
         return low, high
     error = (1 - confidence) / 2
-    tails = tails_of(groups)
-    return bisect(lambda share: tails(share)[0] - error), bisect(lambda share: error - tails(share)[1])
+    tails = _tails_of(groups)
+    low = bisect(lambda share: tails(share)[0] - error)
+    return low, bisect(lambda share: error - tails(share)[1])
 
 
-def tails_of(groups: Groups) -> Callable[[float], tuple[float, float]]:
+def _tails_of(groups: Groups) -> Callable[[float], tuple[float, float]]:
     """Return the function that gives P(T ≥ t) and P(T ≤ t) at a share."""
     n = float(groups.n.sum())
     whole = bool(np.all(np.mod(groups.n, 1) == 0)) and bool(np.all(np.mod(groups.yes, 1) == 0))
@@ -142,13 +151,14 @@ def _weights(groups: Groups, share: float) -> Floats:
 
 
 def _lattice(groups: Groups, share: float, finest: int) -> tuple[float, float]:
+    """Return both tails of T with weights in whole numbers."""
     weights = np.maximum(np.round(finest * _weights(groups, share)), 1).astype(np.int64)
     n, seen = groups.n.astype(np.int64), int(weights @ groups.yes.astype(np.int64))
     law = _law(groups.reported(share), weights, n)
     return float(law[seen:].sum()), float(law[: seen + 1].sum())
 
 
-def _law(reported: Floats, weights: npt.NDArray[np.int64], n: npt.NDArray[np.int64]) -> Floats:
+def _law(reported: Floats, weights: Ints, n: Ints) -> Floats:
     """Return the chances of Σ weight · Binomial(n, reported), from 0 to its largest value."""
     points = int(weights @ n) + 1
     turns = np.exp(-2j * np.pi * np.arange(points // 2 + 1) / points)
@@ -193,7 +203,11 @@ def _correction(w: float, u: float, n: Floats, a: Floats, tilted: Floats) -> flo
 
 def _at_the_end(lam: Floats, n: Floats, lowest: bool, inside: bool) -> tuple[float, float]:
     """Return both tails where T is as small, or as large, as it can be."""
-    chance = math.exp(float(np.sum(special.xlog1py(n, -lam) if lowest else special.xlogy(n, lam)))) if inside else 0.0
+    chance = (
+        math.exp(float(np.sum(special.xlog1py(n, -lam) if lowest else special.xlogy(n, lam))))
+        if inside
+        else 0.0
+    )
     return (1.0, chance) if lowest else (chance, 1.0)
 
 
@@ -207,7 +221,7 @@ def _bracket(mean: Callable[[float], float], seen: float) -> Interval:
 
 
 def agreed_error(n: float) -> float:
-    """Return a standard error for a share that all n reports agree on: of four more, two say yes and two say no."""
+    """Return a standard error of a share that all n reports agree on: of four more, two are yes."""
     share = 2 / (n + 4)
     return math.sqrt(share * (1 - share) / (n + 4))
 
@@ -215,13 +229,6 @@ def agreed_error(n: float) -> float:
 def beyond_rounding(variances: Floats, spans: Floats, n: float) -> Floats:
     """Return variances of means of n values within spans, 0 for what is only rounding."""
     return np.where(variances > ROUNDING * spans**2 / n, variances, 0.0)
-
-
-def mean_interval(mean: float, variance: float, n: float, bounds: Interval, confidence: float) -> Interval:
-    """Return the limits of one mean, as `mean_intervals` does."""
-    one = [np.array([value]) for value in (mean, variance, *bounds)]
-    low, high = mean_intervals(one[0], one[1], n, one[2], one[3], confidence)
-    return float(low[0]), float(high[0])
 
 
 def mean_intervals(
@@ -235,7 +242,9 @@ def mean_intervals(
     share = np.clip((means - lows) / span, 0.0, 1.0)
     share = np.where(share < ROUNDING, 0.0, np.where(share > 1 - ROUNDING, 1.0, share))
     variances = beyond_rounding(variances, span, n)
-    size = np.divide(share * (1 - share) * span**2, variances, out=np.full_like(means, n), where=variances > 0)
+    size = np.divide(
+        share * (1 - share) * span**2, variances, out=np.full_like(means, n), where=variances > 0
+    )
     size = np.where(size > 0, size, n)
     error = (1 - confidence) / 2
     held, rest = share * size, (1 - share) * size
@@ -250,25 +259,25 @@ def share_intervals(
 ) -> tuple[Floats, Floats]:
     """Return limits of shares within 0 and 1.
 
-    Where nothing of an interval is, the moment was far outside, by chance or by non-compliance: the interval around the
-    nearest edge stands in its place, since a point would promise certainty.
+    Where nothing of an interval is, the moment was far outside, by chance or by non-compliance: the
+    interval around the nearest edge stands in its place, since a point would promise certainty.
     """
     low, high = mean_intervals(moments, variances, n, lows, highs, confidence)
     outside = (high <= 0) | (low >= 1)
     if np.any(outside):
         near = mean_intervals(np.clip(moments, 0.0, 1.0), variances, n, lows, highs, confidence)
-        low, high = (np.where(outside, edge, limit) for edge, limit in zip(near, (low, high), strict=True))
+        low, high = np.where(outside, near[0], low), np.where(outside, near[1], high)
     return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
 
 def clipped(interval: Interval) -> Interval:
-    """Return the part of an interval that shares can have, a point at the edge when there is none."""
+    """Return the part of an interval that shares can have, or a point at the edge."""
     low, high = (min(max(limit, 0.0), 1.0) for limit in interval)
     return low, high
 
 
 def bisect(increasing: Callable[[float], float], low: float = 0.0, high: float = 1.0) -> float:
-    """Return where a function of a share passes 0 from below, or the edge it does not pass. It may be infinite."""
+    """Return where a function, which may be infinite, passes 0 from below, or the edge."""
     if increasing(low) >= 0:
         return low
     if increasing(high) <= 0:

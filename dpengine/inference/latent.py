@@ -3,13 +3,14 @@
     P(answer a | x) = π_a = exp(x·B_a) / Σ_c exp(x·B_c),   B_0 = 0
     L = Σ_i weight_i · ln Σ_a π_ia · Pr[report_i | a]
 
-With w_ia = P(a | report_i, x_i) = π_ia · Pr[report_i | a] / Σ_c π_ic · Pr[report_i | c] (Louis 1982):
+With w_ia = P(a | report_i, x_i) = π_ia · Pr[report_i | a] / Σ_c π_ic · Pr[report_i | c] (Louis
+1982):
 
     gradient = Σ weight · (w − π) ⊗ x
     hessian  = Σ weight · [(diag w − wwᵀ) − (diag π − ππᵀ)] ⊗ xxᵀ
 
-the second term being what complete answers would tell, the first what the channel hides of it. Exact: tests compare
-both with finite differences. Floatss over answers are [answer, row].
+the second term being what complete answers would tell, the first what the channel hides of it.
+Exact: tests compare both with finite differences. Arrays over answers are [answer, row].
 """
 
 from collections.abc import Sequence
@@ -17,14 +18,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpengine.inference.inputs import Floats
+from dpengine.checks import require
+from dpengine.estimates import Floats
 
 COLLINEAR = 1e-8  # of a column's length: what must be left when the columns before it are taken out
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Basis:
-    """A design's columns as orthogonal ones of mean square 1: X = Z·R, so that θ = R·β for Z·θ = X·β."""
+    """A design's columns as orthogonal ones of mean square 1.
+
+    X = Z·R, so that θ = R·β for Z·θ = X·β.
+    """
 
     columns: Floats  # Z
     back: Floats  # R⁻¹: β = back·θ
@@ -32,25 +37,30 @@ class Basis:
 
     @classmethod
     def of(cls, design: Floats, names: Sequence[str]) -> "Basis":
-        """Return a basis by Gram and Schmidt, twice over, which is as exact as Householder (Giraud et al. 2005)."""
+        """Return a basis by Gram and Schmidt, twice over: exact enough (Giraud et al. 2005)."""
         length = np.sqrt((design**2).mean(axis=0))
         columns = np.empty_like(design)
         for place, name in enumerate(names):
-            if not length[place]:
-                raise ValueError(f"column {name} of the design is 0 in every row")
+            require(length[place], "column {} of the design is 0 in every row", name)
             left = design[:, place] / length[place]
             for _ in range(2):
                 left = left - columns[:, :place] @ (columns[:, :place].T @ left / len(design))
             size = np.sqrt((left**2).mean())
-            if size < COLLINEAR:
-                raise ValueError(f"column {name} of the design follows from the columns before it: leave one out")
+            require(
+                size >= COLLINEAR,
+                "column {} of the design follows from the columns before it: leave one out",
+                name,
+            )
             columns[:, place] = left / size
-        back = np.linalg.inv(np.triu(columns.T @ (design / length)) / len(design)) / length[:, np.newaxis]
+        back = (
+            np.linalg.inv(np.triu(columns.T @ (design / length)) / len(design))
+            / length[:, np.newaxis]
+        )
         deviation = design.std(axis=0)
         return cls(columns, back, np.where(deviation > COLLINEAR * length, deviation, length))
 
     def nearest(self, values: Floats) -> Floats:
-        """Return θ whose linear predictor is nearest to these values: least squares, the columns being orthogonal."""
+        """Return θ whose linear predictor is nearest to these values, by least squares."""
         return np.asarray(self.columns.T @ values / len(values), dtype=np.float64)
 
 
@@ -58,60 +68,54 @@ class Latent:
     """A log-likelihood to climb. Parameters: B_1, …, B_(k−1), one after the other."""
 
     def __init__(self, likelihoods: Floats, columns: Floats, weights: Floats) -> None:
-        """Take Pr[report | answer] as [row, answer], a standardised design and a weight for each row."""
+        """Take Pr[report | answer] as [row, answer], orthogonal columns and a weight a row."""
         with np.errstate(divide="ignore"):  # ln 0 = −∞ is what it should be
             self.logs: Floats = np.log(likelihoods.T.copy())
         self.columns, self.weights = columns, weights
         self.answers, self.width = len(self.logs), columns.shape[1]
-        self.shares_size = (self.answers - 1) * self.width
 
     def log_chances(self, at: Floats) -> Floats:
         """Return ln π."""
         predictors = np.zeros_like(self.logs)
-        predictors[1:] = at[: self.shares_size].reshape(self.answers - 1, -1) @ self.columns.T
+        predictors[1:] = at.reshape(self.answers - 1, -1) @ self.columns.T
         return predictors - log_sum(predictors)
 
-    def evidence(self, at: Floats) -> Floats:
-        """Return ln P(all that is seen of the row | answer), up to what no answer changes."""
-        return self.logs
-
     def height(self, at: Floats) -> float:
-        return float(self.weights @ log_sum(self.log_chances(at) + self.evidence(at)))
+        return float(self.weights @ log_sum(self.log_chances(at) + self.logs))
 
     def slopes(self, at: Floats) -> tuple[float, Floats, Floats]:
         log_chances = self.log_chances(at)
-        joint = log_chances + self.evidence(at)
-        total = log_sum(joint)
-        chances, posteriors = np.exp(log_chances), np.exp(joint - total)
-        scores = self.scores(at, chances, posteriors)
-        return float(self.weights @ total), self.weights @ scores, self.hessian(at, chances, posteriors, scores)
-
-    def posteriors(self, at: Floats) -> Floats:
-        """Return w: the chance of each true answer, knowing all that is seen of the row."""
-        joint = self.log_chances(at) + self.evidence(at)
-        return np.asarray(np.exp(joint - log_sum(joint)), dtype=np.float64)
+        total = log_sum(log_chances + self.logs)
+        chances, posteriors = np.exp(log_chances), np.exp(log_chances + self.logs - total)
+        gradient = self.weights @ self._scores(chances, posteriors)
+        return float(self.weights @ total), gradient, self._hessian(chances, posteriors)
 
     def meat(self, at: Floats) -> Floats:
         """Return Σ (weight · score)(weight · score)ᵀ: the middle of the sandwich."""
-        scores = self.scores(at, np.exp(self.log_chances(at)), self.posteriors(at)) * self.weights[:, np.newaxis]
-        return np.asarray(scores.T @ scores, dtype=np.float64)
+        log_chances = self.log_chances(at)
+        joint = log_chances + self.logs
+        scores = self._scores(np.exp(log_chances), np.exp(joint - log_sum(joint)))
+        weighted = scores * self.weights[:, np.newaxis]
+        return np.asarray(weighted.T @ weighted, dtype=np.float64)
 
-    def scores(self, at: Floats, chances: Floats, posteriors: Floats) -> Floats:
+    def _scores(self, chances: Floats, posteriors: Floats) -> Floats:
         """Return each row's gradient, [row, parameter]."""
         surprise = (posteriors - chances)[1:]
-        return np.concatenate([each[:, np.newaxis] * self.columns for each in surprise], axis=1)
+        return np.hstack([answer[:, np.newaxis] * self.columns for answer in surprise])
 
-    def hessian(self, at: Floats, chances: Floats, posteriors: Floats, scores: Floats) -> Floats:
+    def _hessian(self, chances: Floats, posteriors: Floats) -> Floats:
         """Return the second derivatives, two answers of the logit at a time."""
         block = np.empty((self.answers - 1, self.width, self.answers - 1, self.width))
         for a in range(1, self.answers):
             for b in range(1, a + 1):
                 hidden = (
-                    (a == b) * (posteriors[a] - chances[a]) - posteriors[a] * posteriors[b] + chances[a] * chances[b]
+                    (a == b) * (posteriors[a] - chances[a])
+                    - posteriors[a] * posteriors[b]
+                    + chances[a] * chances[b]
                 )
                 block[a - 1, :, b - 1] = (self.columns.T * (self.weights * hidden)) @ self.columns
                 block[b - 1, :, a - 1] = block[a - 1, :, b - 1]
-        return block.reshape(self.shares_size, self.shares_size)
+        return block.reshape((self.answers - 1) * self.width, -1)
 
 
 def log_sum(logs: Floats) -> Floats:

@@ -7,19 +7,20 @@ answers: c0 = 0, c1 = 1). The test says that π is not π0; the power is the cha
     power(n) = Φ((signal·√n − z·null_spread) / spread),     z = Φ⁻¹(1 − alpha/sides)
 
 One sample   signal |λ1 − λ0|, null_spread √(λ0(1 − λ0)), spread √(λ1(1 − λ1)).
-Two samples  of n and ratio·n: signal |λ2 − λ1|, null_spread √(λ̄(1 − λ̄)(1 + 1/ratio)) with the pooled
-             λ̄ = (λ1 + ratio·λ2)/(1 + ratio), spread √(λ1(1 − λ1) + λ2(1 − λ2)/ratio).
+Two samples  of n and ratio·n: signal |λ2 − λ1|, null_spread √(λ̄(1 − λ̄)(1 + 1/ratio)) with the
+             pooled λ̄ = (λ1 + ratio·λ2)/(1 + ratio), spread √(λ1(1 − λ1) + λ2(1 − λ2)/ratio).
 Arms         channels j with shares w_j of the n people who are asked for one π, by the score test:
-             signal |π1 − π0|·I, null_spread √I, spread √(Σ w_j·c1_j²·λ1_j(1 − λ1_j)/(λ0_j(1 − λ0_j))²),
-             I = Σ w_j·c1_j²/(λ0_j(1 − λ0_j)). One arm is one sample.
-Mean         signal |difference|, null_spread and spread the roots of one answer's variance.
+             signal |π1 − π0|·I, null_spread √I, spread √(Σ w_j·c1_j²·λ1_j(1 − λ1_j)/(λ0_j(1 −
+             λ0_j))²), I = Σ w_j·c1_j²/(λ0_j(1 − λ0_j)). One arm is one sample.
 
 Only rejections on the side of the alternative count, so the power is a hair below that of a test
 that could also be right by mistake. The approximation is a normal one: `power_exact` has no error.
 
-By hand  Forced response, p = 2/3, yes = no = 1/6, .10 against .15, alpha .05, two sides: λ0 = .2333,
-         λ1 = .2667; power .80 needs 1299 (.80015; 1298 has .79986). R's rr says 1266: power .790.
-Sources  Fleiss, Levin and Paik 2003, § 2.5 and § 4.2 (without continuity correction); Rao 1948 (scores).
+By hand  Forced response, p = 2/3, yes = no = 1/6, .10 against .15, alpha .05, two sides: λ0 =
+         .2333, λ1 = .2667; power .80 needs 1299 (.80015; 1298 has .79986). R's rr says 1266: power
+         .790.
+Sources  Fleiss, Levin and Paik 2003, § 2.5 and § 4.2 (without continuity correction); Rao 1948
+         (scores).
 """
 
 import math
@@ -28,23 +29,31 @@ from dataclasses import dataclass
 
 from scipy import special
 
-LARGEST = 10**12  # people; a plan beyond it is a slip of the pen, and floats no longer tell n from n + 1
+from dpengine.checks import require
+
+# people; a plan beyond it is a slip of the pen, and floats no longer tell n from n + 1
+LARGEST = 10**12
 ROUNDING = 1e-12  # by which c0 + c1 may leave 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """How often people report yes: with chance c0 + c1·π when a share π of them have a yes to report."""
+    """How often people report yes: with chance c0 + c1·π when a share π has a yes."""
 
     c0: float
     c1: float
 
     def __post_init__(self) -> None:
         for name, chance in (("c0", self.c0), ("c0 + c1", self.c0 + self.c1)):
-            if not -ROUNDING <= chance <= 1 + ROUNDING:
-                raise ValueError(f"{name} must be a chance, from 0 to 1, got {chance}")
-        if self.c1 == 0:
-            raise ValueError("c1 must not be 0: reports that do not depend on the answer tell nothing")
+            require(
+                -ROUNDING <= chance <= 1 + ROUNDING,
+                "{} must be a chance, from 0 to 1, got {}",
+                name,
+                chance,
+            )
+        require(
+            self.c1 != 0, "c1 must not be 0: reports that do not depend on the answer tell nothing"
+        )
 
     def reported(self, share: float) -> float:
         """Return λ, the expected share of yes among the reports."""
@@ -58,19 +67,21 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a test must do: reject with chance `power` under the alternative, at most `alpha` under the null."""
+    """What a test must do: reject with chance `power` if it should, `alpha` if not."""
 
     power: float = 0.80
     alpha: float = 0.05
     sides: int = 2
 
     def __post_init__(self) -> None:
-        if not 0 < self.alpha < 1:
-            raise ValueError(f"alpha must be between 0 and 1, got {self.alpha}")
-        if self.sides not in (1, 2):
-            raise ValueError(f"sides must be 1 or 2, got {self.sides}")
-        if not self.alpha < self.power < 1:
-            raise ValueError(f"power must be above alpha ({self.alpha}) and below 1, got {self.power}")
+        require(0 < self.alpha < 1, "alpha must be between 0 and 1, got {}", self.alpha)
+        require(self.sides in (1, 2), "sides must be 1 or 2, got {}", self.sides)
+        require(
+            self.alpha < self.power < 1,
+            "power must be above alpha ({}) and below 1, got {}",
+            self.alpha,
+            self.power,
+        )
 
     @property
     def error(self) -> float:
@@ -116,10 +127,15 @@ class Separation:
         return float(special.ndtr(excess / self.spread))
 
     def smallest(self, target: Target) -> Size:
-        """Return the smallest n with the power asked for: the root of the formula, then to the person."""
-        root = (target.threshold * self.null_spread + float(special.ndtri(target.power)) * self.spread) / self.signal
-        if root > math.sqrt(LARGEST):
-            raise ValueError(f"the two hypotheses are too close to tell apart with at most {LARGEST} people")
+        """Return the smallest n with the power asked for, exact to the person."""
+        root = (
+            target.threshold * self.null_spread + float(special.ndtri(target.power)) * self.spread
+        ) / self.signal
+        require(
+            root <= math.sqrt(LARGEST),
+            "the two hypotheses are too close to tell apart with at most {} people",
+            LARGEST,
+        )
         n = max(1, math.ceil(max(root, 0.0) ** 2))
         while self.power(n, target) < target.power:
             n += 1
@@ -139,10 +155,9 @@ def one_sample(response: Response, null: float, alternative: float) -> Separatio
 
 
 def two_samples(response: Response, first: float, second: float, ratio: float = 1.0) -> Separation:
-    """Return how two samples, the second `ratio` times the first, tell their shares apart; n is the first's."""
+    """Return how two samples of n and `ratio`·n people tell their shares apart."""
     check_pair(first, second)
-    if not 0 < ratio < math.inf:
-        raise ValueError(f"ratio must be above 0, got {ratio}")
+    require(0 < ratio < math.inf, "ratio must be above 0, got {}", ratio)
     pooled = response.reported((first + ratio * second) / (1 + ratio))
     return Separation(
         signal=abs(response.c1 * (second - first)),
@@ -152,35 +167,36 @@ def two_samples(response: Response, first: float, second: float, ratio: float = 
 
 
 def arms(parts: Sequence[Arm], null: float, alternative: float) -> Separation:
-    """Return how people asked through several channels tell one share from another; n is all of them."""
+    """Return how several channels together tell one share from another; n is all people."""
     check_pair(null, alternative)
     total = math.fsum(part.weight for part in parts)
-    if not parts or any(part.weight <= 0 for part in parts) or not math.isfinite(total):
-        raise ValueError("every arm must have a share of the people above 0")
-    if any(part.response.variance(null) == 0 for part in parts):
-        raise ValueError(f"an arm's reports are certain at a share of {null}: test against another share")
-    information = math.fsum(part.weight / total * part.response.c1**2 / part.response.variance(null) for part in parts)
+    require(
+        parts and all(part.weight > 0 for part in parts) and math.isfinite(total),
+        "every arm must have a share of the people above 0",
+    )
+    require(
+        all(part.response.variance(null) != 0 for part in parts),
+        "an arm's reports are certain at a share of {}: test against another share",
+        null,
+    )
+    information = math.fsum(
+        part.weight / total * part.response.c1**2 / part.response.variance(null) for part in parts
+    )
     scores = math.fsum(
-        part.weight / total * part.response.c1**2 * part.response.variance(alternative)
+        part.weight
+        / total
+        * part.response.c1**2
+        * part.response.variance(alternative)
         / part.response.variance(null) ** 2
         for part in parts
-    )  # fmt: skip
-    return Separation(abs(alternative - null) * information, math.sqrt(information), math.sqrt(scores))
-
-
-def mean(difference: float, null_variance: float, variance: float | None = None) -> Separation:
-    """Return how a mean tells a difference from none, from the variance of one debiased answer under each."""
-    variance = null_variance if variance is None else variance
-    if not difference or not math.isfinite(difference):
-        raise ValueError(f"difference must be a number other than 0, got {difference}")
-    if not (0 < null_variance < math.inf and 0 < variance < math.inf):
-        raise ValueError(f"variance must be above 0, got {null_variance} and {variance}")
-    return Separation(abs(difference), math.sqrt(null_variance), math.sqrt(variance))
+    )
+    return Separation(
+        abs(alternative - null) * information, math.sqrt(information), math.sqrt(scores)
+    )
 
 
 def check_share(name: str, share: float) -> float:
-    if not 0 <= share <= 1:
-        raise ValueError(f"{name} must be from 0 to 1, got {share}")
+    require(0 <= share <= 1, "{} must be from 0 to 1, got {}", name, share)
     return share
 
 
@@ -188,5 +204,4 @@ def check_pair(first: float, second: float) -> None:
     """Refuse what cannot be told apart."""
     check_share("share", first)
     check_share("share", second)
-    if first == second:
-        raise ValueError(f"the two shares must differ, got {first} twice")
+    require(first != second, "the two shares must differ, got {} twice", first)

@@ -1,24 +1,30 @@
-"""The smallest n for a test by the binomial itself: no approximation, and the power holds for every larger n.
+"""The smallest n for a test by the binomial itself: no approximation, and the power holds for every
+larger n.
 
 X of n reports are yes, X ~ Binomial(n, λ). The test rejects when P0(X ≥ x) ≤ alpha/sides (towards a
-smaller share: on the reports of no), which is when the Clopper-Pearson interval leaves π0 out. c is the
-smallest such x, and power(n) = P1(X ≥ c).
+smaller share: on the reports of no), which is when the Clopper-Pearson interval leaves π0 out. c is
+the smallest such x, and power(n) = P1(X ≥ c).
 
-That power is saw-toothed: one person more can move c up and lower it. `first` is the smallest n that
-reaches the power at all; `n`, the answer, is the smallest from which on *every* n has it, so that
-dropping to n + 5 usable answers in place of n + 9 cannot cost the promise; n − 1 does not have it.
+That power is saw-toothed: one person more can move c up and lower it. `first` is the smallest n
+that reaches the power at all; `n`, the answer, is the smallest from which on *every* n has it, so
+that dropping to n + 5 usable answers in place of n + 9 cannot cost the promise; n − 1 does not have
+it.
 
-Why "every"  A test that also rejects with chance γ at X = c − 1, to use all of alpha, is the most powerful
-             of its level (Neyman and Pearson 1933); ignoring an answer is allowed, so its error
+Why "every"  A test that also rejects with chance γ at X = c − 1, to use all of alpha, is the most
+             powerful of its level (Neyman and Pearson 1933); ignoring an answer is allowed, so its
+             error
                  E(n) = P1(X ≤ c − 2) + (1 − γ)·P1(X = c − 1)
-             never grows with n. The plain test errs by at most γ·P1(X = c − 1) more, and P1(X = c − 1) is at most
+             never grows with n. The plain test errs by at most γ·P1(X = c − 1) more, and P1(X = c −
+             1) is at most
              (i)  the largest chance of Binomial(n, λ1), which never grows with n;
-             (ii) P1(X = c − 2)·(n − c + 2)/(c − 1)·λ1/(1 − λ1) ≤ E(n)·(n(1 − λ0) + 2)/(nλ0 − 1)·λ1/(1 − λ1),
-                  because c − 1 is no less than the median under the null, and that is above nλ0 − 1.
-             Where E(n)·(1 + (ii)) or E(n) + (i) is within 1 − power, every larger n is: only the n between
-             there and the first n with E(n) ≤ 1 − power have to be tried.
+             (ii) P1(X = c − 2)·(n − c + 2)/(c − 1)·λ1/(1 − λ1) ≤ E(n)·(n(1 − λ0) + 2)/(nλ0 −
+                  1)·λ1/(1 − λ1), because c − 1 is no less than the median under the null, and that
+                  is above nλ0 − 1.
+             Where E(n)·(1 + (ii)) or E(n) + (i) is within 1 − power, every larger n is: only the n
+             between there and the first n with E(n) ≤ 1 − power have to be tried.
 By hand      Direct answers, 0 against .05, power .80: one yes rejects, 1 − .95ⁿ ≥ .80 from n = 32.
-Sources      Chernick and Liu 2002, The American Statistician 56 (the saw teeth); Kaas and Buhrman 1980 (the median).
+Sources      Chernick and Liu 2002, The American Statistician 56 (the saw teeth); Kaas and Buhrman
+             1980 (the median).
 """
 
 import math
@@ -26,15 +32,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
+from dpengine.checks import require
+from dpengine.estimates import Floats, binomial, binomial_tail
 from dpengine.inference.power import Response, Size, Target, check_pair
 
 LARGEST = 10**7  # people; beyond it the normal approximation errs by less than one saw tooth
 TIE = 1 + 1e-12  # chances this close to alpha/sides are equal to it
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,39 +59,44 @@ class _Upwards:
         """Return c for each n: n + 1 where no count rejects."""
         guess = n * self.null - special.ndtri(self.error) * np.sqrt(n * self.null * (1 - self.null))
         c = np.clip(np.ceil(guess), 0, n + 1)
-        while (up := (c <= n) & (_at_least(c, n, self.null) > self.error * TIE)).any():
+        while (up := (c <= n) & (binomial_tail(c, n, self.null) > self.error * TIE)).any():
             c += up
-        while (down := (c > 0) & (_at_least(c - 1, n, self.null) <= self.error * TIE)).any():
+        while (down := (c > 0) & (binomial_tail(c - 1, n, self.null) <= self.error * TIE)).any():
             c -= down
         return np.asarray(c, dtype=np.float64)
 
     def power(self, n: Floats) -> Floats:
-        return _at_least(self.critical(n), n, self.alternative)
+        return binomial_tail(self.critical(n), n, self.alternative)
 
     def least_error(self, n: int) -> float:
         """Return E(n), the error of the most powerful test of this level."""
         size = np.array([float(n)])
         c = self.critical(size)
-        edge = float((_at_least(c - 1, size, self.null) - _at_least(c, size, self.null))[0])
-        used = float(_at_least(c, size, self.null)[0])
+        edge = float((binomial_tail(c - 1, size, self.null) - binomial_tail(c, size, self.null))[0])
+        used = float(binomial_tail(c, size, self.null)[0])
         gamma = min(max((self.error - used) / edge, 0.0), 1.0) if edge > 0 else 0.0
-        low, high = (1 - float(_at_least(c - step, size, self.alternative)[0]) for step in (1, 0))
+        low, high = (
+            1 - float(binomial_tail(c - step, size, self.alternative)[0]) for step in (1, 0)
+        )
         return gamma * low + (1 - gamma) * high
 
     def worst_error(self, n: int) -> float:
-        """Return a bound on the error of the plain test with n people or more, whatever their number."""
+        """Return a bound on the error of the plain test with any n from this one on."""
         least = self.least_error(n)
-        return least + min(_largest_chance(n, self.alternative), least * self._step(n)) if least else 0.0
-
-    def _step(self, n: int) -> float:
         below = n * self.null - 1
-        if below <= 0 or self.alternative == 1:
-            return math.inf
-        return (n * (1 - self.null) + 2) / below * self.alternative / (1 - self.alternative)
+        step = math.inf
+        if below > 0 and self.alternative < 1:
+            odds = self.alternative / (1 - self.alternative)
+            step = (n * (1 - self.null) + 2) / below * odds
+        mode = np.array([min(math.floor((n + 1) * self.alternative), n)])
+        largest = float(binomial(mode, n, self.alternative)[0])
+        return least + min(largest, least * step) if least else 0.0
 
 
-def exact_power(response: Response, null: float, alternative: float, n: int, target: Target) -> float:
-    """Return the chance that the exact test of n reports rejects, on the side of the alternative."""
+def exact_power(
+    response: Response, null: float, alternative: float, n: int, target: Target
+) -> float:
+    """Return the chance that the exact test rejects on the side of the alternative."""
     return float(_test(response, null, alternative, target).power(np.array([float(n)]))[0])
 
 
@@ -99,7 +109,9 @@ def exact_size(response: Response, null: float, alternative: float, target: Targ
     sizes = np.arange(start, end + 1, dtype=np.float64)
     enough = test.power(sizes) >= target.power
     n = start + int(np.max(np.nonzero(~enough)[0], initial=-1)) + 1
-    power, before = (float(test.power(np.array([float(size)]))[0]) if size else 0.0 for size in (n, n - 1))
+    power, before = (
+        float(test.power(np.array([float(size)]))[0]) if size else 0.0 for size in (n, n - 1)
+    )
     return ExactSize(n, power, before, first=start + int(np.argmax(enough)))
 
 
@@ -115,24 +127,14 @@ def _first(enough: Callable[[int], bool], start: int = 1) -> int:
     """Return the smallest n from start that is enough, when every larger one is too."""
     high = start
     while not enough(high):
-        if high >= LARGEST:
-            raise ValueError(f"the exact test would need more than {LARGEST} people: plan without it")
+        require(
+            high < LARGEST,
+            "the exact test would need more than {} people: plan without it",
+            LARGEST,
+        )
         high *= 2
     low = max(start - 1, high // 2)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
-
-
-def _at_least(count: Floats, n: Floats, chance: float) -> Floats:
-    """Return P(Binomial(n, chance) ≥ count)."""
-    inside = np.clip(count, 1, n)
-    tail = special.betainc(inside, n - inside + 1, chance)
-    return np.asarray(np.where(count <= 0, 1.0, np.where(count > n, 0.0, tail)), dtype=np.float64)
-
-
-def _largest_chance(n: int, chance: float) -> float:
-    mode = min(math.floor((n + 1) * chance), n)
-    ways = special.gammaln(n + 1) - special.gammaln(mode + 1) - special.gammaln(n - mode + 1)
-    return float(np.exp(ways + special.xlogy(mode, chance) + special.xlog1py(n - mode, -chance)))

@@ -2,41 +2,43 @@
 
     ln L(π) = Σ counts · ln λ,   λ[report] = Σ π[answer] · P[report | answer],   π ≥ 0, Σπ = 1
 
-is concave, so that every start leads to the one maximum. With D[answer] = Σ counts · P / λ (which is
-n wherever π > 0, at the maximum) the distance to it is known at every step:
+is concave, so that every start leads to the one maximum. With D[answer] = Σ counts · P / λ (which
+is n wherever π > 0, at the maximum) the distance to it is known at every step:
 
     ln L(best) − ln L(π) ≤ max D − n.
 
-Parabolas  ln L's quadratic approximation has its summit over π ≥ 0 where non-negative least squares finds it (Wang
-           2007, Dax 1990); halfway, a quarter … there where that is no higher; with a small price on the way where
-           rounding hides it. Some ten steps, exact zeros. For channels that can be written out: P is answers × reports.
-EM         π ← π·D/n never falls. Slow near the edge; Varadhan and Roland's (2008) extrapolation of two steps helps,
-           and is taken only when ln L does not fall. For tables too large to write P out, and where parabolas get
+Parabolas  ln L's quadratic approximation has its summit over π ≥ 0 where non-negative least squares
+           finds it (Wang 2007, Dax 1990); halfway, a quarter … there where that is no higher; with
+           a small price on the way where rounding hides it. Some ten steps, exact zeros.
+EM         π ← π·D/n never falls. Slow near the edge; Varadhan and Roland's (2008) extrapolation of
+           two steps helps, and is taken only when ln L does not fall. For where parabolas get
            stuck: channels that hardly tell answers apart.
-By hand    52 yes of 350 under forced response, P(yes) = 1/6 + 2/3·π: the likeliest shares are 1 and 0.
+By hand    52 yes of 350 under forced response, P(yes) = 1/6 + 2/3·π: the likeliest shares are 1 and
+           0.
 """
 
-from collections.abc import Callable
-
 import numpy as np
-import numpy.typing as npt
 from scipy import linalg, optimize, special
 
-Floats = npt.NDArray[np.float64]
-Map = Callable[[Floats], Floats]
+from dpengine.estimates import Floats
+
 ROUNDS = 200  # of parabolas; ten are usual
 GAP = 1e-11  # per report: how far below its maximum ln L may be left
-DAMPINGS = (0.0, 1e-7, 1e-6, 1e-5, 1e-4)  # roots of what a step costs per squared share, where parabolas are flat
+# roots of what a step costs per squared share, where parabolas are flat
+DAMPINGS = (0.0, 1e-7, 1e-6, 1e-5, 1e-4)
 STEPS = 20_000  # of EM
+CLOSE = 1e-5  # of ln L: where EM ends
 STUCK = 1e-3  # of ln L: more than so much below its maximum is none
-SMALLEST, NOTHING = 1e-5, 1e-6  # shares below the first are 0, when ln L is no more than the second lower without
+# shares below the first are 0, when ln L is no more than the second lower without
+SMALLEST, NOTHING = (1e-5, 1e-6)
 FLAT = 1e-12  # of n: a curvature of ln L that is rounding
 
 
 def likeliest_shares(counts: Floats, chances: Floats) -> Floats:
     """Return the likeliest shares of answers, for counts of reports and chances[answer, report].
 
-    Several arms: their reports side by side, P(report | answer) each. A maximum that just touches the edge is at it.
+    Several arms: their reports side by side, P(report | answer) each. A maximum that just touches
+    the edge is at it.
     """
     shares, height = most_likely(counts, chances)
     emptied = np.where(shares < SMALLEST, 0.0, shares)
@@ -46,7 +48,7 @@ def likeliest_shares(counts: Floats, chances: Floats) -> Floats:
 
 
 def most_likely(counts: Floats, chances: Floats) -> tuple[Floats, float]:
-    """Return the shares that make the counts likeliest, and ln L there; −∞ if none can have made them."""
+    """Return the shares of largest likelihood, and ln L there; −∞ if none can have made these."""
     seen = counts > 0
     weight, chance = counts[seen] / counts.sum(), chances[:, seen]
     shares = np.full(len(chances), 1 / len(chances))
@@ -58,7 +60,9 @@ def most_likely(counts: Floats, chances: Floats) -> tuple[Floats, float]:
         if gradient.max() <= GAP:
             break
         goals = (_summit_of_parabola(scores, weight, shares, damping) for damping in DAMPINGS)
-        goal = next((goal for goal in goals if goal is not None and gradient @ (goal - shares) > 0), None)
+        goal = next(
+            (goal for goal in goals if goal is not None and gradient @ (goal - shares) > 0), None
+        )
         if goal is None:
             shares = _by_steps(shares, counts[seen], chance)
             break
@@ -68,12 +72,20 @@ def most_likely(counts: Floats, chances: Floats) -> tuple[Floats, float]:
     return shares, float(special.xlogy(counts[seen], shares @ chance).sum())
 
 
-def _summit_of_parabola(scores: Floats, weight: Floats, start: Floats, damping: float) -> Floats | None:
-    """Return the shares that maximise ln L's quadratic approximation; None where rounding hides them."""
+def _summit_of_parabola(
+    scores: Floats, weight: Floats, start: Floats, damping: float
+) -> Floats | None:
+    """Return the shares that maximise ln L's quadratic approximation.
+
+    None where rounding hides them.
+    """
     rows = np.sqrt(weight)[:, np.newaxis] * (scores.T - 2)
     system, aims = np.vstack([rows, np.ones(len(scores))]), np.append(np.zeros(len(rows)), 1.0)
     if damping:
-        system, aims = np.vstack([system, damping * np.eye(len(start))]), np.concatenate([aims, damping * start])
+        system, aims = (
+            np.vstack([system, damping * np.eye(len(start))]),
+            np.concatenate([aims, damping * start]),
+        )
     try:
         shares = optimize.nnls(system, aims)[0]
     except RuntimeError:
@@ -81,62 +93,63 @@ def _summit_of_parabola(scores: Floats, weight: Floats, start: Floats, damping: 
     return np.asarray(shares / shares.sum(), dtype=np.float64)
 
 
-def _part_of_the_way(start: Floats, goal: Floats, gradient: Floats, chance: Floats, weight: Floats) -> Floats:
-    """Return the first of goal, halfway, a quarter … that is higher than the start by a fair part of the slope."""
+def _part_of_the_way(
+    start: Floats, goal: Floats, gradient: Floats, chance: Floats, weight: Floats
+) -> Floats:
+    """Return the first of goal, halfway, a quarter … that is higher by a fair part of the slope."""
     rise = float(gradient @ (goal - start))
     height = float(special.xlogy(weight, start @ chance).sum())
     step = 1.0
-    while special.xlogy(weight, (start + step * (goal - start)) @ chance).sum() < height + 1e-4 * step * rise - 1e-15:
+    while (
+        special.xlogy(weight, (start + step * (goal - start)) @ chance).sum()
+        < height + 1e-4 * step * rise - 1e-15
+    ):
         step /= 2
     return np.asarray(start + step * (goal - start), dtype=np.float64)
 
 
 def _by_steps(start: Floats, counts: Floats, chances: Floats) -> Floats:
-    """Return the likeliest shares by EM, from near a start, for it cannot leave the edge itself."""
-    inside = 0.99 * start + 0.01 / len(start)
-    shares, left = climb(inside, counts, lambda at: at @ chances, lambda rates: chances @ rates)
+    """Return the likeliest shares by accelerated EM.
+
+    It begins near a start, for it cannot leave an edge by itself.
+    """
+    shares, n, left = 0.99 * start + 0.01 / len(start), float(counts.sum()), np.inf
+
+    def slope_at(at: Floats) -> Floats:
+        return chances @ (counts / np.maximum(at @ chances, 1e-300))
+
+    def height(at: Floats) -> float:
+        return float(special.xlogy(counts, at @ chances).sum())
+
+    for _ in range(STEPS // 3):
+        slope = slope_at(shares)
+        left = float(slope.max()) - n
+        if left <= CLOSE:
+            return shares
+        one = shares * slope / n
+        two = one * slope_at(one) / n
+        further = _extrapolated(shares, one, two)
+        shares = further if height(further) >= height(two) else two
     if left > STUCK:
-        raise ArithmeticError(f"the likelihood was not maximised: its logarithm may be {left:.2g} below the maximum")
+        raise ArithmeticError(
+            f"the likelihood was not maximised: its logarithm may be {left:.2g} below the maximum"
+        )
     return shares
 
 
 def tangent_covariance(curvature: Floats, n: float) -> Floats | None:
-    """Return the covariance of shares inside the simplex from −ln L's second derivatives H, for n reports.
+    """Return the covariance of n reports' shares inside the simplex.
 
-    Z(ZᵀHZ)⁻¹Zᵀ, Z a basis of changes that add up to 0: H⁻¹ − H⁻¹11ᵀH⁻¹ / 1ᵀH⁻¹1 where H can be inverted. None where
-    some change would leave ln L as it is: other shares are as likely.
+    H are the second derivatives of −ln L.
+
+    Z(ZᵀHZ)⁻¹Zᵀ, Z a basis of changes that add up to 0: H⁻¹ − H⁻¹11ᵀH⁻¹ / 1ᵀH⁻¹1 where H can be
+    inverted. None where some change would leave ln L as it is: other shares are as likely.
     """
     changes = linalg.null_space(np.ones((1, len(curvature))))
     inside = changes.T @ curvature @ changes
     if linalg.eigvalsh(inside)[0] <= FLAT * n:
         return None
     return np.asarray(changes @ linalg.solve(inside, changes.T, assume_a="pos"), dtype=np.float64)
-
-
-def climb(shares: Floats, counts: Floats, forward: Map, back: Map, gap: float = 1e-5) -> tuple[Floats, float]:
-    """Return the likeliest shares by accelerated EM, and what may be left of ln L to the maximum.
-
-    forward maps shares of answers to expected shares of reports, back is its transpose: any shape, nothing written out.
-    """
-    n = float(counts.sum())
-
-    def slope_at(at: Floats) -> Floats:
-        return back(counts / np.maximum(forward(at), 1e-300))
-
-    def height(at: Floats) -> float:
-        return float(special.xlogy(counts, forward(at)).sum())
-
-    left = np.inf
-    for _ in range(STEPS // 3):
-        slope = slope_at(shares)
-        left = float(slope.max()) - n
-        if left <= gap:
-            break
-        one = shares * slope / n
-        two = one * slope_at(one) / n
-        further = _extrapolated(shares, one, two)
-        shares = further if height(further) >= height(two) else two
-    return shares, left
 
 
 def _extrapolated(start: Floats, one: Floats, two: Floats) -> Floats:

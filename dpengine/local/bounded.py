@@ -18,10 +18,9 @@ Sources    Gaffke 2005; Learned-Miller and Thomas 2019; Lugannani and Rice 1980.
 import math
 
 import numpy as np
-import numpy.typing as npt
 from scipy import optimize
 
-Floats = npt.NDArray[np.float64]
+from dpengine.estimates import Floats
 
 NEAR = 1e-9
 NEWTON_STEPS = 80
@@ -40,7 +39,9 @@ def lower_limit(values: Floats, counts: Floats, variance: float, z: float, least
     mean = float(seen @ values) / total
     if mean <= floor or _root(values - floor, seen, variance) > -z:
         return least
-    return float(optimize.brentq(lambda c: _root(values - c, seen, variance) + z, floor, mean, xtol=1e-9))
+    return float(
+        optimize.brentq(lambda c: _root(values - c, seen, variance) + z, floor, mean, xtol=1e-9)
+    )
 
 
 def _root(gaps: Floats, seen: Floats, variance: float) -> float:
@@ -57,7 +58,10 @@ def _root(gaps: Floats, seen: Floats, variance: float) -> float:
 
 
 def _saddle(gaps: Floats, counts: Floats, noise: float, shift: float) -> float:
-    """Return the t < 0 where the tilted sum has mean 0: Newton's steps, halved where they leave the bracket."""
+    """Return the t < 0 where the tilted sum has mean 0.
+
+    Newton's steps, halved where they leave the bracket.
+    """
     below, above = 1 / float(gaps.min()), 0.0
     t = below / 2
     for _ in range(NEWTON_STEPS):

@@ -2,24 +2,42 @@
 
 import operator
 from collections.abc import Sequence
+from fractions import Fraction
 
+from dpengine.checks import require
 from dpengine.estimates import Noise
 
-MOST_PEOPLE = 10**9
+MAX_PEOPLE = 10**9
 
 
 def check_counted(counts: Sequence[int], n: int, reports: int, noise: Noise | None) -> None:
-    """Refuse counts that are not those of n reports. With noise they may be negative and need not add up."""
-    if len(counts) != reports:
-        raise ValueError(f"expected {reports} counts, got {len(counts)}")
-    if isinstance(n, bool) or not hasattr(n, "__index__"):
-        raise ValueError(f"n must be a whole number, got a {type(n).__name__}")
-    if n < 1:
-        raise ValueError(f"n must be 1 or more, got {n}")
-    if n > MOST_PEOPLE:
-        raise ValueError(f"n must be at most {MOST_PEOPLE}, got {n}")
-    if not all(hasattr(count, "__index__") for count in counts):
-        raise ValueError("counts must be whole numbers")
+    """Refuse counts that are not those of n reports.
+
+    With noise they may be negative and need not add up.
+    """
+    require(len(counts) == reports, "expected {} counts, got {}", reports, len(counts))
+    require(
+        not isinstance(n, bool) and hasattr(n, "__index__"),
+        "n must be a whole number, got a {}",
+        type(n).__name__,
+    )
+    require(n >= 1, "n must be 1 or more, got {}", n)
+    require(n <= MAX_PEOPLE, "n must be at most {}, got {}", MAX_PEOPLE, n)
+    require(all(hasattr(count, "__index__") for count in counts), "counts must be whole numbers")
     whole = [operator.index(count) for count in counts]
-    if noise is None and (min(whole) < 0 or sum(whole) != n):
-        raise ValueError(f"counts without noise must be 0 or more and add up to n = {n}, got {sum(whole)} in all")
+    require(
+        noise is not None or (min(whole) >= 0 and sum(whole) == n),
+        "counts without noise must be 0 or more and add up to n = {}, got {} in all",
+        n,
+        sum(whole),
+    )
+
+
+def rounded(expected: Sequence[Fraction]) -> list[int]:
+    """Return whole counts next to the expected ones with their sum: largest remainders first."""
+    whole = [int(count) for count in expected]
+    left = int(sum(expected)) - sum(whole)
+    by_remainder = sorted(range(len(whole)), key=lambda place: whole[place] - expected[place])
+    for place in by_remainder[:left]:
+        whole[place] += 1
+    return whole

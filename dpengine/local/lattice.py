@@ -2,8 +2,8 @@
 
     S = Σ of n independent draws from `outputs` with given chances + Σ_r outputs[r]·Z_r
 
-with publication noise Z_r on the count of every output. The characteristic function of S on a ring of
-N points is φ(ω)ⁿ·Π_r φ_Z(outputs[r]·ω), ω = 2πk/N; a tail of S is its sum against a geometric
+with publication noise Z_r on the count of every output. The characteristic function of S on a ring
+of N points is φ(ω)ⁿ·Π_r φ_Z(outputs[r]·ω), ω = 2πk/N; a tail of S is its sum against a geometric
 series. Nothing is approximated but what lies outside the ring (12 standard deviations, less than
 1e-30 of the draws and 1e-7 of Laplace noise that dwarfs them) and, for large n, frequencies that n
 draws have worn down to nothing (a sum that can only be even is then taken to be smooth).
@@ -18,9 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.estimates import Noise
+from dpengine.estimates import Floats, Ints, Noise
 
-Floats = npt.NDArray[np.float64]
 Complexes = npt.NDArray[np.complex128]
 
 WINDOW = 12.0  # standard deviations on either side
@@ -33,7 +32,7 @@ class Sums:
     """The law of S for n draws, all but the chances of the outputs."""
 
     n: int
-    outputs: npt.NDArray[np.int64]
+    outputs: Ints
     size: int  # N
     turns: Floats  # ω
     phases: Complexes  # [frequency][output]
@@ -41,9 +40,16 @@ class Sums:
 
     @classmethod
     def of(
-        cls, n: int, outputs: npt.NDArray[np.int64], noise: Noise, noisy: npt.NDArray[np.int64] | None = None
+        cls,
+        n: int,
+        outputs: Ints,
+        noise: Noise,
+        noisy: Ints | None = None,
     ) -> "Sums":
-        """Return the law for noise on the count of every output; or on other numbers, with these whole weights."""
+        """Return the law for noise on the count of every output.
+
+        Or on other numbers, with these whole weights.
+        """
         weights = outputs if noisy is None else noisy
         largest, squares = float(np.abs(outputs).max()), float((weights**2).sum())
         spread = math.sqrt(n * largest**2 + noise.variance * squares)
@@ -63,12 +69,12 @@ class Sums:
             return 0.0
         if first <= centre - self.size // 2:
             return 1.0
-        once = np.einsum(
-            "fr,r->f", self.phases, chances
-        )  # a product by BLAS would wake threads for a tenth of a millisecond
+        # a product by BLAS would wake threads for a tenth of a millisecond
+        once = np.einsum("fr,r->f", self.phases, chances)
         law = np.exp(self.n * np.log(once)) * self.noise
         terms = (law * _series(self.turns, first, last)).real
-        half = 0.5 if len(self.turns) == self.size // 2 + 1 else 1.0  # the fastest frequency stands alone
+        # the fastest frequency stands alone
+        half = 0.5 if len(self.turns) == self.size // 2 + 1 else 1.0
         tail = (terms[0] + 2 * terms[1:-1].sum() + 2 * half * terms[-1]) / self.size
         return float(min(max(tail, 0.0), 1.0))
 
@@ -85,5 +91,9 @@ def _folded(noise: Noise, size: int) -> Complexes:
 def _series(turns: Floats, first: int, last: int) -> Complexes:
     """Return Σ e^(−iωs) over s from first to last."""
     length = last - first + 1
-    slow = np.exp(-1j * turns[1:] * first) * (1 - np.exp(-1j * turns[1:] * length)) / (1 - np.exp(-1j * turns[1:]))
+    slow = (
+        np.exp(-1j * turns[1:] * first)
+        * (1 - np.exp(-1j * turns[1:] * length))
+        / (1 - np.exp(-1j * turns[1:]))
+    )
     return np.concatenate([[length + 0j], slow])

@@ -15,8 +15,8 @@ Integers   Given the lows m_y, the rows no longer touch each other: each is best
            by an exact amount, until it is x exactly.
 Privacy    Every weight of a column lies in [low, ⌊e^ε·low⌋]: the loss is at most e^ε, by integers.
 By hand    x = ±1 and two outputs: y = ±(e^ε + 1)/(e^ε − 1), Duchi's mechanism, t = y² − 1.
-Sources    Staircases suffice for any e^ε: Kairouz, Oh and Viswanath 2016; two outputs: Duchi, Jordan
-           and Wainwright 2018; programs for local mechanisms: HiGHS, Huangfu and Hall 2018.
+Sources    Staircases suffice for any e^ε: Kairouz, Oh and Viswanath 2016; two outputs: Duchi,
+           Jordan and Wainwright 2018; programs for local mechanisms: HiGHS, Huangfu and Hall 2018.
 """
 
 import math
@@ -29,19 +29,21 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import optimize, sparse
 
+from dpengine.checks import require
+from dpengine.estimates import Floats
 from dpengine.privacy import exponential_below
 from dpengine.randomness import WORD
 
-Floats = npt.NDArray[np.float64]
 Row = tuple[int, ...]
 
-BETWEEN = (0.25, 0.5, 0.75)  # where the variance between two inputs is held down: it is concave there
+# where the variance between two inputs is held down: it is concave there
+BETWEEN = (0.25, 0.5, 0.75)
 REACH = 1.5  # outputs lie within so many times Duchi's; the program leaves the far ones unused
 FINE = 30  # outputs on either side of 0 in the finest program
 FINE_INPUTS = 33
+# inputs, outputs a side
 RUNGS = (
     (3, 6),
     (5, 8),
@@ -53,13 +55,14 @@ RUNGS = (
     (25, 20),
     (29, 16),
     (33, 16),
-)  # inputs, outputs a side
+)
 MARGIN = 1.0165  # times the best variance of all is good enough
-LEAST_EPSILON = Decimal("0.001")  # below it whole weights cannot tell high from low
-MOST_EPSILON = Decimal(8)  # above it the table for 8 is given: it loses less than was allowed
+MIN_EPSILON = Decimal("0.001")  # below it whole weights cannot tell high from low
+MAX_EPSILON = Decimal(8)  # above it the table for 8 is given: it loses less than was allowed
 FEW = 20  # largest denominator of the unit between outputs
 RESOLUTION = 100_000  # least row sum at ε ≥ ln 2; more below, where high and low are closer
-SLACKS = (3e-4, 1e-3, 3e-3, 1e-2)  # inputs are stretched and the loss lowered by so much: headroom for integers
+# inputs are stretched and the loss lowered by so much: headroom for integers
+SLACKS = (3e-4, 1e-3, 3e-3, 1e-2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +74,21 @@ class Integers:
     unit: Fraction
 
     def worst_variance(self, inputs: Sequence[Fraction], between: bool) -> float:
-        """Return the largest variance over the inputs on [−1, 1], and between them where answers are rounded."""
+        """Return the largest variance at the inputs, and between them where answers are rounded."""
         chances = np.array(self.weights, dtype=np.float64) / sum(self.weights[0])
         mixes, squares = _variances(_floats(inputs), between)
-        return float((mixes @ chances @ (np.array(self.outputs) * float(self.unit)) ** 2 - squares).max())
+        return float(
+            (mixes @ chances @ (np.array(self.outputs) * float(self.unit)) ** 2 - squares).max()
+        )
 
 
-def least_variance(inputs: Floats, outputs: Floats, loss: float, between: bool) -> tuple[float, Floats]:
+def least_variance(
+    inputs: Floats, outputs: Floats, loss: float, between: bool
+) -> tuple[float, Floats]:
     """Return the least worst-case variance of a table and the lows of its outputs.
 
-    Inputs and outputs must be symmetric about 0: the table then may be as well, and half of it is solved.
+    Inputs and outputs must be symmetric about 0: the table then may be as well, and half of it is
+    solved.
     """
     half = inputs[inputs > -1e-12]
     ties, rows = _equalities(half, outputs)
@@ -88,9 +96,9 @@ def least_variance(inputs: Floats, outputs: Floats, loss: float, between: bool) 
     cost = np.zeros(caps.shape[1])
     cost[-1] = 1
     solved = optimize.linprog(cost, caps, limits, ties, rows, bounds=(0, None), method="highs")
-    found = np.asarray(solved.x, dtype=np.float64)
-    folded = found[half.size * outputs.size : -1]
-    return float(found[-1]), np.concatenate([folded, folded[: outputs.size // 2][::-1]])
+    solution = np.asarray(solved.x, dtype=np.float64)
+    folded = solution[half.size * outputs.size : -1]
+    return float(solution[-1]), np.concatenate([folded, folded[: outputs.size // 2][::-1]])
 
 
 def _equalities(half: Floats, outputs: Floats) -> tuple[Any, Floats]:
@@ -98,14 +106,21 @@ def _equalities(half: Floats, outputs: Floats) -> tuple[Any, Floats]:
     each = sparse.identity(half.size)
     unused = sparse.csr_matrix((2 * half.size, (outputs.size + 1) // 2 + 1))
     moments = sparse.vstack([sparse.kron(each, np.ones(outputs.size)), sparse.kron(each, outputs)])
-    return sparse.hstack([moments, unused], format="csr"), np.concatenate([np.ones(half.size), half])
+    return sparse.hstack([moments, unused], format="csr"), np.concatenate(
+        [np.ones(half.size), half]
+    )
 
 
 def _inequalities(half: Floats, outputs: Floats, loss: float, between: bool) -> tuple[Any, Floats]:
-    """Return the constraints m ≤ P ≤ e^ε·m and second moment ≤ t + x². Variables: P by rows, lows, t."""
+    """Return the constraints m ≤ P ≤ e^ε·m and second moment ≤ t + x².
+
+    Variables: P by rows, lows, t.
+    """
     size = outputs.size
     folds = np.minimum(np.arange(size), size - 1 - np.arange(size))
-    low = sparse.kron(np.ones((half.size, 1)), sparse.identity((size + 1) // 2, format="csr")[folds])
+    low = sparse.kron(
+        np.ones((half.size, 1)), sparse.identity((size + 1) // 2, format="csr")[folds]
+    )
     chances = sparse.identity(half.size * size)
     mixes, squares = _variances(half, between)
     moments = sparse.kron(mixes, outputs**2)
@@ -114,14 +129,18 @@ def _inequalities(half: Floats, outputs: Floats, loss: float, between: bool) -> 
         [chances, -loss * low, None],
         [moments, None, -np.ones((len(squares), 1))],
     ]
-    return sparse.bmat(blocks, format="csr"), np.concatenate([np.zeros(2 * half.size * size), squares])
+    return sparse.bmat(blocks, format="csr"), np.concatenate(
+        [np.zeros(2 * half.size * size), squares]
+    )
 
 
 def _variances(half: Floats, between: bool) -> tuple[Floats, Floats]:
     """Return which mixture of rows answers each point that is watched, and that point's square."""
     mixes = np.eye(half.size)
     if between:
-        steps = [(1 - part) * left + part * right for left, right in pairwise(mixes) for part in BETWEEN]
+        steps = [
+            (1 - part) * left + part * right for left, right in pairwise(mixes) for part in BETWEEN
+        ]
         mixes = np.vstack([mixes, *steps])
     squares = (mixes @ half) ** 2
     if between and half[0] > 0:  # between −x and x, whose second moments are equal, lies 0
@@ -130,14 +149,18 @@ def _variances(half: Floats, between: bool) -> tuple[Floats, Floats]:
 
 
 def best(steps: int, epsilon: Decimal, least: int) -> tuple[Row, Integers]:
-    """Return a grid of `least` or more of the answers 0 to steps, and its table: the first of RUNGS within MARGIN.
+    """Return `least` or more of the answers 0 to steps, and their table, the first within MARGIN.
 
     The same ε and steps give the same table, and a Plan keeps the table, not the ε: the program
     runs while a study is designed, for less than a second, and never again.
     """
-    loss = min(exponential_below(epsilon), exponential_below(MOST_EPSILON))
-    if epsilon < LEAST_EPSILON:
-        raise ValueError(f"epsilon of a number must be at least {LEAST_EPSILON}, got {epsilon}")
+    loss = min(exponential_below(epsilon), exponential_below(MAX_EPSILON))
+    require(
+        epsilon >= MIN_EPSILON,
+        "epsilon of a number must be at least {}, got {}",
+        MIN_EPSILON,
+        epsilon,
+    )
     limit, reach = finest(np.linspace(-1, 1, min(steps, FINE_INPUTS - 1) + 1), float(loss))
     for points, side in RUNGS:
         grid = grid_of(steps, max(points, least))
@@ -149,7 +172,10 @@ def best(steps: int, epsilon: Decimal, least: int) -> tuple[Row, Integers]:
 
 
 def grid_of(steps: int, points: int) -> Row:
-    """Return about so many answers from 0 to steps, evenly spread and symmetric; all of them when there are no more."""
+    """Return about so many answers from 0 to steps, evenly spread and symmetric.
+
+    All of them when there are no more.
+    """
     if points > steps:
         return tuple(range(steps + 1))
     gaps = points - 1 + points % 2 * (steps % 2)  # an odd number of steps has no middle
@@ -158,7 +184,7 @@ def grid_of(steps: int, points: int) -> Row:
 
 
 def finest(inputs: Floats, loss: float) -> tuple[float, float]:
-    """Return the worst-case variance with outputs as fine as can be, and the largest output that is used."""
+    """Return the worst-case variance with the finest outputs, and the largest output used."""
     reach = REACH * (loss + 1) / (loss - 1)
     outputs = np.linspace(-reach, reach, 2 * FINE + 1)
     variance, lows = least_variance(inputs, outputs, loss, between=False)
@@ -181,7 +207,9 @@ def whole(inputs: Sequence[Fraction], loss: Fraction, spacing: float, between: b
         _, lows = least_variance(wider, outputs * float(unit), lower, between)
         used = lows > 1e-4 * lows.max()
         try:
-            return _rounded(inputs, loss, tuple(int(output) for output in outputs[used]), lows[used], unit)
+            return _rounded(
+                inputs, loss, tuple(int(output) for output in outputs[used]), lows[used], unit
+            )
         except _OutOfReach:
             continue
     raise ArithmeticError(f"no whole table was found for {len(inputs)} inputs")
@@ -191,7 +219,9 @@ class _OutOfReach(Exception):
     """These lows leave no row in whole numbers with the wanted mean."""
 
 
-def _rounded(inputs: Sequence[Fraction], loss: Fraction, outputs: Row, lows: Floats, unit: Fraction) -> Integers:
+def _rounded(
+    inputs: Sequence[Fraction], loss: Fraction, outputs: Row, lows: Floats, unit: Fraction
+) -> Integers:
     total = _total(inputs, loss, outputs, unit)
     floors = tuple(max(1, round(low * total)) for low in lows.tolist())
     room = tuple(int(loss * floor) - floor for floor in floors)
@@ -209,30 +239,46 @@ def _one_bit(loss: Fraction) -> Integers:
 
 
 def _total(inputs: Sequence[Fraction], loss: Fraction, outputs: Row, unit: Fraction) -> int:
-    """Return a row sum that makes every mean a whole number that moves between outputs can reach."""
+    """Return a row sum that makes every mean a whole number within reach."""
     step = math.gcd(*(right - left for left, right in pairwise(outputs)))
     base = step * math.lcm(*((x / unit).denominator for x in inputs))
     wanted = int(RESOLUTION * max(Fraction(1), 1 / (loss - 1)))
     total = base * math.ceil(Fraction(wanted, base))
-    if total > WORD:
-        raise ValueError(f"weights of these inputs must have a sum of at most 2**32, got {total}")
+    require(
+        total <= WORD, "weights of these inputs must have a sum of at most 2**32, got {}", total
+    )
     return total
 
 
 def _row(mean: int, rest: int, floors: Row, room: Row, outputs: Row) -> Row:
-    """Return the row of least second moment with Σ weight·output = mean: a window of `rest` units, and a few moved."""
+    """Return the row of least second moment with Σ weight·output = mean.
+
+    A window of `rest` units, and a few moved.
+    """
 
     def filled(start: int) -> Row:
         ends = accumulate(room)
-        spans = [(max(start, end - size), min(start + rest, end)) for end, size in zip(ends, room, strict=True)]
-        return tuple(floor + max(0, last - first) for floor, (first, last) in zip(floors, spans, strict=True))
+        spans = [
+            (max(start, end - size), min(start + rest, end))
+            for end, size in zip(ends, room, strict=True)
+        ]
+        return tuple(
+            floor + max(0, last - first) for floor, (first, last) in zip(floors, spans, strict=True)
+        )
 
     first, last = 0, sum(room) - rest
-    if rest < 0 or last < 0 or _moment(filled(first), outputs) > mean or _moment(filled(last), outputs) < mean:
+    if (
+        rest < 0
+        or last < 0
+        or _moment(filled(first), outputs) > mean
+        or _moment(filled(last), outputs) < mean
+    ):
         raise _OutOfReach
     while first < last:  # the last start whose mean is not above the wanted one
         middle = (first + last + 1) // 2
-        first, last = (middle, last) if _moment(filled(middle), outputs) <= mean else (first, middle - 1)
+        first, last = (
+            (middle, last) if _moment(filled(middle), outputs) <= mean else (first, middle - 1)
+        )
     row = filled(first)
     return _moved(row, mean - _moment(row, outputs), floors, room, outputs)
 
@@ -242,12 +288,13 @@ def _moment(row: Row, outputs: Row) -> int:
 
 
 def _moved(row: Row, short: int, floors: Row, room: Row, outputs: Row) -> Row:
-    """Return the row after a few units moved from output to output, so that its moment grew by `short`."""
+    """Return the row with units moved between outputs so that its moment grows by `short`."""
     for distance in _path(short, _moves(row, floors, room, outputs)):
         moves = _moves(row, floors, room, outputs)
         if distance not in moves:
             raise _OutOfReach
-        row = _carry(row, *moves[distance])
+        giver, taker = moves[distance]
+        row = tuple(weight - (j == giver) + (j == taker) for j, weight in enumerate(row))
     return row
 
 
@@ -267,13 +314,9 @@ def _path(short: int, distances: Collection[int]) -> list[int]:
 
 
 def _moves(row: Row, floors: Row, room: Row, outputs: Row) -> dict[int, tuple[int, int]]:
-    """Return, for every distance that one unit can move, the move that adds least to the second moment."""
+    """Return, for every distance a unit can move, the move that adds least to the second moment."""
     givers = [j for j, weight in enumerate(row) if weight > floors[j]]
     takers = [k for k, weight in enumerate(row) if weight < floors[k] + room[k]]
     pairs = [(giver, taker) for giver in givers for taker in takers]
     dearest_first = sorted(pairs, key=lambda pair: outputs[pair[0]] ** 2 - outputs[pair[1]] ** 2)
     return {outputs[taker] - outputs[giver]: (giver, taker) for giver, taker in dearest_first}
-
-
-def _carry(row: Row, giver: int, taker: int) -> Row:
-    return tuple(weight - (j == giver) + (j == taker) for j, weight in enumerate(row))

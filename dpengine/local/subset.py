@@ -19,31 +19,48 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from dpengine.checks import require
 from dpengine.estimates import Counts, Margin
 from dpengine.local.bits import column_counts
-from dpengine.privacy import Neighbours, exponential_below
-from dpengine.randomness import WORD, Words, sample, system_words
+from dpengine.local.channel import Bounds, Channel, Codes, Document, Features, Learns, whole
+from dpengine.privacy import exponential_below
+from dpengine.randomness import WORD, Stream, sample, system_stream
 
-MOST_CHOICES = 1024
+MAX_CHOICES = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Subset:
+class Subset(Channel):
+    kind: ClassVar[str] = "subset"
+    parts: ClassVar[str] = "choices keep kind size"
+    learns: ClassVar[Learns] = Learns.SHARES
+
     choices: int  # k
     size: int  # w
     keep: int  # words below this, out of 2**32, put the answer into the report
 
     def __post_init__(self) -> None:
-        if not 2 <= self.choices <= MOST_CHOICES:
-            raise ValueError(f"choices must be 2 to {MOST_CHOICES}, got {self.choices}")
-        if not 1 <= self.size < self.choices:
-            raise ValueError(f"size must be 1 to {self.choices - 1}, got {self.size}")
-        if not self.size * WORD < self.keep * self.choices < WORD * self.choices:
-            raise ValueError(f"keep must favour the truth, not reveal it: {self.keep}")
+        require(
+            2 <= self.choices <= MAX_CHOICES,
+            "choices must be 2 to {}, got {}",
+            MAX_CHOICES,
+            self.choices,
+        )
+        require(
+            1 <= self.size < self.choices,
+            "size must be 1 to {}, got {}",
+            self.choices - 1,
+            self.size,
+        )
+        require(
+            self.size * WORD < self.keep * self.choices < WORD * self.choices,
+            "keep must favour the truth, not reveal it: {}",
+            self.keep,
+        )
 
     @classmethod
     def for_epsilon(cls, choices: int, epsilon: Decimal) -> "Subset":
@@ -52,21 +69,34 @@ class Subset:
         The best size is next to k/(e^ε + 1) (Ye and Barg 2018, § IV); of the two neighbours the one
         with the smaller variance for a rare choice is taken.
         """
-        if choices < 2:
-            raise ValueError(f"choices must be 2 or more, got {choices}")
+        require(choices >= 2, "choices must be 2 or more, got {}", choices)
         loss = exponential_below(epsilon)
         near = int(choices / (loss + 1))
         sizes = {min(max(size, 1), choices - 1) for size in (near, near + 1)}
-        return min((cls._of_size(choices, size, loss) for size in sorted(sizes)), key=lambda s: s.margin.rare_variance)
+        return min(
+            (cls._of_size(choices, size, loss) for size in sorted(sizes)),
+            key=lambda s: s.margin.rare_variance,
+        )
 
     @classmethod
     def _of_size(cls, choices: int, size: int, loss: Fraction) -> "Subset":
-        keep = int(WORD * (size * loss) / (size * loss + choices - size))  # rounded down: towards privacy
+        # Rounded down: towards privacy.
+        keep = int(WORD * (size * loss) / (size * loss + choices - size))
         return cls(choices=choices, size=size, keep=keep)
+
+    @classmethod
+    def from_document(cls, document: Document, bounds: Bounds | None = None) -> Self:
+        return cls(*(whole(document, name) for name in ("choices", "size", "keep")))
+
+    def document(self) -> dict[str, object]:
+        return {"kind": "subset", "choices": self.choices, "size": self.size, "keep": self.keep}
+
+    @property
+    def answers(self) -> int:
+        return self.choices
 
     @property
     def loss(self) -> Fraction:
-        """Return e^ε, exactly: how much likelier one answer can make a report than another."""
         others = self.choices - self.size
         return Fraction(self.keep * others, (WORD - self.keep) * self.size)
 
@@ -80,15 +110,13 @@ class Subset:
     def margins(self) -> list[Margin]:
         return [self.margin] * self.choices
 
-    def randomise(self, answer: int, words: Words = system_words) -> list[int]:
-        if not 0 <= answer < self.choices:
-            raise ValueError(f"answer must be one of {self.choices} choices")
+    def randomise(self, answer: int, words: Stream = system_stream) -> list[int]:
+        require(0 <= answer < self.choices, "answer must be one of {} choices", self.choices)
         kept = words() < self.keep
         others = [choice for choice in range(self.choices) if choice != answer]
         return sorted([answer] * kept + sample(others, self.size - kept, words))
 
     def accepts(self, report: Any) -> bool:
-        """Tell whether a browser with this channel can have sent this value."""
         return (
             isinstance(report, list)
             and len(report) == self.size
@@ -96,39 +124,77 @@ class Subset:
             and all(left < right for left, right in pairwise(report))
         )
 
+    def expects(self) -> str:
+        return f"{self.size} different integers from 0 to {self.choices - 1} in rising order"
+
     @property
     def width(self) -> int:
-        """Return the bytes of one packed report: a bit for every choice, the first is the highest of the first byte."""
+        """Return the bytes of a report: a bit a choice, the first is the highest of the first."""
         return (self.choices + 7) // 8
 
     def pack(self, reports: Sequence[Sequence[int]]) -> bytes:
-        """Pack reports into rows of `width` bytes."""
         bits = np.zeros((len(reports), self.choices), dtype=np.uint8)
         rows = np.repeat(np.arange(len(reports)), self.size)
         bits[rows, np.asarray(reports, dtype=np.int64).reshape(-1)] = 1
         return np.packbits(bits, axis=1).tobytes()
 
+    def codes(self, packed: bytes) -> Codes:
+        rows = np.frombuffer(packed, dtype=np.dtype((np.void, self.width)))
+        different, codes = np.unique(rows, return_inverse=True)
+        bits = np.unpackbits(different.view(np.uint8).reshape(-1, self.width), axis=1)
+        held = bits[:, : self.choices]
+        return [tuple(np.flatnonzero(row).tolist()) for row in held], codes
+
+    @property
+    def cells(self) -> int:
+        return self.choices
+
+    @property
+    def held(self) -> int:
+        return self.size
+
     def tally(self, packed: bytes) -> Counts:
         """Return for every choice how many of the packed reports hold it."""
         held = column_counts(packed, self.width)
-        if held[self.choices :].any():
-            raise ValueError(f"packed must hold choices below {self.choices}, got another")
+        require(
+            not held[self.choices :].any(),
+            "packed must hold choices below {}, got another",
+            self.choices,
+        )
         counts: Counts = held[: self.choices].tolist()
         return counts
 
-    def sensitivity(self, neighbours: Neighbours) -> int:
-        """Return the largest L1 distance between the tallies of two neighbours: a report holds w choices."""
-        if neighbours is Neighbours.ADD_REMOVE:
-            return self.size
-        return 2 * min(self.size, self.choices - self.size)
+    def features(self) -> Features:
+        """Return the choices that a report holds.
 
-    def document(self) -> dict[str, Any]:
-        return {"kind": "subset", "choices": self.choices, "size": self.size, "keep": self.keep}
+        u = (held − b)/(a − b), which Σ held = w makes linear, and u² = (held·(1 − 2b) +
+        b²)/(a − b)², held being 0 or 1.
+        """
+        truth, lie = float(self.margin.truth), float(self.margin.lie)
+        contrast = self.margin.contrast
+        own, every = np.eye(self.choices), np.ones((self.choices, self.choices)) / self.size
+        ends = (
+            np.full(self.choices, -lie / contrast),
+            np.full(self.choices, (1 - lie) / contrast),
+        )
+        return Features(
+            held=self.size,
+            first=(own - lie * every) / contrast,
+            second=(own * (1 - 2 * lie) + lie**2 * every) / contrast**2,
+            chances=lie + (truth - lie) * own,
+            ends=ends,
+        )
 
     def probabilities(self, reports: Iterable[Sequence[int]]) -> list[list[Fraction]]:
-        """Return Pr[report | answer], a row an answer: what enumeration tests and auditors compare."""
+        """Return Pr[report | answer], a row an answer: what tests and auditors enumerate."""
         inside = math.comb(self.choices - 1, self.size - 1)
         outside = math.comb(self.choices - 1, self.size)
-        kept, turned = Fraction(self.keep, WORD * inside), Fraction(WORD - self.keep, WORD * outside)
+        kept, turned = (
+            Fraction(self.keep, WORD * inside),
+            Fraction(WORD - self.keep, WORD * outside),
+        )
         listed = [set(report) for report in reports]
-        return [[kept if answer in held else turned for held in listed] for answer in range(self.choices)]
+        return [
+            [kept if answer in held else turned for held in listed]
+            for answer in range(self.choices)
+        ]

@@ -13,41 +13,42 @@ from django.db import transaction
 from django.db.models import Q
 
 from dpengine.randomness import shuffled
-from surveys.aggregation import columns, queries
+from surveys.aggregation import columns
 from surveys.aggregation.models import Batch, Tally
-from surveys.design import documents
-from surveys.design import queries as design
+from surveys.design import selectors as design
 from surveys.design.models import Plan
-from surveys.each import for_each
 from surveys.encryption import has_first_key, open_sealed, seal
 from surveys.erasing import InUse, empty_journal, erasing
-from surveys.intake import queries as intake
-from surveys.intake.queries import Kept
-from surveys.intake.services import delete_open, encrypt_keys_anew, hold_open
-from surveys.intake.services import encrypt_anew as encrypt_waiting
+from surveys.intake import report_tables, selectors as intake
+from surveys.intake.selectors import Kept
+from surveys.isolation import isolate_failures
 
 log = structlog.get_logger(__name__)
-LARGEST_BATCH = 10_000  # reports, unless a few more would be left over
+MAX_BATCH = 10_000  # reports, unless a few more would be left over
 
 
 def sweep_all(*, today: datetime.date) -> int:
     """Seal every Plan's open reports that are due; return how many."""
     waiting = intake.open_counts()
-    due = [plan for plan in design.plans().filter(pk__in=waiting) if waiting[plan.pk] >= least_batch(plan)]
+    due = [
+        plan
+        for plan in design.plans().filter(pk__in=waiting)
+        if waiting[plan.pk] >= least_batch(plan)
+    ]
 
     def sweep_one(plan: Plan) -> int:
         return sweep_plan(plan, today)
 
-    return sum(for_each(due, sweep_one))
+    return sum(isolate_failures(due, sweep_one))
 
 
 def least_batch(plan: Plan) -> int:
-    """Return how many reports a sweep must find to hide each among the others; after the close it takes what is left.
+    """Return how many reports a sweep must find to hide each among the others; after the close it
+    takes what is left.
 
     A batch of one would keep the order of arrival that shuffling is there to destroy.
     """
-    least: int = plan.content["publication"]["smallest_batch"]
-    return min(least, LARGEST_BATCH) if plan.is_open else 1
+    return min(plan.content.publication.smallest_batch, MAX_BATCH) if plan.is_open else 1
 
 
 def sweep_plan(plan: Plan, today: datetime.date) -> int:
@@ -63,34 +64,47 @@ def sweep_plan(plan: Plan, today: datetime.date) -> int:
 
 @transaction.atomic
 def sweep(*, plan: Plan, today: datetime.date) -> int:
-    """Seal one batch of a Plan's open reports, if they are enough for one; return how many. May raise InUse."""
-    tally = _locked_tally(plan)
+    """Seal one batch of a Plan's open reports, if they are enough for one; return how many. May
+    raise InUse.
+    """
+    Tally.objects.get_or_create(plan=plan)
+    tally = Tally.objects.select_for_update().get(plan=plan)
     if design.is_retired(plan):
         return 0
-    ids, reports = intake.open_reports(plan=plan, limit=_size(plan, hold_open(plan)))
+    waiting, smallest = report_tables.hold_all(plan), plan.content.publication.smallest_batch
+    # All, rather than leave too few for a batch of their own.
+    size = waiting if waiting < MAX_BATCH + smallest else MAX_BATCH
+    ids, reports = intake.open_reports(plan=plan, limit=size)
     if len(reports) < least_batch(plan):
         return 0
-    if (deleted := delete_open(plan, ids)) != len(ids):
+    if (deleted := report_tables.remove(plan, ids)) != len(ids):
         raise RuntimeError(f"expected to seal {len(ids)} reports, found {deleted}")
     tally.reports += len(reports)
     tally.batches += 1
     packed = _packed(plan, tally.batches, shuffled(reports))
-    queries.add(tally.counts, queries.unpack(packed["columns"], len(reports), documents.channels(plan.content)))
+    channels = plan.content.channels
+    by_question = columns.split(packed["columns"], len(reports), channels)
+    columns.add_tallies(tally.counts, by_question, channels)
     tally.save()
-    Batch.objects.create(plan=plan, number=tally.batches, size=len(reports), sealed_on=today, **packed)
+    Batch.objects.create(
+        plan=plan, number=tally.batches, size=len(reports), sealed_on=today, **packed
+    )
     empty_journal()
     return len(reports)
 
 
 def erase_retired() -> int:
-    """Erase what is held of retired studies, batches and counts; return how many batches there were.
+    """Erase what is held of retired studies, batches and counts; return how many batches there
+    were.
 
-    How many reports and batches there were stays. A sweep of the same Plan waits at its tally, then finds it retired.
-    Tallies are written anew too: every sweep left the counts before it in their file.
+    How many reports and batches there were stays. A sweep of the same Plan waits at its tally, then
+    finds it retired. Tallies are written anew too: every sweep left the counts before it in their
+    file.
     """
-    kept = Tally.objects.exclude(counts={}).values_list("plan_id", flat=True)
-    held = Batch.objects.values_list("plan_id", flat=True)
-    return sum(for_each(design.retired_plans().filter(Q(pk__in=kept) | Q(pk__in=held)), _erase))
+    counted = Tally.objects.exclude(counts={}).values_list("plan_id", flat=True)
+    sealed = Batch.objects.values_list("plan_id", flat=True)
+    plans = design.retired_plans().filter(Q(pk__in=counted) | Q(pk__in=sealed))
+    return sum(isolate_failures(plans, _erase))
 
 
 def _erase(plan: Plan) -> int:
@@ -100,53 +114,40 @@ def _erase(plan: Plan) -> int:
 
 
 def _packed(plan: Plan, number: int, reports: list[Kept]) -> dict[str, bytes]:
-    """Pack reports into a batch: what was changed by chance in the open, what was sent as given encrypted."""
-    given = documents.given(plan.content)
-    answers = columns.turned([report.given for report in reports], given)
+    """Pack reports into a batch: what was changed by chance in the open, what was sent as given
+    encrypted.
+    """
+    cleartext = plan.content.cleartext
+    answers = columns.transposed([report.given for report in reports], cleartext)
     return {
-        "columns": columns.pack([report.values for report in reports], documents.channels(plan.content)),
-        "given": seal(answers, about=columns.about(plan.digest, number)) if given else b"",
+        "columns": columns.pack([report.values for report in reports], plan.content.channels),
+        "given": seal(answers, about=columns.batch_aad(plan.digest, number)) if cleartext else b"",
     }
 
 
-def _size(plan: Plan, waiting: int) -> int:
-    """Return how many of the waiting reports to seal now: all, rather than leave too few for a batch of their own."""
-    least: int = plan.content["publication"]["smallest_batch"]
-    return waiting if waiting < LARGEST_BATCH + least else LARGEST_BATCH
-
-
-def _locked_tally(plan: Plan) -> Tally:
-    Tally.objects.get_or_create(plan=plan)
-    return Tally.objects.select_for_update().get(plan=plan)
-
-
 def encrypt_anew() -> int:
-    """Encrypt with the first key what another one had encrypted, a transaction a batch; return how many batches.
+    """Encrypt with the first key what another one had encrypted, a transaction a batch; return how
+    many batches.
 
     Then erase how it was, from the files too. May raise InUse.
     """
     with_given = Batch.objects.exclude(given=b"").order_by("pk").values_list("pk", flat=True)
-    done = sum(_encrypt_anew(pk) for pk in list(with_given))
+    count = sum(_encrypt_anew(pk) for pk in list(with_given))
     with erasing(aggregation_batch="given"):
-        return done
-
-
-def encrypt_reports_anew() -> int:
-    """Do the same for the reports that no sweep has taken; return how many."""
-    return encrypt_waiting()
-
-
-def encrypt_digest_keys_anew() -> int:
-    """Do the same for the keys of receipts; return how many."""
-    return encrypt_keys_anew()
+        return count
 
 
 @transaction.atomic
 def _encrypt_anew(batch_id: int) -> bool:
-    batch = Batch.objects.select_for_update(of=("self",)).select_related("plan").filter(pk=batch_id).first()
+    batch = (
+        Batch.objects.select_for_update(of=("self",))
+        .select_related("plan")
+        .filter(pk=batch_id)
+        .first()
+    )
     if batch is None or not batch.given or has_first_key(bytes(batch.given)):
         return False
-    secret = columns.about(batch.plan.digest, batch.number)
-    batch.given = seal(open_sealed(bytes(batch.given), about=secret), about=secret)
+    aad = columns.batch_aad(batch.plan.digest, batch.number)
+    batch.given = seal(open_sealed(bytes(batch.given), about=aad), about=aad)
     batch.save(update_fields=["given"])
     return True

@@ -1,15 +1,24 @@
-"""Words to invite people with: true ones, in the study's language. Nothing is promised but what the Plan proves."""
+"""The link to the form, as words and as a QR code, and texts to invite people with.
+
+The texts are in the study's language, and promise nothing but what the Plan proves.
+"""
 
 import datetime
 from dataclasses import dataclass
-from typing import Any
+from itertools import groupby
 
+import qrcode
+from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import formats
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import get_language_info, gettext as _, gettext_lazy, ngettext
 
-from surveys.design.documents import DEVICE
+from surveys.design.models import Plan
+from surveys.plan.content import PlanContent
+from surveys.plan.kinds import DEVICE
+
+QUIET = 4  # modules of white around a QR code: without them readers do not find it
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,62 +30,106 @@ class Invitation:
     subject: str
     text: str
 
-    @property
-    def lines(self) -> int:
-        return self.text.count("\n") + 1 + len(self.text) // 70
 
-
-def invitations(texts: dict[str, Any], link: str, last: datetime.date | None) -> list[Invitation]:
+def invitations(texts: PlanContent, link: str, last: datetime.date | None) -> list[Invitation]:
     """Return what can be sent to people: everyone gets the same link."""
-    return [
-        Invitation("email", gettext_lazy("E-mail"), texts["title"], "\n\n".join(_letter(texts, link, last))),
-        Invitation("sms", gettext_lazy("Short message"), "", _short(texts, link)),
-    ]
-
-
-def _letter(texts: dict[str, Any], link: str, last: datetime.date | None) -> list[str]:
-    count = len(texts["questions"])
+    names = {"organisation": texts.organisation, "title": texts.title}
+    count = len(texts.questions)
     asks = ngettext(
         "%(organisation)s asks %(count)s question: “%(title)s”.",
         "%(organisation)s asks %(count)s questions: “%(title)s”.",
         count,
-    ) % {"organisation": texts["organisation"], "count": count, "title": texts["title"]}
-    found = [f"{asks} {texts['purpose']}", _protection(texts), _open(), link]
-    if last is not None:
-        found.append(_("The last day is %(day)s.") % {"day": formats.date_format(last, "DATE_FORMAT")})
-    found.append(
-        _("Taking part is your choice. Questions about it: %(contact)s") % {"contact": texts["contact"]},
+    ) % {**names, "count": count}
+    unprotected = _(
+        "What this does not protect: that you took part, and what somebody sees who looks at your "
+        "screen. The link is the same for everyone and does not say who you are."
     )
-    return found
+    letter = [f"{asks} {texts.purpose}", _protection(texts), unprotected, link]
+    if last is not None:
+        day = formats.date_format(last, "DATE_FORMAT")
+        letter.append(_("The last day is %(day)s.") % {"day": day})
+    contact = _("Taking part is your choice. Questions about it: %(contact)s")
+    letter.append(contact % {"contact": texts.contact})
+    message = _(
+        "%(organisation)s: “%(title)s”. What is changed by chance, and what is not protected: "
+        "%(link)s"
+    ) % {**names, "link": link}
+    return [
+        Invitation("email", gettext_lazy("E-mail"), texts.title, "\n\n".join(letter)),
+        Invitation("sms", gettext_lazy("Short message"), "", message),
+    ]
 
 
-def _protection(texts: dict[str, Any]) -> str:
-    protections = {question["protection"] for question in texts["questions"]}
+def _protection(texts: PlanContent) -> str:
+    protections = {question.protection for question in texts.questions}
     if protections == {DEVICE}:
         return _(
-            "Your answers are changed by chance on your device before they are sent, by odds that the page shows you "
-            "and "
-            "your browser checks. Only totals are published."
+            "Your answers are changed by chance on your device before they are sent, by odds that "
+            "the page shows you and your browser checks. Only totals are published."
         )
     if DEVICE in protections:
         return _(
-            "Some answers are changed by chance on your device before they are sent; others are sent as given and kept "
+            "Some answers are changed by chance on your device before they are sent; others are "
+            "sent as given and kept "
             "encrypted. The page says which. Only totals, changed by chance, are published."
         )
     return _("Your answers are kept encrypted. Only totals, changed by chance, are published.")
 
 
-def _open() -> str:
-    return _(
-        "What this does not protect: that you took part, and what somebody sees who looks at your screen. The link is "
-        "the "
-        "same for everyone and does not say who you are."
-    )
+@dataclass(frozen=True, slots=True)
+class QrCode:
+    """A QR code as one path of unit squares."""
+
+    path: str
+    size: int
+
+    @classmethod
+    def of(cls, text: str) -> "QrCode":
+        code = qrcode.QRCode(error_correction=qrcode.constants.ERROR_CORRECT_M, border=QUIET)
+        code.add_data(text)
+        matrix = code.get_matrix()
+        return cls(" ".join(_runs(matrix)), len(matrix))
 
 
-def _short(texts: dict[str, Any], link: str) -> str:
-    return _("%(organisation)s: “%(title)s”. What is changed by chance, and what is not protected: %(link)s") % {
-        "organisation": texts["organisation"],
-        "title": texts["title"],
-        "link": link,
-    }
+def _runs(matrix: list[list[bool]]) -> list[str]:
+    """Return the dark modules, neighbours in a row joined, as pieces of an SVG path."""
+    pieces = []
+    for y, row in enumerate(matrix):
+        x = 0
+        for is_dark, modules in groupby(row):
+            width = len(list(modules))
+            if is_dark:
+                pieces.append(f"M{x} {y}h{width}v1h-{width}z")
+            x += width
+    return pieces
+
+
+@dataclass(frozen=True, slots=True)
+class FormLink:
+    """The link to the form in one language."""
+
+    code: str
+    name: str
+    address: str
+    texts: PlanContent
+
+    @property
+    def qr(self) -> QrCode:
+        return QrCode.of(self.address)
+
+
+def form_links(request: HttpRequest, plan: Plan) -> list[FormLink]:
+    """Return a study's links, its own language first; each ends with the Plan's fingerprint."""
+    own, slug = plan.content.language, plan.study.slug
+    return [
+        FormLink(
+            code=code,
+            name=get_language_info(code)["name_local"],
+            address=request.build_absolute_uri(
+                reverse("form", args=[slug] if code == own else [slug, code])
+            )
+            + f"#{plan.digest}",
+            texts=plan.content.spoken(code),
+        )
+        for code in plan.content.languages
+    ]

@@ -8,12 +8,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
 from dpengine.privacy import round_up
-from surveys.design.models import Plan, Rule
-from surveys.ledger import queries as ledger
-from surveys.ledger.queries import Account, Statement
-from surveys.releases import queries as releases
+from surveys.design.models import Plan, Rule, Study
+from surveys.ledger import selectors as ledger
+from surveys.ledger.selectors import Account, Statement
+from surveys.plan.content import PublicationTerms
+from surveys.releases import selectors as releases
 from surveys.releases.models import Release, Step
+
+OVER = {"on-request", "retired", "finished", "too-few", "too-few-new", "spent"}  # stages
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,70 +44,80 @@ class Progress:
 
     plan: Plan
     answers: int
-    spending: Spending
+    account: Account
     last: Release | Step | None  # by the rule of this wave
-    is_retired: bool = False
+
+    @classmethod
+    def of(cls, plan: Plan) -> "Progress":
+        account = ledger.account(plan.study.budget_id)  # type: ignore[arg-type]  # it has opened
+        return cls(plan, releases.answers_so_far(plan), account, releases.last_by_rule(plan))
 
     @property
-    def smallest_batch(self) -> int:
-        return int(self.plan.content["publication"]["smallest_batch"])
+    def terms(self) -> PublicationTerms:
+        return self.plan.content.publication
 
     @property
-    def hours(self) -> int:
-        return int(self.plan.content["publication"].get("hours", 0))
-
-    @property
-    def rule(self) -> str:
-        return str(self.plan.content["publication"]["rule"])
+    def spending(self) -> Spending:
+        paid = self.terms.epsilon if self.account.budget.is_pure else self.terms.rho
+        return Spending(self.account, Decimal(paid or 0))
 
     @property
     def is_paid(self) -> bool:
         """Tell whether all refreshes were paid for with the first."""
-        return self.rule == Rule.CONTINUAL and self.last is not None
+        return self.terms.rule == Rule.CONTINUAL and self.last is not None
 
     @property
     def refreshes_left(self) -> int:
         """Return how many refreshes are paid for and to come."""
-        return int(self.plan.content["publication"]["horizon"]) - self.last.number if isinstance(self.last, Step) else 0
+        return self.terms.horizon - self.last.number if isinstance(self.last, Step) else 0
 
     @property
     def can_go_on(self) -> bool:
         return self.refreshes_left > 0 if self.is_paid else self.spending.further > 0
 
     @property
+    def pays_again(self) -> bool:
+        """Tell whether each publication to come is paid for on its own."""
+        return not self.is_paid and self.stage not in OVER
+
+    @property
     def least_new(self) -> int:
-        """Return how many new answers the next numbers wait for: a refresh that is paid for, for one."""
-        return 1 if self.is_paid else self.smallest_batch
+        """Return how many new answers the next numbers wait for: one, where they are paid for."""
+        return 1 if self.is_paid else self.terms.smallest_batch
 
     @property
     def new_answers(self) -> int:
-        return self.answers - (self.last.numbers["n"] if self.last else 0)
+        return self.answers - (self.last.content.n if self.last else 0)
 
     @property
     def next_at(self) -> datetime.datetime | None:
-        return self.last.published_at + datetime.timedelta(hours=self.hours) if self.last else None
+        return (
+            self.last.published_at + datetime.timedelta(hours=self.terms.hours)
+            if self.last
+            else None
+        )
 
     @property
     def stage(self) -> str:
         """Name what the rule waits for: the word picks the sentence in dashboard/stage.html."""
-        if self.is_retired:
+        if self.plan.study.is_retired:
             return "retired"
-        if self.rule == Rule.ON_REQUEST and self.answers >= self.smallest_batch:
+        if self.terms.rule == Rule.ON_REQUEST and self.answers >= self.terms.smallest_batch:
             return "on-request"
         if not self.plan.is_open:
             return self._stage_after_closing()
         if not self.can_go_on:
             return "spent"
-        if self.answers < self.smallest_batch:
+        if self.answers < self.terms.smallest_batch:
             return "few"
-        if not self.hours:
+        if not self.terms.hours:
             return "until-closed"
         if self.last is None:
             return "soon"
         return "few-new" if self.new_answers < self.least_new else "next"
 
     def _stage_after_closing(self) -> str:
-        if self.answers < self.smallest_batch:
+        if self.answers < self.terms.smallest_batch:
             return "too-few"
         if self.new_answers < 1:
             return "finished"
@@ -110,22 +126,28 @@ class Progress:
         return "soon" if self.can_go_on else "spent"
 
 
-def progress_of(plan: Plan, *, answers: int, account: Account, last: Release | Step | None) -> Progress:
-    rule = plan.content["publication"]
-    cost = Decimal(rule["epsilon"] if account.budget.is_pure else rule["rho"])
-    return Progress(
-        plan=plan,
-        answers=answers,
-        spending=Spending(account, cost),
-        last=last,
-        is_retired=plan.study.retired_on is not None,
-    )
+@dataclass(frozen=True, slots=True)
+class StudyStatus:
+    """Whether a study takes answers, in words."""
 
+    state: str
+    since: str  # or until
+    text: str  # both
+    is_live: bool = False
 
-def standing_of(plan: Plan) -> Progress:
-    """Return how a wave stands now."""
-    if plan.study.budget_id is None:
-        raise ValueError(f"{plan} has no budget")
-    last = releases.latest_releases([plan]).get(plan.pk)
-    account = ledger.account(plan.study.budget_id)
-    return progress_of(plan, answers=releases.answers_so_far(plan), account=account, last=last)
+    @classmethod
+    def of(cls, study: Study, plan: Plan | None) -> "StudyStatus":
+        if study.retired_on:
+            day = date_format(study.retired_on)
+            return cls(_("Retired"), day, _("Retired %(day)s") % {"day": day})
+        if plan is None:
+            return cls(_("Draft"), "", _("Draft"))
+        if plan.closed_on:
+            day = date_format(plan.closed_on)
+            return cls(_("Closed"), day, _("Closed %(day)s") % {"day": day})
+        if plan.closes_on:
+            parts = {"day": date_format(plan.closes_on)}
+            until, text = _("until %(day)s") % parts, _("Collecting until %(day)s") % parts
+            return cls(_("Collecting"), until, text, is_live=True)
+        since = _("since %(day)s") % {"day": date_format(plan.opened_on)}
+        return cls(_("Collecting"), since, _("Collecting"), is_live=True)

@@ -1,36 +1,38 @@
-from typing import Any
+from django.urls import URLPattern, URLResolver, include, path
+from django.views.decorators.http import require_safe
 
-from django.urls import include, path
+from surveys.dashboard.views import collect, numbers, queries, studies
 
-from surveys.dashboard import asked, asking, collecting, comparing, courses, reading, views
-
-SHARED: dict[str, Any] = {"shared": True}
-
-studies = [
-    path("studies/", views.studies, name="studies"),
-    path("studies/<slug:slug>/", views.study, name="study"),
-    path("studies/<slug:slug>/collect/", collecting.collect, SHARED, name="collect"),
-    path("studies/<slug:slug>/collect/<slug:language>.svg", collecting.code, SHARED, name="code"),
-    path("studies/<slug:slug>/collect/poster/<slug:language>/", collecting.poster, SHARED, name="poster"),
-    path("studies/<slug:slug>/over-time/", courses.over_time, SHARED, name="over-time"),
-    path("studies/<slug:slug>/compare/", comparing.compare, SHARED, name="compare"),
-    path("studies/<slug:slug>/methods/", reading.methods, SHARED, name="methods"),
-    path("studies/<slug:slug>/export.<slug:suffix>", reading.export, SHARED, name="export"),
-    path("studies/<slug:slug>/ask/", asking.ask, name="ask"),
-    path("studies/<slug:slug>/ask/<slug:kind>/", asking.ask_kind, name="ask-kind"),
-    path("studies/<slug:slug>/asked/<slug:digest>/", asking.asked, name="asked"),
-    path("studies/<slug:slug>/releases/<int:number>/", asked.release, name="release"),
-    path("studies/<slug:slug>/releases/<int:number>.csv", asked.release_file, name="release-file"),
-    path("results/<slug:slug>/", views.results, name="results"),
-    path("results/<slug:slug>/over-time/", courses.over_time, name="public-over-time"),
-    path("results/<slug:slug>/compare/", comparing.compare, name="public-compare"),
-    path("results/<slug:slug>/methods/", reading.methods, name="public-methods"),
-    path("results/<slug:slug>/export.<slug:suffix>", reading.export, name="public-export"),
-    path("results/<slug:slug>/releases/<int:number>/", asked.public_release, name="public-release"),
-    path("results/<slug:slug>/releases/<int:number>.csv", asked.public_file, name="public-file"),
+for_members = [
+    path("", studies.study, name="study"),
+    path("collect/", collect.collect, name="collect"),
+    path("collect/<slug:language>.svg", collect.code, name="code"),
+    path("collect/poster/<slug:language>/", collect.poster, name="poster"),
+    path("over-time/", numbers.over_time, name="over-time"),
+    path("compare/", numbers.compare, name="compare"),
+    path("methods/", numbers.methods, name="methods"),
+    path("export.<slug:suffix>", numbers.export, name="export"),
+    path("ask/", queries.ask, name="ask"),
+    path("ask/<slug:kind>/", queries.ask_kind, name="ask-kind"),
+    path("asked/<slug:digest>/", queries.asked, name="asked"),
+    path("releases/<int:number>/", queries.release, name="release"),
+    path("releases/<int:number>.csv", queries.release_file, name="release-file"),
 ]
-
+for_everyone = [
+    path("", studies.study, name="results"),
+    path("over-time/", numbers.over_time, name="public-over-time"),
+    path("compare/", numbers.compare, name="public-compare"),
+    path("methods/", numbers.methods, name="public-methods"),
+    path("export.<slug:suffix>", numbers.export, name="public-export"),
+    path("releases/<int:number>/", require_safe(queries.release), name="public-release"),
+    path("releases/<int:number>.csv", queries.release_file, name="public-release-file"),
+]
+pages: list[URLPattern | URLResolver] = [
+    path("studies/", studies.studies, name="studies"),
+    path("studies/<slug:slug>/", include(for_members), {"shared": True}),
+    path("results/<slug:slug>/", include(for_everyone)),
+]
 urlpatterns = [
-    path("", views.home, name="home"),
-    path("", include((studies, "dashboard"))),
+    path("", studies.home, name="home"),
+    path("", include((pages, "dashboard"))),
 ]

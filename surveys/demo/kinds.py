@@ -1,28 +1,29 @@
-"""The demo study that asks in every way there is. Its people are made up, and its title page says so.
+"""The demo study that asks in every way there is. Its people are made up, and its title page says
+so.
 
-Nobody's real answers fit such a form: these are drawn by chance, from shares that are written down here, so that there
-is something to read. Each made-up person then answers as a browser does.
+Nobody's real answers fit such a form: these are drawn by chance, from shares that are written down
+here, so that there is something to read. Each made-up person then answers as a browser does.
 """
 
 import json
-from collections.abc import Callable
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
 
 from dpengine.randomness import below
+from surveys.demo.answers import FOLDER, Answers
+from surveys.demo.studies import Fields
 
-FOLDER = Path(__file__).parent / "data"
 PEOPLE = 1000
 FIRST_MONTH = 12 * 2016  # January 2016
+FIRST_WEEK = 105654  # from 25 November 2024
 DOES_NOT_APPLY = 5  # of "what keeps you awake"
 
-SLEEP: dict[str, Any] = {
+SLEEP: Fields = {
     "slug": "sleep-and-work",
     "title": "Sleep and work",
     "organisation": "Candor demo · 1,000 invented answers",
     "purpose": (
-        "Shows every kind of question there is. The first 1,000 answers were made up by chance, so that there are "
+        "Shows every kind of question there is. The first 1,000 answers were made up by chance, "
+        "so that there are "
         "numbers to read; nobody gave them. The form is open: add your own, and see what is sent."
     ),
     "contact": "demo@example.org",
@@ -33,13 +34,15 @@ SLEEP: dict[str, Any] = {
     "smallest_batch": 30,
     "expected": 1000,
 }
-SLEEP_QUESTIONS: list[dict[str, Any]] = [
+SLEEP_QUESTIONS: list[Fields] = [
     {
         "name": "drowsy",
         "kind": "yes_no",
-        "text": "In the last month, have you driven or worked while you were too tired for it to be safe?",
+        "text": "In the last month, have you driven or worked while you were too tired for it to "
+        "be safe?",
         "label": "Too tired to be safe",
-        "help": "At a machine, with patients or children, in traffic: anything where falling asleep would have hurt.",
+        "help": "At a machine, with patients or children, in traffic: anything where falling "
+        "asleep would have hurt.",
     },
     {
         "name": "awake",
@@ -57,7 +60,8 @@ SLEEP_QUESTIONS: list[dict[str, Any]] = [
         "text": "What have you taken in the last month to stay awake or to fall asleep?",
         "label": "Taken to stay awake or fall asleep",
         "help": "Tick all that are true, or none.",
-        "choices": "Coffee, tea or energy drinks\nSleeping pills of my own\nMedicine meant for someone else\nAlcohol",
+        "choices": "Coffee, tea or energy drinks\nSleeping pills of my own\nMedicine meant for "
+        "someone else\nAlcohol",
         "may_decline": True,
     },
     {
@@ -106,42 +110,56 @@ SLEEP_QUESTIONS: list[dict[str, Any]] = [
         "wanted": "mean",
         "text": "When did you begin the work you do now?",
         "label": "Began the present work",
-        "help": "If it was before 2016, choose January 2016. If you do not work, choose this month.",
+        "help": "If it was before 2016, choose January 2016. If you do not work, choose this "
+        "month.",
         "least": FIRST_MONTH,
         "most": FIRST_MONTH + 12 * 11 - 1,
+        "epsilon": Decimal("0.6"),
+    },
+    {
+        "name": "holiday",
+        "kind": "date",
+        "wanted": "mean",
+        "text": "When did your last holiday of a week or more begin?",
+        "label": "Began the last holiday",
+        "help": "If it was earlier than the first day offered, choose that day.",
+        "least": FIRST_WEEK,
+        "most": FIRST_WEEK + 103,
+        "epsilon": Decimal("0.6"),
     },
 ]
-SLEEP_IN_CHINESE: dict[str, Any] = json.loads((FOLDER / "sleep.zh-hans.json").read_text(encoding="utf-8"))
+SLEEP_IN_CHINESE: Fields = json.loads((FOLDER / "sleep.zh-hans.json").read_text(encoding="utf-8"))
 TAKEN = (85, 12, 7, 30)  # of 100 made-up people who take each
-Draw = Callable[[int], int]
 
 
-def made_up_people(draw: Draw = below) -> list[dict[str, Any]]:
+def made_up_people() -> list[Answers]:
     """Return the answers of PEOPLE people who never were."""
-    return [_person(draw) for _ in range(PEOPLE)]
+    return [_person() for _ in range(PEOPLE)]
 
 
-def _person(draw: Draw) -> dict[str, Any]:
-    drowsy = int(draw(100) < 35)
+def _person() -> Answers:
+    drowsy = int(below(100) < 35)
     return {
         "drowsy": drowsy,
-        "awake": _one_of((30, 30, 15, 15, 10), draw) if drowsy else DOES_NOT_APPLY,
-        "taken": _ticks(draw),
-        "boss": _one_of((20, 30, 20, 20, 10), draw),
-        "rest": _one_of((10, 20, 20, 35, 15), draw),
-        "slept": 3 + sum(draw(2) for _ in range(8)),  # 7 on average
-        "overtime": 20 + sum(draw(6) for _ in range(8)),  # 40 on average
-        "started": 131 - min(draw(132), draw(132)),  # steps from the first month; more of them lately
+        "awake": _one_of((30, 30, 15, 15, 10)) if drowsy else DOES_NOT_APPLY,
+        "taken": _ticks(),
+        "boss": _one_of((20, 30, 20, 20, 10)),
+        "rest": _one_of((10, 20, 20, 35, 15)),
+        "slept": 3 + sum(below(2) for _ in range(8)),  # 7 on average
+        "overtime": 20 + sum(below(6) for _ in range(8)),  # 40 on average
+        "started": 131
+        - min(below(132), below(132)),  # steps from the first month; more of them lately
+        "holiday": 103 - min(below(104), below(104)),
     }
 
 
-def _one_of(parts: tuple[int, ...], draw: Draw) -> int:
+def _one_of(parts: tuple[int, ...]) -> int:
     """Return an answer drawn in these parts of 100."""
-    drawn = draw(sum(parts))
+    drawn = below(sum(parts))
     return next(place for place in range(len(parts)) if drawn < sum(parts[: place + 1]))
 
 
-def _ticks(draw: Draw) -> list[int]:
-    if draw(100) < 4:
+def _ticks() -> list[int]:
+    if below(100) < 4:
         return [len(TAKEN)]  # prefers not to say
-    return [option for option, part in enumerate(TAKEN) if draw(100) < part]
+    return [option for option, part in enumerate(TAKEN) if below(100) < part]

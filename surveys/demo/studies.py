@@ -1,36 +1,38 @@
 """The demo studies, as an admin would type them."""
 
 from decimal import Decimal
-from typing import Any
 
-HEALTH: dict[str, Any] = {
+Fields = dict[str, object]  # of a study or a question, by name, as the draft has them
+
+HARD_DRUGS: Fields = {
+    "name": "hard_drugs",
+    "kind": "yes_no",
+    "text": "Have you ever tried cocaine, crack, heroin or methamphetamine?",
+    "label": "Ever tried a hard drug",
+}
+DEPRESSED: Fields = {
+    "name": "depressed",
+    "kind": "single",
+    "text": "In the last two weeks, on how many days did you feel down, depressed or hopeless?",
+    "label": "Felt down, depressed or hopeless",
+    "choices": "None\nSeveral days\nMost days",
+}
+HEALTH: Fields = {
     "slug": "health-and-habits",
     "title": "Health and habits",
     "organisation": "Candor demo · answers from NHANES 2009–2012",
     "purpose": (
-        "Shows what Candor does with real answers: 3,615 people of a national health survey, each answer changed by "
+        "Shows what Candor does with real answers: 3,615 people of a national health survey, each "
+        "answer changed by "
         "chance as a browser would before anyone here could see it."
     ),
     "contact": "demo@example.org",
     "cap": Decimal(2),
     "release_epsilon": Decimal(1),
 }
-HEALTH_QUESTIONS: list[dict[str, Any]] = [
-    {
-        "name": "hard_drugs",
-        "kind": "yes_no",
-        "text": "Have you ever tried cocaine, crack, heroin or methamphetamine?",
-        "label": "Ever tried a hard drug",
-        "help": "Once is enough to answer yes.",
-    },
-    {
-        "name": "depressed",
-        "kind": "single",
-        "text": "In the last two weeks, on how many days did you feel down, depressed or hopeless?",
-        "label": "Felt down, depressed or hopeless",
-        "choices": "None\nSeveral days\nMost days",
-        "may_decline": True,
-    },
+HEALTH_QUESTIONS: list[Fields] = [
+    {**HARD_DRUGS, "help": "Once is enough to answer yes."},
+    {**DEPRESSED, "may_decline": True},
     {
         "name": "marijuana",
         "kind": "yes_no",
@@ -47,13 +49,15 @@ HEALTH_QUESTIONS: list[dict[str, Any]] = [
     },
 ]
 
-MEDICINES: dict[str, Any] = {
+MEDICINES: Fields = {
     "slug": "medicines-and-help",
     "title": "Medicines, alcohol and getting help",
     "organisation": "University of Aldermoor · Student Health Service",
     "purpose": (
-        "The Student Health Service asks how common borrowed medicines are, and whether people know where to find "
-        "help, to decide where to open a second advice room. Aldermoor is invented: this form is for trying out."
+        "The Student Health Service asks how common borrowed medicines are, and whether people "
+        "know where to find "
+        "help, to decide where to open a second advice room. Aldermoor is invented: this form is "
+        "for trying out."
     ),
     "contact": "advice@example.org",
     "cap": Decimal("1.8"),
@@ -62,18 +66,20 @@ MEDICINES: dict[str, Any] = {
     "hours": 24,
     "smallest_batch": 30,
 }
-MEDICINES_QUESTIONS: list[dict[str, Any]] = [
+MEDICINES_QUESTIONS: list[Fields] = [
     {
         "name": "borrowed",
         "kind": "yes_no",
-        "text": "In the last 12 months, have you taken a prescription medicine that was meant for someone else?",
+        "text": "In the last 12 months, have you taken a prescription medicine that was meant for "
+        "someone else?",
         "label": "Taken a medicine meant for someone else",
         "help": "For example a friend’s sleeping pills, strong painkillers or ADHD tablets.",
     },
     {
         "name": "would_know",
         "kind": "likert",
-        "text": "If drinking or medicines became a problem for me, I would know whom to ask for help.",
+        "text": "If drinking or medicines became a problem for me, I would know whom to ask for "
+        "help.",
         "label": "Would know whom to ask for help",
     },
     {
@@ -86,13 +92,15 @@ MEDICINES_QUESTIONS: list[dict[str, Any]] = [
     },
 ]
 
-HABITS: dict[str, Any] = {
+HABITS: Fields = {
     "slug": "partners-and-drinking",
     "title": "Partners and drinking",
     "organisation": "Candor demo · answers from NHANES 2009–2012",
     "purpose": (
-        "Shows what a researcher can ask for: 1,551 people of a national health survey. Two answers were changed by "
-        "chance on the device, the others sent as given, kept encrypted, and published only when somebody asks."
+        "Shows what a researcher can ask for: 1,551 people of a national health survey. Two "
+        "answers were changed by "
+        "chance on the device, the others sent as given, kept encrypted, and published only when "
+        "somebody asks."
     ),
     "contact": "demo@example.org",
     "cap": Decimal(4),
@@ -100,22 +108,12 @@ HABITS: dict[str, Any] = {
     "release_epsilon": Decimal(2),
     "rule": "on-request",
     "given_cap": Decimal(4),
-    "given_why": "These answers are public already: anyone can download them from the survey's own site.",
+    "given_why": "These answers are public already: anyone can download them from the survey's "
+    "own site.",
 }
-HABITS_QUESTIONS: list[dict[str, Any]] = [
-    {
-        "name": "hard_drugs",
-        "kind": "yes_no",
-        "text": "Have you ever tried cocaine, crack, heroin or methamphetamine?",
-        "label": "Ever tried a hard drug",
-    },
-    {
-        "name": "depressed",
-        "kind": "single",
-        "text": "In the last two weeks, on how many days did you feel down, depressed or hopeless?",
-        "label": "Felt down, depressed or hopeless",
-        "choices": "None\nSeveral days\nMost days",
-    },
+HABITS_QUESTIONS: list[Fields] = [
+    HARD_DRUGS,
+    DEPRESSED,
     {
         "name": "gender",
         "kind": "single",
@@ -164,12 +162,22 @@ HABITS_QUESTIONS: list[dict[str, Any]] = [
         "unit": "days",
     },
 ]
-HABITS_ASKED: list[tuple[str, dict[str, Any]]] = [  # by the researcher, once it has closed
+HABITS_ASKED: list[tuple[str, Fields]] = [  # by the researcher, once it has closed
     ("mean", {"question": "partners", "epsilon": "0.1", "spread": "bound"}),
-    ("quantile", {"question": "drinking_days", "percent": "50", "method": "exponential", "epsilon": "0.3"}),
+    (
+        "quantile",
+        {"question": "drinking_days", "percent": "50", "method": "exponential", "epsilon": "0.3"},
+    ),
     ("most_common", {"question": "schooling", "best": 1, "epsilon": "0.1"}),
     ("crosstab", {"rows": "hard_drugs", "within": "gender", "epsilon": "0.2"}),
     ("synthetic", {"questions": ["gender", "schooling", "age"], "bins": 10, "epsilon": "0.3"}),
-    ("check", {"questions": ["gender", "schooling"], "tolerance": "5", "numbers": 5, "epsilon": "0.2"}),
+    (
+        "check",
+        {"questions": ["gender", "schooling"], "tolerance": "5", "numbers": 5, "epsilon": "0.2"},
+    ),
 ]
-HABITS_CHECKED: dict[str, Any] = {"question": "gender", "choice": 2, "percent": "53"}  # found in the synthetic set
+HABITS_CHECKED: Fields = {
+    "question": "gender",
+    "choice": 2,
+    "percent": "53",
+}  # found in the synthetic set

@@ -1,66 +1,84 @@
-"""What of a study or a panel touches ε, said in words, so that old and new can stand side by side."""
+"""What of a draft or a panel touches ε, in words, and the history of how it changed."""
 
-from dataclasses import dataclass
+import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db import models
+from django.db import models, transaction
 from django.utils import translation
+from django.utils.translation import gettext as _
 
 from dpengine.privacy import plain
-from surveys.design.models import Panel, Question, Study
+from surveys.design.models import DraftChange, Panel, Question, Study
+from surveys.design.refusals import Refused
+from surveys.messages import message
 
-STUDY_TERMS = (
-    "unit",
-    "neighbours",
-    "cap",
-    "cap_delta",
-    "panel",
-    "epsilon_floor",
-    "epsilon_ceiling",
-    "given_cap",
-    "given_batch",
-    "rule",
-    "horizon",
-    "hours",
-    "release_epsilon",
-    "retires_on",
-)
+TERMS = {  # as a row of the ledger calls them, by field
+    "unit": message("unit", fills="term"),
+    "neighbours": message("neighbours", fills="term"),
+    "cap": message("cap for all publications, ε", fills="term"),
+    "cap_delta": message("δ of the cap", fills="term"),
+    "panel": message("panel", fills="term"),
+    "epsilon_floor": message("least ε of one answer", fills="term"),
+    "epsilon_ceiling": message("greatest ε of one answer", fills="term"),
+    "given_cap": message("greatest cap where answers are sent as given, ε", fills="term"),
+    "given_batch": message("fewest answers to publish where they are sent as given", fills="term"),
+    "rule": message("publish", fills="term"),
+    "horizon": message("publications in all", fills="term"),
+    "hours": message("hours between", fills="term"),
+    "release_epsilon": message("cost of one publication, ε", fills="term"),
+    "retires_on": message("retires on", fills="term"),
+    "local_cap": message("cap for all answers of one person, ε", fills="term"),
+}
 PANEL_TERMS = ("neighbours", "cap", "cap_delta", "local_cap")
-QUESTION_TERMS = ("name", "protection", "epsilon")
-NOTHING = "none"
+STUDY_TERMS = tuple(field for field in TERMS if field != "local_cap")
+NOTHING = message("none")()
+IN_CLEAR = message("sent as given: no finite ε on the way")
+ON_DEVICE = message("%(epsilon)s, changed on the device")
+# What the ledger says changed, with the owner
+OF_STUDY, OF_PANEL = message("%(study)s: %(term)s"), message("panel %(study)s: %(term)s")
+OF_QUESTION = message("%(study)s: ε of %(question)s")
+
+MAX_REASON = DraftChange._meta.get_field("why").max_length or 0
 
 Terms = dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    what: str
-    old: str
-    new: str
-
-
-def terms_of(study: Study) -> Terms:
-    """Return a saved study's terms, and those of its questions, in English, whoever asks."""
+def terms_of(owner: Study | Panel) -> Terms:
+    """Return the terms of a saved study, its questions' too, or of a panel: in English."""
+    fields = STUDY_TERMS if isinstance(owner, Study) else PANEL_TERMS
     with translation.override("en"):
-        found = {_name(study, field): _said(study, field) for field in STUDY_TERMS}
-    return found | {f"ε of {question.name}": _protection(question) for question in study.questions.all()}
+        terms = {TERMS[field](): _said(owner, field) for field in fields}
+    questions = owner.questions.all() if isinstance(owner, Study) else ()
+    return terms | {f"ε of {question.name}": _protection(question) for question in questions}
 
 
-def terms_of_panel(panel: Panel) -> Terms:
-    with translation.override("en"):
-        return {_name(panel, field): _said(panel, field) for field in PANEL_TERMS}
+@transaction.atomic
+def record_changes(
+    *, of: Study | Panel, before: Terms, who: str, why: str, now: datetime.datetime
+) -> list[DraftChange]:
+    """Write down what of a draft's terms is no longer as it was, a line each, for its members.
 
-
-def differences(before: Terms, after: Terms) -> list[Change]:
-    """Return what differs, in the order of the terms; what is new was “none”, and what is gone is."""
-    names = [*before, *(name for name in after if name not in before)]
-    pairs = ((name, before.get(name, NOTHING), after.get(name, NOTHING)) for name in names)
-    return [Change(name, old, new) for name, old, new in pairs if old != new]
-
-
-def _name(owner: models.Model, field: str) -> str:
-    return str(owner._meta.get_field(field).verbose_name)  # type: ignore[union-attr]
+    Not for the ledger, which is public and never forgets: it hears of a draft when it opens, in
+    one row. What is new was “none”, and what is gone is.
+    """
+    after, reason = terms_of(of), why.strip()
+    changes = [
+        DraftChange(
+            what=name,
+            old=before.get(name, NOTHING),
+            new=after.get(name, NOTHING),
+            why=reason[:MAX_REASON],
+            who=who,
+            at=now,
+            **{"study" if isinstance(of, Study) else "panel": of},
+        )
+        for name in before | after
+        if before.get(name) != after.get(name)
+    ]
+    if changes and not reason:
+        raise Refused(_("Say why: who works on this draft can read it. Nothing was changed."))
+    return DraftChange.objects.bulk_create(changes)
 
 
 def _said(owner: models.Model, field: str) -> str:
@@ -74,5 +92,5 @@ def _said(owner: models.Model, field: str) -> str:
 
 def _protection(question: Question) -> str:
     if question.protection == Question.Protection.PUBLICATION:
-        return "sent as given: no finite ε on the way"
-    return f"{plain(question.epsilon)}, changed on the device"
+        return IN_CLEAR()
+    return ON_DEVICE(epsilon=plain(question.epsilon))

@@ -1,6 +1,7 @@
-"""Edit a draft: its texts, its questions, their order. Each edit holds the study, so that nobody opens it meanwhile,
+"""Edit a draft: its texts, its questions, their order.
 
-and what touches ε is a line of its history, with who did it and why, which its members can read.
+Each edit holds the study, so that nobody opens it meanwhile, and what touches ε is a line of its
+history, with who did it and why, which its members can read.
 """
 
 import contextlib
@@ -9,29 +10,37 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from surveys.design import changes, queries, terms
-from surveys.design.holding import lock_draft, record_changes
-from surveys.design.models import Language, Picture, Question, Study, Translation
+from surveys.design import changes, selectors, terms
+from surveys.design.locks import lock_draft
+from surveys.design.models import Language, Question, Study, Translation
 from surveys.design.refusals import Refused
+from surveys.messages import message
 
-MOST_QUESTIONS = 60
-LONGEST_SLUG = 50  # which leaves room for a number after it
+WRITTEN = message("written in the draft of wave %(wave)s")
+
+MAX_QUESTIONS = 60
+MAX_SLUG = 50  # which leaves room for a number after it
 USUAL_EPSILON = Decimal(1)
+Fields = dict[str, Any]  # of a question or a study, by name, as the model has them
 COPIED = tuple(
-    field.attname for field in Question._meta.concrete_fields if field.attname not in ("id", "study_id", "position")
+    field.attname
+    for field in Question._meta.concrete_fields
+    if field.attname not in ("id", "study_id", "position")
 )
 
 
 @contextlib.contextmanager
 def editing(*, study_id: int, who: str, now: datetime.datetime, why: str = "") -> Iterator[Study]:
-    """Hold a draft while it is edited; then write down what of its terms has changed. All of it, or nothing.
+    """Hold a draft while it is edited; then write down what of its terms has changed.
 
-    With its first question that is sent as given, its cap and its batch come within what such answers need. What the
-    site's admin has given beyond that was given for these questions: it lapses when one of them changes.
+    With its first question that is sent as given, its cap and its batch come within what such
+    answers need. What the site's admin has given beyond that was given for these questions: it
+    lapses when one of them changes.
     """
     with transaction.atomic():
         study = lock_draft(study_id=study_id)
@@ -43,59 +52,90 @@ def editing(*, study_id: int, who: str, now: datetime.datetime, why: str = "") -
             saved.save(update_fields=["given_cap", "given_batch", "given_why", "given_by"])
         if now_asked and not had:
             saved.save(update_fields=terms.fit_given(saved))
-        reason = why or f"written in the draft of wave {study.wave}"
-        record_changes(of=saved, before=before, who=who, why=reason, now=now)
+        reason = why or WRITTEN(wave=study.wave)
+        changes.record_changes(of=saved, before=before, who=who, why=reason, now=now)
 
 
 @transaction.atomic
-def fit_given(*, study_id: int) -> list[str]:
-    """Bring a new draft within what its answers sent as given need; return the fields that are not as they were."""
+def delete_draft(*, study_id: int) -> None:
+    """Delete a study that has never opened, with its questions, members and history."""
     study = lock_draft(study_id=study_id)
-    changed = terms.fit_given(study) if _asks_as_given(study) else []
-    study.save(update_fields=changed)
-    return changed
-
-
-def _sent_as_given(study: Study) -> list[dict[str, Any]]:
-    """Return all that a draft says of its questions that are sent as given, wherever they stand."""
-    questions = study.questions.filter(protection=Question.Protection.PUBLICATION).order_by("name").values()
-    return [{part: said for part, said in question.items() if part != "position"} for question in questions]
-
-
-def _asks_as_given(study: Study) -> bool:
-    return study.questions.filter(protection=Question.Protection.PUBLICATION).exists()
+    if study.plans.exists():
+        raise Refused(
+            _("“%(study)s” has opened before: it stays. Nothing was deleted.") % {"study": study}
+        )
+    study.delete()
 
 
 @transaction.atomic
-def new_draft(*, texts: dict[str, Any], questions: Sequence[dict[str, Any]] = ()) -> Study:
-    """Make a study to be drafted, within the site's limits as they are now, at an address made of its title."""
+def rename_draft(*, study_id: int, slug: str) -> Study:
+    """Give a study that has never opened another address."""
+    study = lock_draft(study_id=study_id)
+    if study.plans.exists():
+        raise Refused(
+            _("“%(study)s” has opened before: its link is out. Nothing was changed.")
+            % {"study": study}
+        )
+    study.slug = slug
+    try:
+        study.clean_fields(exclude=[f.name for f in Study._meta.fields if f.name != "slug"])
+        study.validate_unique()
+    except ValidationError as error:
+        raise Refused(" ".join(error.messages)) from error
+    if problem := terms.problems(study).get("slug"):
+        raise Refused(problem)
+    study.save(update_fields=["slug"])
+    return study
+
+
+def _sent_as_given(study: Study) -> list[Fields]:
+    """Return all that a draft says of its questions that are sent as given, wherever they stand."""
+    questions = (
+        study.questions.filter(protection=Question.Protection.PUBLICATION).order_by("name").values()
+    )
+    return [
+        {part: value for part, value in question.items() if part != "position"}
+        for question in questions
+    ]
+
+
+@transaction.atomic
+def new_draft(*, texts: Fields, questions: Sequence[Fields] = ()) -> Study:
+    """Make a study to be drafted, within the site's limits, at an address made of its title."""
     _refuse_too_many(len(questions))
-    limits = queries.site_limits()
+    limits = selectors.site_limits()
     cap = min(Decimal(2), limits.cap_ceiling)
-    bounds = {"epsilon_floor": limits.epsilon_floor, "epsilon_ceiling": limits.epsilon_ceiling}
-    study = Study(slug=free_slug(str(texts["title"])), cap=cap, release_epsilon=min(Decimal(1), cap), **bounds, **texts)
+    study = Study(
+        slug=free_slug(str(texts["title"])),
+        cap=cap,
+        release_epsilon=min(Decimal(1), cap),
+        epsilon_floor=limits.epsilon_floor,
+        epsilon_ceiling=limits.epsilon_ceiling,
+        **texts,
+    )
     study.full_clean()
     study.save()
     for position, fields in enumerate(questions, start=1):
         _make(study, {**fields, "position": position})
-    if _asks_as_given(study):
+    if _sent_as_given(study):
         study.save(update_fields=terms.fit_given(study))
     return study
 
 
 def free_slug(title: str) -> str:
     """Return an address that no study has and that no page of the site is."""
-    stem = slugify(title)[:LONGEST_SLUG].strip("-_") or "study"
-    taken = set(Study.objects.filter(slug__startswith=stem).values_list("slug", flat=True)) | terms.RESERVED
-    return next(slug for slug in _numbered(stem) if slug not in taken)
+    stem = slugify(title)[:MAX_SLUG].strip("-_") or "study"
+    taken = (
+        set(Study.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+        | terms.RESERVED
+    )
+    numbered = (f"{stem}-{number}" for number in range(2, 10_000))
+    return next(slug for slug in (stem, *numbered) if slug not in taken)
 
 
-def _numbered(stem: str) -> Iterator[str]:
-    yield stem
-    yield from (f"{stem}-{number}" for number in range(2, 10_000))
-
-
-def save_study(*, study: Study, fields: Sequence[str], who: str, now: datetime.datetime, why: str = "") -> Study:
+def save_study(
+    *, study: Study, fields: Sequence[str], who: str, now: datetime.datetime, why: str = ""
+) -> Study:
     """Save these fields of a draft as they were typed, and no other."""
     with editing(study_id=study.pk, who=who, now=now, why=why):
         study.save(update_fields=list(fields))
@@ -103,23 +143,29 @@ def save_study(*, study: Study, fields: Sequence[str], who: str, now: datetime.d
 
 
 def add_questions(
-    *, study_id: int, questions: Sequence[dict[str, Any]], who: str, now: datetime.datetime
+    *, study_id: int, questions: Sequence[Fields], who: str, now: datetime.datetime
 ) -> list[Question]:
     """Put questions at the end of a draft."""
     with editing(study_id=study_id, who=who, now=now) as study:
         last = study.questions.count()
         _refuse_too_many(last + len(questions))
-        return [_make(study, {**each, "position": last + at}) for at, each in enumerate(questions, start=1)]
+        return [
+            _make(study, {**each, "position": last + at})
+            for at, each in enumerate(questions, start=1)
+        ]
 
 
 def _refuse_too_many(count: int) -> None:
-    if count > MOST_QUESTIONS:
-        said = _("A study has at most %(most)s questions; this one would have %(found)s. Nothing was added.")
-        raise Refused(said % {"most": MOST_QUESTIONS, "found": count})
+    if count > MAX_QUESTIONS:
+        text = _(
+            "A study has at most %(most)s questions; this one would have %(found)s. Nothing was "
+            "added."
+        )
+        raise Refused(text % {"most": MAX_QUESTIONS, "found": count})
 
 
-def _make(study: Study, fields: dict[str, Any]) -> Question:
-    floor, ceiling = queries.allowed_epsilon(study)
+def _make(study: Study, fields: Fields) -> Question:
+    floor, ceiling = terms.allowed_epsilon(study, selectors.site_limits())
     epsilon = min(max(Decimal(fields.get("epsilon", USUAL_EPSILON)), floor), ceiling)
     name = free_name(study, str(fields.get("name", "")))
     return Question.objects.create(**{**fields, "study": study, "name": name, "epsilon": epsilon})
@@ -132,11 +178,13 @@ def free_name(study: Study, wanted: str = "") -> str:
         return wanted
     stem = wanted[:16] or "q"
     first = 2 if wanted else len(taken) + 1
-    return next(f"{stem}{number}" for number in range(first, 10_000) if f"{stem}{number}" not in taken)
+    return next(
+        f"{stem}{number}" for number in range(first, 10_000) if f"{stem}{number}" not in taken
+    )
 
 
 def save_question(*, question: Question, who: str, now: datetime.datetime) -> Question:
-    """Save a question as it was typed; one that is new stands last. What refers to its old name follows."""
+    """Save a question as it was typed; a new one stands last. What names it follows its name."""
     with editing(study_id=question.study_id, who=who, now=now) as study:
         old = Question.objects.filter(pk=question.pk).values_list("name", flat=True).first()
         if old is None:
@@ -144,32 +192,31 @@ def save_question(*, question: Question, who: str, now: datetime.datetime) -> Qu
             _refuse_too_many(question.position)
         question.save()
         if old is not None and old != question.name:
-            _rename(study, old, question.name)
+            study.questions.filter(asked_if=old).update(asked_if=question.name)
+            for translation in study.translations.all():
+                if old in (texts := translation.content.get("questions", {})):
+                    texts[question.name] = texts.pop(old)
+                    translation.save(update_fields=["content"])
     return question
 
 
-def _rename(study: Study, old: str, new: str) -> None:
-    study.questions.filter(asked_if=old).update(asked_if=new)
-    for translation in study.translations.all():
-        texts = translation.content.get("questions", {})
-        if old in texts:
-            texts[new] = texts.pop(old)
-            translation.save(update_fields=["content"])
-
-
-def order_questions(*, study_id: int, names: Sequence[str], who: str, now: datetime.datetime) -> None:
+def order_questions(
+    *, study_id: int, names: Sequence[str], who: str, now: datetime.datetime
+) -> None:
     """Put a draft's questions in this order; it must name each of them once."""
     with editing(study_id=study_id, who=who, now=now) as study:
-        found = {question.name: question for question in study.questions.all()}
-        if sorted(names) != sorted(found):
-            raise Refused(_("The questions have changed meanwhile. Nothing was moved: look at them again."))
+        questions = {question.name: question for question in study.questions.all()}
+        if sorted(names) != sorted(questions):
+            raise Refused(
+                _("The questions have changed meanwhile. Nothing was moved: look at them again.")
+            )
         for position, name in enumerate(names, start=1):
-            found[name].position = position
-        Question.objects.bulk_update(found.values(), ["position"])
+            questions[name].position = position
+        Question.objects.bulk_update(questions.values(), ["position"])
 
 
 def move_question(*, study_id: int, name: str, by: int, who: str, now: datetime.datetime) -> int:
-    """Move a question up (−1) or down (1) by one place; return the place where it stands now, from 1."""
+    """Move a question up (−1) or down (1); return the place where it stands now, from 1."""
     names = list(Question.objects.filter(study_id=study_id).values_list("name", flat=True))
     if name not in names:
         raise Question.DoesNotExist
@@ -183,39 +230,48 @@ def move_question(*, study_id: int, name: str, by: int, who: str, now: datetime.
 def duplicate_question(*, study_id: int, name: str, who: str, now: datetime.datetime) -> Question:
     """Put a copy of a question right after it."""
     with editing(study_id=study_id, who=who, now=now) as study:
-        if study.questions.count() >= MOST_QUESTIONS:
-            raise Refused(_("A study has at most %(most)s questions. Nothing was copied.") % {"most": MOST_QUESTIONS})
+        if study.questions.count() >= MAX_QUESTIONS:
+            raise Refused(
+                _("A study has at most %(most)s questions. Nothing was copied.")
+                % {"most": MAX_QUESTIONS}
+            )
         asked = study.questions.get(name=name)
         fields = {field: getattr(asked, field) for field in COPIED}
         return _insert(study, {**fields, "name": free_name(study)}, asked.position + 1)
 
 
-def delete_question(*, study_id: int, name: str, who: str, now: datetime.datetime) -> dict[str, Any]:
-    """Take a question out of a draft; return what `restore_question` needs to bring it back as it was."""
+def delete_question(*, study_id: int, name: str, who: str, now: datetime.datetime) -> Fields:
+    """Take a question out of a draft; return what `restore_question` needs to bring it back."""
     with editing(study_id=study_id, who=who, now=now) as study:
         asked = study.questions.get(name=name)
-        kept = {field: getattr(asked, field) for field in (*COPIED, "position")}
+        fields = {field: getattr(asked, field) for field in (*COPIED, "position")}
         asked.delete()
-        return {**kept, "epsilon": str(kept["epsilon"])}
+        return {**fields, "epsilon": str(fields["epsilon"])}
 
 
-def restore_question(*, study_id: int, fields: dict[str, Any], who: str, now: datetime.datetime) -> Question:
+def restore_question(
+    *, study_id: int, fields: Fields, who: str, now: datetime.datetime
+) -> Question:
     """Bring back a question that was deleted, in its place."""
     with editing(study_id=study_id, who=who, now=now) as study:
         _refuse_too_many(study.questions.count() + 1)
-        kept = {**fields, "epsilon": Decimal(fields["epsilon"]), "name": free_name(study, fields["name"])}
-        return _insert(study, kept, kept.pop("position"))
+        restored = {
+            **fields,
+            "epsilon": Decimal(fields["epsilon"]),
+            "name": free_name(study, fields["name"]),
+        }
+        return _insert(study, restored, restored.pop("position"))
 
 
-def _insert(study: Study, fields: dict[str, Any], position: int) -> Question:
+def _insert(study: Study, fields: Fields, position: int) -> Question:
     """Make a question at a place, and number all of them anew."""
     others = list(study.questions.all())
-    made = Question.objects.create(study=study, position=position, **fields)
-    others.insert(position - 1, made)
+    inserted = Question.objects.create(study=study, position=position, **fields)
+    others.insert(position - 1, inserted)
     for place, question in enumerate(others, start=1):
         question.position = place
     Question.objects.bulk_update(others, ["position"])
-    return made
+    return inserted
 
 
 def set_protections(
@@ -230,7 +286,9 @@ def set_protections(
     """Set the ε of questions by name, and how many answers are expected: all of it, or nothing."""
     with editing(study_id=study_id, who=who, now=now, why=why) as study:
         for question in study.questions.filter(name__in=epsilons):
-            if problem := terms.problem_of_epsilon(study, epsilons[question.name], queries.site_limits()):
+            if problem := terms.problem_of_epsilon(
+                study, epsilons[question.name], selectors.site_limits()
+            ):
                 raise Refused(f"{question.name}: {problem}")
             question.epsilon = epsilons[question.name]
             question.save(update_fields=["epsilon"])
@@ -241,26 +299,22 @@ def set_protections(
 
 
 def save_translation(
-    *, study_id: int, language: str, content: dict[str, Any], who: str, now: datetime.datetime
+    *, study_id: int, language: str, content: Fields, who: str, now: datetime.datetime
 ) -> Translation:
-    """Keep a draft's texts in another language, whole or not: only a launch asks for all of them."""
+    """Keep a draft's texts in another language, whole or not: only a launch asks for all."""
     with editing(study_id=study_id, who=who, now=now) as study:
         if language not in Language.values or language == study.language:
             raise Refused(_("These texts are the study’s own. Nothing was changed."))
-        made, _is_new = Translation.objects.update_or_create(
+        translation, _is_new = Translation.objects.update_or_create(
             study=study, language=language, defaults={"content": content}
         )
-        return made
+        return translation
 
 
-def drop_translation(*, study_id: int, language: str, who: str, now: datetime.datetime) -> dict[str, Any]:
+def drop_translation(*, study_id: int, language: str, who: str, now: datetime.datetime) -> Fields:
     """Ask in this language no more; return the texts, so that they can be kept again."""
     with editing(study_id=study_id, who=who, now=now) as study:
-        found = study.translations.get(language=language)
-        found.delete()
-        content: dict[str, Any] = found.content
+        translation = study.translations.get(language=language)
+        translation.delete()
+        content: Fields = translation.content
         return content
-
-
-def picture_of(pk: int | None) -> Picture | None:
-    return Picture.objects.filter(pk=pk).first() if pk else None

@@ -8,7 +8,6 @@ of its own; the old Plan stays (the database refuses to change or delete it).
 import datetime
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
@@ -17,10 +16,12 @@ from django.urls import reverse
 from django.utils.translation import get_language, gettext_lazy
 
 from dpengine.privacy import LARGEST_EPSILON
-from surveys.design import documents, terms
+from surveys.design import questions, terms
 from surveys.ledger.models import Budget, EpsilonField
+from surveys.plan import content as plans
+from surveys.plan.content import PlanContent
 
-LEAST_EPSILON = Decimal("0.01")  # below it no study of any size learns anything
+MIN_EPSILON = Decimal("0.01")  # below it no study of any size learns anything
 
 
 class Rule(models.TextChoices):
@@ -33,7 +34,7 @@ class Rule(models.TextChoices):
 
 
 class Delta(models.TextChoices):
-    """Odds grow beyond twice what the cap says with a chance of 2δ at most. None: a pure cap, and pure mechanisms."""
+    """Odds grow beyond twice what the cap says with a chance of 2δ at most. None: a pure cap."""
 
     NONE = "0", gettext_lazy("none: the cap always holds")
     SIX = "0.000001", gettext_lazy("one in a million")
@@ -50,12 +51,18 @@ class Results(models.TextChoices):
 class Unit(models.TextChoices):
     """What one record is."""
 
-    RESPONDENT_IN_STUDY = "respondent-in-study", gettext_lazy("one person, in all waves of the study")
+    RESPONDENT_IN_STUDY = (
+        "respondent-in-study",
+        gettext_lazy("one person, in all waves of the study"),
+    )
     RESPONDENT_IN_WAVE = "respondent-in-wave", gettext_lazy("one person, in one wave")
 
 
 class Neighbours(models.TextChoices):
-    CHANGE_ONE = "change-one", gettext_lazy("one person answers differently (how many answered is public)")
+    CHANGE_ONE = (
+        "change-one",
+        gettext_lazy("one person answers differently (how many answered is public)"),
+    )
 
 
 class Layout(models.TextChoices):
@@ -68,7 +75,10 @@ class Layout(models.TextChoices):
 class FollowUps(models.TextChoices):
     """Who is asked a question that depends on an earlier answer."""
 
-    EVERYBODY = "everybody", gettext_lazy("everybody; who it does not concern answers “Does not apply”")
+    EVERYBODY = (
+        "everybody",
+        gettext_lazy("everybody; who it does not concern answers “Does not apply”"),
+    )
     SKIP = "skip", gettext_lazy("only whom it concerns; messages then wait for a set time")
 
 
@@ -80,22 +90,29 @@ class Language(models.TextChoices):
 
 
 class SiteLimits(models.Model):
-    """What every new study of the site must keep to: one row, which admins change and the ledger writes down."""
+    """What every new study of the site must keep to: one row, whose changes the ledger keeps."""
 
-    epsilon_floor = EpsilonField(gettext_lazy("least ε of one answer"), default=LEAST_EPSILON)
+    epsilon_floor = EpsilonField(gettext_lazy("least ε of one answer"), default=MIN_EPSILON)
     epsilon_ceiling = EpsilonField(gettext_lazy("greatest ε of one answer"), default=8)
-    cap_ceiling = EpsilonField(gettext_lazy("greatest cap for all publications of a study, ε"), default=8)
+    cap_ceiling = EpsilonField(
+        gettext_lazy("greatest cap for all publications of a study, ε"), default=8
+    )
 
     class Meta:
         verbose_name_plural = gettext_lazy("site limits")
-        constraints = (models.CheckConstraint(condition=models.Q(pk=1), name="one_row_of_site_limits"),)
+        constraints = (
+            models.CheckConstraint(condition=models.Q(pk=1), name="one_row_of_site_limits"),
+        )
 
     def __str__(self) -> str:
-        return f"ε of an answer {self.epsilon_floor} to {self.epsilon_ceiling}, caps to {self.cap_ceiling}"
+        return (
+            f"ε of an answer {self.epsilon_floor} to {self.epsilon_ceiling}, caps to "
+            f"{self.cap_ceiling}"
+        )
 
 
 class Picture(models.Model):
-    """An image that a question shows, by the SHA-256 of its bytes: never changed, so never another one in a Plan."""
+    """An image that a question shows, by the SHA-256 of its bytes: it never changes."""
 
     sha256 = models.CharField(max_length=64, unique=True, editable=False)
     media_type = models.CharField(max_length=20, editable=False)
@@ -110,34 +127,45 @@ class Picture(models.Model):
 class Panel(models.Model):
     """People who meet several studies: what all of these together may give away about one of them.
 
-    Its unit is one person in all studies of the panel. A publication reads one wave of one study, in which a
-    member has one record, so what it costs in that study (unit `respondent-in-study`) is what it costs here, and
-    costs add up over studies as they do over waves. Both hold as long as nobody answers the same wave twice.
+    Its unit is one person in all studies of the panel. A publication reads one wave of one study,
+    in which a member has one record, so what it costs in that study (unit `respondent-in-study`) is
+    what it costs here, and costs add up over studies as they do over waves. Both hold as long as
+    nobody answers the same wave twice.
     """
 
-    slug = models.SlugField(unique=True, max_length=60, help_text=gettext_lazy("Its name in the ledger: panel:slug"))
+    slug = models.SlugField(
+        unique=True, max_length=60, help_text=gettext_lazy("Its name in the ledger: panel:slug")
+    )
     name = models.CharField(max_length=120, help_text=gettext_lazy("Who they are."))
     unit = models.CharField(max_length=40, default="respondent-in-panel", editable=False)
     neighbours = models.CharField(max_length=20, choices=Neighbours, default=Neighbours.CHANGE_ONE)
     cap = EpsilonField(
         gettext_lazy("cap for all publications, ε"),
         default=4,
-        validators=[MinValueValidator(LEAST_EPSILON), MaxValueValidator(LARGEST_EPSILON)],
+        validators=[MinValueValidator(MIN_EPSILON), MaxValueValidator(LARGEST_EPSILON)],
         help_text=gettext_lazy(
-            "How much all publications of all its studies together may ever give away about one person."
+            "How much all publications of all its studies together may ever give away about one "
+            "person."
         ),
     )
-    cap_delta = models.CharField(gettext_lazy("δ of the cap"), max_length=20, choices=Delta, default=Delta.NONE)
+    cap_delta = models.CharField(
+        gettext_lazy("δ of the cap"), max_length=20, choices=Delta, default=Delta.NONE
+    )
     local_cap = EpsilonField(
         gettext_lazy("cap for all answers of one person, ε"),
         default=8,
-        validators=[MinValueValidator(LEAST_EPSILON), MaxValueValidator(LARGEST_EPSILON)],
+        validators=[MinValueValidator(MIN_EPSILON), MaxValueValidator(LARGEST_EPSILON)],
         help_text=gettext_lazy(
-            "Charged when a wave opens. Counts answers changed on the device; one sent as given has no ε."
+            "Charged when a wave opens. Counts answers changed on the device; one sent as given "
+            "has no ε."
         ),
     )
-    central_budget = models.OneToOneField(Budget, on_delete=models.PROTECT, null=True, editable=False, related_name="+")
-    local_budget = models.OneToOneField(Budget, on_delete=models.PROTECT, null=True, editable=False, related_name="+")
+    central_budget = models.OneToOneField(
+        Budget, on_delete=models.PROTECT, null=True, editable=False, related_name="+"
+    )
+    local_budget = models.OneToOneField(
+        Budget, on_delete=models.PROTECT, null=True, editable=False, related_name="+"
+    )
 
     class Meta:
         ordering = ("name",)
@@ -149,11 +177,14 @@ class Panel(models.Model):
 class Study(models.Model):
     """What is asked, by whom and why; a draft of its next wave until that opens."""
 
-    slug = models.SlugField(unique=True, max_length=60, help_text=gettext_lazy("The last part of the link: /s/slug/"))
+    slug = models.SlugField(
+        unique=True, max_length=60, help_text=gettext_lazy("The last part of the link: /s/slug/")
+    )
     title = models.CharField(max_length=120)
     organisation = models.CharField(max_length=120, help_text=gettext_lazy("Who asks."))
     purpose = models.TextField(
-        max_length=600, help_text=gettext_lazy("Why, in a sentence or two that respondents and the public read.")
+        max_length=600,
+        help_text=gettext_lazy("Why, in a sentence or two that respondents and the public read."),
     )
     contact = models.EmailField(help_text=gettext_lazy("Who answers questions about the study."))
     language = models.CharField(
@@ -164,7 +195,10 @@ class Study(models.Model):
     )
     layout = models.CharField(max_length=10, choices=Layout, default=Layout.SCREENS)
     follow_ups = models.CharField(
-        gettext_lazy("follow-ups are asked of"), max_length=10, choices=FollowUps, default=FollowUps.EVERYBODY
+        gettext_lazy("follow-ups are asked of"),
+        max_length=10,
+        choices=FollowUps,
+        default=FollowUps.EVERYBODY,
     )
     expected = models.PositiveIntegerField(
         gettext_lazy("answers expected"),
@@ -179,10 +213,14 @@ class Study(models.Model):
     cap = EpsilonField(
         gettext_lazy("cap for all publications, ε"),
         default=2,
-        validators=[MinValueValidator(LEAST_EPSILON), MaxValueValidator(LARGEST_EPSILON)],
-        help_text=gettext_lazy("How much all publications together may ever give away about one person."),
+        validators=[MinValueValidator(MIN_EPSILON), MaxValueValidator(LARGEST_EPSILON)],
+        help_text=gettext_lazy(
+            "How much all publications together may ever give away about one person."
+        ),
     )
-    cap_delta = models.CharField(gettext_lazy("δ of the cap"), max_length=20, choices=Delta, default=Delta.NONE)
+    cap_delta = models.CharField(
+        gettext_lazy("δ of the cap"), max_length=20, choices=Delta, default=Delta.NONE
+    )
     panel = models.ForeignKey(
         Panel,
         on_delete=models.PROTECT,
@@ -193,8 +231,8 @@ class Study(models.Model):
     )
     epsilon_floor = EpsilonField(
         gettext_lazy("least ε of one answer"),
-        default=LEAST_EPSILON,
-        validators=[MinValueValidator(LEAST_EPSILON)],
+        default=MIN_EPSILON,
+        validators=[MinValueValidator(MIN_EPSILON)],
         help_text=gettext_lazy("Set by the site’s admin: below it, answers are wasted."),
     )
     epsilon_ceiling = EpsilonField(
@@ -207,7 +245,7 @@ class Study(models.Model):
         gettext_lazy("greatest cap where answers are sent as given, ε"),
         null=True,
         blank=True,
-        validators=[MinValueValidator(LEAST_EPSILON), MaxValueValidator(LARGEST_EPSILON)],
+        validators=[MinValueValidator(MIN_EPSILON), MaxValueValidator(LARGEST_EPSILON)],
         help_text=gettext_lazy("Set by the site’s admin, with a reason. Empty: the usual 1."),
     )
     given_batch = models.PositiveIntegerField(
@@ -218,8 +256,10 @@ class Study(models.Model):
         help_text=gettext_lazy("Set by the site’s admin, with a reason. Empty: the usual 50."),
     )
     given_why = models.CharField(max_length=500, null=True, editable=False)  # noqa: DJ001 (no table is made anew)
-    given_by = models.CharField(max_length=150, null=True, editable=False)  # noqa: DJ001
-    rule = models.CharField(gettext_lazy("publish"), max_length=20, choices=Rule, default=Rule.WHEN_CLOSED)
+    given_by = models.CharField(max_length=150, null=True, editable=False)  # noqa: DJ001 (no table is made anew)
+    rule = models.CharField(
+        gettext_lazy("publish"), max_length=20, choices=Rule, default=Rule.WHEN_CLOSED
+    )
     horizon = models.PositiveSmallIntegerField(
         gettext_lazy("publications in all"),
         default=52,
@@ -235,7 +275,7 @@ class Study(models.Model):
     release_epsilon = EpsilonField(
         gettext_lazy("cost of one publication, ε"),
         default=1,
-        validators=[MinValueValidator(LEAST_EPSILON)],
+        validators=[MinValueValidator(MIN_EPSILON)],
         help_text=gettext_lazy(
             "Shared equally by the questions. If all are paid on the first day: the cost of all. "
             "If a researcher asks: the most that one request may cost."
@@ -245,17 +285,24 @@ class Study(models.Model):
         default=100,
         validators=[MinValueValidator(10), MaxValueValidator(1_000_000)],
         help_text=gettext_lazy(
-            "Nothing is published before so many answers, and nothing again before so many new ones."
+            "Nothing is published before so many answers, and nothing again before so many new "
+            "ones."
         ),
     )
-    results = models.CharField(gettext_lazy("results are for"), max_length=10, choices=Results, default=Results.PUBLIC)
+    results = models.CharField(
+        gettext_lazy("results are for"), max_length=10, choices=Results, default=Results.PUBLIC
+    )
     closes_on = models.DateField(
-        null=True, blank=True, help_text=gettext_lazy("The last day of collecting, in UTC. Optional.")
+        null=True,
+        blank=True,
+        help_text=gettext_lazy("The last day of collecting, in UTC. Optional."),
     )
     retires_on = models.DateField(
         null=True,
         blank=True,
-        help_text=gettext_lazy("From this day on nothing is published ever again, and answers are erased."),
+        help_text=gettext_lazy(
+            "From this day on nothing is published ever again, and answers are erased."
+        ),
     )
     retired_on = models.DateField(null=True, editable=False)
     retired_because = models.CharField(max_length=200, blank=True, editable=False)
@@ -290,22 +337,25 @@ class Question(models.Model):
     """One question of the wave that is being drafted."""
 
     class Kind(models.TextChoices):
-        YES_NO = "yes_no", gettext_lazy("yes or no")
-        SINGLE = "single", gettext_lazy("single choice")
-        MULTIPLE = "multiple", gettext_lazy("multiple choice")
-        LIKERT = "likert", gettext_lazy("agreement on a scale (Likert)")
-        NUMBER = "number", gettext_lazy("a whole number")
-        MONTH = "month", gettext_lazy("a month and year")
+        YES_NO = "yes_no", gettext_lazy("Yes or no")
+        SINGLE = "single", gettext_lazy("One of several choices")
+        MULTIPLE = "multiple", gettext_lazy("Any of several choices")
+        LIKERT = "likert", gettext_lazy("A scale of agreement")
+        NUMBER = "number", gettext_lazy("A whole number")
+        MONTH = "month", gettext_lazy("A month and year")
+        DATE = "date", gettext_lazy("A date, to the week")
 
     class Protection(models.TextChoices):
         DEVICE = "device", gettext_lazy("changed by chance on the device")
         PUBLICATION = (
             "publication",
-            gettext_lazy("sent as given, kept encrypted, published only as totals changed by chance"),
+            gettext_lazy(
+                "sent as given, kept encrypted, published only as totals changed by chance"
+            ),
         )
 
     class Wanted(models.TextChoices):
-        """What of a number that is changed on the device can be estimated: the channel is made for it."""
+        """What can be estimated of a number that is changed on the device."""
 
         MEAN = "mean", gettext_lazy("the mean")
         DISTRIBUTION = "distribution", gettext_lazy("how answers are spread")
@@ -314,7 +364,11 @@ class Question(models.Model):
     position = models.PositiveSmallIntegerField(default=1)
     name = models.CharField(
         max_length=20,
-        validators=[RegexValidator(r"^[a-z][a-z0-9_]*$", gettext_lazy("Small letters, digits and _, a letter first."))],
+        validators=[
+            RegexValidator(
+                r"^[a-z][a-z0-9_]*$", gettext_lazy("Small letters, digits and _, a letter first.")
+            )
+        ],
         help_text=gettext_lazy("Its key in reports, such as q1."),
     )
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.YES_NO)
@@ -324,11 +378,19 @@ class Question(models.Model):
     help = models.CharField(max_length=300, blank=True)
     choices = models.TextField(
         blank=True,
-        help_text=gettext_lazy("One a line. Leave empty for yes or no, and for the five usual points of agreement."),
+        help_text=gettext_lazy(
+            "One a line. Leave empty for yes or no, and for the five usual points of agreement."
+        ),
     )
-    least = models.IntegerField(null=True, blank=True, help_text=gettext_lazy("The least number that counts."))
-    most = models.IntegerField(null=True, blank=True, help_text=gettext_lazy("The greatest number that counts."))
-    unit = models.CharField(max_length=40, blank=True, help_text=gettext_lazy("What the number counts, such as days."))
+    least = models.IntegerField(
+        null=True, blank=True, help_text=gettext_lazy("The least number that counts.")
+    )
+    most = models.IntegerField(
+        null=True, blank=True, help_text=gettext_lazy("The greatest number that counts.")
+    )
+    unit = models.CharField(
+        max_length=40, blank=True, help_text=gettext_lazy("What the number counts, such as days.")
+    )
     wanted = models.CharField(
         max_length=12,
         choices=Wanted,
@@ -338,9 +400,13 @@ class Question(models.Model):
     group = models.CharField(
         max_length=20,
         blank=True,
-        help_text=gettext_lazy("Neighbouring scales with the same choices and group stand as one matrix."),
+        help_text=gettext_lazy(
+            "Neighbouring scales with the same choices and group stand as one matrix."
+        ),
     )
-    group_text = models.CharField(max_length=300, blank=True, help_text=gettext_lazy("What stands above the matrix."))
+    group_text = models.CharField(
+        max_length=300, blank=True, help_text=gettext_lazy("What stands above the matrix.")
+    )
     asked_if = models.CharField(
         max_length=20,
         blank=True,
@@ -349,9 +415,13 @@ class Question(models.Model):
     asked_if_answers = models.JSONField(
         default=list,
         blank=True,
-        help_text=gettext_lazy("The numbers of the answers, from 0, after which this one is asked."),
+        help_text=gettext_lazy(
+            "The numbers of the answers, from 0, after which this one is asked."
+        ),
     )
-    picture = models.ForeignKey(Picture, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    picture = models.ForeignKey(
+        Picture, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
     picture_text = models.CharField(
         max_length=300, blank=True, help_text=gettext_lazy("What the picture shows, in words.")
     )
@@ -359,31 +429,31 @@ class Question(models.Model):
     epsilon = EpsilonField(
         gettext_lazy("loss of one answer, ε"),
         default=1,
-        validators=[MinValueValidator(LEAST_EPSILON)],
+        validators=[MinValueValidator(MIN_EPSILON)],
         help_text=gettext_lazy("1 sends 73 of 100 yes answers as yes, 27 as no."),
     )
 
     class Meta:
         ordering = ("position", "pk")
-        constraints = (models.UniqueConstraint(fields=("study", "name"), name="question_names_differ"),)
+        constraints = (
+            models.UniqueConstraint(fields=("study", "name"), name="question_names_differ"),
+        )
 
     def __str__(self) -> str:
         return self.label
 
     @property
     def options(self) -> list[str]:
-        """Return what can be answered: the choices, then declining, then "Does not apply" or "Not asked"."""
-        return documents.options_of(self)
+        """Return the choices, then declining, then "Does not apply" or "Not asked"."""
+        return questions.options_of(self)
 
     def clean(self) -> None:
-        try:
-            documents.check(self)
-        except (ValueError, TypeError) as error:
-            raise ValidationError(str(error)) from error
+        if problem := questions.unfit(self):
+            raise ValidationError(problem)
 
 
 class Translation(models.Model):
-    """A draft's texts in another language. `content` holds title, purpose, organisation and questions by name."""
+    """A draft's texts in another language: its own, and those of its questions by name."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="translations")
     language = models.CharField(max_length=10, choices=Language)
@@ -391,14 +461,18 @@ class Translation(models.Model):
 
     class Meta:
         ordering = ("language",)
-        constraints = (models.UniqueConstraint(fields=("study", "language"), name="one_translation_per_language"),)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("study", "language"), name="one_translation_per_language"
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.study} ({self.get_language_display()})"
 
 
 class DraftChange(models.Model):
-    """What of a draft's terms was changed, by whom and why: for members of the study, and gone with the draft."""
+    """A change of a draft's terms, for members of the study: it goes when the draft goes."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, null=True, related_name="changes")
     panel = models.ForeignKey(Panel, on_delete=models.CASCADE, null=True, related_name="changes")
@@ -439,22 +513,22 @@ class Plan(models.Model):
     def get_absolute_url(self) -> str:
         """Return where it is answered, in the reader's language if it speaks it."""
         language = get_language() or ""
-        spoken = [language] if language in self.content.get("translations", {}) else []
+        spoken = [language] if language in self.content.translations else []
         return reverse("form", args=[self.study.slug, *spoken])
 
     @cached_property
-    def content(self) -> dict[str, Any]:
-        return documents.read(self.document)
+    def content(self) -> PlanContent:
+        return plans.read(self.document)
 
     @property
     def is_open(self) -> bool:
         return self.closed_on is None
 
     def takes_answers(self, today: datetime.date) -> bool:
-        """Tell whether it is open and its last day has not passed, even if no worker has closed it yet."""
+        """Tell whether it is open and its last day has not passed, closed by a worker or not."""
         return self.is_open and (self.closes_on is None or today <= self.closes_on)
 
     @property
-    def spoken(self) -> dict[str, Any]:
-        """Return its content in the reader's language, for pages. What is hashed, stored or served stays `content`."""
-        return documents.spoken(self.content, get_language() or "")
+    def spoken(self) -> PlanContent:
+        """Return its content in the reader's language, for pages; never hashed or served."""
+        return self.content.spoken(get_language() or "")

@@ -1,4 +1,4 @@
-"""Take a picture: only its pixels are kept, so that nothing a camera writes beside them is ever shown or stored."""
+"""Take a picture: only its pixels are kept, and nothing that a camera writes beside them."""
 
 import hashlib
 import struct
@@ -11,45 +11,63 @@ from PIL import Image, ImageOps
 from surveys.design.models import Picture
 from surveys.design.refusals import Refused
 
-LARGEST_UPLOAD = 8 * 2**20  # bytes
-LARGEST_KEPT = 200 * 2**10  # that a phone fetches before question one
-MOST_PIXELS = 40_000_000
-LONGEST_SIDE = 1200
+MAX_UPLOAD = 8 * 2**20  # bytes
+MAX_BYTES = 200 * 2**10  # that a phone fetches before question one
+MAX_PIXELS = 40_000_000
+MAX_SIDE = 1200
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 
 
 def keep_picture(upload: IO[bytes]) -> Picture:
-    """Read an upload, draw it anew, small enough for a phone, and keep that; the same picture is kept once."""
+    """Draw an upload anew, small enough for a phone, and keep that; the same picture only once."""
     image = _drawn_anew(_read(upload))
     content, media_type = _encoded(image)
-    found, _is_new = Picture.objects.get_or_create(
+    picture, _is_new = Picture.objects.get_or_create(
         sha256=hashlib.sha256(content).hexdigest(),
-        defaults={"media_type": media_type, "width": image.width, "height": image.height, "content": content},
+        defaults={
+            "media_type": media_type,
+            "width": image.width,
+            "height": image.height,
+            "content": content,
+        },
     )
-    return found
+    return picture
 
 
 def _read(upload: IO[bytes]) -> Image.Image:
-    raw = upload.read(LARGEST_UPLOAD + 1)
-    if len(raw) > LARGEST_UPLOAD:
+    raw = upload.read(MAX_UPLOAD + 1)
+    if len(raw) > MAX_UPLOAD:
         raise Refused(_("The picture is larger than 8 MB. Make it smaller, and choose it again."))
     try:
         image = Image.open(BytesIO(raw), formats=FORMATS)
-        if image.width * image.height > MOST_PIXELS:
-            raise Refused(_("The picture has more than 40 million points. Make it smaller, and choose it again."))
+        if image.width * image.height > MAX_PIXELS:
+            raise Refused(
+                _(
+                    "The picture has more than 40 million points. Make it smaller, and choose it "
+                    "again."
+                )
+            )
         image.load()
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        message = _("This file is no picture that can be read: it must be a PNG, JPEG, WebP or GIF.")
+    except (
+        OSError,
+        ValueError,
+        SyntaxError,
+        Image.DecompressionBombError,
+        Image.DecompressionBombWarning,
+    ) as error:
+        message = _(
+            "This file is no picture that can be read: it must be a PNG, JPEG, WebP or GIF."
+        )
         raise Refused(message) from error
     return image
 
 
 def _drawn_anew(image: Image.Image) -> Image.Image:
-    """Return the picture the right way up, no larger than a phone needs, and with nothing but its pixels."""
+    """Return the picture upright, no larger than a phone needs, with nothing but its pixels."""
     upright = _upright(image)
     clear = upright.mode in ("RGBA", "LA", "PA") or "transparency" in upright.info
     pixels = upright.convert("RGBA" if clear else "RGB")
-    pixels.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+    pixels.thumbnail((MAX_SIDE, MAX_SIDE))
     fresh = Image.new(pixels.mode, pixels.size)
     fresh.paste(pixels)
     return fresh
@@ -67,11 +85,16 @@ def _encoded(image: Image.Image) -> tuple[bytes, str]:
     """Return its bytes: without loss where that is small enough, else as a photograph."""
     exact = BytesIO()
     image.save(exact, "PNG", optimize=True)
-    if exact.tell() <= LARGEST_KEPT:
+    if exact.tell() <= MAX_BYTES:
         return exact.getvalue(), "image/png"
     for quality in (85, 70, 55, 40, 25):
         lossy = BytesIO()
         image.save(lossy, "WEBP" if image.mode == "RGBA" else "JPEG", quality=quality)
-        if lossy.tell() <= LARGEST_KEPT:
+        if lossy.tell() <= MAX_BYTES:
             return lossy.getvalue(), "image/webp" if image.mode == "RGBA" else "image/jpeg"
-    raise Refused(_("The picture stays too large for a phone. Make it smaller or plainer, and choose it again."))
+    raise Refused(
+        _(
+            "The picture stays too large for a phone. Make it smaller or plainer, and choose it "
+            "again."
+        )
+    )

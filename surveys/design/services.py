@@ -1,140 +1,84 @@
 """Open a study, close it, begin its next wave, lower its cap, retire it.
 
-Every act that touches ε is a row of the ledger, with who did it, when, and why; a draft has a history of its own, and
-an opening is one row. Locks are taken in one order: study,
-its Plan, its panel, budgets (the ledger says in which order), so that no two of these wait for each other.
+Every act that touches ε is a row of the ledger, with who did it, when, and why; a draft has a
+history of its own, and an opening is one row. Locks are taken in one order: study, its Plan, its
+panel, budgets (the ledger says in which order), so that no two of these wait for each other.
 """
 
 import datetime
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
+from fractions import Fraction
 
 from django.db import transaction
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from dpengine.privacy import plain
-from surveys.design import changes, documents, opening, terms
-from surveys.design.decisions import NotDecided as NotDecided
-from surveys.design.decisions import decide as decide
-from surveys.design.documents import loss_of_plan as loss_of_plan
-from surveys.design.drafts import (
-    add_questions,
-    delete_question,
-    drop_translation,
-    duplicate_question,
-    editing,
-    fit_given,
-    move_question,
-    new_draft,
-    order_questions,
-    restore_question,
-    save_question,
-    save_study,
-    save_translation,
-    set_protections,
-)
-from surveys.design.drafts import free_name as free_name
-from surveys.design.fitness import (
-    Consequence,
-    Problem,
-    consequence_of,
-    draft_content,
-    problem_of,
-    problems_of,
-)
-from surveys.design.holding import day_said, hold, lock_draft
-from surveys.design.holding import record_changes as record_changes
-from surveys.design.kinds import said_in as said_in
+from dpengine.privacy import Cost, plain
+from surveys.design import launch, terms
+from surveys.design.drafts import Fields
+from surveys.design.locks import hold, lock_draft
 from surveys.design.models import Panel, Plan, Question, Study, Unit
-from surveys.design.pictures import keep_picture
 from surveys.design.refusals import CannotOpen, Refused
-from surveys.design.site import problems_of_limits as problems_of_limits
-from surveys.design.site import set_site_limits as set_site_limits
-from surveys.design.texts import content_from as content_from
-from surveys.design.texts import missing as missing
-from surveys.design.texts import parts as parts
-from surveys.each import for_each
-from surveys.ledger import queries as accounts
-from surveys.ledger import services as ledger
+from surveys.isolation import isolate_failures
+from surveys.ledger import selectors as accounts, services as ledger
 from surveys.ledger.models import Side
+from surveys.messages import message
+from surveys.plan.content import digest
 
-__all__ = [  # of what stands in modules of its own, and is entered here
-    "CannotOpen",
-    "Consequence",
-    "Problem",
-    "Refused",
-    "add_questions",
-    "consequence_of",
-    "delete_question",
-    "draft_content",
-    "drop_translation",
-    "duplicate_question",
-    "editing",
-    "fit_given",
-    "keep_picture",
-    "lock_draft",
-    "move_question",
-    "new_draft",
-    "order_questions",
-    "problem_of",
-    "problems_of",
-    "restore_question",
-    "save_question",
-    "save_study",
-    "save_translation",
-    "set_protections",
-]
-
-RULE = "the study's rule"  # who retires a study, when nobody does
-LONGEST_REASON = Study._meta.get_field("retired_because").max_length or 0
+RULE = message("the study's rule")()  # who retires a study, when nobody does
+RETIREMENT_CAME = message("the day of its retirement came")
+CAP_REACHED = message("its cap is reached")
+MAX_REASON = Study._meta.get_field("retired_because").max_length or 0
 
 
 @transaction.atomic
-def draft_study(*, study: dict[str, Any], questions: list[dict[str, Any]]) -> Study:
-    """Make a study with its questions, in their order; return an existing one of the same name as it is."""
-    made, is_new = Study.objects.get_or_create(slug=study["slug"], defaults=study)
+def draft_study(*, study: Fields, questions: list[Fields]) -> Study:
+    """Make a study with its questions, in order; one of the same name is returned as it is."""
+    draft, is_new = Study.objects.get_or_create(slug=study["slug"], defaults=study)
     for position, question in enumerate(questions if is_new else [], start=1):
-        Question.objects.create(study=made, position=position, **question)
-    return made
-
-
-def lock_panel(*, panel_id: int, editing: Collection[str]) -> Panel:
-    """Hold a panel until the transaction ends, so that none of its terms is edited that its budgets hold."""
-    panel = Panel.objects.select_for_update(of=("self",)).get(pk=panel_id)
-    if panel.central_budget_id is not None and {"slug", *changes.PANEL_TERMS} & set(editing):
-        text = _("“%(panel)s” has met a study: its terms stay, and its caps can only be lowered.")
-        raise Refused(text % {"panel": panel})
-    return panel
+        Question.objects.create(study=draft, position=position, **question)
+    return draft
 
 
 @transaction.atomic
 def open_study(*, study_id: int, who: str, now: datetime.datetime, seen: str = "") -> Plan:
-    """Freeze the draft into a Plan and begin to take answers. `seen`: the fingerprint of what was looked at, if any.
+    """Freeze the draft into a Plan and begin to take answers.
 
-    From here on nothing about this wave can change. The study's central budget is opened with its first wave and
-    its cap holds for all of them. In a panel the wave's local ε is charged first: if it cannot be paid, nothing opens.
+    `seen` is the fingerprint of the draft that was looked at, if any.
+
+    From here on nothing about this wave can change. The study's central budget is opened with its
+    first wave and its cap holds for all of them. In a panel the wave's local ε is charged first: if
+    it cannot be paid, nothing opens.
     """
     study, today = lock_draft(study_id=study_id), _date(now)
-    opening.hold_panel(study)
-    opening.refuse_unfit(study, today)
-    document = opening.frozen(study)
-    if seen and seen != documents.digest(document):
-        raise CannotOpen(_("The draft has changed since you looked at it. Nothing was opened: look at it again."))
-    opening.pay_panel(study, document, who=who, now=now)
+    launch.hold_panel(study)
+    launch.refuse_unfit(study, today)
+    document = launch.frozen(study)
+    if seen and seen != digest(document):
+        raise CannotOpen(
+            _("The draft has changed since you looked at it. Nothing was opened: look at it again.")
+        )
+    launch.pay_panel(study, document, who=who, now=now)
     if study.budget is None:
-        study.budget = opening.open_budget(study, f"study:{study.slug}", unit=study.unit, who=who, now=now)
+        study.budget = launch.open_budget(
+            study, f"study:{study.slug}", unit=study.unit, who=who, now=now
+        )
         study.save(update_fields=["budget"])
+    closes_on = study.closes_on
+    if closes_on is None and study.retires_on is not None:
+        # answers that come on the day of retirement would be erased unread
+        closes_on = study.retires_on - datetime.timedelta(days=1)
     plan = Plan.objects.create(
         study=study,
         wave=study.wave,
         document=document,
-        digest=documents.digest(document),
+        digest=digest(document),
         opened_on=today,
-        closes_on=study.closes_on or _eve(study.retires_on),
+        closes_on=closes_on,
     )
-    opening.record_opening(plan, who=who, now=now)
-    opening.record_more_given(study, now=now)
+    launch.record_opening(plan, who=who, now=now)
+    launch.record_more_given(study, now=now)
     return plan
 
 
@@ -159,9 +103,10 @@ def begin_wave(*, study_id: int) -> Study:
     """Make the study a draft again, for its next wave, once the present one has closed."""
     study = hold(study_id)
     plan = study.plan
-    if study.is_retired:
+    if study.retired_on is not None:
         text = _("“%(study)s” was retired on %(day)s: it has no further wave.")
-        raise CannotOpen(text % {"study": study, "day": day_said(study.retired_on)})
+        day = date_format(study.retired_on, "DATE_FORMAT")
+        raise CannotOpen(text % {"study": study, "day": day})
     if plan is None:
         text = _("“%(study)s” has not opened its wave %(wave)s yet: change the draft.")
         raise CannotOpen(text % {"study": study, "wave": study.wave})
@@ -176,10 +121,12 @@ def begin_wave(*, study_id: int) -> Study:
 
 @transaction.atomic
 def lower_cap(*, study_id: int, new: Decimal, who: str, why: str, now: datetime.datetime) -> Study:
-    """Lower a study's cap for good: not below what is spent. What is frozen in Plans stays as it was."""
+    """Lower a study's cap for good, not below what is spent. What Plans say of it stays."""
     study = hold(study_id)
     if study.budget_id is None:
-        raise Refused(_("“%(study)s” has not opened yet: change the cap in the draft.") % {"study": study})
+        raise Refused(
+            _("“%(study)s” has not opened yet: change the cap in the draft.") % {"study": study}
+        )
     _refuse_no_fall(study.cap, new)
     ledger.lower_cap(budget_id=study.budget_id, **_lowered(study, new), who=who, why=why, now=now)
     study.cap = new
@@ -188,49 +135,61 @@ def lower_cap(*, study_id: int, new: Decimal, who: str, why: str, now: datetime.
 
 
 @transaction.atomic
-def lower_panel_cap(*, panel_id: int, side: Side, new: Decimal, who: str, why: str, now: datetime.datetime) -> Panel:
+def lower_panel_cap(
+    *, panel_id: int, side: Side, new: Decimal, who: str, why: str, now: datetime.datetime
+) -> Panel:
     """Lower a panel's cap, for publications or for answers, for good."""
     panel = Panel.objects.select_for_update().get(pk=panel_id)
-    if panel.central_budget_id is None:
-        raise Refused(_("“%(panel)s” has not met a study yet: change the cap itself.") % {"panel": panel})
-    if side == Side.LOCAL:
-        _refuse_no_fall(panel.local_cap, new)
-        ledger.lower_cap(budget_id=_budget_of(panel.local_budget_id), epsilon=new, who=who, why=why, now=now)
-        panel.local_cap = new
-    else:
-        _refuse_no_fall(panel.cap, new)
-        ledger.lower_cap(budget_id=panel.central_budget_id, **_lowered(panel, new), who=who, why=why, now=now)
-        panel.cap = new
-    panel.save(update_fields=["cap", "local_cap"])
+    is_local = side == Side.LOCAL
+    budget_id = panel.local_budget_id if is_local else panel.central_budget_id
+    if budget_id is None:
+        raise Refused(
+            _("“%(panel)s” has not met a study yet: change the cap itself.") % {"panel": panel}
+        )
+    field = "local_cap" if is_local else "cap"
+    _refuse_no_fall(getattr(panel, field), new)
+    amount: terms.BudgetCap = {"epsilon": new} if is_local else _lowered(panel, new)
+    ledger.lower_cap(budget_id=budget_id, **amount, who=who, why=why, now=now)
+    setattr(panel, field, new)
+    panel.save(update_fields=[field])
     return panel
 
 
 def _refuse_no_fall(old: Decimal, new: Decimal) -> None:
     if not (new.is_finite() and 0 < new < old):
-        text = _("The new cap must be above 0 and below %(cap)s; it is %(new)s. Nothing was changed.")
+        text = _(
+            "The new cap must be above 0 and below %(cap)s; it is %(new)s. Nothing was changed."
+        )
         raise Refused(text % {"cap": plain(old), "new": new})
 
 
-def _lowered(capped: Study | Panel, new: Decimal) -> dict[str, Any]:
+def _lowered(capped: Study | Panel, new: Decimal) -> terms.BudgetCap:
     """Return the lower cap as the ledger takes it: its δ stays."""
-    return {name: amount for name, amount in terms.budget_cap(capped, new).items() if name != "delta"}
+    cap = terms.budget_cap(capped, new)
+    cap.pop("delta", None)
+    return cap
 
 
 @transaction.atomic
-def set_weekly_limit(*, study_id: int, weekly: Decimal | None, who: str, why: str, now: datetime.datetime) -> Study:
-    """Set what publications may cost in any seven days, in the cap's own measure; None for no limit."""
+def set_weekly_limit(
+    *, study_id: int, weekly: Decimal | None, who: str, why: str, now: datetime.datetime
+) -> Study:
+    """Set what publications may cost in any seven days, in the cap's measure; None: no limit."""
     study = hold(study_id)
     if study.budget_id is None:
-        raise Refused(_("“%(study)s” has not opened yet: set the limit when it has.") % {"study": study})
+        raise Refused(
+            _("“%(study)s” has not opened yet: set the limit when it has.") % {"study": study}
+        )
     ledger.set_weekly_limit(budget_id=study.budget_id, weekly=weekly, who=who, why=why, now=now)
     return study
 
 
 @transaction.atomic
 def retire(*, study_id: int, because: str, who: str, now: datetime.datetime) -> Study:
-    """Retire a study for good: no answers, no wave, no publication ever after. Retiring twice changes nothing.
+    """Retire a study for good: no answers, no wave, no publication ever after.
 
-    Its open wave closes and its budget with it, in this transaction; each room then erases what it holds.
+    Retiring twice changes nothing. Its open wave closes and its budget with it, in this
+    transaction; each room then erases what it holds.
     """
     study, because = hold(study_id), because.strip()
     if study.is_retired:
@@ -238,9 +197,9 @@ def retire(*, study_id: int, because: str, who: str, now: datetime.datetime) -> 
     if study.budget_id is None:
         text = _("“%(study)s” has never opened: there is nothing to retire. Delete the draft.")
         raise Refused(text % {"study": study})
-    if not 1 <= len(because) <= LONGEST_REASON:
+    if not 1 <= len(because) <= MAX_REASON:
         text = _("Say why in 1 to %(most)s characters; there are %(count)s. Nothing was retired.")
-        raise Refused(text % {"most": LONGEST_REASON, "count": len(because)})
+        raise Refused(text % {"most": MAX_REASON, "count": len(because)})
     for plan_id in study.plans.filter(closed_on=None).values_list("pk", flat=True):
         close_plan(plan_id=plan_id, today=_date(now))
     ledger.retire_budget(budget_id=study.budget_id, who=who, why=because, now=now)
@@ -254,34 +213,39 @@ def retire_due(*, now: datetime.datetime) -> list[int]:
     due = Study.objects.filter(retired_on=None, retires_on__lte=_date(now), budget__isnull=False)
 
     def retire_one(study: Study) -> int:
-        return retire(study_id=study.pk, because="the day of its retirement came", who=RULE, now=now).pk
+        return retire(study_id=study.pk, because=RETIREMENT_CAME(), who=RULE, now=now).pk
 
-    return for_each(due, retire_one)
+    return isolate_failures(due, retire_one)
 
 
 def retire_spent(*, now: datetime.datetime, is_unfinished: Callable[[Study], bool]) -> list[int]:
-    """Retire every study whose cap is reached: not even the smallest publication could be paid. Return their ids.
+    """Retire every study whose cap cannot pay the smallest publication; return their ids.
 
-    Not one that still has to deliver what was paid for (`is_unfinished`: the room of releases knows), nor one
-    whose waves each have a budget of their own, for the next wave begins with a full one.
+    Not one that still has to deliver what was paid for (`is_unfinished`: the room of releases
+    knows), nor one whose waves each have a budget of their own, for the next wave begins with a
+    full one.
     """
-    living = Study.objects.filter(retired_on=None, budget__isnull=False, unit=Unit.RESPONDENT_IN_STUDY)
+    living = Study.objects.filter(
+        retired_on=None, budget__isnull=False, unit=Unit.RESPONDENT_IN_STUDY
+    )
 
     @transaction.atomic
     def retire_one(study: Study) -> int | None:
         hold(study.pk)
-        ledger.lock(_budget_of(study.budget_id))  # as who publishes does: what was just paid for is seen
+        # as every publication does: what was just paid for is seen
+        ledger.lock(_budget_of(study.budget_id))
         if is_unfinished(study):
             return None
-        return retire(study_id=study.pk, because="its cap is reached", who=RULE, now=now).pk
+        return retire(study_id=study.pk, because=CAP_REACHED(), who=RULE, now=now).pk
 
     spent = [study for study in living if _is_spent(study)]
-    return [found for found in for_each(spent, retire_one) if found is not None]
+    return [pk for pk in isolate_failures(spent, retire_one) if pk is not None]
 
 
 def _is_spent(study: Study) -> bool:
     """Tell whether a study's cap is reached; then it stays so."""
-    return not accounts.account(_budget_of(study.budget_id)).can_pay(terms.least_cost())
+    smallest = Cost.pure(Fraction(terms.MIN_REQUEST))  # that can be asked for
+    return not accounts.account(_budget_of(study.budget_id)).can_pay(smallest)
 
 
 def _budget_of(budget_id: int | None) -> int:
@@ -292,8 +256,3 @@ def _budget_of(budget_id: int | None) -> int:
 
 def _date(now: datetime.datetime) -> datetime.date:
     return now.astimezone(datetime.UTC).date()
-
-
-def _eve(day: datetime.date | None) -> datetime.date | None:
-    """Return the last day before a retirement: answers that come on it would be erased unread."""
-    return day - datetime.timedelta(days=1) if day else None

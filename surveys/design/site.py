@@ -1,7 +1,8 @@
-"""The site's limits: what every draft and every opening is held to. Nobody opens a study outside them.
+"""The site's limits: nobody opens a study outside them.
 
-Whoever needs more changes the limits, with a reason, for all studies alike; a wave that is open stays as it is. Locks
-are taken in one order: a study, its Plan, its panel, these limits, budgets, the head of the ledger's chain.
+Whoever needs more changes the limits, with a reason, for all studies alike; a wave that is open
+stays as it is. Locks are taken in one order: a study, its Plan, its panel, these limits, budgets,
+the head of the ledger's chain.
 """
 
 import datetime
@@ -11,17 +12,21 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from dpengine.privacy import LARGEST_EPSILON, plain
-from surveys.design.models import LEAST_EPSILON, SiteLimits
+from surveys.design.models import MIN_EPSILON, SiteLimits
 from surveys.design.refusals import Refused
 from surveys.ledger import services as ledger
 from surveys.ledger.models import Entry
+from surveys.messages import message
 
 ONE = 1  # the only row
-GREATEST_OF_ANSWER = Decimal(8)  # no browser answers a Plan whose answers lose more than e^8 in all
-FIELDS = {  # in the ledger's words, which are hashed and so never translated
-    "epsilon_floor": "site: least ε of one answer",
-    "epsilon_ceiling": "site: greatest ε of one answer",
-    "cap_ceiling": "site: greatest cap for all publications of a study, ε",
+MAX_ANSWER_EPSILON = Decimal(8)  # no browser answers a Plan whose answers lose more than e^8 in all
+OF_SITE = message("site: %(term)s")
+FIELDS = {  # in the ledger's words, which are hashed
+    "epsilon_floor": OF_SITE(term=message("least ε of one answer", fills="term")()),
+    "epsilon_ceiling": OF_SITE(term=message("greatest ε of one answer", fills="term")()),
+    "cap_ceiling": OF_SITE(
+        term=message("greatest cap for all publications of a study, ε", fills="term")()
+    ),
 }
 
 
@@ -33,25 +38,32 @@ def usual_limits() -> SiteLimits:
 
 
 def hold_limits() -> SiteLimits:
-    """Hold the limits until the transaction ends, so that they stay what an opening was checked against."""
+    """Hold the limits, so that they stay what an opening was checked against."""
     SiteLimits.objects.get_or_create(pk=ONE)
     return SiteLimits.objects.select_for_update().get(pk=ONE)
 
 
-def problems_of_limits(*, epsilon_floor: Decimal, epsilon_ceiling: Decimal, cap_ceiling: Decimal) -> dict[str, str]:
+def problems_of_limits(
+    *, epsilon_floor: Decimal, epsilon_ceiling: Decimal, cap_ceiling: Decimal
+) -> dict[str, str]:
     """Return what of new limits cannot be, by field; nothing if all can."""
-    found = {}
-    if not (epsilon_floor.is_finite() and LEAST_EPSILON <= epsilon_floor <= GREATEST_OF_ANSWER):
-        said = {"least": LEAST_EPSILON, "most": GREATEST_OF_ANSWER, "asked": epsilon_floor}
-        found["epsilon_floor"] = _("The least ε must be %(least)s to %(most)s; it is %(asked)s.") % said
-    elif not (epsilon_ceiling.is_finite() and epsilon_floor <= epsilon_ceiling <= GREATEST_OF_ANSWER):
-        said = {"least": plain(epsilon_floor), "most": GREATEST_OF_ANSWER, "asked": epsilon_ceiling}
+    problems = {}
+    if not (epsilon_floor.is_finite() and MIN_EPSILON <= epsilon_floor <= MAX_ANSWER_EPSILON):
+        text = _("The least ε must be %(least)s to %(most)s; it is %(asked)s.")
+        parts = {"least": MIN_EPSILON, "most": MAX_ANSWER_EPSILON, "asked": epsilon_floor}
+        problems["epsilon_floor"] = text % parts
+    elif not (
+        epsilon_ceiling.is_finite() and epsilon_floor <= epsilon_ceiling <= MAX_ANSWER_EPSILON
+    ):
         text = _("The greatest ε must be %(least)s, the least one, to %(most)s; it is %(asked)s.")
-        found["epsilon_ceiling"] = text % said
-    if not (cap_ceiling.is_finite() and LEAST_EPSILON <= cap_ceiling <= LARGEST_EPSILON):
-        said = {"least": LEAST_EPSILON, "most": LARGEST_EPSILON, "asked": cap_ceiling}
-        found["cap_ceiling"] = _("The greatest cap must be %(least)s to %(most)s; it is %(asked)s.") % said
-    return found
+        least = plain(epsilon_floor)
+        parts = {"least": least, "most": MAX_ANSWER_EPSILON, "asked": epsilon_ceiling}
+        problems["epsilon_ceiling"] = text % parts
+    if not (cap_ceiling.is_finite() and MIN_EPSILON <= cap_ceiling <= LARGEST_EPSILON):
+        text = _("The greatest cap must be %(least)s to %(most)s; it is %(asked)s.")
+        parts = {"least": MIN_EPSILON, "most": Decimal(LARGEST_EPSILON), "asked": cap_ceiling}
+        problems["cap_ceiling"] = text % parts
+    return problems
 
 
 @transaction.atomic
@@ -64,8 +76,12 @@ def set_site_limits(
     why: str,
     now: datetime.datetime,
 ) -> list[Entry]:
-    """Change the site's limits, a row of the ledger for each that differs. What is open stays as it is."""
-    new = {"epsilon_floor": epsilon_floor, "epsilon_ceiling": epsilon_ceiling, "cap_ceiling": cap_ceiling}
+    """Change the site's limits, a row of the ledger for each. What is open stays as it is."""
+    new = {
+        "epsilon_floor": epsilon_floor,
+        "epsilon_ceiling": epsilon_ceiling,
+        "cap_ceiling": cap_ceiling,
+    }
     for problem in problems_of_limits(**new).values():
         raise Refused(" ".join([problem, _("Nothing was changed.")]))
     limits = hold_limits()

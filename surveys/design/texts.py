@@ -3,17 +3,21 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
 
 from surveys.design.models import Question, Study
+from surveys.design.questions import MAX_CHOICE, lines
+from surveys.plan.kinds import KINDS
 
+# A translation as it is stored: title, organisation, purpose, and questions by their names.
+Stored = dict[str, Any]
 STUDY_PARTS: dict[str, Any] = {
     "title": gettext_lazy("Title"),
     "organisation": gettext_lazy("Who asks"),
     "purpose": gettext_lazy("Why"),
 }
-QUESTION_PARTS: dict[str, tuple[str, Any]] = {  # in a translation: the field of the question, and what it is called
+# in a translation: the field of the question, and what it is called
+QUESTION_PARTS: dict[str, tuple[str, Any]] = {
     "text": ("text", gettext_lazy("Question")),
     "label": ("label", gettext_lazy("Short form")),
     "help": ("help", pgettext_lazy("beside a question", "Help")),
@@ -39,60 +43,63 @@ class Part:
         return not self.translated.strip()
 
 
-def parts(study: Study, content: dict[str, Any]) -> list[Part]:
+def parts(study: Study, content: Stored) -> list[Part]:
     """Return every text of a draft that a translation must have, with what it has."""
-    own = [_of_study(study, key, str(name), content) for key, name in STUDY_PARTS.items()]
-    return own + [part for question in study.questions.all() for part in parts_of(question, content)]
+    texts = [
+        Part(key, str(name), str(getattr(study, key)), _longest(Study, key), content.get(key, ""))
+        for key, name in STUDY_PARTS.items()
+    ]
+    for question in study.questions.all():
+        texts += parts_of(question, content)
+    return texts
 
 
-def _of_study(study: Study, key: str, name: str, content: dict[str, Any]) -> Part:
-    longest = Study._meta.get_field(key).max_length or 0  # type: ignore[union-attr]
-    return Part(key, name, str(getattr(study, key)), longest, str(content.get(key, "")))
-
-
-def parts_of(question: Question, content: dict[str, Any]) -> list[Part]:
-    """Return the texts of one question. Usual choices are every language's own: they need no translation."""
-    kept = content.get("questions", {}).get(question.name, {})
-    found = []
+def parts_of(question: Question, content: Stored) -> list[Part]:
+    """Return the texts of one question. Usual choices are every language's own."""
+    translated = content.get("questions", {}).get(question.name, {})
+    has_part = {  # of those that only some questions have
+        "group": bool(question.group),
+        "picture": question.picture_id is not None,
+        "unit": KINDS[question.kind].has_unit,
+    }
+    parts = []
     for key, (field, name) in QUESTION_PARTS.items():
-        if said := _said(question, key, field):
-            longest = Question._meta.get_field(field).max_length or 0  # type: ignore[union-attr]
-            found.append(Part(f"{question.name}.{key}", str(name), said, longest, kept.get(key, ""), question.name))
-    lines = [line.strip() for line in question.choices.splitlines() if line.strip()]
-    translated = [*kept.get("choices", []), *[""] * len(lines)]
-    for place, line in enumerate(lines):
-        called = _("Choice %(number)s") % {"number": place + 1}
-        found.append(Part(f"{question.name}.choices.{place}", called, line, 120, translated[place], question.name))
-    return found
+        text = str(getattr(question, field)).strip()
+        if text and has_part.get(key, True):
+            address, longest = f"{question.name}.{key}", _longest(Question, field)
+            own = translated.get(key, "")
+            parts.append(Part(address, str(name), text, longest, own, question.name))
+    written = lines(question.choices)
+    choices = [*translated.get("choices", []), *[""] * len(written)]
+    for place, line in enumerate(written):
+        address, name = f"{question.name}.choices.{place}", _("Choice %(number)s")
+        name %= {"number": place + 1}
+        parts.append(Part(address, name, line, MAX_CHOICE, choices[place], question.name))
+    return parts
 
 
-def _said(question: Question, key: str, field: str) -> str:
-    if key == "group" and not question.group:
-        return ""
-    if key == "picture" and question.picture_id is None:
-        return ""
-    if key == "unit" and question.kind != Question.Kind.NUMBER:
-        return ""
-    return str(getattr(question, field)).strip()
+def _longest(model: type[Study | Question], field: str) -> int:
+    return model._meta.get_field(field).max_length or 0  # type: ignore[union-attr]
 
 
-def content_from(study: Study, typed: dict[str, str]) -> dict[str, Any]:
+def content_from(study: Study, typed: dict[str, str]) -> Stored:
     """Return a translation's content from what was typed, by the parts' keys."""
-    typed = {key: text.replace("\0", "").strip() for key, text in typed.items()}  # no database keeps a NUL
-    content: dict[str, Any] = {key: typed.get(key, "") for key in STUDY_PARTS}
+    # no database keeps a NUL
+    typed = {key: text.replace("\0", "").strip() for key, text in typed.items()}
+    content: Stored = {key: typed.get(key, "") for key in STUDY_PARTS}
     content["questions"] = {}
     for question in study.questions.all():
-        mine: dict[str, Any] = {}
+        texts: dict[str, Any] = {}
         for part in parts_of(question, {}):
-            key, said = part.key.split(".")[1:], typed.get(part.key, "")
-            if key[0] == "choices":
-                mine.setdefault("choices", []).append(said)
+            key, text = part.key.split(".")[1], typed.get(part.key, "")
+            if key == "choices":
+                texts.setdefault("choices", []).append(text)
             else:
-                mine[key[0]] = said
-        content["questions"][question.name] = mine
+                texts[key] = text
+        content["questions"][question.name] = texts
     return content
 
 
-def missing(study: Study, content: dict[str, Any]) -> list[Part]:
+def missing(study: Study, content: Stored) -> list[Part]:
     """Return what a translation lacks."""
     return [part for part in parts(study, content) if part.is_missing]

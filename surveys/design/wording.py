@@ -1,25 +1,25 @@
-"""What the terms of a study mean, in sentences for whoever sets them. Numbers come from the terms, never from data."""
+"""What the terms of a study mean, in sentences for whoever sets them; never from data."""
 
 import datetime
 from decimal import Decimal
 from fractions import Fraction
 
 from django.utils.formats import date_format
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
-from dpengine.privacy import guess_within, plain
+from dpengine.privacy import plain
 from surveys.design import terms
 from surveys.design.models import Panel, Rule, Study
-from surveys.design.queries import at_most_of_hundred, guess_of_readers
-from surveys.ledger import queries as ledger
+from surveys.guesses import even_guess_within
+from surveys.ledger import selectors as ledger
 
 
 def cap_means(capped: Study | Panel) -> str:
     """Say what the cap does to a reader's odds, and what its δ adds."""
-    sure = at_most_of_hundred(guess_of_readers(capped))
+    sure = even_guess_within(capped.cap, Fraction(capped.cap_delta))  # twin of cleartext.js
     odds = _(
-        "Who knows all other answers, and was 50 in 100 sure of something about one person, can become at most "
+        "Who knows all other answers, and was 50 in 100 sure of something about one person, can "
+        "become at most "
         "%(sure)s in 100 sure by reading everything that is ever published."
     ) % {"sure": sure}
     return f"{odds} {_delta_means(capped)}"
@@ -30,14 +30,18 @@ def _delta_means(capped: Study | Panel) -> str:
         return _("Without a δ this always holds, and costs add up: two publications of ε 1 are 2.")
     most = int(1 / (100 * Fraction(capped.cap_delta)))
     return _(
-        "With this δ there are exceptions: %(beyond)s. It is fit for up to %(most)s answers: then that happens to "
-        "one person in fifty such studies at most. In return, many publications cost less than their sum."
+        "With this δ there are exceptions: %(beyond)s. It is fit for up to %(most)s answers: then "
+        "that happens to "
+        "one person in fifty such studies at most. In return, many publications cost less than "
+        "their sum."
     ) % {"beyond": beyond_cap(capped.cap_delta), "most": f"{most:,}"}
 
 
 def beyond_cap(delta: str) -> str:
-    """Say what the δ of a cap (ε, δ) lets through: an outcome beyond 2·e^ε has a chance of 2δ at most."""
-    text = _("odds can grow to more than twice what the cap says, with a chance of %(chance)s at most")
+    """Say what the δ of a cap lets through: beyond 2·e^ε with a chance of 2δ at most."""
+    text = _(
+        "odds can grow to more than twice what the cap says, with a chance of %(chance)s at most"
+    )
     return text % {"chance": twice(Fraction(delta))}
 
 
@@ -75,7 +79,8 @@ def rule_means(study: Study) -> str:
             )
         case _:
             return ngettext(
-                "One publication when a wave has closed, for ε %(cost)s: the cap of %(cap)s pays for one of them.",
+                "One publication when a wave has closed, for ε %(cost)s: the cap of %(cap)s pays "
+                "for one of them.",
                 "One publication when a wave has closed, for ε %(cost)s: "
                 "the cap of %(cap)s pays for %(times)s of them.",
                 times,
@@ -84,8 +89,10 @@ def rule_means(study: Study) -> str:
 
 def _every_means(study: Study, times: int, amounts: dict[str, Decimal]) -> str:
     return ngettext(
-        "One publication %(span)s, for ε %(cost)s each: the cap of %(cap)s pays for one, all waves together.",
-        "One publication %(span)s, for ε %(cost)s each: the cap of %(cap)s pays for %(times)s, all waves together.",
+        "One publication %(span)s, for ε %(cost)s each: the cap of %(cap)s pays for one, all "
+        "waves together.",
+        "One publication %(span)s, for ε %(cost)s each: the cap of %(cap)s pays for %(times)s, "
+        "all waves together.",
         times,
     ) % {**amounts, "span": hours_said(study.hours), "times": f"{times:,}"}
 
@@ -96,7 +103,8 @@ def _continual_means(study: Study) -> str:
     return _(
         "%(times)d publications, one %(span)s: %(days)s in all. All are paid on the first "
         "day, with ε %(cost)s (ρ %(rho)s), and each is free after that. Their error grows with "
-        "the logarithm of their number: paid one by one with the same ε, it would grow with the square root."
+        "the logarithm of their number: paid one by one with the same ε, it would grow with the "
+        "square root."
     ) % {
         "times": study.horizon,
         "span": hours_said(study.hours),
@@ -114,10 +122,12 @@ def hours_said(hours: int) -> str:
 
 def panel_means(panel: Panel) -> str:
     """Say what the cap on all answers of one person does."""
-    sure = at_most_of_hundred(guess_within(panel.local_cap))
+    sure = even_guess_within(panel.local_cap)
     return _(
-        "Opening a wave uses of ε %(cap)s what its answers lose on the device; one that does not fit "
-        "is not opened. Who was 50 in 100 sure of something about one person can become at most %(sure)s in 100 sure "
+        "Opening a wave uses of ε %(cap)s what its answers lose on the device; one that does not "
+        "fit "
+        "is not opened. Who was 50 in 100 sure of something about one person can become at most "
+        "%(sure)s in 100 sure "
         "by seeing everything that person ever sent to these studies, changed by chance as it was."
     ) % {"cap": plain(panel.local_cap), "sure": sure}
 
@@ -143,27 +153,39 @@ def spending(budget_id: int | None) -> str:
 def retiring_means(study: Study) -> list[str]:
     """Say what retiring a study does, for whoever is about to do it."""
     return [
-        _("No answer is taken any more; a wave that is collecting closes now. There is no further wave."),
+        _(
+            "No answer is taken any more; a wave that is collecting closes now. There is no "
+            "further wave."
+        ),
         _("Nothing is published ever again, not even what the cap could still pay for."),
         _(
-            "Answers that are kept, sealed or not, and their counts are erased within minutes; backups keep theirs, "
+            "Answers that are kept, sealed or not, and their counts are erased within minutes; "
+            "backups keep theirs, "
             "and PostgreSQL’s own log does until it is written over."
         ),
-        _("What was published stays, and so do the ledger, the Plans, the number of answers and every receipt."),
+        _(
+            "What was published stays, and so do the ledger, the Plans, the number of answers and "
+            "every receipt."
+        ),
         " ".join([_("This cannot be undone."), spending(study.budget_id)]),
     ]
 
 
 def lowering_means(capped: Study | Panel, cap: Decimal) -> list[str]:
     """Say what lowering a cap does."""
-    fall = _("The cap is ε %(cap)s now. It can fall, not below what is spent, and never rise.") % {"cap": plain(cap)}
+    fall = _("The cap is ε %(cap)s now. It can fall, not below what is spent, and never rise.") % {
+        "cap": plain(cap)
+    }
     if isinstance(capped, Study):
         reached = _("When it is reached, the study is retired.")
     else:
         reached = _("When it is reached, nothing more is charged to it.")
     return [
         f"{fall} {reached}",
-        _("What was published stays. A wave that collects goes on; what can no longer be paid for is not published."),
+        _(
+            "What was published stays. A wave that collects goes on; what can no longer be paid "
+            "for is not published."
+        ),
         _("Everyone can read in the ledger who lowered it, when, from what to what, and why."),
     ]
 

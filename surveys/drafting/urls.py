@@ -1,32 +1,32 @@
 from django.urls import URLPattern, URLResolver, include, path
 
-from surveys.drafting import beginning, building, files, launching, previewing, questions, translating
+from surveys.drafting.views import draft, launch, new, questions, translations
 
 build = [
-    path("", building.build, name="build"),
-    path("texts/", building.texts, name="texts"),
+    path("", draft.build, name="build"),
+    path("texts/", draft.texts, name="texts"),
     path("add/", questions.add, name="add"),
     path("add/templates/", questions.add_templates, name="add-templates"),
     path("odds/", questions.odds, name="odds"),
-    path("order/", building.order, name="order"),
-    path("undo/", building.undo, name="undo"),
-    path("import/", files.import_into, name="import"),
-    path("form.xlsx", files.export, name="export"),
+    path("order/", draft.order, name="order"),
+    path("undo/", draft.undo, name="undo"),
+    path("import/", new.import_into, name="import"),
+    path("form.xlsx", new.export, name="export"),
     path("questions/<slug:name>/", questions.edit, name="question"),
-    path("questions/<slug:name>/<slug:act>/", building.act, name="act"),
-    path("languages/", translating.add, name="add-language"),
-    path("<slug:language>/", translating.translate, name="translate"),
-    path("<slug:language>/drop/", translating.drop, name="drop-language"),
+    path("questions/<slug:name>/<slug:change>/", draft.change, name="change"),
+    path("languages/", translations.add, name="add-language"),
+    path("<slug:language>/", translations.translate, name="translate"),
+    path("<slug:language>/drop/", translations.drop, name="drop-language"),
 ]
 pages: list[URLPattern | URLResolver] = [
-    path("new/", beginning.new, name="new"),
-    path("new/example.xlsx", files.example, name="example"),
+    path("new/", new.new, name="new"),
+    path("new/example.xlsx", new.example, name="example"),
     path("<slug:slug>/build/", include(build)),
-    path("<slug:slug>/preview/", previewing.preview, name="preview"),
-    path("<slug:slug>/preview/plan", previewing.plan, name="preview-plan"),
-    path("<slug:slug>/launch/", launching.launch, name="launch"),
-    path("<slug:slug>/launch/close/", launching.close, name="close"),
-    path("<slug:slug>/launch/next/", launching.begin_next, name="next"),
+    path("<slug:slug>/preview/", draft.preview, name="preview"),
+    path("<slug:slug>/preview/plan", draft.plan, name="preview-plan"),
+    path("<slug:slug>/launch/", launch.launch, name="launch"),
+    path("<slug:slug>/launch/close/", launch.close, name="close"),
+    path("<slug:slug>/launch/next/", launch.begin_next, name="next"),
 ]
 
 urlpatterns = [path("studies/", include((pages, "drafting")))]

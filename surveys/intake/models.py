@@ -1,7 +1,7 @@
 """What is kept of a report: first its values, until the next sweep; for good, only that it came.
 
-No table here has a foreign key in the database: a Plan is never deleted (design, migration 0002), and these tables are
-written anew by what erases.
+No table here has a foreign key in the database: a Plan is never deleted (design, migration 0002),
+and these tables are written anew by what erases.
 """
 
 from typing import Any
@@ -12,18 +12,25 @@ from surveys.design.models import Plan
 
 
 def _plan(**options: Any) -> Any:
-    return models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="+", db_constraint=False, **options)
+    return models.ForeignKey(
+        Plan, on_delete=models.PROTECT, related_name="+", db_constraint=False, **options
+    )
 
 
 class Kept(models.Model):
-    """An accepted report, known by hashes that nobody without its random id can turn into an answer.
+    """An accepted report, known by hashes that nobody without its random id can turn into an
+    answer.
 
     They catch retries and conflicts, and answer “was it accepted?”, long after the values are gone.
     """
 
-    id_digest = models.BinaryField(max_length=32, primary_key=True, help_text="SHA-256 of the report's id.")
+    id_digest = models.BinaryField(
+        max_length=32, primary_key=True, help_text="SHA-256 of the report's id."
+    )
     content_digest = models.BinaryField(
-        max_length=32, help_text="HMAC-SHA-256 of its id and values, under a key that goes when the study retires."
+        max_length=32,
+        help_text="HMAC-SHA-256 of its id and values, under a key that goes when the study "
+        "retires.",
     )
     plan = _plan()
     day = models.DateField()
@@ -36,20 +43,28 @@ class Kept(models.Model):
 
 
 class Receipt(Kept):
-    """A receipt of today: this table has them in the order in which they came, so it keeps none overnight."""
+    """A receipt of today: this table has them in the order in which they came, so it keeps none
+    overnight.
+    """
 
 
 class Settled(Kept):
-    """A receipt of an earlier day, written with all others of that day at once, in the order of their digests."""
+    """A receipt of an earlier day, written with all others of that day at once, in the order of
+    their digests.
+    """
 
     class Meta:
         verbose_name_plural = "settled"
 
 
 class DigestKey(models.Model):
-    """What keys the content digests of a Plan's receipts, encrypted; destroyed when the study retires."""
+    """What keys the content digests of a Plan's receipts, encrypted; destroyed when the study
+    retires.
+    """
 
-    plan = models.OneToOneField(Plan, on_delete=models.PROTECT, related_name="+", primary_key=True, db_constraint=False)
+    plan = models.OneToOneField(
+        Plan, on_delete=models.PROTECT, related_name="+", primary_key=True, db_constraint=False
+    )
     sealed = models.BinaryField()
 
     def __str__(self) -> str:
@@ -57,13 +72,16 @@ class DigestKey(models.Model):
 
 
 class OpenReport(models.Model):
-    """The values of an accepted report, until a sweep moves them into a batch (`waiting.py` says where they stand)."""
+    """The values of an accepted report until a sweep; `report_tables.py` says where they stand."""
 
     plan = _plan(db_index=False)
     values = models.TextField(
-        help_text="Canonical JSON: one value for each question changed by chance, in the Plan's order."
+        help_text="Canonical JSON: one value for each question changed by chance, in the Plan's "
+        "order."
     )
-    given = models.BinaryField(default=b"", help_text="The packed answers that were sent as given, encrypted.")
+    given = models.BinaryField(
+        default=b"", help_text="The packed answers that were sent as given, encrypted."
+    )
 
     def __str__(self) -> str:
         return "a report"

@@ -1,4 +1,5 @@
-"""Receipt numbers: the first 60 bits of SHA-256(report id), in Crockford's base 32, as CN4F-7QKM-2XW9.
+"""Receipt numbers: the first 60 bits of SHA-256(report id), in Crockford's base 32, as
+CN4F-7QKM-2XW9.
 
 Nobody can guess one, or turn one into an answer; whoever has the report's id can compute it.
 """
@@ -17,7 +18,9 @@ def number(id_digest: bytes) -> str:
 
 
 def prefix(receipt: str) -> str | None:
-    """Return the first digits of the id's hash, or None if this is no receipt. Forgives case, dashes, lookalikes."""
+    """Return the first digits of the id's hash, or None if this is no receipt. Forgives case,
+    dashes, lookalikes.
+    """
     letters = "".join(receipt.upper().split()).replace("-", "").translate(LOOKALIKES)
     if len(letters) != CHARACTERS or any(letter not in ALPHABET for letter in letters):
         return None

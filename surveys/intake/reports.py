@@ -7,37 +7,36 @@ an answer, and logs are read by people.
 
 import dataclasses
 import json
+from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
 from http import HTTPStatus
 from typing import Annotated, Any
 
 import msgspec
 
-from dpengine.local.channels import PlanChannel
-from dpengine.local.one_of import OneOf
-from dpengine.local.subset import Subset
-from surveys.design import documents
-from surveys.design.documents import Given
+from dpengine.local.channel import Channel
 from surveys.design.models import Plan
 
-LARGEST_BODY = 65_536  # bytes; a report on 100 questions of 1,024 choices would fit
-LONGEST_NAME = 40  # characters of an unknown field's name that an error repeats
+MAX_BODY = 65_536  # bytes; a report on 100 questions of 1,024 choices would fit
+MAX_NAME = 40  # characters of an unknown field's name that an error repeats
 
 
 class Refused(Exception):
-    """A report that is not taken: why, in terms of its fields, with which status, and when it may come again."""
+    """A report that is not taken: why, in terms of its fields, with which status, and when it
+    may come again.
+    """
 
     def __init__(
-        self, field: str, expected: str, status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY, wait: int = 0
+        self,
+        field: str,
+        expected: str,
+        status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY,
+        wait: int = 0,
     ) -> None:
         super().__init__(f"{field}: {expected}")
         self.field = field
         self.status = status
         self.wait = wait  # seconds
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"error": {"field": self.field, "message": str(self)}}
 
 
 class Envelope(msgspec.Struct, forbid_unknown_fields=True):
@@ -60,7 +59,9 @@ _envelopes = msgspec.json.Decoder(Envelope)
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A well-formed report: its id, and its values in the Plan's order, those sent as given apart."""
+    """A well-formed report: its id, and its values in the Plan's order, those sent as given
+    apart.
+    """
 
     report_id: str
     values: list[Any]
@@ -73,7 +74,9 @@ class Report:
 
     @property
     def canonical_content(self) -> str:
-        """Return all that the report says, for its digest only: with the id before it, nobody can guess it."""
+        """Return all that the report says, for its digest only: with the id before it, nobody
+        can guess it.
+        """
         return _canonical([*self.values, self.given] if self.given else self.values)
 
 
@@ -83,59 +86,50 @@ def _canonical(content: Any) -> str:
 
 def open_envelope(body: bytes) -> Envelope:
     """Return the parts of a report, or raise Refused naming the part that is wrong."""
-    if len(body) > LARGEST_BODY:
-        raise Refused("body", f"expected at most {LARGEST_BODY} bytes, got more")
-    _refuse_double_keys(body)
+    if len(body) > MAX_BODY:
+        raise Refused("body", f"expected at most {MAX_BODY} bytes, got more")
     try:
+        json.loads(body, object_pairs_hook=_unique)  # msgspec takes the last of two equal keys
         return _envelopes.decode(body)
     except msgspec.ValidationError as error:
         raise _refusal(error) from None
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, ValueError, RecursionError):
         raise Refused("body", "expected JSON in UTF-8") from None
 
 
 def read_report(envelope: Envelope, plan: Plan) -> Report:
     """Return the report, each value one that its question's channel can have made."""
-    channels, given = readers_of(plan.pk, plan.document)
+    channels, cleartext = plan.content.channels, plan.content.cleartext
     for name in envelope.answers:
-        if name not in channels and name not in given:
-            raise Refused(f"answers.{name[:LONGEST_NAME]}", "no such question in this Plan")
+        if name not in channels and name not in cleartext:
+            raise Refused(f"answers.{name[:MAX_NAME]}", "no such question in this Plan")
     return Report(
         report_id=envelope.report_id,
         values=[_value(envelope.answers, name, channel) for name, channel in channels.items()],
-        given={name: _value(envelope.answers, name, taken) for name, taken in given.items()},
+        given={
+            name: _value(envelope.answers, name, channel) for name, channel in cleartext.items()
+        },
     )
 
 
-@lru_cache(maxsize=256)
-def readers_of(plan_id: int, document: str) -> tuple[dict[str, PlanChannel], dict[str, Given]]:
-    """Return what reads a Plan's answers; a Plan never changes, so neither does this."""
-    content = documents.read(document)
-    return documents.channels(content), documents.given(content)
-
-
-def _value(answers: dict[str, Any], name: str, reader: PlanChannel | Given) -> Any:
+def _value(answers: dict[str, Any], name: str, channel: Channel) -> Any:
     if name not in answers:
-        raise Refused(f"answers.{name}", f"expected {_expected(reader)}, got nothing")
+        raise Refused(f"answers.{name}", f"expected {channel.expects()}, got nothing")
     value = answers[name]
-    if not reader.accepts(value):
-        raise Refused(f"answers.{name}", f"expected {_expected(reader)}, got {_kind(value)}")
+    if not channel.accepts(value):
+        raise Refused(f"answers.{name}", f"expected {channel.expects()}, got {_kind(value)}")
     return value
-
-
-def _expected(reader: PlanChannel | Given) -> str:
-    if isinstance(reader, Given):
-        return f"an integer from {reader.least} to {reader.most}"
-    if isinstance(reader, OneOf):
-        return f"an option from 0 to {reader.options - 1} and a bit, in a list"
-    if isinstance(reader, Subset):
-        return f"{reader.size} different integers from 0 to {reader.choices - 1} in rising order"
-    return f"an integer from 0 to {reader.reports - 1}"
 
 
 def _kind(value: Any) -> str:
     """Name the kind of a value, never the value."""
-    names = {bool: "a truth value", int: "another integer", float: "a fraction", str: "a string", list: "another list"}
+    names = {
+        bool: "a truth value",
+        int: "another integer",
+        float: "a fraction",
+        str: "a string",
+        list: "another list",
+    }
     return names.get(type(value), "an object" if isinstance(value, dict) else "null")
 
 
@@ -147,24 +141,14 @@ def _refusal(error: msgspec.ValidationError) -> Refused:
         if f"`{field}`" in message and "required" in message:
             return Refused(field, f"expected {WANTED[f'$.{field}']}, got nothing")
     if "unknown field" in message:
-        name = message.split("`")[1][:LONGEST_NAME]
+        name = message.split("`")[1][:MAX_NAME]
         return Refused(name, "no such field in a report")
     known = path if path in WANTED else "$"
     return Refused(known.removeprefix("$.").replace("$", "body"), f"expected {WANTED[known]}")
 
 
-def _refuse_double_keys(body: bytes) -> None:
-    """msgspec keeps the last of two equal keys in silence; a report with two is no report."""
-    try:
-        json.loads(body, object_pairs_hook=_unique)
-    except (ValueError, RecursionError):
-        raise Refused("body", "expected JSON in UTF-8") from None
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            raise Refused(name[:LONGEST_NAME], "expected once, got twice")
-        found[name] = value
-    return found
+def _unique(pairs: list[tuple[str, Any]]) -> None:
+    """Refuse an object with two equal keys."""
+    for name, times in Counter(name for name, _value in pairs).items():
+        if times > 1:
+            raise Refused(name[:MAX_NAME], "expected once, got twice")

@@ -8,15 +8,14 @@ from http import HTTPStatus
 
 from django.db import connection, transaction
 
-from surveys.design import documents
-from surveys.design import queries as design
+from surveys.design import selectors as design
 from surveys.design.models import Plan
-from surveys.each import for_each
 from surveys.encryption import has_first_key, open_sealed, seal
 from surveys.erasing import erasing
-from surveys.intake import keyed, queries, receipts, waiting
-from surveys.intake.models import DigestKey, OpenReport, Receipt
+from surveys.intake import digest_keys, receipts, report_tables, selectors
+from surveys.intake.models import DigestKey, OpenReport, Receipt, Settled
 from surveys.intake.reports import Refused, Report
+from surveys.isolation import isolate_failures
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +23,6 @@ class Acceptance:
     receipt: str
     accepted_on: datetime.date
     is_new: bool
-
-
-class _IsSettled(Exception):
-    """An id that was free among today's receipts is that of an earlier day."""
 
 
 def accept(*, plan: Plan, report: Report, today: datetime.date) -> Acceptance:
@@ -39,15 +34,17 @@ def accept(*, plan: Plan, report: Report, today: datetime.date) -> Acceptance:
     """
     try:
         return _accept(plan, report, today)
-    except waiting.NoPlace:
-        waiting.make_place(plan.pk)
+    except report_tables.NoPlace:
+        report_tables.make_place(plan.pk)
         return _accept(plan, report, today)
 
 
 def _accept(plan: Plan, report: Report, today: datetime.date) -> Acceptance:
     id_digest = hashlib.sha256(report.report_id.encode()).digest()
-    key = keyed.key_of(plan, today)
-    content_digest = keyed.digest(key, report.report_id, report.canonical_content) if key else None
+    key = digest_keys.key_of(plan, today)
+    content_digest = (
+        digest_keys.digest(key, report.report_id, report.canonical_content) if key else None
+    )
     receipt = Receipt(id_digest=id_digest, content_digest=content_digest, plan=plan, day=today)
     is_new = key is not None and _take(receipt, report)
     accepted_on = today if is_new else _day_of(receipt)
@@ -57,20 +54,18 @@ def _accept(plan: Plan, report: Report, today: datetime.date) -> Acceptance:
 def _take(receipt: Receipt, report: Report) -> bool:
     """Store a report whose id is free; tell whether it was.
 
-    Its receipt comes first: from then on no receipt of an earlier day moves (`settle` holds the table alone), so those
-    that are settled are looked through as they are.
+    Its receipt comes first: from then on no receipt of an earlier day moves (`settle` holds the
+    table alone), so those that are settled are looked through as they are.
     """
-    try:
-        with transaction.atomic():
-            if not _insert(receipt):
-                return False
-            if _is_settled(receipt):
-                raise _IsSettled
-            if not design.is_open_now(receipt.plan_id, receipt.day):
-                raise _closed()
-            waiting.put(receipt.plan, report.canonical_values, _sealed(receipt.plan, report))
-    except _IsSettled:
-        return False
+    with transaction.atomic():
+        if not _insert(receipt):
+            return False
+        if Settled.objects.filter(pk=receipt.id_digest).exists():
+            transaction.set_rollback(True)  # the id is that of an earlier day
+            return False
+        if not design.is_open_now(receipt.plan_id, receipt.day):
+            raise _closed()
+        report_tables.put(receipt.plan, report.canonical_values, _sealed(receipt.plan, report))
     return True
 
 
@@ -80,46 +75,56 @@ def _closed() -> Refused:
 
 def _sealed(plan: Plan, report: Report) -> bytes:
     """Encrypt what was sent as given before it is stored anywhere."""
-    readers = documents.given(plan.content)
-    if not readers:
+    channels = plan.content.cleartext
+    if not channels:
         return b""
-    packed = b"".join(reader.pack([report.given[name]]) for name, reader in readers.items())
-    return seal(packed, about=queries.about(plan.digest))
+    packed = b"".join(channel.pack([report.given[name]]) for name, channel in channels.items())
+    return seal(packed, about=selectors.report_aad(plan.digest))
 
 
 def _insert(receipt: Receipt) -> bool:
     """Claim the id; tell whether it was free."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO intake_receipt (id_digest, content_digest, plan_id, day) VALUES (%s, %s, %s, %s) "
+            "INSERT INTO intake_receipt (id_digest, content_digest, plan_id, day) VALUES (%s, %s, "
+            "%s, %s) "
             "ON CONFLICT (id_digest) DO NOTHING",
-            [bytes(receipt.id_digest), bytes(receipt.content_digest), receipt.plan_id, receipt.day.isoformat()],
+            [
+                bytes(receipt.id_digest),
+                bytes(receipt.content_digest),
+                receipt.plan_id,
+                receipt.day.isoformat(),
+            ],
         )
         return bool(cursor.rowcount == 1)
 
 
-def _is_settled(receipt: Receipt) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM intake_settled WHERE id_digest = %s", [bytes(receipt.id_digest)])
-        return cursor.fetchone() is not None
-
-
 def _day_of(receipt: Receipt) -> datetime.date:
-    """Return when a report was accepted. Without the Plan's key nobody can compare what it says, and nobody does."""
-    earlier = queries.receipt(bytes(receipt.id_digest))
+    """Return when a report was accepted. Without the Plan's key nobody can compare what it says,
+    and nobody does.
+    """
+    earlier = selectors.receipt(bytes(receipt.id_digest))
     if earlier is None:
         raise _closed()
-    same = receipt.content_digest is None or hmac.compare_digest(bytes(earlier.content_digest), receipt.content_digest)
+    same = receipt.content_digest is None or hmac.compare_digest(
+        bytes(earlier.content_digest), receipt.content_digest
+    )
     if not same or earlier.plan_id != receipt.plan_id:
-        raise Refused("report_id", "a report with this id and other content was accepted before", HTTPStatus.CONFLICT)
+        raise Refused(
+            "report_id",
+            "a report with this id and other content was accepted before",
+            HTTPStatus.CONFLICT,
+        )
     return earlier.day
 
 
 def settle(*, today: datetime.date) -> int:
-    """Move the receipts of earlier days to where they stay, in the order of their digests; return how many.
+    """Move the receipts of earlier days to where they stay, in the order of their digests; return
+    how many.
 
-    All at once, so that neither their place, nor the transaction that wrote them, nor the shape of the index tells more
-    than the day. The door waits meanwhile; nobody finds a receipt in neither table.
+    All at once, so that neither their place, nor the transaction that wrote them, nor the shape of
+    the index tells more than the day. The door waits meanwhile; nobody finds a receipt in neither
+    table.
     """
     earlier = Receipt.objects.filter(day__lt=today)
     if not earlier.exists():
@@ -137,10 +142,11 @@ def settle(*, today: datetime.date) -> int:
 
 
 def erase_retired() -> int:
-    """Erase the reports of retired studies that no sweep has taken; return how many. Their receipts stay.
+    """Erase the reports of retired studies that no sweep has taken; return how many. Their receipts
+    stay.
 
-    The key that binds receipts to what was said goes too. A retired study's waves are closed in the transaction that
-    retires it, and closing waits for reports under way, so none comes after.
+    The key that binds receipts to what was said goes too. A retired study's waves are closed in the
+    transaction that retires it, and closing waits for reports under way, so none comes after.
     """
     retired = design.retired_plans()
     keys = DigestKey.objects.filter(plan__in=retired)
@@ -148,47 +154,39 @@ def erase_retired() -> int:
         with erasing(intake_digestkey="sealed"):
             keys.delete()
     left = retired.filter(pk__in=OpenReport.objects.values_list("plan_id", flat=True))
-    return sum(for_each(left, waiting.empty))
+    return sum(isolate_failures(left, report_tables.empty))
 
 
 def drop_closed() -> int:
-    """Drop the tables in which the reports of closed Plans waited, once they are empty; return how many."""
-    closed = design.plans().filter(pk__in=waiting.plans_with_a_place(), closed_on__isnull=False)
-    return sum(for_each(closed, waiting.drop))
+    """Drop the tables in which the reports of closed Plans waited, once they are empty; return
+    how many.
+    """
+    closed = design.plans().filter(
+        pk__in=report_tables.plans_with_a_place(), closed_on__isnull=False
+    )
+    return sum(isolate_failures(closed, report_tables.drop))
 
 
 def encrypt_anew() -> int:
-    """Encrypt with the first key what another one had encrypted, a transaction a Plan; return how many reports.
+    """Encrypt with the first key what another one had encrypted, a transaction a Plan; return how
+    many reports.
 
     May raise InUse.
     """
-    waits = design.plans().filter(pk__in=queries.open_counts())
-    return sum(_encrypt_anew(plan) for plan in waits if documents.given(plan.content))
+    waits = design.plans().filter(pk__in=selectors.open_counts())
+    return sum(_encrypt_anew(plan) for plan in waits if plan.content.cleartext)
 
 
 @transaction.atomic
 def _encrypt_anew(plan: Plan) -> int:
-    waiting.hold_all(plan)
-    secret = queries.about(plan.digest)
-    rows = waiting.rows(plan)
+    report_tables.hold_all(plan)
+    aad = selectors.report_aad(plan.digest)
+    rows = report_tables.rows(plan)
     old = [row for row in rows if row[2] and not has_first_key(row[2])]
-    waiting.remove(plan, [pk for pk, _, _ in old])
-    new = [(seal(open_sealed(given, about=secret), about=secret), values) for _, values, given in old]
+    report_tables.remove(plan, [pk for pk, _, _ in old])
+    new = [(seal(open_sealed(given, about=aad), about=aad), values) for _, values, given in old]
     new.sort()  # by what chance made of each, so in an order that tells nothing
-    OpenReport.objects.bulk_create((OpenReport(plan=plan, values=v, given=g) for g, v in new), batch_size=500)
+    OpenReport.objects.bulk_create(
+        (OpenReport(plan=plan, values=v, given=g) for g, v in new), batch_size=500
+    )
     return len(new)
-
-
-def encrypt_keys_anew() -> int:
-    """Do the same for the keys of receipts; return how many. May raise InUse."""
-    return keyed.encrypt_anew()
-
-
-def hold_open(plan: Plan) -> int:
-    """Return how many reports of a Plan wait, and keep it so until this transaction ends. May raise InUse."""
-    return waiting.hold_all(plan)
-
-
-def delete_open(plan: Plan, ids: list[int]) -> int:
-    """Erase swept reports, which must be held; return how many there were."""
-    return waiting.remove(plan, ids)

@@ -4,10 +4,10 @@ from contextlib import suppress
 from celery import shared_task
 from django.db import OperationalError, connection
 
-from surveys.erasing import InUse, cut
+from surveys.erasing import InUse, checkpoint
 from surveys.intake import services
 
-LONGEST_REQUEST = datetime.timedelta(minutes=5)
+MAX_REQUEST = datetime.timedelta(minutes=5)
 
 
 @shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
@@ -19,13 +19,17 @@ def erase_retired() -> None:
 
 @shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
 def settle() -> None:
-    """Settle a day once no request can be under way that began in it: one that comes later would stand out."""
+    """Settle a day once no request can be under way that began in it: one that comes later would
+    stand out.
+    """
     with suppress(InUse):
-        services.settle(today=(datetime.datetime.now(datetime.UTC) - LONGEST_REQUEST).date())
+        services.settle(today=(datetime.datetime.now(datetime.UTC) - MAX_REQUEST).date())
 
 
 @shared_task
 def cut_journal() -> None:
-    """Cut SQLite's journal of what was erased while somebody, a backup say, read it: no erasing may follow."""
+    """Cut SQLite's journal of what was erased while somebody, a backup say, read it: no erasing
+    may follow.
+    """
     if connection.vendor == "sqlite":
-        cut(connection)
+        checkpoint(connection)

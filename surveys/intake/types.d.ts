@@ -7,13 +7,48 @@ type Words = () => number;
 type Decoder = { rows: (number | string)[][]; scale: number | string };
 type Table = { kind: 'table'; weights: number[][]; decoder?: Decoder };
 type Subset = { kind: 'subset'; choices: number; size: number; keep: number };
-/** One option and its bit: the loss is that of a subset, one of two. */
-type OneOf = { kind: 'one_of'; options: number; keep: number; choices?: 2; size?: 1 };
+/** One option and its bit. */
+type OneOf = { kind: 'one_of'; options: number; keep: number };
 /** Steps from 0 that have a row of weights, the rows, and what each report is worth: scale × steps. */
-type NumberChannel = { kind: 'number'; grid: number[]; weights: number[][]; decoder: (number | string)[]; scale: number | string };
-/** Of a question with one answer of several choices. */
-type Channel = Table | Subset;
-type AnyChannel = Channel | OneOf | NumberChannel;
+type NumberChannel = {
+  kind: 'number';
+  grid: number[];
+  weights: number[][];
+  decoder: (number | string)[];
+  scale: number | string;
+};
+type Channel = Table | Subset | OneOf | NumberChannel;
+
+/** What is estimated from a channel's reports. */
+type Learns = 'shares' | 'ticks' | 'mean' | 'distribution';
+/** Whose channel it is. */
+type Asked = Pick<Question, 'channel' | 'wanted'> & { name?: string };
+/** What a channel is: nobody else asks for its kind. Chances are of 1. */
+type ChannelModule = {
+  learns: Learns;
+  /** The parts that its document may have, with spaces between. */
+  parts: string;
+  /** Throw an Error of what is wrong with a question's channel; its losses apart. */
+  verify(question: any): void;
+  /** e^ε, exactly: how much likelier one answer can make a report than another. */
+  lossOf(channel: any): Ratio;
+  /** What of an answer is randomised, where that is not the answer. */
+  inputOf?(question: Question, answer: Answer): Answer;
+  randomise(input: any, channel: any, words?: Words): Value;
+  /** The words for its odds. */
+  tellingOf(channel: any): Telling;
+  /** The chance that a report speaks for the answer; whether one does; the same without the answer. */
+  shareOf(channel: any, input: any): number;
+  holds(channel: any, input: any, value: any): boolean;
+  luckOf(channel: any): number;
+  /** How often the best guess from a report is right, and one without it. */
+  guessOf(channel: any): number;
+  blindOf(channel: any): number;
+  /** The larger of a share and that guess, where they differ. */
+  strengthOf?(channel: any): number;
+  /** How many different marks a number can be sent as. */
+  marksOf?(channel: any): number;
+};
 
 /** e^ε as a fraction; integers above 2⁵³ − 1 as decimal strings. */
 type Loss = [number | string, number | string];
@@ -22,7 +57,7 @@ type Ratio = [bigint, bigint];
 
 type Question = {
   name: string;
-  kind: 'yes_no' | 'single' | 'multiple' | 'likert' | 'number' | 'month';
+  kind: 'yes_no' | 'single' | 'multiple' | 'likert' | 'number' | 'month' | 'date';
   protection: 'device' | 'publication';
   text: string;
   label: string;
@@ -38,7 +73,7 @@ type Question = {
   group?: { name: string; text: string };
   picture?: Picture;
   /** Of protection device. */
-  channel?: AnyChannel;
+  channel?: Channel;
   loss?: Loss;
   /** Of a number, and of a month: year × 12 + (month − 1). */
   least?: number;
@@ -50,7 +85,7 @@ type Question = {
 };
 /** Served at /pictures/<sha256>, and never another one. */
 type Picture = { sha256: string; type: string; width: number; height: number; text: string };
-type DeviceQuestion = Question & { channel: AnyChannel };
+type DeviceQuestion = Question & { channel: Channel };
 type Plan = {
   format: 1;
   slug: string;
@@ -71,8 +106,21 @@ type Plan = {
   publication: { epsilon: string; smallest_batch: number; rho?: string };
 };
 /** A Plan's texts in another language; what is not in it stays as it is. */
-type Texts = { title?: string; organisation?: string; purpose?: string; questions?: Record<string, QuestionTexts> };
-type QuestionTexts = { text?: string; label?: string; help?: string; choices?: string[]; unit?: string; group?: string; picture?: string };
+type Texts = {
+  title?: string;
+  organisation?: string;
+  purpose?: string;
+  questions?: Record<string, QuestionTexts>;
+};
+type QuestionTexts = {
+  text?: string;
+  label?: string;
+  help?: string;
+  choices?: string[];
+  unit?: string;
+  group?: string;
+  picture?: string;
+};
 /** Why there is no Plan to show. */
 type Reason = 'missing' | 'unreachable' | 'fingerprint';
 
@@ -81,7 +129,14 @@ type CheckedQuestion = { name: string; declared: Ratio; found: Ratio };
 type NumberedQuestion = CheckedQuestion & { number: number };
 type Checked = { questions: NumberedQuestion[]; declared: Ratio; found: Ratio };
 /** `minutes`: between the moments at which a message may leave; 0: it leaves at once. `readers`: how often their guess of an answer sent as given is right. */
-type Study = { plan: Plan; digest: string; checked: Checked; linked: boolean; minutes: number; readers: number };
+type Study = {
+  plan: Plan;
+  digest: string;
+  checked: Checked;
+  linked: boolean;
+  minutes: number;
+  readers: number;
+};
 
 /** One randomised value. */
 type Value = number | number[];
@@ -92,7 +147,12 @@ type Answers = ReadonlyMap<string, Answer>;
 type Message = { plan: string; report_id: string; answers: Record<string, Answer | Value> };
 type Pair = { question: Question; answer: Answer; value: Value };
 type Accepted = { state: 'accepted'; receipt: string; day: string };
-type Later = { state: 'later'; why: 'offline' | 'stranger' | 'busy'; message: string; after?: number }; // milliseconds
+type Later = {
+  state: 'later';
+  why: 'offline' | 'stranger' | 'busy';
+  message: string;
+  after?: number;
+}; // milliseconds
 type Outcome = Accepted | Later | { state: 'conflict' | 'closed' | 'malformed'; message: string };
 
 /** What sending reaches for: a test puts its own in place. */
@@ -118,10 +178,19 @@ type Visit = {
   wait: number;
   timer?: ReturnType<typeof setTimeout>;
   busy?: boolean;
+  /** The device came online during an attempt. */
+  again?: boolean;
   over?: boolean;
 };
 /** What came back, and what had been sent. */
-type Acknowledged = { receipt: string; named: string; day: string; body: string; keyed: boolean; listed: boolean };
+type Acknowledged = {
+  receipt: string;
+  named: string;
+  day: string;
+  body: string;
+  keyed: boolean;
+  listed: boolean;
+};
 
 /** A study's key for draws; whether it was here before, and whether it is kept. */
 type StudyKey = { key: CryptoKey; before: boolean; kept: boolean };
@@ -150,4 +219,5 @@ type Tally = { throws: number; kept: number };
  * How odds are told to people. flip: two answers, one for the other. spread: all others alike. uneven: depends on
  * the answer. several: more than one choice is sent. one-of: a ticked option. ends, near: a number, for its mean or spread.
  */
-type Telling = 'flip' | 'flip-uneven' | 'spread' | 'uneven' | 'several' | 'one-of' | 'ends' | 'near';
+type Telling =
+  'flip' | 'flip-uneven' | 'spread' | 'uneven' | 'several' | 'one-of' | 'ends' | 'near';

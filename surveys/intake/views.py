@@ -1,65 +1,43 @@
-"""The form, and the door that reports come in by. No session, no cookie, so no respondent."""
+"""Where reports come in, the form's page and its pictures, and pages for afterwards: look up a
+receipt, and read what this device remembers. No session, no cookie, so no respondent.
+
+A receipt comes in the body of a POST, never in an address: servers, proxies and the browser's
+history write addresses down, beside who asked and when. `GET /api/v1/receipts/<receipt>` stays for
+machines.
+"""
 
 import datetime
+from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
 
 import structlog
+from django.conf import settings
 from django.db import DatabaseError
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect, JsonResponse
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponsePermanentRedirect,
+    JsonResponse,
+)
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from surveys.compression import gzip_public
-from surveys.design import queries as design
+from surveys.design import selectors as design
 from surveys.encryption import CannotOpen
-from surveys.intake import pages, queries
+from surveys.intake import pages, selectors
 from surveys.intake.door import knock, slow_down
-from surveys.intake.reports import LARGEST_BODY, Refused, open_envelope, read_report
+from surveys.intake.receipts import prefix
+from surveys.intake.reports import MAX_BODY, Refused, open_envelope, read_report
 from surveys.intake.services import accept
+from surveys.middleware import gzip_public
 
 PICTURES = ("image/png", "image/jpeg", "image/webp", "image/gif")  # no SVG: it may hold scripts
+MAX_TYPED = 64  # a receipt has 12 letters and digits, and people put things around them
 log = structlog.get_logger(__name__)
-
-
-@require_safe
-@gzip_public
-def form(request: HttpRequest, slug: str, language: str | None = None) -> HttpResponse:
-    """Show the form's page, in the language that its address names. What it asks, the browser fetches and checks."""
-    plan = design.latest_plan(slug)
-    if plan is None:
-        return _page(render(request, "intake/gone.html", {"why": "missing"}, status=HTTPStatus.NOT_FOUND))
-    spoken = pages.languages(plan.content)
-    if language == spoken[0]:
-        return _page(HttpResponsePermanentRedirect(pages.address(slug, language, plan.content)))
-    with translation.override(language if language in spoken else spoken[0]):
-        if language is not None and language not in spoken:
-            gone = {"why": "language", "title": plan.content["title"], "languages": pages.links(slug, plan.content)}
-            return _page(render(request, "intake/gone.html", gone, status=HTTPStatus.NOT_FOUND))
-        words = pages.words(plan, language or spoken[0], _today())
-        return _page(render(request, "intake/form.html", {"study": words}))
-
-
-def _page(response: HttpResponse) -> HttpResponse:
-    """Finish a page of the form: never old, in the language it was written in, and silent about where it was."""
-    response["Content-Language"] = translation.get_language() or ""
-    response["Referrer-Policy"] = "no-referrer"
-    response["Cache-Control"] = "no-cache"
-    return response
-
-
-@require_safe
-def picture(request: HttpRequest, sha256: str) -> HttpResponse:
-    """Show an image that a question shows. Its address is the hash of its bytes, so it never changes."""
-    found = design.picture(sha256)
-    if found is None or found.media_type not in PICTURES:
-        raise Http404("no picture has this hash")
-    response = HttpResponse(bytes(found.content), content_type=found.media_type)
-    response["Cache-Control"] = "public, max-age=31536000, immutable"
-    response["X-Content-Type-Options"] = "nosniff"
-    return response
 
 
 @csrf_exempt
@@ -69,48 +47,156 @@ def take_report(request: HttpRequest, slug: str) -> JsonResponse:
     try:
         knock(request)
         get_object_or_404(design.published_studies(), slug=slug)
-        envelope = open_envelope(_body(request))
+        if not request.META.get("CONTENT_LENGTH"):  # a body in chunks would be read as empty
+            raise Refused("body", "expected with a Content-Length", HTTPStatus.LENGTH_REQUIRED)
+        envelope = open_envelope(request.read(MAX_BODY + 1))
         plan = design.plan_of(slug=slug, digest=envelope.plan)
         if plan is None:
             raise Refused("plan", "no Plan of this study has this digest", HTTPStatus.CONFLICT)
         slow_down(plan)
-        acceptance = accept(plan=plan, report=read_report(envelope, plan), today=_today())
-    except Refused as refusal:  # names a field and a reason, never a value
-        return _answer(refusal.as_dict(), refusal.status, refusal.wait)
+        # the day on which all of it was here, however slowly it came
+        today = datetime.datetime.now(datetime.UTC).date()
+        acceptance = accept(plan=plan, report=read_report(envelope, plan), today=today)
+    except Refused as refusal:
+        return _refusal(refusal)
     except DatabaseError as error:  # whose text may hold the row: only its kind is logged
         log.error("report not stored", kind=type(error).__name__)
-        return _try_again()
     except CannotOpen as error:  # names a variable, never a key
         log.error("report not stored", kind=type(error).__name__, why=str(error))
-        return _try_again()
-    status = HTTPStatus.CREATED if acceptance.is_new else HTTPStatus.OK
-    receipt = {"receipt": acceptance.receipt, "accepted_on": acceptance.accepted_on.isoformat()}
-    return JsonResponse(receipt, status=status)
+    else:
+        status = HTTPStatus.CREATED if acceptance.is_new else HTTPStatus.OK
+        receipt = {"receipt": acceptance.receipt, "accepted_on": acceptance.accepted_on.isoformat()}
+        return JsonResponse(receipt, status=status)
+    expected = "the report could not be stored; send the same one again"
+    return _refusal(Refused("body", expected, HTTPStatus.SERVICE_UNAVAILABLE, wait=5))
+
+
+def _refusal(refusal: Refused) -> JsonResponse:
+    """Name a field and a reason, never a value; and after how many seconds the same report may come
+    again, if it may.
+    """
+    return JsonResponse(
+        {"error": {"field": refusal.field, "message": str(refusal)}},
+        status=refusal.status,
+        headers={"Retry-After": str(refusal.wait)} if refusal.wait else None,
+    )
+
+
+@require_safe
+@gzip_public
+def form(request: HttpRequest, slug: str, language: str | None = None) -> HttpResponse:
+    """Show the form's page, in the language that its address names. What it asks, the browser
+    fetches and checks.
+    """
+    plan = design.latest_plan(slug)
+    if plan is None:
+        return _page(
+            render(request, "intake/gone.html", {"why": "missing"}, status=HTTPStatus.NOT_FOUND)
+        )
+    spoken = plan.content.languages
+    if language == spoken[0]:
+        return _page(HttpResponsePermanentRedirect(pages.address(slug, language, plan.content)))
+    with translation.override(language if language in spoken else spoken[0]):
+        if language is not None and language not in spoken:
+            gone = {
+                "why": "language",
+                "title": plan.content.title,
+                "languages": pages.links(slug, plan.content),
+            }
+            return _page(render(request, "intake/gone.html", gone, status=HTTPStatus.NOT_FOUND))
+        words = pages.page_context(
+            plan, language or spoken[0], datetime.datetime.now(datetime.UTC).date()
+        )
+        return _page(render(request, "intake/form.html", {"study": words}))
+
+
+def _page(response: HttpResponse) -> HttpResponse:
+    """Finish a page of the form: never old, in the language it was written in, and silent about
+    where it was.
+    """
+    response["Content-Language"] = translation.get_language() or ""
+    response["Referrer-Policy"] = "no-referrer"
+    response["Cache-Control"] = "no-cache"
+    return response
+
+
+@require_safe
+def picture(request: HttpRequest, sha256: str) -> HttpResponse:
+    """Show an image that a question shows. Its address is the hash of its bytes, so it never
+    changes.
+    """
+    picture = design.picture(sha256)
+    if picture is None or picture.media_type not in PICTURES:
+        raise Http404("no picture has this hash")
+    return HttpResponse(
+        bytes(picture.content),
+        content_type=picture.media_type,
+        headers={
+            "Cache-Control": "public, max-age=31536000, immutable",
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
+
+
+def in_languages(
+    page: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest, str | None], HttpResponse]:
+    """Serve a page in the language that its address names; without one, in the reader's."""
+
+    def serve(request: HttpRequest, language: str | None = None) -> HttpResponse:
+        if language is not None and language not in dict(settings.LANGUAGES):
+            raise Http404("no page in this language")
+        with translation.override(language or translation.get_language()):
+            response = page(request)
+            response["Content-Language"] = translation.get_language() or ""
+        response["Referrer-Policy"] = "no-referrer"
+        response["Cache-Control"] = "no-store"
+        return response
+
+    return serve
+
+
+@csrf_exempt  # it changes nothing, and a token would need a cookie
+@require_http_methods(["GET", "HEAD", "POST"])
+@in_languages
+def receipts(request: HttpRequest) -> HttpResponse:
+    """Tell whether an answer was accepted, and on which day. It works without scripts."""
+    typed = request.POST.get("receipt", "").strip()[:MAX_TYPED]
+    asked = request.method == "POST"
+    is_receipt = prefix(typed) is not None
+    day = selectors.day_accepted(typed) if is_receipt else None
+    problem = "" if is_receipt or not asked else "malformed" if typed else "blank"
+    context = {
+        "languages": _links("receipts"),
+        "typed": typed,
+        "day": day,
+        "problem": problem,
+        "unknown": is_receipt and day is None,
+    }
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK
+    return render(request, "intake/receipt.html", context, status=status)
+
+
+@require_safe
+@in_languages
+def statement(request: HttpRequest) -> HttpResponse:
+    """Show the words of my privacy statement; the list is on the device, and a script there puts
+    it in.
+    """
+    return render(request, "intake/statement.html", {"languages": _links("statement")})
+
+
+def _links(page: str) -> list[dict[str, str | bool]]:
+    """Return the page's address in every language."""
+    here = translation.get_language()
+    return [
+        {"code": code, "name": name, "address": reverse(page, args=[code]), "here": code == here}
+        for code, name in settings.LANGUAGES
+    ]
 
 
 @require_safe
 def look_up(request: HttpRequest, receipt: str) -> JsonResponse:
     """Tell whether a report was accepted, and on which day."""
-    day = queries.day_accepted(receipt)
+    day = selectors.day_accepted(receipt)
     return JsonResponse({"accepted": True, "day": day.isoformat()} if day else {"accepted": False})
-
-
-def _body(request: HttpRequest) -> bytes:
-    """Read the body, but no more than one byte beyond what a report may have."""
-    if not request.META.get("CONTENT_LENGTH"):  # a body in chunks would be read as empty
-        raise Refused("body", "expected with a Content-Length", HTTPStatus.LENGTH_REQUIRED)
-    return request.read(LARGEST_BODY + 1)
-
-
-def _today() -> datetime.date:
-    return datetime.datetime.now(datetime.UTC).date()
-
-
-def _try_again() -> JsonResponse:
-    message = "body: the report could not be stored; send the same one again"
-    return _answer({"error": {"field": "body", "message": message}}, HTTPStatus.SERVICE_UNAVAILABLE, wait=5)
-
-
-def _answer(content: dict[str, Any], status: HTTPStatus, wait: int) -> JsonResponse:
-    """Return a refusal, with the seconds after which the same report may come again, if it may."""
-    return JsonResponse(content, status=status, headers={"Retry-After": str(wait)} if wait else None)

@@ -1,14 +1,17 @@
-"""Look rows of the chain up, by budget, kind, who, text, days, amount; each is checked against its digest when read.
+"""Look rows of the chain up, by budget, kind, who, text, days, amount; each is checked against its
+digest when read.
 
-Whatever is asked for only narrows what anyone may read (/registry/ledger.json has all of it). A row is read as the
-database holds it, so that a damaged one is shown as damaged and stops nobody from reading the others.
+Whatever is asked for only narrows what anyone may read (/registry/ledger.json has all of it). A row
+is read as the database holds it, so that a damaged one is shown as damaged and stops nobody from
+reading the others.
 """
 
 import datetime
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from functools import reduce
+from operator import or_
 
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
@@ -39,11 +42,11 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LedgerRow:
     """A row as the chain holds it, and what is wrong with it, if anything is."""
 
     position: int
-    document: dict[str, Any]  # what is hashed; empty if it cannot be read
+    document: chain.Document  # what is hashed; empty if it cannot be read
     digest: str
     faults: tuple[str, ...]
 
@@ -66,86 +69,66 @@ class Row:
 
 
 def positions(wanted: Filter) -> QuerySet[Entry, int]:
-    """Return the positions of the rows that are wanted, in the order that is."""
-    found = Entry.objects.filter(_whose(wanted), _kind(wanted), _text(wanted), _days(wanted), _amount(wanted))
-    return found.order_by(SORTS.get(wanted.sort, "-position"), "-position").values_list("position", flat=True)
-
-
-def _whose(wanted: Filter) -> Q:
-    """A study's rows are those of its budgets: its own, and those of researchers in it."""
-    every = Q()
+    """Return the positions of the rows that are wanted, in the order that is. A study's rows are
+    those of its budgets: its own, and those of researchers in it.
+    """
+    rows = Entry.objects.all()
     if wanted.study:
         name = f"study:{wanted.study}"
-        every &= (
+        rows = rows.filter(
             Q(budget__name=name)
             | Q(budget__name__endswith=f"@{name}")
             | Q(budget=None, what__startswith=f"{wanted.study}: ")
         )
     if wanted.whose == "site":
-        every &= Q(budget=None)
-    elif wanted.whose in WHOSE:
-        every &= Q(budget__name__startswith=f"{wanted.whose}:")
-    return every
-
-
-def _kind(wanted: Filter) -> Q:
-    every = Q(kind=wanted.kind) if wanted.kind in ("charge", "act") else Q()
-    return every & Q(who=wanted.who) if wanted.who else every
-
-
-def _text(wanted: Filter) -> Q:
-    every = Q()
+        rows = rows.filter(budget=None)
+    elif wanted.whose:
+        rows = rows.filter(budget__name__startswith=f"{wanted.whose}:")
     for word in wanted.text.split()[:8]:
-        found = Q()
-        for field in TEXTS:
-            found |= Q(**{f"{field}__icontains": word})
-        every &= found
-    return every
-
-
-def _days(wanted: Filter) -> Q:
-    every = Q()
+        rows = rows.filter(reduce(or_, (Q(**{f"{name}__icontains": word}) for name in TEXTS)))
     if wanted.since is not None:
-        every &= Q(at__gte=_midnight(wanted.since))
+        rows = rows.filter(at__gte=_midnight(wanted.since))
     if wanted.until is not None and wanted.until < datetime.date.max:
-        every &= Q(at__lt=_midnight(wanted.until + datetime.timedelta(days=1)))
-    return every
-
-
-def _amount(wanted: Filter) -> Q:
-    every = Q()
-    if wanted.least is not None:
-        every &= Q(epsilon__gte=wanted.least)
-    if wanted.most is not None:
-        every &= Q(epsilon__lte=wanted.most)
-    return every
+        rows = rows.filter(at__lt=_midnight(wanted.until + datetime.timedelta(days=1)))
+    rest = {
+        "kind": wanted.kind or None,
+        "who": wanted.who or None,
+        "epsilon__gte": wanted.least,
+        "epsilon__lte": wanted.most,
+    }
+    rows = rows.filter(**{lookup: value for lookup, value in rest.items() if value is not None})
+    return rows.order_by(SORTS.get(wanted.sort, "-position"), "-position").values_list(
+        "position", flat=True
+    )
 
 
 def _midnight(day: datetime.date) -> datetime.datetime:
     return datetime.datetime.combine(day, datetime.time(), tzinfo=datetime.UTC)
 
 
-def read(wanted: Sequence[int]) -> list[Row]:
-    """Return rows in the order of their positions given, each checked against its digest and the row before it."""
+def read(wanted: Sequence[int]) -> list[LedgerRow]:
+    """Return rows in this order, each checked against its digest and the row before it."""
     needed = {*wanted, *(position - 1 for position in wanted)}
-    stored = {columns["position"]: (columns, name) for columns, name in chain.stored_at(sorted(needed))}
+    stored = {
+        columns["position"]: (columns, name) for columns, name in chain.stored_at(sorted(needed))
+    }
     return [_row(position, stored) for position in wanted if position in stored]
 
 
-def read_all(wanted: Iterable[int]) -> Iterator[Row]:
+def read_all(wanted: Iterable[int]) -> Iterator[LedgerRow]:
     """Yield rows, a chunk at a time."""
     every = list(wanted)
     for start in range(0, len(every), CHUNK):
         yield from read(every[start : start + CHUNK])
 
 
-def _row(position: int, stored: dict[int, chain.Stored]) -> Row:
+def _row(position: int, stored: dict[int, chain.Stored]) -> LedgerRow:
     columns, name = stored[position]
     digest = str(columns["digest"])
     try:
         document = chain.document(columns, name)
     except chain.Damaged as damage:
-        return Row(position, {}, digest, (str(damage),))
+        return LedgerRow(position, {}, digest, (str(damage),))
     faults = []
     if chain.digest_of(document) != digest:
         faults.append(_("It was changed: its columns do not have its fingerprint."))
@@ -154,7 +137,7 @@ def _row(position: int, stored: dict[int, chain.Stored]) -> Row:
         before = chain.BEFORE_THE_FIRST
     if columns["previous"] != before:
         faults.append(_("It does not follow the row before it."))
-    return Row(position, document, digest, tuple(faults))
+    return LedgerRow(position, document, digest, tuple(faults))
 
 
 def authors() -> list[str]:

@@ -1,21 +1,25 @@
 """The chain of rows: what of a row is hashed, and how.
 
-A row's document is every column of it, as JSON with sorted keys, no spaces and UTF-8; its digest is the SHA-256 of
-that. A column that was added later is left out where it is empty, so that older rows keep their bytes. The document
-holds the digest of the row before, so that the last digest vouches for all rows. Amounts are decimal strings, moments
-UTC; a budget stands by its name, which is public, and unique. Anyone can compute the same:
+A row's document is every column of it, as JSON with sorted keys, no spaces and UTF-8; its digest is
+the SHA-256 of that. A column that was added later is left out where it is empty, so that older rows
+keep their bytes. The document holds the digest of the row before, so that the last digest vouches
+for all rows. Amounts are decimal strings, moments UTC; a budget stands by its name, which is
+public, and unique. Anyone can compute the same:
 
-    sha256(json.dumps(row without "digest", sort_keys=True, separators=(",", ":"), ensure_ascii=False))
+    sha256(json.dumps(row without "digest", sort_keys=True, separators=(",", ":"),
+    ensure_ascii=False))
 
-Rows are read as the database holds them, without the site's own reading of them, so that a damaged row is a finding
-and not a crash.
+Rows are read as the database holds them, without the site's own reading of them, so that a damaged
+row is a finding and not a crash.
 """
 
 import contextlib
+import datetime
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from django.db import DatabaseError, connection, models
@@ -28,7 +32,8 @@ COLUMNS = {str(field.column): field for field in Entry._meta.concrete_fields}
 HASHED = {name: field for name, field in COLUMNS.items() if name != "digest"}
 ADDED = {"published"}  # after the first rows were written
 
-Document = dict[str, Any]
+Document = dict[str, Any]  # what is hashed, as JSON
+Columns = dict[str, Any]  # of a row, as the database holds them
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -48,7 +53,9 @@ class Damaged(Exception):
 
 def document_of(entry: Entry) -> Document:
     """Return the document of a row that is about to be written, or was read."""
-    columns = {name: field.get_prep_value(getattr(entry, field.attname)) for name, field in HASHED.items()}
+    columns = {
+        name: field.get_prep_value(getattr(entry, field.attname)) for name, field in HASHED.items()
+    }
     return document(columns, entry.budget.name if entry.budget else None)
 
 
@@ -57,8 +64,10 @@ def document(columns: Mapping[str, Any], budget: str | None) -> Document:
     values = {field.name: _said(field, columns[name]) for name, field in HASHED.items()}
     if (columns["budget_id"] is None) != (budget is None):
         raise Damaged("budget: there is none of this id")
-    kept = {name: value for name, value in values.items() if name not in ADDED or value is not None}
-    return {**kept, "budget": None if budget is None else of_type(str, "budget", budget)}
+    filled = {
+        name: value for name, value in values.items() if name not in ADDED or value is not None
+    }
+    return {**filled, "budget": None if budget is None else of_type(str, "budget", budget)}
 
 
 def canonical(document: Document) -> str:
@@ -70,16 +79,29 @@ def digest_of(document: Document) -> str:
     return hashlib.sha256(canonical(document).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _said(field: "models.Field[Any, Any]", value: Any) -> Any:
-    """Return what a column says, in JSON's terms."""
+def value_of(field: "models.Field[Any, Any]", value: Any) -> Any:
+    """Return what a column holds, in Python's terms."""
     if value is None:
         return None
     if isinstance(field, models.CharField):
         return of_type(str, field.name, value)
     whole = of_type(int, field.name, value)
     if isinstance(field, AmountField):
-        return written(amount_of(whole, field.places))
-    return _moment(whole) if isinstance(field, MomentField) else whole
+        return amount_of(whole, field.places)
+    if not isinstance(field, MomentField):
+        return whole
+    try:
+        return moment_of(whole)
+    except OverflowError as error:
+        raise Damaged("at: no such moment") from error
+
+
+def _said(field: "models.Field[Any, Any]", value: Any) -> Any:
+    """Return what a column says, in JSON's terms."""
+    content = value_of(field, value)
+    if isinstance(content, datetime.datetime):
+        return content.isoformat(timespec="microseconds")
+    return written(content) if isinstance(content, Decimal) else content
 
 
 def of_type(kind: type[Any], name: str, value: Any) -> Any:
@@ -88,14 +110,7 @@ def of_type(kind: type[Any], name: str, value: Any) -> Any:
     return value
 
 
-def _moment(microseconds: int) -> str:
-    try:
-        return moment_of(microseconds).isoformat(timespec="microseconds")
-    except OverflowError as error:
-        raise Damaged("at: no such moment") from error
-
-
-Stored = tuple[dict[str, Any], str | None]  # the columns of a row, and the name of its budget
+Stored = tuple[Columns, str | None]  # the columns of a row, and the name of its budget
 
 READ = (
     f"SELECT {', '.join(f'e.{name}' for name in COLUMNS)}, b.name "  # noqa: S608
@@ -103,59 +118,53 @@ READ = (
 )
 
 
+def select(rest: str = "", *values: Any) -> list[Stored]:
+    """Return rows as the database holds them."""
+    with any_text(), connection.cursor() as cursor:
+        cursor.execute(f"{READ} {rest}", values)
+        return [(dict(zip(COLUMNS, row, strict=False)), row[-1]) for row in cursor.fetchall()]
+
+
 def stored() -> list[Stored]:
     """Return every row as the database holds it, in order of position."""
-    with any_text(), connection.cursor() as cursor:
-        try:
-            # The plus keeps SQLite from taking positions from its index instead of from the rows.
-            cursor.execute(f"{READ} ORDER BY +e.position")
-            return [_stored(row) for row in cursor.fetchall()]
-        except DatabaseError:
-            if connection.vendor != "sqlite":
-                raise
+    try:
+        # The plus keeps SQLite from taking positions from its index instead of from the rows.
+        return select("ORDER BY +e.position")
+    except DatabaseError:
+        if connection.vendor != "sqlite":
+            raise
     return one_by_one()
 
 
 def stored_about(budget: str) -> list[Stored]:
-    """Return the rows about one budget as the database holds them, in order of position, and no other row."""
-    with any_text(), connection.cursor() as cursor:
-        cursor.execute(f"{READ} WHERE b.name = %s ORDER BY e.position", [budget])
-        return [_stored(row) for row in cursor.fetchall()]
+    """Return only the rows about one budget, as the database holds them, in order of position."""
+    return select("WHERE b.name = %s ORDER BY e.position", budget)
 
 
 def stored_at(positions: Sequence[int]) -> list[Stored]:
-    """Return the rows at these positions as the database holds them; those that are not there are left out."""
-    if not positions:
-        return []
+    """Return the rows at these positions that exist, as the database holds them."""
     marks = ", ".join(["%s"] * len(positions))
-    with any_text(), connection.cursor() as cursor:
-        cursor.execute(f"{READ} WHERE e.position IN ({marks})", list(positions))
-        return [_stored(row) for row in cursor.fetchall()]
+    return select(f"WHERE e.position IN ({marks})", *positions) if positions else []
 
 
 def one_by_one() -> list[Stored]:
-    """Return the rows of a damaged SQLite file: of one that cannot be read, its position, which the index holds."""
-    with any_text(), connection.cursor() as cursor:
+    """Return the rows of a damaged SQLite file; of an unreadable one, its position in the index."""
+    with connection.cursor() as cursor:
         cursor.execute("SELECT position FROM ledger_entry ORDER BY position")
-        return [_stored(_row_at(cursor, position)) for (position,) in cursor.fetchall()]
-
-
-def _row_at(cursor: Any, position: int) -> Sequence[Any]:
-    nothing = (position, *([None] * len(COLUMNS)))
-    try:
-        cursor.execute(f"{READ} WHERE e.position = %s", [position])
-        return cursor.fetchone() or nothing
-    except DatabaseError:
-        return nothing
-
-
-def _stored(row: Sequence[Any]) -> Stored:
-    return dict(zip(COLUMNS, row, strict=False)), row[-1]
+        positions = [position for (position,) in cursor.fetchall()]
+    rows: list[Stored] = []
+    for position in positions:
+        nothing = {**dict.fromkeys(COLUMNS), "position": position}, None
+        try:
+            rows += select("WHERE e.position = %s", position) or [nothing]
+        except DatabaseError:
+            rows.append(nothing)
+    return rows
 
 
 @contextlib.contextmanager
 def any_text() -> Iterator[None]:
-    """Have SQLite hand over text that is not UTF-8 too, byte for byte: someone may have damaged it."""
+    """Have SQLite return text that is not UTF-8 byte for byte: it may have been damaged."""
     if connection.vendor != "sqlite":
         yield
         return

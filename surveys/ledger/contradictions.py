@@ -1,4 +1,4 @@
-"""Budgets that are not what the rows about them say: a cap that rose, a limit that went, a budget that lives again."""
+"""Budgets that contradict their rows: a cap that rose, a limit that went, a second life."""
 
 import datetime
 from collections.abc import Iterator, Sequence
@@ -7,11 +7,15 @@ from typing import Any
 from django.db import connection, models
 
 from surveys.ledger import chain, terms
-from surveys.ledger.chain import Damaged, Fault, Stored
-from surveys.ledger.fields import AmountField, amount_of
+from surveys.ledger.chain import Columns, Damaged, Fault, Stored
 from surveys.ledger.models import Budget, Kind
 
-TRUTHS = {"true": True, "1": True, "false": False, "0": False}  # as PostgreSQL and SQLite write them
+TRUTHS = {
+    "true": True,
+    "1": True,
+    "false": False,
+    "0": False,
+}  # as PostgreSQL and SQLite write them
 
 
 def contradictions(rows: Sequence[Stored]) -> Iterator[Fault]:
@@ -32,48 +36,64 @@ def contradictions(rows: Sequence[Stored]) -> Iterator[Fault]:
 
 
 def _is_held_rightly(budget: Budget, names: dict[Any, str]) -> bool:
-    """Compare a share with its name, which rows are hashed with. One from before there were pseudonyms has a user’s."""
+    """Compare a share with its name, which is hashed; one older than pseudonyms has a user's."""
     named = terms.SHARE.fullmatch(budget.name)
     holder, study = named.groups() if named else ("", "")
     is_pseudonym = holder.startswith("person ")  # no user can have such a name
     if budget.holder is None:
         return budget.within_id is None and not is_pseudonym
-    return names.get(budget.within_id) == study and budget.holder == (holder if is_pseudonym else budget.holder)
+    return names.get(budget.within_id) == study and budget.holder == (
+        holder if is_pseudonym else budget.holder
+    )
 
 
-def _differences(budget: Budget, acts: Sequence[dict[str, Any]]) -> Iterator[Fault]:
+def _differences(budget: Budget, acts: Sequence[Columns]) -> Iterator[Fault]:
     """Compare each term of a budget, as it stands, with the last act that says it."""
     opening = acts[0]
     lasting, _, cap = str(opening["new"]).rpartition("; ")
-    said = {terms.OPENED: lasting, terms.LOWERED: cap, terms.LIMITED: terms.UNLIMITED, terms.RETIRED: terms.OPEN}
-    says = dict.fromkeys(said, opening["position"])
+    stated = {
+        terms.OPENED: lasting,
+        terms.LOWERED: cap,
+        terms.LIMITED: terms.UNLIMITED,
+        terms.RETIRED: terms.OPEN,
+    }
+    stated_in: Columns = dict.fromkeys(stated, opening["position"])
     for act in acts[1:]:
-        if (what := act["what"]) in said:
-            if act["old"] != said[what]:
-                yield Fault(act["position"], f"says that “{budget}” had “{act['old']}” before; rows say “{said[what]}”")
-            said[what], says[what] = act["new"], act["position"]
-    stands = (terms.lasting_of(budget), terms.cap_of(budget), terms.limit_of(budget), terms.end_of(budget))
-    for what, now in zip(said, stands, strict=True):
-        if said[what] != now:
-            yield Fault(says[what], f"says that “{budget}” has “{said[what]}”; it has “{now}”")
+        if (what := act["what"]) in stated:
+            if act["old"] != stated[what]:
+                yield Fault(
+                    act["position"],
+                    f"says that “{budget}” had “{act['old']}” before; rows say “{stated[what]}”",
+                )
+            stated[what], stated_in[what] = act["new"], act["position"]
+    stands = (
+        terms.lasting_of(budget),
+        terms.cap_of(budget),
+        terms.limit_of(budget),
+        terms.end_of(budget),
+    )
+    for what, now in zip(stated, stands, strict=True):
+        if stated[what] != now:
+            text = f"says that “{budget}” has “{stated[what]}”; it has “{now}”"
+            yield Fault(stated_in[what], text)
 
 
 def _stored_budgets() -> dict[str, Budget | Damaged]:
-    """Return every budget by name, as the database holds it; in place of one that cannot be, what is wrong with it."""
+    """Return every budget as stored, by name, or what is wrong with one that cannot be read."""
     columns = {str(field.column): field for field in Budget._meta.concrete_fields}
-    query = f"SELECT {', '.join(_read(name, field) for name, field in columns.items())} FROM ledger_budget"  # noqa: S608
+    # As text where the database's driver would read more into a column.
+    texts = models.BooleanField | models.DateField
+    read = ", ".join(
+        f"CAST({name} AS TEXT)" if isinstance(field, texts) else name
+        for name, field in columns.items()
+    )
     with chain.any_text(), connection.cursor() as cursor:
-        cursor.execute(query)
+        cursor.execute(f"SELECT {read} FROM ledger_budget")  # noqa: S608
         rows = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
     return {str(row["name"]): _budget(columns, row) for row in rows}
 
 
-def _read(name: str, field: "models.Field[Any, Any]") -> str:
-    """Return how to read a column: as text where the database's driver would read more into it."""
-    return f"CAST({name} AS TEXT)" if isinstance(field, models.BooleanField | models.DateField) else name
-
-
-def _budget(columns: "dict[str, models.Field[Any, Any]]", row: dict[str, Any]) -> Budget | Damaged:
+def _budget(columns: "dict[str, models.Field[Any, Any]]", row: Columns) -> Budget | Damaged:
     try:
         return Budget(**{name: _value(field, row[name]) for name, field in columns.items()})
     except Damaged as damage:
@@ -85,23 +105,12 @@ def _value(field: "models.Field[Any, Any]", value: Any) -> Any:
     if value is None:
         return None
     if isinstance(field, models.BooleanField):
-        return _one_of(TRUTHS, field.name, value)
+        if value not in TRUTHS:
+            raise Damaged(f"{field.name}: expected yes or no")
+        return TRUTHS[value]
     if isinstance(field, models.DateField):
-        return _day(field.name, value)
-    if isinstance(field, models.CharField):
-        return chain.of_type(str, field.name, value)
-    whole = chain.of_type(int, field.name, value)
-    return amount_of(whole, field.places) if isinstance(field, AmountField) else whole
-
-
-def _one_of(truths: dict[str, bool], name: str, value: str) -> bool:
-    if value not in truths:
-        raise Damaged(f"{name}: expected yes or no")
-    return truths[value]
-
-
-def _day(name: str, value: str) -> datetime.date:
-    try:
-        return datetime.date.fromisoformat(value)
-    except ValueError as error:
-        raise Damaged(f"{name}: no such day") from error
+        try:
+            return datetime.date.fromisoformat(value)
+        except ValueError as error:
+            raise Damaged(f"{field.name}: no such day") from error
+    return chain.value_of(field, value)

@@ -1,7 +1,8 @@
 """Columns that hold exactly what was said: amounts and moments as whole numbers.
 
-SQLite keeps decimals as binary floats, which cannot be compared with a cap, and moments as text that can be written
-in several ways. A whole number has one form on every engine, so that any change of it is a change of what it says.
+SQLite keeps decimals as binary floats, which cannot be compared with a cap, and moments as text
+that can be written in several ways. A whole number has one form on every engine, so that any change
+of it is a change of what it says.
 """
 
 import datetime
@@ -20,7 +21,9 @@ EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 MICROSECOND = datetime.timedelta(microseconds=1)
 
 if TYPE_CHECKING:
-    ExactField = models.Field[Decimal | int | str | None, Any]  # Any: a Decimal, or None where the column is null
+    ExactField = models.Field[
+        Decimal | int | str | None, Any
+    ]  # Any: a Decimal, or None where the column is null
     TimeField = models.Field[datetime.datetime, datetime.datetime]
 else:
     ExactField = TimeField = models.Field
@@ -29,7 +32,8 @@ else:
 class AmountField(ExactField):
     """An exact amount: a Decimal in Python, a whole number of its last place in the database.
 
-    Rounding is the caller's choice, made once (up for charges, down for caps): an amount with more places is refused.
+    Rounding is the caller's choice, made once (up for charges, down for caps): an amount with more
+    places is refused.
     """
 
     places: ClassVar[int]
@@ -50,7 +54,9 @@ class AmountField(ExactField):
     def get_prep_value(self, value: Any) -> int | None:
         if value is None:
             return None
-        scaled = Fraction(Decimal(value)) * 10**self.places  # exact: a Decimal's own arithmetic rounds to 28 digits
+        scaled = (
+            Fraction(Decimal(value)) * 10**self.places
+        )  # exact: a Decimal's own arithmetic rounds to 28 digits
         if scaled.denominator != 1:
             raise ValidationError(f"{self.sign} has at most {self.places} decimals, got {value}")
         return int(scaled)
@@ -58,11 +64,13 @@ class AmountField(ExactField):
     def formfield(self, **kwargs: Any) -> Any:
         digits = self.places + self.digits_before
         return super().formfield(
-            **{"form_class": forms.DecimalField, "decimal_places": self.places, "max_digits": digits, **kwargs}
+            **{
+                "form_class": forms.DecimalField,
+                "decimal_places": self.places,
+                "max_digits": digits,
+                **kwargs,
+            }
         )
-
-    def value_to_string(self, obj: models.Model) -> str:
-        return str(self.value_from_object(obj))
 
 
 class EpsilonField(AmountField):
@@ -91,9 +99,6 @@ class MomentField(TimeField):
 
     def from_db_value(self, value: int | None, *args: Any) -> datetime.datetime | None:
         return None if value is None else moment_of(value)
-
-    def to_python(self, value: Any) -> Any:
-        return value
 
     def get_prep_value(self, value: datetime.datetime | None) -> int | None:
         return None if value is None else (value - EPOCH) // MICROSECOND

@@ -1,7 +1,8 @@
 """Budgets, and the chain of rows that says what became of them.
 
-Rows are only ever added; the database itself refuses the rest (migration 0002). Each row holds the digest of the
-one before and its own, over all its columns (chain.py), so that a changed or missing row shows.
+Rows are only ever added; the database itself refuses the rest (migration 0002). Each row holds the
+digest of the one before and its own, over all its columns (chain.py), so that a changed or missing
+row shows.
 """
 
 import datetime
@@ -16,7 +17,17 @@ from dpengine.accounting.filters import Charge, ConcentratedFilter, PureFilter
 from dpengine.privacy import Cost, Neighbours
 from surveys.ledger.fields import AmountField, DeltaField, EpsilonField, MomentField, RhoField
 
-__all__ = ["AmountField", "Budget", "DeltaField", "Entry", "EpsilonField", "Head", "Kind", "RhoField", "Side"]
+__all__ = [
+    "AmountField",
+    "Budget",
+    "DeltaField",
+    "Entry",
+    "EpsilonField",
+    "Head",
+    "Kind",
+    "RhoField",
+    "Side",
+]
 
 DIGEST = 64  # hexadecimal digits of a SHA-256
 
@@ -34,17 +45,23 @@ class Kind(models.TextChoices):
 
 
 class Budget(models.Model):
-    """How much privacy may be lost in all, by one unit and for one kind of neighbours: at most ε, or at most (ρ, δ)."""
+    """How much privacy one unit may lose in all, for one kind of neighbours: ε, or (ρ, δ)."""
 
-    name = models.CharField(max_length=255, unique=True, help_text="Whose budget it is, such as study:health.")
+    name = models.CharField(
+        max_length=255, unique=True, help_text="Whose budget it is, such as study:health."
+    )
     side = models.CharField(max_length=10, choices=Side, default=Side.CENTRAL)
     unit = models.CharField(max_length=40)
     neighbours = models.CharField(max_length=20)
-    fixed_parts = models.BooleanField(default=False, help_text="No neighbour can move a person to another part.")
+    fixed_parts = models.BooleanField(
+        default=False, help_text="No neighbour can move a person to another part."
+    )
     epsilon = EpsilonField(blank=True, null=True, help_text="The cap on Σε, of a pure budget.")
     rho = RhoField(blank=True, null=True, help_text="The cap on Σρ, of a concentrated budget.")
     delta = DeltaField(default=0, help_text="The cap on Σδ, of a concentrated budget.")
-    weekly = RhoField(blank=True, null=True, help_text="What any seven days may cost, in ε or ρ as the cap is.")
+    weekly = RhoField(
+        blank=True, null=True, help_text="What any seven days may cost, in ε or ρ as the cap is."
+    )
     retired_on = models.DateField(blank=True, null=True)
     within = models.ForeignKey(
         "self",
@@ -54,17 +71,24 @@ class Budget(models.Model):
         related_name="shares",
         help_text="The budget that is charged too: of the study that this is a share of.",
     )
-    holder = models.CharField(max_length=150, blank=True, null=True, help_text="Whose share it is, by pseudonym.")  # noqa: DJ001
+    holder = models.CharField(  # noqa: DJ001
+        max_length=150, blank=True, null=True, help_text="Whose share it is, by pseudonym."
+    )
 
     class Meta:
         constraints = (
             models.CheckConstraint(
-                condition=Q(epsilon__gt=0, rho=None, delta=0) | Q(epsilon=None, rho__gt=0, delta__gte=0),
+                condition=Q(epsilon__gt=0, rho=None, delta=0)
+                | Q(epsilon=None, rho__gt=0, delta__gte=0),
                 name="budget_is_pure_or_concentrated",
             ),
-            models.CheckConstraint(condition=Q(weekly=None) | Q(weekly__gt=0), name="weekly_limit_above_zero"),
+            models.CheckConstraint(
+                condition=Q(weekly=None) | Q(weekly__gt=0), name="weekly_limit_above_zero"
+            ),
             models.UniqueConstraint(
-                fields=("within", "holder"), condition=Q(holder__isnull=False), name="one_share_per_person"
+                fields=("within", "holder"),
+                condition=Q(holder__isnull=False),
+                name="one_share_per_person",
             ),
         )
 
@@ -107,29 +131,45 @@ class Charges(models.Manager["Entry"]):
 
 
 class Entry(models.Model):
-    """One row: a charge to a budget, or an act that touches what may be lost. Public: when, why, by which pseudonym.
+    """One row: a charge to a budget, or an act that touches what may be lost. Public: when, why, by
+    which pseudonym.
 
-    `published` vouches for numbers. It was added later: rows without it are hashed as they were before (chain.py).
+    `published` vouches for numbers. It was added later: rows without it are hashed as they were
+    before (chain.py).
     """
 
-    position = models.PositiveBigIntegerField(primary_key=True, help_text="1 for the first row of the site.")
+    position = models.PositiveBigIntegerField(
+        primary_key=True, help_text="1 for the first row of the site."
+    )
     kind = models.CharField(max_length=10, choices=Kind)
-    budget = models.ForeignKey(Budget, on_delete=models.PROTECT, blank=True, null=True, related_name="entries")
-    number = models.PositiveIntegerField(blank=True, null=True, help_text="1 for the first row of its budget.")
+    budget = models.ForeignKey(
+        Budget, on_delete=models.PROTECT, blank=True, null=True, related_name="entries"
+    )
+    number = models.PositiveIntegerField(
+        blank=True, null=True, help_text="1 for the first row of its budget."
+    )
     epsilon = EpsilonField(blank=True, null=True)
     rho = RhoField(blank=True, null=True)
     delta = DeltaField(blank=True, null=True)
-    statistic = models.CharField(max_length=DIGEST, blank=True, null=True, help_text="SHA-256 of the request.")  # noqa: DJ001
+    statistic = models.CharField(  # noqa: DJ001
+        max_length=DIGEST, blank=True, null=True, help_text="SHA-256 of the request."
+    )
     reason = models.CharField(max_length=200, blank=True, help_text="What was paid for.")
     mechanism = models.CharField(max_length=200, blank=True)
     sensitivity = models.CharField(max_length=200, blank=True)
-    part = models.CharField(max_length=200, blank=True, help_text="Which part of the people; empty for everyone.")
+    part = models.CharField(
+        max_length=200, blank=True, help_text="Which part of the people; empty for everyone."
+    )
     what = models.CharField(max_length=120, blank=True, help_text="What was done, in an act.")
     old = models.CharField(max_length=500, blank=True)
     new = models.CharField(max_length=500, blank=True)
     why = models.CharField(max_length=500, blank=True)
-    published = models.CharField(max_length=DIGEST, blank=True, null=True, help_text="SHA-256 of what came of it.")  # noqa: DJ001
-    who = models.CharField(max_length=150, help_text="A person’s pseudonym, or what acted by itself.")
+    published = models.CharField(  # noqa: DJ001
+        max_length=DIGEST, blank=True, null=True, help_text="SHA-256 of what came of it."
+    )
+    who = models.CharField(
+        max_length=150, help_text="A person’s pseudonym, or what acted by itself."
+    )
     at = MomentField(help_text="When, in UTC.")
     previous = models.CharField(max_length=DIGEST, help_text="The digest of the row before.")
     digest = models.CharField(max_length=DIGEST, unique=True, help_text="SHA-256 of the row.")
@@ -141,13 +181,23 @@ class Entry(models.Model):
         ordering = ("position",)
         constraints = (
             models.UniqueConstraint(fields=("budget", "number"), name="one_entry_per_number"),
-            models.UniqueConstraint(fields=("budget", "statistic"), name="one_charge_per_statistic"),
+            models.UniqueConstraint(
+                fields=("budget", "statistic"), name="one_charge_per_statistic"
+            ),
             models.CheckConstraint(
                 condition=Q(kind=Kind.ACT, epsilon=None, rho=None, delta=None, statistic=None)
-                | Q(kind=Kind.CHARGE, budget__isnull=False, statistic__isnull=False, rho__gt=0, delta__gte=0),
+                | Q(
+                    kind=Kind.CHARGE,
+                    budget__isnull=False,
+                    statistic__isnull=False,
+                    rho__gt=0,
+                    delta__gte=0,
+                ),
                 name="charges_have_a_cost",
             ),
-            models.CheckConstraint(condition=Q(epsilon=None) | Q(epsilon__gt=0), name="charge_above_zero"),
+            models.CheckConstraint(
+                condition=Q(epsilon=None) | Q(epsilon__gt=0), name="charge_above_zero"
+            ),
         )
         verbose_name = _("row of the ledger")
         verbose_name_plural = _("rows of the ledger")
@@ -171,7 +221,7 @@ class Entry(models.Model):
 
 
 class Head(models.Model):
-    """The end of the chain: one row. Every writer holds it until its transaction ends: no two go on from one end."""
+    """The end of the chain, one row, which every writer holds until its transaction ends."""
 
     length = models.PositiveBigIntegerField(default=0)
     digest = models.CharField(max_length=DIGEST)

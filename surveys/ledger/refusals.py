@@ -1,20 +1,31 @@
-"""Why the ledger says no. Nothing was written; the text is for people, and comes from public values only."""
+"""Why the ledger says no, from public values only. Nothing was written."""
 
 from fractions import Fraction
 
 from django.utils.formats import date_format
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from dpengine.accounting.filters import Left
 from dpengine.privacy import Cost, round_down, round_up
 from surveys.ledger.fields import written
 from surveys.ledger.models import Budget, DeltaField, EpsilonField, RhoField, Side
+from surveys.messages import message
 
 OUTCOMES = {
-    Side.CENTRAL: gettext_lazy("Nothing was published."),
-    Side.LOCAL: gettext_lazy("Nothing was opened."),
+    Side.CENTRAL: message("Nothing was published.", is_ending=True),
+    Side.LOCAL: message("Nothing was opened.", is_ending=True),
 }
+RETIRED = message("“%(budget)s” was retired on %(day)s: nothing is charged to it any more.")
+OVERSPENT = message("“%(budget)s”: this costs %(cost)s; %(left)s is left.")
+TOO_FAST = message(
+    "“%(budget)s” may spend %(sign)s %(weekly)s in any seven days. This costs %(cost)s; "
+    "%(left)s is left of that this week."
+)
+PURE_ONLY = message(
+    "“%(budget)s” has a cap on ε alone: it pays for pure ε only, not for a mechanism with a δ or "
+    "a ρ."
+)
+RHO = message("ρ %(rho)s")
+RHO_AND_DELTA = message("ρ %(rho)s and δ %(delta)s")
 
 
 class Refused(Exception):
@@ -22,7 +33,7 @@ class Refused(Exception):
 
 
 class BadAmount(Refused):
-    """An amount that cannot be one: zero, negative, not a number, a δ too large, no ε where one is needed."""
+    """An impossible amount: not a positive number, a δ too large, no ε where one is needed."""
 
 
 class Mismatch(Refused):
@@ -34,43 +45,38 @@ class Retired(Refused):
 
     def __init__(self, budget: Budget) -> None:
         day = date_format(budget.retired_on, "DATE_FORMAT") if budget.retired_on else ""
-        text = _("“%(budget)s” was retired on %(day)s: nothing is charged to it any more.")
-        super().__init__(f"{text % {'budget': budget, 'day': day}} {_end(budget)}")
+        super().__init__(f"{RETIRED.said(budget=budget, day=day)} {OUTCOMES[Side(budget.side)]}")
 
 
 class Overspent(Refused):
     """The charge does not fit under the cap."""
 
     def __init__(self, budget: Budget, cost: Cost, left: Left) -> None:
-        text = _("“%(budget)s”: this costs %(cost)s; %(left)s is left.")
-        told = text % {"budget": budget, "cost": said(budget, cost), "left": said(budget, left)}
-        super().__init__(f"{told} {_end(budget)}")
-        self.budget, self.cost, self.left = budget, cost, left
+        amounts = {"cost": shown(budget, cost), "left": shown(budget, left)}
+        text = OVERSPENT.said(budget=budget, **amounts)
+        super().__init__(f"{text} {OUTCOMES[Side(budget.side)]}")
 
 
 class TooFast(Refused):
     """The charge fits under the cap, but not under the owner's limit for a week."""
 
     def __init__(self, budget: Budget, cost: Cost, left: Left) -> None:
-        text = _(
-            "“%(budget)s” may spend %(sign)s %(weekly)s in any seven days. This costs %(cost)s; "
-            "%(left)s is left of that this week."
+        text = TOO_FAST.said(
+            budget=budget,
+            sign=budget.measure,
+            weekly=written(budget.weekly),
+            cost=shown(budget, cost),
+            left=shown(budget, left),
         )
-        amounts = {"sign": budget.measure, "weekly": written(budget.weekly), "cost": said(budget, cost)}
-        told = text % {**amounts, "budget": budget, "left": said(budget, left)}
-        super().__init__(f"{told} {_end(budget)}")
-        self.budget, self.cost, self.left = budget, cost, left
+        super().__init__(f"{text} {OUTCOMES[Side(budget.side)]}")
 
 
-def said(budget: Budget, amount: Cost | Left) -> str:
-    """Return an amount in a budget's measure: what was charged rounded up, what is left rounded down."""
+def shown(budget: Budget, amount: Cost | Left) -> str:
+    """Return an amount in a budget's measure: charges rounded up, what is left rounded down."""
     rounded = round_up if isinstance(amount, Cost) else round_down
     if budget.is_pure:
         return f"ε {written(rounded(amount.epsilon or Fraction(0), EpsilonField.places))}"
     rho = written(rounded(amount.rho or Fraction(0), RhoField.places))
-    delta = written(rounded(amount.delta, DeltaField.places))
-    return _("ρ %(rho)s and δ %(delta)s") % {"rho": rho, "delta": delta} if budget.delta or amount.delta else f"ρ {rho}"
-
-
-def _end(budget: Budget) -> str:
-    return str(OUTCOMES[Side(budget.side)])
+    if not budget.delta and not amount.delta:
+        return RHO.said(rho=rho)
+    return RHO_AND_DELTA.said(rho=rho, delta=written(rounded(amount.delta, DeltaField.places)))

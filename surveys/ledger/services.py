@@ -1,8 +1,9 @@
 """Open a budget, charge it, and write down every act that touches it.
 
-Whatever is written stands or falls with the transaction it is written in, and is one row of the chain. Locks are taken
-in one order, so that no two transactions wait for each other: budgets by id, then the head of the chain. A transaction
-that charges more than once, or charges and opens, first holds all its budgets with `lock`.
+Whatever is written stands or falls with the transaction it is written in, and is one row of the
+chain. Locks are taken in one order, so that no two transactions wait for each other: budgets by id,
+then the head of the chain. A transaction that charges more than once, or charges and opens, first
+holds all its budgets with `lock`.
 """
 
 import datetime
@@ -12,18 +13,31 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from dpengine.accounting.filters import Charge
 from dpengine.privacy import Cost, Neighbours, round_up
 from surveys.ledger import chain, terms
-from surveys.ledger.amounts import Amount, capped, charged, kept_of, lowered
+from surveys.ledger.amounts import Amount, capped, charged, exact_amount, lowered
 from surveys.ledger.fields import written
-from surveys.ledger.models import Budget, DeltaField, Entry, EpsilonField, Head, Kind, RhoField, Side
+from surveys.ledger.models import (
+    Budget,
+    DeltaField,
+    Entry,
+    EpsilonField,
+    Head,
+    Kind,
+    RhoField,
+    Side,
+)
 from surveys.ledger.refusals import BadAmount, Mismatch, Overspent, Refused, Retired, TooFast
+from surveys.ledger.selectors import account_of
 from surveys.ledger.verification import faults as faults
+from surveys.messages import message
 
 __all__ = ["BadAmount", "Mismatch", "Overspent", "Refused", "Retired", "TooFast"]
 
-WEEK = datetime.timedelta(days=7)
+OPENED_WITH_STUDY = message("opened with its study")
+DELTA_TOO_LARGE = message(
+    "δ must be below 1 in %(n)s people; it is %(delta)s. Nothing was published."
+)
 
 
 @transaction.atomic
@@ -41,9 +55,9 @@ def open_budget(
     holder: str | None = None,
     who: str,
     now: datetime.datetime,
-    why: str = "opened with its study",
+    why: str = OPENED_WITH_STUDY(),
 ) -> Budget:
-    """Open a new budget with a cap on ε, or on (ρ, δ). Its terms stay; a name that is taken is an IntegrityError."""
+    """Open a budget with a cap on ε or (ρ, δ). A name that is taken is an IntegrityError."""
     if (epsilon is None) == (rho is None):
         raise BadAmount(_("A cap is either an ε, or a ρ with a δ."))
     budget = Budget(
@@ -56,7 +70,7 @@ def open_budget(
         holder=holder,
         epsilon=None if epsilon is None else capped("cap", epsilon, EpsilonField),
         rho=None if rho is None else capped("cap", rho, RhoField),
-        delta=kept_of("δ of the cap", delta, DeltaField),
+        delta=exact_amount("δ of the cap", delta, DeltaField),
     )
     if budget.delta >= 1 or budget.delta < 0 or (budget.is_pure and budget.delta):
         text = _("δ of the cap must be from 0 to below 1, and 0 beside an ε; it is %(delta)s.")
@@ -68,11 +82,14 @@ def open_budget(
 
 
 @transaction.atomic
-def open_share(*, study_id: int, holder: str, cap: Amount, who: str, now: datetime.datetime, why: str) -> Budget:
-    """Open one person's share of a study's budget on the study's own terms: only then do charges mean the same to both.
+def open_share(
+    *, study_id: int, holder: str, cap: Amount, who: str, now: datetime.datetime, why: str
+) -> Budget:
+    """Open one person's share of a study's budget on the study's own terms: only then do charges
+    mean the same to both.
 
-    The study's is held meanwhile: a charge to it is done before this one opens, or finds it. A second share of the
-    same person is an IntegrityError.
+    The study's is held meanwhile: a charge to it is done before this one opens, or finds it. A
+    second share of the same person is an IntegrityError.
     """
     (study,) = lock(study_id)
     return open_budget(
@@ -90,16 +107,16 @@ def open_share(*, study_id: int, holder: str, cap: Amount, who: str, now: dateti
 
 
 def hold_end() -> Head | None:
-    """Hold the end of the chain until the transaction ends: nothing is written meanwhile. None if it is gone."""
+    """Hold the chain's end until the transaction ends, so that nothing is written; None if gone."""
     return Head.objects.select_for_update().first()
 
 
 def lock(*budget_ids: int) -> list[Budget]:
-    """Hold budgets until the transaction ends: who decides by what is left must not be overtaken."""
-    found = list(Budget.objects.select_for_update().filter(pk__in=budget_ids).order_by("pk"))
-    if missing := set(budget_ids) - {budget.pk for budget in found}:
+    """Hold budgets until the transaction ends: nobody else spends what was seen to be left."""
+    budgets = list(Budget.objects.select_for_update().filter(pk__in=budget_ids).order_by("pk"))
+    if missing := set(budget_ids) - {budget.pk for budget in budgets}:
         raise Budget.DoesNotExist(f"no budget {min(missing)}")
-    return found
+    return budgets
 
 
 @transaction.atomic
@@ -119,20 +136,20 @@ def charge(
 ) -> list[Entry]:
     """Add one row to each budget, or raise a Refused and change nothing.
 
-    Must be called inside the transaction that draws and stores what is paid for. The budgets are locked until it ends,
-    so that of any number of charges at once each sees those before. `draw` is called when every budget can pay; its
-    SHA-256 of what was drawn stands in the rows. `n`, where it is public, refuses a δ of 1/n or
-    more: such a mechanism may publish somebody's answers whole.
+    Must be called inside the transaction that draws and stores what is paid for. The budgets are
+    locked until it ends, so that of any number of charges at once each sees those before. `draw` is
+    called when every budget can pay; its SHA-256 of what was drawn stands in the rows. `n`, where
+    it is public, refuses a δ of 1/n or more: such a mechanism may publish somebody's answers whole.
     """
     paid = charged(cost)
     if n is not None and paid.delta * n >= 1:
         delta = written(round_up(paid.delta, DeltaField.places))
-        text = _("δ must be below 1 in %(n)s people; it is %(delta)s. Nothing was published.")
-        raise BadAmount(text % {"n": f"{n:,}", "delta": delta})
+        raise BadAmount(DELTA_TOO_LARGE.said(n=f"{n:,}", delta=delta))
     budgets = lock(*budget_ids)
     _refuse_different(budgets)
     for budget in budgets:
-        _refuse(budget, Charge(part, paid), now)
+        if refusal := account_of(budget).refusal(paid, part, now):
+            raise refusal
     published = draw() if draw else None
     return [
         _append(
@@ -170,27 +187,9 @@ def _refuse_different(budgets: list[Budget]) -> None:
 
 
 def _counts(budget: Budget) -> tuple[str, str, str]:
-    """Return what a cost means to a budget. In one study, a person of a panel is one of its respondents."""
+    """Return what a cost means to a budget: in a study, its panel's people are its respondents."""
     unit = "respondent-in-study" if budget.unit == "respondent-in-panel" else budget.unit
     return budget.side, unit, budget.neighbours
-
-
-def _refuse(budget: Budget, new: Charge, now: datetime.datetime) -> None:
-    """Refuse a charge that this budget cannot pay."""
-    if budget.retired_on is not None:
-        raise Retired(budget)
-    if budget.is_pure and not new.cost.is_pure:
-        text = _("“%(budget)s” has a cap on ε alone: it pays for pure ε only, not for a mechanism with a δ or a ρ.")
-        raise BadAmount(text % {"budget": budget})
-    entries = list(Entry.charges.filter(budget=budget))
-    spent = [entry.charge for entry in entries]
-    cap = budget.filter
-    if not cap.admits(new.cost, spent, new.part):
-        raise Overspent(budget, new.cost, cap.left(spent, new.part))
-    if budget.weekly is not None:
-        week, lately = budget.filter_to(budget.weekly), [entry.charge for entry in entries if entry.at > now - WEEK]
-        if not week.admits(new.cost, lately, new.part):
-            raise TooFast(budget, new.cost, week.left(lately, new.part))
 
 
 @transaction.atomic
@@ -205,7 +204,7 @@ def record(
     budget_id: int | None = None,
     published: str | None = None,
 ) -> Entry:
-    """Write down an act that touches ε, of this budget or of the whole site; or, by its SHA-256, what was published."""
+    """Write down an act that touches ε, of a budget or the site, or what was published."""
     if what in terms.NAMES:
         raise ValueError(f"what must not be “{what}”, which the ledger writes itself")
     budget = None if budget_id is None else lock(budget_id)[0]
@@ -223,7 +222,7 @@ def lower_cap(
     now: datetime.datetime,
     why: str,
 ) -> Entry:
-    """Lower a cap: of ε, or of ρ, δ or both. Never below what is spent, and never to be raised again."""
+    """Lower a cap of ε, ρ or δ: never below what is spent, and never to be raised again."""
     budget = _living(budget_id)
     old = terms.cap_of(budget)
     foreign = (rho, delta) if budget.is_pure else (epsilon,)
@@ -239,40 +238,44 @@ def lower_cap(
         budget.delta = lowered("δ", delta, budget.delta, DeltaField)
     if terms.cap_of(budget) == old:
         raise BadAmount(_("The cap is %(cap)s already. Nothing was changed.") % {"cap": old})
-    _refuse_below_spent(budget)
-    Budget.objects.filter(pk=budget.pk).update(epsilon=budget.epsilon, rho=budget.rho, delta=budget.delta)
-    return _act(budget, what=terms.LOWERED, old=old, new=terms.cap_of(budget), why=why, who=who, now=now)
-
-
-def _refuse_below_spent(budget: Budget) -> None:
-    spent = [entry.charge for entry in Entry.charges.filter(budget=budget)]
-    left = budget.filter.left(spent)
-    if any(amount is not None and amount < 0 for amount in (left.epsilon, left.rho, left.delta)):
+    if account_of(budget).is_overspent:
         text = _("More than %(cap)s is spent already. To stop all spending, retire the budget.")
         raise BadAmount(text % {"cap": terms.cap_of(budget)})
+    Budget.objects.filter(pk=budget.pk).update(
+        epsilon=budget.epsilon, rho=budget.rho, delta=budget.delta
+    )
+    return _act(
+        budget, what=terms.LOWERED, old=old, new=terms.cap_of(budget), why=why, who=who, now=now
+    )
 
 
 @transaction.atomic
-def set_weekly_limit(*, budget_id: int, weekly: Amount | None, who: str, now: datetime.datetime, why: str) -> Entry:
+def set_weekly_limit(
+    *, budget_id: int, weekly: Amount | None, who: str, now: datetime.datetime, why: str
+) -> Entry:
     """Set what any seven days may cost, in the budget's own measure; None for no such limit."""
     budget = _living(budget_id)
     field = EpsilonField if budget.is_pure else RhoField
     old = terms.limit_of(budget)
     budget.weekly = None if weekly is None else capped("weekly limit", weekly, field)
     Budget.objects.filter(pk=budget.pk).update(weekly=budget.weekly)
-    return _act(budget, what=terms.LIMITED, old=old, new=terms.limit_of(budget), why=why, who=who, now=now)
+    return _act(
+        budget, what=terms.LIMITED, old=old, new=terms.limit_of(budget), why=why, who=who, now=now
+    )
 
 
 @transaction.atomic
 def retire_budget(*, budget_id: int, who: str, now: datetime.datetime, why: str) -> Entry:
-    """Close a budget for good: nothing is charged to it ever after. Retiring twice changes nothing."""
+    """Close a budget for good: nothing is charged to it again. Twice changes nothing."""
     budget = lock(budget_id)[0]
     if budget.retired_on is not None:
         return Entry.objects.get(budget=budget, kind=Kind.ACT, what=terms.RETIRED)
     old = terms.end_of(budget)
     budget.retired_on = now.astimezone(datetime.UTC).date()
     Budget.objects.filter(pk=budget.pk).update(retired_on=budget.retired_on)
-    return _act(budget, what=terms.RETIRED, old=old, new=terms.end_of(budget), why=why, who=who, now=now)
+    return _act(
+        budget, what=terms.RETIRED, old=old, new=terms.end_of(budget), why=why, who=who, now=now
+    )
 
 
 def _living(budget_id: int) -> Budget:

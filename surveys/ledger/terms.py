@@ -1,39 +1,63 @@
 """What rows say of a budget, in words: its opening, its lower caps, its limit for a week, its end.
 
-The same words are written by services and compared by verification, so that a budget whose cap was changed behind the
-ledger's back contradicts its rows.
+The same words are written by services and compared by verification, so that a budget whose cap was
+changed behind the ledger's back contradicts its rows.
 """
 
 import re
 
 from surveys.ledger.fields import written
 from surveys.ledger.models import Budget
+from surveys.messages import message
 
-OPENED, LOWERED, LIMITED, RETIRED = "opened", "lowered the cap", "set the weekly limit", "retired"
+OPENED, LOWERED = message("opened")(), message("lowered the cap")()
+LIMITED, RETIRED = message("set the weekly limit")(), message("retired")()
 NAMES = (OPENED, LOWERED, LIMITED, RETIRED)
-UNLIMITED, OPEN = "no limit", "no end"
+UNLIMITED, OPEN = message("no limit")(), message("no end")()
+EPSILON, RHO_AND_DELTA = message("ε %(epsilon)s"), message("ρ %(rho)s, δ %(delta)s")
+WEEKLY = message("%(cap)s in any seven days")
+ENDED = message("retired on %(day)s")
+LASTING = message("%(side)s, %(record)s, %(neighbours)s")
+LASTING_IN_PARTS = message("%(side)s, %(record)s, %(neighbours)s, fixed parts")
+OPENING = message("%(side)s, %(record)s, %(neighbours)s; %(cap)s")
+OPENING_IN_PARTS = message("%(side)s, %(record)s, %(neighbours)s, fixed parts; %(cap)s")
+COUNTED = (  # what a budget counts
+    message("central", fills="side"),
+    message("local", fills="side"),
+    message("respondent-in-study", fills="record"),
+    message("respondent-in-wave", fills="record"),
+    message("respondent-in-panel", fills="record"),
+    message("change-one", fills="neighbours"),
+    message("add-remove", fills="neighbours"),
+)
 SHARE = re.compile("researcher:(.+)@(study:.+)")  # the name of a share: whose, and of which budget
 
 
 def opening_of(budget: Budget) -> str:
-    return f"{lasting_of(budget)}; {cap_of(budget)}"
+    opening = OPENING_IN_PARTS if budget.fixed_parts else OPENING
+    return opening(**_counted(budget), cap=cap_of(budget))
 
 
 def lasting_of(budget: Budget) -> str:
     """Return what never changes of a budget."""
-    parts = ", fixed parts" if budget.fixed_parts else ""
-    return f"{budget.side}, {budget.unit}, {budget.neighbours}{parts}"
+    return (LASTING_IN_PARTS if budget.fixed_parts else LASTING)(**_counted(budget))
+
+
+def _counted(budget: Budget) -> dict[str, str]:
+    return {"side": budget.side, "record": budget.unit, "neighbours": budget.neighbours}
 
 
 def cap_of(budget: Budget) -> str:
     if budget.is_pure:
-        return f"ε {written(budget.epsilon)}"
-    return f"ρ {written(budget.rho)}, δ {written(budget.delta)}"
+        return EPSILON(epsilon=written(budget.epsilon))
+    return RHO_AND_DELTA(rho=written(budget.rho), delta=written(budget.delta))
 
 
 def limit_of(budget: Budget) -> str:
-    return UNLIMITED if budget.weekly is None else f"{budget.measure} {written(budget.weekly)} in any seven days"
+    if budget.weekly is None:
+        return UNLIMITED
+    return WEEKLY(cap=f"{budget.measure} {written(budget.weekly)}")
 
 
 def end_of(budget: Budget) -> str:
-    return OPEN if budget.retired_on is None else f"retired on {budget.retired_on}"
+    return OPEN if budget.retired_on is None else ENDED(day=budget.retired_on)

@@ -1,14 +1,14 @@
-"""Is the ledger what it was? Rows against their digests, the chain against itself, budgets against what rows say.
+"""Is the ledger what it was? Rows against their digests, the chain against itself, budgets against
+what rows say.
 
 Everything is read as the database holds it: what someone damaged is a finding, not a crash.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from django.db import DatabaseError, transaction
 
-from surveys.ledger import chain, queries
+from surveys.ledger import chain, selectors
 from surveys.ledger.chain import BEFORE_THE_FIRST, Damaged, Fault, Stored
 from surveys.ledger.contradictions import contradictions
 from surveys.ledger.models import Head
@@ -17,27 +17,31 @@ from surveys.ledger.models import Head
 def faults(*, head: str = "", length: int | None = None) -> list[Fault]:
     """Return everything that is wrong, in order of position: nothing, if the ledger is whole.
 
-    `head` and `length` are what someone noted earlier: they show a tail that was cut off, and a chain that
-    was written anew. The end of the chain is held meanwhile, so that no row is added halfway.
+    `head` and `length` are what someone noted earlier: they show a tail that was cut off, and a
+    chain that was written anew. The end of the chain is held meanwhile, so that no row is added
+    halfway.
     """
     with transaction.atomic():
-        found = _faults(head, length)
-        transaction.set_rollback(True)  # nothing was written, and SQLite commits nothing to a damaged file
-    return found
+        problems = _faults(head, length)
+        # Nothing was written, and SQLite commits nothing to a damaged file.
+        transaction.set_rollback(True)
+    return problems
 
 
 def _faults(head: str, length: int | None) -> list[Fault]:
     end = Head.objects.select_for_update().first()
     rows = chain.stored()
-    found = [*_broken_links(rows), *_wrong_end(rows, end.digest if end else "", end.length if end else None)]
-    found += [Fault(0, "the record of the chain's end is gone")] if end is None else _beyond(rows, end.length)
-    if head or length is not None:
-        found += _wrong_end(rows, head, length)
+    problems = [*_broken_links(rows), *_wrong_end(rows, head, length)]
+    if end is None:
+        problems.append(Fault(0, "the record of the chain's end is gone"))
+    else:
+        problems += [*_wrong_end(rows, end.digest, end.length), *_beyond(rows, end.length)]
     # Each of these trusts what comes before it.
-    found = sorted(set(found or contradictions(rows)))
+    problems = sorted(set(problems or contradictions(rows)))
     try:
-        return found or list(_overspent())
-    except DatabaseError:  # rows that can be read, but not found: the index of a damaged SQLite file
+        return problems or list(_overspent())
+    except DatabaseError:
+        # Rows that can be read, but not problems: the index of a damaged SQLite file.
         return list(_broken_links(chain.one_by_one()))
 
 
@@ -56,10 +60,11 @@ def _broken_links(rows: Sequence[Stored]) -> Iterator[Fault]:
         text = _changed(columns, budget)
         if text:
             yield Fault(position, text)
-        expected, before = position + 1, "" if text else columns["digest"]  # the next row is not to blame
+        # After a changed row, the next one is not to blame.
+        expected, before = position + 1, "" if text else columns["digest"]
 
 
-def _changed(columns: dict[str, Any], budget: str | None) -> str:
+def _changed(columns: chain.Columns, budget: str | None) -> str:
     """Say what contradicts the digest of a row, nothing if it holds."""
     try:
         holds = chain.digest_of(chain.document(columns, budget)) == columns["digest"]
@@ -82,15 +87,18 @@ def _wrong_end(rows: Sequence[Stored], head: str, length: int | None) -> Iterato
 
 
 def _beyond(rows: Sequence[Stored], length: int) -> Iterator[Fault]:
-    """Find rows after the recorded end: whoever puts one there need not change anything that is guarded."""
+    """Find rows after the recorded end: putting them there changes nothing guarded."""
     for columns, _ in rows:
         if isinstance(columns["position"], int) and columns["position"] > length:
-            yield Fault(columns["position"], f"stands after the end of the chain, which is row {length}")
+            yield Fault(
+                columns["position"], f"stands after the end of the chain, which is row {length}"
+            )
 
 
 def _overspent() -> Iterator[Fault]:
-    """Find budgets that paid more than their cap: rows that no service wrote, in a chain that is whole."""
-    for account in queries.accounts().values():
-        left = account.left
-        if any(amount is not None and amount < 0 for amount in (left.epsilon, left.rho, left.delta)):
-            yield Fault(account.entries[-1].position, f"more than the cap of “{account.budget}” is spent")
+    """Find budgets that paid more than their cap, by rows that no service wrote."""
+    for account in selectors.accounts().values():
+        if account.is_overspent:
+            yield Fault(
+                account.entries[-1].position, f"more than the cap of “{account.budget}” is spent"
+            )

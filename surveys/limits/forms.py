@@ -1,27 +1,41 @@
-"""Forms for limits: of a draft, of an open study, of the site. Each asks why, for the ledger."""
+"""Forms for limits: of drafts, open studies, panels, researchers and the site. Each asks why."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.contrib.auth import get_user_model
 from django.core.validators import DecimalValidator
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.forms.renderers import TemplatesSetting
+from django.utils.translation import gettext as _, gettext_lazy
 
 from dpengine.privacy import LARGEST_EPSILON, plain
-from surveys.design import queries as design
-from surveys.design import services
-from surveys.design.models import LEAST_EPSILON, Delta, Question, SiteLimits, Study
-from surveys.ledger.models import EpsilonField, RhoField
-from surveys.limits.consequences import LARGEST_HOUSEHOLD, USUAL_HOUSEHOLD
+from surveys.design import selectors as design, services, terms
+from surveys.design.models import (
+    MIN_EPSILON,
+    Delta,
+    DraftChange,
+    Panel,
+    Question,
+    SiteLimits,
+    Study,
+    Unit,
+)
+from surveys.design.refusals import NotDecided, Refused
+from surveys.guesses import USUAL_HOUSEHOLD
+from surveys.ledger import services as ledger
+from surveys.ledger.models import AmountField, Budget, EpsilonField, RhoField
+from surveys.limits.risk import MAX_HOUSEHOLD
 
-GIVEN = ("given_cap", "given_batch")  # may be empty: as usual
 PREFIX = "epsilon-"  # of a question's field, before the question's name
-LONGEST_WHY = 500
-SLIDER_MOST = 4  # where the slider's tones end; more can be typed
+REFUSALS = (Refused, ledger.Refused)  # their texts are for people
+MAY_BE_EMPTY = ("retires_on", "given_cap", "given_batch", "panel")
+SURE = "limits/sure.html"
+MAX_WHY: int = DraftChange._meta.get_field("why").max_length or 0
 READ_BY_ALL = gettext_lazy("Everyone can read it in the ledger, with your pseudonym and the day.")
 READ_BY_MEMBERS = gettext_lazy("Members of this study can read it, with your name and the day.")
-NEEDED = gettext_lazy("This is needed.")
 NUMBER = gettext_lazy("This must be a number.")
 LENGTHS: dict[str, Any] = {
     "invalid": NUMBER,
@@ -32,8 +46,14 @@ LENGTHS: dict[str, Any] = {
 DAY = gettext_lazy("This must be a day, such as 2026-12-31.")
 
 
+class Renderer(TemplatesSetting):
+    field_template_name = "limits/field.html"
+
+
 class Described(forms.Form):
     """A form that ties hints and errors to their fields, and says what is wrong in our words."""
+
+    default_renderer = Renderer
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -41,32 +61,51 @@ class Described(forms.Form):
 
     def put_in_our_words(self) -> None:
         for field in self.fields.values():
-            invalid = DAY if isinstance(field, forms.DateField) else NUMBER
-            field.error_messages |= {"required": NEEDED, "invalid": invalid}
+            field.error_messages["required"] = gettext_lazy("This is needed.")
+            if isinstance(field, forms.DateField):
+                field.error_messages["invalid"] = DAY
+            elif isinstance(field, forms.IntegerField):  # of which a DecimalField is one
+                field.error_messages["invalid"] = NUMBER
             field.widget.attrs.setdefault("class", "input")
             for validator in field.validators:
                 if isinstance(validator, DecimalValidator):
                     validator.messages = LENGTHS
 
-    def tell(self, problems: dict[str, str]) -> None:
-        """Put what a service refused beside its field, or above the form if it has none here."""
-        for name, problem in problems.items():
-            field = next((each for each in (name, PREFIX + name) if each in self.fields), None)
-            self.add_error(field, problem)
+    @contextmanager
+    def refusals(self, beside: str | None = None) -> Iterator[None]:
+        """Put what a service refuses beside its field, or above the form if it has none here."""
+        try:
+            yield
+        except NotDecided as refusal:
+            for name, problem in refusal.problems.items():
+                names = [known for known in (name, PREFIX + name) if known in self.fields]
+                self.add_error(names[0] if names else None, problem)
+        except REFUSALS as refusal:
+            self.add_error(beside, str(refusal))
 
 
-def amount(label: Any, help_text: Any = "", **kwargs: Any) -> forms.DecimalField:
-    """Return a field for an ε, to as many decimals as the ledger keeps."""
-    widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
-    places = {"decimal_places": EpsilonField.places, "max_digits": EpsilonField.places + EpsilonField.digits_before}
-    return forms.DecimalField(label=label, help_text=help_text, widget=widget, **{**places, **kwargs})
-
-
-def why(most: int = LONGEST_WHY, read_by: Any = READ_BY_ALL, **kwargs: Any) -> forms.CharField:
-    return forms.CharField(
-        label=gettext_lazy("Why"), max_length=most, help_text=read_by, widget=forms.Textarea(attrs={"rows": 2}),
+def amount(
+    label: Any, help_text: Any = "", measure: type[AmountField] = EpsilonField, **kwargs: Any
+) -> forms.DecimalField:
+    """Return a field for an ε or a ρ, to as many decimals as the ledger keeps."""
+    return forms.DecimalField(
+        label=label,
+        help_text=help_text,
+        widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
+        decimal_places=measure.places,
+        max_digits=measure.places + measure.digits_before,
         **kwargs,
-    )  # fmt: skip
+    )
+
+
+def why(read_by: Any = READ_BY_ALL, max_length: int = MAX_WHY, **kwargs: Any) -> forms.CharField:
+    return forms.CharField(
+        label=gettext_lazy("Why"),
+        max_length=max_length,
+        help_text=read_by,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        **kwargs,
+    )
 
 
 class DraftForm(Described):
@@ -88,9 +127,20 @@ class DraftForm(Described):
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         input_formats=["%Y-%m-%d"],
     )
-    epsilon_floor = amount(gettext_lazy("Least ε of one answer"), gettext_lazy("Below it, answers are wasted."))
+    epsilon_floor = amount(
+        gettext_lazy("Least ε of one answer"), gettext_lazy("Below it, answers are wasted.")
+    )
     epsilon_ceiling = amount(
-        gettext_lazy("Greatest ε of one answer"), gettext_lazy("Above it, answers are hardly protected.")
+        gettext_lazy("Greatest ε of one answer"),
+        gettext_lazy("Above it, answers are hardly protected."),
+    )
+    unit = forms.ChoiceField(label=gettext_lazy("What counts as one record"), choices=Unit.choices)
+    panel = forms.ModelChoiceField(
+        design.panels(),
+        label=gettext_lazy("Panel"),
+        required=False,
+        empty_label=gettext_lazy("none: these people meet no other study"),
+        help_text=gettext_lazy("Where the same people meet several studies: its caps hold too."),
     )
     given_cap = amount(
         gettext_lazy("Greatest cap where answers are sent as given, ε"),
@@ -104,125 +154,188 @@ class DraftForm(Described):
         widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
     )
     household = forms.TypedChoiceField(
-        label=gettext_lazy("People in one household"), coerce=int, required=False, empty_value=None,
-        choices=[(size, str(size)) for size in range(1, LARGEST_HOUSEHOLD + 1)],
+        label=gettext_lazy("People in one household"),
+        coerce=int,
+        required=False,
+        empty_value=None,
+        choices=[(size, str(size)) for size in range(1, MAX_HOUSEHOLD + 1)],
         help_text=gettext_lazy("Only to see what it does. It is not saved."),
-    )  # fmt: skip
+    )
     why = why(read_by=READ_BY_MEMBERS)
 
-    def __init__(self, *args: Any, study: Study, may_set_limits: bool, **kwargs: Any) -> None:
-        self.study, self.may_set_limits = study, may_set_limits
+    def __init__(
+        self,
+        *args: Any,
+        study: Study,
+        may_set_limits: bool,
+        may_choose_panel: bool,
+        **kwargs: Any,
+    ) -> None:
+        self.study = study
         self.questions = list(study.questions.all())
+        self.on_device = [
+            question
+            for question in self.questions
+            if question.protection == Question.Protection.DEVICE
+        ]
         self.limits = design.site_limits()
+        self.cleaned_data: dict[str, Any] = {}
         super().__init__(*args, **kwargs)
-        self._drop_what_stays()
-        for question in self.device:
-            self.fields[PREFIX + question.name] = amount(f"{question.label}: ε")
-        self.initial = {**self._present(), **self.initial}
+        has_opened = study.budget_id is not None
+        is_all_on_device = len(self.on_device) == len(self.questions)
+        for names, stays in (
+            (("cap", "cap_delta"), has_opened),
+            (("unit", "panel"), has_opened or not may_choose_panel),
+            (("epsilon_floor", "epsilon_ceiling"), not may_set_limits),
+            (("given_cap", "given_batch"), not may_set_limits or is_all_on_device),
+        ):
+            for name in names if stays else ():
+                del self.fields[name]
+        present = {name: shown(getattr(study, name, None)) for name in self.fields}
+        for question in self.on_device:
+            name = PREFIX + question.name
+            self.fields[name] = amount(f"{question.label}: ε")
+            present[name] = shown(question.epsilon)
+        self.initial = {**present, "household": USUAL_HOUSEHOLD, **self.initial}
         self.put_in_our_words()
-
-    @property
-    def device(self) -> list[Question]:
-        return [each for each in self.questions if each.protection == Question.Protection.DEVICE]
-
-    def _drop_what_stays(self) -> None:
-        if self.study.budget_id is not None:
-            del self.fields["cap"], self.fields["cap_delta"]
-        if not self.may_set_limits:
-            del self.fields["epsilon_floor"], self.fields["epsilon_ceiling"]
-        if not self.may_set_limits or len(self.device) == len(self.questions):
-            del self.fields["given_cap"], self.fields["given_batch"]
-
-    def _present(self) -> dict[str, Any]:
-        found = {name: _shown(getattr(self.study, name)) for name in self.fields if hasattr(self.study, name)}
-        epsilons = {PREFIX + question.name: _shown(question.epsilon) for question in self.device}
-        return {**found, **epsilons, "household": USUAL_HOUSEHOLD}
 
     def clean(self) -> dict[str, Any]:
         """Say before anything is saved what the service would refuse too, under its locks."""
-        cleaned: dict[str, Any] = super().clean() or {}
-        self._refuse_nothing(cleaned)
-        study = self.proposed()
-        low, high = design.allowed_epsilon(study, self.limits)
-        for question in self.device:
+        cleaned = super().clean() or {}
+        for name in ("cap", "release_epsilon"):  # before anything is worked out of them
+            value = cleaned.get(name)
+            if value is not None and value <= 0:
+                parts = {"name": self.fields[name].label, "amount": plain(value)}
+                self.add_error(name, _("%(name)s must be above 0; it is %(amount)s.") % parts)
+        low, high = terms.allowed_epsilon(self.proposed(), self.limits)
+        for question in self.on_device:
             epsilon = cleaned.get(PREFIX + question.name)
             if epsilon is not None and not low <= epsilon <= high:
-                said = {"low": plain(low), "high": plain(high), "asked": plain(epsilon)}
-                text = _("ε must be between %(low)s and %(high)s; it is %(asked)s.") % said
+                parts = {"low": plain(low), "high": plain(high), "asked": plain(epsilon)}
+                text = _("ε must be between %(low)s and %(high)s; it is %(asked)s.") % parts
                 self.add_error(PREFIX + question.name, text)
         if (cap := cleaned.get("cap")) is not None and cap > self.limits.cap_ceiling:
-            said = {"most": plain(self.limits.cap_ceiling), "asked": plain(cap)}
-            self.add_error("cap", _("A cap must be at most %(most)s on this site; it is %(asked)s.") % said)
+            parts = {"most": plain(self.limits.cap_ceiling), "asked": plain(cap)}
+            self.add_error(
+                "cap", _("A cap must be at most %(most)s on this site; it is %(asked)s.") % parts
+            )
         return cleaned
-
-    def _refuse_nothing(self, cleaned: dict[str, Any]) -> None:
-        """Refuse amounts of 0 and less before anything is worked out of them."""
-        for name in ("cap", "release_epsilon"):
-            amount = cleaned.get(name)
-            if amount is not None and amount <= 0:
-                said = {"name": self.fields[name].label, "amount": plain(amount)}
-                self.add_error(name, _("%(name)s must be above 0; it is %(amount)s.") % said)
 
     # What was typed, as far as it can be read: to show what it would do
 
     @property
     def terms(self) -> dict[str, Any]:
-        names = ("cap", "cap_delta", "release_epsilon", "retires_on", "epsilon_floor", "epsilon_ceiling", *GIVEN)
-        return {name: self.cleaned_data[name] for name in names if name in self.cleaned_data}
+        """Return the study's own terms."""
+        return {
+            name: value
+            for name, value in self.cleaned_data.items()
+            if name not in ("household", "why") and not name.startswith(PREFIX)
+        }
 
     @property
     def epsilons(self) -> dict[str, Decimal]:
-        found = {question.name: self.cleaned_data.get(PREFIX + question.name) for question in self.device}
-        return {name: epsilon for name, epsilon in found.items() if epsilon is not None}
+        names = {question.name: PREFIX + question.name for question in self.on_device}
+        return {
+            name: self.cleaned_data[typed]
+            for name, typed in names.items()
+            if self.cleaned_data.get(typed) is not None
+        }
 
     def proposed(self) -> Study:
         """Return the draft with what was typed, not saved."""
-        study = self.study
-        for name, value in getattr(self, "cleaned_data", {}) and self.terms.items():
-            if value is not None or name in ("retires_on", *GIVEN):
-                setattr(study, name, value)
-        return study
+        for name, value in self.terms.items():
+            if value is not None or name in MAY_BE_EMPTY:
+                setattr(self.study, name, value)
+        return self.study
 
     def proposed_questions(self) -> list[Question]:
-        typed = self.epsilons if hasattr(self, "cleaned_data") else {}
         for question in self.questions:
-            epsilon = typed.get(question.name)
-            if epsilon is not None and LEAST_EPSILON <= epsilon <= LARGEST_EPSILON:
+            epsilon = self.epsilons.get(question.name)
+            if epsilon is not None and MIN_EPSILON <= epsilon <= LARGEST_EPSILON:
                 question.epsilon = epsilon
         return self.questions
 
-    @property
-    def household_shown(self) -> int:
-        return getattr(self, "cleaned_data", {}).get("household") or USUAL_HOUSEHOLD
+
+class AmendForm(Described):
+    """A form for one amendment of a budget."""
+
+    def __init__(self, *args: Any, budget: Budget | None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if budget is not None:
+            self.fields = {**self.measured(budget), **self.fields}
+            self.put_in_our_words()
+
+    def measured(self, budget: Budget) -> dict[str, forms.Field]:
+        """Return the fields that depend on the budget: amounts in its own measure."""
+        return {}
 
 
-class LowerForm(Described):
+class WhyForm(AmendForm):
+    why = why()
+
+
+class LowerForm(WhyForm):
+    """A lower cap of a study or a panel, in the ε that its draft was written in."""
+
     new = amount(gettext_lazy("The new cap, ε"))
-    why = why()
+    field_order = ("new", "why")
 
 
-class WeekForm(Described):
-    weekly = amount(
-        gettext_lazy("At most in any seven days"),
-        gettext_lazy("Leave it empty for no limit but the cap."),
-        required=False,
-        decimal_places=RhoField.places,
-        max_digits=RhoField.places + RhoField.digits_before,
-    )
-    why = why()
+class LowerShareForm(WhyForm):
+    def measured(self, budget: Budget) -> dict[str, forms.Field]:
+        label = _("New cap, %(sign)s") % {"sign": budget.measure}
+        present = _("It is %(cap)s.") % {"cap": budget.cap}
+        return {"cap": amount(label, present, measure_of(budget))}
 
 
-class RetireForm(Described):
-    why = why(services.LONGEST_REASON)
-    sure = forms.BooleanField(label=gettext_lazy("Erase the answers, for good"))
+class WeekForm(WhyForm):
+    def measured(self, budget: Budget) -> dict[str, forms.Field]:
+        weekly = amount(
+            _("At most in any seven days, %(sign)s") % {"sign": budget.measure},
+            gettext_lazy("Leave it empty for no limit but the cap."),
+            measure_of(budget),
+            required=False,
+            initial=shown(budget.weekly),
+        )
+        return {"weekly": weekly}
+
+
+class ShareForm(WhyForm):
+    def measured(self, budget: Budget) -> dict[str, forms.Field]:
+        people = get_user_model()._default_manager.filter(is_active=True).order_by("username")
+        return {
+            "researcher": forms.ModelChoiceField(
+                people, to_field_name="username", label=_("Researcher")
+            ),
+            "cap": amount(
+                _("Cap, %(sign)s") % {"sign": budget.measure},
+                _("It can only fall later."),
+                measure_of(budget),
+            ),
+        }
+
+
+class RetireForm(AmendForm):
+    why = why(max_length=services.MAX_REASON)
+    sure = forms.BooleanField(label=gettext_lazy("Erase the answers, for good"), template_name=SURE)
+
+
+class AddressForm(AmendForm):
+    slug = forms.SlugField(label=gettext_lazy("The last part of the link: /s/slug/"), max_length=60)
+
+
+class DeleteForm(AmendForm):
+    sure = forms.BooleanField(label=gettext_lazy("Delete it, for good"), template_name=SURE)
 
 
 class SiteForm(Described):
     epsilon_floor = amount(
-        gettext_lazy("Least ε of one answer"), gettext_lazy("Below it no study of any size learns anything.")
+        gettext_lazy("Least ε of one answer"),
+        gettext_lazy("Below it no study of any size learns anything."),
     )
     epsilon_ceiling = amount(
-        gettext_lazy("Greatest ε of one answer"), gettext_lazy("Above it an answer is hardly protected.")
+        gettext_lazy("Greatest ε of one answer"),
+        gettext_lazy("Above it an answer is hardly protected."),
     )
     cap_ceiling = amount(
         gettext_lazy("Greatest cap for all publications of a study, ε"),
@@ -230,11 +343,61 @@ class SiteForm(Described):
     )
     why = why()
 
-    @classmethod
-    def of(cls, limits: SiteLimits, *args: Any) -> "SiteForm":
-        names = ("epsilon_floor", "epsilon_ceiling", "cap_ceiling")
-        return cls(*args, initial={name: _shown(getattr(limits, name)) for name in names})
+    def __init__(self, *args: Any, limits: SiteLimits) -> None:
+        super().__init__(*args)
+        self.initial = {name: shown(getattr(limits, name, None)) for name in self.fields}
 
 
-def _shown(value: Any) -> Any:
+class PanelForm(Described):
+    """A panel, whole until its budgets are open; its name always."""
+
+    name = forms.CharField(
+        label=gettext_lazy("Who they are"),
+        max_length=120,
+        help_text=gettext_lazy("Such as “Class of 2026”. Only admins of this site see it."),
+    )
+    slug = forms.SlugField(
+        label=gettext_lazy("Name in the ledger"),
+        max_length=60,
+        help_text=gettext_lazy("Everyone can read it: panel:slug. Small letters, digits, hyphens."),
+    )
+    cap = amount(
+        gettext_lazy("Cap for all publications, ε"),
+        Panel._meta.get_field("cap").help_text,
+        initial=4,
+    )
+    cap_delta = forms.ChoiceField(label=gettext_lazy("δ of the cap"), choices=Delta.choices)
+    local_cap = amount(
+        gettext_lazy("Cap for all answers of one person, ε"),
+        Panel._meta.get_field("local_cap").help_text,
+        initial=8,
+    )
+    why = why(
+        gettext_lazy("Needed when a cap changes. Admins of this site can read it."), required=False
+    )
+
+    def __init__(self, *args: Any, panel: Panel | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if panel is None:
+            del self.fields["why"]
+            return
+        if panel.central_budget_id is not None:
+            self.fields = {"name": self.fields["name"]}
+        self.initial = {name: shown(getattr(panel, name, None)) for name in self.fields}
+
+    def clean_slug(self) -> str:
+        if self.cleaned_data["slug"] == "new":
+            raise forms.ValidationError(_("“new” is a page of this site; choose another."))
+        return str(self.cleaned_data["slug"])
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        return {name: value for name, value in self.cleaned_data.items() if name != "why"}
+
+
+def measure_of(budget: Budget) -> type[AmountField]:
+    return EpsilonField if budget.is_pure else RhoField
+
+
+def shown(value: Any) -> Any:
     return f"{plain(value):f}" if isinstance(value, Decimal) else value

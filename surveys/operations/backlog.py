@@ -1,66 +1,96 @@
-"""What waits to be sealed and to be published, in numbers that are public under change-one, and in days.
+"""What waits: tasks at the broker, and what is to be sealed and published, in numbers that are
+public under change-one, and in days.
 
-A report has no time: only its day is kept, and not with its values. So nothing here tells when an answer came: the
-age of what is unsealed is counted from the moment the site first owed a sweep, not from an arrival.
+A report has no time: only its day is kept, and not with its values. So nothing here tells when an
+answer came: the age of what is unsealed is counted from the moment the site first owed a sweep, not
+from an arrival. Nothing is taken from the queue.
 """
 
 import datetime
+import json
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
-from surveys.aggregation import queries as aggregation
-from surveys.design import queries as design
-from surveys.design.models import Plan
-from surveys.intake import queries as intake
-from surveys.releases import queries as releases
-from surveys.releases import services as publishing
+from surveys.aggregation import selectors as aggregation
+from surveys.design import selectors as design
+from surveys.design.models import Study
+from surveys.intake import selectors as intake
+from surveys.releases import selectors as releases
 
-
-@dataclass(frozen=True, slots=True)
-class Unsealed:
-    """Reports that wait for a sweep: all of them, and those of studies where one is due."""
-
-    reports: int
-    due: int
+QUEUE = "celery"
+PATIENCE = 2  # seconds
+SENT = "candor_sent"  # header: when a task was sent, in seconds since 1970; nothing else is added
 
 
 @dataclass(frozen=True, slots=True)
-class Unpublished:
-    """The oldest sealed batch that no publication by its study's rule has counted yet."""
+class Queue:
+    """What waits at the broker; `answers` is False where it cannot be asked."""
 
-    plan: Plan
-    sealed_on: datetime.date
-    batches: int
+    answers: bool
+    waiting: int = 0
+    oldest: datetime.datetime | None = None
+    newest: datetime.datetime | None = None
 
 
-def unsealed(today: datetime.date) -> Unsealed:
-    """A sweep is due where a smallest batch has come, or the wave takes no more answers."""
+def look() -> Queue:
+    from surveys.celery import app
+
+    once = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
+    options = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE, **once}
+    try:
+        with app.connection_for_read(transport_options=options) as connection:
+            channel: Any = connection.default_channel
+            client = channel.client
+            waiting = client.llen(QUEUE)
+            oldest, newest = client.lindex(QUEUE, -1), client.lindex(QUEUE, 0)
+    except Exception as error:  # the client's own errors: one family for each broker
+        is_of_broker = type(error).__module__.partition(".")[0] in ("redis", "valkey", "kombu")
+        if not (is_of_broker or isinstance(error, OSError)):
+            raise
+        return Queue(answers=False)
+    return Queue(True, int(waiting), sent_at(oldest), sent_at(newest))
+
+
+def sent_at(message: bytes | None) -> datetime.datetime | None:
+    """Return when a task was sent, as its header says; its arguments are not looked at."""
+    if message is None:
+        return None
+    try:
+        return datetime.datetime.fromtimestamp(json.loads(message)["headers"][SENT], datetime.UTC)
+    except (ValueError, KeyError, TypeError, OverflowError):
+        return None
+
+
+def unsealed(today: datetime.date) -> tuple[int, int]:
+    """Return how many reports wait for a sweep, and how many of them where one is due.
+
+    A sweep is due where a smallest batch has come, or the wave takes no more answers.
+    """
     counts = intake.open_counts()
-    plans = {plan.pk: plan for plan in design.plans().filter(pk__in=counts)}
-    due = sum(count for pk, count in counts.items() if _is_due(plans[pk], count, today))
-    return Unsealed(sum(counts.values()), due)
+    due = sum(
+        counts[plan.pk]
+        for plan in design.plans().filter(pk__in=counts)
+        if not plan.takes_answers(today)
+        or counts[plan.pk] >= plan.content.publication.smallest_batch
+    )
+    return sum(counts.values()), due
 
 
-def _is_due(plan: Plan, count: int, today: datetime.date) -> bool:
-    return not plan.takes_answers(today) or count >= plan.content["publication"]["smallest_batch"]
-
-
-def oldest_unpublished() -> Unpublished | None:
-    """Return the oldest batch that waits, of studies that publish by a rule; None if none does."""
-    plans = list(design.plans().filter(study__retired_on=None))
-    last = releases.latest_releases(plans)
-    by_rule = [plan for plan in plans if plan.content["publication"]["rule"] != "on-request"]
-    found = [_first_beyond(plan, last[plan.pk].numbers["n"] if plan.pk in last else 0) for plan in by_rule]
-    return min((each for each in found if each is not None), key=lambda each: each.sealed_on, default=None)
-
-
-def _first_beyond(plan: Plan, published: int) -> Unpublished | None:
-    """Return the first batch that holds reports beyond those that were published."""
-    sizes, days = aggregation.batch_sizes(plan), aggregation.sealed_days(plan)
-    waiting = [day for day, reports in zip(days, accumulate(sizes), strict=True) if reports > published]
-    return Unpublished(plan, waiting[0], len(waiting)) if waiting else None
-
-
-def due_now(now: datetime.datetime) -> int:
-    """Return of how many studies something is due to be published and is not."""
-    return sum(publishing.is_due(plan=plan, now=now) for plan in design.plans().filter(study__retired_on=None))
+def oldest_unpublished() -> tuple[datetime.date, Study] | None:
+    """Return when the oldest batch was sealed that no publication by its study's rule has counted
+    yet, and its study; None if none waits.
+    """
+    plans = design.plans().filter(study__retired_on=None)
+    by_rule = [plan for plan in plans if plan.content.publication.rule != "on-request"]
+    last = releases.latest_releases(by_rule)
+    waiting = []
+    for plan in by_rule:
+        published = last[plan.pk].content.n if plan.pk in last else 0
+        sizes, days = aggregation.batch_sizes(plan), aggregation.sealed_days(plan)
+        unpublished = [
+            day for day, reports in zip(days, accumulate(sizes), strict=True) if reports > published
+        ]
+        if unpublished:
+            waiting.append((unpublished[0], plan.study))
+    return min(waiting, key=lambda batch: batch[0], default=None)

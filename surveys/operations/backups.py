@@ -1,9 +1,10 @@
 """Make a backup of the database: a file that only its owner may read, whole or not there at all.
 
-SQLite is copied by VACUUM INTO: as of one moment, while the site goes on, and without the free pages in which erased
-rows could stand. pg_dump writes the rows that are there, not those that were. Either way a backup holds what is erased
-later, the sealed keys of receipts and today's receipts in their order too, so only the newest few are kept. What opens
-sealed things is not in it: publication.key, or PUBLICATION_KEYS, must be kept apart.
+SQLite is copied by VACUUM INTO: as of one moment, while the site goes on, and without the free
+pages in which erased rows could stand. pg_dump writes the rows that are there, not those that were.
+Either way a backup holds what is erased later, the sealed keys of receipts and today's receipts in
+their order too, so only the newest few are kept. What opens sealed things is not in it:
+publication.key, or PUBLICATION_KEYS, must be kept apart.
 """
 
 import contextlib
@@ -21,11 +22,16 @@ from surveys.operations import services
 from surveys.operations.models import Event
 
 PREFIX = "candor-"
-LONGEST = 3600  # seconds
-WRITTEN_ANEW = (  # by what erases: a snapshot of before would find all of it empty, what others hold there too
-    "intake_openreport", "intake_receipt", "intake_digestkey", "aggregation_batch", "aggregation_tally",
+MAX_SECONDS = 3600  # seconds
+# by what erases: a snapshot of before would find all of it empty, what others hold there too
+WRITTEN_ANEW = (
+    "intake_openreport",
+    "intake_receipt",
+    "intake_digestkey",
+    "aggregation_batch",
+    "aggregation_tally",
     "releases_series",
-)  # fmt: skip
+)
 
 
 class Failed(Exception):
@@ -37,17 +43,17 @@ def make(*, folder: Path, keep: int, now: datetime.datetime) -> Path:
     try:
         made = _make(folder, now)
     except (OSError, DatabaseError, Failed) as error:
-        services.note(kind=Event.Kind.BACKUP, went_well=False, said=type(error).__name__, size=None, now=now)
+        services.note(
+            kind=Event.Kind.BACKUP, went_well=False, said=type(error).__name__, size=None, now=now
+        )
         raise Failed(str(error)) from error
-    services.note(kind=Event.Kind.BACKUP, went_well=True, said=made.name, size=made.stat().st_size, now=now)
-    for old in existing(folder)[keep:]:
+    services.note(
+        kind=Event.Kind.BACKUP, went_well=True, said=made.name, size=made.stat().st_size, now=now
+    )
+    backups = [path for path in folder.glob(f"{PREFIX}*") if path.suffix in (".sqlite3", ".dump")]
+    for old in sorted(backups, reverse=True)[keep:]:
         old.unlink()
     return made
-
-
-def existing(folder: Path) -> list[Path]:
-    """Return the backups of a folder, newest first."""
-    return sorted((path for path in folder.glob(f"{PREFIX}*") if path.suffix in (".sqlite3", ".dump")), reverse=True)
 
 
 def _make(folder: Path, now: datetime.datetime) -> Path:
@@ -58,7 +64,8 @@ def _make(folder: Path, now: datetime.datetime) -> Path:
     os.close(os.open(half, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
         (_copy_sqlite if connection.vendor == "sqlite" else _dump_postgres)(half)
-        _sync(half)
+        with half.open("rb") as file:
+            os.fsync(file.fileno())
         half.rename(final)
     finally:
         half.unlink(missing_ok=True)
@@ -75,28 +82,41 @@ def _dump_postgres(path: Path) -> None:
     program = shutil.which("pg_dump")
     if program is None:
         raise Failed("pg_dump is not installed.")
-    chosen: dict[str, Any] = connection.settings_dict
-    known = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGDATABASE": "NAME"}
+    chosen = connection.settings_dict
+    known = {
+        "PGHOST": "HOST",
+        "PGPORT": "PORT",
+        "PGUSER": "USER",
+        "PGPASSWORD": "PASSWORD",
+        "PGDATABASE": "NAME",
+    }
     environment = {name: str(chosen[key]) for name, key in known.items() if chosen.get(key)}
     command = [program, "--format=custom", "--no-owner", "--no-privileges", f"--file={path}"]
     try:
         with _moment() as moment:
             done = subprocess.run(
                 [*command, f"--snapshot={moment}"],
-                env={**os.environ, **environment}, capture_output=True, check=False, timeout=LONGEST, text=True,
-            )  # fmt: skip
+                env={**os.environ, **environment},
+                capture_output=True,
+                check=False,
+                timeout=MAX_SECONDS,
+                text=True,
+            )
     except subprocess.TimeoutExpired:
-        raise Failed(f"pg_dump did not end within {LONGEST} seconds.") from None
+        raise Failed(f"pg_dump did not end within {MAX_SECONDS} seconds.") from None
     if done.returncode:
-        raise Failed(f"pg_dump ended with {done.returncode}.")  # its words may hold what a row holds
+        raise Failed(
+            f"pg_dump ended with {done.returncode}."
+        )  # its words may hold what a row holds
 
 
 @contextlib.contextmanager
 def _moment() -> Iterator[str]:
-    """Yield a moment of the database at which nothing is between two files: each report is open or sealed, say.
+    """Yield a moment of the database at which nothing is between two files: each report is open or
+    sealed, say.
 
-    Sweeps, nights and retirements give a table a new file, which a snapshot of before finds empty. So what they write
-    anew is held first: they wait until pg_dump is done, and doors do not.
+    Sweeps, nights and retirements give a table a new file, which a snapshot of before finds empty.
+    So what they write anew is held first: they wait until pg_dump is done, and doors do not.
     """
     other: Any = connection.copy()
     try:
@@ -107,11 +127,3 @@ def _moment() -> Iterator[str]:
             yield cursor.fetchone()[0]
     finally:
         other.close()
-
-
-def _sync(path: Path) -> None:
-    file = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)

@@ -1,24 +1,24 @@
-"""How the site is: one line for each thing that can go wrong, with what is normal and what to do. For staff only."""
+"""How the site is: one line for each thing that can go wrong, with what is normal and what to
+do. For staff only.
+"""
 
 import datetime
 import platform
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from importlib.metadata import version
 
 import django
 from django.conf import settings
 from django.core.checks import run_checks
 from django.db import connection
-from django.db.models import QuerySet, Sum
+from django.db.models import QuerySet, Sum, TextChoices
 from django.utils.formats import date_format
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
-from surveys.operations import backlog, broker, refusals, services
+from surveys.operations import backlog, refusals, services
 from surveys.operations.models import Event, Refusal, Sign
 
 SOON, LATE = datetime.timedelta(minutes=2), datetime.timedelta(minutes=10)
@@ -40,10 +40,10 @@ REASONS: dict[str, str | Promise] = {
 }
 
 
-class State(StrEnum):
-    GOOD = "good"
-    WATCH = "watch"
-    ALARM = "alarm"
+class State(TextChoices):
+    GOOD = "good", gettext_lazy("As it should be")
+    WATCH = "watch", gettext_lazy("Have an eye on it")
+    ALARM = "alarm", gettext_lazy("Act now")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +56,30 @@ class Line:
     normal: str
     todo: str
 
-    @property
-    def state_said(self) -> str:
-        said = {State.GOOD: _("As it should be"), State.WATCH: _("Have an eye on it"), State.ALARM: _("Act now")}
-        return said[self.state]
-
 
 def lines(now: datetime.datetime) -> list[Line]:
     """Return all lines, what is wrong first."""
-    order = list(State)[::-1]
-    reports = (_refused(now), _slowed(now))
-    found = [*_tasks(now), *_backlog(now), *reports, _backup(now), _ledger(now), _disk(), *_settings()]
-    return sorted(found, key=lambda line: order.index(line.state))
+    order = [State.ALARM, State.WATCH, State.GOOD]
+    checks = [
+        *_tasks(now),
+        *_backlog(now),
+        *_reports(now),
+        _backup(now),
+        _ledger(now),
+        _disk(),
+        *_settings(),
+    ]
+    return sorted(checks, key=lambda line: order.index(line.state))
 
 
 def _tasks(now: datetime.datetime) -> Iterator[Line]:
-    queue, seen = broker.look(), {sign.name: sign.at for sign in Sign.objects.all()}
+    queue, seen = backlog.look(), {sign.name: sign.at for sign in Sign.objects.all()}
     restart = _("Look at the log, and start the site again: manage.py up starts what has ended.")
     yield Line(
         _("Queue of tasks"),
-        State.ALARM if not queue.answers or _age(queue.oldest, now) > LATE else _by(_age(queue.oldest, now)),
+        State.ALARM
+        if not queue.answers or _age(queue.oldest, now) > LATE
+        else _by(_age(queue.oldest, now)),
         _queue_said(queue, now),
         _("Empty, or a few tasks of some seconds."),
         _("If the oldest waits for minutes the worker is stuck or gone.") + " " + restart,
@@ -98,90 +102,123 @@ def _tasks(now: datetime.datetime) -> Iterator[Line]:
     )
 
 
-def _queue_said(queue: broker.Queue, now: datetime.datetime) -> str:
+def _queue_said(queue: backlog.Queue, now: datetime.datetime) -> str:
     if not queue.answers:
         return _("The broker does not answer.")
     if not queue.waiting:
         return _("Nothing waits.")
-    waits = ngettext("%(count)d task waits.", "%(count)d tasks wait.", queue.waiting) % {"count": queue.waiting}
-    oldest = _("The oldest was sent %(ago)s.") % {"ago": ago(queue.oldest, now)} if queue.oldest else ""
+    waits = ngettext("%(count)d task waits.", "%(count)d tasks wait.", queue.waiting) % {
+        "count": queue.waiting
+    }
+    oldest = (
+        _("The oldest was sent %(ago)s.") % {"ago": ago(queue.oldest, now)} if queue.oldest else ""
+    )
     return f"{waits} {oldest}".strip()
 
 
 def _backlog(now: datetime.datetime) -> Iterator[Line]:
     owed = {sign.name: sign.at for sign in Sign.objects.all()}
-    waiting, oldest = backlog.unsealed(now.date()), backlog.oldest_unpublished()
+    waiting, _due = backlog.unsealed(now.date())
     since = owed.get(services.OWES_SWEEP)
     yield Line(
         _("Reports that are not sealed"),
         _by(_age(since, now)) if since else State.GOOD,
         _unsealed_said(waiting, since, now),
-        _("Reports wait until a study’s smallest batch is there, or it closes. Then they are sealed within a minute."),
+        _(
+            "Reports wait until a study’s smallest batch is there, or it closes. Then they are "
+            "sealed within a minute."
+        ),
         _("If a sweep is owed for minutes, look at the worker and at its log: a study may fail."),
     )
     due = owed.get(services.OWES_PUBLICATION)
     yield Line(
         _("Batches that are not published"),
         _by(_age(due, now)) if due else State.GOOD,
-        _unpublished_said(oldest, due, now),
-        _("Batches wait for their study’s rule: an hour, or the close. What is due is published within a minute."),
-        _("If a publication is due for minutes, look at the worker’s log. A limit on a week makes it wait too."),
+        _unpublished_said(due, now),
+        _(
+            "Batches wait for their study’s rule: an hour, or the close. What is due is published "
+            "within a minute."
+        ),
+        _(
+            "If a publication is due for minutes, look at the worker’s log. A limit on a week "
+            "makes it wait too."
+        ),
     )
 
 
-def _unsealed_said(waiting: backlog.Unsealed, since: datetime.datetime | None, now: datetime.datetime) -> str:
-    reports = ngettext("%(count)d report waits.", "%(count)d reports wait.", waiting.reports) % {
-        "count": waiting.reports
-    }
-    if since is None:
-        return f"{reports} " + _("None is due.")
-    return f"{reports} " + _("A sweep has been owed since %(ago)s.") % {"ago": ago(since, now)}
+def _unsealed_said(waiting: int, since: datetime.datetime | None, now: datetime.datetime) -> str:
+    reports = ngettext("%(count)d report waits.", "%(count)d reports wait.", waiting)
+    owed = _("None is due.")
+    if since is not None:
+        owed = _("A sweep has been owed since %(ago)s.") % {"ago": ago(since, now)}
+    return f"{reports % {'count': waiting}} {owed}"
 
 
-def _unpublished_said(oldest: backlog.Unpublished | None, due: datetime.datetime | None, now: datetime.datetime) -> str:
+def _unpublished_said(due: datetime.datetime | None, now: datetime.datetime) -> str:
+    oldest = backlog.oldest_unpublished()
     if oldest is None:
         return _("None waits.")
-    days = (now.date() - oldest.sealed_on).days
+    sealed_on, study = oldest
+    days = (now.date() - sealed_on).days
     text = ngettext(
         "The oldest was sealed %(count)d day ago, in “%(study)s”.",
         "The oldest was sealed %(count)d days ago, in “%(study)s”.",
         days,
-    ) % {"count": days, "study": oldest.plan.study}  # fmt: skip
-    return text if due is None else f"{text} " + _("A publication has been due since %(ago)s.") % {"ago": ago(due, now)}
+    ) % {"count": days, "study": study}
+    if due is not None:
+        text += " " + _("A publication has been due since %(ago)s.") % {"ago": ago(due, now)}
+    return text
 
 
-def _refused(now: datetime.datetime) -> Line:
+def _reports(now: datetime.datetime) -> Iterator[Line]:
     refusals.waiting.write()
-    found = Refusal.objects.exclude(reason__in=refusals.SLOWED)
-    said, today = _by_reason(found, now)
-    lost = found.filter(day__gt=now.date() - WEEK, reason="not stored").exists()
-    return Line(
+    refused = Refusal.objects.exclude(reason__in=refusals.SLOWED)
+    said, today = _by_reason(refused, now)
+    lost = refused.filter(day__gt=now.date() - WEEK, reason="not stored").exists()
+    yield Line(
         _("Reports that were turned away"),
         State.WATCH if lost or today > MANY else State.GOOD,
         said,
-        _("A few a day: old links, closed studies, people who try. Only reason and day are counted."),
-        _("Many of one kind at once: an old script in some browser, or somebody who floods the site."),
+        _(
+            "A few a day: old links, closed studies, people who try. Only reason and day are "
+            "counted."
+        ),
+        _(
+            "Many of one kind at once: an old script in some browser, or somebody who floods the "
+            "site."
+        ),
     )
-
-
-def _slowed(now: datetime.datetime) -> Line:
     said, today = _by_reason(Refusal.objects.filter(reason__in=refusals.SLOWED), now)
-    return Line(
+    yield Line(
         _("Reports that were asked to come later"),
         State.WATCH if today else State.GOOD,
         said,
-        _("None. Browsers send the same report again by themselves. No address is kept, nor which study it was."),
-        _("Somebody floods the site, or a large class answers at once: then raise CANDOR_REPORTS_AT_ONCE."),
+        _(
+            "None. Browsers send the same report again by themselves. No address is kept, nor "
+            "which study it was."
+        ),
+        _(
+            "Somebody floods the site, or a large class answers at once: then raise "
+            "CANDOR_REPORTS_AT_ONCE."
+        ),
     )
 
 
-def _by_reason(found: QuerySet[Refusal], now: datetime.datetime) -> tuple[str, int]:
+def _by_reason(counts: QuerySet[Refusal], now: datetime.datetime) -> tuple[str, int]:
     """Return about how many there were in a week, by reason, and how many today."""
-    week = found.filter(day__gt=now.date() - WEEK).values("reason").annotate(n=Sum("count")).order_by("-n")
-    said = "; ".join(f"{REASONS.get(each['reason'], each['reason'])}: {coarse(each['n'])}" for each in week)
-    today = found.filter(day=now.date()).aggregate(n=Sum("count"))["n"] or 0
-    none = _("None in the last seven days.")
-    return (_("In the last seven days: %(reasons)s.") % {"reasons": said} if said else none), today
+    week = (
+        counts.filter(day__gt=now.date() - WEEK)
+        .values("reason")
+        .annotate(n=Sum("count"))
+        .order_by("-n")
+    )
+    reasons = "; ".join(
+        f"{REASONS.get(row['reason'], row['reason'])}: {coarse(row['n'])}" for row in week
+    )
+    today = counts.filter(day=now.date()).aggregate(n=Sum("count"))["n"] or 0
+    if not reasons:
+        return _("None in the last seven days."), today
+    return _("In the last seven days: %(reasons)s.") % {"reasons": reasons}, today
 
 
 def coarse(count: int) -> str:
@@ -196,22 +233,24 @@ def _backup(now: datetime.datetime) -> Line:
     last = Event.objects.filter(kind=Event.Kind.BACKUP).first()
     good = Event.objects.filter(kind=Event.Kind.BACKUP, went_well=True).first()
     if last is not None and not last.went_well:
-        said, state = (
-            _("The last one failed, %(ago)s: %(why)s") % {"ago": ago(last.at, now), "why": last.said},
-            State.ALARM,
-        )
+        text = _("The last one failed, %(ago)s: %(why)s")
+        said, state = text % {"ago": ago(last.at, now), "why": last.said}, State.ALARM
     elif good is None:
         said, state = _("None was made by this site."), State.WATCH
     else:
-        mb = f"{(good.size or 0) / 1e6:.1f}"
-        said = _("%(ago)s, %(size)s MB, in %(file)s.") % {"ago": ago(good.at, now), "size": mb, "file": good.said}
+        size = f"{(good.size or 0) / 1e6:.1f}"
+        parts = {"ago": ago(good.at, now), "size": size, "file": good.said}
+        said = _("%(ago)s, %(size)s MB, in %(file)s.") % parts
         state = State.GOOD if now - good.at < STALE else State.WATCH
     return Line(
         _("Last backup"),
         state,
         said,
         _("One a day, kept for a few days only: a backup still holds what was erased since."),
-        _("Run manage.py backup every day, by cron or a timer. Keep the keys apart from it, and try a restore."),
+        _(
+            "Run manage.py backup every day, by cron or a timer. Keep the keys apart from it, and "
+            "try a restore."
+        ),
     )
 
 
@@ -220,12 +259,12 @@ def _ledger(now: datetime.datetime) -> Line:
     if last is None:
         said, state = _("It was not checked yet."), State.WATCH
     elif not last.went_well:
-        said, state = (
-            _("%(ago)s it did not hold: %(faults)s") % {"ago": ago(last.at, now), "faults": last.said},
-            State.ALARM,
-        )
+        text = _("%(ago)s it did not hold: %(faults)s")
+        said, state = text % {"ago": ago(last.at, now), "faults": last.said}, State.ALARM
     else:
-        rows = ngettext("%(count)d row", "%(count)d rows", last.size or 0) % {"count": last.size or 0}
+        rows = ngettext("%(count)d row", "%(count)d rows", last.size or 0) % {
+            "count": last.size or 0
+        }
         said = _("%(ago)s: it holds, %(rows)s.") % {"ago": ago(last.at, now), "rows": rows}
         state = State.GOOD if now - last.at < STALE else State.WATCH
     return Line(
@@ -233,15 +272,21 @@ def _ledger(now: datetime.datetime) -> Line:
         state,
         said,
         _("Once a day, and it holds."),
-        _("If it does not hold, stop all publications, keep a copy of the database as it is, compare with a backup, "
-          "and say so to the people concerned. manage.py verify_ledger names the rows."),
-    )  # fmt: skip
+        _(
+            "If it does not hold, stop all publications, keep a copy of the database as it is, "
+            "compare with a backup, "
+            "and say so to the people concerned. manage.py verify_ledger names the rows."
+        ),
+    )
 
 
 def _disk() -> Line:
     usage = shutil.disk_usage(settings.DATA_DIR)
     share = usage.free / usage.total
-    said = _("%(free)s GB are free, %(share)d of 100.") % {"free": f"{usage.free / 1e9:.1f}", "share": int(100 * share)}
+    said = _("%(free)s GB are free, %(share)d of 100.") % {
+        "free": f"{usage.free / 1e9:.1f}",
+        "share": int(100 * share),
+    }
     state = State.ALARM if share < FULL else State.WATCH if share < NEARLY else State.GOOD
     return Line(
         _("Disk"),
@@ -253,7 +298,9 @@ def _disk() -> Line:
 
 
 def _settings() -> Iterator[Line]:
-    problems = [problem for problem in run_checks(tags=["security"]) if problem.level >= 30 and problem.id]
+    problems = [
+        problem for problem in run_checks(tags=["security"]) if problem.level >= 30 and problem.id
+    ]
     ours = [problem for problem in problems if str(problem.id).startswith("candor.")]
     yield Line(
         _("Settings"),
@@ -265,7 +312,8 @@ def _settings() -> Iterator[Line]:
     yield Line(
         _("Versions"),
         State.GOOD,
-        f"Django {django.get_version()}, Celery {version('celery')}, Python {platform.python_version()}, {_database()}",
+        f"Django {django.get_version()}, Celery {version('celery')}, Python "
+        f"{platform.python_version()}, {_database()}",
         _("What requirements.txt names."),
         _("Update with it, and run the tests before you do."),
     )
@@ -299,9 +347,15 @@ def ago(moment: datetime.datetime, now: datetime.datetime) -> str:
     """Return how long ago, in the largest whole unit; with the day where that is long."""
     seconds = max(0, int((now - moment).total_seconds()))
     if seconds < 120:
-        return ngettext("%(count)d second ago", "%(count)d seconds ago", seconds) % {"count": seconds}
+        return ngettext("%(count)d second ago", "%(count)d seconds ago", seconds) % {
+            "count": seconds
+        }
     if seconds < 7200:
-        return ngettext("%(count)d minute ago", "%(count)d minutes ago", seconds // 60) % {"count": seconds // 60}
+        return ngettext("%(count)d minute ago", "%(count)d minutes ago", seconds // 60) % {
+            "count": seconds // 60
+        }
     if seconds < 2 * 86400:
-        return ngettext("%(count)d hour ago", "%(count)d hours ago", seconds // 3600) % {"count": seconds // 3600}
+        return ngettext("%(count)d hour ago", "%(count)d hours ago", seconds // 3600) % {
+            "count": seconds // 3600
+        }
     return _("on %(day)s") % {"day": date_format(moment, "DATE_FORMAT")}

@@ -1,4 +1,6 @@
-"""What the site notes about itself: that something was done, when, and whether it went well. Nothing of respondents."""
+"""What the site notes about itself: that something was done, when, and whether it went well.
+Nothing of respondents.
+"""
 
 from django.db import models
 
@@ -14,7 +16,9 @@ class Event(models.Model):
     at = models.DateTimeField()
     went_well = models.BooleanField()
     said = models.CharField(max_length=500, blank=True)
-    size = models.PositiveBigIntegerField(null=True, help_text="Bytes, of a backup; rows, of a check.")
+    size = models.PositiveBigIntegerField(
+        null=True, help_text="Bytes, of a backup; rows, of a check."
+    )
 
     class Meta:
         ordering = ("-at",)
@@ -24,7 +28,9 @@ class Event(models.Model):
 
 
 class Sign(models.Model):
-    """When something was last seen: that the worker works, that the scheduler sends; or since when a sweep is owed."""
+    """When something was last seen: that the worker works, that the scheduler sends; or since
+    when a sweep is owed.
+    """
 
     name = models.CharField(max_length=30, primary_key=True)
     at = models.DateTimeField()
@@ -34,7 +40,9 @@ class Sign(models.Model):
 
 
 class Refusal(models.Model):
-    """How many reports were turned away on a day, by reason: never what they held, nor of which study."""
+    """How many reports were turned away on a day, by reason: never what they held, nor of which
+    study.
+    """
 
     day = models.DateField()
     reason = models.CharField(max_length=20)
@@ -42,7 +50,9 @@ class Refusal(models.Model):
 
     class Meta:
         ordering = ("-day", "reason")
-        constraints = (models.UniqueConstraint(fields=("day", "reason"), name="one_count_per_day_and_reason"),)
+        constraints = (
+            models.UniqueConstraint(fields=("day", "reason"), name="one_count_per_day_and_reason"),
+        )
 
     def __str__(self) -> str:
         return f"{self.day}: {self.reason}"

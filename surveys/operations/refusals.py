@@ -1,7 +1,9 @@
-"""Count the reports that are turned away, by reason and day. Neither a value nor a study nor an hour is kept.
+"""Count the reports that are turned away, by reason and day. Neither a value nor a study nor an
+hour is kept.
 
-What is counted waits in memory and is written at most every few seconds, so that a flood of bad reports is not a flood
-of writes. What waits when a process is killed is lost: these counts are for noticing, not for reckoning.
+What is counted waits in memory and is written at most every few seconds, so that a flood of bad
+reports is not a flood of writes. What waits when a process is killed is lost: these counts are for
+noticing, not for reckoning.
 """
 
 import datetime
@@ -9,20 +11,29 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
 
 import structlog
 from django.db import DatabaseError, transaction
 from django.db.models import F
 from django.http import HttpRequest, HttpResponse
+from django.utils.deprecation import MiddlewareMixin
 
 from surveys.operations.models import Refusal
 
 EVERY = 10.0  # seconds, at least, between two writes
 DOOR = "reports"  # the name of the address that takes reports
-SLOWED = ("address", "study")  # asked to come again later: too many at once from a network, or to a study
+SLOWED = (
+    "address",
+    "study",
+)  # asked to come again later: too many at once from a network, or to a study
 OTHER_PAGES = ("Sec-Fetch-Site", "Origin", "Content-Type")
-FIELDS = ("body", "plan", "report_id", "answers", *SLOWED)  # of a refusal: what comes after a dot is left out
+FIELDS = (
+    "body",
+    "plan",
+    "report_id",
+    "answers",
+    *SLOWED,
+)  # of a refusal: what comes after a dot is left out
 UNAVAILABLE, OTHER = "not stored", "other"
 KEPT = datetime.timedelta(days=31)
 log = structlog.get_logger(__name__)
@@ -65,14 +76,10 @@ def _add(counts: Counter[tuple[datetime.date, str]]) -> None:
         Refusal.objects.filter(day=day, reason=reason).update(count=F("count") + count)
 
 
-class CountRefusals:
-    """Middleware: look at how reports are answered, and at nothing else."""
+class CountRefusals(MiddlewareMixin):
+    """Look at how reports are answered, and at nothing else."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         match = request.resolver_match
         if response.status_code >= 400 and match is not None and match.view_name == DOOR:
             waiting.note(reason_of(response), datetime.datetime.now(datetime.UTC).date())

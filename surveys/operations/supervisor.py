@@ -2,25 +2,85 @@
 
 It has one thread, for two reasons: the kernel's death signal follows the thread that
 started a child, and signals are then handled where the loop waits.
+
+Two things keep a killed process from leaving orphans. Each child leads a process group,
+which is killed as a whole before the child is started again. And on Linux the kernel
+kills the child when its parent dies, however the parent dies; the web server's and
+Celery's own children ask for the same (`web.py`; Celery does it itself).
 """
 
 import contextlib
+import ctypes
 import os
 import select
 import signal
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from surveys.operations.child import Child, Service
-
-FIRST_DELAY, LONGEST_DELAY = 0.2, 30.0  # seconds before a service that ended is started again
+FIRST_DELAY, MAX_DELAY = 0.2, 30.0  # seconds before a service that ended is started again
 STEADY = 60.0  # seconds after which earlier endings no longer count
 POLITE, LAST = 7.0, 2.0  # seconds to end when asked: all but the first service, then the first
+PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
+LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
-Say = Callable[[str], None]
+
+def die_with_parent(parent: int | None = None) -> None:
+    """Have the kernel kill this process when its parent dies; end at once if `parent` is already
+    gone.
+    """
+    if LIBC is not None:
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if parent is not None and os.getppid() != parent:
+        os._exit(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What to run, and how a person calls it."""
+
+    name: str
+    command: Sequence[str]
+
+
+class Child:
+    """A running service."""
+
+    def __init__(self, service: Service, folder: Path) -> None:
+        parent = os.getpid()
+        self.service = service
+        self.process = subprocess.Popen(
+            service.command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            # Ctrl-C reaches the supervisor only, which then ends its children in order
+            start_new_session=True,
+            preexec_fn=lambda: die_with_parent(parent),
+        )
+
+    @property
+    def is_running(self) -> bool:
+        return self.process.poll() is None
+
+    @property
+    def ending(self) -> str:
+        """Say how it ended, for a person."""
+        code = self.process.returncode
+        return (
+            f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+        )
+
+    def kill(self) -> None:
+        """Kill it and all processes of its group, which may still be there when it is not."""
+        with contextlib.suppress(
+            ProcessLookupError, PermissionError
+        ):  # macOS: EPERM for a group of zombies
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
 
 
 @dataclass
@@ -33,20 +93,13 @@ class Kept:
     due: float = 0.0
     endings: int = 0
 
-    def note_ending(self, now: float) -> float:
-        """Return the delay until the next start: longer each time, short again after a steady while."""
-        self.endings = 1 if now - self.started > STEADY else self.endings + 1
-        delay = min(FIRST_DELAY * 2.0 ** (self.endings - 1), LONGEST_DELAY)
-        self.due = now + delay
-        return delay
-
 
 @dataclass
 class Supervisor:
     """Starts services in order, and ends them in reverse: the first is what the others lean on."""
 
     folder: Path
-    say: Say
+    say: Callable[[str], None]
     kept: list[Kept] = field(default_factory=list)
     stopping: bool = False
     impatient: bool = False  # asked a second time
@@ -54,7 +107,9 @@ class Supervisor:
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
-        """Turn signals into a wake-up of `wait`: a first SIGINT, SIGTERM or SIGHUP asks for the end, a second kills."""
+        """Turn signals into a wake-up of `wait`: a first SIGINT, SIGTERM or SIGHUP asks for the
+        end, a second kills.
+        """
         self.wake, write = os.pipe()
         os.set_blocking(self.wake, False)
         os.set_blocking(write, False)
@@ -93,14 +148,23 @@ class Supervisor:
         for kept in self.kept:
             if kept.child is not None and not kept.child.is_running:
                 kept.child.kill()  # what it started may still be there
-                delay = kept.note_ending(now)
-                self.say(f"{kept.service.name} {kept.child.ending}; starting it again in {delay:.1f} s")
+                # the delay is longer each time, and short again after a steady while
+                kept.endings = 1 if now - kept.started > STEADY else kept.endings + 1
+                delay = min(FIRST_DELAY * 2.0 ** (kept.endings - 1), MAX_DELAY)
+                kept.due = now + delay
+                self.say(
+                    f"{kept.service.name} {kept.child.ending}; starting it again in {delay:.1f} s"
+                )
                 kept.child = None
             elif kept.child is None and now >= kept.due:
                 self._launch(kept)
 
-    def wait_until(self, ready: Callable[[], bool], seconds: float, give_up: Callable[[], bool]) -> bool:
-        """Wait until something is ready, looking after the services. Being asked to end is no failure."""
+    def wait_until(
+        self, ready: Callable[[], bool], seconds: float, give_up: Callable[[], bool]
+    ) -> bool:
+        """Wait until something is ready, looking after the services. Being asked to end is no
+        failure.
+        """
         deadline = time.monotonic() + seconds
         while not self.stopping and not ready():
             if time.monotonic() > deadline or give_up():
@@ -127,7 +191,8 @@ class Supervisor:
 
     def _end(self, children: list[Child], seconds: float) -> None:
         for child in children:
-            child.ask_to_end()
+            if child.is_running:
+                child.process.terminate()
         deadline = time.monotonic() + seconds
         while any(child.is_running for child in children) and not self.impatient:
             if (left := deadline - time.monotonic()) <= 0:

@@ -8,13 +8,14 @@ from celery.signals import before_task_publish
 from django.db import OperationalError
 
 from surveys.operations import services
-
-SENT = "candor_sent"  # header: when a task was sent, in seconds since 1970; nothing else is added
+from surveys.operations.backlog import SENT
 
 
 @before_task_publish.connect
-def say_when(headers: dict[str, Any] | None = None, **kwargs: Any) -> None:
-    """Write into every task when it was sent, so that the age of the oldest one that waits can be told."""
+def say_when(headers: dict[str, object] | None = None, **kwargs: Any) -> None:
+    """Write into every task when it was sent, so that the age of the oldest one that waits can
+    be told.
+    """
     if headers is not None:
         headers[SENT] = datetime.datetime.now(datetime.UTC).timestamp()
 
@@ -28,7 +29,9 @@ def ping() -> str:
 @shared_task(bind=True, autoretry_for=(OperationalError,), retry_backoff=True)
 def live(self: Any) -> None:
     sent = getattr(self.request, SENT, None)
-    moment = datetime.datetime.fromtimestamp(sent, datetime.UTC) if isinstance(sent, float) else None
+    moment = (
+        datetime.datetime.fromtimestamp(sent, datetime.UTC) if isinstance(sent, float) else None
+    )
     services.live(now=datetime.datetime.now(datetime.UTC), sent=moment)
 
 

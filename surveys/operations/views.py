@@ -22,9 +22,9 @@ def health(request: HttpRequest) -> HttpResponse:
     if not request.user.is_staff:
         raise PermissionDenied(_("Only admins of this site see how it is."))
     now = datetime.datetime.now(datetime.UTC)
-    found = lines(now)
-    wrong = [line for line in found if line.state is not State.GOOD]
-    return render(request, "operations/health.html", {"lines": found, "wrong": wrong, "now": now})
+    checks = lines(now)
+    wrong = [line for line in checks if line.state is not State.GOOD]
+    return render(request, "operations/health.html", {"lines": checks, "wrong": wrong, "now": now})
 
 
 @never_cache

@@ -7,10 +7,10 @@ longer there to die with: the server leads our process group, so we know who it 
 
 import os
 
-from surveys.operations.child import die_with_parent
+from surveys.operations.supervisor import die_with_parent
 
 die_with_parent(os.getpgrp())
 
-from surveys.wsgi import application  # noqa: E402 (first the promise to die, then the slow imports)
+from surveys.wsgi import application  # noqa: E402 (first the promise to die)
 
 __all__ = ["application"]

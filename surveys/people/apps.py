@@ -8,7 +8,11 @@ from django.db.models.signals import post_migrate
 ADMINS = "Study admins"
 SITE_ADMINS = "Site admins"  # who sets the limits of the site too
 MANAGED = ("study", "panel", "question", "translation", "picture", "membership", "user")
-LEDGER = ("view_budget", "view_entry", "change_budget")  # to read it, and to lower and limit: rows are never changed
+LEDGER = (
+    "view_budget",
+    "view_entry",
+    "change_budget",
+)  # to read it, and to lower and limit: rows are never changed
 OF_THE_SITE = "set_limits"  # the site's admin sets what no study admin may pass
 
 
@@ -17,21 +21,26 @@ class PeopleConfig(AppConfig):
     label = "people"
 
     def ready(self) -> None:
-        from surveys.people import factors  # noqa: F401 # it listens
+        from surveys.people import factors  # noqa: F401 (it listens)
 
-        post_migrate.connect(make_room_for_attempts, dispatch_uid="candor.people.make_room_for_attempts")
+        post_migrate.connect(
+            make_room_for_attempts, dispatch_uid="candor.people.make_room_for_attempts"
+        )
         post_migrate.connect(make_roles, dispatch_uid="candor.people.make_roles")
 
 
 def make_room_for_attempts(**kwargs: Any) -> None:
-    """Make the table in which attempts to sign in are counted. Django's cache has no migration of its own."""
+    """Make the table in which attempts to sign in are counted. Django's cache has no migration
+    of its own.
+    """
     from django.core.management import call_command
 
     call_command("createcachetable", database=kwargs.get("using", "default"), verbosity=0)
 
 
 def make_roles(**kwargs: Any) -> None:
-    """Give both groups of admins their permissions: studies, questions, members and accounts; never reports or tallies.
+    """Give both groups of admins their permissions: studies, questions, members and accounts; never
+    reports or tallies.
 
     Site admins have one more: they set the limits that no study may pass.
     """
@@ -39,5 +48,8 @@ def make_roles(**kwargs: Any) -> None:
 
     managed = Permission.objects.filter(content_type__model__in=MANAGED)
     read = Permission.objects.filter(content_type__app_label="ledger", codename__in=LEDGER)
-    for name, permissions in ((ADMINS, managed.exclude(codename=OF_THE_SITE)), (SITE_ADMINS, managed)):
+    for name, permissions in (
+        (ADMINS, managed.exclude(codename=OF_THE_SITE)),
+        (SITE_ADMINS, managed),
+    ):
         Group.objects.get_or_create(name=name)[0].permissions.set([*permissions, *read])

@@ -1,7 +1,8 @@
 """The second factor: who needs one, who has one, and whether this session showed it.
 
-A password can be guessed, phished or read off a note. What an admin may do (set ε, see every study, make accounts) is
-too much for that alone. A session is whole once it showed a code, a security key, or a passkey that checked its owner.
+A password can be guessed, phished or read off a note. What an admin may do (set ε, see every study,
+make accounts) is too much for that alone. A session is whole once it showed a code, a security key,
+or a passkey that checked its owner.
 """
 
 from typing import Any
@@ -24,7 +25,10 @@ from surveys.people.models import User
 
 SHOWN = "second_factor"  # in the session: whose factor it saw
 POWERS = ("design.set_limits", "design.change_study")
-KINDS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)  # recovery codes stand in for one, and are none
+KINDS = (
+    Authenticator.Type.TOTP,
+    Authenticator.Type.WEBAUTHN,
+)  # recovery codes stand in for one, and are none
 
 
 def is_admin(user: User) -> bool:
@@ -41,8 +45,12 @@ def has_factor(user: User) -> bool:
 
 
 def way_to_show(user: User) -> str:
-    """Return the name of the page that asks for a factor somebody has: a code, or a key where there are no codes."""
-    by_code = Authenticator.objects.filter(user=user).exclude(type=Authenticator.Type.WEBAUTHN).exists()
+    """Return the name of the page that asks for a factor somebody has: a code, or a key where
+    there are no codes.
+    """
+    by_code = (
+        Authenticator.objects.filter(user=user).exclude(type=Authenticator.Type.WEBAUTHN).exists()
+    )
     return "mfa_reauthenticate" if by_code else "mfa_reauthenticate_webauthn"
 
 
@@ -53,7 +61,9 @@ def has_shown(request: HttpRequest, user: User) -> bool:
 
 @receiver([authenticator_used, authenticator_added], dispatch_uid="candor.people.remember_factor")
 def remember_factor(request: HttpRequest, user: User, **kwargs: Any) -> None:
-    """A factor was shown: at the sign-in, when asked again, or when it was set up, which takes showing it."""
+    """A factor was shown: at the sign-in, when asked again, or when it was set up, which takes
+    showing it.
+    """
     request.session[SHOWN] = str(user.pk)
 
 
@@ -63,11 +73,11 @@ class Counted:
     user: User
 
     def clean_code(self) -> str:
-        found = guess(context.request, f"code of {self.user.pk}", CODES)
-        if isinstance(found, str):
-            raise get_adapter().validation_error(found)
+        attempt = guess(context.request, f"code of {self.user.pk}", CODES)
+        if isinstance(attempt, str):
+            raise get_adapter().validation_error(attempt)
         code: str = super().clean_code()  # type: ignore[misc] # raises if it does not fit
-        found.rollback()
+        attempt.rollback()
         return code
 
 
@@ -80,11 +90,15 @@ class CodeAgainForm(Counted, ReauthenticateForm):  # type: ignore[misc] # allaut
 
 
 class PasskeyForm(LoginWebAuthnForm):  # type: ignore[misc] # allauth has no types
-    """Sign in with a passkey alone. It must have checked who holds it, else it is one factor and not two."""
+    """Sign in with a passkey alone. It must have checked who holds it, else it is one factor and
+    not two.
+    """
 
     def clean_credential(self) -> Authenticator:
-        found = super().clean_credential()
+        authenticator = super().clean_credential()
         answer = parse_authentication_response(self.cleaned_data["credential"])
         if not answer.response.authenticator_data.is_user_verified():
-            raise ValidationError(_("This key did not check that it is you. Sign in with your password first."))
-        return found
+            raise ValidationError(
+                _("This key did not check that it is you. Sign in with your password first.")
+            )
+        return authenticator

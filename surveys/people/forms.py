@@ -3,12 +3,11 @@
 from typing import Any
 
 from django import forms
-from django.contrib.auth.password_validation import password_validators_help_text_html, validate_password
+from django.contrib.auth.forms import SetPasswordMixin
 from django.utils.translation import gettext_lazy as _
 
 from surveys.design.models import Study
-from surveys.people.models import Membership, Role, User
-from surveys.people.wording import ROLE_CHOICES
+from surveys.people.models import ROLE_CHOICES, Membership, User
 
 
 class AccountForm(forms.ModelForm):
@@ -17,7 +16,11 @@ class AccountForm(forms.ModelForm):
     class Meta:
         model = User
         fields = ("first_name", "last_name", "email")
-        labels = {"first_name": _("Given name"), "last_name": _("Family name"), "email": _("E-mail")}
+        labels = {
+            "first_name": _("Given name"),
+            "last_name": _("Family name"),
+            "email": _("E-mail"),
+        }
         widgets = {
             "first_name": forms.TextInput({"autocomplete": "given-name"}),
             "last_name": forms.TextInput({"autocomplete": "family-name"}),
@@ -25,35 +28,25 @@ class AccountForm(forms.ModelForm):
         }
 
 
-class PasswordForm(forms.Form):
+class PasswordForm(SetPasswordMixin, forms.Form):
     """A new password, twice."""
 
-    password1 = forms.CharField(
-        label=_("New password"), strip=False, widget=forms.PasswordInput({"autocomplete": "new-password"})
+    error_messages = {
+        "password_mismatch": _("The two passwords differ: type the same one twice."),
+    }
+    password1, password2 = SetPasswordMixin.create_password_fields(
+        _("New password"), _("The same once more")
     )
-    password2 = forms.CharField(
-        label=_("The same once more"), strip=False, widget=forms.PasswordInput({"autocomplete": "new-password"})
-    )
+    password2.help_text = ""
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.user = user
-        self.fields["password1"].help_text = password_validators_help_text_html()
 
-    def clean_password1(self) -> str:
-        password: str = self.cleaned_data["password1"]
-        validate_password(password, self.user)
-        return password
-
-    def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean() or {}
-        if "password1" in cleaned and cleaned.get("password2") not in (None, cleaned["password1"]):
-            self.add_error("password2", _("The two passwords differ: type the same one twice."))
-        return cleaned
-
-    def save(self) -> None:
-        self.user.set_password(self.cleaned_data["password1"])
-        self.user.save(update_fields=["password"])
+    def clean(self) -> dict[str, Any] | None:
+        self.validate_password_for_user(self.user, "password1")
+        self.validate_passwords()
+        return super().clean()
 
 
 class MemberForm(forms.Form):
@@ -63,7 +56,9 @@ class MemberForm(forms.Form):
         label=_("Name"),
         max_length=150,
         help_text=_("The name with which they sign in."),
-        widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+        widget=forms.TextInput(
+            {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+        ),
     )
     role = forms.ChoiceField(label=_("Role"), choices=ROLE_CHOICES)
 
@@ -72,19 +67,16 @@ class MemberForm(forms.Form):
         self.study = study
 
     def clean_name(self) -> User:
-        """Find the account. Whoever owns a study can try names here, and learns of each whether it is somebody's."""
-        user = User.objects.filter(username=self.cleaned_data["name"].strip(), is_active=True).first()
+        """Find the account. Whoever owns a study can try names here, and learns of each whether
+        it is somebody's.
+        """
+        user = User.objects.filter(
+            username=self.cleaned_data["name"].strip(), is_active=True
+        ).first()
         if user is None:
             raise forms.ValidationError(_("No account has this name. An admin makes accounts."))
         if Membership.objects.filter(study=self.study, user=user).exists():
-            raise forms.ValidationError(_("This person is in the study already: change the role in the list."))
+            raise forms.ValidationError(
+                _("This person is in the study already: change the role in the list.")
+            )
         return user
-
-
-class RoleForm(forms.Form):
-    """Another role for somebody in a study."""
-
-    role = forms.ChoiceField(choices=ROLE_CHOICES)
-
-    def role_chosen(self) -> Role:
-        return Role(self.cleaned_data["role"])

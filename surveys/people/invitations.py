@@ -1,34 +1,30 @@
 """Links that set a password: made by an admin, good for one use and some days.
 
-Nothing is kept: a link is signed, and holds a fingerprint of the password that was there when it was made. Setting one
-changes that, so the link is used up, and so is every other one of that account.
+Nothing is kept: a link is signed, and holds a fingerprint of the password that was there when it
+was made. Setting one changes that, so the link is used up, and so is every other one of that
+account.
 """
 
 import datetime
-from enum import StrEnum
 
 from django.conf import settings
 from django.core import signing
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare, salted_hmac
+from django.utils.translation import gettext as _
 
 from surveys.people.models import User
 
 SALT = "candor.people.invitation"
 
 
-class Problem(StrEnum):
-    """Why a link does not open."""
-
-    BROKEN = "broken"
-    EXPIRED = "expired"
-    USED = "used"
-
-
 class NotOpen(Exception):
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        self.problem = problem
+    """A link that does not open, and what to do."""
+
+    def __init__(self, name: str, advice: str) -> None:
+        super().__init__(name)
+        self.name = name
+        self.advice = advice
 
 
 def path_for(user: User) -> str:
@@ -40,14 +36,34 @@ def path_for(user: User) -> str:
 def holder_of(token: str) -> User:
     """Return whose password a link sets, or raise NotOpen with the reason."""
     try:
-        key, fingerprint = signing.loads(token, salt=SALT, max_age=datetime.timedelta(days=settings.INVITATION_DAYS))
+        key, fingerprint = signing.loads(
+            token, salt=SALT, max_age=datetime.timedelta(days=settings.INVITATION_DAYS)
+        )
     except signing.SignatureExpired:
-        raise NotOpen(Problem.EXPIRED) from None
+        raise NotOpen(
+            _("This link has expired"),
+            _(
+                "A link to set a password works for some days only. Ask the admin who sent it for "
+                "a new one."
+            ),
+        ) from None
     except signing.BadSignature:
-        raise NotOpen(Problem.BROKEN) from None
+        raise NotOpen(
+            _("This link is not complete"),
+            _(
+                "Part of it is missing or changed: copy it again, from its first letter to its "
+                "last."
+            ),
+        ) from None
     user = User.objects.filter(pk=key, is_active=True).first()
     if user is None or not constant_time_compare(fingerprint, _fingerprint(user)):
-        raise NotOpen(Problem.USED)
+        raise NotOpen(
+            _("This link was used already"),
+            _(
+                "It sets a password once. If that was you, sign in. If it was not you, tell an "
+                "admin now."
+            ),
+        )
     return user
 
 

@@ -1,16 +1,19 @@
 """Accounts, roles and the rights that come with them. Respondents have none."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.utils.crypto import get_random_string
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from surveys.design.models import Study
+from surveys.messages import message
 
-PSEUDONYM = "person %(code)s"  # what the ledger calls somebody
+PSEUDONYM = message("person %(code)s").msgid  # what the ledger calls somebody
 
 
 def new_pseudonym() -> str:
@@ -19,7 +22,9 @@ def new_pseudonym() -> str:
 
 
 class User(AbstractUser):
-    """A researcher or, when `is_staff`, an admin. The public knows them by a pseudonym, which stays for good."""
+    """A researcher or, when `is_staff`, an admin. The public knows them by a pseudonym, which
+    stays for good.
+    """
 
     pseudonym = models.CharField(max_length=40, unique=True, default=new_pseudonym, editable=False)
 
@@ -31,6 +36,27 @@ class Role(models.TextChoices):
     ANALYST = "analyst", _("and asks for more, which uses the budget")
     EDITOR = "editor", _("and edits the draft")
     OWNER = "owner", _("and launches it, and decides who may do what")
+
+
+@dataclass(frozen=True, slots=True)
+class RoleText:
+    """A role as pages name and explain it."""
+
+    name: str | Promise
+    meaning: str | Promise
+
+
+ROLE_TEXTS = {
+    Role.READER: RoleText(_("Reader"), _("Reads the published numbers, and how collecting goes.")),
+    Role.ANALYST: RoleText(
+        _("Analyst"), _("Also asks for more numbers, which uses the budget for good.")
+    ),
+    Role.EDITOR: RoleText(_("Editor"), _("Also plans, rehearses and edits the draft.")),
+    Role.OWNER: RoleText(
+        _("Owner"), _("Also launches and closes it, and decides who may do what.")
+    ),
+}
+ROLE_CHOICES = [(role.value, text.name) for role, text in ROLE_TEXTS.items()]
 
 
 class Right(StrEnum):
@@ -54,12 +80,16 @@ RIGHTS = {
 class Membership(models.Model):
     """Somebody's role in a study."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
+    )
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role, default=Role.READER)
 
     class Meta:
-        constraints = (models.UniqueConstraint(fields=("user", "study"), name="one_membership_per_study"),)
+        constraints = (
+            models.UniqueConstraint(fields=("user", "study"), name="one_membership_per_study"),
+        )
 
     def __str__(self) -> str:
         return f"{self.user}: {self.role} of {self.study}"

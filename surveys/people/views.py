@@ -1,5 +1,6 @@
-"""Pages of one's own account, and the link that sets its password."""
+"""One's own account, the link that sets its password, and who may do what in a study."""
 
+from decimal import Decimal
 from typing import Any, cast
 
 from allauth.account.internal.flows.login import perform_login, record_authentication
@@ -10,21 +11,24 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
-from surveys.people import factors, services
-from surveys.people.forms import AccountForm, PasswordForm
+from surveys.design.models import Study
+from surveys.people import factors, selectors, services
+from surveys.people.forms import AccountForm, MemberForm, PasswordForm
 from surveys.people.invitations import NotOpen, holder_of
-from surveys.people.models import User
-from surveys.people.wording import PROBLEMS
+from surveys.people.models import ROLE_TEXTS, Membership, Right, Role, User
 
 INVITATION = "invitation"  # in the session: the link that was opened
+REMOVED = "removed_member"  # in the session: who was removed last, so that it can be undone
+ON_A_PAGE = 50
 
 
 @login_required
@@ -42,11 +46,11 @@ def account(request: HttpRequest) -> HttpResponse:
 
 def about(user: User) -> dict[str, Any]:
     """Return what the page says of somebody's second factor and sessions."""
-    found = list(Authenticator.objects.filter(user=user).order_by("created_at"))
-    codes = next((each for each in found if each.type == Authenticator.Type.RECOVERY_CODES), None)
+    own = list(Authenticator.objects.filter(user=user).order_by("created_at"))
+    codes = next((factor for factor in own if factor.type == factor.Type.RECOVERY_CODES), None)
     return {
-        "app": next((each for each in found if each.type == Authenticator.Type.TOTP), None),
-        "keys": [each for each in found if each.type == Authenticator.Type.WEBAUTHN],
+        "app": next((factor for factor in own if factor.type == factor.Type.TOTP), None),
+        "keys": [factor for factor in own if factor.type == factor.Type.WEBAUTHN],
         "codes": None if codes is None else len(codes.wrap().get_unused_codes()),
         "is_needed": factors.must_show(user),
         "others": len(services.sessions_of(user)) - 1,
@@ -58,21 +62,29 @@ def about(user: User) -> dict[str, Any]:
 def second_factor(request: HttpRequest) -> HttpResponse:
     """Say what a second factor is, and lead to the ways of setting one up."""
     user = cast(User, request.user)
-    return render(request, "people/second_factor.html", about(user) | {"has_one": factors.has_factor(user)})
+    return render(
+        request, "people/second_factor.html", about(user) | {"has_one": factors.has_factor(user)}
+    )
 
 
 @login_required
 @require_POST
 def end_sessions(request: HttpRequest) -> HttpResponse:
     """Sign out everywhere but here."""
-    ended = services.end_other_sessions(user=cast(User, request.user), kept=request.session.session_key)
-    said = ngettext("Signed out in %(n)s other browser.", "Signed out in %(n)s other browsers.", ended) % {"n": ended}
-    messages.success(request, said)
+    ended = services.end_other_sessions(
+        user=cast(User, request.user), kept=request.session.session_key
+    )
+    text = ngettext(
+        "Signed out in %(n)s other browser.", "Signed out in %(n)s other browsers.", ended
+    ) % {"n": ended}
+    messages.success(request, text)
     return redirect("people:account")
 
 
 def invitation_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Open a link: keep it out of the address of the page that follows, where it could be read or passed on."""
+    """Open a link: keep it out of the address of the page that follows, where it could be read
+    or passed on.
+    """
     try:
         holder_of(token)
     except NotOpen as refusal:
@@ -91,21 +103,20 @@ def invitation(request: HttpRequest) -> HttpResponse:
         return not_open(request, refusal)
     form = PasswordForm(request.POST or None, user=user)
     if request.method == "POST" and form.is_valid():
-        form.save()
+        form.set_password_and_save(user, commit=False)
+        user.save(update_fields=["password"])  # what an admin changed meanwhile stays
         logout(request)  # whoever was signed in here before
-        return sign_in_by_password(request, user)
+        # a password that was just set need not be typed once more; a second factor is asked for
+        record_authentication(
+            request, user, method="password", username=user.username, reauthenticated=True
+        )
+        response: HttpResponse = perform_login(request, Login(user=user))
+        return response
     return render(request, "people/invitation.html", {"form": form, "holder": user})
 
 
-def sign_in_by_password(request: HttpRequest, user: User) -> HttpResponse:
-    """Sign in who has just set a password, which need not be typed once more; a second factor is asked for as ever."""
-    record_authentication(request, user, method="password", username=user.username, reauthenticated=True)
-    response: HttpResponse = perform_login(request, Login(user=user))
-    return response
-
-
 def not_open(request: HttpRequest, refusal: NotOpen) -> HttpResponse:
-    return render(request, "people/link.html", {"problem": PROBLEMS[refusal.problem]}, status=410)
+    return render(request, "people/link.html", {"problem": refusal}, status=410)
 
 
 def password_reset(request: HttpRequest) -> HttpResponseBase:
@@ -114,3 +125,119 @@ def password_reset(request: HttpRequest) -> HttpResponseBase:
         return render(request, "account/password_reset.html", {"by_admin": True})
     response: HttpResponseBase = allauth_password_reset(request)
     return response
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def members(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the members of a study; an owner adds one."""
+    study = get_object_or_404(selectors.studies_of(request.user), slug=slug)
+    can_share = selectors.may(request.user, Right.SHARE, study)
+    if request.method == "POST" and not can_share:
+        raise PermissionDenied(_("Only an owner of this study decides who may do what."))
+    form = MemberForm(request.POST or None, study=study, initial={"role": Role.READER})
+    if request.method == "POST" and form.is_valid():
+        added = services.share(
+            study=study, user=form.cleaned_data["name"], role=Role(form.cleaned_data["role"])
+        )
+        messages.success(request, _("%(name)s is in the study now.") % {"name": added.user})
+        return redirect("people:members", slug)
+    used = selectors.used_by(study)
+    page = Paginator(selectors.members(study), ON_A_PAGE).get_page(request.GET.get("page"))
+    rows = [
+        (member, ROLE_TEXTS[Role(member.role)].name, _used(used, member.user)) for member in page
+    ]
+    context = {
+        "study": study,
+        "form": form,
+        "page": page,
+        "members": rows,
+        "can_share": can_share,
+        "measure": selectors.measure(study),
+        "roles": ROLE_TEXTS,
+        "removed": _removed(request, study),
+    }
+    return render(request, "people/members.html", context)
+
+
+def _used(used: dict[str, Decimal], user: User) -> Decimal:
+    """Return what somebody has used: rows from before there were pseudonyms have their name."""
+    names = {user.pseudonym, user.get_username()}
+    return sum((used[name] for name in names if name in used), Decimal(0))
+
+
+@login_required
+@require_POST
+def change_role(request: HttpRequest, slug: str, key: int) -> HttpResponse:
+    """Give a member another role."""
+    study, user = _member(request, slug, key)
+    role = request.POST.get("role", "")
+    if role in Role.values:
+        try:
+            services.change_role(study=study, user=user, role=Role(role))
+            text = _("%(name)s: %(role)s from now on.")
+            messages.success(request, text % {"name": user, "role": ROLE_TEXTS[Role(role)].name})
+        except services.LastOwner as refusal:
+            messages.error(request, str(refusal))
+        except Membership.DoesNotExist as gone:  # somebody else removed them meanwhile
+            raise Http404("nobody of this number is in the study") from gone
+    return redirect("people:members", slug)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def remove(request: HttpRequest, slug: str, key: int) -> HttpResponse:
+    """Take a study away from a member. Who removes themself is asked first: they could not undo
+    it.
+    """
+    study, user = _member(request, slug, key)
+    if request.method != "POST" or (user == request.user and "sure" not in request.POST):
+        return render(
+            request,
+            "people/remove.html",
+            {"study": study, "member": user, "is_self": user == request.user},
+        )
+    try:
+        role = services.remove(study=study, user=user)
+    except services.LastOwner as refusal:
+        messages.error(request, str(refusal))
+        return redirect("people:members", slug)
+    except Membership.DoesNotExist:  # somebody else did it meanwhile
+        return redirect("people:members", slug)
+    if not selectors.may(request.user, Right.READ, study):
+        return redirect("dashboard:studies")
+    request.session[REMOVED] = [study.pk, user.pk, role.value]
+    return redirect("people:members", slug)
+
+
+@login_required
+@require_POST
+def put_back(request: HttpRequest, slug: str) -> HttpResponse:
+    """Undo the last removal."""
+    study = _shareable(request, slug)
+    removed = _removed(request, study)
+    if removed:
+        user, role = removed
+        services.share(study=study, user=user, role=role)
+        del request.session[REMOVED]
+        messages.success(request, _("%(name)s is back in the study.") % {"name": user})
+    return redirect("people:members", slug)
+
+
+def _removed(request: HttpRequest, study: Study) -> tuple[User, Role] | None:
+    """Return who was removed from this study last in this session, if they are still out."""
+    study_id, user_id, role = request.session.get(REMOVED, (None, None, ""))
+    user = User.objects.filter(pk=user_id).exclude(memberships__study=study).first()
+    return (user, Role(role)) if study_id == study.pk and user is not None else None
+
+
+def _shareable(request: HttpRequest, slug: str) -> Study:
+    study = get_object_or_404(selectors.studies_of(request.user), slug=slug)
+    if not selectors.may(request.user, Right.SHARE, study):
+        raise PermissionDenied(_("Only an owner of this study decides who may do what."))
+    return study
+
+
+def _member(request: HttpRequest, slug: str, key: int) -> tuple[Study, User]:
+    study = _shareable(request, slug)
+    return study, get_object_or_404(selectors.members(study), user_id=key).user

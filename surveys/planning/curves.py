@@ -1,152 +1,149 @@
-"""Curves of the ± as pictures: positions in percent and clipping paths in unit coordinates, worked out here.
-
-A picture has no style and no script: three textured rectangles, each cut along its own curve, sampling inmost.
-Positions are text, so that no locale's comma gets into them.
+"""Curves of the ± as pictures: three textured rectangles, each cut along its own curve by a path in
+unit coordinates, sampling inmost. A picture has no style and no script.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from surveys.planning.dials import Setting, Solved, grid
-from surveys.planning.widths import Width, width_of
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+
+from surveys.charts.scales import LogScale, Scale, points, position, round_steps
+from surveys.planning.precision import Precision, precision_of
+from surveys.planning.scenarios import Scenario
+from surveys.planning.solver import Solution, grid
+from surveys.planning.wording import count, epsilon_text
 
 TOP, BASE = 18, 216  # of the picture: where the highest line is, and the lowest
 POINTS, FEW_POINTS = 25, 9  # of a curve; fewer where a channel takes a tenth of a second to make
 HIGHEST = 3.5  # times the present ±: what is higher is cut
 WIDEST = (Decimal("0.1"), Decimal(4))  # ε
-NICE = (1, 2, 2.5, 4, 5, 10)
+ROUND = (1, 2, 2.5, 4, 5)  # times a power of ten: thirds of the scale
 LINES = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A level of the ±."""
-
-    y: str
-    above: str  # where its label stands
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A label below the picture."""
-
-    x: str
-    anchor: str
-    value: float
+MANY_POINTS = 1000  # from here on three digits would need a power of ten
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A picture of three layers, from the outermost in, and where we are on it."""
+    """A picture of three layers from the outermost in, where we are on it, and its words."""
 
-    clips: tuple[str, str, str]  # publication, device, sampling
-    edges: tuple[str, str]  # of device and of sampling
-    lines: tuple[Line, ...]
-    marks: tuple[Mark, ...]
+    id: str
+    title: str
+    sentence: str
+    here: str
+    description: str  # for those who cannot see it
+    clips: list[str]  # publication, device, sampling
+    edges: list[str]  # of device and of sampling
+    lines: list[tuple[str, str, str]]  # y, where the label stands, the label
+    marks: list[tuple[str, str, str]]  # x, which part of the label stands there, the label
     x: str  # of the present dials
     y: str
-    said: str  # y of the words beside it
+    label_y: str  # of the words beside them
     side: str  # on which side of the point the words stand
-    first: tuple[float, float]  # the x and the ± at either end
-    last: tuple[float, float]
 
 
-def with_protection(setting: Setting, now: Solved) -> Curve:
+def with_protection(scenario: Scenario, now: Solution) -> Curve:
     """Return how the ± changes with ε, for so many answers."""
-    least = max(min(WIDEST[0] * 2, now.epsilon / 2), setting.limits[0])
-    most = min(max(WIDEST[1], now.epsilon * 2), setting.limits[1])
-    if now.drawn.is_slow:
+    least = max(min(WIDEST[0] * 2, now.epsilon / 2), scenario.limits[0])
+    most = min(max(WIDEST[1], now.epsilon * 2), scenario.limits[1])
+    if now.question.is_slow:
         at = [float(epsilon) for epsilon in grid((least, most))[1:-1]]
     else:
-        at = [_fixed(value) for value in _spaced(float(least), float(most), POINTS)]
-    return _curve(at, lambda value: setting.width(now.n, Decimal(repr(value))), float(now.epsilon), now.width)
-
-
-def with_answers(setting: Setting, now: Solved) -> Curve:
-    """Return how the ± changes with the number of answers, at this ε."""
-    law = setting.law(now.drawn)
-    at = [
-        float(round(value))
-        for value in _spaced(max(10, now.n / 4), now.n * 4, FEW_POINTS if now.drawn.is_slow else POINTS)
-    ]
-    return _curve(at, lambda n: width_of(now.drawn, law, int(n), setting.at), float(now.n), now.width)
-
-
-def _spaced(least: float, most: float, points: int) -> list[float]:
-    """Return values with equal ratios."""
-    ratio = math.log(most / least) / (points - 1)
-    return [least * math.exp(ratio * place) for place in range(points)]
-
-
-def _fixed(epsilon: float) -> float:
-    return round(epsilon, 3)
-
-
-def _curve(at: Sequence[float], width: Callable[[float], Width], here: float, now: Width) -> Curve:
-    found: Sequence[Width] = [width(value) for value in at]
-    top = _top(max(each.half for each in found), now.half)
-    at, found = _within(at, found, top)
-    across = [_along(value, at) for value in at]
-    layers = [[1 - min(part / top, 1.0) for part in parts] for parts in zip(*map(_layers, found), strict=True)]
-    x, y = _along(here, at), BASE - (BASE - TOP) * min(now.half / top, 1.0)
-    return Curve(
-        clips=(_clip(across, layers[0]), _clip(across, layers[1]), _clip(across, layers[2])),
-        edges=(_edge(across, layers[1]), _edge(across, layers[2])),
-        lines=tuple(_line(part * top / LINES, top) for part in range(1, LINES + 1)),
-        marks=_marks(at, here, x),
-        x=_percent(x),
-        y=f"{y:.1f}",
-        said=f"{y - 14:.1f}",
-        side="start" if x < 0.6 else "end",
-        first=(at[0], found[0].half),
-        last=(at[-1], found[-1].half),
+        at = [round(value, 3) for value in LogScale(float(least), float(most)).spread(POINTS)]
+    values = {"half": now.precision.said, "epsilon": epsilon_text(now.epsilon)}
+    return _curve(
+        at,
+        [scenario.precision(now.n, Decimal(repr(value))) for value in at],
+        float(now.epsilon),
+        now.precision,
+        lambda epsilon: _("ε %(epsilon)s") % {"epsilon": epsilon_text(epsilon)},
+        id="e",
+        title=_("with protection"),
+        sentence=_("%(n)s answers. To the left: better protected, less precise.")
+        % {"n": count(now.n)},
+        here=_("± %(half)s at ε %(epsilon)s") % values,
     )
 
 
-def _within(at: Sequence[float], found: Sequence[Width], top: float) -> tuple[Sequence[float], Sequence[Width]]:
-    """Leave out what lies above the picture, all but the point before it enters: a plateau would be no part of it."""
-    first = next((place for place, each in enumerate(found) if each.half <= top), 0)
-    return at[max(first - 1, 0) :], found[max(first - 1, 0) :]
+def with_answers(scenario: Scenario, now: Solution) -> Curve:
+    """Return how the ± changes with the number of answers, at this ε."""
+    noise = scenario.noise(now.question)
+    places = FEW_POINTS if now.question.is_slow else POINTS
+    at = [float(round(n)) for n in LogScale(max(10, now.n / 4), now.n * 4).spread(places)]
+    if now.question.is_distribution:
+        sentence = _("ε %(epsilon)s. To the right: more people, more precise.")
+    else:
+        sentence = _("ε %(epsilon)s. Four times the answers halve the two lower layers.")
+    return _curve(
+        at,
+        [precision_of(now.question, noise, int(n), scenario.at) for n in at],
+        float(now.n),
+        now.precision,
+        count,
+        id="n",
+        title=_("with answers"),
+        sentence=sentence % {"epsilon": epsilon_text(now.epsilon)},
+        here=_("± %(half)s at %(n)s") % {"half": now.precision.said, "n": count(now.n)},
+    )
 
 
-def _layers(width: Width) -> tuple[float, float, float]:
-    return width.half, width.device, width.sampling
+def _curve(
+    at: Sequence[float],
+    precisions: Sequence[Precision],
+    x: float,
+    now: Precision,
+    label: Callable[[float], str],
+    **words: str,
+) -> Curve:
+    highest = min(max(each.half for each in precisions), HIGHEST * now.half)
+    upright = Scale(0.0, LINES * next(round_steps(highest / LINES, among=ROUND)))
+    # All but the point before it enters the picture is left out: a plateau would be no part of it.
+    first = next((i for i, each in enumerate(precisions) if each.half <= upright.high), 0)
+    at, precisions = at[max(first - 1, 0) :], precisions[max(first - 1, 0) :]
+    along = LogScale(at[0], at[-1])
+    xs = [along.part(value) for value in at]
+    layers = [
+        [(x, 1 - min(upright.part(half), 1.0)) for x, half in zip(xs, halves, strict=True)]
+        for halves in zip(*((p.half, p.device, p.sampling) for p in precisions), strict=True)
+    ]
+    part, y = along.part(x), _height(upright, min(now.half, upright.high))
+    middle = [(position(part), "middle", label(x))] if 0.2 < part < 0.75 else []
+    left, right = label(at[0]), label(at[-1])
+    description = _(
+        "Half-width in %(unit)s: %(first)s at %(left)s, %(last)s at %(right)s; here %(here)s"
+    ) % {
+        "first": precisions[0].said,
+        "last": precisions[-1].said,
+        "left": left,
+        "right": right,
+        "here": words["here"],
+        "unit": now.unit,
+    }
+    return Curve(
+        **words,
+        description=description,
+        clips=[f"M0,1L{points(layer, 3)}L1,1Z" for layer in layers],
+        edges=[f"M{points(((100 * x, 100 * y) for x, y in layer), 1)}" for layer in layers[1:]],
+        lines=[_line(upright, line * upright.high / LINES, now) for line in range(1, LINES + 1)],
+        marks=[("0%", "start", left), *middle, ("100%", "end", right)],
+        x=position(part),
+        y=f"{y:.1f}",
+        label_y=f"{y - 14:.1f}",
+        side="start" if part < 0.6 else "end",
+    )
 
 
-def _along(value: float, at: Sequence[float]) -> float:
-    """Return how far along the picture a value stands, from 0 to 1."""
-    return min(max(math.log(value / at[0]) / math.log(at[-1] / at[0]), 0.0), 1.0)
+def _height(upright: Scale, value: float) -> float:
+    return BASE - (BASE - TOP) * upright.part(value)
 
 
-def _clip(across: Sequence[float], heights: Sequence[float]) -> str:
-    points = " ".join(f"{x:.3f},{y:.3f}" for x, y in zip(across, heights, strict=True))
-    return f"M0,1L{points}L1,1Z"
-
-
-def _edge(across: Sequence[float], heights: Sequence[float]) -> str:
-    return "M" + " ".join(f"{100 * x:.1f},{100 * y:.1f}" for x, y in zip(across, heights, strict=True))
-
-
-def _top(highest: float, now: float) -> float:
-    """Return the level of the highest line: a third of it is a round number."""
-    wanted = min(highest, HIGHEST * now) / LINES
-    power: float = 10 ** math.floor(math.log10(wanted))
-    return LINES * power * next(nice for nice in NICE if nice * power >= wanted * (1 - 1e-9))
-
-
-def _line(value: float, top: float) -> Line:
-    y = BASE - (BASE - TOP) * value / top
-    return Line(f"{y:.1f}", f"{y - 5:.1f}", value)
-
-
-def _marks(at: Sequence[float], here: float, x: float) -> tuple[Mark, ...]:
-    """Return the labels of both ends, and of where we are unless it is too near to one of them."""
-    middle = (Mark(_percent(x), "middle", here),) if 0.2 < x < 0.75 else ()
-    return Mark("0%", "start", at[0]), *middle, Mark("100%", "end", at[-1])
-
-
-def _percent(part: float) -> str:
-    return f"{100 * part:.2f}%"
+def _line(upright: Scale, half: float, now: Precision) -> tuple[str, str, str]:
+    """Return a level of the picture with its label, without needless zeros."""
+    y = _height(upright, half)
+    shown = half if now.is_mean else 100 * half
+    if shown >= MANY_POINTS:
+        label = count(shown)
+    else:
+        label = str(number_format(f"{shown:.3g}", use_l10n=True))
+    return f"{y:.1f}", f"{y - 5:.1f}", label

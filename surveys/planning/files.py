@@ -1,16 +1,18 @@
-"""Read a CSV file of answers collected elsewhere. Errors name the column and the line, never what stands there.
+"""Read a CSV file of answers collected elsewhere. Errors name the column and the line, never what
+stands there.
 
-UTF-8, with or without a byte order mark; separated by commas, semicolons or tabs, whichever the first line has most
-of; quoted as spreadsheets do. Blank, NA, N/A, NaN, null and a lone full stop are blanks: their rows are left out,
-counted, and said.
+UTF-8, with or without a byte order mark; separated by commas, semicolons or tabs, whichever the
+first line has most of; quoted as spreadsheets do. Blank, NA, N/A, NaN, null and a lone full stop
+are blanks: their rows are left out, counted, and said.
 """
 
 import csv
 import io
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress, dropwhile
 from pathlib import Path
 from typing import TypeVar
 
@@ -38,38 +40,40 @@ class Sheet:
         place = self.place(name)
         return [row[place] for row in self.rows]
 
+    def levels(self, name: str) -> tuple[list[str], list[str]]:
+        """Return a column without space around its values, and the different ones in order."""
+        values = [value.strip() for value in self.column(name)]
+        return values, sorted(set(values), key=by_size)
+
     def place(self, name: str) -> int:
         """Return where a column stands."""
         if name not in self.columns:
-            raise ValueError(f"column {name!r} is not in the file, which has {', '.join(map(repr, self.columns))}")
+            raise ValueError(
+                f"column {name!r} is not in the file, which has "
+                f"{', '.join(map(repr, self.columns))}"
+            )
         if self.columns.count(name) > 1:
             raise ValueError(f"column {name!r} is in the file {self.columns.count(name)} times")
         return self.columns.index(name)
 
     def only(self, keep: Sequence[bool]) -> "Sheet":
         """Return the sheet with these rows only."""
-        kept = [index for index, wanted in enumerate(keep) if wanted]
-        rows, lines = tuple(self.rows[index] for index in kept), tuple(self.lines[index] for index in kept)
-        return Sheet(self.columns, rows, lines, self.decimal_comma)
+        rows, lines = compress(self.rows, keep), compress(self.lines, keep)
+        return replace(self, rows=tuple(rows), lines=tuple(lines))
 
     def complete(self, names: Iterable[str]) -> tuple["Sheet", list[str]]:
         """Return the rows without blanks in these columns, and a sentence about those left out."""
-        missing: dict[str, int] = {}
-        whole = [True] * len(self)
-        for name in dict.fromkeys(names):
-            for index, value in enumerate(self.column(name)):
-                if is_blank(value):
-                    missing[name] = missing.get(name, 0) + 1
-                    whole[index] = False
+        blanks = {name: [is_blank(value) for value in self.column(name)] for name in names}
+        whole = [not any(row) for row in zip(*blanks.values(), strict=True)]
         dropped = whole.count(False)
         if not dropped:
             return self, []
-        where = ", ".join(f"{name} ({count})" for name, count in missing.items())
+        where = ", ".join(f"{name} ({sum(blank)})" for name, blank in blanks.items() if any(blank))
         were = "was" if dropped == 1 else "were"
-        said = f"{dropped} of {len(self)} rows {were} left out: blank or NA in {where}"
+        note = f"{dropped} of {len(self)} rows {were} left out: blank or NA in {where}"
         if dropped == len(self):
-            raise ValueError(f"n = 0: all {said}")
-        return self.only(whole), [said]
+            raise ValueError(f"n = 0: all {note}")
+        return self.only(whole), [note]
 
     def numbers(self, name: str) -> list[float]:
         """Return a column of finite numbers."""
@@ -77,7 +81,12 @@ class Sheet:
 
     def answers(self, name: str) -> list[int]:
         """Return a column of yes and no as 1 and 0."""
-        return self._read(name, self._yes_or_no, "0 or 1, no or yes, false or true")
+
+        def answer(value: str) -> int:
+            word = value.strip().lower()
+            return WORDS[word] if word in WORDS else WORDS[f"{self.number(value):g}"]
+
+        return self._read(name, answer, "0 or 1, no or yes, false or true")
 
     def codes(self, name: str, choices: int, first: int = 0) -> list[int]:
         """Return a column of a question's codes, counted from 0."""
@@ -97,27 +106,30 @@ class Sheet:
             raise ValueError
         return number
 
-    def _yes_or_no(self, value: str) -> int:
-        word = value.strip().lower()
-        return WORDS[word] if word in WORDS else WORDS[f"{self.number(value):g}"]
-
     def _read(self, name: str, read: Callable[[str], Value], expected: str) -> list[Value]:
-        found: list[Value] = []
-        wrong: list[int] = []
+        values, wrong = [], []
         for value, line in zip(self.column(name), self.lines, strict=True):
             try:
-                found.append(read(value))
+                values.append(read(value))
             except (ValueError, KeyError, OverflowError):
                 wrong.append(line)
         if wrong:
             more = more_lines(len(wrong) - 1)
             raise ValueError(f"column {name!r}, line {wrong[0]}: expected {expected}{more}")
-        return found
+        return values
 
 
 def more_lines(count: int) -> str:
     """Return how many other lines are wrong, in brackets, or nothing."""
     return f" (and {count} more line{'s' * (count > 1)})" if count else ""
+
+
+def by_size(value: str) -> tuple[float, str]:
+    """Return what sorts numbers by size and words by the alphabet."""
+    try:
+        return float(value), value
+    except ValueError:
+        return math.inf, value
 
 
 def is_blank(value: str) -> bool:
@@ -128,9 +140,9 @@ def read_csv(path: str) -> Sheet:
     """Return what a CSV file holds; “-” is standard input."""
     name = "standard input" if path == STANDARD_INPUT else Path(path).name
     text = _text(path, name)
-    head = text.lstrip("\r\n").split("\n", 1)[0]
-    separator = max(SEPARATORS, key=_unquoted(head).count)
-    rows = list(_rows(name, text, separator))
+    head = "".join(text.lstrip("\r\n").split("\n", 1)[0].split('"')[::2])  # without what is quoted
+    separator = max(SEPARATORS, key=head.count)
+    rows = _rows(name, text, separator)
     if not rows:
         raise ValueError(f"{name} is empty: expected a line of column names, and rows")
     columns = tuple(column.strip() for column in rows[0][1])
@@ -139,7 +151,8 @@ def read_csv(path: str) -> Sheet:
     for line, row in body:
         if len(row) != len(columns):
             raise ValueError(
-                f"{name}, line {line}: expected {len(columns)} values as in the first line, got {len(row)}"
+                f"{name}, line {line}: expected {len(columns)} values as in the first line, got "
+                f"{len(row)}"
             )
     if not body:
         raise ValueError(f"n = 0: {name} has column names but no rows")
@@ -147,23 +160,21 @@ def read_csv(path: str) -> Sheet:
     return Sheet(columns, cells, lines, decimal_comma=separator == ";")
 
 
-def _rows(name: str, text: str, separator: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield every row from the first that is not empty, with the line that it ends on."""
-    begun = False
+def _rows(name: str, text: str, separator: str) -> list[tuple[int, tuple[str, ...]]]:
+    """Return every row from the first that is not empty, with the line that it ends on."""
     reader = csv.reader(
-        io.StringIO(text.rstrip("\r\n "), newline=""), delimiter=separator, strict=True, skipinitialspace=True
+        io.StringIO(text.rstrip("\r\n "), newline=""),
+        delimiter=separator,
+        strict=True,
+        skipinitialspace=True,
     )
     try:
-        for row in reader:
-            begun = begun or bool(row)
-            if begun:
-                yield reader.line_num, tuple(row)
+        rows = [(reader.line_num, tuple(row)) for row in reader]
     except csv.Error:
-        raise ValueError(f"{name}, line {reader.line_num}: quotes or signs that a CSV file cannot have") from None
-
-
-def _unquoted(line: str) -> str:
-    return "".join(line.split('"')[::2])
+        raise ValueError(
+            f"{name}, line {reader.line_num}: quotes or signs that a CSV file cannot have"
+        ) from None
+    return list(dropwhile(lambda numbered: not numbered[1], rows))
 
 
 def _text(path: str, name: str) -> str:

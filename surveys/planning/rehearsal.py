@@ -1,120 +1,90 @@
-"""A rehearsal: made-up people answer, and everything that happens to real answers happens to theirs.
+"""A rehearsal: made-up people answer, and everything that happens to real answers happens to
+theirs.
 
-The study's Plan is composed, each answer goes through its channel's `randomise`, with words of the operating system;
-reports are packed as a batch is, counted, and given the noise that the study's publications would have. What is
-estimated is compared with what was assumed. Nothing is stored or charged: there is nobody to protect.
+The study's Plan is composed, each answer goes through its channel's `randomise`, with words of the
+operating system; reports are packed as a batch is, counted, and given the noise that the study's
+publications would have. What is estimated is compared with what was assumed. Nothing is stored or
+charged: there is nobody to protect.
 
 Repeated, it says of every question
 Bias       the mean of (estimate − assumed), with its own standard error over the rehearsals.
-Coverage   how many of the 95 % intervals hold what was assumed. A question's answers share their reports, so that its
-           margin counts rehearsals, not intervals (Clopper and Pearson): a little wide, never too narrow.
+Coverage   how many of the 95 % intervals hold what was assumed. A question's answers share their
+           reports, so that its margin counts rehearsals, not intervals (Clopper and Pearson): a
+           little wide, never too narrow.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from dpengine.estimates import Estimate, Noise, Variance, clopper_pearson, share
-from dpengine.local.distribution import Distribution
-from dpengine.local.number import NumberChannel
-from dpengine.local.one_of import OneOf
+from msgspec import Struct
+
+from dpengine.estimates import Estimate, clopper_pearson
 from dpengine.privacy import Neighbours
-from dpengine.randomness import Words, system_words
-from surveys.aggregation.tallies import PublicTally
-from surveys.design import documents
-from surveys.planning.laws import Law, law_of
-from surveys.planning.people import Answer, Crowd, parts_of, steps_of
-from surveys.planning.topics import drawn_of
-
-KEPT = 8192  # estimates that are remembered: the same count comes again
-PLACES = 9  # of what is carried from one step to the next
-
-_share = lru_cache(maxsize=KEPT)(share)
-
-
-@lru_cache(maxsize=KEPT)
-def _option(channel: OneOf, difference: int, n: int, noise: Noise) -> Estimate:
-    return channel.share(difference, n, noise)
+from dpengine.randomness import Stream, system_stream
+from surveys.plan.content import PlanContent
+from surveys.planning.population import Answer, Population, parts_of
+from surveys.planning.precision import PublicationNoise, noise_of
+from surveys.planning.questions import QuestionAtEpsilon
 
 
 @dataclass(frozen=True)
-class Part:
+class RehearsedQuestion:
     """One question on its way from answers to estimates."""
 
-    question: dict[str, Any]
-    tally: PublicTally
-    law: Law
+    question: QuestionAtEpsilon
+    publication: PublicationNoise
 
     @property
     def name(self) -> str:
-        return self.tally.name
+        return self.question.content.name
 
-    def report(self, answer: Answer, words: Words) -> Any:
+    def report(self, answer: Answer, words: Stream) -> Any:
         """Return what one browser sends: the channel's own draw, or the answer as it is."""
-        channel: Any = self.tally.channel
-        if isinstance(channel, documents.Given):
-            return answer
-        return channel.randomise(documents.input_of(self.question, answer), words)
+        content = self.question.content
+        return content.randomise(answer, words)
 
     def estimates(self, reports: Sequence[Any]) -> list[Estimate]:
-        """Return what would be published of these reports: packed, counted, given noise, estimated."""
-        channel: Any = self.tally.channel
+        """Return what would be published of these reports: packed, counted, given noise,
+        estimated. Of a distribution, the parts of its scale, which hold whole bins.
+        """
+        channel, n, noise = self.question.channel, len(reports), self.publication.noise
         counts = channel.tally(channel.pack(reports))
-        noisy = self.tally.counts(self.law.draw(self.tally.vector(counts)), len(reports))
-        return estimates(self.question, self.tally, noisy, len(reports), self.law.noise)
+        vector = channel.released(counts, self.question.neighbours)
+        noisy = channel.noisy_counts(self.publication.draw(vector), n)
+        if not self.question.is_distribution:
+            return channel.estimates(noisy, n, noise)
+        content = self.question.content
+        return [
+            channel.within(content.input_of(first), content.input_of(last), noisy, n, noise)
+            for first, last in parts_of(content)
+        ]
 
 
-def estimates(question: dict[str, Any], tally: PublicTally, noisy: list[int], n: int, noise: Noise) -> list[Estimate]:
-    """Return the estimates of a question's rows: its choices, the mean, or parts of its scale."""
-    channel = tally.channel
-    if isinstance(channel, NumberChannel):
-        return [channel.mean(noisy, n, noise)]
-    if isinstance(channel, Distribution):
-        return [_within(channel, *ends, noisy, n, noise) for ends in _bins(question)]
-    if isinstance(channel, OneOf):
-        return [_option(channel, difference, n, noise) for difference in noisy]  # type: ignore[arg-type]
-    return [_share(count, n, margin, noise) for count, margin in zip(noisy, channel.margins(), strict=True)]  # type: ignore[arg-type]
-
-
-def _bins(question: dict[str, Any]) -> list[tuple[int, int]]:
-    """Return the first and last bin of each part of the scale: parts hold whole bins."""
-    bins, steps = question["bins"], steps_of(question)
-    return [(first * bins // steps, last * bins // steps) for first, last in parts_of(question)]
-
-
-def _within(channel: Distribution, first: int, last: int, noisy: list[int], n: int, noise: Noise) -> Estimate:
-    found = channel.share_within(first, last, noisy, n, noise)
-    doubt = channel.doubt(first, last, noisy, n, noise)
-    return Estimate(found.value, found.low, found.high, doubt, found.confidence)
-
-
-@dataclass(frozen=True)
-class Stage:
+class Rehearsal:
     """A Plan ready to be rehearsed."""
 
-    parts: tuple[Part, ...]
-    crowd: Crowd
+    def __init__(self, content: PlanContent, population: Population) -> None:
+        neighbours, parts = Neighbours(content.neighbours), len(population.questions)
+        questions = [QuestionAtEpsilon(question, neighbours) for question in population.questions]
+        self.population = population
+        self.questions = [
+            RehearsedQuestion(question, noise_of(question, parts, content.publication))
+            for question in questions
+        ]
 
-    @classmethod
-    def of(cls, content: dict[str, Any], crowd: Crowd) -> "Stage":
-        neighbours = Neighbours(content["neighbours"])
-        tallies = [drawn_of(question, neighbours).tally for question in crowd.questions]
-        laws = [law_of(tally, len(tallies), content["publication"]) for tally in tallies]
-        return cls(tuple(map(Part, crowd.questions, tallies, laws)), crowd)
-
-    def rehearse(self, people: int, words: Words = system_words) -> dict[str, list[Estimate]]:
+    def run(self, people: int, words: Stream = system_stream) -> dict[str, list[Estimate]]:
         """Return what would be published of so many made-up people."""
-        truths = [self.crowd.person(words) for _ in range(people)]
+        truths = [self.population.person(words) for _ in range(people)]
         return {
-            part.name: part.estimates([part.report(truth[part.name], words) for truth in truths]) for part in self.parts
+            each.name: each.estimates([each.report(truth[each.name], words) for truth in truths])
+            for each in self.questions
         }
 
 
-@dataclass
-class Sum:
+class Sum(Struct, array_like=True):
     """One row of a question over the rehearsals so far."""
 
     error: float = 0.0  # Σ (estimate − assumed)
@@ -129,78 +99,55 @@ class Sum:
         self.width += (estimate.high - estimate.low) / 2
         self.held += estimate.low <= truth <= estimate.high
 
+    def error_of_mean(self, runs: int) -> float:
+        """Return the standard error of the mean error."""
+        if runs < 2:
+            return math.inf
+        variance = (self.squares - self.error**2 / runs) / (runs - 1)
+        return math.sqrt(max(variance, 0.0) / runs)
 
-@dataclass
-class Record:
-    """What many rehearsals came to: sums by question, and the first one whole, to look at."""
 
+class Coverage(NamedTuple):
+    """The share of intervals that hold what was assumed, and its margins."""
+
+    share: float
+    low: float
+    high: float
+
+
+class Record(Struct):
+    """What many rehearsals came to: sums by question, and the first one whole, to look at. It goes
+    to the page and back, signed, between two steps.
+    """
+
+    key: str = ""  # the Plan and the people that it is of
     runs: int = 0
     seconds: float = 0.0
-    sums: dict[str, list[Sum]] = field(default_factory=dict)
-    first: dict[str, list[Estimate]] = field(default_factory=dict)
+    sums: dict[str, list[Sum]] = {}
+    first: dict[str, list[Estimate]] = {}
 
-    def add(self, found: dict[str, list[Estimate]], truths: dict[str, list[Fraction]]) -> None:
+    def add(self, run: dict[str, list[Estimate]], truths: dict[str, list[Fraction]]) -> None:
         self.runs += 1
-        self.first = self.first or found
-        for name, rows in found.items():
-            sums = self.sums.setdefault(name, [Sum() for _ in rows])
-            for kept, estimate, truth in zip(sums, rows, truths[name], strict=True):
-                kept.add(estimate, float(truth))
+        self.first = self.first or run
+        for name, estimates in run.items():
+            sums = self.sums.setdefault(name, [Sum() for _ in estimates])
+            for row, estimate, truth in zip(sums, estimates, truths[name], strict=True):
+                row.add(estimate, float(truth))
 
-    def coverage(self, name: str) -> tuple[float, float, float]:
-        """Return the share of a question's intervals that hold, and its margins."""
-        return self._covered([name])
-
-    @property
-    def coverage_of_all(self) -> tuple[float, float, float]:
-        """Return the same of all questions together: they are drawn separately, so their runs add up."""
-        return self._covered(list(self.sums))
-
-    def _covered(self, names: list[str]) -> tuple[float, float, float]:
-        shares = [sum(row.held for row in self.sums[name]) / (self.runs * len(self.sums[name])) for name in names]
-        covered, runs = sum(shares) / len(shares), self.runs * len(names)
-        return covered, *clopper_pearson(covered * runs, runs)
+    def coverage(self, name: str = "") -> Coverage:
+        """Return how many of a question's intervals hold; or of all questions together: they are
+        drawn separately, so their runs add up.
+        """
+        questions = [self.sums[name]] if name else list(self.sums.values())
+        runs = self.runs * len(questions)
+        held = sum(sum(row.held for row in rows) / len(rows) for rows in questions)
+        return Coverage(held / runs, *clopper_pearson(held, runs))
 
     def bias(self, name: str) -> list[tuple[float, float]]:
         """Return each row's mean error, and its standard error."""
-        return [(row.error / self.runs, self._error_of_mean(row)) for row in self.sums[name]]
-
-    def _error_of_mean(self, row: Sum) -> float:
-        if self.runs < 2:
-            return math.inf
-        variance = (row.squares - row.error**2 / self.runs) / (self.runs - 1)
-        return math.sqrt(max(variance, 0.0) / self.runs)
+        return [(row.error / self.runs, row.error_of_mean(self.runs)) for row in self.sums[name]]
 
     def half_width(self, name: str) -> float:
         """Return the mean half-width of a question's intervals."""
         rows = self.sums[name]
         return sum(row.width for row in rows) / (self.runs * len(rows))
-
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON: what goes to the page and back, signed, between two steps."""
-        sums = {
-            name: [[round(row.error, PLACES), round(row.squares, PLACES), round(row.width, PLACES), row.held]
-                   for row in rows] for name, rows in self.sums.items()
-        }  # fmt: skip
-        first = {name: [_numbers(row) for row in rows] for name, rows in self.first.items()}
-        return {"first": first, "runs": self.runs, "seconds": round(self.seconds, 3), "sums": sums}
-
-    @classmethod
-    def read(cls, document: dict[str, Any]) -> "Record":
-        return cls(
-            runs=document["runs"],
-            seconds=document["seconds"],
-            sums={name: [Sum(*row) for row in rows] for name, rows in document["sums"].items()},
-            first={name: [_estimate(row) for row in rows] for name, rows in document["first"].items()},
-        )
-
-
-def _estimate(numbers: Sequence[float]) -> Estimate:
-    value, low, high, *split = numbers
-    return Estimate(value, low, high, Variance(*split))
-
-
-def _numbers(estimate: Estimate) -> list[float]:
-    split = estimate.variance
-    found = (estimate.value, estimate.low, estimate.high, split.sampling, split.device, split.publication)
-    return [float(f"{number:.{PLACES}g}") for number in found]

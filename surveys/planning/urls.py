@@ -1,12 +1,12 @@
 from django.urls import include, path
 
-from surveys.planning import rehearsing, views
+from surveys.planning.views import planner, rehearsal
 
 pages = [
-    path("plan/", views.free, name="free"),
-    path("studies/<slug:slug>/plan/", views.study, name="study"),
-    path("studies/<slug:slug>/plan/save/", views.save, name="save"),
-    path("studies/<slug:slug>/rehearse/", rehearsing.rehearse, name="rehearse"),
+    path("plan/", planner.free, name="free"),
+    path("studies/<slug:slug>/plan/", planner.study, name="study"),
+    path("studies/<slug:slug>/plan/save/", planner.save, name="save"),
+    path("studies/<slug:slug>/rehearse/", rehearsal.rehearse, name="rehearse"),
 ]
 
 urlpatterns = [path("", include((pages, "planning")))]

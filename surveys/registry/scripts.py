@@ -1,7 +1,9 @@
-"""The scripts that a respondent's browser runs, and their hashes: whoever keeps them can see when one changes.
+"""The scripts that a respondent's browser runs, and their hashes: whoever keeps them can see when
+one changes.
 
-form/*.js is what a study's page runs, made by esbuild from the modules of intake/ (surveys/intake/bundles.py). The
-modules are served as written too: two other pages run some of them, and people read them.
+form/*.js is what a study's page runs, made by esbuild from the modules of intake/
+(surveys/intake/bundles.py). The modules are served as written too: two other pages run some of
+them, and people read them.
 """
 
 import hashlib
@@ -25,9 +27,14 @@ class Script:
 @cache
 def served() -> tuple[Script, ...]:
     """Return every script of the form, in order of name. They change only with the site."""
-    names = [f"{folder}/{file.name}" for folder in FOLDERS for file in sorted(Path(_found(folder)).glob("*.js"))]
+    names = [
+        f"{folder}/{file.name}"
+        for folder in FOLDERS
+        for file in sorted(Path(_found(folder)).glob("*.js"))
+    ]
     return tuple(
-        Script(name, staticfiles_storage.url(name), hashlib.sha256(_bytes(name)).hexdigest()) for name in names
+        Script(name, staticfiles_storage.url(name), hashlib.sha256(_bytes(name)).hexdigest())
+        for name in names
     )
 
 
@@ -39,14 +46,16 @@ def digest() -> str:
 
 def _found(name: str) -> str:
     """Return where a static file or folder was written."""
-    found = finders.find(name)
-    if not isinstance(found, str):
+    path = finders.find(name)
+    if not isinstance(path, str):
         raise RuntimeError(f"no static file or folder named {name}")
-    return found
+    return path
 
 
 def _bytes(name: str) -> bytes:
-    """Read a file as it is served: what was collected at start, or where it was written if nothing was yet."""
+    """Read a file as it is served: what was collected at start, or where it was written if
+    nothing was yet.
+    """
     if staticfiles_storage.exists(name):
         with staticfiles_storage.open(name) as file:
             return bytes(file.read())

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from surveys.registry.records import Record
+from surveys.registry.studies import RegisteredStudy
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,14 @@ class Search:
         parts = {"q": self.words, "state": self.state, "unit": self.unit, "model": self.model}
         return "".join(f"{urlencode({name: value})}&" for name, value in parts.items() if value)
 
-    def finds(self, record: Record) -> bool:
+    def finds(self, study: RegisteredStudy) -> bool:
         """Tell whether title or organisation hold all the words, and the rest is as wanted."""
-        said = f"{record.content['title']} {record.content['organisation']}".casefold()
-        wanted = ((self.state, record.state), (self.unit, record.content["unit"]), (self.model, record.model.value))
-        return all(word in said for word in self.words.casefold().split()) and all(
-            part in ("", found) for part, found in wanted
+        text = f"{study.content.title} {study.content.organisation}".casefold()
+        wanted = (
+            (self.state, study.state),
+            (self.unit, study.content.unit),
+            (self.model, study.model.value),
+        )
+        return all(word in text for word in self.words.casefold().split()) and all(
+            part in ("", value) for part, value in wanted
         )

@@ -6,9 +6,9 @@ app_name = "registry"
 
 urlpatterns = [
     path("", views.studies, name="list"),
-    path("ledger.json", views.whole_ledger, name="ledger"),
+    path("ledger.json", views.WholeLedger.as_view(), name="ledger"),
     path("schemas/<slug:name>.json", views.schema, name="schema"),
     path("<slug:slug>/", views.study, name="study"),
-    path("<slug:slug>.json", views.document, name="json"),
-    path("<slug:slug>.yaml", views.deployment, name="yaml"),
+    path("<slug:slug>.json", views.StudyDocument.as_view(), name="json"),
+    path("<slug:slug>.yaml", views.Deployment.as_view(), name="yaml"),
 ]

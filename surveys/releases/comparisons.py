@@ -1,37 +1,33 @@
-"""What follows from numbers already published, by comparing them: free, for no answer is looked at again.
+"""What follows from numbers already published, by comparing them: free, for no answer is looked at
+again.
 
-The law of the noise and the channels come from the request that was drawn, never from what a page guesses.
+The law of the noise and the channels come from the request that was drawn, never from what a page
+guesses.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from dpengine.estimates import Estimate, Variance
-from dpengine.privacy import Neighbours
-from surveys.aggregation.queries import contrasts, crosstabs
+from dpengine.estimates import Estimate
+from surveys.aggregation import contrasts, crosstabs
 from surveys.design.models import Plan
-from surveys.releases.asked.base import Asked
-from surveys.releases.asked.crosstab import Crosstab
-from surveys.releases.asked.shares import Shares
-from surveys.releases.continual import Continual
+from surveys.releases.numbers import Numbers, QuestionNumbers
+from surveys.releases.queries.base import Query
 
 Difference = contrasts.Difference
 Within = crosstabs.Within
 
 
-def group_differences(asked: Asked, numbers: Mapping[str, Any], one: int, other: int) -> list[Difference] | None:
-    """Return, for every answer of a released cross-table, its share in one group less that in another."""
-    if not isinstance(asked, Crosstab) or "noisy_counts" not in numbers:
+def group_differences(
+    query: Query, numbers: Numbers, one: int, other: int
+) -> list[Difference] | None:
+    """Return every answer's share in one group of a cross-table less its share in another."""
+    table = query.table_of(numbers)
+    if table is None:
         return None
-    table = table_of(asked, numbers)
-    return [contrasts.difference(table, answer, (one, other)) for answer in range(len(table.left.labels))]
-
-
-def table_of(asked: Crosstab, numbers: Mapping[str, Any]) -> crosstabs.Table:
-    """Return the table that was published, from its noisy counts."""
-    public = max(int(numbers["n"]), 1) if asked.tally.neighbours is Neighbours.CHANGE_ONE else None
-    return crosstabs.Table.of(numbers["noisy_counts"], *asked.sides, asked.choice.mechanism, public)
+    return [
+        contrasts.difference(table, answer, (one, other)) for answer in range(table.left.answers)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,44 +42,32 @@ class Change:
     other: Estimate
 
 
-def changes(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[Change]:
-    """Return how every answer's share differs between two releases of different waves, whose noise is separate."""
-    found = {choice["choice"]: estimate_of(choice) for choice in other["choices"]}
-    pairs = [
-        (choice["choice"], estimate_of(choice), found[choice["choice"]])
-        for choice in one["choices"]
-        if choice["choice"] in found
-    ]
-    return [Change(text, *contrasts.between(left, right), left, right) for text, left, right in pairs]
+def changes(one: QuestionNumbers, other: QuestionNumbers) -> list[Change]:
+    """Return how shares differ between releases of two waves, whose noise is separate."""
+    estimates = {choice.choice: choice.as_estimate() for choice in other.choices}
+    changes = []
+    for choice in one.choices:
+        if (right := estimates.get(choice.choice)) is not None:
+            left = choice.as_estimate()
+            changes.append(Change(choice.choice, *contrasts.between(left, right), left, right))
+    return changes
 
 
-def estimate_of(choice: Mapping[str, Any]) -> Estimate:
-    low, high = choice["interval"]
-    return Estimate(choice["estimate"], low, high, Variance.read(choice["variance"]))
+def among_asked(plan: Plan, query: Query, numbers: Numbers, name: str) -> Sequence[Within] | None:
+    """Return each answer's share among those who were asked; None where nothing sound can be said.
 
-
-def among_asked(plan: Plan, asked: Asked, numbers: Mapping[str, Any], name: str) -> Sequence[Within] | None:
-    """Return each answer's share among those who were asked; None where the numbers cannot tell it soundly.
-
-    The last choice is "Not asked". It needs one channel that every answer went through whole: a table or a subset.
+    The last choice is "Not asked". It needs one channel that every answer went through whole: a
+    table or a subset.
     """
-    found = next((each for each in numbers.get("questions", ()) if each["name"] == name), None)
-    noise = _noise(asked, numbers, name)
-    if found is None or noise is None or not numbers["n"]:
+    question = next((one for one in numbers.questions if one.name == name), None)
+    noise = query.noise_of(name, numbers)
+    if question is None or noise is None or not numbers.n:
         return None
     try:
-        (side,) = crosstabs.sides(plan.content, [name])
+        side = plan.content.question(name).channel.features()
     except (ValueError, KeyError, AttributeError):
         return None
-    counts = [choice["noisy_count"] for choice in found["choices"]]
-    return contrasts.among(counts, side, noise, numbers["n"]) if len(counts) == side.features else None
-
-
-def _noise(asked: Asked, numbers: Mapping[str, Any], name: str) -> Any:
-    """Return the law of the noise in one question's counts."""
-    if isinstance(asked, Shares):
-        return next((part.mechanism for part in asked.parts if part.name == name), None)
-    if isinstance(asked, Continual):
-        step = int(numbers["refresh"])
-        return next((kept.at(step).mechanism for kept in asked.kept if kept.name == name), None)
-    return None
+    counts = [choice.noisy_count for choice in question.choices]
+    if len(counts) != side.features:
+        return None
+    return contrasts.among(counts, side, noise, numbers.n)

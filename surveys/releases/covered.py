@@ -1,7 +1,9 @@
-"""What the ledger's chain covers of a release, or of a step of a series: the document whose SHA-256 stands in a row.
+"""What the ledger's chain covers of a release, or of a step of a series: the document whose SHA-256
+stands in a row.
 
-It holds all that is stored of the numbers and of the request that they answer. Some numbers are for a team only and few
-enough to be tried out, so it has a salt, which whoever may read the numbers gets with them.
+It holds all that is stored of the numbers and of the request that they answer. Some numbers are for
+a team only and few enough to be tried out, so it has a salt, which whoever may read the numbers
+gets with them.
 
     sha256(json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False))
 
@@ -17,14 +19,28 @@ from typing import Any
 
 from django.utils.crypto import get_random_string
 
-from surveys.ledger import queries as ledger
+from surveys.ledger import selectors as ledger
 from surveys.ledger.models import Entry
+from surveys.messages import message
 from surveys.releases.models import Release, Step
+from surveys.releases.numbers import Document
 
-STEP = "published step %(number)s"
-FOUND, FOUND_STEP = "found release", "found step %(number)s"  # what was there before rows covered it
-
-Document = dict[str, Any]
+STEP = message("published step %(number)s")
+# What was there before rows covered it:
+FOUND, FOUND_STEP = message("found release"), message("found step %(number)s")
+# Texts of older versions, which rows of the ledger and releases still hold and no code makes:
+OF_OLDER_VERSIONS = (
+    message("chance that the cap fails, δ", fills="term"),  # it said too little
+    message("published before rows held digests: this is what was there on %(day)s"),
+    message("the site"),  # who wrote that
+    message(
+        "Plan %(digest)s; one person's answers: ε %(epsilon)s; publication: %(rule)s, ε %(amount)s"
+    ),
+    message(
+        "Plan %(digest)s; one person's answers: ε %(epsilon)s and answers sent as given; "
+        "publication: %(rule)s, ε %(amount)s"
+    ),
+)
 
 
 def new_salt() -> str:
@@ -32,16 +48,16 @@ def new_salt() -> str:
     return get_random_string(32, "0123456789abcdef")
 
 
-def document_of(made: Release | Step) -> Document:
+def document_of(drawn: Release | Step) -> Document:
     """Return the document of a release or a step that is stored, or about to be."""
-    step = made if isinstance(made, Step) else None
+    step = drawn if isinstance(drawn, Step) else None
     return document(
-        statistic=made.request.statistic,
-        asked_on=made.request.requested_on,
-        numbers=made.numbers,
-        salt=made.salt,
-        published_on=made.published_on,
-        published_at=made.published_at,
+        statistic=drawn.request.statistic,
+        asked_on=drawn.request.requested_on,
+        numbers=drawn.numbers,
+        salt=drawn.salt,
+        published_on=drawn.published_on,
+        published_at=drawn.published_at,
         step=step.number if step else None,
         question=step.question if step else None,
     )
@@ -76,44 +92,40 @@ class Cover:
 
     row: int
     sha256: str
-    made: Release | Step
+    drawn: Release | Step
     is_found: bool  # the row was written later, of what was there then
 
     @property
     def step(self) -> int | None:
-        return self.made.number if isinstance(self.made, Step) else None
+        return self.drawn.number if isinstance(self.drawn, Step) else None
 
 
-def covers(entry: Entry, made: Sequence[Release | Step]) -> list[Cover]:
-    """Return the rows that vouch for what was drawn for one charge, in the order of what was drawn."""
+def covers(entry: Entry, drawn: Sequence[Release | Step]) -> list[Cover]:
+    """Return the rows that vouch for what one charge paid for, in the order of drawing."""
     acts: dict[tuple[str, str], Entry] = {}
-    for row in ledger.rows_that_vouch(entry):
-        acts.setdefault((row.what, row.new), row)
-    return [found for each in made if (found := _cover(entry, each, acts))]
-
-
-def _cover(entry: Entry, made: Release | Step, acts: dict[tuple[str, str], Entry]) -> Cover | None:
-    if isinstance(made, Release) and entry.published:
-        return Cover(entry.position, entry.published, made, is_found=False)
-    step = made.number if isinstance(made, Step) else None
-    row = acts.get((named(step), entry.statistic or "")) if step else None
-    found = row or acts.get((found_of(step), entry.statistic or ""))
-    return None if found is None else Cover(found.position, found.published or "", made, is_found=row is None)
-
-
-def named(step: int) -> str:
-    """Return what the row that covers a step says was done."""
-    return STEP % {"number": step}
+    for act in ledger.rows_that_vouch(entry):
+        acts.setdefault((act.what, act.new), act)
+    covers, digest = [], entry.statistic or ""
+    for one in drawn:
+        step = one.number if isinstance(one, Step) else None
+        row: Entry | None = entry if entry.published else None
+        if step is not None:
+            row = acts.get((STEP(number=step), digest))
+        if cover := row or acts.get((found_of(step), digest)):
+            covers.append(Cover(cover.position, cover.published or "", one, is_found=row is None))
+    return covers
 
 
 def found_of(step: int | None) -> str:
     """Return the same of what was there before rows covered it."""
-    return FOUND if step is None else FOUND_STEP % {"number": step}
+    return FOUND() if step is None else FOUND_STEP(number=step)
 
 
 def digest_of(document: Document) -> str:
     """Return the digest; ValueError if something in it cannot be said in JSON."""
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(
+        document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 

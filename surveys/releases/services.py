@@ -1,48 +1,55 @@
 """Charge, draw and store: the only place where central noise is drawn.
 
-Whoever draws holds the study's budget until it is stored, so that of any number of workers one draws and the others
-find what it drew. Locks are taken in one order: budgets by id, then the row of a series.
+Whoever draws holds the study's budget until it is stored, so that of any number of workers one
+draws and the others find what it drew. Locks are taken in one order: budgets by id, then the row of
+a series.
 """
 
 import datetime
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
 
 import structlog
 from celery import current_app
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Q
 from django.utils import translation
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from kombu.exceptions import OperationalError as BrokerError
+from msgspec.structs import replace
 
 from dpengine.privacy import plain
-from surveys.aggregation import queries as aggregation
-from surveys.design import queries as design
-from surveys.design import services as lives
+from surveys.aggregation import selectors as aggregation
+from surveys.design import selectors as design, services as lives
 from surveys.design.models import Plan, Study
-from surveys.each import for_each
 from surveys.encryption import has_first_key
 from surveys.erasing import erasing
-from surveys.ledger import queries as ledger
+from surveys.isolation import isolate_failures
 from surveys.ledger import services as charges
 from surveys.ledger.models import Entry
-from surveys.releases import covered, queries, standing, statistics
-from surveys.releases.asked.base import Asked, Refused, Standing
-from surveys.releases.asked.shares import Shares
-from surveys.releases.continual import Continual
-from surveys.releases.models import Release, Request, Series, Step
-from surveys.releases.queries import SCHEDULE
-
-__all__ = ["Refused", "ask_for", "publish", "publish_asked", "publish_due", "take_step"]
+from surveys.messages import message, plural_message
+from surveys.releases import covered, selectors, statistics
+from surveys.releases.models import ERASED, Release, Request, Series, Step
+from surveys.releases.numbers import Document
+from surveys.releases.queries.base import InteractiveQuery, Query
+from surveys.releases.queries.parameters import WrongParameter
+from surveys.releases.selectors import SCHEDULE
 
 log = structlog.get_logger(__name__)
 
-LONGEST_REASON = 200
-AT_ONCE = {"max_retries": 0, "socket_connect_timeout": 2, "socket_timeout": 2}  # seconds: somebody looks at the page
-WAITED = datetime.timedelta(seconds=15)  # until a sweep looks for a request whose message may be lost
+MAX_REASON = 200
+# seconds: somebody looks at the page
+AT_ONCE = {"max_retries": 0, "socket_connect_timeout": 2, "socket_timeout": 2}
+# until a sweep looks for a request whose message may be lost
+WAITED = datetime.timedelta(seconds=15)
+
+
+MECHANISM = plural_message(
+    "%(mechanism)s; %(n)s report", "%(mechanism)s; %(n)s reports", number="n"
+)
+PAID = message("paid for in row %(number)s")
+RETIRED = message("“%(study)s” is retired from %(day)s on. Nothing is published from it any more.")
 
 
 class CannotAsk(Exception):
@@ -53,26 +60,32 @@ class CannotAsk(Exception):
 
 
 @transaction.atomic
-def ask_for(*, plan: Plan, kind: str, parameters: Mapping[str, Any], who: str, now: datetime.datetime) -> Request:
+def ask_for(
+    *, plan: Plan, kind: str, parameters: Document, who: str, now: datetime.datetime
+) -> Request:
     """Return the confirmed request for a statistic on all batches sealed by now.
 
-    The same again is the same request for ever, with the same numbers. One that could not be paid waits for a
-    worker again. Refused names the parameter that is wrong, CannotAsk says why nothing can be asked.
+    The same again is the same request for ever, with the same numbers. One that could not be paid
+    waits for a worker again. WrongParameter names what is wrong; CannotAsk says why nothing can
+    be asked.
     """
-    if reason := queries.may_ask(plan, now.date()):
+    if reason := selectors.may_ask(plan, now.date()):
         raise CannotAsk(reason)
-    asked = queries.read(plan, kind, parameters)
-    if problem := queries.too_dear(plan, asked):
-        raise Refused("epsilon", problem)
-    request = _request(plan=plan, asked=asked, batches=aggregation.sealed_batches(plan), who=who, now=now)
+    query = selectors.read(plan, kind, parameters)
+    if problem := selectors.too_dear(plan, query):
+        raise WrongParameter("epsilon", problem)
+    request = _request(
+        plan=plan, query=query, batches=aggregation.sealed_batches(plan), who=who, now=now
+    )
     return confirm(request_id=request.pk, who=who, now=now)
 
 
 @transaction.atomic
 def confirm(*, request_id: int, who: str, now: datetime.datetime) -> Request:
-    """Have a worker draw a request, again if the ledger refused it before. One that is drawn stays as it is.
+    """Have a worker draw a request, again if the ledger refused it before.
 
-    Whoever confirms what was refused pays from then on: it was their own budget that they were shown.
+    One that is drawn stays as it is. Whoever confirms what was refused pays from then on: it was
+    their own budget that they were shown.
     """
     request = Request.objects.select_related("plan__study").get(pk=request_id)
     payer = {"who": who} if request.refused else {}
@@ -84,32 +97,39 @@ def confirm(*, request_id: int, who: str, now: datetime.datetime) -> Request:
 
 
 def _ended(plan: Plan, now: datetime.datetime) -> str:
-    """Say that nothing is published any more, from the day of retirement on, before a worker has come to it too."""
+    """Say that a retired study publishes nothing, even before a worker has retired it."""
     day = design.ended_on(plan, now.date())
-    text = _("“%(study)s” is retired from %(day)s on. Nothing is published from it any more.")
-    return text % {"study": plan.study, "day": date_format(day, "DATE_FORMAT")} if day else ""
+    return RETIRED.said(study=plan.study, day=date_format(day, "DATE_FORMAT")) if day else ""
 
 
-def _request(*, plan: Plan, asked: Asked, batches: int, who: str, now: datetime.datetime) -> Request:
-    wanted = queries.statistic(plan, asked, batches)
-    digest = statistics.digest(wanted)
-    try:
-        with transaction.atomic():
-            return Request.objects.create(
-                plan=plan, digest=digest, statistic=wanted, requested_on=now.date(), who=who, confirmed_at=now
-            )
-    except IntegrityError:
-        return Request.objects.get(digest=digest)
+def _request(
+    *, plan: Plan, query: Query, batches: int, who: str, now: datetime.datetime
+) -> Request:
+    statistic = selectors.statistic(plan, query, batches)
+    request, _is_new = Request.objects.get_or_create(
+        digest=statistics.digest(statistic),
+        defaults={
+            "plan": plan,
+            "statistic": statistic,
+            "requested_on": now.date(),
+            "who": who,
+            "confirmed_at": now,
+        },
+    )
+    return request
 
 
 def _tell_a_worker(request_id: int) -> None:
-    """Send the request to a worker at once. If the message is lost, the next sweep finds the request."""
-    if queries.drawn(Request.objects.get(pk=request_id)) is not None:
+    """Send the request to a worker at once; a sweep finds it if the message is lost."""
+    if selectors.drawn(Request.objects.get(pk=request_id)) is not None:
         return
     try:
         with current_app.connection_for_write(transport_options=AT_ONCE) as connection:
             current_app.send_task(
-                "surveys.releases.tasks.publish", args=[request_id], retry=False, connection=connection
+                "surveys.releases.tasks.publish",
+                args=[request_id],
+                retry=False,
+                connection=connection,
             )
     except BrokerError as error:
         log.warning("no broker", kind=type(error).__name__)
@@ -122,57 +142,69 @@ def _tell_a_worker(request_id: int) -> None:
 def publish(*, request_id: int, now: datetime.datetime) -> Release | Series:
     """Charge for, draw and store one release, at most once.
 
-    Charge and draw stand or fall together. A second call finds the first draw:
-    fresh noise on the same totals would be a second release, paid for once. Whatever is stored of it, a refusal too,
+    Charge and draw stand or fall together. A second call finds the first draw: fresh noise on the
+    same totals would be a second release, paid for once. Whatever is stored of it, a refusal too,
     is in English, whoever acts and in whatever language: this is the door.
     """
     with translation.override("en"):
-        return _publish(Request.objects.select_related("plan__study__panel").get(pk=request_id), now)
+        return _publish(
+            Request.objects.select_related("plan__study__panel").get(pk=request_id), now
+        )
 
 
 def _publish(request: Request, now: datetime.datetime) -> Release | Series:
-    charges.lock(*queries.budgets_of(request.plan, request.who))
-    if done := queries.drawn(request):
+    charges.lock(*selectors.budgets_of(request.plan, request.who))
+    if done := selectors.drawn(request):
         return done
-    request = _held(request)
+    # As it is now, and held: who confirms it meanwhile waits, and does not pay for it.
+    request = (
+        Request.objects.select_for_update(of=("self",))
+        .select_related("plan__study__panel")
+        .get(pk=request.pk)
+    )
     if reason := _ended(request.plan, now):
         raise charges.Refused(reason)
-    asked = queries.asked_of(request)
+    query = selectors.query_of(request)
     n = aggregation.reports_in(request.plan, request.statistic["batches"])
-    if isinstance(asked, Standing):
-        return _begin(request, asked, _charge(request, asked, n=n, now=now), n=n, now=now)
-    release = Release(request=request, salt=covered.new_salt(), published_on=now.date(), published_at=now)
+    if isinstance(query, InteractiveQuery):
+        return _begin(request, query, _charge(request, query, n=n, now=now), n=n, now=now)
+    release = Release(
+        request=request, salt=covered.new_salt(), published_on=now.date(), published_at=now
+    )
 
     def draw() -> str:
-        release.numbers = {**_draw(request, asked, n), "n": n}
+        counts = query.counted(request.statistic["batches"])
+        release.numbers = query.draw(counts, n).document()
         return covered.digest_of(covered.document_of(release))
 
-    release.entry = _charge(request, asked, n=n, now=now, draw=draw)
+    release.entry = _charge(request, query, n=n, now=now, draw=draw)
     release.save(force_insert=True)
     return release
 
 
-def _held(request: Request) -> Request:
-    """Return a request as it is now, held: who confirms it meanwhile waits, and does not pay for it."""
-    found = Request.objects.select_for_update(of=("self",)).select_related("plan__study__panel")
-    return found.get(pk=request.pk)
-
-
 def _charge(
-    request: Request, asked: Asked, *, n: int, now: datetime.datetime, draw: Callable[[], str] | None = None
+    request: Request,
+    query: Query,
+    *,
+    n: int,
+    now: datetime.datetime,
+    draw: Callable[[], str] | None = None,
 ) -> Entry:
     """Charge every budget that applies; return the row of the study's own.
 
-    A researcher's may have been opened while the study's was waited for. It is the youngest: it is locked last.
+    A researcher's may have been opened while the study's was waited for. It is the youngest: it is
+    locked last.
     """
     entries = charges.charge(
-        budget_ids=queries.budgets_of(request.plan, request.who),
-        cost=asked.cost,
+        budget_ids=selectors.budgets_of(request.plan, request.who),
+        cost=query.cost,
         statistic=request.digest,
-        reason=queries.reason(request.plan, asked)[:LONGEST_REASON],
-        mechanism=(f"{asked.mechanism}; {n:,} reports" if n else asked.mechanism)[:LONGEST_REASON],
-        sensitivity=asked.sensitivity[:LONGEST_REASON],
-        part=queries.part_of(request.plan),
+        reason=selectors.reason(request.plan, query)[:MAX_REASON],
+        mechanism=(MECHANISM(mechanism=query.mechanism, n=f"{n:,}") if n else query.mechanism)[
+            :MAX_REASON
+        ],
+        sensitivity=query.sensitivity[:MAX_REASON],
+        part=selectors.part_of(request.plan),
         who=request.who,
         now=now,
         n=n,
@@ -181,31 +213,24 @@ def _charge(
     return next(entry for entry in entries if entry.budget_id == request.plan.study.budget_id)
 
 
-def _draw(request: Request, asked: Asked, n: int) -> dict[str, Any]:
-    plan, batches = request.plan, request.statistic["batches"]
-    if isinstance(asked, Shares):  # the running tallies answer: no report is unpacked
-        return asked.publish(aggregation.totals(plan, batches).counts, n)
-    return asked.draw(aggregation.joint(plan, asked.questions, batches), n)
-
-
 def try_to_publish(*, request_id: int, now: datetime.datetime) -> Release | Series | None:
-    """Publish a request, or keep with it why the ledger refused: it can be confirmed again later."""
+    """Publish a request, or keep with it why the ledger refused: it can be asked again."""
     try:
         return publish(request_id=request_id, now=now)
     except charges.Refused as refusal:
-        Request.objects.filter(pk=request_id).update(refused=str(refusal)[:500])  # made in English: `publish`
+        # made in English: `publish`
+        Request.objects.filter(pk=request_id).update(refused=str(refusal)[:500])
         return None
 
 
 def publish_asked(*, now: datetime.datetime) -> list[int]:
-    """Publish every confirmed request whose message or worker was lost; return the ids of what was drawn."""
-    waiting = queries.waiting_requests().filter(confirmed_at__lte=now - WAITED)
+    """Publish confirmed requests whose message or worker was lost; return the ids drawn."""
+    waiting = selectors.waiting_requests().filter(confirmed_at__lte=now - WAITED)
 
-    def publish_one(request: Request) -> int | None:
-        drawn = try_to_publish(request_id=request.pk, now=now)
-        return drawn.pk if drawn else None
+    def publish_one(request: Request) -> Release | Series | None:
+        return try_to_publish(request_id=request.pk, now=now)
 
-    return [pk for pk in for_each(waiting, publish_one) if pk]
+    return [drawn.pk for drawn in isolate_failures(waiting, publish_one) if drawn]
 
 
 # The rule of a study
@@ -217,28 +242,33 @@ def publish_due(*, now: datetime.datetime) -> list[int]:
     def publish_one(plan: Plan) -> Release | Step | None:
         return publish_if_due(plan=plan, now=now) if is_due(plan=plan, now=now) else None
 
-    return [done.pk for done in for_each(design.plans().select_related("study__panel"), publish_one) if done]
+    return [
+        done.pk
+        for done in isolate_failures(design.plans().select_related("study__panel"), publish_one)
+        if done
+    ]
 
 
 @transaction.atomic
 def publish_if_due(*, plan: Plan, now: datetime.datetime) -> Release | Step | None:
-    """Publish one Plan's numbers if its rule says so. The budget is held, so that no two workers both say yes."""
-    charges.lock(*queries.budgets_of(plan, SCHEDULE))
+    """Publish one Plan's numbers if its rule says so. No second worker can say so meanwhile."""
+    charges.lock(*selectors.budgets_of(plan, SCHEDULE))
     if not is_due(plan=plan, now=now):
         return None
-    series = queries.series_by_rule(plan)
+    series = selectors.series_by_rule(plan)
     if series is not None:
         return take_step(series_id=series.pk, now=now)
     request = request_by_rule(plan=plan, now=now)
-    done = publish(request_id=request.pk, now=now)
-    return done if isinstance(done, Release) else done.published.last()
+    drawn = publish(request_id=request.pk, now=now)
+    return drawn if isinstance(drawn, Release) else drawn.published.last()
 
 
 def request_by_rule(*, plan: Plan, now: datetime.datetime) -> Request:
-    """Return the request that a Plan's rule makes on all batches sealed by now, the earlier one if there is one."""
-    asked = queries.by_rule(plan)
-    batches = 0 if isinstance(asked, Standing) else aggregation.sealed_batches(plan)  # a series counts later ones too
-    return _request(plan=plan, asked=asked, batches=batches, who=SCHEDULE, now=now)
+    """Return the request that a Plan's rule makes on all batches sealed by now."""
+    query = selectors.by_rule(plan)
+    # a series counts later ones too
+    batches = 0 if isinstance(query, InteractiveQuery) else aggregation.sealed_batches(plan)
+    return _request(plan=plan, query=query, batches=batches, who=SCHEDULE, now=now)
 
 
 def is_due(*, plan: Plan, now: datetime.datetime) -> bool:
@@ -248,116 +278,116 @@ def is_due(*, plan: Plan, now: datetime.datetime) -> bool:
     when the budget cannot pay: a rule that has used up its cap falls silent. A series is paid
     for, so that its steps wait for their hour and for one new answer only.
     """
-    rule = plan.content["publication"]
-    if rule["rule"] == "on-request" or not statistics.public_names(plan) or _ended(plan, now):
+    rule = plan.content.publication
+    if rule.rule == "on-request" or not statistics.public_names(plan) or _ended(plan, now):
         return False
-    series, last = queries.series_by_rule(plan), queries.last_by_rule(plan)
-    new = aggregation.sealed_reports(plan) - (last.numbers["n"] if last else 0)
-    if new < (1 if series else rule["smallest_batch"]) or not (_goes_on(series) if series else _can_pay(plan, now)):
+    series, last = selectors.series_by_rule(plan), selectors.last_by_rule(plan)
+    new = aggregation.sealed_reports(plan) - (last.content.n if last else 0)
+    if new < (1 if series else rule.smallest_batch) or not (
+        not series.is_over if series else selectors.rule_can_pay(plan, now)
+    ):
         return False
     if not plan.is_open:
         return aggregation.everything_is_sealed(plan)
-    if "hours" not in rule:
+    if not rule.hours:
         return False
-    return last is None or now - last.published_at >= datetime.timedelta(hours=rule["hours"])
-
-
-def _goes_on(series: Series) -> bool:
-    return not series.is_over
-
-
-def _can_pay(plan: Plan, now: datetime.datetime) -> bool:
-    cost, part = queries.by_rule(plan).cost, queries.part_of(plan)
-    accounts = [ledger.account(budget_id) for budget_id in queries.budgets_of(plan, SCHEDULE)]
-    return all(account.can_pay(cost, part=part, now=now) for account in accounts)
+    return last is None or now - last.published_at >= datetime.timedelta(hours=rule.hours)
 
 
 # Series
 
 
-def _begin(request: Request, asked: Standing, entry: Entry, *, n: int, now: datetime.datetime) -> Series:
-    """Store a series with what it draws once, and its first step unless somebody has to ask for it."""
-    counts = aggregation.joint(request.plan, asked.questions, request.statistic["batches"])
-    state = asked.start(counts, n)
-    series = Series.objects.create(request=request, entry=entry, state=standing.sealed(request, state))
-    if asked.question_form(request.plan) is None:
+def _begin(
+    request: Request, query: InteractiveQuery, entry: Entry, *, n: int, now: datetime.datetime
+) -> Series:
+    """Store a series with what it draws once, and its first step unless somebody asks for it."""
+    series = Series(request=request, entry=entry)
+    series.memory = query.start(query.counted(request.statistic["batches"]), n)
+    series.save(force_insert=True)
+    if query.question_form() is None:
         take_step(series_id=series.pk, now=now)
     return series
 
 
 @transaction.atomic
-def take_step(*, series_id: int, now: datetime.datetime, question: Mapping[str, Any] | None = None) -> Step:
-    """Draw and store the next step of a series; it was paid for with the first. CannotAsk if there is none.
+def take_step(*, series_id: int, now: datetime.datetime, question: Document | None = None) -> Step:
+    """Draw and store the next step of a series, paid for with the first. CannotAsk if it is over.
 
-    A question that was asked before gets the step it got: the same question again is the same answer for ever.
+    A question that was asked before gets the step it got: the same question again is the same
+    answer for ever.
     """
     series = Series.objects.select_related("request__plan__study").get(pk=series_id)
-    charges.lock(*queries.budgets_of(series.request.plan, series.request.who))
-    series = Series.objects.select_for_update(of=("self",)).select_related("request__plan__study").get(pk=series_id)
+    charges.lock(*selectors.budgets_of(series.request.plan, series.request.who))
+    series = (
+        Series.objects.select_for_update(of=("self",))
+        .select_related("request__plan__study")
+        .get(pk=series_id)
+    )
     question = None if question is None else canonical(question)
     if question is not None and (same := series.published.filter(question=question).first()):
         return same
     if series.is_over or _ended(series.request.plan, now):
         raise CannotAsk(_("It is over: nothing more is drawn."))
-    return _step(series, queries.standing_of(series.request), now=now, question=question)
+    return _step(series, selectors.interactive_query_of(series.request), now=now, question=question)
 
 
-def _step(series: Series, asked: Standing, *, now: datetime.datetime, question: Mapping[str, Any] | None) -> Step:
-    plan, batches = series.request.plan, queries.batches_for_step(series, asked)
+def _step(
+    series: Series,
+    query: InteractiveQuery,
+    *,
+    now: datetime.datetime,
+    question: Document | None,
+) -> Step:
+    plan, batches = series.request.plan, selectors.batches_for_step(series, query)
     n = aggregation.reports_in(plan, batches)
-    state = standing.opened(series)
-    if isinstance(asked, Continual):  # the running tallies answer here too
-        state, numbers = asked.refresh(state, aggregation.totals(plan, batches).counts, n)
-    else:
-        state, numbers = asked.step(state, aggregation.joint(plan, asked.questions, batches), n, question)
+    state, numbers = query.step(series.memory, query.counted(batches), n, question)
     series.steps += 1
     series.is_over = bool(state.get("over"))
-    series.state = standing.sealed(series.request, {} if series.is_over else state)
+    series.memory = {} if series.is_over else state
     series.save(update_fields=["steps", "is_over", "state"])
     step = Step.objects.create(
         series=series,
         number=series.steps,
         question=question,
-        numbers={**numbers, "n": n, "batches": batches},
+        numbers=replace(numbers, batches=batches).document(),
         salt=covered.new_salt(),
         published_on=now.date(),
         published_at=now,
     )
-    _vouch(step, now)
-    return step
-
-
-def _vouch(step: Step, now: datetime.datetime) -> None:
-    """Write down, by its digest, what a step published: it was paid for with the first row of its series."""
+    # The first row of its series paid for it: this one vouches for it.
     charges.record(
         budget_id=step.entry.budget_id,
-        what=covered.named(step.number),
+        what=covered.STEP(number=step.number),
         old="",
         new=step.request.digest,
-        why=f"paid for in row {step.entry.position}",
+        why=PAID(number=step.entry.position),
         published=covered.digest_of(covered.document_of(step)),
         who=step.request.who,
         now=now,
     )
+    return step
 
 
-def canonical(question: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a question of a series so that the same one always has the same JSON: sorted, decimals as text."""
-    said = {name: value for name, value in sorted(question.items()) if value not in (None, "")}
-    return {name: str(plain(Decimal(value))) if isinstance(value, Decimal) else value for name, value in said.items()}
+def canonical(question: Document) -> Document:
+    """Return a question of a series in canonical JSON: sorted, decimals as text."""
+    return {
+        name: str(plain(value)) if isinstance(value, Decimal) else value
+        for name, value in sorted(question.items())
+        if value not in (None, "")
+    }
 
 
 def step_due(*, now: datetime.datetime) -> list[int]:
-    """Take a step of every series that was asked for and has a batch it has not seen; return the ids of the steps."""
+    """Take a step of every series with a batch it has not seen; return the ids."""
 
     def step_one(series: Series) -> Step | None:
-        return take_step(series_id=series.pk, now=now) if queries.has_new_batch(series) else None
+        return take_step(series_id=series.pk, now=now) if selectors.has_new_batch(series) else None
 
-    return [step.pk for step in for_each(queries.series_that_go_on(), step_one) if step]
+    return [step.pk for step in isolate_failures(selectors.series_that_go_on(), step_one) if step]
 
 
 def retire_spent(*, now: datetime.datetime) -> list[int]:
-    """Retire the studies whose cap is reached and from which nothing paid for is still to come; return their ids."""
+    """Retire studies whose cap is reached and that nothing paid for is still due from."""
     going = Series.objects.filter(is_over=False).select_related("request__plan__study")
 
     def is_unfinished(study: Study) -> bool:
@@ -367,41 +397,48 @@ def retire_spent(*, now: datetime.datetime) -> list[int]:
 
 
 def _may_deliver(series: Series, now: datetime.datetime) -> bool:
-    """Tell whether a series that is not over can still have a step, and not only the right to one."""
+    """Tell whether a series can still have a step, and not only the right to one."""
     plan = series.request.plan
     if plan.is_open or not aggregation.everything_is_sealed(plan):
         return True
     if series.request.who == SCHEDULE:
         return is_due(plan=plan, now=now)
-    return queries.has_new_batch(series) or queries.standing_of(series.request).question_form(plan) is not None
+    return (
+        selectors.has_new_batch(series)
+        or selectors.interactive_query_of(series.request).question_form() is not None
+    )
 
 
 def erase_over() -> int:
-    """Erase what series that are over or retired remembered, from the files too; their steps stay. Return how many."""
+    """Erase what ended series remembered, from the files too, not their steps; return how many."""
     retired = Q(request__plan__study__retired_on__isnull=False, is_over=False)
     remembering = Series.objects.filter(retired | Q(is_over=True, state=b""))
     if not remembering.exists():
         return 0
     with erasing(releases_series="state"):
-        return remembering.update(is_over=True, state=standing.ERASED)
+        return remembering.update(is_over=True, state=ERASED)
 
 
 def encrypt_anew() -> int:
-    """Encrypt with the first key what series remember under an older one, so that it can go; return how many.
+    """Encrypt with the first key what series remember under an older one; return how many.
 
     Then erase how it was, from the files too. May raise InUse.
     """
-    old = [series for series in Series.objects.filter(is_over=False) if not has_first_key(bytes(series.state))]
-    done = sum(for_each(old, _encrypt_anew))
+    old = [
+        series
+        for series in Series.objects.filter(is_over=False)
+        if not has_first_key(bytes(series.state))
+    ]
+    count = sum(isolate_failures(old, _encrypt_anew))
     with erasing(releases_series="state"):
-        return done
+        return count
 
 
 @transaction.atomic
-def _encrypt_anew(found: Series) -> bool:
-    series = Series.objects.select_for_update(of=("self",)).select_related("request").get(pk=found.pk)
+def _encrypt_anew(old: Series) -> bool:
+    series = Series.objects.select_for_update(of=("self",)).select_related("request").get(pk=old.pk)
     if series.is_over:
         return False
-    series.state = standing.sealed(series.request, standing.opened(series))
+    series.memory = series.memory  # sealed with the first key
     series.save(update_fields=["state"])
     return True

@@ -1,122 +1,293 @@
-"""What a publication of shares consists of: mechanisms, their cost, and the estimates derived from their draw.
+"""What a publication of shares consists of: mechanisms, their cost, and the estimates derived from
+their draw.
 
-One respondent's report is in the tally of every question, so that what one publication may cost is split over its
-questions equally, and their losses add up (basic composition; for ρ too). Laplace noise in a pure study; in a
-concentrated one whichever of Laplace and Gaussian has the smaller error at its part of ρ (dpengine.central.counts).
+One respondent's report is in the tally of every question, so that what one publication may cost is
+split over its questions equally, and their losses add up (basic composition; for ρ too). Laplace
+noise in a pure study; in a concentrated one whichever of Laplace and Gaussian has the smaller error
+at its part of ρ (dpengine.central.counts).
+
+What follows from noisy counts is post-processing, and free. Every number has an interval. Where a
+standard error means something it is split by where the doubt comes from; a distribution's limits
+hold without one, and are wider than its errors. What a release keeps is in English: it is drawn
+once, by a worker, for readers of any language; pages say it in theirs from the same numbers.
 """
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
-from operator import add
+from itertools import pairwise
+from math import ceil, floor
 from typing import Any
+
+from django.utils.translation import override
 
 from dpengine.central import counts
 from dpengine.central.counts import Mechanism
 from dpengine.central.laplace import DiscreteLaplace
-from dpengine.estimates import CONFIDENCE
-from dpengine.privacy import Cost, plain, round_up
-from surveys.aggregation import queries as aggregation
-from surveys.aggregation.queries import PublicTally
-from surveys.aggregation.queries import derived as derived_from
+from dpengine.estimates import Estimate, Noise, NoNoise, plain_answers, simplex
+from dpengine.privacy import plain, round_up
+from surveys.aggregation import selectors as aggregation
+from surveys.aggregation.selectors import PublicTally
+from surveys.design.calendars import amount_text, calendar_of
 from surveys.design.models import Plan
+from surveys.messages import message
+from surveys.plan.content import PlanQuestion
+from surveys.plan.kinds import MONTH, MULTIPLE
+from surveys.releases.numbers import (
+    ChoiceFigure,
+    Document,
+    Figure,
+    MeanFigure,
+    NoiseLaw,
+    QuartileFigure,
+    QuestionNumbers,
+    RangeFigure,
+    Row,
+    Table,
+)
 
 RHO_PLACES = 12
+RANGES = 8  # into which the bins of a distribution are put together for people to read
+MEAN = message("Mean", fills="result")
+SHARES, QUARTILES = message("%(label)s: shares of people"), message("%(label)s: quartiles")
+SPAN = message("%(least)s to %(most)s")
+BELOW = {  # by percent
+    25: message("A quarter of people are at most"),
+    50: message("Half of people are at most"),
+    75: message("Three quarters of people are at most"),
+}
+HALF = Fraction(1, 2)
+HALF_WIDTH = 1.96  # standard errors on each side of 95 of 100
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """The tally of one question, and the mechanism that publishes it."""
+class PublishedPart:
+    """The tally of one question, and the law of the noise in its published counts."""
 
-    question: dict[str, Any]
+    question: PlanQuestion
     tally: PublicTally
-    mechanism: Mechanism
+    mechanism: Noise
+    law: NoiseLaw
 
     @property
     def name(self) -> str:
         return self.tally.name
 
+
+@dataclass(frozen=True, slots=True)
+class Part(PublishedPart):
+    """The tally of one question, and the mechanism that publishes it."""
+
+    mechanism: Mechanism
+
     def draw(self, counts: list[int], n: int) -> list[int]:
         """Return the noisy counts. Each call is a new draw, and must be paid for."""
-        return self.tally.counts(self.mechanism.release(self.tally.vector(counts)), n)
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        scale = self.mechanism.scale  # JSON keeps a binary float exactly
-        if isinstance(self.mechanism, DiscreteLaplace):
-            return {
-                "epsilon": str(plain(round_up(self.mechanism.epsilon))),
-                "name": "discrete Laplace",
-                "scale": scale,
-                "sensitivity": self.mechanism.sensitivity,
-            }
-        return {
-            "name": "discrete Gaussian",
-            "rho": str(plain(round_up(self.mechanism.rho, RHO_PLACES))),
-            "scale": scale,
-            "sensitivity_squared": self.mechanism.sensitivity_squared,
-        }
+        return self.tally.channel.noisy_counts(self.mechanism.release(self.tally.vector(counts)), n)
 
 
-def is_concentrated(plan: Plan) -> bool:
-    """Tell whether the study's cap counts ρ and δ, so that Gaussian noise can be paid."""
-    return "central_rho" in plan.content["caps"]
+def law_of(mechanism: Mechanism) -> NoiseLaw:
+    scale = mechanism.scale  # JSON keeps a binary float exactly
+    if isinstance(mechanism, DiscreteLaplace):
+        return NoiseLaw(
+            name="discrete Laplace",
+            scale=scale,
+            epsilon=str(plain(round_up(mechanism.epsilon))),
+            sensitivity=mechanism.sensitivity,
+        )
+    return NoiseLaw(
+        name="discrete Gaussian",
+        scale=scale,
+        rho=str(plain(round_up(mechanism.rho, RHO_PLACES))),
+        sensitivity_squared=mechanism.sensitivity_squared,
+    )
 
 
 def public_names(plan: Plan) -> list[str]:
-    """Return the questions that a rule publishes, in the Plan's order: all but numbers sent as given."""
+    """Return the questions that a rule publishes, in order: all but numbers in the clear."""
     return [tally.name for tally in aggregation.public_tallies(plan)]
 
 
-def parts_for(plan: Plan, names: Sequence[str], *, epsilon: Fraction, rho: Fraction | None = None) -> list[Part]:
+def parts_for(
+    plan: Plan, names: Sequence[str], *, epsilon: Fraction, rho: Fraction | None = None
+) -> list[Part]:
     """Return what draws these questions' tallies within ε, or within ρ where that is given."""
-    found = [tally for tally in aggregation.public_tallies(plan) if tally.name in names]
-    questions = {question["name"]: question for question in plan.content["questions"]}
-    return [Part(questions[tally.name], tally, _mechanism(tally, len(found), epsilon, rho)) for tally in found]
+    parts = []
+    for tally in aggregation.public_tallies(plan):
+        if tally.name not in names:
+            continue
+        if rho is None:
+            loss = epsilon / len(names)
+            mechanism: Mechanism = DiscreteLaplace.for_epsilon(loss, tally.moved.l1)
+        else:  # the smaller of Laplace and Gaussian
+            moved = tally.moved.l1, tally.moved.squared
+            mechanism = counts.lesser(*moved, rho / len(names))
+        question = plan.content.question(tally.name)
+        parts.append(Part(question, tally, mechanism, law_of(mechanism)))
+    return parts
 
 
-def _mechanism(tally: PublicTally, parts: int, epsilon: Fraction, rho: Fraction | None) -> Mechanism:
-    """Return one part's noise: Laplace for ε, or whichever of Laplace and Gaussian is the smaller for ρ."""
-    if rho is None:
-        return DiscreteLaplace.for_epsilon(epsilon / parts, tally.sensitivity)
-    return counts.lesser(tally.sensitivity, tally.sensitivity_squared, rho / parts)
-
-
-def cost(parts: Sequence[Part]) -> Cost:
-    """Return what drawing all of them once costs."""
-    return reduce(add, (part.mechanism.cost for part in parts))
-
-
-def marginal(joint: Counter[tuple[Any, ...]], position: int, part: Part) -> list[int]:
-    """Return one question's tally from joint counts. A report is an index, or the indices that it holds."""
-    found = [0] * part.tally.cells
+def marginal(joint: Counter[tuple[Any, ...]], position: int, cells: int) -> list[int]:
+    """Return one question's tally from joint counts of reports: an index, or the indices held."""
+    counts = [0] * cells
     for values, people in joint.items():
         held = values[position]
         for index in held if isinstance(held, tuple) else (held,):
-            found[index] += people
-    return found
+            counts[index] += people
+    return counts
 
 
-def digest(statistic: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(statistic, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+def digest(statistic: Document) -> str:
+    text = json.dumps(statistic, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
-def draw(parts: Sequence[Part], exact: dict[str, list[int]], n: int) -> dict[str, Any]:
-    """Draw once, and return the published numbers with everything derived from them."""
-    noisy = {part.name: part.draw(exact[part.name], n) for part in parts}
-    return derived(parts, noisy, n)
+# What follows from noisy counts
 
 
-def derived(parts: Sequence[Part], noisy: dict[str, list[int]], n: int) -> dict[str, Any]:
-    """Return the estimates that follow from published counts: post-processing, free of charge."""
-    return {"confidence": CONFIDENCE, "n": n, "questions": list(_published(parts, noisy, n))}
+def question_numbers(part: PublishedPart, noisy: list[int], n: int) -> QuestionNumbers:
+    """Return what is known of people's answers to one question."""
+    question = part.question
+    if question.wanted == "distribution":
+        return _distribution(part, noisy, n)
+    estimates = part.tally.channel.estimates(noisy, n, part.mechanism)
+    if question.wanted == "mean":
+        return _mean(part, noisy, n, estimates[0])
+    if question.kind == MULTIPLE:  # options can go together: each is a share of its own
+        projected = [min(max(estimate.value, 0.0), 1.0) for estimate in estimates]
+        spread = sum(share * (1 - share) for share in projected)
+        plain = int(spread / sum(estimate.variance.total for estimate in estimates))
+    else:
+        projected = simplex([estimate.value for estimate in estimates])
+        plain = plain_answers(estimates)
+    rows = zip(question.choices, noisy, estimates, projected, strict=True)
+    return QuestionNumbers(
+        name=part.name,
+        mechanism=part.law,
+        # None where all is said to be one answer: there is nothing to compare with
+        as_precise_as=plain or None,
+        kind="multiple" if question.kind == MULTIPLE else "",
+        choices=[
+            ChoiceFigure.of(estimate, choice=text, index=index, noisy_count=count, projected=share)
+            for index, (text, count, estimate, share) in enumerate(rows)
+        ],
+    )
 
 
-def _published(parts: Sequence[Part], noisy: dict[str, list[int]], n: int) -> Iterator[dict[str, Any]]:
-    for part in parts:
-        numbers = derived_from.found(part.question, part.tally, noisy[part.name], n, part.mechanism)
-        yield {**numbers, "mechanism": part.parameters, "name": part.name}
+def _mean(part: PublishedPart, noisy: list[int], n: int, estimate: Estimate) -> QuestionNumbers:
+    question, variance = part.question, estimate.variance
+    return QuestionNumbers(
+        name=part.name,
+        mechanism=part.law,
+        as_precise_as=int(n * variance.sampling / variance.total) or None,
+        kind="mean",
+        noisy_counts=noisy,
+        unit=question.unit,
+        is_month=question.kind == MONTH,
+        mean=MeanFigure.of(estimate, unit=question.unit),
+    )
+
+
+def _distribution(part: PublishedPart, noisy: list[int], n: int) -> QuestionNumbers:
+    question, noise = part.question, part.mechanism
+    channel: Any = part.tally.channel  # a `Distribution`
+    below = channel.cdf(noisy, n, noise)
+    quartiles = []
+    for percent in BELOW:
+        bounded = channel.quantile_of(percent / 100, below)
+        # as whole numbers: a bin from 3 up to 5 holds 3 and 4
+        low, high = ceil(bounded.low), ceil(bounded.high) - 1
+        value = min(max(floor(bounded.value), low), high)
+        quartiles.append(
+            QuartileFigure(part=percent, estimate=value, interval=[low, high], standard_error=None)
+        )
+    ranges = []
+    many = min(channel.bins, RANGES)  # as even as can be
+    for first, after in pairwise(place * channel.bins // many for place in range(many + 1)):
+        least, most = question.bin_ends(first, after - 1)
+        share = channel.within(first, after - 1, noisy, n, noise)
+        ranges.append(
+            RangeFigure(
+                least=least,
+                most=most,
+                estimate=share.value,
+                interval=[share.low, share.high],
+                standard_error=None,
+                variance=share.variance.document(),
+            )
+        )
+    return QuestionNumbers(
+        name=part.name,
+        mechanism=part.law,
+        as_precise_as=None,  # no plain survey has limits like these
+        kind="distribution",
+        noisy_counts=noisy,
+        unit=question.unit,
+        is_month=question.kind == MONTH,
+        quartiles=quartiles,
+        ranges=ranges,
+    )
+
+
+# Tables for people
+
+
+def tables(question: PlanQuestion, numbers: QuestionNumbers) -> list[Table]:
+    """Return the same numbers as tables with a caption."""
+    with override("en"):
+        if numbers.mean:
+            return [Table(question.label, [_number_row(MEAN(), numbers.mean, question)])]
+        if numbers.choices:
+            rows = [_row(choice.choice, choice, 100, "percent") for choice in numbers.choices]
+            return [Table(question.label, rows)]
+        shares = []
+        for each in numbers.ranges:
+            least, most = (
+                amount_text(question, end, "{:,}".format) for end in (each.least, each.most)
+            )
+            span = least if least == most else SPAN(least=least, most=most)
+            shares.append(_row(span, each, 100, "percent"))
+        quarters = [_number_row(BELOW[each.part](), each, question) for each in numbers.quartiles]
+        return [
+            Table(SHARES(label=question.label), shares),
+            Table(QUARTILES(label=question.label), quarters),
+        ]
+
+
+def _number_row(label: str, figure: Figure, question: PlanQuestion) -> Row:
+    """Return a number as a row; a month in words, for nobody reads months since year 0."""
+    calendar = calendar_of(question)
+    if calendar is None:
+        return _row(label, figure, 1, question.unit)
+    value, low, high = map(calendar.text, (figure.estimate, figure.low, figure.high))
+    return Row(label, value, low, high, figure.standard_error, str(calendar.steps()))
+
+
+def _row(label: str, figure: Figure, times: int, unit: str) -> Row:
+    error = None if figure.standard_error is None else times * figure.standard_error
+    return Row(label, times * figure.estimate, times * figure.low, times * figure.high, error, unit)
+
+
+# Before anything is drawn
+
+
+def expected(part: PublishedPart, n: int) -> tuple[float, float, str]:
+    """Return half an interval's width, how much of it publication adds, and its unit.
+
+    From public values only, for the answers that are the least certain: half say yes, or half of
+    people are at each end of a number's scale.
+    """
+    question, channel, n = part.question, part.tally.channel, max(n, 1)
+    estimate = channel.forecast(n, HALF, part.mechanism)
+    if question.wanted == "distribution":  # whose limits hold without a standard error
+        without = channel.forecast(n, HALF, NoNoise())
+        half = 50 * (estimate.high - estimate.low)
+        return half, max(half - 50 * (without.high - without.low), 0.0), ""
+    scale, unit = 100.0, ""
+    if question.wanted == "mean":
+        calendar = calendar_of(question)
+        scale, unit = 1.0, calendar.steps() if calendar else question.unit
+    half = HALF_WIDTH * scale
+    return half * estimate.standard_error, half * estimate.variance.publication**0.5, unit

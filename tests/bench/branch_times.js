@@ -1,6 +1,6 @@
 /** Scripted respondents before the form's own scheduling, sizes by its own reports: what tests/bench/branch_times.py watches. */
 import { complete } from '../../surveys/intake/static/intake/branches.js';
-import { prepare } from '../../surveys/intake/static/intake/channel.js';
+import { prepare } from '../../surveys/intake/static/intake/channels.js';
 import { atMoments, minutesBetween } from '../../surveys/intake/static/intake/moments.js';
 import { composeReport } from '../../surveys/intake/static/intake/report.js';
 import { importKey } from '../../surveys/intake/static/intake/waves.js';
@@ -36,9 +36,13 @@ function left(step, ready, end, asleep) {
   if (!step) return ready;
   const device = new Device(asleep);
   let at = NaN;
-  atMoments(step, (awake) => {
-    if (awake && device.time >= ready && device.time <= end) at = device.time;
-  }, device);
+  atMoments(
+    step,
+    (awake) => {
+      if (awake && device.time >= ready && device.time <= end) at = device.time;
+    },
+    device,
+  );
   device.until(() => !Number.isNaN(at), end);
   return at;
 }
@@ -48,7 +52,8 @@ function seen(step, { took, closed, sleeps, now }) {
   const ready = 1000 * took;
   if (now) return { loads: [0], sent: took };
   const asleep = sleeps && [ready + 1000 * sleeps[0], ready + 1000 * (sleeps[0] + sleeps[1])];
-  if (closed === null || !step) return { loads: [0], sent: left(step, ready, Infinity, asleep) / 1000 };
+  if (closed === null || !step)
+    return { loads: [0], sent: left(step, ready, Infinity, asleep) / 1000 };
   const again = took + closed; // opened again, the message is there: it takes a moment of the new page
   return { loads: [0, again], sent: again + left(step, 0, Infinity) / 1000 };
 }
@@ -58,7 +63,9 @@ export async function watch(plan, people) {
   const step = minutesBetween(plan) * 60_000;
   await prepare(plan);
   const found = [];
-  const keys = await Promise.all(Array.from({ length: KEYS }, () => importKey(crypto.getRandomValues(new Uint8Array(32)))));
+  const keys = await Promise.all(
+    Array.from({ length: KEYS }, () => importKey(crypto.getRandomValues(new Uint8Array(32)))),
+  );
   for (const [place, person] of people.entries()) {
     const answers = complete(plan, new Map(Object.entries(person.answers)));
     const message = await composeReport(plan, 'd'.repeat(64), answers, keys[place % KEYS]);

@@ -1,16 +1,20 @@
-"""What the times and the sizes on the line tell of the branch that somebody took: 4,000 scripted people, many times.
+"""What the times and the sizes on the line tell of the branch that somebody took: 4,000 scripted
+people, many times.
 
-The Plan asks one question, six follow-ups for those who answered Yes (half of all), and one more. A screen is read in a
-time from a log-normal law, 3 to 12 s for 95 of 100 screens; one person in ten is slow and takes three times as long.
-When messages wait, 30 of 100 close the page at once and open it again after a quarter of an hour to days; 20 of 100 let
-the device fall asleep half a minute after “Send”, for 2 minutes to hours. Nobody is left out. When a message leaves is
-decided by the form's own module (moments.js, through branch_times.js, by a clock that is put in), and its size by its
-own reports.
+The Plan asks one question, six follow-ups for those who answered Yes (half of all), and one more. A
+screen is read in a time from a log-normal law, 3 to 12 s for 95 of 100 screens; one person in ten
+is slow and takes three times as long. When messages wait, 30 of 100 close the page at once and open
+it again after a quarter of an hour to days; 20 of 100 let the device fall asleep half a minute
+after “Send”, for 2 minutes to hours. Nobody is left out. When a message leaves is decided by the
+form's own module (moments.js, through branch_times.js, by a clock that is put in), and its size by
+its own reports.
 
-Watched     loads of the page and the message: times from first to last, between each, whole steps, the size.
-Classifiers a threshold on the best of these, and a logistic regression on all with their squares, trained on one half
-            of each run and tested on the other. A run tests 2,000 people, which alone would be ± 2.2 points: so there
-            are 25 runs where 52 of 100 is the limit, ± 0.44, and 4 elsewhere. The better of the two is held to it.
+Watched     loads of the page and the message: times from first to last, between each, whole steps,
+            the size.
+Classifiers a threshold on the best of these, and a logistic regression on all with their squares,
+            trained on one half of each run and tested on the other. A run tests 2,000 people, which
+            alone would be ± 2.2 points: so there are 25 runs where 52 of 100 is the limit, ± 0.44,
+            and 4 elsewhere. The better of the two is held to it.
 Before      The page as it was: the same people, and the message leaves when they press “Send”.
 
     python -m tests.bench.branch_times
@@ -67,7 +71,10 @@ WAYS = (
 
 def main() -> None:
     rows = [row_of(way) for way in WAYS]
-    table(f"Right about the branch, of 100 guesses, of {PEOPLE // 2:,} people a run; luck alone is 50", rows)
+    table(
+        f"Right about the branch, of 100 guesses, of {PEOPLE // 2:,} people a run; luck alone is 50",
+        rows,
+    )
     save("branch_times", rows)
     if broken := [row["way"] for row in rows if row["holds"] == "no"]:
         sys.exit(f"more than {LIMIT:.0%} right: {broken}")
@@ -95,7 +102,9 @@ def accuracies(way: Way, chance: np.random.Generator) -> Iterator[tuple[str, flo
     branch = np.arange(PEOPLE) % 2
     plan = plan_of(way)
     people = [person(way, bool(yes), chance) for yes in branch]
-    features = np.array([features_of(each) for each in module("branch_times", "watch", plan, people)])
+    features = np.array(
+        [features_of(each) for each in module("branch_times", "watch", plan, people)]
+    )
     order = chance.permutation(PEOPLE)
     train, test = order[: PEOPLE // 2], order[PEOPLE // 2 :]
     for name, learned in (("threshold", threshold), ("logistic", logistic)):
@@ -109,7 +118,8 @@ def threshold(features: Floats, branch: Floats) -> Guess:
     for place, column in enumerate(features.T):
         order = np.argsort(column)
         values, ends = column[order], np.flatnonzero(np.diff(column[order]) > 0)
-        above = np.cumsum(1 - 2 * branch[order])[ends] + branch.sum()  # right, if more than the value means Yes
+        # right, if more than the value means Yes
+        above = np.cumsum(1 - 2 * branch[order])[ends] + branch.sum()
         for is_above, right in ((True, above), (False, len(branch) - above)):
             if len(right) and right.max() > best:
                 best, end = float(right.max()), ends[int(right.argmax())]
@@ -119,7 +129,9 @@ def threshold(features: Floats, branch: Floats) -> Guess:
 
 
 def logistic(features: Floats, branch: Floats) -> Guess:
-    """Return the guess by a logistic regression on all features and their squares, with a small ridge."""
+    """Return the guess by a logistic regression on all features and their squares, with a small
+    ridge.
+    """
     middle, scale = features.mean(axis=0), features.std(axis=0)
     scale[scale == 0] = 1
 
@@ -137,13 +149,18 @@ def logistic(features: Floats, branch: Floats) -> Guess:
 
 
 def plan_of(way: Way) -> dict[str, Any]:
-    """Return the Plan, as far as the form's modules read it; before the mend there was no grid: nobody passes over."""
+    """Return the Plan, as far as the form's modules read it; before the mend there was no grid:
+    nobody passes over.
+    """
     asked = _question("first", ["No", "Yes"])
     extra: dict[str, Any] = {"skipped": 1}
     if way.waits:
         extra["asked_if"] = {"question": "first", "answers": [1]}
     last = "Not asked" if way.skips else "Does not apply"
-    follow_ups = [{**_question(f"more_{at}", ["Never", "Once", "Often", last]), **extra} for at in range(FOLLOW_UPS)]
+    follow_ups = [
+        {**_question(f"more_{at}", ["Never", "Once", "Often", last]), **extra}
+        for at in range(FOLLOW_UPS)
+    ]
     return {"questions": [asked, *follow_ups, _question("last", ["No", "Yes"])]}
 
 
@@ -164,17 +181,20 @@ def _question(name: str, choices: list[str]) -> dict[str, Any]:
 def person(way: Way, concerned: bool, chance: np.random.Generator) -> dict[str, Any]:
     """Return how long somebody takes, what they answer, and what they do with the page."""
     follow_ups = [1.0] * FOLLOW_UPS if concerned else [] if way.skips else [way.hurry] * FOLLOW_UPS
-    screens = np.array(
-        [1.0, 1.0, *follow_ups, 1.0, 1.0]
-    )  # the welcome, the first and the last question, “Ready to send”
+    # the welcome, the first and the last question, “Ready to send”
+    screens = np.array([1.0, 1.0, *follow_ups, 1.0, 1.0])
     pace = SLOWER if chance.random() < SLOW else 1.0
-    took = pace * float(np.sum(screens * MIDDLE * np.exp(SPREAD * chance.standard_normal(len(screens)))))
+    took = pace * float(
+        np.sum(screens * MIDDLE * np.exp(SPREAD * chance.standard_normal(len(screens))))
+    )
     draws = chance.random(2)
     return {
         "took": took,
         "answers": _answers(concerned, chance),
         "closed": float(chance.lognormal(math.log(4 * 3600), 1.4)) if draws[0] < CLOSE else None,
-        "sleeps": [30.0, float(chance.lognormal(math.log(1200), 1.2))] if draws[1] < SLEEP else None,
+        "sleeps": [30.0, float(chance.lognormal(math.log(1200), 1.2))]
+        if draws[1] < SLEEP
+        else None,
         "now": way.now,
     }
 
@@ -185,11 +205,19 @@ def _answers(concerned: bool, chance: np.random.Generator) -> dict[str, int]:
 
 
 def features_of(seen: dict[str, Any]) -> list[float]:
-    """Return all that a watcher has: the size, how often the page was loaded, and the times between, also in steps."""
+    """Return all that a watcher has: the size, how often the page was loaded, and the times
+    between, also in steps.
+    """
     loads, sent = seen["loads"], seen["sent"]
     waited = sent - loads[-1]
     times = [sent, waited, loads[-1]]
-    return [float(seen["size"]), float(len(loads)), *times, *(math.log1p(time) for time in times), waited % 60]
+    return [
+        float(seen["size"]),
+        float(len(loads)),
+        *times,
+        *(math.log1p(time) for time in times),
+        waited % 60,
+    ]
 
 
 if __name__ == "__main__":

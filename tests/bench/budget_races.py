@@ -1,8 +1,10 @@
-"""200 requests at once from 8 processes, against one budget that can pay for 17: on SQLite and on PostgreSQL.
+"""200 requests at once from 8 processes, against one budget that can pay for 17: on SQLite and on
+PostgreSQL.
 
-Every request is another statistic: another choice of a study's eight questions, at ε = 0.1. Half of the processes ask
-as a researcher with a budget of their own, so that those charges lock two budgets. After each round every charge must
-have its release with numbers in it, and the chain must hold from the first row on.
+Every request is another statistic: another choice of a study's eight questions, at ε = 0.1. Half of
+the processes ask as a researcher with a budget of their own, so that those charges lock two
+budgets. After each round every charge must have its release with numbers in it, and the chain must
+hold from the first row on.
 
     python -m tests.bench.budget_races [rounds]            both engines, 50 rounds each
     python -m tests.bench.budget_races here <rounds>       on the database that the environment names
@@ -31,7 +33,9 @@ ROUNDS, PROCESSES, REQUESTS, PAID = 50, 8, 200, 17
 COST, CAP = Decimal("0.1"), Decimal("1.75")
 NOW = datetime.datetime(2026, 5, 11, 12, tzinfo=datetime.UTC)
 NAMES = [f"q{number}" for number in range(8)]
-CHOICES = [list(chosen) for size in range(1, 9) for chosen in itertools.combinations(NAMES, size)][:REQUESTS]
+CHOICES = [list(chosen) for size in range(1, 9) for chosen in itertools.combinations(NAMES, size)][
+    :REQUESTS
+]
 RESEARCHER, OTHER = "mira", "otto"
 
 
@@ -49,11 +53,15 @@ def race_here(rounds: int) -> dict[str, Any]:
     rows, said = context.Queue(), context.Queue()
     connections.close_all()  # a connection is not shared with a child
     racers = [
-        context.Process(target=race, args=(i, rounds, rows, said, start, end), daemon=True) for i in range(PROCESSES)
+        context.Process(target=race, args=(i, rounds, rows, said, start, end), daemon=True)
+        for i in range(PROCESSES)
     ]
     for racer in racers:
         racer.start()
-    began, found = time.perf_counter(), [one_round(number, rows, said, start, end) for number in range(rounds)]
+    began, found = (
+        time.perf_counter(),
+        [one_round(number, rows, said, start, end) for number in range(rounds)],
+    )
     for racer in racers:
         racer.join(PATIENCE)
     return summary(found, time.perf_counter() - began)
@@ -82,24 +90,40 @@ def open_study(slug: str) -> int:
     from surveys.ledger import services as ledger
 
     study = {
-        "slug": slug, "title": slug, "organisation": "o", "purpose": "p", "contact": "a@example.org",
-        "cap": CAP, "release_epsilon": COST, "smallest_batch": 10, "rule": "on-request",
-    }  # fmt: skip
+        "slug": slug,
+        "title": slug,
+        "organisation": "o",
+        "purpose": "p",
+        "contact": "a@example.org",
+        "cap": CAP,
+        "release_epsilon": COST,
+        "smallest_batch": 10,
+        "rule": "on-request",
+    }
     questions = [
-        {"name": name, "kind": "yes_no", "text": f"{name}?", "label": name, "epsilon": Decimal("0.5")} for name in NAMES
+        {
+            "name": name,
+            "kind": "yes_no",
+            "text": f"{name}?",
+            "label": name,
+            "epsilon": Decimal("0.5"),
+        }
+        for name in NAMES
     ]
     made = design.draft_study(study=study, questions=questions)
     plan = design.open_study(study_id=made.pk, who="ada", now=NOW)
     answer_as_browsers(plan, [dict.fromkeys(NAMES, i % 2) for i in range(12)], NOW.date())
     sweeps.sweep_all(today=NOW.date())
     study_id = plan.study.budget_id
-    ledger.open_share(study_id=study_id, holder=RESEARCHER, cap=Fraction(9), why="a share", who="ada", now=NOW)
+    ledger.open_share(
+        study_id=study_id, holder=RESEARCHER, cap=Fraction(9), why="a share", who="ada", now=NOW
+    )
     return plan.pk
 
 
 def race(number: int, rounds: int, rows: Any, said: Any, start: Any, end: Any) -> None:
     """Make every eighth request, as soon as everyone is ready."""
-    from surveys.design.queries import plans
+    from surveys.design.selectors import plans
     from surveys.releases import services
 
     services._tell_a_worker = lambda request_id: None  # this process is the worker
@@ -119,7 +143,9 @@ def ask(plan: Any, chosen: list[str], who: str) -> str:
 
     try:
         parameters = {"questions": chosen, "epsilon": str(COST)}
-        request = services.ask_for(plan=plan, kind="shares", parameters=parameters, who=who, now=NOW)
+        request = services.ask_for(
+            plan=plan, kind="shares", parameters=parameters, who=who, now=NOW
+        )
         services.publish(request_id=request.pk, now=NOW)
     except Overspent:
         return "refused"
@@ -131,7 +157,7 @@ def ask(plan: Any, chosen: list[str], who: str) -> str:
 def state_of(plan_id: int) -> dict[str, Any]:
     """Return what stands in the database after a round."""
     from surveys.design.models import Plan
-    from surveys.ledger import queries as ledger
+    from surveys.ledger import selectors as ledger
     from surveys.ledger.verification import faults
     from surveys.releases.models import Release
 
@@ -142,14 +168,22 @@ def state_of(plan_id: int) -> dict[str, Any]:
     asked = [release for release in releases if release.request.who == RESEARCHER]
     whole = (
         {entry.pk for entry in account.entries} == {release.entry_id for release in releases}
-        and {entry.statistic for entry in account.entries} == {release.request.digest for release in releases}
-        and all(len(made.numbers["questions"]) == len(made.request.parameters["questions"]) for made in releases)
+        and {entry.statistic for entry in account.entries}
+        == {release.request.digest for release in releases}
+        and all(
+            len(made.numbers["questions"]) == len(made.request.parameters["questions"])
+            for made in releases
+        )
         and len(ledger.account(own.pk).entries) == len(asked)
     )
     return {
-        "charges": len(account.entries), "releases": len(releases), "whole": whole, "left": account.amount_left,
-        "faults": list(map(str, faults())), "length": ledger.head()[1],
-    }  # fmt: skip
+        "charges": len(account.entries),
+        "releases": len(releases),
+        "whole": whole,
+        "left": account.amount_left,
+        "faults": list(map(str, faults())),
+        "length": ledger.head()[1],
+    }
 
 
 def summary(found: list[dict[str, Any]], seconds: float) -> dict[str, Any]:
@@ -165,7 +199,9 @@ def summary(found: list[dict[str, Any]], seconds: float) -> dict[str, Any]:
         "rows of the chain": found[-1]["length"],
         "a round, s": sum(one["seconds"] for one in found) / len(found),
         "all, s": seconds,
-        "surprises": sorted({text for one in found for text in one["heard"] if text not in expected})[:3],
+        "surprises": sorted(
+            {text for one in found for text in one["heard"] if text not in expected}
+        )[:3],
     }
 
 
@@ -196,11 +232,15 @@ def main(rounds: int) -> None:
         with engine(name) as environment:
             rows.append({"engine": name, **race_on(environment, rounds)})
     for row in rows:
-        report.table(f"200 requests, 8 processes, a budget for 17, on {row['engine']}", [
-            {"": key, "found": value} for key, value in row.items() if key != "engine"
-        ])  # fmt: skip
+        report.table(
+            f"200 requests, 8 processes, a budget for 17, on {row['engine']}",
+            [{"": key, "found": value} for key, value in row.items() if key != "engine"],
+        )
     report.save("budget_races", rows)
-    if any(row["rounds with exactly 17 paid"] != rounds or row["half-done"] or row["surprises"] for row in rows):
+    if any(
+        row["rounds with exactly 17 paid"] != rounds or row["half-done"] or row["surprises"]
+        for row in rows
+    ):
         sys.exit("a round went wrong")
 
 

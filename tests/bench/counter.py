@@ -1,12 +1,16 @@
-"""A count that is refreshed every day for a year, at ρ = 0.1 for all 365 days: how far off it is, three ways.
+"""A count that is refreshed every day for a year, at ρ = 0.1 for all 365 days: how far off it is,
+three ways.
 
 Ours       dpengine.central.counter: √-factorisation with coefficients in whole units of 2⁻¹⁶.
-Tree       One noisy sum for every block of 1, 2, 4, … days: 9 levels, each with ρ/9; a count is the sum of as many as
-           its day has binary ones (Chan, Shi and Song 2011; Dwork, Naor, Pitassi and Rothblum 2010).
+Tree       One noisy sum for every block of 1, 2, 4, … days: 9 levels, each with ρ/9; a count is the
+           sum of as many as its day has binary ones (Chan, Shi and Song 2011; Dwork, Naor, Pitassi
+           and Rothblum 2010).
 Fresh      New noise on every day's count: ρ/365 a day.
-Formula    The mean over all days of √(2/π) standard errors. Unrounded coefficients would reach 4.95.
-Drawn      The mean absolute error of SERIES independent years of the same people. Days of one year go together, so the
-           figure has the standard error printed beside it: that of the means of the years.
+Formula    The mean over all days of √(2/π) standard errors. Unrounded coefficients would reach
+           4.95.
+Drawn      The mean absolute error of SERIES independent years of the same people. Days of one year
+           go together, so the figure has the standard error printed beside it: that of the means of
+           the years.
 
 All three draw exact discrete Gaussian noise. The rows say what each costs, exactly.
 
@@ -39,7 +43,10 @@ Ints = npt.NDArray[np.int64]
 def main() -> None:
     joined = np.random.default_rng(SEED).poisson(20, DAYS)
     rows = [measured(*way, joined) for way in (factorised(), tree(), fresh())]
-    table(f"{DAYS} daily refreshes of one count at ρ = {float(RHO)}: mean absolute error, people", rows)
+    table(
+        f"{DAYS} daily refreshes of one count at ρ = {float(RHO)}: mean absolute error, people",
+        rows,
+    )
     save("counter", rows)
     for row in rows:
         if max(row["formula"], row["drawn"] - 4 * row["± standard error"]) > ALLOWED[row["way"]]:
@@ -81,7 +88,9 @@ def tree() -> tuple[str, Fraction, float, Callable[[Ints], Ints]]:
 
     def published(joined: Ints) -> Ints:
         sums = {
-            (level, block): np.array(noise.release([int(joined[block << level : block + 1 << level].sum())] * SERIES))
+            (level, block): np.array(
+                noise.release([int(joined[block << level : block + 1 << level].sum())] * SERIES)
+            )
             for level in range(LEVELS)
             for block in range(DAYS >> level)
         }

@@ -1,14 +1,15 @@
 """How often 95 % intervals hold the true share, and how wide they are.
 
-One constant: 10,000 surveys for each n, share and channel, intervals found once for each count that came up. Beside
-the simulation stands the truth: the binomial law summed over the counts whose interval holds the share. Wanted from
-`main` (Clopper-Pearson, what `share` and `binary_share` give): 95 % from n = 30, and no more than 97.5 % from n = 200
-away from the edge, a true share of 0 or 1. (There an interval that is clipped to what shares can be, as binary_share's
-is, misses on one side only and holds in 97.5 % or more, however it is found; those of this table are not clipped.)
+One constant: 10,000 surveys for each n, share and channel, intervals found once for each count that
+came up. Beside the simulation stands the truth: the binomial law summed over the counts whose
+interval holds the share. Wanted from `main` (Clopper-Pearson, what `share` and `binary_share`
+give): 95 % from n = 30, and no more than 97.5 % from n = 200 away from the edge, a true share of 0
+or 1. (There an interval that is clipped to what shares can be, as binary_share's is, misses on one
+side only and holds in 97.5 % or more, however it is found; those of this table are not clipped.)
 Widths are of the part within 0 to 1, on average. Wald is (r − b)/(a − b) ± 1.96 standard errors.
 
-Several constants: half the reports through one channel, half through another; exact, by enumeration.
-Simultaneous: 10,000 surveys of all choices of one question, by the channels' own law.
+Several constants: half the reports through one channel, half through another; exact, by
+enumeration. Simultaneous: 10,000 surveys of all choices of one question, by the channels' own law.
 
     python -m tests.bench.coverage
 """
@@ -24,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from dpengine.estimates import Margin, Method, NoNoise, profile, share, simultaneous
-from dpengine.inference.intervals import Groups, likeliest_share, tails_of
+from dpengine.estimates import Margin, NoNoise, share
+from dpengine.inference.intervals import Groups, _tails_of, likeliest_share
 from dpengine.inference.shares import category_shares
 from dpengine.local.subset import Subset
 from dpengine.local.table import Table
@@ -33,7 +34,7 @@ from tests.bench.report import save, table
 
 Floats = npt.NDArray[np.float64]
 Interval = tuple[float, float]
-HAIR = 1e-9  # by which rounding may move a limit that is the share itself: .5 of Blaker's at n = 100
+HAIR = 1e-9  # by which rounding may move a limit that is the share itself
 RUNS = 10_000
 SEED = 20_240_607
 SIZES = (30, 100, 200, 1000)
@@ -55,15 +56,26 @@ QUESTIONS = {
     "7 choices, ε 2": (7, "2", (0.5, 0.2, 0.1, 0.1, 0.05, 0.04, 0.01)),
     "10 choices, ε 1": (10, "1", (0.4, 0.2, 0.1, 0.1, 0.1, 0.05, 0.03, 0.01, 0.01, 0.0)),
 }
-LEAST, MOST = 0.945, 0.975  # of 10,000 runs; 0.5 % for the simulation's own error, 2.3 standard errors
+# of 10,000 runs; 0.5 % for the simulation's own error, 2.3 standard errors
+LEAST, MOST = (0.945, 0.975)
 
 
 def main() -> None:
     rng = np.random.default_rng(SEED)
-    one = [row for n in SIZES for name, margin in CHANNELS.items() for row in one_constant(n, name, margin, rng)]
+    one = [
+        row
+        for n in SIZES
+        for name, margin in CHANNELS.items()
+        for row in one_constant(n, name, margin, rng)
+    ]
     table(f"Coverage of 95 % intervals, {RUNS:,} surveys each, and mean widths", one)
     say_limits(one)
-    several = [row for n in (30, 100) for name, pair in PAIRS.items() for row in two_constants(n, name, pair)]
+    several = [
+        row
+        for n in (30, 100)
+        for name, pair in PAIRS.items()
+        for row in two_constants(n, name, pair)
+    ]
     table("Two channels for one question: exact coverage", several)
     together = [row for n in SIZES for row in all_choices(n, rng)]
     table(f"All choices of a question at once, {RUNS:,} surveys each", together)
@@ -75,7 +87,9 @@ def main() -> None:
     save("coverage_arms", arms)
 
 
-def one_constant(n: int, name: str, margin: Margin, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
+def one_constant(
+    n: int, name: str, margin: Margin, rng: np.random.Generator
+) -> Iterator[dict[str, Any]]:
     """Yield coverage and widths for each true share."""
     ways = methods(n, margin)
     for true in SHARES:
@@ -83,9 +97,18 @@ def one_constant(n: int, name: str, margin: Margin, rng: np.random.Generator) ->
         law = stats.binom.pmf(np.arange(n + 1), n, reported)
         simulated = np.bincount(rng.binomial(n, reported, RUNS), minlength=n + 1) / RUNS
         likely = np.flatnonzero((law > 1e-9) | (simulated > 0))
-        found = {way: np.array([interval(int(count)) for count in likely]) for way, interval in ways.items()}
-        holds = {way: (limits[:, 0] <= true + HAIR) & (true - HAIR <= limits[:, 1]) for way, limits in found.items()}
-        widths = {way: np.diff(limits.clip(0, 1), axis=1)[:, 0] @ law[likely] for way, limits in found.items()}
+        found = {
+            way: np.array([interval(int(count)) for count in likely])
+            for way, interval in ways.items()
+        }
+        holds = {
+            way: (limits[:, 0] <= true + HAIR) & (true - HAIR <= limits[:, 1])
+            for way, limits in found.items()
+        }
+        widths = {
+            way: np.diff(limits.clip(0, 1), axis=1)[:, 0] @ law[likely]
+            for way, limits in found.items()
+        }
         yield {
             "n": n,
             "channel": name,
@@ -103,19 +126,12 @@ def methods(n: int, margin: Margin) -> dict[str, Callable[[int], Interval]]:
         found = share(count, n, margin, NoNoise())
         return found.low, found.high
 
-    def blaker(count: int) -> Interval:
-        found = share(count, n, margin, NoNoise(), method=Method.BLAKER)
-        return found.low, found.high
-
-    def likelihood(count: int) -> Interval:
-        return profile(count, n, margin, NoNoise())
-
     def wald(count: int) -> Interval:
         value = (count / n - float(margin.lie)) / margin.contrast
         reach = 1.959964 * math.sqrt(count / n * (1 - count / n) / n) / margin.contrast
         return value - reach, value + reach
 
-    return {way.__name__: cache(way) for way in (main, blaker, likelihood, wald)}
+    return {way.__name__: cache(way) for way in (main, wald)}
 
 
 def say_limits(rows: list[dict[str, Any]]) -> None:
@@ -123,33 +139,45 @@ def say_limits(rows: list[dict[str, Any]]) -> None:
     exact = min(row["main, exact"] for row in rows)
     away = [row for row in rows if row["n"] >= 200 and row["share"] > 0]
     print(f"main: least {lowest:.4f} simulated (wanted {LEAST}), {exact:.4f} exact (wanted 0.95)")
-    for way in ("main", "blaker"):
-        most = max(row[f"{way}, exact"] for row in away)
-        print(f"{way}: most from n = 200 away from the edge {most:.4f} exact (wanted at most {MOST})")
+    most = max(row["main, exact"] for row in away)
+    print(f"main: most from n = 200 away from the edge {most:.4f} exact (wanted at most {MOST})")
 
 
-def two_constants(n: int, name: str, pair: tuple[tuple[float, float], ...]) -> Iterator[dict[str, Any]]:
-    """Yield the exact coverage of tests at the true share: an interval holds it when its test accepts it."""
+def two_constants(
+    n: int, name: str, pair: tuple[tuple[float, float], ...]
+) -> Iterator[dict[str, Any]]:
+    """Yield the exact coverage of tests at the true share: an interval holds it when its test
+    accepts it.
+    """
     sizes = (n // 2, n - n // 2)
     c0, c1 = (np.array(column) for column in zip(*pair, strict=True))
     for true in SHARES:
-        laws = [stats.binom.pmf(np.arange(m + 1), m, c0[i] + c1[i] * true) for i, m in enumerate(sizes)]
+        laws = [
+            stats.binom.pmf(np.arange(m + 1), m, c0[i] + c1[i] * true) for i, m in enumerate(sizes)
+        ]
         chances = np.outer(*laws)
         held = dict.fromkeys(("main", "saddlepoint", "likelihood", "score"), 0.0)
         for first, second in np.argwhere(chances > 1e-7):
-            groups = Groups(c0, c1, np.array(sizes, dtype=float), np.array([first, second], dtype=float))
+            groups = Groups(
+                c0, c1, np.array(sizes, dtype=float), np.array([first, second], dtype=float)
+            )
             for way, test in TESTS.items():
                 held[way] += float(chances[first, second]) * test(groups, true)
         total = float(chances[chances > 1e-7].sum())
-        yield {"n": n, "channels": name, "share": true, **{way: value / total for way, value in held.items()}}
+        yield {
+            "n": n,
+            "channels": name,
+            "share": true,
+            **{way: value / total for way, value in held.items()},
+        }
 
 
 def by_lattice(groups: Groups, true: float) -> bool:
-    return min(tails_of(groups.upright)(true)) > 0.025
+    return min(_tails_of(groups.upright)(true)) > 0.025
 
 
 def by_saddlepoint(groups: Groups, true: float) -> bool:
-    return min(tails_of(groups.upright.scaled(1 + 1e-9))(true)) > 0.025
+    return min(_tails_of(groups.upright.scaled(1 + 1e-9))(true)) > 0.025
 
 
 def by_likelihood(groups: Groups, true: float) -> bool:
@@ -178,33 +206,42 @@ TESTS: dict[str, Callable[[Groups, float], bool]] = {
 def all_choices(n: int, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
     """Yield how often all intervals hold at once, beside the least that one alone does."""
     for name, (choices, epsilon, truths) in QUESTIONS.items():
-        channel = Subset.for_epsilon(choices, Decimal(3).ln() if epsilon == "ln 3" else Decimal(epsilon))
+        channel = Subset.for_epsilon(
+            choices, Decimal(3).ln() if epsilon == "ln 3" else Decimal(epsilon)
+        )
         margins = channel.margins()
-        intervals = cache(lambda count, m=margins[0], k=choices: _simultaneous(count, n, m, k))
+        overall = 0.95 if choices == 2 else 1 - 0.05 / choices  # Bonferroni; two counts are one
+        intervals = cache(lambda count, m=margins[0], c=overall: _alone(count, n, m, c))
         alone = cache(lambda count, m=margins[0]: _alone(count, n, m))
         together, each = 0, np.zeros(choices)
         for counts in surveys(channel, np.array(truths), n, rng):
-            holds = [[low <= t <= high for (low, high), t in zip(map(way, counts), truths, strict=True)]
-                     for way in (intervals, alone)]  # fmt: skip
+            holds = [
+                [low <= t <= high for (low, high), t in zip(map(way, counts), truths, strict=True)]
+                for way in (intervals, alone)
+            ]
             together += all(holds[0])
             each += holds[1]
-        yield {"n": n, "question": name, "size": channel.size, "at once": together / RUNS,
-               "least alone": float(each.min()) / RUNS, "most alone": float(each.max()) / RUNS}  # fmt: skip
+        yield {
+            "n": n,
+            "question": name,
+            "size": channel.size,
+            "at once": together / RUNS,
+            "least alone": float(each.min()) / RUNS,
+            "most alone": float(each.max()) / RUNS,
+        }
 
 
-def _simultaneous(count: int, n: int, margin: Margin, choices: int) -> Interval:
-    """Return one of the intervals of `simultaneous`; the others have other counts, all with the same margin."""
-    others = [n - count] if choices == 2 else [0] * (choices - 1)
-    return simultaneous([count, *others], n, [margin] * choices, NoNoise())[0]
-
-
-def _alone(count: int, n: int, margin: Margin) -> Interval:
-    found = share(count, n, margin, NoNoise())
+def _alone(count: int, n: int, margin: Margin, confidence: float = 0.95) -> Interval:
+    found = share(count, n, margin, NoNoise(), confidence)
     return found.low, found.high
 
 
-def surveys(channel: Subset, truths: Floats, n: int, rng: np.random.Generator) -> Iterator[list[int]]:
-    """Yield counts of choices held by n reports, survey after survey. Same law as the channel, not the same words."""
+def surveys(
+    channel: Subset, truths: Floats, n: int, rng: np.random.Generator
+) -> Iterator[list[int]]:
+    """Yield counts of choices held by n reports, survey after survey. Same law as the channel,
+    not the same stream.
+    """
     k, w, keep = channel.choices, channel.size, channel.keep / 2**32
     for _ in range(0, RUNS, 500):
         answers = rng.choice(k, size=500 * n, p=truths)
@@ -217,8 +254,12 @@ def surveys(channel: Subset, truths: Floats, n: int, rng: np.random.Generator) -
 
 
 def several_arms(n: int, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
-    """Yield coverage for three choices, half the reports through k-ary response that keeps .9, half through .5."""
-    matrices = [np.full((3, 3), (1 - keep) / 2) + np.eye(3) * (keep - (1 - keep) / 2) for keep in (0.9, 0.5)]
+    """Yield coverage for three choices, half the reports through k-ary response that keeps .9,
+    half through .5.
+    """
+    matrices = [
+        np.full((3, 3), (1 - keep) / 2) + np.eye(3) * (keep - (1 - keep) / 2) for keep in (0.9, 0.5)
+    ]
     arm = np.arange(n) % 2
     for truths in ((1.0, 0.0, 0.0), (0.9, 0.09, 0.01), (0.5, 0.3, 0.2)):
         each, together = np.zeros(3), 0
@@ -226,9 +267,18 @@ def several_arms(n: int, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
             answers = rng.choice(3, size=n, p=truths)
             chances = np.array(matrices)[arm, answers].cumsum(axis=1)
             found = category_shares((rng.random(n)[:, None] > chances).sum(axis=1), matrices, arm)
-            each += [low <= t <= high for (low, high), t in zip(found.intervals, truths, strict=True)]
-            together += all(low <= t <= high for (low, high), t in zip(found.simultaneous, truths, strict=True))
-        yield {"n": n, "shares": str(truths), "least": float(each.min()) / 1000, "at once": together / 1000}
+            each += [
+                low <= t <= high for (low, high), t in zip(found.intervals, truths, strict=True)
+            ]
+            together += all(
+                low <= t <= high for (low, high), t in zip(found.simultaneous, truths, strict=True)
+            )
+        yield {
+            "n": n,
+            "shares": str(truths),
+            "least": float(each.min()) / 1000,
+            "at once": together / 1000,
+        }
 
 
 if __name__ == "__main__":

@@ -18,7 +18,9 @@ from tests.bench.report import save, table
 from tests.bench.site import fresh_site
 
 WORKERS = 2
-LEAST = 177  # of 200: an interval that holds 95 % of the time falls below once in about 10,000 tries
+LEAST = (
+    177  # of 200: an interval that holds 95 % of the time falls below once in about 10,000 tries
+)
 
 
 def main() -> None:
@@ -32,11 +34,13 @@ def main() -> None:
 
 
 def measure(runs: int) -> list[dict[str, Any]]:
-    """Return, for every run and choice, the truth, the estimate and whether its interval holds the truth."""
+    """Return, for every run and choice, the truth, the estimate and whether its interval holds
+    the truth.
+    """
     with fresh_site():
         from surveys.demo import answers
 
-        people = answers.people()
+        people = answers.people_of_health()
         return [row for run in range(runs) for row in one_run(run, people)]
 
 
@@ -59,7 +63,9 @@ def one_run(run: int, people: list[dict[str, int]]) -> Iterator[dict[str, Any]]:
     assert release is not None, "nothing was due"
     for question in release.numbers["questions"]:
         for choice in question["choices"]:
-            truth = sum(person[question["name"]] == choice["index"] for person in people) / len(people)
+            truth = sum(person[question["name"]] == choice["index"] for person in people) / len(
+                people
+            )
             low, high = choice["interval"]
             yield {
                 "what": f"{question['name']}: {choice['choice']}",

@@ -1,7 +1,9 @@
-"""The filters against an accountant that is not ours: 1,000 people who choose each request by what came out before.
+"""The filters against an accountant that is not ours: 1,000 people who choose each request by what
+came out before.
 
-What a filter admitted is composed again by dp-accounting (privacy loss distributions of the same releases). "used" is
-the exact ε at δ = 10⁻⁶ over the ε that the cap promises there: above 1, a cap has been passed.
+What a filter admitted is composed again by dp-accounting (privacy loss distributions of the same
+releases). "used" is the exact ε at δ = 10⁻⁶ over the ε that the cap promises there: above 1, a cap
+has been passed.
 """
 
 import sys
@@ -53,9 +55,13 @@ def thousand_small() -> list[dict[str, Any]]:
     found = compare([small] * 1000, exact.DELTA)
     closed = composition.closed_form([Fraction("0.05")] * 1000, exact.DELTA)
     figures = {
-        "basic": found.basic, "advanced": found.advanced, "optimal, closed form": closed, "zCDP": found.concentrated,
-        "Rényi": found.renyi, "optimal, exact": found.optimal,
-    }  # fmt: skip
+        "basic": found.basic,
+        "advanced": found.advanced,
+        "optimal, closed form": closed,
+        "zCDP": found.concentrated,
+        "Rényi": found.renyi,
+        "optimal, exact": found.optimal,
+    }
     return [{"accountant": name, "ε": float(epsilon or 0)} for name, epsilon in figures.items()]
 
 

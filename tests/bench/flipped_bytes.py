@@ -1,7 +1,9 @@
-"""Change each byte of each row of a ledger in SQLite's own file, twice: does `verify_ledger` name that row?
+"""Change each byte of each row of a ledger in SQLite's own file, twice: does `verify_ledger` name
+that row?
 
-Not columns through SQL, as tests/surveys/ledger/test_chain.py does, but bytes of the table's pages, so that a row's
-header, its types and its place in the tree are hit as well (https://www.sqlite.org/fileformat2.html, § 1.6).
+Not columns through SQL, as tests/surveys/ledger/test_chain.py does, but bytes of the table's pages,
+so that a row's header, its types and its place in the tree are hit as well
+(https://www.sqlite.org/fileformat2.html, § 1.6).
 """
 
 import os
@@ -134,14 +136,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="candor-") as folder:
         file = Path(folder) / "flips.sqlite3"
         os.environ |= {
-            "DJANGO_SETTINGS_MODULE": "surveys.settings", "CANDOR_DATA": folder, "DATABASE_URL": f"sqlite:///{file}",
-        }  # fmt: skip
+            "DJANGO_SETTINGS_MODULE": "surveys.settings",
+            "CANDOR_DATA": folder,
+            "DATABASE_URL": f"sqlite:///{file}",
+        }
         import django
 
         django.setup()
         said = flip_all(file, make_ledger())
     rows = [
-        {"bytes changed": sum(said.values()), "verify_ledger": text, "times": times} for text, times in said.items()
+        {"bytes changed": sum(said.values()), "verify_ledger": text, "times": times}
+        for text, times in said.items()
     ]
     report.table("Each byte of each row changed in SQLite's file, twice", rows)
     report.save("flipped_bytes", rows)

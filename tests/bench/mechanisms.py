@@ -1,9 +1,11 @@
-"""Every central mechanism: error against formula, audit against claim, and the time of a large histogram.
+"""Every central mechanism: error against formula, audit against claim, and the time of a large
+histogram.
 
     python -m tests.bench.mechanisms
 
-The error is measured on fresh draws at n = 1,000 and 100,000; the ratio to the formula should be within 5 %. The
-audit is that of tests/dpengine/central/audit.py: a bound from below on the ε that two neighbours give away.
+The error is measured on fresh draws at n = 1,000 and 100,000; the ratio to the formula should be
+within 5 %. The audit is that of tests/dpengine/central/audit.py: a bound from below on the ε that
+two neighbours give away.
 """
 
 import time
@@ -12,7 +14,6 @@ from fractions import Fraction
 from typing import Any
 
 from dpengine.central import counts as tallies
-from dpengine.central.calibration import analytic, by_rho, classical, for_epsilon_delta
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.privacy import Neighbours
 from tests.bench import report
@@ -21,7 +22,6 @@ from tests.dpengine.central.audit import audited, claim_of
 
 SIZES = (1_000, 100_000)
 CELLS = 10_000
-DELTA = Fraction(1, 10**6)
 
 
 def row_of(case: Case) -> dict[str, Any]:
@@ -39,7 +39,9 @@ def row_of(case: Case) -> dict[str, Any]:
     for n in SIZES:
         measured, formula = case.errors(n) if case.errors else (None, None)
         row[f"error at {n:,}"] = "" if measured is None else round(measured, 4)
-        row[f"ratio at {n:,}"] = "" if not formula or measured is None else round(measured / formula, 3)
+        row[f"ratio at {n:,}"] = (
+            "" if not formula or measured is None else round(measured / formula, 3)
+        )
     return {**row, "seconds": round(time.perf_counter() - started, 1)}
 
 
@@ -49,12 +51,13 @@ def histograms() -> list[dict[str, Any]]:
     makers: dict[str, Callable[[], tallies.Choice]] = {
         "pure, ε = 1": lambda: tallies.for_epsilon([tally], Fraction(1)),
         "ρ = 1/2": lambda: tallies.for_rho([tally], Fraction(1, 2)),
-        "(1, 1e-6)": lambda: tallies.for_approximate([tally], Fraction(1), DELTA),
     }
     return [_timed(budget, make, people) for budget, make in makers.items()]
 
 
-def _timed(budget: str, make: Callable[[], tallies.Choice], people: list[list[int]]) -> dict[str, Any]:
+def _timed(
+    budget: str, make: Callable[[], tallies.Choice], people: list[list[int]]
+) -> dict[str, Any]:
     started = time.perf_counter()
     choice = make()
     made = time.perf_counter()
@@ -70,25 +73,14 @@ def _timed(budget: str, make: Callable[[], tallies.Choice], people: list[list[in
     }
 
 
-def calibrations() -> list[dict[str, Any]]:
-    """Compare σ for one histogram (Δ² = 2) at δ = 1e-6."""
-    return [
-        {
-            "epsilon": float(epsilon),
-            "exact": round(for_epsilon_delta(epsilon, DELTA, 2).scale, 3),
-            "analytic": round(analytic(epsilon, DELTA, 2), 3),
-            "by rho": round(by_rho(epsilon, DELTA, 2), 3),
-            "classical": round(classical(epsilon, DELTA, 2), 3) if epsilon < 1 else "not proved",
-        }
-        for epsilon in (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10), Fraction(1), Fraction(4))
-    ]
-
-
 def main() -> None:
     for name, title, rows in (
-        ("mechanisms", "Every central mechanism: errors and audit", [row_of(case) for case in all_cases()]),
+        (
+            "mechanisms",
+            "Every central mechanism: errors and audit",
+            [row_of(case) for case in all_cases()],
+        ),
         ("histograms", f"One draw of a histogram of {CELLS:,} cells", histograms()),
-        ("calibrations", "σ of Gaussian noise for a histogram, δ = 1e-6", calibrations()),
     ):
         report.table(title, rows)
         report.save(name, rows)

@@ -1,14 +1,17 @@
-"""n − 1 against an answer sent as given: whoever knows all answers but one, and reads the total that is published.
+"""n − 1 against an answer sent as given: whoever knows all answers but one, and reads the total
+that is published.
 
-An account of nobody in particular opens a study of one yes or no that is sent as given, on the editor's own pages, as a
-new draft comes; only the smallest batch is set as low as it may be. All reports but one are the attacker's own, through
-the door for reports; one is the victim's, yes or no by a coin. The study closes, is swept and published by its rule,
-and the attacker takes the answer that makes the published total likelier. Right at most as often as the form says, but
-for chance: what is printed last is how often chance alone gives as many or more at the rate that the form says.
+An account of nobody in particular opens a study of one yes or no that is sent as given, on the
+editor's own pages, as a new draft comes; only the smallest batch is set as low as it may be. All
+reports but one are the attacker's own, through the door for reports; one is the victim's, yes or no
+by a coin. The study closes, is swept and published by its rule, and the attacker takes the answer
+that makes the published total likelier. Right at most as often as the form says, but for chance:
+what is printed last is how often chance alone gives as many or more at the rate that the form says.
 
-`WHOLE` tries are made so from the first page to the total that is published, each report through HTTP (in process: all
-of the site's middleware, no socket). A study publishes once, so the others draw again from these studies' sealed
-batches, by the same call that publishes: the victim is one of theirs by chance, and nothing is stored.
+`WHOLE` tries are made so from the first page to the total that is published, each report through
+HTTP (in process: all of the site's middleware, no socket). A study publishes once, so the others
+draw again from these studies' sealed batches, by the same call that publishes: the victim is one of
+theirs by chance, and nothing is stored.
 
     python -m tests.bench.n_minus_one [tries]
 """
@@ -29,25 +32,48 @@ from tests.bench.site import fresh_site
 TRIES, WHOLE = 2000, 20
 NOW = datetime.datetime.now(datetime.UTC)
 TEXTS = {
-    "title": "One of fifty", "organisation": "Nobody", "purpose": "To learn one answer.", "contact": "a@example.org",
+    "title": "One of fifty",
+    "organisation": "Nobody",
+    "purpose": "To learn one answer.",
+    "contact": "a@example.org",
     "language": "en",
-}  # fmt: skip
-QUESTION = {"name": "q1", "kind": "yes_no", "text": "Have you?", "label": "Have you", "protection": "publication"}
+}
+QUESTION = {
+    "name": "q1",
+    "kind": "yes_no",
+    "text": "Have you?",
+    "label": "Have you",
+    "protection": "publication",
+}
 
 
 def drafted(client: Any, **terms: str) -> Any:
-    """Make a draft with one question that is sent as given on the pages of the editor; return the study."""
+    """Make a draft with one question that is sent as given on the pages of the editor; return
+    the study.
+    """
     from surveys.design.models import Study
 
     built = client.post("/studies/new/", {**TEXTS, "way": "blank"})
     slug = built["Location"].split("/")[2]
-    asked = {**QUESTION, "help": "", "choices": "", "epsilon": "1", "wanted": "mean", "condition": ""}
+    asked = {
+        **QUESTION,
+        "help": "",
+        "choices": "",
+        "epsilon": "1",
+        "wanted": "mean",
+        "condition": "",
+    }
     added = client.post(f"/studies/{slug}/build/add/", asked)
     assert added.status_code == 302, added.content.decode()
     study = Study.objects.get(slug=slug)
     if terms:
-        kept = {name: getattr(study, name) for name in ("layout", "follow_ups", "rule", "hours", "horizon", "results")}
-        amounts = {name: f"{getattr(study, name)}" for name in ("cap", "release_epsilon", "smallest_batch")}
+        kept = {
+            name: getattr(study, name)
+            for name in ("layout", "follow_ups", "rule", "hours", "horizon", "results")
+        }
+        amounts = {
+            name: f"{getattr(study, name)}" for name in ("cap", "release_epsilon", "smallest_batch")
+        }
         saved = client.post(f"/studies/{slug}/build/texts/", {**TEXTS, **kept, **amounts, **terms})
         assert saved.status_code == 302, saved.content.decode()
         study.refresh_from_db()
@@ -56,13 +82,13 @@ def drafted(client: Any, **terms: str) -> Any:
 
 def opened(study: Any, client: Any) -> Any:
     """Open the draft on the page of its launch."""
-    from surveys.design import queries
+    from surveys.design import selectors
 
     page = f"/studies/{study.slug}/launch/"
     seen = client.get(page).content.decode().split('name="seen" value="')[1].split('"')[0]
     done = client.post(page, {"seen": seen})
     assert done.status_code == 302, done.content.decode()
-    plan = queries.latest_plan(study.slug)
+    plan = selectors.latest_plan(study.slug)
     assert plan is not None
     return plan
 
@@ -71,7 +97,7 @@ def answer(client: Any, plan: Any, answers: list[int]) -> None:
     """Post reports as a browser would: what is sent as given is the answer."""
     for value in answers:
         body = {"plan": plan.digest, "report_id": secrets.token_hex(16), "answers": {"q1": value}}
-        address = f"/api/v1/studies/{plan.content['slug']}/reports"
+        address = f"/api/v1/studies/{plan.content.slug}/reports"
         taken = client.post(address, json.dumps(body), content_type="application/json")
         assert taken.status_code == 201, taken.content.decode()
 
@@ -93,26 +119,30 @@ def published(plan: Any) -> Any:
 
 def drawn_again(release: Any) -> dict[str, Any]:
     """Return what the same call would have published, had chance fallen otherwise."""
-    from surveys.releases import queries, services
+    from surveys.releases import selectors
 
-    asked = queries.asked_of(release.request)
-    numbers: dict[str, Any] = services._draw(release.request, asked, release.numbers["n"])
-    return numbers
+    query = selectors.query_of(release.request)
+    counts = query.counted(release.request.statistic["batches"])
+    return query.draw(counts, release.content.n).document()
 
 
 def guessed(numbers: dict[str, Any], known: list[int]) -> int:
-    """Return the answer that makes the published number of “yes” likelier: noise falls off alike on both sides."""
+    """Return the answer that makes the published number of “yes” likelier: noise falls off alike
+    on both sides.
+    """
     return int(numbers["questions"][0]["choices"][1]["noisy_count"] - sum(known) > 0.5)
 
 
-def attack(tries: int, client: Any, whole: int = WHOLE) -> tuple[int, dict[str, str]]:
-    """Attack so often, `client` being signed in; return how often the guess was right, and the caps of the study."""
+def attack(tries: int, client: Any, whole: int = WHOLE) -> tuple[int, str]:
+    """Attack so often, `client` being signed in; return how often the guess was right, and the
+    caps of the study.
+    """
     from django.test import Client
 
     right, stood = 0, []
     for _ in range(min(whole, tries)):
         plan = opened(drafted(client, smallest_batch="50"), client)
-        known = [place % 2 for place in range(plan.content["publication"]["smallest_batch"] - 1)]
+        known = [place % 2 for place in range(plan.content.publication.smallest_batch - 1)]
         victim = secrets.randbelow(2)
         answer(Client(), plan, [*known, victim])
         release = published(plan)
@@ -121,20 +151,27 @@ def attack(tries: int, client: Any, whole: int = WHOLE) -> tuple[int, dict[str, 
     for _ in range(tries - len(stood)):
         release, known, victim = secrets.choice(stood)
         right += guessed(drawn_again(release), known) == victim
-    return right, stood[0][0].request.plan.content["caps"]
+    return right, stood[0][0].request.plan.content.caps.central_epsilon
 
 
-def said(caps: dict[str, str]) -> Fraction:
-    """Return what the form says of such a study, as a share: what is told is rounded up to a tenth of a hundredth."""
-    from dpengine.privacy import guess_within
-    from surveys.design.queries import at_most_of_hundred
+def said(cap: str) -> Fraction:
+    """Return what the form says of such a study, as a share: what is told is rounded up to a
+    tenth of a hundredth.
+    """
+    from surveys.guesses import even_guess_within
 
-    return Fraction(at_most_of_hundred(guess_within(Decimal(caps["central_epsilon"])))) / 100
+    return Fraction(even_guess_within(Decimal(cap))) / 100
 
 
 def row(tries: int, right: int, share: Fraction) -> dict[str, Any]:
     chance = float(binom.sf(right - 1, tries, float(share)))
-    return {"tries": tries, "right": right, "share": right / tries, "said": float(share), "chance of as many": chance}
+    return {
+        "tries": tries,
+        "right": right,
+        "share": right / tries,
+        "said": float(share),
+        "chance of as many": chance,
+    }
 
 
 def main(tries: int = TRIES) -> None:
@@ -147,8 +184,8 @@ def main(tries: int = TRIES) -> None:
         settings.ALLOWED_HOSTS = ["*"]
         client = Client()
         client.force_login(people.ensure_user(username="ada", password=secrets.token_hex()))
-        right, caps = attack(tries, client)
-        rows = [{**row(tries, right, said(caps)), "cap": caps["central_epsilon"]}]
+        right, cap = attack(tries, client)
+        rows = [{**row(tries, right, said(cap)), "cap": cap}]
     table(f"{tries:,} attacks of who knows all answers but one, on a new draft's own terms", rows)
     save("n_minus_one", rows)
 

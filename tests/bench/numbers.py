@@ -1,17 +1,21 @@
-"""Numbers: variance of a mean, coverage of its interval, and how near an estimated distribution comes.
+"""Numbers: variance of a mean, coverage of its interval, and how near an estimated distribution
+comes.
 
     python -m tests.bench.numbers
 
-Variances   of one report on [−1, 1] for the worst answer, in closed form: Laplace 8/ε² (Dwork et al. 2006);
-            Duchi, Jordan and Wainwright 2018; piecewise and hybrid, Wang et al. 2019, eq. 5 and 8. The limit
-            is the linear program on 41 inputs and 161 outputs, nothing rounded, solved in this run.
-Coverage    An interval holds a mean when neither tail rejects it, so the two tails at the truth are asked,
-            RUNS times a cell. Beside it the interval people reach for: estimate ± 1.96 standard deviations
-            of the decoded reports / √n. A cell's coverage has a standard error of 0.4 % at 95 %.
-Distances   Wasserstein-1 on a range of 1, to the law of 64 bins that answers come from. Peers are written
-            here from Li et al. 2020 and checked against public copies of their code: continuous reports by
-            the square wave, EM with or without the smoothing (1, 2, 1)/4, to a gain below 10⁻³·e^ε of the
-            log-likelihood. pure-ldp and multi-freq-ldpy have no square wave.
+Variances   of one report on [−1, 1] for the worst answer, in closed form: Laplace 8/ε² (Dwork et
+            al. 2006); Duchi, Jordan and Wainwright 2018; piecewise and hybrid, Wang et al. 2019,
+            eq. 5 and 8. The limit is the linear program on 41 inputs and 161 outputs, nothing
+            rounded, solved in this run.
+Coverage    An interval holds a mean when neither tail rejects it, so the two tails at the truth are
+            asked, RUNS times a cell. Beside it the interval people reach for: estimate ± 1.96
+            standard deviations of the decoded reports / √n. A cell's coverage has a standard error
+            of 0.4 % at 95 %.
+Distances   Wasserstein-1 on a range of 1, to the law of 64 bins that answers come from. Peers are
+            written here from Li et al. 2020 and checked against public copies of their code:
+            continuous reports by the square wave, EM with or without the smoothing (1, 2, 1)/4, to
+            a gain below 10⁻³·e^ε of the log-likelihood. pure-ldp and multi-freq-ldpy have no square
+            wave.
 Seeds       20261126 for the people of all simulations.
 """
 
@@ -31,15 +35,22 @@ from scipy import special
 from dpengine.estimates import NoNoise
 from dpengine.local import linear_program
 from dpengine.local.distribution import Distribution
-from dpengine.local.number import NumberChannel, _Reports, mean_variance
+from dpengine.local.number import NumberChannel, _Reports
 from dpengine.local.subset import Subset
+from tests import tables
 from tests.bench.report import save, table
 
 Floats = npt.NDArray[np.float64]
 
 SEED = 20261126
-EPSILONS = {"0.5": Decimal("0.5"), "1": Decimal(1), "ln 3": Decimal("1.0986122886681098"), "2": Decimal(2),
-            "3": Decimal(3), "4": Decimal(4)}  # fmt: skip
+EPSILONS = {
+    "0.5": Decimal("0.5"),
+    "1": Decimal(1),
+    "ln 3": Decimal("1.0986122886681098"),
+    "2": Decimal(2),
+    "3": Decimal(3),
+    "4": Decimal(4),
+}
 STEPS = 120
 RUNS = 3000
 PEOPLE = (30, 200, 1000)
@@ -49,9 +60,17 @@ N, BINS, TRIES = 100_000, 64, 40
 def main() -> None:
     for title, name, rows in (
         ("Worst-case variance of one report on [−1, 1]", "number_variance", variances),
-        ("A Likert scale's mean: worst variance of a report, squared points", "scale_variance", scales),
+        (
+            "A Likert scale's mean: worst variance of a report, squared points",
+            "scale_variance",
+            scales,
+        ),
         ("Coverage of 95 % intervals for a mean", "number_coverage", coverage),
-        (f"Distribution: Wasserstein-1, n = {N:,}, ε = 1, {BINS} bins", "distribution_distance", distances),
+        (
+            f"Distribution: Wasserstein-1, n = {N:,}, ε = 1, {BINS} bins",
+            "distribution_distance",
+            distances,
+        ),
         (f"Limits of the share below a cut, {BINS} bins", "distribution_limits", limits),
     ):
         found = rows()
@@ -68,7 +87,7 @@ def variance(name: str) -> dict[str, Any]:
     limit = fine_limit(e)
     started = time.perf_counter()
     channel = NumberChannel.for_epsilon(epsilon, Decimal(-1), Decimal(1), STEPS)
-    seconds, ours = time.perf_counter() - started, float(channel.worst_variance)
+    seconds, ours = time.perf_counter() - started, float(max(tables.variances(channel)))
     return {
         "ε": name,
         "limit": limit,
@@ -105,9 +124,17 @@ def hybrid(e: float) -> float:
 def scales() -> list[dict[str, Any]]:
     rows = []
     for points, epsilon in product((3, 5, 7, 11), ("0.5", "1", "2")):
-        ours = float(mean_variance(NumberChannel.for_scale(points, Decimal(epsilon))))
-        subset = float(mean_variance(Subset.for_epsilon(points, Decimal(epsilon))))
-        rows.append({"points": points, "ε": epsilon, "table": ours, "subset": subset, "subset / table": subset / ours})
+        ours = float(max(tables.variances(NumberChannel.for_scale(points, Decimal(epsilon)))))
+        subset = float(tables.mean_variance(Subset.for_epsilon(points, Decimal(epsilon))))
+        rows.append(
+            {
+                "points": points,
+                "ε": epsilon,
+                "table": ours,
+                "subset": subset,
+                "subset / table": subset / ours,
+            }
+        )
     return rows
 
 
@@ -134,11 +161,19 @@ def covered(cell: tuple[str, str, int]) -> dict[str, Any]:
     channel = NumberChannel.for_epsilon(Decimal(epsilon), Decimal(0), Decimal(1), STEPS)
     law = people()[name]
     chances = np.array(channel.table.weights, dtype=np.float64) / channel.table.total
-    rounded = np.array([[np.interp(step, channel.grid, column) for column in chances.T] for step in range(STEPS + 1)])
+    rounded = np.array(
+        [
+            [np.interp(step, channel.grid, column) for column in chances.T]
+            for step in range(STEPS + 1)
+        ]
+    )
     stream = np.random.default_rng([SEED, n])
     drawn = stream.multinomial(n, law @ rounded / (law @ rounded).sum(), size=RUNS)
     truth = float(law @ np.arange(STEPS + 1)) / STEPS
-    widths = [found.high - found.low for found in (channel.mean(counts.tolist(), n) for counts in drawn[:40])]
+    widths = [
+        found.high - found.low
+        for found in (channel.mean(counts.tolist(), n) for counts in drawn[:40])
+    ]
     numbers = np.array(channel.decoder) / channel.scale / STEPS
     means = drawn @ numbers / n
     wald = 1.96 * np.sqrt(np.maximum(drawn @ numbers**2 / n - means**2, 0) / n)
@@ -156,16 +191,24 @@ def covered(cell: tuple[str, str, int]) -> dict[str, Any]:
 def holds(channel: NumberChannel, counts: list[int], n: int, truth: float) -> bool:
     reports = _Reports(channel, counts, n, NoNoise())
     at = float(np.interp(truth * STEPS, channel.grid, reports.points))
-    return reports.at_least(at, reports.total, 0) >= 0.025 <= 1 - reports.at_least(at, reports.total + 1, -1)
+    return (
+        reports.at_least(at, reports.total, 0)
+        >= 0.025
+        <= 1 - reports.at_least(at, reports.total + 1, -1)
+    )
 
 
 def laws() -> dict[str, tuple[Floats, Callable[[np.random.Generator], Floats]]]:
     """Return the chances of 64 bins, and the same law drawn from without bins."""
     edges = np.linspace(0, 1, BINS + 1)
 
-    def peaks(width: float, *places: float) -> tuple[Floats, Callable[[np.random.Generator], Floats]]:
+    def peaks(
+        width: float, *places: float
+    ) -> tuple[Floats, Callable[[np.random.Generator], Floats]]:
         mass = np.diff(sum(special.ndtr((edges - place) / width) for place in places))
-        return mass / mass.sum(), lambda stream: inside(stream.choice(places, N) + width * stream.normal(size=N))
+        return mass / mass.sum(), lambda stream: inside(
+            stream.choice(places, N) + width * stream.normal(size=N)
+        )
 
     return {
         "Beta(5, 2)": (np.diff(special.betainc(5, 2, edges)), lambda stream: stream.beta(5, 2, N)),
@@ -224,7 +267,9 @@ def peer_of(draw: Callable[[np.random.Generator], Floats], bins: int, *, smooth:
     low = 1 / (2 * half * e + 1)
     ends = np.linspace(-half, 1 + half, bins + 1)
     places = (np.arange(bins) + 0.5) / bins
-    close = np.minimum(ends[1:], places[:, None] + half) - np.maximum(ends[:-1], places[:, None] - half)
+    close = np.minimum(ends[1:], places[:, None] + half) - np.maximum(
+        ends[:-1], places[:, None] - half
+    )
     chances = low * np.diff(ends) + (e - 1) * low * np.maximum(close, 0)
 
     def trial(stream: np.random.Generator) -> tuple[Floats, float]:
@@ -243,7 +288,9 @@ def square_wave(values: Floats, half: float, low: float, stream: np.random.Gener
     return np.where(near, close, np.where(far > values - half, far + 2 * half, far))
 
 
-def reference_em(chances: Floats, counts: npt.NDArray[np.int64], smooth: bool, gain: float) -> Floats:
+def reference_em(
+    chances: Floats, counts: npt.NDArray[np.int64], smooth: bool, gain: float
+) -> Floats:
     kernel = np.eye(len(chances)) / 2 + (np.eye(len(chances), k=1) + np.eye(len(chances), k=-1)) / 4
     kernel /= kernel.sum(axis=1, keepdims=True)
     shares, likelihood = np.full(len(chances), 1 / len(chances)), -math.inf
@@ -259,14 +306,18 @@ def reference_em(chances: Floats, counts: npt.NDArray[np.int64], smooth: bool, g
 
 def limits() -> list[dict[str, Any]]:
     rows = []
-    for (name, (law, _)), (epsilon, n) in product(laws().items(), (("1", 1000), ("1", N), ("4", 100), ("4", 1000))):
+    for (name, (law, _)), (epsilon, n) in product(
+        laws().items(), (("1", 1000), ("1", N), ("4", 100), ("4", 1000))
+    ):
         channel = Distribution.for_epsilon(Decimal(epsilon), Decimal(0), Decimal(1), BINS)
         chances = law @ (np.array(channel.table.weights, dtype=np.float64) / channel.table.total)
         stream = np.random.default_rng([SEED, n])
         edges, kept, width, runs = range(7, BINS, 8), [], [], 200
         for counts in stream.multinomial(n, chances, size=runs).tolist():
             for edge in edges:
-                low, high = channel._limits((np.arange(BINS) <= edge).astype(np.float64), counts, n, None, 0.95)
+                low, high = channel._limits(
+                    (np.arange(BINS) <= edge).astype(np.float64), counts, n, None, 0.95
+                )
                 truth = float(law[: edge + 1].sum())
                 kept.append(low <= truth + 1e-9 and truth - 1e-9 <= high)
                 width.append(high - low)

@@ -1,6 +1,8 @@
-"""What a respondent's phone downloads: every byte of the answer page over the wire, for a Plan of each sort.
+"""What a respondent's phone downloads: every byte of the answer page over the wire, for a Plan of
+each sort.
 
-At most 40,000 bytes for any Plan (pictures are the study's own and not counted), as gzip sends them.
+At most 40,000 bytes for any Plan (pictures are the study's own and not counted), as gzip sends
+them.
 
 python -m tests.bench.page_size
 """
@@ -20,7 +22,7 @@ from tests.journeys.site import Site, running_site
 from tests.services import find_chromium
 
 MODULES = Path("surveys/intake/static/intake")
-RANDOMISER = ("words", "table", "subset", "channel", "verify")
+RANDOMISER = ("words", "expect", "table", "subset", "channels", "verify")
 LIMIT = 40_000
 
 
@@ -30,15 +32,27 @@ def main() -> None:
         running_site(Path(folder), CANDOR_DEMO="1") as site,
     ):
         rows = measure(site)
-    together = gzip.compress(b"".join((MODULES / f"{name}.js").read_bytes() for name in RANDOMISER), 9)
-    rows.append({"what": f"{', '.join(RANDOMISER)} together, gzipped", "plain": len(together), "largest": ""})
+    together = gzip.compress(
+        b"".join((MODULES / f"{name}.js").read_bytes() for name in RANDOMISER), 9
+    )
+    rows.append(
+        {
+            "what": f"{', '.join(RANDOMISER)} together, gzipped",
+            "plain": len(together),
+            "largest": "",
+        }
+    )
     table(f"The answer page, bytes of bodies over the wire (at most {LIMIT:,})", rows)
     save("page_size", rows)
 
 
 def measure(site: Site) -> list[dict[str, str | int]]:
-    """Return every address that the page loads for a plain Plan, and for one of all kinds in two languages."""
-    open_studies(site, every_kind("largest", chinese=True, picture=True, questions=[*QUESTIONS, *GIVEN]))
+    """Return every address that the page loads for a plain Plan, and for one of all kinds in two
+    languages.
+    """
+    open_studies(
+        site, every_kind("largest", chinese=True, picture=True, questions=[*QUESTIONS, *GIVEN])
+    )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=QUIET)
         plain, largest = (loaded(browser, site, slug) for slug in ("medicines-and-help", "largest"))
@@ -47,7 +61,10 @@ def measure(site: Site) -> list[dict[str, str | int]]:
         {"what": name, "plain": plain.get(name, 0), "largest": largest.get(name, 0)}
         for name in sorted({*plain, *largest}, key=lambda name: -largest.get(name, 0))
     ]
-    return [*rows, {"what": "the whole page", "plain": sum(plain.values()), "largest": sum(largest.values())}]
+    return [
+        *rows,
+        {"what": "the whole page", "plain": sum(plain.values()), "largest": sum(largest.values())},
+    ]
 
 
 def loaded(browser: Browser, site: Site, slug: str) -> dict[str, int]:
@@ -56,7 +73,10 @@ def loaded(browser: Browser, site: Site, slug: str) -> dict[str, int]:
     guest.page.get_by_role("button", name="Start").wait_for()
     addresses = [request.url for request in guest.requests if "/pictures/" not in request.url]
     guest.context.close()
-    return {url.removeprefix(site.base).replace(f"/{slug}/", "/…/"): wire_bytes(url) for url in addresses}
+    return {
+        url.removeprefix(site.base).replace(f"/{slug}/", "/…/"): wire_bytes(url)
+        for url in addresses
+    }
 
 
 def wire_bytes(url: str) -> int:

@@ -1,13 +1,15 @@
 """Workers that are killed at a random moment of a release, and what is left behind.
 
-Every run, a researcher confirms a request in the browser; a worker begins to publish it and is killed with SIGKILL
-after a random time. Then the sweep that looks for lost requests does its round, and the researcher confirms the same
-request again. After every kill no more may be published than is paid for; at the end every request has exactly one
-release and one charge, and the second confirmation shows the numbers of the first.
+Every run, a researcher confirms a request in the browser; a worker begins to publish it and is
+killed with SIGKILL after a random time. Then the sweep that looks for lost requests does its round,
+and the researcher confirms the same request again. After every kill no more may be published than
+is paid for; at the end every request has exactly one release and one charge, and the second
+confirmation shows the numbers of the first.
 
     python -m tests.bench.release_kills [--runs 500]
 
-In a database of its own: SQLite in a folder that is thrown away, or the PostgreSQL that DATABASE_URL names.
+In a database of its own: SQLite in a folder that is thrown away, or the PostgreSQL that
+DATABASE_URL names.
 """
 
 import argparse
@@ -63,7 +65,10 @@ def kill(runs: int) -> Found:
     chance, found = random.Random(SEED), Found()
     plan, user = make_study(runs)
     began = time.monotonic()
-    with override_settings(ALLOWED_HOSTS=["testserver"]), mock.patch("surveys.releases.services._tell_a_worker"):
+    with (
+        override_settings(ALLOWED_HOSTS=["testserver"]),
+        mock.patch("surveys.releases.services._tell_a_worker"),
+    ):
         client = Client()
         client.force_login(user)
         usual = usual_seconds(client)
@@ -125,17 +130,26 @@ def confirm(client: Any, epsilon: str) -> Any:
     """Ask as a browser does: see the cost, then confirm; return the request."""
     from surveys.releases.models import Request
 
-    path, form = "/studies/on-request/ask/shares/", {"questions": ["copied", "year"], "epsilon": epsilon}
+    path, form = (
+        "/studies/on-request/ask/shares/",
+        {"questions": ["copied", "year"], "epsilon": epsilon},
+    )
     seen = re.search(r'name="confirmed" value="(\w+)"', client.post(path, form).content.decode())
     assert seen is not None, "expected what it would cost"
     answered = client.post(path, {**form, "confirmed": seen[1]})
     page = re.search(r"/(asked|releases)/(\w+)/", answered.headers["Location"])
-    assert page is not None, "expected the page of the request, or of the release that it got before"
-    return Request.objects.get(**{"digest" if page[1] == "asked" else "release__entry__number": page[2]})
+    assert page is not None, (
+        "expected the page of the request, or of the release that it got before"
+    )
+    return Request.objects.get(
+        **{"digest" if page[1] == "asked" else "release__entry__number": page[2]}
+    )
 
 
 def worker_killed_after(delay: float, request_id: int) -> str:
-    """Have a worker publish a request and kill it; return the last moment of the release that it reached."""
+    """Have a worker publish a request and kill it; return the last moment of the release that it
+    reached.
+    """
     with begun(request_id) as (pid, said):
         time.sleep(delay)
         os.kill(pid, signal.SIGKILL)
@@ -145,7 +159,9 @@ def worker_killed_after(delay: float, request_id: int) -> str:
 
 @contextlib.contextmanager
 def begun(request_id: int) -> Iterator[tuple[int, int]]:
-    """Have a worker begin to publish a request; give its process and where it says what it reached; kill it after."""
+    """Have a worker begin to publish a request; give its process and where it says what it
+    reached; kill it after.
+    """
     from django.db import connections
 
     connections.close_all()  # a connection belongs to one process
@@ -175,6 +191,7 @@ def work(request_id: int, tell: int) -> None:
     """Publish in a process of its own, telling which moment is reached; then wait to be killed."""
     from surveys.releases import services
     from surveys.releases.models import Release
+    from surveys.releases.queries.shares import Shares
 
     def telling(act: Any) -> Any:
         def acted(*args: Any, **words: Any) -> Any:
@@ -184,7 +201,7 @@ def work(request_id: int, tell: int) -> None:
 
         return acted
 
-    services._draw = telling(services._draw)
+    Shares.draw = telling(Shares.draw)  # type: ignore[method-assign]
     services.charges.charge = telling(services.charges.charge)
     Release.save = telling(Release.save)  # type: ignore[method-assign]
     os.write(tell, b".")
@@ -200,7 +217,7 @@ def spent_beyond_charged(plan: Any) -> Any:
     """Return the ε that releases lost beyond what the ledger has charged: never above 0."""
     from decimal import Decimal
 
-    from surveys.ledger import queries as ledger
+    from surveys.ledger import selectors as ledger
     from surveys.releases.models import Release
 
     published = sum(Release.objects.values_list("entry__epsilon", flat=True), start=Decimal(0))
@@ -211,7 +228,9 @@ def charges_and_releases(request: Any) -> tuple[int, int]:
     from surveys.ledger.models import Entry
     from surveys.releases.models import Release
 
-    return Entry.charges.filter(statistic=request.digest).count(), Release.objects.filter(request=request).count()
+    return Entry.charges.filter(statistic=request.digest).count(), Release.objects.filter(
+        request=request
+    ).count()
 
 
 def report(found: Found, runs: int) -> None:

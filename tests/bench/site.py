@@ -1,4 +1,6 @@
-"""A whole site in a folder of its own, for benchmarks: `with fresh_site():` and Django is ready, database and all."""
+"""A whole site in a folder of its own, for benchmarks: `with fresh_site():` and Django is ready,
+database and all.
+"""
 
 import contextlib
 import os

@@ -1,8 +1,10 @@
-"""How fast packed reports are counted, on one core, and in how much memory; beside the fastest peers in the same run.
+"""How fast packed reports are counted, on one core, and in how much memory; beside the fastest
+peers in the same run.
 
-Ours count what a batch holds: bytes. Peers count what their own clients made, as their aggregators take it: a list of
-numbers, of index arrays or of 0/1 vectors. Each is timed as the best of a few rounds. Every figure is first earned: the
-counts are compared with another way of counting, whole and in two parts.
+Ours count what a batch holds: bytes. Peers count what their own clients made, as their aggregators
+take it: a list of numbers, of index arrays or of 0/1 vectors. Each is timed as the best of a few
+rounds. Every figure is first earned: the counts are compared with another way of counting, whole
+and in two parts.
 
     python -m tests.bench.tally
 """
@@ -29,13 +31,14 @@ from tests.bench.report import save, table
 SEED = 20261121  # people and their reports, not protection
 EPSILON = 1.0
 ROUNDS = 7
+# tallied by ours
 REPORTS = {
     "table": 20_000_000,
     "wide table": 20_000_000,
     10: 20_000_000,
     100: 8_000_000,
     1024: 2_000_000,
-}  # tallied by ours
+}
 LEAST = {10: 100e6, 100: 50e6, 1024: 15e6}  # reports/s; of a table, half of a bare bincount
 MOST_BYTES = 150  # a report, at k = 1024
 PEERS_REPORTS = 10_000  # tallied by each peer; their speed does not depend on it
@@ -58,7 +61,10 @@ def main() -> None:
         row, peers = measured(what, number)
         rows.append(row)
         beside += peers
-    table(f"Tally of packed reports, one core, millions of reports a second (epsilon {EPSILON:g})", rows)
+    table(
+        f"Tally of packed reports, one core, millions of reports a second (epsilon {EPSILON:g})",
+        rows,
+    )
     table("Peers' aggregators on their own clients' reports", beside)
     small = [small_batches(what) for what in REPORTS]
     table("Tally of a small batch, microseconds", small)
@@ -72,7 +78,9 @@ def title(what: str | int) -> str:
 
 
 def channel_of(what: str | int) -> Channel:
-    """Return the channel to tally: 5 or 300 reports, packed in one byte or two, or the best subsets of so many."""
+    """Return the channel to tally: 5 or 300 reports, packed in one byte or two, or the best
+    subsets of so many.
+    """
     if isinstance(what, int):
         return Subset.for_epsilon(what, Decimal(str(EPSILON)))
     answers, reports = (5, 5) if what == "table" else (13, 300)
@@ -84,7 +92,11 @@ def measured(what: str | int, number: int) -> tuple[dict[str, Any], list[dict[st
     packed = packed_reports(channel, number)
     merged = checked(channel, packed)
     ours = number / fastest(lambda: channel.tally(packed))
-    bare = number / fastest(lambda: np.bincount(as_array(channel, packed))) if isinstance(channel, Table) else None
+    bare = (
+        number / fastest(lambda: np.bincount(as_array(channel, packed)))
+        if isinstance(channel, Table)
+        else None
+    )
     found = [(peer.name, peer.reports / fastest(peer.tally, 2)) for peer in peers_of(channel)]
     best = max(found, key=lambda one: one[1])
     held = memory(channel, packed) / number
@@ -100,13 +112,17 @@ def measured(what: str | int, number: int) -> tuple[dict[str, Any], list[dict[st
         "fastest peer": best[0],
         "peer M/s": best[1] / 1e6,
         "as fast": f"{ours / best[1]:,.0f} x",
-        "kept": "yes" if ours >= least and merged and (what != 1024 or held <= MOST_BYTES) else "NO",
+        "kept": "yes"
+        if ours >= least and merged and (what != 1024 or held <= MOST_BYTES)
+        else "NO",
     }
     return row, [{"what": row["what"], "peer": name, "M/s": rate / 1e6} for name, rate in found]
 
 
 def packed_reports(channel: Channel, number: int) -> bytes:
-    """Return reports with the channel's own law, packed: a few thousand different ones, in random order."""
+    """Return reports with the channel's own law, packed: a few thousand different ones, in
+    random order.
+    """
     chance = np.random.default_rng([SEED, channel.choices])
     few = min(number, 4096)
     answers = chance.integers(channel.choices, size=few)
@@ -142,11 +158,16 @@ def plain_tally(channel: Channel, packed: bytes) -> list[int]:
         array = as_array(channel, packed)
         return [int((array == report).sum()) for report in range(channel.reports)]
     rows = np.frombuffer(packed, dtype=np.uint8).reshape(-1, channel.width)
-    return [int((rows[:, choice // 8] >> (7 - choice % 8) & 1).sum()) for choice in range(channel.choices)]
+    return [
+        int((rows[:, choice // 8] >> (7 - choice % 8) & 1).sum())
+        for choice in range(channel.choices)
+    ]
 
 
 def memory(channel: Channel, packed: bytes) -> int:
-    """Return the bytes that a tally needs: those it is given, and the most that it takes besides."""
+    """Return the bytes that a tally needs: those it is given, and the most that it takes
+    besides.
+    """
     tracemalloc.start()
     channel.tally(packed)
     _, most = tracemalloc.get_traced_memory()
@@ -173,9 +194,15 @@ def peers_of(channel: Channel) -> list[Peer]:
             pure("direct encoding", DEClient(EPSILON, k), lambda: DEServer(EPSILON, k), answers),
         ]
     return [
-        multi_freq("subset selection", SS_Aggregator_MI, [SS_Client(a, k, EPSILON) for a in answers], k),
-        multi_freq("optimal unary", UE_Aggregator_MI, [UE_Client(a, k, EPSILON, True) for a in answers]),
-        pure("optimal unary", UEClient(EPSILON, k, True), lambda: UEServer(EPSILON, k, True), answers),
+        multi_freq(
+            "subset selection", SS_Aggregator_MI, [SS_Client(a, k, EPSILON) for a in answers], k
+        ),
+        multi_freq(
+            "optimal unary", UE_Aggregator_MI, [UE_Client(a, k, EPSILON, True) for a in answers]
+        ),
+        pure(
+            "optimal unary", UEClient(EPSILON, k, True), lambda: UEServer(EPSILON, k, True), answers
+        ),
         pure(
             "optimal local hashing",
             LHClient(EPSILON, k, use_olh=True),
@@ -186,7 +213,9 @@ def peers_of(channel: Channel) -> list[Peer]:
 
 
 def multi_freq(name: str, aggregate: Callable[..., Any], reports: list, *choices: int) -> Peer:
-    return Peer(f"multi-freq-ldpy {name}", len(reports), lambda: aggregate(reports, *choices, EPSILON))
+    return Peer(
+        f"multi-freq-ldpy {name}", len(reports), lambda: aggregate(reports, *choices, EPSILON)
+    )
 
 
 def pure(name: str, client: Any, server: Callable[[], Any], answers: list[int]) -> Peer:
@@ -198,7 +227,9 @@ def small_batches(what: str | int) -> dict[str, Any]:
     channel = channel_of(what)
     packed = packed_reports(channel, max(SMALL))
     times = {n: fastest(lambda n=n: channel.tally(packed[: n * channel.width]), 50) for n in SMALL}
-    return {"what": title(what)} | {f"{n:,} reports": round(1e6 * seconds) for n, seconds in times.items()}
+    return {"what": title(what)} | {
+        f"{n:,} reports": round(1e6 * seconds) for n, seconds in times.items()
+    }
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """The four items of an extended crosswise survey on doping, by constants of each row.
 
-P(same) = (1 − p) + (2p − 1)·π, p .2 for one half of the respondents and .8 for the other, so that one share has to
-explain two reported ones: G², df = 1. The published analysis of these data (github MaartenCruyff/wada, `logistic`)
-maximises the same likelihood; it takes its G² with two degrees of freedom, which is one too many.
+P(same) = (1 − p) + (2p − 1)·π, p .2 for one half of the respondents and .8 for the other, so that
+one share has to explain two reported ones: G², df = 1. The published analysis of these data (github
+MaartenCruyff/wada, `logistic`) maximises the same likelihood; it takes its G² with two degrees of
+freedom, which is one too many.
 
     python -m tests.bench.wada
 """
@@ -29,7 +30,9 @@ def main() -> None:
 def share_of(item: str) -> Share:
     """Return the share of one item's yes."""
     with FILE.open() as file:
-        answers = [(int(row[f"{item}_same"]), float(row[f"{item}_p"])) for row in csv.DictReader(file)]
+        answers = [
+            (int(row[f"{item}_same"]), float(row[f"{item}_p"])) for row in csv.DictReader(file)
+        ]
     same, p = np.array(answers).T
     return binary_share(same, 1 - p, 2 * p - 1)
 

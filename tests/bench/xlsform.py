@@ -1,10 +1,11 @@
 """What of the sample forms that pyxform carries survives the way in, and the way out and in again.
 
-python -m tests.bench.xlsform FOLDER     a folder of .xls and .xlsx files, such as a release of pyxform carries
+python -m tests.bench.xlsform FOLDER     a folder of .xls and .xlsx files, such as a release of
+                                         pyxform carries
 
-Of each form: how many of its questions can be asked here, and why not the others. What is offered of a form that is
-refused is written out and read again: what comes back must be what went out. Needs a database of its own in memory;
-makes and destroys it.
+Of each form: how many of its questions can be asked here, and why not the others. What is offered
+of a form that is refused is written out and read again: what comes back must be what went out.
+Needs a database of its own in memory; makes and destroys it.
 """
 
 import os
@@ -22,35 +23,58 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.test.utils import get_runner  # noqa: E402
 
-from surveys.design import services as design  # noqa: E402
-from surveys.design.models import Question  # noqa: E402
-from surveys.drafting import workbooks, xlsform, xlsform_out  # noqa: E402
+from surveys.design.drafts import new_draft  # noqa: E402
+from surveys.design.models import Question, Study  # noqa: E402
+from surveys.drafting.xlsform import reader, refusals, workbooks, writer  # noqa: E402
 
-TEXTS = {"title": "Sample", "organisation": "pyxform", "purpose": "A sample.", "contact": "a@example.org"}
-KEPT = ("kind", "text", "help", "choices", "may_decline", "least", "most", "group", "asked_if", "asked_if_answers")
+TEXTS = {
+    "title": "Sample",
+    "organisation": "pyxform",
+    "purpose": "A sample.",
+    "contact": "a@example.org",
+}
+KEPT = (
+    "kind",
+    "text",
+    "help",
+    "choices",
+    "may_decline",
+    "least",
+    "most",
+    "group",
+    "asked_if",
+    "asked_if_answers",
+)
 STRUCTURE = ("begin", "end", "note")
 
 
 def asked(rows: list[dict[str, str]]) -> int:
     """Return how many rows ask something: not groups, notes or what a device says of itself."""
     kinds = [row["type"].lower().replace("_", " ") for row in rows if row.get("type")]
-    silent = {kind.replace("_", " ") for kind in xlsform.refusals.METADATA}
+    silent = {kind.replace("_", " ") for kind in refusals.METADATA}
     return sum(not kind.startswith(STRUCTURE) and kind not in silent for kind in kinds)
 
 
-def comes_back(found: xlsform.Found) -> bool:
+def drafted(found: reader.ImportedForm) -> Study:
+    questions = [question.fields() for question in found.questions]
+    return new_draft(texts=TEXTS, questions=questions)
+
+
+def comes_back(found: reader.ImportedForm) -> bool:
     """Tell whether what is written out reads as what was written."""
-    first = design.new_draft(texts=TEXTS, questions=found.questions)
-    again = xlsform.read(BytesIO(xlsform_out.workbook_of(first)))
-    second = design.new_draft(texts=TEXTS, questions=again.questions)
-    one, two = (list(Question.objects.filter(study=study).values(*KEPT)) for study in (first, second))
+    first = drafted(found)
+    again = reader.read(BytesIO(writer.workbook_of(first)))
+    one, two = (
+        list(Question.objects.filter(study=study).values(*KEPT))
+        for study in (first, drafted(again))
+    )
     return not again.problems and one == two
 
 
 def lines(folder: Path) -> Iterator[tuple[str, str, int, int, str, str]]:
     for path in sorted(folder.rglob("*.xls*")):
         with path.open("rb") as upload:
-            whole = xlsform.read(upload)
+            whole = reader.read(upload)
         try:
             with path.open("rb") as upload:
                 sheets = workbooks.rows_of(upload)
@@ -78,11 +102,17 @@ def main(folder: Path) -> None:
         print(f"{name:<46} {state:<10} {asks:>4} {fit:>4}  {back:<4} {said}")
     states, backs = Counter(row[1] for row in table), Counter(row[4] for row in table if row[4])
     total, fit = sum(row[2] for row in table), sum(row[3] for row in table)
-    print(f"\n{len(table)} forms: {dict(states)}. {fit} of {total} questions can be asked. Round trip: {dict(backs)}.")
+    print(
+        f"\n{len(table)} forms: {dict(states)}. {fit} of {total} questions can be asked. Round "
+        f"trip: {dict(backs)}."
+    )
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         main(Path(sys.argv[1]))
     else:
-        print("xlsform: name a folder of sample forms, such as pyxform/tests/example_xls of pyxform 1.3.0's source")
+        print(
+            "xlsform: name a folder of sample forms, such as pyxform/tests/example_xls of pyxform "
+            "1.3.0's source"
+        )

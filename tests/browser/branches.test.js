@@ -1,14 +1,31 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { askedOf, complete, isAsked, openOf, placeFrom, reachable, screensOf } from '../../surveys/intake/static/intake/branches.js';
+import {
+  askedOf,
+  complete,
+  isAsked,
+  openOf,
+  placeFrom,
+  reachable,
+  screensOf,
+} from '../../surveys/intake/static/intake/branches.js';
 
-const question = (name, rest = {}) => ({ name, kind: 'single', choices: ['a', 'b', 'Not asked'], ...rest });
+const question = (name, rest = {}) => ({
+  name,
+  kind: 'single',
+  choices: ['a', 'b', 'Not asked'],
+  ...rest,
+});
 /** The second is asked after "b", the third after the second's "a"; the last two are a matrix. */
 const plan = /** @type {any} */ ({
   questions: [
     question('first', { choices: ['a', 'b'] }),
     question('second', { skipped: 1, asked_if: { question: 'first', answers: [1] } }),
-    question('third', { kind: 'multiple', skipped: 1, asked_if: { question: 'second', answers: [0] } }),
+    question('third', {
+      kind: 'multiple',
+      skipped: 1,
+      asked_if: { question: 'second', answers: [0] },
+    }),
     question('m1', { group: { name: 'm' } }),
     question('m2', { group: { name: 'm' } }),
   ],
@@ -29,9 +46,27 @@ test('a question after one that is not asked is not asked, whatever that one was
 
 test('who is not asked answers “Not asked”, so that every message has an answer to every question', () => {
   const short = complete(plan, given({ first: 0, second: 0, m1: 1, m2: 0 }));
-  assert.deepEqual([...short], [['first', 0], ['second', 2], ['third', [2]], ['m1', 1], ['m2', 0]]);
+  assert.deepEqual(
+    [...short],
+    [
+      ['first', 0],
+      ['second', 2],
+      ['third', [2]],
+      ['m1', 1],
+      ['m2', 0],
+    ],
+  );
   const long = complete(plan, given({ first: 1, second: 0, third: [], m1: 1, m2: 0 }));
-  assert.deepEqual([...long], [['first', 1], ['second', 0], ['third', []], ['m1', 1], ['m2', 0]]);
+  assert.deepEqual(
+    [...long],
+    [
+      ['first', 1],
+      ['second', 0],
+      ['third', []],
+      ['m1', 1],
+      ['m2', 0],
+    ],
+  );
   assert.deepEqual([...short.keys()], [...long.keys()]);
 });
 

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atMoments, minutesBetween, momentAfter } from '../../surveys/intake/static/intake/moments.js';
+import {
+  atMoments,
+  minutesBetween,
+  momentAfter,
+} from '../../surveys/intake/static/intake/moments.js';
 
 const STEP = 240_000;
 
@@ -14,7 +18,10 @@ class Clock {
   /** Let time pass awake. */
   pass(ms) {
     const end = this.time + ms;
-    for (let due; (due = this.timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0]); ) {
+    for (
+      let due;
+      (due = this.timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0]);
+    ) {
       this.timers.splice(this.timers.indexOf(due), 1);
       this.time = Math.max(this.time, due.at);
       due.call();
@@ -40,7 +47,10 @@ test('moments are counted from the load of the page, whenever counting begins', 
   for (const begun of [0, 700, 5_000]) {
     const { clock, calls } = started(begun);
     clock.pass(3 * STEP);
-    assert.deepEqual(calls, [1, 2, 3].map((at) => [at * STEP, true]));
+    assert.deepEqual(
+      calls,
+      [1, 2, 3].map((at) => [at * STEP, true]),
+    );
   }
 });
 
@@ -49,14 +59,20 @@ test('a device that wakes late is told so, and takes the next moment', () => {
   clock.pass(10_000);
   clock.sleep(STEP);
   clock.pass(STEP);
-  assert.deepEqual(calls, [[STEP + 10_000, false], [2 * STEP, true]]);
+  assert.deepEqual(calls, [
+    [STEP + 10_000, false],
+    [2 * STEP, true],
+  ]);
 });
 
 test('one that sleeps through several moments takes the first after it woke', () => {
   const { clock, calls } = started();
   clock.sleep(3.5 * STEP);
   clock.pass(STEP);
-  assert.deepEqual(calls, [[3.5 * STEP, false], [4 * STEP, true]]);
+  assert.deepEqual(calls, [
+    [3.5 * STEP, false],
+    [4 * STEP, true],
+  ]);
 });
 
 test('a timer that is a little late, or a little early, is the moment still, and comes once', () => {
@@ -65,15 +81,27 @@ test('a timer that is a little late, or a little early, is the moment still, and
     const later = clock.timers[0];
     later.at += off;
     clock.pass(2.5 * STEP);
-    assert.deepEqual(calls, [[STEP + off, true], [2 * STEP, true]]);
+    assert.deepEqual(calls, [
+      [STEP + off, true],
+      [2 * STEP, true],
+    ]);
   }
 });
 
 test('the first moment after a time is never that time', () => {
-  assert.deepEqual([0, 1, STEP - 1, STEP, STEP + 1].map((time) => momentAfter(STEP, time)), [STEP, STEP, STEP, 2 * STEP, 2 * STEP]);
+  assert.deepEqual(
+    [0, 1, STEP - 1, STEP, STEP + 1].map((time) => momentAfter(STEP, time)),
+    [STEP, STEP, STEP, 2 * STEP, 2 * STEP],
+  );
 });
 
-const question = (more = {}) => ({ name: 'q', text: 't'.repeat(95), help: '', choices: ['No', 'Yes'], ...more });
+const question = (more = {}) => ({
+  name: 'q',
+  text: 't'.repeat(95),
+  help: '',
+  choices: ['No', 'Yes'],
+  ...more,
+});
 const follows = question({ asked_if: { question: 'q', answers: [1] } });
 
 test('only a Plan that passes questions over has moments', () => {
@@ -84,10 +112,17 @@ test('only a Plan that passes questions over has moments', () => {
 test('a minute for the ends, and for each question 20 s and one for every ten bytes', () => {
   assert.equal(minutesBetween({ questions: [question(), follows] }), 2); // 60 + 2 × 30 s
   assert.equal(minutesBetween({ questions: [question({ text: 't'.repeat(96) }), follows] }), 3);
-  assert.equal(minutesBetween({ questions: [question(), follows, ...Array(10).fill(question({ text: '字'.repeat(32) }))] }), 8); // 60 + 12 × 30 or 31 s
+  assert.equal(
+    minutesBetween({
+      questions: [question(), follows, ...Array(10).fill(question({ text: '字'.repeat(32) }))],
+    }),
+    8,
+  ); // 60 + 12 × 30 or 31 s
 });
 
 test('the longest way takes less in the hands of somebody who reads half as fast as most, whatever is asked', () => {
-  const minutes = minutesBetween({ questions: [question(), question(), ...Array(6).fill(follows)] });
+  const minutes = minutesBetween({
+    questions: [question(), question(), ...Array(6).fill(follows)],
+  });
   assert.ok(minutes * 60 > 10 * 6 * 2); // ten screens of 6 s
 });

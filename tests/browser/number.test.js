@@ -10,7 +10,15 @@ for (const { name, channel, answer, words, report } of vectors('number'))
     assert.equal(replayed.left(), 0, 'every word is used');
   });
 
-const THIRDS = { kind: 'number', grid: [0, 3, 6], weights: [[5, 2, 1], [3, 2, 3], [1, 2, 5]] };
+const THIRDS = {
+  kind: 'number',
+  grid: [0, 3, 6],
+  weights: [
+    [5, 2, 1],
+    [3, 2, 3],
+    [1, 2, 5],
+  ],
+};
 
 test('a point of the grid takes no word for rounding', () => {
   const replayed = replay([0]);
@@ -24,7 +32,10 @@ test('an answer between two points goes up with chance in proportion to how near
 
 for (const answer of [987, -987, 0.987, '987', NaN, undefined])
   test(`an error does not repeat the answer (${typeof answer} ${answer})`, () => {
-    assert.throws(() => randomise(answer, THIRDS, replay([])), (error) => error instanceof RangeError && !/987|NaN|undefined/.test(error.message));
+    assert.throws(
+      () => randomise(answer, THIRDS, replay([])),
+      (error) => error instanceof RangeError && !/987|NaN|undefined/.test(error.message),
+    );
   });
 
 test('draws of the operating system follow the mixture of two rows', () => {
@@ -32,6 +43,12 @@ test('draws of the operating system follow the mixture of two rows', () => {
   const counts = [0, 0, 0];
   for (let i = 0; i < draws; i++) counts[randomise(1, THIRDS)]++;
   const shares = [13 / 24, 2 / 8, 5 / 24]; // two thirds of row 0, one third of row 1
-  const statistic = counts.reduce((sum, count, i) => sum + (count - draws * shares[i]) ** 2 / (draws * shares[i]), 0);
-  assert.ok(statistic < 27.631, `expected χ² below 27.631 (a false alarm once in a million runs), got ${statistic}`);
+  const statistic = counts.reduce(
+    (sum, count, i) => sum + (count - draws * shares[i]) ** 2 / (draws * shares[i]),
+    0,
+  );
+  assert.ok(
+    statistic < 27.631,
+    `expected χ² below 27.631 (a false alarm once in a million runs), got ${statistic}`,
+  );
 });

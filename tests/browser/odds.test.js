@@ -1,22 +1,37 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { prepare } from '../../surveys/intake/static/intake/channels.js';
 import * as odds from '../../surveys/intake/static/intake/odds.js';
+import { EVERY_KIND } from './cases.js';
+
+await prepare({ questions: EVERY_KIND });
 
 const WORD = 2 ** 32;
-const coin = { kind: 'table', weights: [[3, 1], [1, 3]] };
+const coin = {
+  kind: 'table',
+  weights: [
+    [3, 1],
+    [1, 3],
+  ],
+};
 /** Subset of size 1 at ε = 1, rounded towards privacy. */
-const five = { kind: 'subset', choices: 5, size: 1, keep: Math.floor((WORD * Math.E) / (Math.E + 4)) };
+const five = {
+  kind: 'subset',
+  choices: 5,
+  size: 1,
+  keep: Math.floor((WORD * Math.E) / (Math.E + 4)),
+};
 
 test('the coin of the book is 75 : 25, and a guess is right 75 times in 100', () => {
   assert.equal(odds.tellingOf({ channel: coin }), 'flip');
-  assert.equal(odds.ownShare(coin, 1), 0.75);
+  assert.equal(odds.shareOf({ channel: coin }, 1), 0.75);
   assert.equal(odds.guessShare({ channel: coin }), 0.75);
   assert.equal(odds.blindShare({ channel: coin }), 0.5);
 });
 
 test('one of five at ε = 1 sends its own 40 times in 100, where luck is 20', () => {
   assert.equal(odds.tellingOf({ channel: five }), 'spread');
-  assert.equal(odds.ofHundred(odds.ownShare(five, 0)), 40);
+  assert.equal(odds.ofHundred(odds.shareOf({ channel: five }, 0)), 40);
   assert.equal(odds.ofHundred(odds.guessShare({ channel: five })), 40);
   assert.equal(odds.ofHundred(odds.luckShare({ channel: five })), 20);
 });
@@ -29,8 +44,31 @@ test('a guess from several choices is shared among them', () => {
 });
 
 test('a table that is not even is told as uneven', () => {
-  assert.equal(odds.tellingOf({ channel: { kind: 'table', weights: [[3, 1], [2, 2]] } }), 'flip-uneven');
-  assert.equal(odds.tellingOf({ channel: { kind: 'table', weights: [[5, 3, 2], [2, 6, 2], [1, 3, 6]] } }), 'uneven');
+  assert.equal(
+    odds.tellingOf({
+      channel: {
+        kind: 'table',
+        weights: [
+          [3, 1],
+          [2, 2],
+        ],
+      },
+    }),
+    'flip-uneven',
+  );
+  assert.equal(
+    odds.tellingOf({
+      channel: {
+        kind: 'table',
+        weights: [
+          [5, 3, 2],
+          [2, 6, 2],
+          [1, 3, 6],
+        ],
+      },
+    }),
+    'uneven',
+  );
 });
 
 test('nothing that can happen is told as never, and nothing uncertain as always', () => {
@@ -38,13 +76,35 @@ test('nothing that can happen is told as never, and nothing uncertain as always'
 });
 
 test('what 1 and 99 would understate is told as beyond them', () => {
-  assert.deepEqual([0.001, 0.005, 0.731, 0.994, 0.995, 0.9951, 0.9997].map(odds.told), ['<1', 1, 73, 99, 99, '>99', '>99']);
+  assert.deepEqual([0.001, 0.005, 0.731, 0.994, 0.995, 0.9951, 0.9997].map(odds.told), [
+    '<1',
+    1,
+    73,
+    99,
+    99,
+    '>99',
+    '>99',
+  ]);
 });
 
 test('a report tells as much as its likeliest answer, or its best guess', () => {
   assert.equal(odds.strength({ channel: coin }), 0.75);
-  assert.equal(odds.strength({ channel: { kind: 'table', weights: [[10, 10], [1, 19]] } }), 0.95);
-  assert.equal(odds.strength({ channel: { kind: 'subset', choices: 4, size: 2, keep: (WORD * 3) / 4 } }), 0.75);
+  assert.equal(
+    odds.strength({
+      channel: {
+        kind: 'table',
+        weights: [
+          [10, 10],
+          [1, 19],
+        ],
+      },
+    }),
+    0.95,
+  );
+  assert.equal(
+    odds.strength({ channel: { kind: 'subset', choices: 4, size: 2, keep: (WORD * 3) / 4 } }),
+    0.75,
+  );
   assert.equal(odds.ofHundred(odds.strength({ channel: five })), 40);
 });
 
@@ -66,57 +126,162 @@ test('a ratio is told to six decimals', () => {
 });
 
 test('yes comes before no, and prefer not to say last', () => {
-  assert.deepEqual(odds.shownOrder({ kind: 'yes_no', choices: ['No', 'Yes', 'Prefer not to say'] }), [1, 0, 2]);
+  assert.deepEqual(
+    odds.shownOrder({ kind: 'yes_no', choices: ['No', 'Yes', 'Prefer not to say'] }),
+    [1, 0, 2],
+  );
   assert.deepEqual(odds.shownOrder({ kind: 'likert', choices: ['a', 'b', 'c'] }), [0, 1, 2]);
 });
 
 /** Whether one of three boxes is ticked, kept 3 times of 4. */
-const boxes = { kind: 'multiple', choices: ['a', 'b', 'c'], channel: { kind: 'one_of', options: 3, keep: (WORD * 3) / 4 } };
+const boxes = {
+  kind: 'multiple',
+  choices: ['a', 'b', 'c'],
+  channel: { kind: 'one_of', options: 3, keep: (WORD * 3) / 4 },
+};
 /** A number from 0 to 10, sent as one of three marks. */
-const number = { kind: 'number', least: 0, most: 10, wanted: 'mean', channel: { kind: 'number', grid: [0, 5, 10], weights: [[6, 3, 1], [3, 4, 3], [1, 3, 6]] } };
+const number = {
+  kind: 'number',
+  least: 0,
+  most: 10,
+  wanted: 'mean',
+  channel: {
+    kind: 'number',
+    grid: [0, 5, 10],
+    weights: [
+      [6, 3, 1],
+      [3, 4, 3],
+      [1, 3, 6],
+    ],
+  },
+};
 /** Ten numbers in five bins, each sent as itself or a neighbour more often than as another. */
-const spread = { kind: 'number', least: 1, most: 10, bins: 5, wanted: 'distribution', channel: { kind: 'table', weights: [[3, 3, 1, 1, 1, 1, 1], [1, 3, 3, 1, 1, 1, 1], [1, 1, 3, 3, 1, 1, 1], [1, 1, 1, 3, 3, 1, 1], [1, 1, 1, 1, 1, 3, 3]] } };
+const spread = {
+  kind: 'number',
+  least: 1,
+  most: 10,
+  bins: 5,
+  wanted: 'distribution',
+  channel: {
+    kind: 'table',
+    weights: [
+      [3, 3, 1, 1, 1, 1, 1],
+      [1, 3, 3, 1, 1, 1, 1],
+      [1, 1, 3, 3, 1, 1, 1],
+      [1, 1, 1, 3, 3, 1, 1],
+      [1, 1, 1, 1, 1, 3, 3],
+    ],
+  },
+};
 
 test('of several boxes one is told of, and what is sent of it is true as often as its bit is kept', () => {
   assert.equal(odds.tellingOf(boxes), 'one-of');
-  assert.deepEqual([odds.shareOf(boxes, [0]), odds.guessShare(boxes), odds.blindShare(boxes), odds.strength(boxes)], [0.75, 0.75, 0.5, 0.75]);
-  assert.deepEqual([[0, 1], [0, 0], [1, 1], [1, 0]].map((value) => odds.holds(boxes, [0], value)), [true, false, false, true]);
+  assert.deepEqual(
+    [
+      odds.shareOf(boxes, [0]),
+      odds.guessShare(boxes),
+      odds.blindShare(boxes),
+      odds.strength(boxes),
+    ],
+    [0.75, 0.75, 0.5, 0.75],
+  );
+  assert.deepEqual(
+    [
+      [0, 1],
+      [0, 0],
+      [1, 1],
+      [1, 0],
+    ].map((value) => odds.holds(boxes, [0], value)),
+    [true, false, false, true],
+  );
 });
 
 test('a number points high as often as the marks that the greatest number makes likelier', () => {
   assert.equal(odds.tellingOf(number), 'ends');
-  assert.deepEqual([10, 0].map((steps) => odds.shareOf(number, steps)), [0.6, 0.1]);
+  assert.deepEqual(
+    [10, 0].map((steps) => odds.shareOf(number, steps)),
+    [0.6, 0.1],
+  );
   assert.ok(Math.abs(odds.shareOf(number, 7) - 0.42) < 1e-12); // two fifths of the way from .3 to .6
   assert.ok(Math.abs(odds.guessShare(number) - 6 / 7) < 1e-12);
-  assert.deepEqual([0, 1, 2].map((mark) => odds.holds(number, 10, mark)), [false, false, true]);
+  assert.deepEqual(
+    [0, 1, 2].map((mark) => odds.holds(number, 10, mark)),
+    [false, false, true],
+  );
 });
 
 test('of a number whose spread is wanted, marks near it are told, and luck', () => {
   assert.equal(odds.tellingOf(spread), 'near');
   assert.equal(odds.shareOf(spread, 3), 6 / 11);
   assert.equal(odds.luckShare(spread), 2 / 7);
-  assert.deepEqual([0, 1, 2, 3].map((mark) => odds.holds(spread, 3, mark)), [false, true, true, false]);
+  assert.deepEqual(
+    [0, 1, 2, 3].map((mark) => odds.holds(spread, 3, mark)),
+    [false, true, true, false],
+  );
 });
 
 test('“Not asked” is never offered for choosing, and “Does not apply” is the last choice', () => {
-  const question = { kind: 'yes_no', choices: ['No', 'Yes', 'Prefer not to say', 'the last'], decline: 1, skipped: 1 };
-  assert.deepEqual(odds.shownOrder({ ...question, asked_if: { question: 'first', answers: [1] } }), [1, 0, 2]);
+  const question = {
+    kind: 'yes_no',
+    choices: ['No', 'Yes', 'Prefer not to say', 'the last'],
+    decline: 1,
+    skipped: 1,
+  };
+  assert.deepEqual(
+    odds.shownOrder({ ...question, asked_if: { question: 'first', answers: [1] } }),
+    [1, 0, 2],
+  );
   assert.deepEqual(odds.shownOrder(question), [1, 0, 2, 3]);
 });
 
 test('what is said to be at most is never less than it is', () => {
-  assert.deepEqual([0.5, 0.731, 0.73106, 0.75, 0.7, 0.28, 0.9897].map(odds.atMost), ['50', '73.1', '73.2', '75', '70', '28', '99']);
-  assert.deepEqual([0.9901, 0.995, 0.9951, 0.99966, 1].map(odds.atMost), ['99.1', '99.5', '99.6', '99.97', '>99.9']);
+  assert.deepEqual([0.5, 0.731, 0.73106, 0.75, 0.7, 0.28, 0.9897].map(odds.atMost), [
+    '50',
+    '73.1',
+    '73.2',
+    '75',
+    '70',
+    '28',
+    '99',
+  ]);
+  assert.deepEqual([0.9901, 0.995, 0.9951, 0.99966, 1].map(odds.atMost), [
+    '99.1',
+    '99.5',
+    '99.6',
+    '99.97',
+    '>99.9',
+  ]);
 });
 
 test('odds and what is at most beside them are one number, said closer', () => {
-  for (let share = 0.5; share < 0.995; share += 0.00037) assert.equal(Math.round(share * 100), Math.min(odds.ofHundred(share), odds.told(share)));
-  for (let share = 0.5; share < 0.995; share += 0.00037) assert.ok(Number(odds.atMost(share)) >= share * 100 && Number(odds.atMost(share)) < share * 100 + 0.1);
+  for (let share = 0.5; share < 0.995; share += 0.00037)
+    assert.equal(Math.round(share * 100), Math.min(odds.ofHundred(share), odds.told(share)));
+  for (let share = 0.5; share < 0.995; share += 0.00037)
+    assert.ok(
+      Number(odds.atMost(share)) >= share * 100 && Number(odds.atMost(share)) < share * 100 + 0.1,
+    );
 });
 
 test('odds are of the integers that a channel of its kind is verified by, whatever else it holds', () => {
-  const sure = { kind: 'table', weights: [[19, 1], [1, 19]], keep: WORD * 0.51, size: 1, choices: 2 };
-  const asked = /** @type {any} */ ({ kind: 'yes_no', choices: ['No', 'Yes'], channel: sure, bins: 2 });
-  assert.deepEqual([odds.ownShare(asked.channel, 0), odds.guessShare(asked), odds.strength(asked), odds.shareOf(asked, 1)], [0.95, 0.95, 0.95, 0.95]);
+  const sure = {
+    kind: 'table',
+    weights: [
+      [19, 1],
+      [1, 19],
+    ],
+    keep: WORD * 0.51,
+    size: 1,
+    choices: 2,
+  };
+  const asked = /** @type {any} */ ({
+    kind: 'yes_no',
+    choices: ['No', 'Yes'],
+    channel: sure,
+    bins: 2,
+  });
+  assert.deepEqual(
+    [odds.shareOf(asked, 0), odds.guessShare(asked), odds.strength(asked), odds.shareOf(asked, 1)],
+    [0.95, 0.95, 0.95, 0.95],
+  );
   assert.equal(odds.tellingOf(asked), 'flip');
 });

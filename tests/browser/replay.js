@@ -17,7 +17,9 @@ export function replay(list) {
  * A case is a draw (words, report) of a channel or of a whole question, a draw by a key (key, first, report), a loss, or a Plan that is accepted or not.
  */
 export async function failures(cases) {
-  const found = await Promise.all(cases.map((each) => wrongWith(each).catch((error) => `${error}`)));
+  const found = await Promise.all(
+    cases.map((each) => wrongWith(each).catch((error) => `${error}`)),
+  );
   return found.map((wrong, i) => wrong && `${cases[i].name}: ${wrong}`).filter(Boolean);
 }
 
@@ -39,17 +41,17 @@ async function wrongDraw({ channel, answer, words, report }) {
 }
 
 async function wrongQuestion({ question, answer, words, report }) {
-  const { inputOf, prepare, randomise } = await import(`${intake}/channel.js`);
+  const { inputOf, prepare, randomise } = await import(`${intake}/channels.js`);
   await prepare({ questions: [question] });
   const replayed = replay(words);
-  const got = JSON.stringify(randomise(inputOf(question, answer), question.channel, replayed));
+  const got = JSON.stringify(randomise(question, inputOf(question, answer), replayed));
   if (got !== JSON.stringify(report)) return `expected ${JSON.stringify(report)}, got ${got}`;
   return replayed.left() && `expected every word to be used, ${replayed.left()} are left`;
 }
 
 async function wrongWave({ key, question, answer, first, report }) {
   const { aboutOf, block, draw, importKey } = await import(`${intake}/waves.js`);
-  const { prepare } = await import(`${intake}/channel.js`);
+  const { prepare } = await import(`${intake}/channels.js`);
   await prepare({ questions: [question] });
   const kept = await importKey(Uint8Array.from(key.match(/../g), (pair) => parseInt(pair, 16)));
   const about = await aboutOf(question, answer);
@@ -60,14 +62,21 @@ async function wrongWave({ key, question, answer, first, report }) {
 }
 
 async function wrongVerdict({ plan, accepted }) {
+  const { prepare } = await import(`${intake}/channels.js`);
   const { verify } = await import(`${intake}/verify.js`);
-  const { verifyGiven } = await import(`${intake}/given.js`);
-  const got = thrown(() => verify(plan, verifyGiven));
-  return (got === null) !== accepted && `expected it to be ${accepted ? 'accepted' : 'refused'}, got ${got}`;
+  const cleartext = await import(`${intake}/cleartext.js`);
+  const got = await prepare(plan).then(
+    () => thrown(() => verify(plan, cleartext.verify)),
+    (error) => error,
+  );
+  return (
+    (got === null) !== accepted &&
+    `expected it to be ${accepted ? 'accepted' : 'refused'}, got ${got}`
+  );
 }
 
 async function wrongLoss({ channel, loss }) {
-  const { lossOf } = await import(`${intake}/verify.js`);
+  const { lossOf } = await import(`${intake}/${channel.kind}.js`);
   const got = lossOf(channel).join('/');
   return got !== loss.join('/') && `expected ${loss.join('/')}, got ${got}`;
 }

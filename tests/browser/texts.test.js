@@ -2,14 +2,25 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectTexts, inLanguage } from '../../surveys/intake/static/intake/texts.js';
 
-const plan = (choices) => /** @type {any} */ ({
-  language: 'en',
-  title: 'Sleep',
-  organisation: 'College',
-  purpose: 'Why',
-  questions: [{ name: 'q1', kind: 'yes_no', text: 'Do you?', label: 'Do', help: '', choices: ['No', 'Yes'], channel: { kind: 'table' } }],
-  translations: { 'zh-hans': { title: '睡眠', questions: { q1: { text: '您呢？', choices } } } },
-});
+const plan = (choices) =>
+  /** @type {any} */ ({
+    language: 'en',
+    title: 'Sleep',
+    organisation: 'College',
+    purpose: 'Why',
+    questions: [
+      {
+        name: 'q1',
+        kind: 'yes_no',
+        text: 'Do you?',
+        label: 'Do',
+        help: '',
+        choices: ['No', 'Yes'],
+        channel: { kind: 'table' },
+      },
+    ],
+    translations: { 'zh-hans': { title: '睡眠', questions: { q1: { text: '您呢？', choices } } } },
+  });
 
 test('a Plan is read in the language of the page; its channels and names stay', () => {
   const found = inLanguage(plan(['没有', '有']), 'zh-hans');

@@ -27,45 +27,105 @@ test('all vectors of draws by a key', async () => {
 
 test('an answer that did not change is sent as before, in every wave', async () => {
   const report = await draw(await key(1), coin, 1);
-  for (let wave = 0; wave < 20; wave++) assert.equal(await draw(await key(1), structuredClone(coin), 1), report);
-  assert.equal(await agreements((k) => draw(k, five, 3), (k) => draw(k, five, 3), 50), 50);
+  for (let wave = 0; wave < 20; wave++)
+    assert.equal(await draw(await key(1), structuredClone(coin), 1), report);
+  assert.equal(
+    await agreements(
+      (k) => draw(k, five, 3),
+      (k) => draw(k, five, 3),
+      50,
+    ),
+    50,
+  );
 });
 
 test('the order in which a Plan spells its channel does not matter', async () => {
   const { kind, weights } = coin.channel;
-  assert.equal(await agreements((k) => draw(k, coin, 1), (k) => draw(k, { ...coin, channel: { weights, kind } }, 1), 50), 50);
+  assert.equal(
+    await agreements(
+      (k) => draw(k, coin, 1),
+      (k) => draw(k, { ...coin, channel: { weights, kind } }, 1),
+      50,
+    ),
+    50,
+  );
 });
 
 // Of two independent coins at 3 : 1, answers alike agree with chance 5/8, answers that differ with 3/8: of 400, 250 and 150
 // on average, and within 5 standard deviations (9.7) but for one in two million.
-const near = (count, expected) => assert.ok(Math.abs(count - expected) < 49, `${count}, expected about ${expected}`);
+const near = (count, expected) =>
+  assert.ok(Math.abs(count - expected) < 49, `${count}, expected about ${expected}`);
 
-test('another answer is thrown anew', async () => near(await agreements((k) => draw(k, coin, 1), (k) => draw(k, coin, 0)), 150));
+test('another answer is thrown anew', async () =>
+  near(
+    await agreements(
+      (k) => draw(k, coin, 1),
+      (k) => draw(k, coin, 0),
+    ),
+    150,
+  ));
 
 test('a changed channel is thrown anew', async () => {
-  const doubled = { ...coin, channel: { kind: 'table', weights: [[6, 2], [2, 6]] } }; // the same odds, another channel
-  near(await agreements((k) => draw(k, coin, 1), (k) => draw(k, doubled, 1)), 250);
+  const doubled = {
+    ...coin,
+    channel: {
+      kind: 'table',
+      weights: [
+        [6, 2],
+        [2, 6],
+      ],
+    },
+  }; // the same odds, another channel
+  near(
+    await agreements(
+      (k) => draw(k, coin, 1),
+      (k) => draw(k, doubled, 1),
+    ),
+    250,
+  );
 });
 
-test('another question is thrown anew', async () => near(await agreements((k) => draw(k, coin, 1), (k) => draw(k, { ...coin, name: 'other' }, 1)), 250));
+test('another question is thrown anew', async () =>
+  near(
+    await agreements(
+      (k) => draw(k, coin, 1),
+      (k) => draw(k, { ...coin, name: 'other' }, 1),
+    ),
+    250,
+  ));
 
 // Else who knows the first answer learns from a report that differs what the second is, with certainty.
-const other = { text: 'Another question?', choices: ['Yes', 'No'], help: 'Answer about another thing.', label: 'Another', kind: 'single', decline: 1 };
+const other = {
+  text: 'Another question?',
+  choices: ['Yes', 'No'],
+  help: 'Answer about another thing.',
+  label: 'Another',
+  kind: 'single',
+  decline: 1,
+};
 for (const [part, value] of Object.entries(other))
   test(`a question with another ${part} is thrown anew`, async () => {
-    near(await agreements((k) => draw(k, coin, 1), (k) => draw(k, { ...coin, [part]: value }, 1)), 250);
+    near(
+      await agreements(
+        (k) => draw(k, coin, 1),
+        (k) => draw(k, { ...coin, [part]: value }, 1),
+      ),
+      250,
+    );
   });
 
 test('another key throws anew', async () => {
   let agreed = 0;
   const fresh = () => importKey(crypto.getRandomValues(new Uint8Array(32)));
-  for (let i = 0; i < 400; i++) agreed += Number((await draw(await fresh(), coin, 1)) === (await draw(await fresh(), coin, 1)));
+  for (let i = 0; i < 400; i++)
+    agreed += Number((await draw(await fresh(), coin, 1)) === (await draw(await fresh(), coin, 1)));
   near(agreed, 250);
 });
 
 test('draws by keys keep the channel’s odds', async () => {
   let kept = 0;
-  for (let i = 0; i < 1600; i++) kept += await draw(await importKey(crypto.getRandomValues(new Uint8Array(32))), coin, 1);
+  for (let i = 0; i < 1600; i++)
+    kept += await draw(await importKey(crypto.getRandomValues(new Uint8Array(32))), coin, 1);
   assert.ok(Math.abs(kept - 1200) < 87, `${kept} of 1600, expected about 1200`); // 5 standard deviations
 });
 
@@ -81,5 +141,8 @@ test('the key cannot be read by any script', async () => {
 });
 
 test('a mistake in a draw is not taken for a lack of words', async () => {
-  await assert.rejects(draw(await key(1), { ...coin, channel: { kind: 'unknown' } }, 1), /expected one of/);
+  await assert.rejects(
+    draw(await key(1), { ...coin, channel: { kind: 'unknown' } }, 1),
+    /expected a channel of/,
+  );
 });

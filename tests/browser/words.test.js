@@ -50,5 +50,10 @@ test('chance comes from the operating system only', async () => {
   const folder = new URL('../../surveys/intake/static/intake/', import.meta.url);
   const sources = readdirSync(folder).filter((name) => name.endsWith('.js'));
   assert.ok(sources.length > 5);
-  for (const name of sources) assert.doesNotMatch(readFileSync(new URL(name, folder), 'utf8'), /Math\.random|innerHTML|outerHTML|insertAdjacentHTML|console\./, name);
+  for (const name of sources)
+    assert.doesNotMatch(
+      readFileSync(new URL(name, folder), 'utf8'),
+      /Math\.random|innerHTML|outerHTML|insertAdjacentHTML|console\./,
+      name,
+    );
 });

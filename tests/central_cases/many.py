@@ -18,7 +18,8 @@ from tests.central_cases import Case
 Ints = npt.NDArray[np.int64]
 ONE = Fraction(1)
 HALF = Fraction(1, 2)
-GAUSSIAN = (1.0, 0.127)  # what ρ = 1/2 of Gaussian noise comes to: δ(1) = 0.12694, exactly and at no more noise
+# what ρ = 1/2 of Gaussian noise comes to: δ(1) = 0.12694, exactly and at no more noise
+GAUSSIAN = (1.0, 0.127)
 STEPS = 3
 FINE = 8  # parts of the distance between two neighbours, to which a likelihood is rounded down
 
@@ -29,7 +30,9 @@ def kept(many: int = 1, *, steps: int = STEPS) -> ContinualCounter:
 
 
 def refreshed(beside: bool, many: int) -> Ints:
-    """Draw all refreshes of one count, one person more from the first on, and weigh them as a likelihood does."""
+    """Draw all refreshes of one count, one person more from the first on, and weigh them as a
+    likelihood does.
+    """
     counter = kept(many)
     state = counter.start()
     for _ in range(STEPS):
@@ -43,7 +46,10 @@ def law_of_refreshed(beside: bool) -> Mapping[int, float]:
     """Normal around the count, with a standard deviation of one person: ρ = 1/2."""
     ends = np.arange(-8 * FINE, 8 * FINE + 1)
     chances = np.diff(special.ndtr(ends / FINE))
-    return {int(end) + FINE * (40 + beside): float(chance) for end, chance in zip(ends, chances, strict=False)}
+    return {
+        int(end) + FINE * (40 + beside): float(chance)
+        for end, chance in zip(ends, chances, strict=False)
+    }
 
 
 def off_over_time(n: int) -> tuple[float, float]:
@@ -59,7 +65,9 @@ def off_over_time(n: int) -> tuple[float, float]:
 PREFIXES = np.tril(np.ones((24, 24), dtype=int)).tolist()
 CELLS = LinearQueries.for_epsilon(ONE, np.eye(3, dtype=int).tolist(), Neighbours.ADD_REMOVE)
 RANGES = LinearQueries.for_epsilon(ONE, PREFIXES, Neighbours.CHANGE_ONE)
-FEW_LAPLACE = LinearQueries.for_epsilon(ONE, [row[:4] for row in PREFIXES[:4]], Neighbours.CHANGE_ONE)
+FEW_LAPLACE = LinearQueries.for_epsilon(
+    ONE, [row[:4] for row in PREFIXES[:4]], Neighbours.CHANGE_ONE
+)
 FEW = LinearQueries.for_rho(HALF, [row[:4] for row in PREFIXES[:4]], Neighbours.CHANGE_ONE)
 RANGES_GAUSSIAN = LinearQueries.for_rho(HALF, PREFIXES, Neighbours.CHANGE_ONE)
 
@@ -76,7 +84,9 @@ def law_of_first_cell(beside: bool) -> Mapping[int, float]:
 
 
 def likelihood(mechanism: LinearQueries) -> Callable[[bool, int], Ints]:
-    """Draw the published counts, with one person moved between the cells that are farthest apart, and weigh them."""
+    """Draw the published counts, with one person moved between the cells that are farthest
+    apart, and weigh them.
+    """
     matrix, noise = mechanism.strategy.matrix, mechanism.noise
     power = 2 if isinstance(noise, DiscreteGaussian) else 1
     apart = np.sum(np.abs(matrix[:, :, None] - matrix[:, None, :]) ** power, axis=0)
@@ -100,7 +110,7 @@ def off_of_ranges(mechanism: LinearQueries) -> Callable[[int], tuple[float, floa
         people = [n // 24] * 24
         truth = np.cumsum(people)
         off = np.array([mechanism.release(people) for _ in range(4000)]) - truth
-        return float(np.sqrt(np.mean(off**2))), math.sqrt(np.trace(mechanism.covariance) / 24)
+        return float(np.sqrt(np.mean(off**2))), math.sqrt((mechanism.standard_errors**2).sum() / 24)
 
     return errors
 
@@ -110,9 +120,14 @@ WIDE = Marginals.for_epsilon(ONE, (20, 20, 20), Neighbours.CHANGE_ONE)
 
 
 def tables(beside: bool, many: int) -> Ints:
-    """Draw in how many tables the cell of the person who may be there is above the others' count."""
+    """Draw in how many tables the cell of the person who may be there is above the others'
+    count.
+    """
     exact = [table.exact({(0, 0): 40 + beside, (1, 1): 30})[0] for table in TABLES.tables]
-    drawn = [table.choice.mechanism.release([count] * many) for table, count in zip(TABLES.tables, exact, strict=True)]
+    drawn = [
+        table.choice.mechanism.release([count] * many)
+        for table, count in zip(TABLES.tables, exact, strict=True)
+    ]
     return np.sum(np.array(drawn) > 40, axis=0)
 
 
@@ -120,19 +135,57 @@ def off_of_tables(n: int) -> tuple[float, float]:
     """Measure the mean absolute error of all cells of all tables."""
     people = {(cell, (7 * cell) % 20, (3 * cell) % 20): n // 20 for cell in range(20)}
     exact = np.concatenate([table.exact(people) for table in WIDE.tables])
-    expected = np.concatenate([[table.choice.mechanism.mean_absolute_error] * table.cells for table in WIDE.tables])
+    expected = np.concatenate(
+        [[table.choice.mechanism.mean_absolute_error] * table.cells for table in WIDE.tables]
+    )
     off = [np.abs(np.concatenate(WIDE.release(people)) - exact) for _ in range(30)]
     return float(np.mean(off)), float(np.mean(expected))
 
 
 CASES = [
-    Case("continual counter", "rule: continual", kept().cost, refreshed, True, errors=off_over_time, claim=GAUSSIAN,
-         law=law_of_refreshed),
-    Case("linear queries, cell by cell", "ask: ranges", CELLS.cost, first_cell, False, law=law_of_first_cell,
-         many=2_000),
-    Case("linear queries, Laplace", "ask: ranges", FEW_LAPLACE.cost, likelihood(FEW_LAPLACE), True,
-         errors=off_of_ranges(RANGES)),
-    Case("linear queries, Gaussian", "ask: ranges", FEW.cost, likelihood(FEW), True,
-         errors=off_of_ranges(RANGES_GAUSSIAN), claim=GAUSSIAN),
-    Case("tables of a synopsis", "ask: synthetic", TABLES.cost, tables, True, errors=off_of_tables, many=60_000),
-]  # fmt: skip
+    Case(
+        "continual counter",
+        "rule: continual",
+        kept().cost,
+        refreshed,
+        True,
+        errors=off_over_time,
+        claim=GAUSSIAN,
+        law=law_of_refreshed,
+    ),
+    Case(
+        "linear queries, cell by cell",
+        "ask: ranges",
+        CELLS.cost,
+        first_cell,
+        False,
+        law=law_of_first_cell,
+        many=2_000,
+    ),
+    Case(
+        "linear queries, Laplace",
+        "ask: ranges",
+        FEW_LAPLACE.cost,
+        likelihood(FEW_LAPLACE),
+        True,
+        errors=off_of_ranges(RANGES),
+    ),
+    Case(
+        "linear queries, Gaussian",
+        "ask: ranges",
+        FEW.cost,
+        likelihood(FEW),
+        True,
+        errors=off_of_ranges(RANGES_GAUSSIAN),
+        claim=GAUSSIAN,
+    ),
+    Case(
+        "tables of a synopsis",
+        "ask: synthetic",
+        TABLES.cost,
+        tables,
+        True,
+        errors=off_of_tables,
+        many=60_000,
+    ),
+]

@@ -1,4 +1,6 @@
-"""What docs/errata.md calls a misprint is one: the printed statement fails where the corrected one holds."""
+"""What docs/errata.md calls a misprint is one: the printed statement fails where the corrected
+one holds.
+"""
 
 import math
 from fractions import Fraction
@@ -8,7 +10,7 @@ import pytest
 from scipy.special import ndtr
 
 from dpengine.accounting.beliefs import left_out
-from dpengine.accounting.divergences import hockey_stick, max_loss
+from tests.dpengine.accounting.divergences import hockey_stick, max_loss
 
 HOUSE = Path(__file__).parent.parent.parent
 
@@ -74,7 +76,9 @@ def test_delta_is_about_sets_and_not_about_single_outcomes():
 
 
 def test_beliefs_with_and_without_an_answer_can_differ_by_the_square():
-    """An outcome of chance 3p after (yes, yes), p/3 after (no, no) and p after all else, for two who answer alike."""
+    """An outcome of chance 3p after (yes, yes), p/3 after (no, no) and p after all else, for two
+    who answer alike.
+    """
     prior, loss = Fraction(1, 10), 3
     after = prior * loss / (prior * loss + (1 - prior) / loss)  # with the first left out: the prior
     assert after > loss * prior

@@ -7,7 +7,6 @@ import pytest
 from dpengine.privacy import (
     epsilon_above,
     exponential_below,
-    guess_at_most,
     loss_of_all,
     loss_of_table,
     round_down,
@@ -53,11 +52,6 @@ def test_the_epsilon_to_charge_is_never_below_the_loss(loss):
 def test_a_loss_below_one_is_no_loss():
     with pytest.raises(ValueError, match="loss must be 1 or more"):
         epsilon_above(Fraction(1, 2))
-
-
-def test_the_best_guess_after_a_coin_is_right_three_times_in_four():
-    assert guess_at_most(Fraction(3)) == Fraction(3, 4)
-    assert guess_at_most(Fraction(3), choices=4) == Fraction(1, 2)
 
 
 def test_charges_round_up_and_caps_down():

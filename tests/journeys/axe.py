@@ -26,11 +26,14 @@ def complaints(page: Page) -> list[tuple[str, ...]]:
 def too_wide(page: Page, width: int) -> list[str]:
     """Tell if a page scrolls sideways at this width, and what sticks out."""
     page.set_viewport_size({"width": width, "height": 800})
-    wide: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    wide: int = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
     if wide <= 0:
         return []
     sticking: list[str] = page.evaluate(
-        "[...document.querySelectorAll('main *')].filter((x) => x.getBoundingClientRect().right > innerWidth + 1)"
+        "[...document.querySelectorAll('main *')].filter((x) => x.getBoundingClientRect().right > "
+        "innerWidth + 1)"
         ".slice(0, 3).map((x) => x.outerHTML.slice(0, 120))"
     )
     return [f"{page.url} at {width} px: {wide} px too wide: {sticking}"]

@@ -34,7 +34,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    # Playwright's loop runs in this thread from here on. Tests of the same process that use the database are not in it.
+    # Playwright's loop runs in this thread from here on. Tests of the same process that use the
+    # database are not in it.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=QUIET)

@@ -1,4 +1,6 @@
-"""A study with a question of every kind that the device changes, for journeys and benches; and one with a picture."""
+"""A study with a question of every kind that the device changes, for journeys and benches; and
+one with a picture.
+"""
 
 import json
 import struct
@@ -8,37 +10,101 @@ from typing import Any
 
 from tests.journeys.site import Site
 
-AGREEMENT = {"kind": "likert", "epsilon": "0.5", "group": "talk", "group_text": "How much do you agree?"}
+AGREEMENT = {
+    "kind": "likert",
+    "epsilon": "0.5",
+    "group": "talk",
+    "group_text": "How much do you agree?",
+}
 QUESTIONS: list[dict[str, Any]] = [
-    {"name": "smoked", "kind": "yes_no", "text": "Have you smoked in the last month?", "label": "Smoked"},
     {
-        "name": "place", "kind": "single", "text": "Where did you smoke most often?", "label": "Place",
-        "choices": "At home\nAt work\nOutside", "may_decline": True, "help": "Think of the last month only.",
-        "asked_if": "smoked", "asked_if_answers": [1],
+        "name": "smoked",
+        "kind": "yes_no",
+        "text": "Have you smoked in the last month?",
+        "label": "Smoked",
     },
     {
-        "name": "used", "kind": "multiple", "text": "Which of these have you used?", "label": "Used",
-        "choices": "Tobacco\nAlcohol\nCannabis\nSleeping pills", "may_decline": True,
-    },
-    {"name": "doctor", "text": "I can talk about it with my doctor.", "label": "Doctor", **AGREEMENT},
-    {"name": "friends", "text": "I can talk about it with friends.", "label": "Friends", **AGREEMENT},
-    {
-        "name": "days", "kind": "number", "text": "On how many days did you drink?", "label": "Days",
-        "least": 0, "most": 30, "unit": "days", "wanted": "mean",
-    },
-    {
-        "name": "hours", "kind": "number", "text": "How many hours did you sleep last night?", "label": "Sleep",
-        "least": 0, "most": 24, "unit": "hours", "wanted": "distribution",
+        "name": "place",
+        "kind": "single",
+        "text": "Where did you smoke most often?",
+        "label": "Place",
+        "choices": "At home\nAt work\nOutside",
+        "may_decline": True,
+        "help": "Think of the last month only.",
+        "asked_if": "smoked",
+        "asked_if_answers": [1],
     },
     {
-        "name": "born", "kind": "month", "text": "When were you born?", "label": "Born",
-        "least": 1920 * 12, "most": 2010 * 12 + 11, "wanted": "mean",
+        "name": "used",
+        "kind": "multiple",
+        "text": "Which of these have you used?",
+        "label": "Used",
+        "choices": "Tobacco\nAlcohol\nCannabis\nSleeping pills",
+        "may_decline": True,
     },
-]  # fmt: skip
+    {
+        "name": "doctor",
+        "text": "I can talk about it with my doctor.",
+        "label": "Doctor",
+        **AGREEMENT,
+    },
+    {
+        "name": "friends",
+        "text": "I can talk about it with friends.",
+        "label": "Friends",
+        **AGREEMENT,
+    },
+    {
+        "name": "days",
+        "kind": "number",
+        "text": "On how many days did you drink?",
+        "label": "Days",
+        "least": 0,
+        "most": 30,
+        "unit": "days",
+        "wanted": "mean",
+    },
+    {
+        "name": "hours",
+        "kind": "number",
+        "text": "How many hours did you sleep last night?",
+        "label": "Sleep",
+        "least": 0,
+        "most": 24,
+        "unit": "hours",
+        "wanted": "distribution",
+    },
+    {
+        "name": "born",
+        "kind": "month",
+        "text": "When were you born?",
+        "label": "Born",
+        "least": 1920 * 12,
+        "most": 2010 * 12 + 11,
+        "wanted": "mean",
+    },
+]
+DATE: dict[str, Any] = {
+    "name": "moved",
+    "kind": "date",
+    "text": "When did you last move house?",
+    "label": "Moved",
+    "least": 104_400,
+    "most": 105_700,
+    "wanted": "mean",
+}
 GIVEN: list[dict[str, Any]] = [
-    {"name": "earned", "kind": "number", "protection": "publication", "text": "How much did you earn?",
-     "label": "Earned", "least": 0, "most": 100_000, "unit": "euros"},
-]  # fmt: skip
+    {
+        "name": "earned",
+        "kind": "number",
+        "protection": "publication",
+        "text": "How much did you earn?",
+        "label": "Earned",
+        "least": 0,
+        "most": 100_000,
+        "unit": "euros",
+    },
+]
 CHINESE = json.loads(Path(__file__).with_suffix(".zh.json").read_text())
 OPEN = """
 import datetime, hashlib, json
@@ -63,18 +129,30 @@ print(json.dumps(found))
 """
 
 
-def every_kind(slug: str, layout: str = "screens", questions: list[dict[str, Any]] = QUESTIONS, **also: bool) -> Any:
-    """Return a study for `open_studies`: asked in Chinese too, with a picture, retired, where that is said.
+def every_kind(
+    slug: str, layout: str = "screens", questions: list[dict[str, Any]] = QUESTIONS, **also: bool
+) -> Any:
+    """Return a study for `open_studies`: asked in Chinese too, with a picture, retired, where that
+    is said.
 
     It passes its follow-up over; `everybody` is asked it where that is said.
     """
     study = {
-        "slug": slug, "title": "Habits of every kind", "organisation": "Northfield University", "cap": 2,
-        "purpose": "To learn how common these habits are.", "contact": "asks@example.org",
-        "release_epsilon": 1, "smallest_batch": 10, "layout": layout,
+        "slug": slug,
+        "title": "Habits of every kind",
+        "organisation": "Northfield University",
+        "cap": 2,
+        "purpose": "To learn how common these habits are.",
+        "contact": "asks@example.org",
+        "release_epsilon": 1,
+        "smallest_batch": 10,
+        "layout": layout,
         "follow_ups": "everybody" if also.get("everybody") else "skip",
-        "given_cap": 2, "given_batch": 10, "given_why": "Nobody's answers: a test.", "given_by": "root",
-    }  # fmt: skip
+        "given_cap": 2,
+        "given_batch": 10,
+        "given_why": "Nobody's answers: a test.",
+        "given_by": "root",
+    }
     return {
         "study": study,
         "questions": questions,
@@ -92,12 +170,16 @@ def open_studies(site: Site, *studies: Any) -> dict[str, str]:
 
 def png(width: int = 40, height: int = 20) -> bytes:
     """Return an image of two stripes."""
-    rows = b"".join(b"\0" + (b"\x0a\x5b\x48" if y < height // 2 else b"\xf5\xad\x6c") * width for y in range(height))
+    rows = b"".join(
+        b"\0" + (b"\x0a\x5b\x48" if y < height // 2 else b"\xf5\xad\x6c") * width
+        for y in range(height)
+    )
     parts = (
         (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)),
         (b"IDAT", zlib.compress(rows)),
         (b"IEND", b""),
     )
     return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in parts
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in parts
     )

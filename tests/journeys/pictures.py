@@ -1,4 +1,5 @@
-"""Take the pictures of the README and docs/pictures.md: the main screens of the four people, in both languages.
+"""Take the pictures of the README and docs/pictures.md: the main screens of the four people, in
+both languages.
 
 python -m tests.journeys.pictures [docs/pictures]
 """
@@ -65,7 +66,9 @@ def take(folder: Path) -> None:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=QUIET)
         for picture in PICTURES:
             for language in LANGUAGES:
-                take_one(browser, site, picture, language, folder / f"{picture.name}.{language}.png")
+                take_one(
+                    browser, site, picture, language, folder / f"{picture.name}.{language}.png"
+                )
         browser.close()
 
 

@@ -1,4 +1,6 @@
-"""A respondent at a real browser, and a witness of everything that leaves it and of the key its chance comes from."""
+"""A respondent at a real browser, and a witness of everything that leaves it and of the key its
+chance comes from.
+"""
 
 import json
 from dataclasses import dataclass, field
@@ -8,7 +10,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request
 
 from tests.waves import drawn
 
-# Record the key that the page makes for its draws (32 bytes; a report's id has 16), and count violations of the policy.
+# Record the key that the page makes for its draws (32 bytes; a report's id has 16), and count
+# violations of the policy.
 WITNESS = """
 window.candorKeys = [];
 window.candorViolations = [];
@@ -74,7 +77,9 @@ class Visit:
     def drawn(
         self, plan: dict[str, Any], *answers: tuple[str, int | list[int]], key: bytes | None = None
     ) -> dict[str, Any]:
-        """Return what the Python twin makes of these true answers with this key, or the one this page made."""
+        """Return what the Python twin makes of these true answers with this key, or the one this
+        page made.
+        """
         questions = {question["name"]: question for question in plan["questions"]}
         made = key or self.key()
         return {name: drawn(made, questions[name], answer) for name, answer in answers}
@@ -85,6 +90,9 @@ def visit(browser: Browser, viewport: dict[str, int] | None = None, **settings: 
     context.add_init_script(WITNESS)
     found = Visit(context, context.new_page())
     found.page.on("request", lambda request: found.requests.append(request))
-    found.page.on("console", lambda message: found.complaints.append(message.text) if message.type == "error" else None)
+    found.page.on(
+        "console",
+        lambda message: found.complaints.append(message.text) if message.type == "error" else None,
+    )
     found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
     return found

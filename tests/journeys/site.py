@@ -33,8 +33,12 @@ class Site:
         """Run a management command beside the running site."""
         done = subprocess.run(
             [sys.executable, "manage.py", *words],
-            cwd=HOUSE, env=self.environment, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            cwd=HOUSE,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -46,8 +50,12 @@ class Site:
         """Start code inside the site's Django, in a process of its own."""
         return subprocess.Popen(
             [sys.executable, "manage.py", "shell", "--no-imports", "-c", code],
-            cwd=HOUSE, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            cwd=HOUSE,
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
     def wait_for(self, holds: Callable[[], Any], what: str) -> Any:
         found = became(holds, pause=0.25)
@@ -72,7 +80,11 @@ def running_site(folder: Path, **settings: str) -> Iterator[Site]:
     site = Site(base=f"http://127.0.0.1:{port}", environment=environment, log=folder / "up.log")
     with site.log.open("w") as log:
         process = subprocess.Popen(
-            [sys.executable, "manage.py", "up"], cwd=HOUSE, env=environment, stdout=log, stderr=subprocess.STDOUT
+            [sys.executable, "manage.py", "up"],
+            cwd=HOUSE,
+            env=environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
         )
     try:
         site.wait_for(lambda: process.poll() is not None or answers(site.base), "no first page")
@@ -84,7 +96,9 @@ def running_site(folder: Path, **settings: str) -> Iterator[Site]:
 
 
 def own_database() -> dict[str, str]:
-    """Make a new database where the tests have a PostgreSQL server; return the setting that names it."""
+    """Make a new database where the tests have a PostgreSQL server; return the setting that
+    names it.
+    """
     server = os.environ.get("DATABASE_URL", "")
     if not server.startswith("postgres"):
         return {}

@@ -1,4 +1,6 @@
-"""A site far away: a server in between that hands everything on, what scripts ask for two seconds late."""
+"""A site far away: a server in between that hands everything on, what scripts ask for two
+seconds late.
+"""
 
 import contextlib
 import http.client
@@ -15,7 +17,9 @@ OWN = ("connection", "content-length", "date", "server")  # headers that are sai
 @contextlib.contextmanager
 def slowed(base: str) -> Iterator[str]:
     """Give an address at which the site is slow."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (Handler,), {"site": urlsplit(base).netloc}))
+    server = ThreadingHTTPServer(
+        ("127.0.0.1", 0), type("Handler", (Handler,), {"site": urlsplit(base).netloc})
+    )
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -32,12 +36,16 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if self.headers.get("HX-Request"):
             time.sleep(SECONDS)
-        with contextlib.suppress(OSError, http.client.HTTPException):  # nobody waits for it any more
+        with contextlib.suppress(
+            OSError, http.client.HTTPException
+        ):  # nobody waits for it any more
             self.answer(body)
 
     def answer(self, body: bytes) -> None:
         with contextlib.closing(http.client.HTTPConnection(self.site, timeout=60)) as connection:
-            connection.request(self.command, self.path, body, {**self.headers, "Accept-Encoding": "identity"})
+            connection.request(
+                self.command, self.path, body, {**self.headers, "Accept-Encoding": "identity"}
+            )
             answer = connection.getresponse()
             content = answer.read()
         self.send_response(answer.status)

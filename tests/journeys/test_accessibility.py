@@ -1,4 +1,6 @@
-"""axe-core finds nothing to complain of, in both colour schemes, on a phone: pages that take several steps to reach."""
+"""axe-core finds nothing to complain of, in both colour schemes, on a phone: pages that take
+several steps to reach.
+"""
 
 import pytest
 
@@ -8,7 +10,9 @@ from tests.journeys.respondent import PHONE, visit
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_pages_to_ask_for_more(chromium, site, scheme):
-    context = chromium.new_context(viewport=PHONE, color_scheme=scheme, base_url=site.base, bypass_csp=True)
+    context = chromium.new_context(
+        viewport=PHONE, color_scheme=scheme, base_url=site.base, bypass_csp=True
+    )
     page = context.new_page()
     page.goto("/accounts/login/?next=/studies/partners-and-drinking/")
     page.fill("#id_login", "researcher")
@@ -16,7 +20,9 @@ def test_the_pages_to_ask_for_more(chromium, site, scheme):
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.wait_for_url("**/studies/partners-and-drinking/")
     found = complaints(page)
-    for address in page.eval_on_selector_all(".listing a", "links => links.map((link) => link.href)"):
+    for address in page.eval_on_selector_all(
+        ".listing a", "links => links.map((link) => link.href)"
+    ):
         page.goto(address)
         found += complaints(page)
     for address in ("ask/", "ask/synthetic/", "ask/shares/"):
@@ -54,7 +60,9 @@ def test_the_form_from_its_welcome_to_its_receipt(chromium, site, scheme):
     assert found == []
 
 
-def test_the_head_stands_on_one_line_and_in_forced_colours_only_the_current_page_is_marked(chromium, site):
+def test_the_head_stands_on_one_line_and_in_forced_colours_only_the_current_page_is_marked(
+    chromium, site
+):
     context = chromium.new_context(base_url=site.base, forced_colors="active")
     page = context.new_page()
     page.goto("/accounts/login/?next=/studies/")
@@ -63,10 +71,15 @@ def test_the_head_stands_on_one_line_and_in_forced_colours_only_the_current_page
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.get_by_role("heading", name="Studies", level=1).wait_for()
     links = page.locator("header .nav a, header .nav button")
-    assert len(set(links.evaluate_all("all => all.map((each) => each.getBoundingClientRect().top)"))) == 1
+    assert (
+        len(set(links.evaluate_all("all => all.map((each) => each.getBoundingClientRect().top)")))
+        == 1
+    )
     page.mouse.move(0, 400)
     lines = dict(
-        links.evaluate_all("all => all.map((each) => [each.innerText, getComputedStyle(each).borderBottomColor])")
+        links.evaluate_all(
+            "all => all.map((each) => [each.innerText, getComputedStyle(each).borderBottomColor])"
+        )
     )
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert {name for name, colour in lines.items() if colour != ground} == {"Studies"}

@@ -1,4 +1,6 @@
-"""Accounts on a site that is no demo: from an admin's link to the first page, by keyboard alone; keys; members."""
+"""Accounts on a site that is no demo: from an admin's link to the first page, by keyboard alone;
+keys; members.
+"""
 
 import re
 import time
@@ -42,13 +44,18 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 class Visitor:
-    """Somebody with a keyboard only, on a narrow screen, whose every page must be without complaint."""
+    """Somebody with a keyboard only, on a narrow screen, whose every page must be without
+    complaint.
+    """
 
     def __init__(self, chromium: Browser, base: str, scheme: str = "light") -> None:
         self.context = chromium.new_context(viewport=NARROW, color_scheme=scheme, base_url=base)  # type: ignore[arg-type]
         self.page: Page = self.context.new_page()
         self.found: list[object] = []
-        self.page.on("console", lambda said: self.found.append(said.text) if "Content Security" in said.text else None)
+        self.page.on(
+            "console",
+            lambda said: self.found.append(said.text) if "Content Security" in said.text else None,
+        )
 
     def look(self) -> None:
         self.page.wait_for_load_state("networkidle")
@@ -99,7 +106,9 @@ def shown_by_app(key: str) -> str:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_from_a_link_to_an_admin_s_first_page_by_keyboard(chromium: Browser, strict: Site, scheme: str) -> None:
+def test_from_a_link_to_an_admin_s_first_page_by_keyboard(
+    chromium: Browser, strict: Site, scheme: str
+) -> None:
     name = f"ada-{scheme}"
     link = strict.manage("invite", name, "--admin", "--site", strict.base).strip()
     guest = Visitor(chromium, strict.base, scheme)
@@ -131,8 +140,14 @@ def test_from_a_link_to_an_admin_s_first_page_by_keyboard(chromium: Browser, str
     guest.look()
     codes = page.locator(".codes code").all_inner_texts()
     assert len(codes) == 10
-    for address in ("/account/", "/accounts/2fa/recovery-codes/generate/", "/accounts/2fa/totp/deactivate/",
-                    "/accounts/password/change/", "/accounts/logout/", "/accounts/2fa/reauthenticate/"):  # fmt: skip
+    for address in (
+        "/account/",
+        "/accounts/2fa/recovery-codes/generate/",
+        "/accounts/2fa/totp/deactivate/",
+        "/accounts/password/change/",
+        "/accounts/logout/",
+        "/accounts/2fa/reauthenticate/",
+    ):
         page.goto(address)
         assert re.sub(r"\?.*", "", page.url) == strict.base + address
         guest.look()
@@ -150,15 +165,26 @@ def test_from_a_link_to_an_admin_s_first_page_by_keyboard(chromium: Browser, str
     assert guest.found == []
 
 
-def test_a_key_is_added_and_opens_the_account_without_a_password(chromium: Browser, strict: Site) -> None:
+def test_a_key_is_added_and_opens_the_account_without_a_password(
+    chromium: Browser, strict: Site
+) -> None:
     guest = Visitor(chromium, strict.base.replace("127.0.0.1", "localhost"))
     page = guest.page
     devices = guest.context.new_cdp_session(page)
     devices.send("WebAuthn.enable")
-    devices.send("WebAuthn.addVirtualAuthenticator", {"options": {
-        "protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
-        "isUserVerified": True, "automaticPresenceSimulation": True,
-    }})  # fmt: skip
+    devices.send(
+        "WebAuthn.addVirtualAuthenticator",
+        {
+            "options": {
+                "protocol": "ctap2",
+                "transport": "internal",
+                "hasResidentKey": True,
+                "hasUserVerification": True,
+                "isUserVerified": True,
+                "automaticPresenceSimulation": True,
+            }
+        },
+    )
     guest.sign_in("otto")
     page.goto("/account/second-factor/")
     guest.look()
@@ -180,7 +206,9 @@ def test_a_key_is_added_and_opens_the_account_without_a_password(chromium: Brows
         guest.look()
     page.goto("/account/")
     guest.press("Sign out")
-    for _ in range(6):  # somebody guesses: the password is stopped, from here, and the passkey is not
+    for _ in range(
+        6
+    ):  # somebody guesses: the password is stopped, from here, and the passkey is not
         page.goto("/accounts/login/")
         page.fill("#id_login", "otto")
         page.fill("#id_password", "wrong")
@@ -206,7 +234,9 @@ def test_a_key_where_a_browser_knows_none_is_told_why(chromium: Browser, strict:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_an_owner_adds_changes_and_removes_by_keyboard(chromium: Browser, strict: Site, scheme: str) -> None:
+def test_an_owner_adds_changes_and_removes_by_keyboard(
+    chromium: Browser, strict: Site, scheme: str
+) -> None:
     guest = Visitor(chromium, strict.base, scheme)
     page = guest.page
     guest.sign_in("olga")
@@ -239,9 +269,15 @@ def test_an_owner_adds_changes_and_removes_by_keyboard(chromium: Browser, strict
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_pages_that_say_no(chromium: Browser, strict: Site, scheme: str) -> None:
     guest = Visitor(chromium, strict.base, scheme)
-    for address in ("/accounts/signup/", "/accounts/password/reset/", "/account/invitation/broken/",
-                    "/accounts/password/reset/key/1-broken/", "/accounts/inactive/", "/accounts/password/reset/done/",
-                    "/accounts/password/reset/key/done/"):  # fmt: skip
+    for address in (
+        "/accounts/signup/",
+        "/accounts/password/reset/",
+        "/account/invitation/broken/",
+        "/accounts/password/reset/key/1-broken/",
+        "/accounts/inactive/",
+        "/accounts/password/reset/done/",
+        "/accounts/password/reset/key/done/",
+    ):
         guest.page.goto(address)
         guest.look()
     guest.context.close()
@@ -256,7 +292,8 @@ def test_a_phone_can_read_the_code_in_both_schemes(chromium: Browser, strict: Si
         guest.page.goto("/accounts/2fa/totp/activate/")
         guest.say_again()
         colours = guest.page.eval_on_selector(
-            ".qr-frame", "frame => [getComputedStyle(frame).backgroundColor, getComputedStyle(frame).color]"
+            ".qr-frame",
+            "frame => [getComputedStyle(frame).backgroundColor, getComputedStyle(frame).color]",
         )
         assert colours == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
         guest.context.close()

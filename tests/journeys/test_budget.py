@@ -1,4 +1,6 @@
-"""Twelve processes at once, one budget that can pay four of them; then 200 requests, and a budget for 17."""
+"""Twelve processes at once, one budget that can pay four of them; then 200 requests, and a
+budget for 17.
+"""
 
 from tests.bench import budget_races
 from tests.journeys.site import own_database
@@ -27,7 +29,7 @@ except services.Overspent:
 """
 ENTRIES = """
 import json
-from surveys.ledger.queries import account
+from surveys.ledger.selectors import account
 from surveys.ledger.verification import faults
 found = account({budget})
 assert not faults()
@@ -38,7 +40,10 @@ PROCESSES, PAID = 12, 4
 
 def test_a_budget_is_not_overspent_by_twelve_at_once(site):
     budget = site.python(MAKE)
-    racers = [site.begin(CHARGE.format(budget=budget, number=f"{number:02d}")) for number in range(PROCESSES)]
+    racers = [
+        site.begin(CHARGE.format(budget=budget, number=f"{number:02d}"))
+        for number in range(PROCESSES)
+    ]
     for racer in racers:
         assert racer.stdout.readline().strip() == "ready"
     for racer in racers:  # all wait at the same line

@@ -1,4 +1,6 @@
-"""A page of another site, in a real browser, tries to have its visitor send reports. None is taken."""
+"""A page of another site, in a real browser, tries to have its visitor send reports. None is
+taken.
+"""
 
 import hashlib
 import json
@@ -78,7 +80,8 @@ def bodies(served: bytes, plan: Any, start: int) -> list[str]:
     digest = hashlib.sha256(served).hexdigest()
     answers = {question["name"]: _value(question["channel"]) for question in plan["questions"]}
     return [
-        json.dumps({"plan": digest, "report_id": f"{start + number:032x}", "answers": answers}) for number in range(10)
+        json.dumps({"plan": digest, "report_id": f"{start + number:032x}", "answers": answers})
+        for number in range(10)
     ]
 
 
@@ -124,12 +127,23 @@ def test_the_same_report_from_a_page_of_this_site_is_taken(
 def test_files_pages_and_errors_say_that_no_other_site_may_embed_them_and_browsers_understand(
     chromium: Browser, site: Site
 ) -> None:
-    """The server of files stands before every view. A feature that a browser does not know is a complaint of it."""
+    """The server of files stands before every view. A feature that a browser does not know is a
+    complaint of it.
+    """
     context = chromium.new_context(base_url=site.base)
     page = context.new_page()
     said: list[str] = []
-    page.on("console", lambda message: said.append(message.text) if "Permissions-Policy" in message.text else None)
-    for address in ("/static/candor/base.css", "/static/form/form.css", f"/s/{OPEN}/", "/accounts/login/", "/nowhere/"):
+    page.on(
+        "console",
+        lambda message: said.append(message.text) if "Permissions-Policy" in message.text else None,
+    )
+    for address in (
+        "/static/candor/base.css",
+        "/static/form/form.css",
+        f"/s/{OPEN}/",
+        "/accounts/login/",
+        "/nowhere/",
+    ):
         answer = page.goto(address)
         assert answer is not None
         assert answer.headers["cross-origin-resource-policy"] == "same-origin"

@@ -23,7 +23,9 @@ def sign_in(context, name="researcher"):
 
 
 def tab_to(page, selector, most=120):
-    """Press Tab until the focus is there: what cannot be reached this way cannot be used by keys."""
+    """Press Tab until the focus is there: what cannot be reached this way cannot be used by
+    keys.
+    """
     for _ in range(most):
         if page.evaluate("selector => document.activeElement.matches(selector)", selector):
             return
@@ -49,7 +51,9 @@ def page(site, chromium, request):
         site.python(MAKE)
     page = sign_in(context, "keys" if blank else "researcher")
     page.trouble = []
-    page.on("console", lambda said: page.trouble.append(said.text) if said.type == "error" else None)
+    page.on(
+        "console", lambda said: page.trouble.append(said.text) if said.type == "error" else None
+    )
     yield page
     context.close()
 
@@ -129,7 +133,9 @@ def test_odds_follow_what_is_typed(page):
 def test_the_preview_runs_the_real_form_and_neither_sends_nor_keeps_anything(page):
     begin(page, "Shown first", (False, "care_forgone"), (True, "drinking_days"))
     posted = []
-    page.on("request", lambda request: posted.append(request.url) if request.method == "POST" else None)
+    page.on(
+        "request", lambda request: posted.append(request.url) if request.method == "POST" else None
+    )
     phone = page.frame_locator("#preview")
     phone.get_by_role("button", name="Start").click()
     phone.get_by_text("No", exact=True).click()
@@ -145,13 +151,35 @@ def test_the_preview_runs_the_real_form_and_neither_sends_nor_keeps_anything(pag
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_on_the_drafts_pages(site, chromium, scheme):
-    context = chromium.new_context(viewport=PHONE, color_scheme=scheme, base_url=site.base, bypass_csp=True)
+    context = chromium.new_context(
+        viewport=PHONE, color_scheme=scheme, base_url=site.base, bypass_csp=True
+    )
     page = sign_in(context)
-    begin(page, f"Looked at in the {scheme}", (False, "low_interest"), (True, "exam"), (True, "drinking_days"))
+    begin(
+        page,
+        f"Looked at in the {scheme}",
+        (False, "low_interest"),
+        (True, "exam"),
+        (True, "drinking_days"),
+    )
     base = page.url.split("#")[0]
     found, wide = [], []
-    pages = ["build/", "build/texts/", "build/add/", "build/add/templates/", "build/questions/exam/", "build/import/"]
-    for name in (*pages, "build/zh-hans/", "launch/", "../new/", "../new/?way=template", "../new/?way=file"):
+    pages = [
+        "build/",
+        "build/texts/",
+        "build/add/",
+        "build/add/templates/",
+        "build/questions/exam/",
+        "build/import/",
+    ]
+    for name in (
+        *pages,
+        "build/zh-hans/",
+        "launch/",
+        "../new/",
+        "../new/?way=template",
+        "../new/?way=file",
+    ):
         address = base.replace("build/", name)
         page.goto(address)
         page.wait_for_load_state("networkidle")
@@ -207,5 +235,7 @@ def test_what_was_typed_is_back_when_the_session_ended_before_it_was_saved(page,
     page.locator("#question .row > .button:not(.plain)").click()
     page.wait_for_url("**/build/**")
     assert page.locator(".questions h3").first.inner_text() == "Have you gone without a doctor?"
-    kept = page.evaluate("Object.keys(sessionStorage).filter((key) => key.startsWith('candor.typed.'))")
+    kept = page.evaluate(
+        "Object.keys(sessionStorage).filter((key) => key.startsWith('candor.typed.'))"
+    )
     assert kept == []

@@ -1,4 +1,6 @@
-"""What the files of the database still hold, read byte by byte: SQL shows rows, and a thief has the disk."""
+"""What the files of the database still hold, read byte by byte: SQL shows rows, and a thief has
+the disk.
+"""
 
 import hashlib
 import json
@@ -13,7 +15,7 @@ import environ
 import psycopg
 import pytest
 
-from surveys.intake import waiting
+from surveys.intake import report_tables
 from surveys.operations import backups
 from tests.journeys.site import Site, own_database
 
@@ -29,7 +31,7 @@ from django.db import connection
 from tests.conftest import NOW, STUDY, QUESTIONS
 from surveys.aggregation import services as aggregation
 from surveys.demo.services import answer_as_browsers
-from surveys.design import documents, services as design
+from surveys.design import services as design
 from surveys.design.models import Plan
 from surveys.intake import services as intake
 from surveys.intake.models import DigestKey, OpenReport, Receipt, Settled
@@ -49,7 +51,7 @@ one = {"kind": "single", "text": "Which?", "choices": CHOICES}
 study = design.draft_study(study=STUDY, questions=[{**one, "name": f"q{i}", "label": f"Q{i}"} for i in (1, 2, 3)])
 plan = design.open_study(study_id=study.pk, who="ada", now=NOW)
 answer_as_browsers(plan, [{"q1": i % 50, "q2": i % 49, "q3": i % 48} for i in range(PEOPLE)], TODAY)
-readers = documents.channels(plan.content)
+readers = plan.content.channels
 reports = list(OpenReport.objects.values_list("values", flat=True))
 packed = [reader.pack([json.loads(report)[i]]).hex() for report in reports for i, reader in enumerate(readers.values())]
 say([reports, packed, bytes(DigestKey.objects.get().sealed).hex()])
@@ -86,7 +88,9 @@ class Database:
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         self.folder = folder
         self.site = Site("", {**kept, **own_database(), "CANDOR_DATA": str(folder)}, folder / "log")
-        self.url = environ.Env.db_url_config(self.site.environment.get("DATABASE_URL", "sqlite:///x"))
+        self.url = environ.Env.db_url_config(
+            self.site.environment.get("DATABASE_URL", "sqlite:///x")
+        )
         self.shell = self.begin(LISTEN)
 
     def run(self, code: str):
@@ -99,7 +103,9 @@ class Database:
         return self.site.begin(BEGIN + code)
 
     def connect(self, **options):
-        return psycopg.connect(host=self.url["HOST"], user=self.url["USER"], dbname=self.url["NAME"], **options)
+        return psycopg.connect(
+            host=self.url["HOST"], user=self.url["USER"], dbname=self.url["NAME"], **options
+        )
 
     def sql(self, *statements: str):
         with self.connect(autocommit=True) as connection:
@@ -114,7 +120,9 @@ class Database:
         else:
             self.sql("CHECKPOINT")  # or what is in memory only would not be found
             data = Path(self.url["HOST"], "data")
-            ((own,),) = self.sql("SELECT oid::text FROM pg_database WHERE datname = current_database()")
+            ((own,),) = self.sql(
+                "SELECT oid::text FROM pg_database WHERE datname = current_database()"
+            )
             parts = [f"base/{own}", "base/pgsql_tmp", *["pg_wal"] * log]
             found = [file for part in parts for file in (data / part).rglob("*") if file.is_file()]
         return {file: read(file) for file in found}
@@ -153,7 +161,10 @@ def manage(database, *words):
 
 def forget(database) -> str:
     """Return what the command says beside “Done”."""
-    run = "said = io.StringIO(); call_command('forget', stdout=io.StringIO(), stderr=said); say(said.getvalue())"
+    run = (
+        "said = io.StringIO(); call_command('forget', stdout=io.StringIO(), stderr=said); "
+        "say(said.getvalue())"
+    )
     return database.run(run)
 
 
@@ -163,7 +174,9 @@ def analyse(database):
 
 
 def sampled(database):
-    """Return the columns of answers of which ANALYZE has copied samples, which no grep finds: they are compressed."""
+    """Return the columns of answers of which ANALYZE has copied samples, which no grep finds:
+    they are compressed.
+    """
     analyse(database)
     answers = "'values', 'given', 'columns', 'counts', 'state', 'sealed'"
     query = f"SELECT tablename, attname FROM pg_stats WHERE schemaname = 'public' AND attname IN ({answers})"  # noqa: S608
@@ -171,7 +184,9 @@ def sampled(database):
 
 
 def test_reports_leave_the_files_with_their_sweep_and_batches_with_their_study(database):
-    """Looked for: each report as its row held it, and the seven bytes that are one answer of it in a batch."""
+    """Looked for: each report as its row held it, and the seven bytes that are one answer of it
+    in a batch.
+    """
     reports, packed, key = database.run(MARKED)
     rows, masks, key = (
         [row.encode() for row in reports],
@@ -196,7 +211,7 @@ def test_reports_leave_the_files_with_their_sweep_and_batches_with_their_study(d
 
 STAY = """
 reports = list(OpenReport.objects.order_by("pk").values_list("values", flat=True))
-aggregation.LARGEST_BATCH = 120
+aggregation.MAX_BATCH = 120
 aggregation.sweep(plan=Plan.objects.get(), today=TODAY)
 say([reports, list(OpenReport.objects.order_by("pk").values_list("values", flat=True))])
 """
@@ -230,7 +245,9 @@ def test_a_journal_that_is_read_is_not_said_to_be_forgotten_and_is_cut_a_minute_
     reports, _, _ = database.run(MARKED)
     rows = [report.encode() for report in reports]
     database.run("connection.cursor().execute('PRAGMA busy_timeout = 0'); say(0)")
-    with database.begin(READ) as reader:  # a process of its own: closing a file here would end its lock
+    with database.begin(
+        READ
+    ) as reader:  # a process of its own: closing a file here would end its lock
         assert line(reader) == PEOPLE
         assert database.run(SWEEP) == PEOPLE
         assert "Another process reads" in database.run(FORGET_REFUSED)
@@ -257,10 +274,15 @@ except CommandError as error:
 
 
 def follows(wanted: list[bytes], held: bytes) -> float:
-    """Return how far places in a file follow the order of arrival, in standard deviations of chance (Spearman)."""
+    """Return how far places in a file follow the order of arrival, in standard deviations of
+    chance (Spearman).
+    """
     places = [held.find(one) for one in wanted]
     ranks = {place: rank for rank, place in enumerate(sorted(places))}
-    return statistics.correlation(range(len(wanted)), [ranks[place] for place in places]) * (len(wanted) - 1) ** 0.5
+    return (
+        statistics.correlation(range(len(wanted)), [ranks[place] for place in places])
+        * (len(wanted) - 1) ** 0.5
+    )
 
 
 def order_kept(database, arrived: list[bytes]) -> list[float]:
@@ -270,22 +292,28 @@ def order_kept(database, arrived: list[bytes]) -> list[float]:
 
 
 def test_after_a_night_nothing_keeps_the_order_in_which_receipts_came(database):
-    """Chance passes 5.5 standard deviations once in 2.6 · 10⁷ times; some ten files are measured."""
+    """Chance passes 5.5 standard deviations once in 2.6 · 10⁷ times; some ten files are
+    measured.
+    """
     days = []
     for day in (0, 1):
         ids = database.run(ARRIVE.replace("DAYS", str(day)))
         days.append([hashlib.sha256(one.encode()).digest() for one in ids])
         if not POSTGRES:
             manage(database, "forget")  # moves the journal into the file
-        assert max(order_kept(database, days[day])) > 10  # today they are in order: it would be seen
+        # today they are in order: it would be seen
+        assert max(order_kept(database, days[day])) > 10
         assert database.run(f"say(intake.settle(today=TODAY + {day + 1} * DAY))") == PEOPLE
         manage(database, "forget")
         measured = [z for arrived in days for z in order_kept(database, arrived)]
         assert measured
         assert max(map(abs, measured)) < 5.5, measured
     if POSTGRES:
-        assert database.sql("SELECT day, count(DISTINCT xmin::text) FROM intake_settled GROUP BY day ORDER BY day") == [
-            (day, 1) for (day,) in database.sql("SELECT DISTINCT day FROM intake_settled ORDER BY day")
+        assert database.sql(
+            "SELECT day, count(DISTINCT xmin::text) FROM intake_settled GROUP BY day ORDER BY day"
+        ) == [
+            (day, 1)
+            for (day,) in database.sql("SELECT DISTINCT day FROM intake_settled ORDER BY day")
         ]
         by_place = database.sql("SELECT id_digest FROM intake_settled ORDER BY ctid")
         assert [digest for (digest,) in by_place] == [*sorted(days[0]), *sorted(days[1])]
@@ -323,12 +351,12 @@ say([post([1, [2], [0]]), post([0, [2], [0]])])
 """
 TAKE_HALF = """
 plan = Plan.objects.get()
-sound = intake._is_settled
-def stick(receipt):
+sound = intake.design.is_open_now
+def stick(*held):
     say("in the middle")
     sys.stdin.readline()
-    return sound(receipt)
-intake._is_settled = stick
+    return sound(*held)
+intake.design.is_open_now = stick
 done = intake.accept(plan=plan, report=Report(report_id=f"{9:016x}{1:016x}", values=[1, [2], [0]]), today=TODAY)
 say(done.is_new)
 """
@@ -344,7 +372,9 @@ def go_on(process):
 
 
 def test_a_retry_in_the_middle_of_the_night_finds_its_receipt(database):
-    """It comes while receipts are in both tables for who moves them, and for others still in the first."""
+    """It comes while receipts are in both tables for who moves them, and for others still in the
+    first.
+    """
     database.run(ARRIVE.replace("DAYS", "0"))
     with database.begin(SETTLE_HALF) as night, database.begin(RETRY) as retry:
         assert line(night) == "in the middle"
@@ -367,7 +397,10 @@ def test_a_night_waits_for_a_report_that_is_half_accepted(database):
             assert line(door) is True
             line(night)
     assert database.run("say(intake.settle(today=TODAY + DAY))") in (0, PEOPLE + 1)
-    assert database.run("say([Receipt.objects.count(), Settled.objects.count()])") == [0, PEOPLE + 1]
+    assert database.run("say([Receipt.objects.count(), Settled.objects.count()])") == [
+        0,
+        PEOPLE + 1,
+    ]
 
 
 NIGHT = """
@@ -381,8 +414,14 @@ except InUse:
 
 @postgres_only
 def test_while_a_backup_reads_reports_are_taken_and_none_is_swept_or_lost(database):
-    database.run(OPEN + "answer_as_browsers(plan, [{'copied': 1, 'fair': 2, 'often': 0}] * 20, TODAY); say(0)")
-    more = "answer_as_browsers(Plan.objects.get(), [{'copied': 1, 'fair': 2, 'often': 0}] * 5, TODAY); "
+    database.run(
+        OPEN
+        + "answer_as_browsers(plan, [{'copied': 1, 'fair': 2, 'often': 0}] * 20, TODAY); say(0)"
+    )
+    more = (
+        "answer_as_browsers(Plan.objects.get(), [{'copied': 1, 'fair': 2, 'often': 0}] * 5, "
+        "TODAY); "
+    )
     with database.connect() as backup:
         backup.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         backup.execute("SELECT count(*) FROM intake_openreport")
@@ -431,13 +470,19 @@ def test_a_backup_that_begins_while_a_study_is_erased_has_all_that_others_hold(d
 def test_a_backup_knows_every_table_that_is_written_anew():
     """Found in the code: `erasing(table=column)`, and `hold` of what waits."""
     code = "".join(file.read_text() for file in Path("surveys").rglob("*.py"))
-    erased = {table for call in re.findall(r"with erasing\(([^)]*)\)", code) for table in re.findall(r"(\w+)=", call)}
+    erased = {
+        table
+        for call in re.findall(r"with erasing\(([^)]*)\)", code)
+        for table in re.findall(r"(\w+)=", call)
+    }
     assert len(erased) == 5
-    assert erased | {waiting.TABLE} == set(backups.WRITTEN_ANEW)
+    assert erased | {report_tables.TABLE} == set(backups.WRITTEN_ANEW)
 
 
 @postgres_only
-def test_the_log_of_the_server_has_no_report_not_even_the_first_of_a_study_which_finds_no_table(database):
+def test_the_log_of_the_server_has_no_report_not_even_the_first_of_a_study_which_finds_no_table(
+    database,
+):
     """PostgreSQL writes a statement that fails into its log, with the time of day."""
     reports, _, _ = database.run(MARKED)
     said = Path(database.url["HOST"], "log").read_text()
@@ -457,7 +502,7 @@ for number in range(150):
 say(taken)
 """
 SWEEPER = """
-from surveys.aggregation import queries
+from surveys.aggregation import selectors
 from surveys.erasing import InUse
 plan, swept, quiet, nights = Plan.objects.get(), 0, 0, 0
 while quiet < 40:
@@ -471,11 +516,13 @@ while quiet < 40:
     time.sleep(0.05)
     if swept > 250 and plan.is_open:
         plan = design.close_plan(plan_id=plan.pk, today=TODAY)
-say([swept, queries.totals(Plan.objects.get()).reports])
+say([swept, selectors.sealed_reports(Plan.objects.get())])
 """
 
 
-def test_no_report_is_lost_or_counted_twice_while_doors_sweeps_nights_and_a_close_go_on_at_once(database):
+def test_no_report_is_lost_or_counted_twice_while_doors_sweeps_nights_and_a_close_go_on_at_once(
+    database,
+):
     database.run(OPEN + "say(0)")
     doors = [database.begin(DOOR.replace("NUMBER", str(number))) for number in range(3)]
     with database.begin(SWEEPER) as sweeper:
@@ -484,7 +531,9 @@ def test_no_report_is_lost_or_counted_twice_while_doors_sweeps_nights_and_a_clos
     for door in doors:
         door.communicate()
     assert taken == swept == sealed > 250
-    assert database.run("say([Receipt.objects.count() + Settled.objects.count(), OpenReport.objects.count()])") == [
+    assert database.run(
+        "say([Receipt.objects.count() + Settled.objects.count(), OpenReport.objects.count()])"
+    ) == [
         taken,
         0,
     ]

@@ -1,12 +1,15 @@
-"""The form with a question of every kind: what it asks, what it sends, and what nobody beside it can tell."""
+"""The form with a question of every kind: what it asks, what it sends, and what nobody beside it
+can tell.
+"""
 
 import hashlib
 import json
 import re
 
 import pytest
+from playwright.sync_api import expect
 
-from tests.journeys.every_kind import GIVEN, QUESTIONS, every_kind, open_studies, png
+from tests.journeys.every_kind import DATE, GIVEN, QUESTIONS, every_kind, open_studies, png
 from tests.journeys.respondent import visit
 from tests.journeys.test_accessibility import complaints
 
@@ -29,6 +32,7 @@ def links(site):
         every_kind("every-kind", chinese=True, picture=True),
         every_kind("every-page", layout="page"),
         every_kind("retired", questions=QUESTIONS[:1], retired=True),
+        every_kind("moved", questions=[DATE]),
         every_kind("largest", questions=[*QUESTIONS, *GIVEN], chinese=True),
     )
 
@@ -71,7 +75,9 @@ def fill(guest, name, answer):
 
 
 def answer_screens(guest, smoked, look=lambda: None, given=None):
-    """Answer screen by screen until “Ready to send”, looking at each; what comes with an answer is answered too."""
+    """Answer screen by screen until “Ready to send”, looking at each; what comes with an answer
+    is answered too.
+    """
     answers = {**ANSWERS, "smoked": smoked, **(given or {})}
     while not guest.page.get_by_role("heading", name="Ready to send").count():
         look()
@@ -81,7 +87,9 @@ def answer_screens(guest, smoked, look=lambda: None, given=None):
             fill(guest, open_[0], answers[open_[0]])
             done.add(open_[0])
         guest.go_on()
-        guest.page.wait_for_function("(text) => document.querySelector('h1').innerText !== text", arg=heading)
+        guest.page.wait_for_function(
+            "(text) => document.querySelector('h1').innerText !== text", arg=heading
+        )
 
 
 def shown(guest):
@@ -93,7 +101,9 @@ def asked(guest):
     return [(request.method, request.url, request.resource_type) for request in guest.requests]
 
 
-def test_the_path_through_the_questions_shows_in_no_request_and_in_no_part_of_the_message(chromium, link):
+def test_the_path_through_the_questions_shows_in_no_request_and_in_no_part_of_the_message(
+    chromium, link
+):
     seen = []
     for smoked in ("Yes", "No"):
         guest = visit(chromium)
@@ -102,7 +112,12 @@ def test_the_path_through_the_questions_shows_in_no_request_and_in_no_part_of_th
         answer_screens(guest, smoked)
         assert len(guest.requests) == before  # nothing is fetched once something has been asked
         message = guest.send()
-        seen.append((sorted(asked(guest)), {name: type(value) for name, value in message["answers"].items()}))
+        seen.append(
+            (
+                sorted(asked(guest)),
+                {name: type(value) for name, value in message["answers"].items()},
+            )
+        )
         assert guest.complaints == guest.violations == []
         assert guest.context.cookies() == []
         guest.context.close()
@@ -143,7 +158,11 @@ def test_boxes_that_contradict_each_other_are_never_ticked_together(guest, link)
     assert ticked.all_inner_texts() == ["Alcohol"]
     guest.page.get_by_label("Alcohol").uncheck()
     guest.go_on()
-    assert guest.page.get_by_role("alert").inner_text().startswith("Tick what is true of you, or “None of these”")
+    assert (
+        guest.page.get_by_role("alert")
+        .inner_text()
+        .startswith("Tick what is true of you, or “None of these”")
+    )
 
 
 def test_a_number_that_is_none_stays_to_be_mended_and_says_what_was_expected(guest, page_link):
@@ -174,7 +193,9 @@ def test_everything_of_every_kind_can_be_answered_with_the_keyboard(guest, link)
         for key in keys[-1:]:
             guest.page.keyboard.press(key)
         guest.page.keyboard.press("Enter")
-        guest.page.wait_for_function("(text) => document.querySelector('h1').innerText !== text", arg=heading)
+        guest.page.wait_for_function(
+            "(text) => document.querySelector('h1').innerText !== text", arg=heading
+        )
     for _ in range(2):  # rows of the matrix
         tab_to(guest, "input")
         guest.page.keyboard.press("ArrowDown")
@@ -210,10 +231,16 @@ def test_on_one_page_questions_come_and_go_with_the_answers_and_it_is_said(guest
     assert place.is_hidden()
     fill(guest, "smoked", "Yes")
     assert place.is_visible()
-    assert guest.page.locator("#news").inner_text() == "A question has come: Where did you smoke most often?"
+    assert (
+        guest.page.locator("#news").inner_text()
+        == "A question has come: Where did you smoke most often?"
+    )
     fill(guest, "smoked", "No")
     assert place.is_hidden()
-    assert guest.page.locator("#news").inner_text() == "A question is no longer asked: Where did you smoke most often?"
+    assert (
+        guest.page.locator("#news").inner_text()
+        == "A question is no longer asked: Where did you smoke most often?"
+    )
 
 
 def test_on_one_page_what_is_missing_is_listed_on_top_and_takes_the_focus(guest, page_link):
@@ -259,7 +286,9 @@ def test_pictures_are_fetched_and_checked_before_anything_is_asked(guest, link):
     pictures = [request.url for request in guest.requests if "/pictures/" in request.url]
     assert len(set(pictures)) == 1
     guest.page.get_by_role("button", name="Start").click()
-    assert guest.page.get_by_role("img", name="Two stripes").evaluate("canvas => [canvas.width, canvas.height]") == [
+    assert guest.page.get_by_role("img", name="Two stripes").evaluate(
+        "canvas => [canvas.width, canvas.height]"
+    ) == [
         40,
         20,
     ]
@@ -268,7 +297,9 @@ def test_pictures_are_fetched_and_checked_before_anything_is_asked(guest, link):
 
 
 def test_a_picture_other_than_the_plans_is_refused(guest, link):
-    guest.page.route("**/pictures/*", lambda route: route.fulfill(body=png(41), content_type="image/png"))
+    guest.page.route(
+        "**/pictures/*", lambda route: route.fulfill(body=png(41), content_type="image/png")
+    )
     guest.page.goto(link)
     guest.page.get_by_role("heading", name="Your browser refuses to ask these questions").wait_for()
     assert guest.page.locator("input").count() == 0
@@ -290,9 +321,15 @@ def test_the_arithmetic_of_every_question_can_be_followed(guest, site, link):
 def test_every_question_carries_its_odds(guest, link):
     start(guest, link)
     chips = []
-    answer_screens(guest, "Yes", lambda: chips.append(guest.page.locator(".chip summary").all_inner_texts()))
-    assert [len(found) for found in chips] == [1] * 7  # a matrix whose rows have the same odds says them once
-    assert all("Changed on this device" in found[0] and re.search(r"\d", found[0]) for found in chips)
+    answer_screens(
+        guest, "Yes", lambda: chips.append(guest.page.locator(".chip summary").all_inner_texts())
+    )
+    assert [len(found) for found in chips] == [
+        1
+    ] * 7  # a matrix whose rows have the same odds says them once
+    assert all(
+        "Changed on this device" in found[0] and re.search(r"\d", found[0]) for found in chips
+    )
 
 
 def test_in_another_language_the_texts_are_its_own_and_the_fingerprint_goes_along(guest, link):
@@ -302,9 +339,13 @@ def test_in_another_language_the_texts_are_its_own_and_the_fingerprint_goes_alon
     guest.page.wait_for_url("**/s/every-kind/zh-hans/#*")
     assert guest.page.evaluate("location.hash") == "#" + link.rpartition("#")[2]
     guest.page.get_by_role("heading", name="各种习惯").wait_for()
-    assert guest.page.evaluate("[document.documentElement.lang, document.documentElement.dir]") == ["zh-hans", "ltr"]
+    assert guest.page.evaluate("[document.documentElement.lang, document.documentElement.dir]") == [
+        "zh-hans",
+        "ltr",
+    ]
     said = guest.page.locator("main :is(h1, h2, p, th, td)").all_text_contents()
-    assert all(text.strip() for text in said)  # a plural that is not translated would come out as nothing
+    # a plural that is not translated would come out as nothing
+    assert all(text.strip() for text in said)
     guest.page.locator("[data-do=start]").click()
     guest.page.get_by_role("heading", name="上个月您抽过烟吗").wait_for()
     assert guest.page.locator("label.choice").all_inner_texts() == ["有", "没有"]
@@ -312,7 +353,9 @@ def test_in_another_language_the_texts_are_its_own_and_the_fingerprint_goes_alon
     assert guest.complaints == guest.violations == []
 
 
-def test_a_language_that_the_study_is_not_asked_in_is_said_and_the_others_are_offered(guest, site, link):
+def test_a_language_that_the_study_is_not_asked_in_is_said_and_the_others_are_offered(
+    guest, site, link
+):
     response = guest.page.goto(link.replace("/#", "/fr/#"))
     assert response.status == 404
     guest.page.get_by_role("heading", name="This study is not asked in that language").wait_for()
@@ -358,7 +401,8 @@ WIDTHS = {
 def test_nothing_needs_scrolling_sideways(chromium, link, page_link, width, text, direction):
     guest = visit(chromium, {"width": width, "height": 800})
     guest.page.add_init_script(
-        f"addEventListener('DOMContentLoaded', () => {{ document.documentElement.style.fontSize = '{text}';"
+        f"addEventListener('DOMContentLoaded', () => "
+        f"{{ document.documentElement.style.fontSize = '{text}';"
         f" document.documentElement.dir = '{direction}'; }})"
     )
     wide = []
@@ -385,12 +429,17 @@ def test_in_print_there_is_the_form_and_nothing_to_press(guest, page_link):
     guest.page.emulate_media(media="print")
     assert guest.page.locator("button:visible").count() == 0
     assert guest.page.locator("fieldset:visible").count() == 7
-    assert guest.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert (
+        guest.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        == "rgb(255, 255, 255)"
+    )
 
 
 def test_the_whole_page_is_below_its_limit(guest, links):
     sizes = {}
-    guest.page.on("response", lambda response: sizes.update({response.url: response.request.sizes()}))
+    guest.page.on(
+        "response", lambda response: sizes.update({response.url: response.request.sizes()})
+    )
     guest.page.goto(links["largest"])
     guest.page.get_by_role("button", name="Start").wait_for()
     bodies = {url: size["responseBodySize"] for url, size in sizes.items()}
@@ -404,12 +453,14 @@ def test_a_link_of_an_earlier_round_says_so(guest, site, link):
     guest.page.route(
         "**/s/every-kind/",
         lambda route: route.fulfill(
-            response=(page := route.fetch()), body=page.text().replace('data-earlier="', f'data-earlier="{old}')
+            response=(page := route.fetch()),
+            body=page.text().replace('data-earlier="', f'data-earlier="{old}'),
         ),
     )
     guest.page.goto(f"{site.base}/s/every-kind/#{old}")
     guest.page.get_by_role("heading", name="Your link is of an earlier round").wait_for()
-    assert guest.page.locator("main a").count() == 0  # no new link: only people who are trusted give one
+    # no new link: only people who are trusted give one
+    assert guest.page.locator("main a").count() == 0
 
 
 def test_a_retired_study_says_so_before_it_asks(guest, links):
@@ -421,7 +472,9 @@ def test_a_retired_study_says_so_before_it_asks(guest, links):
 def test_the_odds_picture_says_in_words_what_it_shows(guest, link):
     guest.page.goto(link)
     picture = guest.page.get_by_role("img", name=re.compile("A picture of 100 people"))
-    assert picture.get_attribute("aria-label") == "A picture of 100 people: 73 full dots and 27 rings."
+    assert (
+        picture.get_attribute("aria-label") == "A picture of 100 people: 73 full dots and 27 rings."
+    )
 
 
 def test_the_message_is_what_the_plan_expects_and_is_accepted(guest, site, link):
@@ -430,7 +483,9 @@ def test_the_message_is_what_the_plan_expects_and_is_accepted(guest, site, link)
     message = guest.send()
     assert message["plan"] == link.rpartition("#")[2]
     receipt = guest.page.locator("output").inner_text()
-    assert guest.page.request.get(f"{site.base}/api/v1/receipts/{receipt}").json()["accepted"] is True
+    assert (
+        guest.page.request.get(f"{site.base}/api/v1/receipts/{receipt}").json()["accepted"] is True
+    )
     document = guest.page.request.get(f"{site.base}/api/v1/studies/every-kind/plan").body()
     assert hashlib.sha256(document).hexdigest() == message["plan"]
     plan = json.loads(document)
@@ -438,3 +493,21 @@ def test_the_message_is_what_the_plan_expects_and_is_accepted(guest, site, link)
     option, bit = message["answers"]["used"]
     assert 0 <= option < 5
     assert bit in (0, 1)
+
+
+def test_a_date_is_asked_as_a_day_and_kept_as_its_week(guest, links):
+    start(guest, links["moved"])
+    field = guest.page.locator('[data-question="moved"]')
+    day = field.get_by_label("Date")
+    assert (day.get_attribute("min"), day.get_attribute("max")) == ("2000-11-13", "2025-10-19")
+    day.fill("2025-10-20")
+    guest.go_on()
+    expect(field.get_by_role("alert")).to_contain_text("to October 19, 2025 to continue")
+    day.fill("2024-02-29")
+    guest.go_on()
+    guest.page.get_by_role("button", name="Change an answer").click()
+    expect(day).to_have_value("2024-02-26")  # the day itself was never kept
+    guest.go_on()
+    report = guest.send()["answers"]["moved"]
+    assert type(report) is int
+    assert guest.complaints == guest.violations == []

@@ -1,6 +1,8 @@
-"""Every page of the four people, in both colour schemes and both languages: axe, narrow screens, untranslated words.
+"""Every page of the four people, in both colour schemes and both languages: axe, narrow screens,
+untranslated words.
 
-`PAGES` is the list of pages visited. What takes several steps to reach is in the journeys of its room.
+`PAGES` is the list of pages visited. What takes several steps to reach is in the journeys of its
+room.
 """
 
 import re
@@ -48,7 +50,16 @@ PAGES = {
         "/accounts/password/change/",
         *(
             f"/studies/health-and-habits/{page}"
-            for page in ("", "plan/", "build/", "rehearse/", "launch/", "collect/", "limits/", "people/")
+            for page in (
+                "",
+                "plan/",
+                "build/",
+                "rehearse/",
+                "launch/",
+                "collect/",
+                "limits/",
+                "people/",
+            )
         ),
         "/studies/medicines-and-help/",
         "/studies/medicines-and-help/collect/",
@@ -76,8 +87,12 @@ PAGES = {
 }
 SCHEMES = ("light", "dark")
 ENGLISH = re.compile(r"[A-Za-z][a-z’']+(?:[ ,;:]+[A-Za-z][a-z’']+){2,}")  # three words in a row
-# What is shown as it was written: code, English marked as such, a list of references, and the ledger in Django's admin.
-VERBATIM = "code, pre, script, style, template, [lang=en], [data-verbatim], #result_list td, #result_list th"
+# What is shown as it was written: code, English marked as such, a list of references, and the
+# ledger in Django's admin.
+VERBATIM = (
+    "code, pre, script, style, template, [lang=en], [data-verbatim], #result_list td, "
+    "#result_list th"
+)
 DJANGOS = {"Change or view list link"}  # a text of Django's own that has no Chinese yet
 TEXTS = """(() => {
   const found = [];
@@ -101,7 +116,9 @@ def visitors(chromium: Browser, site: Site) -> Iterator[dict[tuple[str, str], Pa
     found = {}
     for role in PAGES:
         for scheme in SCHEMES:
-            context = chromium.new_context(viewport=PHONE, color_scheme=scheme, base_url=site.base, bypass_csp=True)  # type: ignore[arg-type]
+            context = chromium.new_context(
+                viewport=PHONE, color_scheme=scheme, base_url=site.base, bypass_csp=True
+            )  # type: ignore[arg-type]
             contexts.append(context)
             found[role, scheme] = context.new_page()
             if role != "stranger":
@@ -126,7 +143,9 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(visitors, role, scheme):
 
 @pytest.fixture(scope="module")
 def studies_own(site: Site) -> list[str]:
-    """The texts of all studies, drafts too, longest first: they are in the language they were written in."""
+    """The texts of all studies, drafts too, longest first: they are in the language they were
+    written in.
+    """
     found: list[str] = site.python(
         "import json\n"
         "from surveys.design.models import Plan, Question, Study\n"
@@ -135,7 +154,8 @@ def studies_own(site: Site) -> list[str]:
         "    elif isinstance(x, dict): yield from (t for v in x.values() for t in texts(v))\n"
         "    elif isinstance(x, list): yield from (t for v in x for t in texts(v))\n"
         "rows = [list(m.objects.values()) for m in (Study, Question)]\n"
-        "print(json.dumps(sorted({t for r in [*rows, [p.content for p in Plan.objects.all()]] for t in texts(r)})))"
+        "print(json.dumps(sorted({t for r in [*rows, [json.loads(p.document) for p in Plan.objects.all()]] for "
+        "t in texts(r)})))"
     )
     lines = {line.strip() for text in found for line in text.splitlines()}
     return sorted((line for line in lines if len(line) > 3), key=len, reverse=True)

@@ -1,4 +1,6 @@
-"""The form, as a respondent meets it: on a phone, by keyboard, going back and forth, and when something is wrong."""
+"""The form, as a respondent meets it: on a phone, by keyboard, going back and forth, and when
+something is wrong.
+"""
 
 import hashlib
 import json
@@ -31,7 +33,9 @@ def test_back_and_forth_never_throws_again(guest, link, plan):
         guest.page.get_by_role("button", name="Throw again").click()
     message = guest.send()
     # What is sent follows from the key and the last answers, whatever was answered in between.
-    assert message["answers"] == guest.drawn(plan, ("borrowed", 1), ("would_know", 3), ("last_drink", 0))
+    assert message["answers"] == guest.drawn(
+        plan, ("borrowed", 1), ("would_know", 3), ("last_drink", 0)
+    )
 
 
 def test_everything_can_be_done_with_the_keyboard(guest, link, plan):
@@ -111,14 +115,27 @@ def test_nothing_true_is_kept_in_the_browser(guest, link):
     before = guest.page.evaluate(
         "JSON.stringify([{...localStorage}, {...sessionStorage}, history.state, document.title])"
     )
-    assert before == '[{},{},{"place":4},"Ready to send · Medicines, alcohol and getting help · Candor"]'
+    assert (
+        before
+        == '[{},{},{"place":4},"Ready to send · Medicines, alcohol and getting help · Candor"]'
+    )
     guest.send()
     kept, session = guest.page.evaluate("[{...localStorage}, {...sessionStorage}]")
     assert session == {}
     [line] = json.loads(kept.pop("candor.statement"))
     assert kept == {}
     # Of an answer, nothing: which study, which day, and what it cost.
-    assert set(line) == {"slug", "title", "wave", "digest", "day", "loss", "given", "again", "state"}
+    assert set(line) == {
+        "slug",
+        "title",
+        "wave",
+        "digest",
+        "day",
+        "loss",
+        "given",
+        "again",
+        "state",
+    }
 
 
 def test_a_report_the_server_could_not_take_waits_and_is_sent_unchanged(guest, link):
@@ -140,11 +157,15 @@ def test_a_plan_that_the_link_does_not_name_is_refused(guest, link):
     assert guest.page.locator("input").count() == 0
 
 
-def test_a_plan_that_declares_less_than_its_channel_loses_is_refused_before_anything_is_asked(guest, site, plan):
+def test_a_plan_that_declares_less_than_its_channel_loses_is_refused_before_anything_is_asked(
+    guest, site, plan
+):
     plan = json.loads(json.dumps(plan))
     plan["questions"][0]["loss"] = [2, 1]
     forged = json.dumps(plan, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    guest.page.route("**/plan", lambda route: route.fulfill(body=forged, content_type="application/json"))
+    guest.page.route(
+        "**/plan", lambda route: route.fulfill(body=forged, content_type="application/json")
+    )
     guest.page.goto(f"{site.base}/s/{SLUG}/#{hashlib.sha256(forged.encode()).hexdigest()}")
     guest.page.get_by_role("heading", name="Your browser refuses to ask these questions").wait_for()
     assert guest.page.locator("input").count() == 0

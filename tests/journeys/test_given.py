@@ -1,8 +1,9 @@
 """Answers that are sent as given: from the form to a release, and nowhere in the clear on the way.
 
-Everybody gives the same number, which stands nowhere else. It is looked for in all that the site leaves behind while
-answers wait, when they are sealed and after a release of them: every value of every table, every byte of the data
-folder (database, write-ahead log, broker, keys aside), the broker's memory, and the log.
+Everybody gives the same number, which stands nowhere else. It is looked for in all that the site
+leaves behind while answers wait, when they are sealed and after a release of them: every value of
+every table, every byte of the data folder (database, write-ahead log, broker, keys aside), the
+broker's memory, and the log.
 """
 
 import json
@@ -19,9 +20,15 @@ from tests.journeys.respondent import visit
 from tests.journeys.site import running_site
 
 EARNED = 918_273_645
-SPELLED = [str(EARNED).encode(), f"{EARNED:,}".encode(), f"{EARNED:x}".encode(), EARNED.to_bytes(8, "little")]
+SPELLED = [
+    str(EARNED).encode(),
+    f"{EARNED:,}".encode(),
+    f"{EARNED:x}".encode(),
+    EARNED.to_bytes(8, "little"),
+]
 PEOPLE = 24
-# A cap that the release does not reach: a worker retires what is spent within a minute, and erases its reports.
+# A cap that the release does not reach: a worker retires what is spent within a minute, and erases
+# its reports.
 OPEN = """
 import datetime, json
 from decimal import Decimal
@@ -56,20 +63,20 @@ print(json.dumps(services.publish_due(now=datetime.datetime.now(datetime.UTC))))
 """
 JOINT = """
 import json
-from surveys.aggregation import queries
+from surveys.aggregation import selectors
 from surveys.design.models import Plan
-print(json.dumps(sorted(queries.joint(Plan.objects.get(), ["earned", "region"]).items())))
+print(json.dumps(sorted(selectors.joint(Plan.objects.get(), ["earned", "region"]).items())))
 """
 PLANT = f"""
 import json
 from surveys.design.models import Plan
-from surveys.intake import waiting
+from surveys.intake import report_tables
 planted = (Plan.objects.get(), "[1]", ({EARNED}).to_bytes(8, "little"))
 try:
-    waiting.put(*planted)
-except waiting.NoPlace:  # its table went when the Plan had closed and been swept
-    waiting.make_place(planted[0].pk)
-    waiting.put(*planted)
+    report_tables.put(*planted)
+except report_tables.NoPlace:  # its table went when the Plan had closed and been swept
+    report_tables.make_place(planted[0].pk)
+    report_tables.put(*planted)
 print(json.dumps(None))
 """
 TABLES = """
@@ -87,7 +94,9 @@ print(json.dumps(found))
 
 @pytest.fixture
 def site(folder):
-    """A site whose worker sweeps when it is told to: so that answers can be looked at while they wait."""
+    """A site whose worker sweeps when it is told to: so that answers can be looked at while they
+    wait.
+    """
     with running_site(folder, CANDOR_SWEEP_SECONDS="86400") as found:
         yield found
 
@@ -102,12 +111,19 @@ def post(site, digest, number):
 
 
 def refused(site, digest):
-    """Post the number where it does not belong: its refusal must not repeat it, to the sender or to the log."""
-    for answers in ({"copied": EARNED, "earned": 1, "region": 0}, {"copied": 0, "earned": -EARNED, "region": EARNED}):
+    """Post the number where it does not belong: its refusal must not repeat it, to the sender or
+    to the log.
+    """
+    for answers in (
+        {"copied": EARNED, "earned": 1, "region": 0},
+        {"copied": 0, "earned": -EARNED, "region": EARNED},
+    ):
         body = json.dumps({"plan": digest, "report_id": "ab" * 16, "answers": answers}).encode()
         url = f"{site.base}/api/v1/studies/exam-honesty/reports"
         with pytest.raises(urllib.error.HTTPError) as refusal:
-            urllib.request.urlopen(urllib.request.Request(url, body, headers={"Content-Type": "application/json"}))
+            urllib.request.urlopen(
+                urllib.request.Request(url, body, headers={"Content-Type": "application/json"})
+            )
         assert refusal.value.code == 422
         assert str(EARNED) not in refusal.value.read().decode()
 
@@ -124,12 +140,16 @@ def found_in(site):
                     places[path] = file.read()
     for table, rows in site.python(TABLES).items():
         places[f"table {table}"] = json.dumps(rows).encode()
-        places[f"table {table}, bytes"] = b"|".join(bytes.fromhex(v) for row in rows for v in row if is_hex(v))
+        places[f"table {table}, bytes"] = b"|".join(
+            bytes.fromhex(v) for row in rows for v in row if is_hex(v)
+        )
     places |= broker(site)
     if "DATABASE_URL" in site.environment:
         places["dump"] = dump(site.environment["DATABASE_URL"])
     assert any("up.log" in place for place in places)
-    return sorted(place for place, held in places.items() if any(spelling in held for spelling in SPELLED))
+    return sorted(
+        place for place, held in places.items() if any(spelling in held for spelling in SPELLED)
+    )
 
 
 def is_hex(value):
@@ -138,13 +158,18 @@ def is_hex(value):
 
 def broker(site):
     """Return all that the broker remembers, results of tasks too."""
-    url = site.python("import json; from django.conf import settings; print(json.dumps(settings.CELERY_BROKER_URL))")
+    url = site.python(
+        "import json; from django.conf import settings; "
+        "print(json.dumps(settings.CELERY_BROKER_URL))"
+    )
     if url.startswith("redis+socket"):
         client = redis.Redis(unix_socket_path=url.removeprefix("redis+socket://"))
     else:
         client = redis.Redis.from_url(url)
     with client:
-        held = {f"broker {key!r}": repr(held_by(client, key)).encode() for key in client.scan_iter()}
+        held = {
+            f"broker {key!r}": repr(held_by(client, key)).encode() for key in client.scan_iter()
+        }
     assert not [place for place in held if "celery-task-meta" in place]
     return held
 
@@ -192,14 +217,19 @@ def test_no_answer_is_in_the_clear_in_anything_the_site_leaves_behind(site, chro
 
 
 def ask_in_other_words(guest, site):
-    """Serve a Plan that sends nothing as given to a page that says something is: no word of it would be true."""
+    """Serve a Plan that sends nothing as given to a page that says something is: no word of it
+    would be true.
+    """
     with urllib.request.urlopen(f"{site.base}/api/v1/studies/exam-honesty/plan") as response:
         plan = json.load(response)
     plan["questions"] = plan["questions"][:1]
     guest.page.route("**/plan", lambda route: route.fulfill(json=plan))
     guest.page.goto(f"{site.base}/s/exam-honesty/")
     guest.page.get_by_role("heading", name="Your browser refuses to ask these questions").wait_for()
-    assert "page: expected words for device-1; reload it, got device-1 publication-2" in guest.page.content()
+    assert (
+        "page: expected words for device-1; reload it, got device-1 publication-2"
+        in guest.page.content()
+    )
     guest.page.unroute("**/plan")
 
 
@@ -209,12 +239,15 @@ def text_of(page, selector):
 
 
 def answer_at_a_browser(guest):
-    """Answer by keyboard where there is a choice; try what is out of bounds; look at what the page says and keeps."""
+    """Answer by keyboard where there is a choice; try what is out of bounds; look at what the
+    page says and keeps.
+    """
     page = guest.page
     page.get_by_role("button", name="Start").wait_for()
     promise = page.locator("#promise").inner_text().replace("\xa0", " ")
     assert promise.endswith("Questions 2 and 3 are sent as you give them.")
-    assert "They could know all of it" in text_of(page, ".label tbody >> nth=0")  # the worst comes first
+    # the worst comes first
+    assert "They could know all of it" in text_of(page, ".label tbody >> nth=0")
     label = text_of(page, ".label tbody >> nth=1")
     for who in ("The research team", "Someone who steals the database and its key", "A court"):
         assert who in label
@@ -248,9 +281,15 @@ def answer_at_a_browser(guest):
     page.get_by_role("button", name="Send these answers").click()
     page.get_by_role("heading", name="Not sent yet").wait_for()
     assert "kept in this page only" in page.locator("main").inner_text()
-    kept = "JSON.stringify([{...localStorage}, {...sessionStorage}, history.state, document.title, location.href])"
+    kept = (
+        "JSON.stringify([{...localStorage}, {...sessionStorage}, history.state, "
+        "document.title, location.href])"
+    )
     assert str(EARNED) not in page.evaluate(kept)
-    assert page.evaluate("[Object.keys(localStorage), sessionStorage.length]") == [["candor.statement"], 0]
+    assert page.evaluate("[Object.keys(localStorage), sessionStorage.length]") == [
+        ["candor.statement"],
+        0,
+    ]
     page.unroute("**/reports")
     guest.complaints.clear()  # the request that was cut off
     page.get_by_role("button", name="Try again").click()
@@ -259,7 +298,8 @@ def answer_at_a_browser(guest):
     assert f"{EARNED} øre" in sent
     assert "Questions 2 and 3: no limit on what they tell (ε = ∞)" in sent
     assert guest.bodies[0] == guest.bodies[1]
-    assert json.loads(guest.bodies[1])["report_id"] not in page.content()  # which is printed and photographed
+    # which is printed and photographed
+    assert json.loads(guest.bodies[1])["report_id"] not in page.content()
     assert json.loads(guest.bodies[1])["answers"]["earned"] == EARNED
     assert guest.context.cookies() == []
     assert all("?" not in request.url for request in guest.requests)

@@ -1,4 +1,6 @@
-"""Plans that a hostile or broken site could serve, under the fingerprint of the link: refused whole, or shown well."""
+"""Plans that a hostile or broken site could serve, under the fingerprint of the link: refused
+whole, or shown well.
+"""
 
 import hashlib
 import json
@@ -28,11 +30,14 @@ def serve(guest, site, plan):
     """Serve a Plan, and a page whose words are true of it; open the link that names it."""
     text = json.dumps(plan, ensure_ascii=False)
     words = f'data-words="device-{len(plan["questions"])}"'
-    guest.page.route("**/plan", lambda route: route.fulfill(body=text, content_type="application/json"))
+    guest.page.route(
+        "**/plan", lambda route: route.fulfill(body=text, content_type="application/json")
+    )
     guest.page.route(
         f"**/s/{SLUG}/",
         lambda route: route.fulfill(
-            response=(page := route.fetch()), body=page.text().replace('data-words="device-3"', words)
+            response=(page := route.fetch()),
+            body=page.text().replace('data-words="device-3"', words),
         ),
     )
     guest.page.goto(f"{site.base}/s/{SLUG}/#{hashlib.sha256(text.encode()).hexdigest()}")
@@ -40,7 +45,10 @@ def serve(guest, site, plan):
 
 
 def many(plan, count):
-    loss = {"channel": {"kind": "subset", "choices": 2, "size": 1, "keep": WORD // 2 + 1}, "loss": [3, 2]}
+    loss = {
+        "channel": {"kind": "subset", "choices": 2, "size": 1, "keep": WORD // 2 + 1},
+        "loss": [3, 2],
+    }
     plan["questions"] = [{**plan["questions"][0], "name": f"q{i}", **loss} for i in range(count)]
 
 
@@ -51,7 +59,9 @@ def choices(plan, count):
 
 
 def likely(plan):
-    """A table of 19 : 1, and a part that no table has: the page once read it, and said 51 of 100 for 95."""
+    """A table of 19 : 1, and a part that no table has: the page once read it, and said 51 of 100
+    for 95.
+    """
     channel = {"kind": "table", "weights": [[19, 1], [1, 19]], "keep": WORD // 100 * 51}
     plan["questions"][0].update(kind="yes_no", choices=["No", "Yes"], channel=channel, loss=[19, 1])
 
@@ -64,7 +74,9 @@ REFUSED = {
     "no title": lambda plan: plan.pop("title"),
     "a text that is an object": lambda plan: plan["questions"][1].update(text={"a": 1}),
     "a choice of nothing": lambda plan: plan["questions"][2]["choices"].__setitem__(0, " "),
-    "a choice that turns the odds beside it": lambda plan: plan["questions"][0]["choices"].__setitem__(1, "Yes\u202e"),
+    "a choice that turns the odds beside it": lambda plan: plan["questions"][0][
+        "choices"
+    ].__setitem__(1, "Yes\u202e"),
     "no texts in the page's language": lambda plan: plan.update(language="fr"),
 }
 
@@ -80,7 +92,10 @@ def test_what_cannot_be_asked_well_is_refused_whole(guest, site, plan, change):
 
 
 def test_texts_are_shown_as_texts_whatever_they_hold(guest, site, plan):
-    title, text = "<img src=x onerror=alert(1)>{name}", "<b>bold</b> {number} &amp; <script>window.bad = 1</script>"
+    title, text = (
+        "<img src=x onerror=alert(1)>{name}",
+        "<b>bold</b> {number} &amp; <script>window.bad = 1</script>",
+    )
     plan["title"] = title
     plan["questions"][0].update(text=text, help="<a href='//example.org'>here</a>")
     serve(guest, site, plan)
@@ -111,7 +126,9 @@ def test_what_is_long_still_fits_a_narrow_phone(guest, site, plan, change):
     serve(guest, site, plan)
     for _ in range(2):
         assert guest.page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
-        guest.page.locator("main .button").last.click() if guest.page.locator("[data-do=start]").count() else None
+        guest.page.locator("main .button").last.click() if guest.page.locator(
+            "[data-do=start]"
+        ).count() else None
     assert guest.page.locator("[data-question]").count() == 1
     assert guest.violations == guest.complaints == []
 
@@ -124,7 +141,11 @@ def test_a_long_list_of_choices_opens_as_the_device_s_own(guest, site, plan):
     assert listed.locator("option").count() == 1025  # and none chosen
     assert guest.page.evaluate("document.documentElement.scrollHeight") < 4 * NARROW["height"]
     guest.page.get_by_role("button", name="Continue").click()
-    assert guest.page.locator(".error:visible").inner_text().startswith("Choose an answer to continue.")
+    assert (
+        guest.page.locator(".error:visible")
+        .inner_text()
+        .startswith("Choose an answer to continue.")
+    )
     listed.select_option(index=1001)
     guest.page.get_by_role("button", name="Continue").click()
     guest.page.get_by_role("button", name="Back").click()

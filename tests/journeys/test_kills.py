@@ -100,7 +100,10 @@ def workers_of(site):
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open(f"/proc/{pid}/cmdline", "rb") as line, open(f"/proc/{pid}/environ", "rb") as environment:
+            with (
+                open(f"/proc/{pid}/cmdline", "rb") as line,
+                open(f"/proc/{pid}/environ", "rb") as environment,
+            ):
                 words, variables = line.read().split(b"\0"), environment.read()
         except OSError:
             continue
@@ -115,7 +118,9 @@ def test_workers_that_keep_being_killed_still_end_with_the_right_numbers(folder)
         for _ in range(5):
             victims = site.wait_for(lambda: workers_of(site), "no worker")
             for pid in victims:
-                with contextlib.suppress(ProcessLookupError):  # it went with the one that was killed before it
+                with contextlib.suppress(
+                    ProcessLookupError
+                ):  # it went with the one that was killed before it
                     os.kill(pid, signal.SIGKILL)
         site.wait_for(lambda: site.python(PAID)[2], "nothing was published")
         assert site.python(TALLY) == [0, [3000, by_hand]]

@@ -1,4 +1,6 @@
-"""The admin's screens in a real browser: by keyboard alone, without a complaint of axe-core; and openings in a race."""
+"""The admin's screens in a real browser: by keyboard alone, without a complaint of axe-core; and
+openings in a race.
+"""
 
 from tests.journeys.test_accessibility import complaints
 
@@ -32,27 +34,42 @@ except services.CannotOpen:
 LIMIT = """
 import datetime
 from decimal import Decimal
-from surveys.design import services
+from surveys.design import site
 print("ready", flush=True)
 input()
-services.set_site_limits(epsilon_floor=Decimal("0.01"), epsilon_ceiling=Decimal("{ceiling}"), cap_ceiling=Decimal(8),
+site.set_site_limits(epsilon_floor=Decimal("0.01"), epsilon_ceiling=Decimal("{ceiling}"), cap_ceiling=Decimal(8),
                          who="ada", why="a race", now=datetime.datetime.now(datetime.UTC))
 print("limited")
 """
 ORDER = """
 import json
-from surveys.ledger import queries
+from surveys.ledger import selectors
 rows = [(row.position, row.document["what"], row.document["budget"]) for row in
-        queries.read(list(queries.positions(queries.Filter(sort="oldest"))))]
+        selectors.read(list(selectors.positions(selectors.Filter(sort="oldest"))))]
 limits = [position for position, what, budget in rows if what == "site: greatest ε of one answer"]
 opened = [position for position, what, budget in rows if what == "opened wave 1" and "race-" in (budget or "")]
 print(json.dumps([limits[0], opened]))
 """
 DRAFTS = 3
 PAGES = (
-    *("/studies/night-0/limits/", "/studies/medicines-and-help/limits/", "/studies/medicines-and-help/limits/lower/"),
-    *("/studies/medicines-and-help/limits/week/", "/studies/medicines-and-help/limits/retire/", "/limits/", "/ledger/"),
-    *("/ledger/?q=nothing-like-it", "/ledger/?since=x&least=y&whose=study", "/ledger/3/", "/health/", "/admin/"),
+    *(
+        "/studies/night-0/limits/",
+        "/studies/medicines-and-help/limits/",
+        "/studies/medicines-and-help/limits/lower/",
+    ),
+    *(
+        "/studies/medicines-and-help/limits/week/",
+        "/studies/medicines-and-help/limits/retire/",
+        "/limits/",
+        "/ledger/",
+    ),
+    *(
+        "/ledger/?q=nothing-like-it",
+        "/ledger/?since=x&least=y&whose=study",
+        "/ledger/3/",
+        "/health/",
+        "/admin/",
+    ),
 )
 
 
@@ -81,7 +98,10 @@ def in_both_schemes(page):
     found = []
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished)).then(() => null)")
+        page.evaluate(
+            "Promise.allSettled(document.getAnimations().map((each) => each.finished)).then(() => "
+            "null)"
+        )
         found += complaints(page)
     return found
 
@@ -92,7 +112,9 @@ def test_the_admins_pages_have_no_faults_and_fit_a_narrow_screen(chromium, site)
     for address in PAGES:
         page.goto(address)
         found += in_both_schemes(page)
-        if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+        if page.evaluate(
+            "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+        ):
             wide.append(address)
     page.goto("/studies/medicines-and-help/limits/lower/")
     page.get_by_role("button", name="Lower the cap").click()
@@ -102,7 +124,9 @@ def test_the_admins_pages_have_no_faults_and_fit_a_narrow_screen(chromium, site)
     assert (found, wide) == ([], [])
 
 
-def test_an_admin_sets_a_limit_by_keyboard_alone_and_members_read_why_but_no_ledger_does(chromium, site):
+def test_an_admin_sets_a_limit_by_keyboard_alone_and_members_read_why_but_no_ledger_does(
+    chromium, site
+):
     page = signed_in(chromium, site)
     page.goto("/studies/night-0/limits/")
     tab_to(page, 'input[type="range"]')
@@ -113,7 +137,9 @@ def test_an_admin_sets_a_limit_by_keyboard_alone_and_members_read_why_but_no_led
     page.keyboard.type("Decided by the board.")
     tab_to(page, "form button:not([name])")
     page.keyboard.press("Enter")
-    page.get_by_role("status").get_by_text("Saved. Members of the study can read what was changed").wait_for()
+    page.get_by_role("status").get_by_text(
+        "Saved. Members of the study can read what was changed"
+    ).wait_for()
     assert page.input_value("#id_epsilon-awake") == "1.1"
     tab_to(page, "details.fold summary")
     page.keyboard.press("Enter")
@@ -153,7 +179,10 @@ def test_without_scripts_the_same_is_done(chromium, site):
 def test_a_worker_and_a_scheduler_are_seen(site):
     read = "json.dumps([sign.name for sign in Sign.objects.all()])"
     signs = f"import json; from surveys.operations.models import Sign; print({read})"
-    site.wait_for(lambda: {"worker", "scheduler"} <= set(site.python(signs)), "no sign of worker and scheduler")
+    site.wait_for(
+        lambda: {"worker", "scheduler"} <= set(site.python(signs)),
+        "no sign of worker and scheduler",
+    )
 
 
 def test_a_backup_of_the_running_site_can_be_opened(site, tmp_path):
@@ -165,7 +194,9 @@ def test_a_backup_of_the_running_site_can_be_opened(site, tmp_path):
 
 
 def test_no_wave_opens_after_the_limits_forbid_it(site):
-    """Three openings and one change of limits at once: every wave that opened did so before the change."""
+    """Three openings and one change of limits at once: every wave that opened did so before the
+    change.
+    """
     site.python(DRAFT.format(drafts=DRAFTS, name="race"))
     codes = [OPEN.format(number=number) for number in range(DRAFTS)]
     racers = [site.begin(code) for code in (*codes[:2], LIMIT.format(ceiling="0.5"), *codes[2:])]

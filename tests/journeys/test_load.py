@@ -1,4 +1,6 @@
-"""Many posts at once: each report counts once, whatever the order, and nobody sees a server error."""
+"""Many posts at once: each report counts once, whatever the order, and nobody sees a server
+error.
+"""
 
 import json
 import random
@@ -22,7 +24,7 @@ print(json.dumps(plan.digest))
 COUNT = """
 import json
 from surveys.design.models import Plan
-from surveys.aggregation.queries import received
+from surveys.aggregation.selectors import received
 from surveys.intake.models import Receipt
 plan = Plan.objects.get(study__slug="load")
 print(json.dumps([Receipt.objects.filter(plan=plan).count(), received(plan)]))
@@ -33,7 +35,11 @@ def test_forty_reports_posted_sixteen_times_each_are_forty_reports(site):
     digest = site.python(MAKE)
     bodies = [
         json.dumps(
-            {"plan": digest, "report_id": f"{i:032x}", "answers": {"copied": i % 2, "fair": [i % 5], "often": [0]}}
+            {
+                "plan": digest,
+                "report_id": f"{i:032x}",
+                "answers": {"copied": i % 2, "fair": [i % 5], "often": [0]},
+            }
         )
         for i in range(REPORTS)
     ] * (POSTS // REPORTS)

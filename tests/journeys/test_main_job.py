@@ -1,15 +1,18 @@
-"""The whole job in a real browser: an admin asks, thirty people answer, the worker publishes, a researcher reads."""
+"""The whole job in a real browser: an admin asks, thirty people answer, the worker publishes, a
+researcher reads.
+"""
 
 import json
 import re
 
 import pytest
 
-from surveys.demo.answers import people
+from surveys.demo.answers import people_of_health as people
 from tests.journeys.respondent import visit
 
 DESKTOP = {"width": 1280, "height": 900}
 PEOPLE = people()[:30]
+STUDY = "/studies/moods-and-drugs/"
 DRUGS = ("No", "Yes")
 DEPRESSED = ("None", "Several days", "Most days", "Prefer not to say")
 
@@ -28,52 +31,44 @@ def admin(site, chromium):
 
 
 @pytest.fixture(scope="module")
-def link(admin, site):
-    """Create a study in the admin and open it; return its link."""
-    admin.goto("/admin/design/study/add/")
+def link(admin):
+    """Draft a study, set its terms, open it; return its link."""
+    admin.goto("/studies/new/")
     admin.locator("#id_title").fill("Moods and drugs")
     admin.locator("#id_organisation").fill("Norrvik Institute")
     admin.locator("#id_purpose").fill("To learn whether the two go together.")
     admin.locator("#id_contact").fill("asks@example.org")
+    admin.locator("main form .button").last.click()
+    admin.wait_for_url("**/moods-and-drugs/build/")
+    admin.goto(f"{STUDY}build/texts/")
     admin.locator("#id_cap").fill("1.5")
     admin.locator("#id_release_epsilon").fill("1.5")
     admin.locator("#id_smallest_batch").fill("30")
-    question(admin, 0, "drugs", "yes_no", "Have you ever tried a hard drug?", "2")
-    admin.get_by_text("Add another Question").click()
-    question(admin, 1, "depressed", "single", "On how many days did you feel down?", "3", "\n".join(DEPRESSED[:3]))
     admin.get_by_role("button", name="Save", exact=True).click()
-    says(admin, "was added successfully")
-    choose_action(admin, "Open: freeze the Plan and take answers")
-    says(admin, "is open.")
-    admin.get_by_role("link", name="Moods and drugs").click()
-    return site.base + admin.locator(".field-link a").get_attribute("href")
+    question(admin, "drugs", "yes_no", "Have you ever tried a hard drug?", "2")
+    down = "On how many days did you feel down?"
+    question(admin, "depressed", "single", down, "3", "\n".join(DEPRESSED[:3]))
+    admin.goto(f"{STUDY}launch/")
+    admin.get_by_role("button", name="Open wave 1, for good").click()
+    return admin.get_by_label("Link for respondents").input_value()
 
 
-def question(page, number, name, kind, text, epsilon, choices=""):
-    def field(name):
-        return page.locator(f"#id_questions-{number}-{name}")
-
-    field("position").fill(str(number + 1))
-    field("name").fill(name)
-    field("kind").select_option(kind)
-    field("text").fill(text)
-    field("label").fill(text[:40])
-    field("epsilon").fill(epsilon)
-    field("choices").fill(choices)
+def question(page, name, kind, text, epsilon, choices=""):
+    page.goto(f"{STUDY}build/add/?kind={kind}")
+    page.get_by_text("More: who is asked, picture, matrix, names").click()
+    page.locator("#id_name").fill(name)
+    page.locator("#id_text").fill(text)
+    page.locator("#id_label").fill(text[:40])
+    page.locator("#id_epsilon").fill(epsilon)
     if choices:
-        field("may_decline").check()
+        page.locator("#id_choices").fill(choices)
+        page.locator("#id_may_decline").check()
+    page.get_by_role("button", name="Save the question").click()
+    page.wait_for_url(f"**/build/#edit-{name}")
 
 
 def says(page, text):
     page.locator(".messagelist").get_by_text(text).wait_for()
-
-
-def choose_action(page, action):
-    page.goto("/admin/design/study/")
-    page.get_by_role("row", name=re.compile("Moods and drugs")).get_by_role("checkbox").check()
-    page.get_by_label("Action:").select_option(label=action)
-    page.get_by_role("button", name="Run").or_(page.get_by_role("button", name="Go")).first.click()
-    page.wait_for_load_state()
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +80,9 @@ def plan(link, site, admin):
 
 @pytest.fixture(scope="module")
 def sent(link, plan, chromium):
-    """Thirty people of the survey answer; return what each chose, what left their page, and what should have."""
+    """Thirty people of the survey answer; return what each chose, what left their page, and what
+    should have.
+    """
     found = []
     for person in PEOPLE:
         guest = visit(chromium)
@@ -93,7 +90,14 @@ def sent(link, plan, chromium):
         chosen = {"drugs": person["hard_drugs"], "depressed": person["depressed"]}
         guest.answer(DRUGS[chosen["drugs"]], DEPRESSED[chosen["depressed"]])
         guest.send()
-        found.append((chosen, guest.bodies, guest.drawn(plan, *chosen.items()), guest.violations + guest.complaints))
+        found.append(
+            (
+                chosen,
+                guest.bodies,
+                guest.drawn(plan, *chosen.items()),
+                guest.violations + guest.complaints,
+            )
+        )
         assert guest.context.cookies() == []
         guest.context.close()
     return found
@@ -113,7 +117,8 @@ def test_what_leaves_the_page_is_what_chance_made_and_nothing_else(sent, link):
 def test_some_answers_were_turned_over(sent):
     """At these odds all sixty stay as they are once in 10¹⁰ runs or so."""
     as_given = [
-        ({"drugs": chosen["drugs"], "depressed": [chosen["depressed"]]}) == drawn for chosen, _, drawn, _ in sent
+        ({"drugs": chosen["drugs"], "depressed": [chosen["depressed"]]}) == drawn
+        for chosen, _, drawn, _ in sent
     ]
     assert not all(as_given)
 
@@ -122,11 +127,17 @@ def test_no_page_broke_its_content_security_policy_or_complained(sent):
     assert [complaint for *_, complaints in sent for complaint in complaints] == []
 
 
-def test_the_worker_publishes_and_the_researcher_reads_estimates_with_intervals(sent, admin, site, chromium):
-    choose_action(admin, "Close: take no more answers")
-    says(admin, "is closed.")
+def test_the_worker_publishes_and_the_researcher_reads_estimates_with_intervals(
+    sent, admin, site, chromium
+):
+    admin.goto(f"{STUDY}launch/")
+    admin.get_by_role("button", name="Close this wave…").click()
+    admin.get_by_role("button", name="Close wave 1 now").click()
+    admin.get_by_text("Wave 1 closed on").wait_for()
     releases = f"{site.base}/api/v1/studies/moods-and-drugs/releases"
-    published = site.wait_for(lambda: admin.request.get(releases).json()["releases"], "nothing was published")
+    published = site.wait_for(
+        lambda: admin.request.get(releases).json()["releases"], "nothing was published"
+    )
     assert [release["n"] for release in published] == [30]
 
     context = chromium.new_context(viewport=DESKTOP, base_url=site.base)
@@ -146,8 +157,10 @@ def test_the_worker_publishes_and_the_researcher_reads_estimates_with_intervals(
         document.querySelector('#id_study').append(new Option("study", study, true, true));
     }""",
         site.python(
-            "import json; from surveys.people.models import User; from surveys.design.models import Study;"
-            "user, study = User.objects.get(username='researcher'), Study.objects.get(slug='moods-and-drugs');"
+            "import json; from surveys.people.models import User; from surveys.design.models "
+            "import Study;"
+            "user, study = User.objects.get(username='researcher'), "
+            "Study.objects.get(slug='moods-and-drugs');"
             "print(json.dumps([user.pk, study.pk]))"
         ),
     )

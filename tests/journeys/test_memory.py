@@ -1,4 +1,6 @@
-"""What a device remembers: receipts, the statement, keys for later waves, unfinished forms, messages that wait."""
+"""What a device remembers: receipts, the statement, keys for later waves, unfinished forms,
+messages that wait.
+"""
 
 import datetime
 import hashlib
@@ -28,7 +30,8 @@ for (const name of ['localStorage', 'indexedDB'])
 
 
 def visit_form(guest, link):
-    guest.page.goto("about:blank")  # else the same address with its fingerprint would not be loaded again
+    # else the same address with its fingerprint would not be loaded again
+    guest.page.goto("about:blank")
     guest.page.goto(link)
     guest.page.get_by_role("button", name="Start").wait_for()
 
@@ -51,8 +54,11 @@ def statement(guest, site):
 
 def wait_until(guest, condition):
     """Playwright's own waiting evaluates text in the page, which its policy forbids."""
-    # What the page asks of this process is answered while it waits for the page, not while it sleeps.
-    held = became(lambda: guest.page.evaluate(condition) or guest.page.wait_for_timeout(50), pause=0)
+    # What the page asks of this process is answered while it waits for the page, not while it
+    # sleeps.
+    held = became(
+        lambda: guest.page.evaluate(condition) or guest.page.wait_for_timeout(50), pause=0
+    )
     assert held, f"{condition} after {PATIENCE:.0f} s"
 
 
@@ -65,12 +71,16 @@ def test_what_was_chosen_stands_beside_what_was_sent(guest, link, plan):
     assert [pairs.nth(i).locator(".stays b").inner_text() for i in range(3)] == list(CHOICES)
     for i, question in enumerate(plan["questions"]):
         value = message["answers"][question["name"]]
-        sent = [question["choices"][choice] for choice in (value if isinstance(value, list) else [value])]
+        sent = [
+            question["choices"][choice]
+            for choice in (value if isinstance(value, list) else [value])
+        ]
         goes = pairs.nth(i).locator(".goes")
         assert goes.locator("b").inner_text() == "\n".join(sent)
         assert ("turned" in goes.get_attribute("class")) == (CHOICES[i] not in sent)
     guest.page.get_by_text("Show the message itself").click()
-    shown = {part: said for part, said in message.items() if part != "report_id"}  # which would find the row again
+    # which would find the row again
+    shown = {part: said for part, said in message.items() if part != "report_id"}
     assert json.loads(guest.page.locator("pre").inner_text()) == shown
 
 
@@ -103,13 +113,25 @@ def test_a_receipt_can_be_looked_up_without_scripts(chromium, site, guest, link)
 
 MARCH_1984 = (1984 - 1920) * 12 + 2
 EVERY_KIND = (
-    ("smoked", 0), ("place", 4), ("used", [0, 2]), ("doctor", 3), ("friends", 2), ("days", 12), ("hours", 7),
+    ("smoked", 0),
+    ("place", 4),
+    ("used", [0, 2]),
+    ("doctor", 3),
+    ("friends", 2),
+    ("days", 12),
+    ("hours", 7),
     ("born", MARCH_1984),
-)  # fmt: skip
+)
 CHOSEN = {
-    "Smoked": "No", "Place": "Not asked", "Used": "Tobacco and Cannabis", "Doctor": "Agree", "Friends": "Neither",
-    "Days": "12 days", "Sleep": "7 hours", "Born": "March 1984",
-}  # fmt: skip
+    "Smoked": "No",
+    "Place": "Not asked",
+    "Used": "Tobacco and Cannabis",
+    "Doctor": "Agree",
+    "Friends": "Neither",
+    "Days": "12 days",
+    "Sleep": "7 hours",
+    "Born": "March 1984",
+}
 
 
 @pytest.fixture(scope="module")
@@ -126,11 +148,15 @@ def test_questions_of_every_kind_are_shown_as_chosen_and_as_sent(chromium, site,
     plan = guest.page.request.get(f"{site.base}/api/v1/studies/kinds-sent/plan").json()
     assert message["answers"] == guest.drawn(plan, *EVERY_KIND)
     items = guest.page.locator("ol.send > li").all()
-    chosen = {item.locator("h3").inner_text(): item.locator(".stays b").inner_text() for item in items}
+    chosen = {
+        item.locator("h3").inner_text(): item.locator(".stays b").inner_text() for item in items
+    }
     assert chosen == CHOSEN
     fates = [item.locator(".fate").inner_text() for item in items]
     assert all("Chance" in fate or "chance" in fate for fate in fates)
-    assert "{" not in guest.page.locator("main").inner_text().replace(guest.page.locator("pre").inner_text(), "")
+    assert "{" not in guest.page.locator("main").inner_text().replace(
+        guest.page.locator("pre").inner_text(), ""
+    )
     assert complaints(guest.page) == []
     guest.context.close()
 
@@ -143,8 +169,22 @@ def test_the_statement_says_what_was_spent_and_never_what_was_answered(guest, si
     [(name, text)] = kept(guest).items()
     [line] = json.loads(text)
     assert name == "candor.statement"
-    assert set(line) == {"slug", "title", "wave", "digest", "day", "loss", "given", "again", "state"}
-    assert (line["title"], line["state"], line["digest"]) == (plan["title"], "sent", message["plan"])
+    assert set(line) == {
+        "slug",
+        "title",
+        "wave",
+        "digest",
+        "day",
+        "loss",
+        "given",
+        "again",
+        "state",
+    }
+    assert (line["title"], line["state"], line["digest"]) == (
+        plan["title"],
+        "sent",
+        message["plan"],
+    )
     said = statement(guest, site)
     assert plan["title"] in said
     assert "One message has left this device" in said
@@ -161,7 +201,8 @@ def test_the_statement_adds_up_and_tells_what_a_guess_becomes(guest, site, link,
     rows = guest.page.locator(".guess-table tbody tr")
     for i, before in enumerate((0.1, 0.5, 0.9)):
         after = before * loss / (1 - before + before * loss)
-        bounds = (math.ceil(100 * parts * after) / parts for parts in (10, 100, 1000))  # at most: never less
+        # at most: never less
+        bounds = (math.ceil(100 * parts * after) / parts for parts in (10, 100, 1000))
         shown = next((f"{bound:g}" for bound in bounds if bound < 100), ">99.9")
         assert rows.nth(i).locator("td").inner_text().split() == [shown, "of", "100"]
 
@@ -189,13 +230,17 @@ def test_who_wants_no_note_leaves_nothing_behind(guest, site, link):
     assert "Nothing is on the list" in statement(guest, site)
 
 
-def test_a_line_is_erased_after_it_was_said_what_follows_and_the_last_takes_the_key_along(guest, site, link):
+def test_a_line_is_erased_after_it_was_said_what_follows_and_the_last_takes_the_key_along(
+    guest, site, link
+):
     for _ in range(2):
         answer(guest, link)
     statement(guest, site)
     for left in (1, 0):
         guest.page.get_by_text("Erase this line").first.click()
-        guest.page.get_by_role("button", name="Erase it for good").locator("visible=true").first.click()
+        guest.page.get_by_role("button", name="Erase it for good").locator(
+            "visible=true"
+        ).first.click()
         guest.page.locator("#said").get_by_text("The line is erased.").wait_for(state="attached")
         wait_until(guest, f"document.querySelectorAll('.line').length === {left}")
         assert guest.page.evaluate(DATABASES) == (["candor"] if left else [])
@@ -205,12 +250,19 @@ def test_a_line_is_erased_after_it_was_said_what_follows_and_the_last_takes_the_
 def test_everything_can_be_erased_with_the_keyboard(guest, site, link):
     answer(guest, link)
     waiting = {"plan": "e" * 64, "report_id": "1"}
-    guest.page.evaluate("(body) => localStorage.setItem(`candor.report.${body.plan}.1`, JSON.stringify(body))", waiting)
+    guest.page.evaluate(
+        "(body) => localStorage.setItem(`candor.report.${body.plan}.1`, JSON.stringify(body))",
+        waiting,
+    )
     assert "could not be sent yet" in statement(guest, site)
     for name in ("Erase everything that this site keeps", "Erase everything for good"):
         for _ in range(60):
             guest.page.keyboard.press("Tab")
-            if guest.page.evaluate("document.activeElement.innerText ?? ''").strip().startswith(name):
+            if (
+                guest.page.evaluate("document.activeElement.innerText ?? ''")
+                .strip()
+                .startswith(name)
+            ):
                 break
         guest.page.keyboard.press("Enter")
     guest.page.get_by_text("Nothing is on the list").wait_for()
@@ -243,7 +295,9 @@ def second_wave(guest, site, plan):
     text = json.dumps(changed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     def open_it():
-        guest.page.route("**/plan", lambda route: route.fulfill(body=text, content_type="application/json"))
+        guest.page.route(
+            "**/plan", lambda route: route.fulfill(body=text, content_type="application/json")
+        )
         reply = json.dumps({"receipt": "0000-0000-0000", "accepted_on": "2026-05-11"})
         guest.page.route("**/reports", lambda route: route.fulfill(status=201, body=reply))
         return f"{site.base}/s/{SLUG}/#{hashlib.sha256(text.encode()).hexdigest()}", changed
@@ -314,7 +368,9 @@ def test_the_key_that_is_kept_cannot_be_read(guest, link):
 def test_two_tabs_that_keep_a_key_keep_the_same(guest, link, plan):
     other = guest.context.new_page()
     bodies = []
-    other.on("request", lambda request: bodies.append(request.post_data) if request.post_data else None)
+    other.on(
+        "request", lambda request: bodies.append(request.post_data) if request.post_data else None
+    )
     second = Visit(guest.context, other)
     for tab in (guest, second):
         tab.page.bring_to_front()
@@ -425,7 +481,9 @@ def garbled(route):
         (garbled, "online"),
     ],
 )
-def test_a_message_cut_at_any_point_is_sent_again_unchanged_and_taken_once(guest, site, link, cut, again):
+def test_a_message_cut_at_any_point_is_sent_again_unchanged_and_taken_once(
+    guest, site, link, cut, again
+):
     guest.page.goto(link)
     guest.answer(*CHOICES)
     guest.page.route("**/reports", cut)
@@ -433,7 +491,10 @@ def test_a_message_cut_at_any_point_is_sent_again_unchanged_and_taken_once(guest
     guest.page.get_by_role("heading", name="Not sent yet").wait_for()
     guest.page.unroute("**/reports")
     statuses = []
-    guest.page.on("response", lambda response: statuses.append(response.status) if "reports" in response.url else None)
+    guest.page.on(
+        "response",
+        lambda response: statuses.append(response.status) if "reports" in response.url else None,
+    )
     if again == "online":
         guest.page.evaluate("dispatchEvent(new Event('online'))")
     elif again == "reload":
@@ -445,6 +506,23 @@ def test_a_message_cut_at_any_point_is_sent_again_unchanged_and_taken_once(guest
     assert statuses == [200 if cut in (cut_after, garbled) else 201]  # 200: it was taken before
     [line] = json.loads(kept(guest)["candor.statement"])
     assert line["state"] == "sent"
+
+
+def test_a_device_that_comes_online_while_an_attempt_is_failing_tries_again_at_once(guest, link):
+    """The clock stands still, so no try is one that was due."""
+    guest.page.clock.install()
+    guest.page.goto(link)
+    guest.answer(*CHOICES)
+    guest.page.clock.pause_at(datetime.datetime.now(datetime.UTC) + datetime.timedelta(hours=1))
+    held = []
+    guest.page.route("**/reports", lambda route: route.continue_() if held else held.append(route))
+    with guest.page.expect_request("**/reports"):
+        guest.page.get_by_role("button", name="Send these answers").click()
+    guest.page.evaluate("dispatchEvent(new Event('online'))")
+    held[0].abort()
+    guest.page.get_by_role("heading", name=SENT).wait_for()
+    assert len(guest.bodies) == 2
+    assert len(set(guest.bodies)) == 1
 
 
 def test_while_the_page_is_open_it_tries_again_by_itself(guest, link):
@@ -469,11 +547,16 @@ def test_while_the_page_is_open_it_tries_again_by_itself(guest, link):
 
 def test_a_message_is_sent_when_the_browser_is_opened_again(chromium, folder, link):
     def browser():
-        context = chromium.browser_type.launch_persistent_context(folder, executable_path=find_chromium(), args=QUIET)
+        context = chromium.browser_type.launch_persistent_context(
+            folder, executable_path=find_chromium(), args=QUIET
+        )
         context.set_default_timeout(1000 * PATIENCE)
         page = context.new_page()
         bodies = []
-        page.on("request", lambda request: bodies.append(request.post_data) if request.post_data else None)
+        page.on(
+            "request",
+            lambda request: bodies.append(request.post_data) if request.post_data else None,
+        )
         return Visit(context, page), bodies
 
     guest, lost = browser()
@@ -507,15 +590,16 @@ def test_the_questions_need_no_connection_once_they_are_here(guest, link):
     guest.answer(*CHOICES)
     guest.page.get_by_role("button", name="Send these answers").click()
     guest.page.get_by_role("heading", name="Not sent yet").wait_for()
-    guest.page.clock.pause_at(
-        datetime.datetime.now(datetime.UTC) + datetime.timedelta(hours=1)
-    )  # no try by the clock any more
+    # no try by the clock any more
+    guest.page.clock.pause_at(datetime.datetime.now(datetime.UTC) + datetime.timedelta(hours=1))
     guest.context.set_offline(False)
     guest.page.get_by_role("heading", name=SENT).wait_for()
     assert guest.page.locator(".pair").count() == 3
 
 
-def test_a_waiting_message_can_be_erased_and_the_statement_says_that_it_may_be_counted(guest, site, link):
+def test_a_waiting_message_can_be_erased_and_the_statement_says_that_it_may_be_counted(
+    guest, site, link
+):
     guest.page.goto(link)
     guest.answer(*CHOICES)
     guest.page.route("**/reports", cut_after)
@@ -529,7 +613,9 @@ def test_a_waiting_message_can_be_erased_and_the_statement_says_that_it_may_be_c
 # A browser that keeps nothing
 
 
-def test_where_storage_is_forbidden_the_form_works_and_says_that_nothing_stays(guest, site, link, plan):
+def test_where_storage_is_forbidden_the_form_works_and_says_that_nothing_stays(
+    guest, site, link, plan
+):
     guest.context.add_init_script(FORBID)
     message = answer(guest, link)
     assert message["answers"] == guest.drawn(plan, *INDICES)

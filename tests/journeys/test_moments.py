@@ -1,4 +1,6 @@
-"""Where questions are passed over, a message leaves at set times, whichever way somebody went and whatever happens."""
+"""Where questions are passed over, a message leaves at set times, whichever way somebody went
+and whatever happens.
+"""
 
 import json
 
@@ -68,7 +70,9 @@ def wait_until(guest, moment):
     guest.page.clock.run_for(moment - now(guest))
 
 
-def test_which_way_somebody_went_does_not_show_in_when_the_message_leaves_nor_in_what_is_asked_for(chromium, links):
+def test_which_way_somebody_went_does_not_show_in_when_the_message_leaves_nor_in_what_is_asked_for(
+    chromium, links
+):
     seen = []
     for smoked, seconds in (("Yes", 9), ("Yes", 3), ("No", 9), ("No", 3)):
         guest = new_guest(chromium)
@@ -76,7 +80,9 @@ def test_which_way_somebody_went_does_not_show_in_when_the_message_leaves_nor_in
         wait_until(guest, STEP + 500)
         guest.page.get_by_role("heading", name=SENT).wait_for()
         (at,) = posted(guest)
-        seen.append((round(at / 1000), len(guest.requests), list(json.loads(guest.bodies[0])["answers"])))
+        seen.append(
+            (round(at / 1000), len(guest.requests), list(json.loads(guest.bodies[0])["answers"]))
+        )
         guest.context.close()
     assert seen == [(MINUTES * 60, seen[0][1], [question["name"] for question in QUESTIONS])] * 4
 
@@ -99,7 +105,9 @@ def test_nothing_leaves_while_it_waits_and_the_screen_says_when_it_will(guest, l
     assert guest.complaints == guest.violations == []
 
 
-def test_a_try_that_fails_is_tried_again_at_the_next_moment_and_not_when_the_line_comes_back(guest, links):
+def test_a_try_that_fails_is_tried_again_at_the_next_moment_and_not_when_the_line_comes_back(
+    guest, links
+):
     answered(guest, links["moments"])
     guest.page.route("**/reports", busy)
     wait_until(guest, STEP + 500)
@@ -171,7 +179,9 @@ def test_a_browser_that_keeps_nothing_says_to_leave_the_page_open(guest, links):
     guest.page.get_by_role("heading", name=SENT).wait_for()
 
 
-def test_where_everybody_is_asked_the_form_says_whom_a_question_is_for_and_nothing_waits(guest, links):
+def test_where_everybody_is_asked_the_form_says_whom_a_question_is_for_and_nothing_waits(
+    guest, links
+):
     start(guest, links["moments-none"])
     fill(guest, "smoked", "No")
     guest.go_on()

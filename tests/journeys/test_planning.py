@@ -1,4 +1,6 @@
-"""A draft is planned and rehearsed: by keyboard, without scripts, on a narrow screen, for axe in both schemes."""
+"""A draft is planned and rehearsed: by keyboard, without scripts, on a narrow screen, for axe in
+both schemes.
+"""
 
 import re
 
@@ -27,8 +29,13 @@ made = design.draft_study(
 people.share(study=made, user=User.objects.get(username="researcher"), role=Role.OWNER)
 print(1)
 """
-PAGES = ("/plan/", "/plan/?kind=mean&most=20&follows=width", "/plan/?n=50&width=1", "/studies/to-plan/plan/",
-         "/studies/to-plan/rehearse/")  # fmt: skip
+PAGES = (
+    "/plan/",
+    "/plan/?kind=mean&most=20&follows=width",
+    "/plan/?n=50&width=1",
+    "/studies/to-plan/plan/",
+    "/studies/to-plan/rehearse/",
+)
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +67,12 @@ def tab_to(page, id):
 def test_three_dials_move_together_by_keyboard_and_the_plan_is_saved(chromium, site, draft):
     page = signed_in(chromium, site)
     refused = []
-    page.on("console", lambda message: refused.append(message.text) if message.type == "error" else None)
+    page.on(
+        "console", lambda message: refused.append(message.text) if message.type == "error" else None
+    )
     page.goto(f"{draft}plan/")
-    expect(page.locator("#width")).to_have_value(re.compile(r"^[678]\.\d$"))  # the precision follows
+    # the precision follows
+    expect(page.locator("#width")).to_have_value(re.compile(r"^[678]\.\d$"))
     before = page.input_value("#width")
     tab_to(page, "n")
     page.keyboard.press("Control+a")
@@ -93,7 +103,8 @@ def test_three_dials_move_together_by_keyboard_and_the_plan_is_saved(chromium, s
     page.context.close()
 
 
-TYPED = [(str(1500 + 37 * at), f"{5.5 + at / 10:.1f}", at * 25) for at in range(16)]  # answers, ±, ms between keys
+# answers, ±, ms between keys
+TYPED = [(str(1500 + 37 * at), f"{5.5 + at / 10:.1f}", at * 25) for at in range(16)]
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +114,9 @@ def slow(site):
 
 
 def settled(page: Page, **dials: str) -> None:
-    """Wait until the answer to what was typed last stands there: the address of the page holds it."""
+    """Wait until the answer to what was typed last stands there: the address of the page holds
+    it.
+    """
     for name, value in dials.items():
         expect(page).to_have_url(re.compile(rf"[?&]{name}={re.escape(value)}(&|$)"), timeout=20_000)
 
@@ -124,7 +137,11 @@ def test_what_is_typed_stays_on_a_slow_server(chromium, slow):
         page.keyboard.type(wanted, delay=delay)
         found = page.input_value("#n"), page.input_value("#width")
         settled(page, n=answers, width=wanted)
-        found += page.input_value("#n"), page.input_value("#width"), page.evaluate("document.activeElement.id")
+        found += (
+            page.input_value("#n"),
+            page.input_value("#width"),
+            page.evaluate("document.activeElement.id"),
+        )
         if found != (answers, wanted, answers, wanted, "width"):
             lost.append(found)
     page.context.close()
@@ -144,7 +161,9 @@ def test_a_slider_that_is_tabbed_to_stands_where_its_number_was_typed(chromium, 
     page.context.close()
 
 
-def test_a_caret_a_slider_and_a_choice_keep_what_was_done_while_an_answer_was_under_way(chromium, slow, draft):
+def test_a_caret_a_slider_and_a_choice_keep_what_was_done_while_an_answer_was_under_way(
+    chromium, slow, draft
+):
     page = signed_in(chromium, slow)
     page.goto("/plan/?follows=width&n=800&epsilon=1")
     tab_to(page, "n")
@@ -158,7 +177,8 @@ def test_a_caret_a_slider_and_a_choice_keep_what_was_done_while_an_answer_was_un
         page.keyboard.press("ArrowRight")
     assert page.input_value("#epsilon") == "1.1", "the number moves with its slider at once"
     page.select_option("#kind", "mean")  # while the slider's answer is under way
-    expect(page.locator("#most")).to_be_visible(timeout=20_000)  # a field that only the answer brings
+    # a field that only the answer brings
+    expect(page.locator("#most")).to_be_visible(timeout=20_000)
     tab_to(page, "most")
     page.keyboard.press("Control+a")
     page.keyboard.type("20")

@@ -1,4 +1,6 @@
-"""A few of the killed workers of tests/bench/release_kills.py: it fails if one of them leaves something behind."""
+"""A few of the killed workers of tests/bench/release_kills.py: it fails if one of them leaves
+something behind.
+"""
 
 import os
 import subprocess
@@ -11,6 +13,11 @@ from tests.patience import PATIENCE
 def test_workers_killed_at_a_random_moment_of_a_release_leave_one_paid_release_each():
     done = subprocess.run(
         [sys.executable, "-m", "tests.bench.release_kills", "--runs", "12"],
-        cwd=HOUSE, env={**os.environ, **own_database()}, capture_output=True, text=True, check=False, timeout=PATIENCE,
-    )  # fmt: skip
+        cwd=HOUSE,
+        env={**os.environ, **own_database()},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,6 @@
-"""A researcher reads results and takes them along, by keyboard alone; every page of results for everyone's eyes."""
+"""A researcher reads results and takes them along, by keyboard alone; every page of results for
+everyone's eyes.
+"""
 
 import pyreadstat
 import pytest
@@ -99,7 +101,8 @@ def test_the_fingerprint_is_copied_with_a_button_and_there_without_scripts(chrom
     link = page.input_value("#copy")
     page.get_by_role("button", name="Copy the link").click()
     page.get_by_role("button", name="Copied").wait_for()
-    page.evaluate("document.querySelector('main').append(document.createElement('textarea'))")  # to paste into
+    # to paste into
+    page.evaluate("document.querySelector('main').append(document.createElement('textarea'))")
     page.focus("textarea")
     page.keyboard.press("Control+v")
     assert page.input_value("textarea") == link

@@ -19,14 +19,20 @@ services.close_plan(plan_id=study.plan.pk, today=now.date())
 study = services.begin_wave(study_id=study.pk)
 study.questions.filter(name__in={changed!r}).update(epsilon=Decimal("0.7"))
 plan = services.open_study(study_id=study.pk, who="researcher", now=now)
-print(json.dumps([plan.digest, plan.content]))
+print(json.dumps([plan.digest, json.loads(plan.document)]))
 """
 LINES = "JSON.parse(localStorage.getItem('candor.statement'))"
 MARCH_1984 = (1984 - 1920) * 12 + 2
 TRUE = (
-    ("smoked", 0), ("place", 4), ("used", [0, 2]), ("doctor", 3), ("friends", 2), ("days", 12), ("hours", 7),
+    ("smoked", 0),
+    ("place", 4),
+    ("used", [0, 2]),
+    ("doctor", 3),
+    ("friends", 2),
+    ("days", 12),
+    ("hours", 7),
     ("born", MARCH_1984),
-)  # fmt: skip
+)
 
 
 @pytest.fixture
@@ -53,7 +59,9 @@ def answered(guest, link):
     return guest.send(), said
 
 
-def test_over_waves_the_same_answer_is_the_same_report_and_a_changed_channel_is_thrown_anew(guest, site):
+def test_over_waves_the_same_answer_is_the_same_report_and_a_changed_channel_is_thrown_anew(
+    guest, site
+):
     slug = "in-waves"
     first, before = answered(guest, open_studies(site, every_kind(slug))[slug])
     key = guest.key()

@@ -1,4 +1,6 @@
-"""Chromium obeys the vectors that Python and Node obey: every case, with the modules as they are shipped."""
+"""Chromium obeys the vectors that Python and Node obey: every case, with the modules as they are
+shipped.
+"""
 
 import json
 from pathlib import Path
@@ -21,7 +23,8 @@ def page(chromium):
 def test_chromium_agrees_with_python_in_every_case(page, file):
     cases = json.loads(file.read_text())
     assert cases
-    assert page.evaluate(f"(text) => ({FAILURES})(JSON.parse(text))", file.read_text()) == []  # as a Plan is read
+    # as a Plan is read
+    assert page.evaluate(f"(text) => ({FAILURES})(JSON.parse(text))", file.read_text()) == []
 
 
 def test_there_are_vectors_of_every_kind():
@@ -30,7 +33,12 @@ def test_there_are_vectors_of_every_kind():
 
 @pytest.mark.parametrize(
     ("name", "change"),
-    [("table", {"report": 9}), ("subset", {"words": []}), ("losses", {"loss": [7, 5]}), ("plans", {"accepted": None})],
+    [
+        ("table", {"report": 9}),
+        ("subset", {"words": []}),
+        ("losses", {"loss": [7, 5]}),
+        ("plans", {"accepted": None}),
+    ],
 )
 def test_a_case_that_is_broken_is_found(page, name, change):
     """Else the tests above could pass by comparing nothing."""

@@ -1,7 +1,9 @@
-"""What a witness beside the respondent sees: every request, storage, cookies, the console, history, and what is left.
+"""What a witness beside the respondent sees: every request, storage, cookies, the console, history,
+and what is left.
 
-The same form is answered twice, by people whose answers and ways differ as much as they can. Whatever can be seen of
-them must be alike, but for the message, which must be what chance makes of the answers with the key of that browser.
+The same form is answered twice, by people whose answers and ways differ as much as they can.
+Whatever can be seen of them must be alike, but for the message, which must be what chance makes of
+the answers with the key of that browser.
 """
 
 import json
@@ -16,17 +18,34 @@ from tests.journeys.test_every_kind import ANSWERS, fill, shown
 SLUG = "witnessed"
 ONE = {**ANSWERS, "smoked": "Yes"}
 OTHER = {
-    "smoked": "No", "used": ["Prefer not to say"], "doctor": "Strongly disagree", "friends": "Strongly agree",
-    "days": "0", "hours": "24", "born": ("December", "1999"),
-}  # fmt: skip
+    "smoked": "No",
+    "used": ["Prefer not to say"],
+    "doctor": "Strongly disagree",
+    "friends": "Strongly agree",
+    "days": "0",
+    "hours": "24",
+    "born": ("December", "1999"),
+}
 TRUE = {
-    "smoked": 1, "place": 2, "used": [0, 2], "doctor": 3, "friends": 2, "days": 12, "hours": 7,
+    "smoked": 1,
+    "place": 2,
+    "used": [0, 2],
+    "doctor": 3,
+    "friends": 2,
+    "days": 12,
+    "hours": 7,
     "born": (1984 - 1920) * 12 + 2,
-}  # fmt: skip
+}
 OTHER_TRUE = {
-    "smoked": 0, "place": 4, "used": [4], "doctor": 0, "friends": 4, "days": 0, "hours": 24,
+    "smoked": 0,
+    "place": 4,
+    "used": [4],
+    "doctor": 0,
+    "friends": 4,
+    "days": 0,
+    "hours": 24,
     "born": (1999 - 1920) * 12 + 11,
-}  # fmt: skip
+}
 # What this browser holds, without what differs by chance or by the clock.
 HELD = """async () => {
   const without = (text) => text.replace(/[0-9a-f]{32,64}/g, 'hash').replace(/"answers":.*?}/, '"answers":{}');
@@ -53,7 +72,9 @@ def link(site):
 
 @pytest.fixture(scope="module")
 def given_link(site):
-    return open_studies(site, every_kind("witnessed-given", questions=[*QUESTIONS, *GIVEN]))["witnessed-given"]
+    return open_studies(site, every_kind("witnessed-given", questions=[*QUESTIONS, *GIVEN]))[
+        "witnessed-given"
+    ]
 
 
 @pytest.fixture
@@ -83,7 +104,9 @@ def answer(guest, link, answers):
         for name in shown(guest):
             fill(guest, name, answers[name])
         guest.go_on()
-        guest.page.wait_for_function("(text) => document.querySelector('h1').innerText !== text", arg=heading)
+        guest.page.wait_for_function(
+            "(text) => document.querySelector('h1').innerText !== text", arg=heading
+        )
     assert len(guest.requests) == fetched  # nothing is fetched once something has been asked
     return console
 
@@ -95,7 +118,12 @@ def seen(guest):
         "held": guest.page.evaluate(HELD),
         "history": [(entry["url"], entry["title"]) for entry in history],
         "requests": sorted(
-            (request.method, request.url, sorted(request.headers), request.headers.get("referer", ""))
+            (
+                request.method,
+                request.url,
+                sorted(request.headers),
+                request.headers.get("referer", ""),
+            )
             for request in guest.requests
         ),
         "cookies": guest.context.cookies(),
@@ -126,7 +154,11 @@ def test_what_is_shown_after_sending_goes_with_the_page(witness, link):
     assert "Tobacco and Cannabis" in pairs
     guest.page.evaluate("document.querySelector('ol.send').remove()")
     left = guest.page.content().replace(guest.page.locator("pre").inner_html(), "")
-    assert not [answer for answer in ("Cannabis", "Outside", "March 1984", "12 days", "7 hours") if answer in left]
+    assert not [
+        answer
+        for answer in ("Cannabis", "Outside", "March 1984", "12 days", "7 hours")
+        if answer in left
+    ]
     guest.page.goto("about:blank")
     guest.page.go_back()
     guest.page.get_by_role("button", name="Start").wait_for()
@@ -165,14 +197,17 @@ def test_when_sending_fails_nothing_more_is_told(witness, link, status, heading)
         if status is None:
             guest.page.get_by_text("The last try: no answer").wait_for()
         guest.complaints.clear()  # Chromium's own line about the status
-        guest.page.evaluate("document.querySelector('#when')?.remove()")  # by the clock, which goes on
+        # by the clock, which goes on
+        guest.page.evaluate("document.querySelector('#when')?.remove()")
         shown = guest.page.locator("main").inner_text()
         found.append((seen(guest), shown))
         assert len(guest.bodies) == 1
     assert found[0] == found[1]
 
 
-def test_with_something_sent_as_given_the_message_is_as_long_and_waits_on_no_disk(witness, given_link):
+def test_with_something_sent_as_given_the_message_is_as_long_and_waits_on_no_disk(
+    witness, given_link
+):
     found = []
     for answers, earned in ((ONE, "100000"), (OTHER, "0")):
         guest = witness()
@@ -218,7 +253,9 @@ def test_a_screen_that_was_passed_over_is_passed_over_on_the_way_back(witness, l
     guest.page.get_by_text("Question 1 of 8").wait_for()
     places = [
         entry["title"]
-        for entry in guest.context.new_cdp_session(guest.page).send("Page.getNavigationHistory")["entries"]
+        for entry in guest.context.new_cdp_session(guest.page).send("Page.getNavigationHistory")[
+            "entries"
+        ]
     ]
     assert all(one == other for one, other in pairwise(places[2:]))
 

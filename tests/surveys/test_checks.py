@@ -91,7 +91,8 @@ def test_what_is_missing_or_contradictory_is_named_with_a_hint(tmp_path, change,
 def test_server_and_worker_refuse_to_start_too(tmp_path, module):
     start_it = {
         "surveys.wsgi": "import surveys.wsgi",
-        "surveys.celery": "from surveys.celery import app, refuse_unsafe_settings; app.loader.import_default_modules();"
+        "surveys.celery": "from surveys.celery import app, refuse_unsafe_settings; "
+        "app.loader.import_default_modules();"
         " refuse_unsafe_settings()",
     }
     done = start(tmp_path, "-c", start_it[module], **{**SOUND, "SECRET_KEY": ""})
@@ -100,7 +101,8 @@ def test_server_and_worker_refuse_to_start_too(tmp_path, module):
 
 
 @pytest.mark.parametrize(
-    "text", ["hunter2", base64.b64encode(b"hunter2").decode(), f"{KEY};{OTHER_KEY}", f"{KEY},", KEY[:-4]]
+    "text",
+    ["hunter2", base64.b64encode(b"hunter2").decode(), f"{KEY};{OTHER_KEY}", f"{KEY},", KEY[:-4]],
 )
 def test_keys_that_cannot_be_read_are_a_problem_that_repeats_none_of_them(text):
     environment = Environment({"PUBLICATION_KEYS": text})
@@ -127,7 +129,9 @@ def test_publication_keys_are_random_and_nothing_made_of_the_secret_key(settings
     settings.PRODUCTION, settings.SECRET_KEY, settings.PUBLICATION_KEYS = True, secret, keys
     assert "candor.E009" in [error.id for error in checks.production_takes_nothing_for_granted()]
     settings.PUBLICATION_KEYS = (hashlib.sha256(b"another").digest(),)
-    assert "candor.E009" not in [error.id for error in checks.production_takes_nothing_for_granted()]
+    assert "candor.E009" not in [
+        error.id for error in checks.production_takes_nothing_for_granted()
+    ]
 
 
 def test_every_problem_is_gathered_not_only_the_first():
@@ -147,6 +151,13 @@ def test_a_damaged_key_file_is_named_before_anything_starts(tmp_path, held):
 
 
 @pytest.mark.parametrize(("environment", "trusted"), [({}, "0"), ({"BEHIND_PROXY": "1"}, "1")])
-def test_only_a_proxy_that_is_told_of_says_whose_attempts_are_counted(tmp_path, environment, trusted):
+def test_only_a_proxy_that_is_told_of_says_whose_attempts_are_counted(
+    tmp_path, environment, trusted
+):
     code = "from allauth import app_settings; print(app_settings.TRUSTED_PROXY_COUNT)"
-    assert start(tmp_path, "manage.py", "shell", "--no-imports", "-c", code, **environment).stdout.strip() == trusted
+    assert (
+        start(
+            tmp_path, "manage.py", "shell", "--no-imports", "-c", code, **environment
+        ).stdout.strip()
+        == trusted
+    )

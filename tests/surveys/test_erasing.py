@@ -10,15 +10,12 @@ from django.conf import settings
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from surveys.aggregation import services as aggregation
-from surveys.aggregation import tasks as aggregation_tasks
+from surveys.aggregation import services as aggregation, tasks as aggregation_tasks
 from surveys.demo.services import answer_as_browsers
 from surveys.design import services as design
-from surveys.erasing import cut
-from surveys.intake import services as intake
-from surveys.intake import tasks as intake_tasks
-from surveys.releases import services as release_services
-from surveys.releases import tasks as release_tasks
+from surveys.erasing import checkpoint
+from surveys.intake import services as intake, tasks as intake_tasks
+from surveys.releases import services as release_services, tasks as release_tasks
 from tests.conftest import NOW, TODAY
 
 pytestmark = pytest.mark.engine("sqlite")  # on PostgreSQL: tests/journeys/test_erased.py
@@ -45,12 +42,12 @@ def test_what_was_deleted_is_in_none_of_the_files(database):
     with database.cursor() as cursor:
         cursor.execute("CREATE TABLE reports (answer TEXT)")
         cursor.execute("INSERT INTO reports VALUES (%s)", [ANSWER])
-        cut(database)
+        checkpoint(database)
         assert holds(database)
         cursor.execute("UPDATE reports SET answer = answer || answer")
         cursor.execute("DELETE FROM reports")
     assert holds(database)
-    cut(database)
+    checkpoint(database)
     assert not holds(database)
 
 

@@ -28,7 +28,8 @@ def line(record: logging.LogRecord) -> str:
         f"violates check constraint\n{DETAIL}\n",
         f"Task raised unexpected: IntegrityError('violates\\n{DETAIL}\\n')",
         f'violates\nCONTEXT:  COPY tally, line 1: "{SECRET}"',
-        f"psycopg.errors.CheckViolation: violates\n{DETAIL}\n\nThe above exception was the direct cause",
+        f"psycopg.errors.CheckViolation: violates\n{DETAIL}\n\nThe above exception was the direct "
+        f"cause",
     ],
 )
 @pytest.mark.parametrize("part", ["event", "exception"])
@@ -47,8 +48,14 @@ def test_what_is_not_text_stays() -> None:
 @pytest.mark.django_db
 @pytest.mark.engine("postgresql")
 def test_an_error_of_postgresql_is_logged_without_its_row(plan: Any) -> None:
-    words = "INSERT INTO aggregation_tally (plan_id, reports, batches, counts) VALUES (%s, -1, 1, %s)"
-    with pytest.raises(IntegrityError, match=SECRET) as caught, transaction.atomic(), connection.cursor() as cursor:
+    words = (
+        "INSERT INTO aggregation_tally (plan_id, reports, batches, counts) VALUES (%s, -1, 1, %s)"
+    )
+    with (
+        pytest.raises(IntegrityError, match=SECRET) as caught,
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
         cursor.execute(words, [plan.pk, json.dumps({"fair": [int(SECRET)]})])
     error = caught.value
     record = logging.LogRecord("celery", logging.ERROR, "", 1, "failed: %r", (error,), None)
@@ -59,7 +66,9 @@ def test_an_error_of_postgresql_is_logged_without_its_row(plan: Any) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("address", ["/api/v1/receipts/CN4F-7QKM-2XW9", "/account/invitation/a-token/"])
+@pytest.mark.parametrize(
+    "address", ["/api/v1/receipts/CN4F-7QKM-2XW9", "/account/invitation/a-token/"]
+)
 def test_a_refused_request_leaves_no_receipt_and_no_link_in_the_log(
     address: str, caplog: pytest.LogCaptureFixture
 ) -> None:

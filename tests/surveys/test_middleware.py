@@ -9,21 +9,25 @@ from django.test import Client
 from django.urls import get_resolver
 from django.urls.converters import IntConverter
 
-from surveys.middleware import page_above, permissions
+from surveys.middleware import MAX_REQUEST, page_above, permissions
 from tests.surveys.people.test_doors import ELSEWHERE, address, patterns, world
 
 __all__ = ["world"]  # a fixture
 ADDRESSES = sorted({name for name, _ in patterns() if name and not name.startswith(ELSEWHERE)})
 BACK = {
-    "drafting:close": "/studies/small/launch/", "drafting:next": "/studies/small/launch/",
-    "planning:save": "/studies/exam-honesty/plan/", "drafting:undo": "/studies/exam-honesty/build/",
-    "drafting:order": "/studies/exam-honesty/build/", "drafting:odds": "/studies/exam-honesty/build/",
-    "drafting:act": "/studies/exam-honesty/build/questions/copied/",
+    "drafting:close": "/studies/small/launch/",
+    "drafting:next": "/studies/small/launch/",
+    "planning:save": "/studies/exam-honesty/plan/",
+    "drafting:undo": "/studies/exam-honesty/build/",
+    "drafting:order": "/studies/exam-honesty/build/",
+    "drafting:odds": "/studies/exam-honesty/build/",
+    "drafting:change": "/studies/exam-honesty/build/questions/copied/",
     "drafting:add-language": "/studies/exam-honesty/build/",
     "drafting:drop-language": "/studies/exam-honesty/build/zh-hans/",
-    "people:member-back": "/studies/small/people/", "people:member-role": "/studies/small/people/",
+    "people:member-back": "/studies/small/people/",
+    "people:member-role": "/studies/small/people/",
     "people:end-sessions": "/account/",
-}  # fmt: skip
+}
 
 
 def asked_of(world: dict[str, Any], who: str) -> Any:
@@ -34,10 +38,16 @@ def asked_of(world: dict[str, Any], who: str) -> Any:
 
 
 def test_every_address_says_that_no_other_site_may_embed_it(world):
-    """As a stranger, as an outsider and as an admin: what opens, what leads elsewhere, and what says no."""
+    """As a stranger, as an outsider and as an admin: what opens, what leads elsewhere, and what
+    says no.
+    """
     for who in ("stranger", "outsider", "admin"):
         client = asked_of(world, who)
-        for path in [address(name, world) for name in ADDRESSES] + ["/nowhere/", "/admin/", "/accounts/login/"]:
+        for path in [address(name, world) for name in ADDRESSES] + [
+            "/nowhere/",
+            "/admin/",
+            "/accounts/login/",
+        ]:
             for answer in (client.get(path), client.post(path)):
                 assert answer.status_code < 500, path
                 assert answer["Cross-Origin-Resource-Policy"] == "same-origin", path
@@ -48,7 +58,11 @@ def test_every_address_says_that_no_other_site_may_embed_it(world):
 
 def test_scripts_may_copy_and_use_keys_only_where_accounts_are():
     def allowed(path: str) -> set[str]:
-        return {each.partition("=")[0] for each in permissions(path).split(", ") if each.endswith("=(self)")}
+        return {
+            each.partition("=")[0]
+            for each in permissions(path).split(", ")
+            if each.endswith("=(self)")
+        }
 
     keys = {"publickey-credentials-create", "publickey-credentials-get"}
     assert allowed("/s/exam-honesty/") == allowed("/studies/") == {"clipboard-write"}
@@ -57,7 +71,8 @@ def test_scripts_may_copy_and_use_keys_only_where_accounts_are():
 
 
 def test_files_and_errors_that_no_view_makes_have_the_headers_too(client, settings):
-    assert settings.MIDDLEWARE[0] == "surveys.middleware.ClosedDoors"  # before the one that serves files
+    # before the one that serves files
+    assert settings.MIDDLEWARE[0] == "surveys.middleware.ClosedDoors"
     answer = client.get("/", HTTP_HOST="evil.example")
     assert answer.status_code == 400
     assert answer["Cross-Origin-Resource-Policy"] == "same-origin"
@@ -83,11 +98,15 @@ def test_an_act_still_takes_a_form_only_and_a_page_no_form(world):
 
 
 def test_a_stranger_at_an_act_signs_in_first_and_an_outsider_learns_nothing(world):
-    assert asked_of(world, "stranger").get("/studies/small/launch/close/").url.startswith("/accounts/login/")
+    assert (
+        asked_of(world, "stranger")
+        .get("/studies/small/launch/close/")
+        .url.startswith("/accounts/login/")
+    )
     outsider = asked_of(world, "outsider")
     for slug in ("small", "no-such-study"):
-        assert outsider.get(f"/studies/{slug}/launch/close/").url == f"/studies/{slug}/launch/"
-        assert outsider.get(f"/studies/{slug}/launch/").status_code == 404
+        for page in ("launch/close/", "launch/"):
+            assert outsider.get(f"/studies/{slug}/{page}").status_code == 404
 
 
 def test_the_page_above_is_there():
@@ -96,7 +115,9 @@ def test_the_page_above_is_there():
 
 
 def numbers(resolver: Any = None, prefix: str = "") -> list[str]:
-    """Return every address of the site that takes a whole number, others' packages' too, with a long one in it."""
+    """Return every address of the site that takes a whole number, others' packages' too, with a
+    long one in it.
+    """
     found = []
     for each in (resolver or get_resolver()).url_patterns:
         route = prefix + str(each.pattern)
@@ -117,7 +138,10 @@ def test_a_number_that_no_column_holds_is_at_no_address(world, digits):
         assert "<" not in path, path
         for answer in (client.get(path), client.post(path)):
             elsewhere = digits == 18 or path.startswith("/admin/")  # of Django's admin: to its list
-            assert answer.status_code in ((302, 303, 404, 405) if elsewhere else (404,)), (path, answer.status_code)
+            assert answer.status_code in ((302, 303, 404, 405) if elsewhere else (404,)), (
+                path,
+                answer.status_code,
+            )
 
 
 def test_a_number_is_what_it_was():
@@ -129,4 +153,35 @@ def test_a_host_that_is_not_ours_is_refused_quietly(client, caplog):
         answer = client.get("/s/exam-honesty/", HTTP_HOST="evil.example")
     assert answer.status_code == 400
     assert "could not be read" in answer.content.decode()
-    assert [record for record in caplog.records if record.exc_info or record.levelno >= logging.ERROR] == []
+    assert [
+        record for record in caplog.records if record.exc_info or record.levelno >= logging.ERROR
+    ] == []
+
+
+class Unread:
+    """A body that fails the test if it is looked at."""
+
+    def readline(self, *args):
+        raise AssertionError("the body was read")
+
+    read = readline
+
+
+@pytest.mark.parametrize(
+    "address", ["/accounts/login/", "/api/v1/studies/a/reports", "/receipts/", "/nowhere/"]
+)
+@pytest.mark.parametrize("length", [str(MAX_REQUEST + 1), "9" * 5000])
+def test_what_is_too_large_is_refused_unread(client, db, address, length):
+    more = {
+        "CONTENT_LENGTH": length,
+        "CONTENT_TYPE": "multipart/form-data; boundary=x",
+        "wsgi.input": Unread(),
+    }
+    answer = client.generic("POST", address, **more)
+    assert answer.status_code == 413
+    assert "larger than 10 MB" in answer.content.decode()
+    assert not answer.cookies
+
+
+def test_what_is_not_is_read(client, db):
+    assert client.post("/receipts/", {"receipt": "x" * 1000}).status_code == 422

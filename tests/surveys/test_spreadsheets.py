@@ -6,11 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from surveys.dashboard.sheets import csv_lines
-from surveys.spreadsheets import csv_line
+from surveys.spreadsheets import csv_line, csv_lines
 
 HOUSE = Path(__file__).parents[2] / "surveys"
-FORMULAS = ["=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1", "\r=1", "\n=1", "\uff1d1", "\uff0b1", "\uff0d1", "\uff201"]
+FORMULAS = [
+    "=1+1",
+    "+1+1",
+    "-1+1",
+    "@SUM(1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    "\uff1d1",
+    "\uff0b1",
+    "\uff0d1",
+    "\uff201",
+]
 
 
 def read(text):
@@ -24,9 +35,13 @@ def test_a_text_that_a_spreadsheet_would_reckon_with_gets_an_apostrophe(text):
 
 
 def test_everything_else_stays_as_it_is():
-    assert read(csv_line([-1.5, -2, None, "", "a=b", 'say "a, b"'])) == [["-1.5", "-2", "", "", "a=b", 'say "a, b"']]
+    assert read(csv_line([-1.5, -2, None, "", "a=b", 'say "a, b"'])) == [
+        ["-1.5", "-2", "", "", "a=b", 'say "a, b"']
+    ]
 
 
 def test_nothing_else_writes_such_files():
-    writers = [path.relative_to(HOUSE) for path in HOUSE.rglob("*.py") if "csv.writer(" in path.read_text()]
+    writers = [
+        path.relative_to(HOUSE) for path in HOUSE.rglob("*.py") if "csv.writer(" in path.read_text()
+    ]
     assert writers == [Path("spreadsheets.py")]

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from dpengine.randomness import Words
+from dpengine.randomness import Stream
 
 
 def load(name: str) -> list[dict[str, Any]]:
@@ -14,7 +14,7 @@ def load(name: str) -> list[dict[str, Any]]:
     return cases
 
 
-def replay(words: Iterable[int]) -> Words:
+def replay(words: Iterable[int]) -> Stream:
     """Return a stream of recorded words; one too many is a StopIteration."""
     recorded = iter(words)
     return lambda: next(recorded)

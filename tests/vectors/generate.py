@@ -12,15 +12,17 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from dpengine.local import designs
-from dpengine.local.channels import AnyChannel, Channel
+from dpengine import designs
+from dpengine.local.channel import Channel
 from dpengine.local.number import NumberChannel
 from dpengine.local.one_of import OneOf
 from dpengine.local.subset import Subset
 from dpengine.local.table import Table
 from dpengine.privacy import loss_of_all
 from dpengine.randomness import WORD
-from surveys.design import documents
+from surveys.plan.content import Unsound
+from surveys.plan.verification import verify
+from tests.tables import kary
 from tests.vectors import kinds
 
 HERE = Path(__file__).parent
@@ -34,25 +36,33 @@ TABLES = [
     Table(((3 * 2**30 - 1, 1), (2**30, 2**31))),  # a sum that leaves a quarter of all words over
     Table(((1, 2, 3), (3, 2, 1))),
 ]
-SUBSETS = [Subset.for_epsilon(k, Decimal(e)) for k in (2, 3, 4, 5, 7, 10, 33, 100, 1024) for e in ("0.5", "1", "2")]
-ONE_OFS = [OneOf.for_epsilon(m, Decimal(e)) for m in (2, 3, 5, 8, 33, 1024) for e in ("0.5", "1", "4")]
+SUBSETS = [
+    Subset.for_epsilon(k, Decimal(e))
+    for k in (2, 3, 4, 5, 7, 10, 33, 100, 1024)
+    for e in ("0.5", "1", "2")
+]
+ONE_OFS = [
+    OneOf.for_epsilon(m, Decimal(e)) for m in (2, 3, 5, 8, 33, 1024) for e in ("0.5", "1", "4")
+]
 NUMBERS = [
-    NumberChannel.for_epsilon(Decimal(e), Decimal(0), Decimal(s), s) for s in (1, 7, 120) for e in ("0.5", "1", "3")
+    NumberChannel.for_epsilon(Decimal(e), Decimal(0), Decimal(s), s)
+    for s in (1, 7, 120)
+    for e in ("0.5", "1", "3")
 ]
 MADE = [
-    designs.coin(),
-    designs.warner("3/4"),
-    designs.forced("2/3", "1/6", "1/6"),
-    designs.forced_choices("1/2", ["1/4", "1/8", "1/8"]),
-    designs.crosswise("1/4"),
-    designs.unrelated("1/2", "1/12"),
-    designs.disguised("4/5", "3/10"),
-    designs.kary(7, Decimal(2)),
-    designs.custom([["1/2", "1/3", "1/6"], ["1/7", "3/7", "3/7"]]),
+    Table.of(designs.coin()),
+    Table.of(designs.warner("3/4")),
+    Table.of(designs.forced("2/3", "1/6", "1/6")),
+    Table.of(designs.forced_choices("1/2", ["1/4", "1/8", "1/8"])),
+    Table.of(designs.crosswise("1/4")),
+    Table.of(designs.unrelated("1/2", "1/12")),
+    Table.of(designs.disguised("4/5", "3/10")),
+    kary(7, Decimal(2)),
+    Table(((21, 14, 7), (6, 18, 18))),
 ]
 
 
-def recorded(channel: AnyChannel, answer: Any, stream: random.Random) -> dict[str, Any]:
+def recorded(channel: Channel, answer: Any, stream: random.Random) -> dict[str, Any]:
     used: list[int] = []
 
     def words() -> int:
@@ -65,7 +75,7 @@ def recorded(channel: AnyChannel, answer: Any, stream: random.Random) -> dict[st
     return {"channel": channel.document(), "answer": answer, "words": used, "report": report}
 
 
-def thresholds(channel: AnyChannel, answer: Any) -> list[int]:
+def thresholds(channel: Channel, answer: Any) -> list[int]:
     """Return the words on both sides of every decision: who errs by one must be found."""
     if isinstance(channel, OneOf):
         whole = WORD - WORD % channel.options  # the first word that draws no option
@@ -82,7 +92,9 @@ def cases(channels: list[Any], stream: random.Random) -> list[dict[str, Any]]:
     for number in range(CASES):
         channel = channels[number % len(channels)]
         case = recorded(channel, stream.randrange(channel.choices), stream)
-        found.append({"name": f"{case['channel']['kind']} {number + 1}, {channel.choices} choices", **case})
+        found.append(
+            {"name": f"{case['channel']['kind']} {number + 1}, {channel.choices} choices", **case}
+        )
     return found
 
 
@@ -97,19 +109,27 @@ def cases_of_sets(stream: random.Random) -> list[dict[str, Any]]:
     for number in range(CASES):
         channel = ONE_OFS[number % len(ONE_OFS)]
         case = recorded(channel, ticks(channel.options, stream), stream)
-        found.append({"name": f"one_of {number + 1}, {len(case['answer'])} of {channel.options} ticked", **case})
+        found.append(
+            {
+                "name": f"one_of {number + 1}, {len(case['answer'])} of {channel.options} ticked",
+                **case,
+            }
+        )
     return found
 
 
-def pair(channel: AnyChannel) -> list[int | str]:
+def pair(channel: Channel) -> list[int | str]:
     return [part if part < 2**53 else str(part) for part in channel.loss.as_integer_ratio()]
 
 
 def losses() -> list[dict[str, Any]]:
     channels: list[Any] = [*TABLES, *SUBSETS, *ONE_OFS, *MADE, *NUMBERS]
+    documents = [c.document() for c in channels]
+    for document, channel in zip(documents[-len(NUMBERS) :], NUMBERS, strict=True):
+        document |= {"low": str(channel.low), "high": str(channel.high)}
     return [
-        {"name": f"{c.document()['kind']} {number}", "channel": c.document(), "loss": pair(c)}
-        for number, c in enumerate(channels, start=1)
+        {"name": f"{document['kind']} {number}", "channel": document, "loss": pair(channel)}
+        for number, (document, channel) in enumerate(zip(documents, channels, strict=True), 1)
     ]
 
 
@@ -152,9 +172,22 @@ def plan(channels: list[Channel]) -> dict[str, Any]:
 def with_given(base: dict[str, Any]) -> dict[str, Any]:
     """Return the Plan with two more questions, sent as given."""
     shared = {"decline": 0, "help": "", "protection": "publication", "text": "Another?"}
-    choice = {"choices": ["a", "b", "c"], "kind": "single", "label": "Choice", "name": "choice", **shared}
+    choice = {
+        "choices": ["a", "b", "c"],
+        "kind": "single",
+        "label": "Choice",
+        "name": "choice",
+        **shared,
+    }
     number = {"choices": [], "kind": "number", "label": "Hours", "name": "hours", **shared}
-    return {**base, "questions": [*base["questions"], choice, {**number, "least": 0, "most": 60, "unit": "hours"}]}
+    return {
+        **base,
+        "questions": [
+            *base["questions"],
+            choice,
+            {**number, "least": 0, "most": 60, "unit": "hours"},
+        ],
+    }
 
 
 def changed(base: dict[str, Any], path: list[Any], value: Any) -> dict[str, Any]:
@@ -170,12 +203,24 @@ def plans() -> list[dict[str, Any]]:
     base = plan([Table.coin(), Subset.for_epsilon(5, Decimal(1)), Table.binary(Decimal(1))])
     first = ["questions", 0]
     keep = base["questions"][1]["channel"]["keep"]
-    decoded = Table(Table.coin().weights, Table.coin().inverse()).document()
+    decoded = {**Table.coin().document(), "decoder": {"rows": [[3, -1], [-1, 3]], "scale": 2}}
     bad = [
-        ("a question that declares a smaller loss than its channel has", [*first, "loss"], [299, 100]),
-        ("a subset whose keep is one too large for its declared loss", ["questions", 1, "channel", "keep"], keep + 1),
+        (
+            "a question that declares a smaller loss than its channel has",
+            [*first, "loss"],
+            [299, 100],
+        ),
+        (
+            "a subset whose keep is one too large for its declared loss",
+            ["questions", 1, "channel", "keep"],
+            keep + 1,
+        ),
         ("a total smaller than the product", ["loss"], [3, 1]),
-        ("a report that only one answer can make", [*first, "channel", "weights"], [[4, 0], [1, 3]]),
+        (
+            "a report that only one answer can make",
+            [*first, "channel", "weights"],
+            [[4, 0], [1, 3]],
+        ),
         ("a report that no answer can make", [*first, "channel", "weights"], [[4, 0], [4, 0]]),
         ("rows with different sums", [*first, "channel", "weights"], [[3, 1], [1, 2]]),
         ("more reports than choices", [*first, "channel", "weights"], [[1, 2, 3], [3, 2, 1]]),
@@ -185,9 +230,17 @@ def plans() -> list[dict[str, Any]]:
         ("a negative weight", [*first, "channel", "weights"], [[5, -1], [1, 3]]),
         ("a weight that is no integer", [*first, "channel", "weights"], [[3.5, 0.5], [1, 3]]),
         ("fewer rows than choices", [*first, "choices"], ["a", "b", "c"]),
-        ("a sum above 2^32", [*first, "channel", "weights"], [[3 * 2**31, 2**31], [2**31, 3 * 2**31]]),
+        (
+            "a sum above 2^32",
+            [*first, "channel", "weights"],
+            [[3 * 2**31, 2**31], [2**31, 3 * 2**31]],
+        ),
         ("an unknown kind", [*first, "channel"], {"kind": "plain"}),
-        ("a set of ticks where one answer is asked for", [*first, "channel"], OneOf(2, 3 * 2**30).document()),
+        (
+            "a set of ticks where one answer is asked for",
+            [*first, "channel"],
+            OneOf(2, 3 * 2**30).document(),
+        ),
         ("a decoder that a question of choices has no use for", [*first, "channel"], decoded),
         ("a decoder of nothing", ["questions", 1, "channel", "decoder"], None),
         ("a keep that reveals the truth", ["questions", 1, "channel", "keep"], WORD),
@@ -228,7 +281,11 @@ def plans() -> list[dict[str, Any]]:
         ("a number that has no channel, and says so", [*number, "channel"], None),
         ("an answer sent as given that declares a loss", [*choice, "loss"], [1, 1]),
         ("a number protected on the device", [*number, "protection"], "device"),
-        ("a choice sent as given under another name of protection", [*choice, "protection"], "none"),
+        (
+            "a choice sent as given under another name of protection",
+            [*choice, "protection"],
+            "none",
+        ),
         ("a number without a least", [*number, "least"], None),
         ("bounds the wrong way round", [*number, "least"], 61),
         ("bounds alike", [*number, "least"], 60),
@@ -285,7 +342,9 @@ def plans() -> list[dict[str, Any]]:
         {
             "name": "a concentrated cap without its ρ",
             "plan": changed(
-                concentrated, ["caps"], {name: caps[name] for name in ("central_delta", "central_epsilon")}
+                concentrated,
+                ["caps"],
+                {name: caps[name] for name in ("central_delta", "central_epsilon")},
             ),
             "accepted": False,
             "why": "all three amounts, or none",
@@ -324,8 +383,8 @@ if __name__ == "__main__":
     write("losses.json", losses())
     for case in (found := [*plans(), *kinds.plans()]):
         try:
-            documents.verify(case["plan"])
-        except documents.Unsound:
+            verify(case["plan"])
+        except Unsound:
             assert not case["accepted"], case["name"]
         else:
             assert case["accepted"], case["name"]

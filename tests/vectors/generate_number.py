@@ -1,7 +1,8 @@
-"""Write the vectors of numbers that Python and the browser must both obey: `python -m tests.vectors.generate_number`.
+"""Write the vectors of numbers that Python and the browser must both obey: `python -m
+tests.vectors.generate_number`.
 
-The words are drawn once, here, and recorded; among them are words that must be rejected, and words on
-both sides of every decision. A vector that changes is a change of the protocol.
+The words are drawn once, here, and recorded; among them are words that must be rejected, and words
+on both sides of every decision. A vector that changes is a change of the protocol.
 """
 
 import json
@@ -17,7 +18,8 @@ from dpengine.randomness import WORD
 
 FILE = Path(__file__).parent / "number.json"
 CASES = 210
-EVERY_OTHER = Table(((5, 2, 1), (3, 2, 3), (1, 2, 5)))  # of the grid 0, 3, 6: the decoder's mean is exact by hand
+# of the grid 0, 3, 6: the decoder's mean is exact by hand
+EVERY_OTHER = Table(((5, 2, 1), (3, 2, 3), (1, 2, 5)))
 CHANNELS = [
     NumberChannel.for_epsilon(Decimal(1), Decimal(0), Decimal(120), 120),
     NumberChannel.for_epsilon(Decimal("0.5"), Decimal(0), Decimal(24), 96),
@@ -37,7 +39,8 @@ def recorded(channel: NumberChannel, answer: int, stream: random.Random) -> dict
         return used[-1]
 
     report = channel.randomise(answer, words)
-    return {"channel": channel.document(), "answer": answer, "words": used, "report": report}
+    document = channel.document() | {"low": str(channel.low), "high": str(channel.high)}
+    return {"channel": document, "answer": answer, "words": used, "report": report}
 
 
 def thresholds(channel: NumberChannel, answer: int) -> list[int]:
@@ -53,12 +56,15 @@ def cases(stream: random.Random) -> list[dict[str, Any]]:
     found = []
     for number in range(CASES):
         channel = CHANNELS[number % len(CHANNELS)]
-        answer = stream.choice([0, channel.steps, stream.randrange(channel.steps + 1), stream.choice(channel.grid)])
+        answer = stream.choice(
+            [0, channel.steps, stream.randrange(channel.steps + 1), stream.choice(channel.grid)]
+        )
         name = f"number {number + 1}, {channel.steps} steps on {len(channel.grid)} rows"
         found.append({"name": name, **recorded(channel, answer, stream)})
     return found
 
 
 if __name__ == "__main__":
-    lines = ",\n".join(json.dumps(case, sort_keys=True) for case in cases(random.Random(20261122)))  # recorded words
+    # recorded words
+    lines = ",\n".join(json.dumps(case, sort_keys=True) for case in cases(random.Random(20261122)))
     FILE.write_text(f"[\n{lines}\n]\n")

@@ -1,17 +1,26 @@
-"""Write the vectors of draws by a key, as tests/waves.py makes them: `python -m tests.vectors.generate_waves`."""
+"""Write the vectors of draws by a key, as tests/waves.py makes them: `python -m
+tests.vectors.generate_waves`.
+"""
 
 import json
 import random
 from typing import Any
 
-from dpengine.local.channels import AnyChannel
+from dpengine.local.channel import Channel
 from tests.vectors import generate
 from tests.waves import words
 
 CASES = 200
 # Written alike by both languages.
-TEXTS = ["Yes?", "“Ja” — 你好吗？", 'a "b" \\ /', "line\nand\ttab", "\u2028 \u007f \u0001", "🂡 é e\u0301"]  # noqa: RUF001
-CHANNELS: list[AnyChannel] = [*generate.TABLES, *generate.SUBSETS, *generate.ONE_OFS]
+TEXTS = [
+    "Yes?",
+    "“Ja” — 你好吗？",  # noqa: RUF001
+    'a "b" \\ /',
+    "line\nand\ttab",
+    "\u2028 \u007f \u0001",
+    "🂡 é e\u0301",
+]
+CHANNELS: list[Channel] = [*generate.TABLES, *generate.SUBSETS, *generate.ONE_OFS]
 
 
 def main() -> None:
@@ -36,7 +45,7 @@ def case(stream: random.Random, number: int) -> dict[str, Any]:
     }
 
 
-def answer_of(channel: AnyChannel, stream: random.Random) -> int | list[int]:
+def answer_of(channel: Channel, stream: random.Random) -> int | list[int]:
     document = channel.document()
     if document["kind"] == "one_of":
         return [option for option in range(document["options"]) if stream.random() < 0.4]

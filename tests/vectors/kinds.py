@@ -1,11 +1,13 @@
-"""Plans of every kind of question, sound and broken, for `generate.py`: both verifications must judge them alike."""
+"""Plans of every kind of question, sound and broken, for `generate.py`: both verifications must
+judge them alike.
+"""
 
 import random
 from copy import deepcopy
 from decimal import Decimal
 from typing import Any
 
-from dpengine.local.channels import PlanChannel
+from dpengine.local.channel import Channel
 from dpengine.local.distribution import Distribution
 from dpengine.local.number import NumberChannel
 from dpengine.local.one_of import OneOf
@@ -13,23 +15,44 @@ from dpengine.local.subset import Subset
 from dpengine.local.table import Table
 from dpengine.privacy import loss_of_all
 from dpengine.randomness import WORD
-from surveys.design import kinds
+from tests.plans import planned
 
-BY_HAND = Table(((5, 2, 1), (3, 2, 3), (1, 2, 5)))  # of the grid 0, 3, 6 each report is worth −3, 3 and 9 steps
+# of the grid 0, 3, 6 each report is worth −3, 3 and 9 steps
+BY_HAND = Table(((5, 2, 1), (3, 2, 3), (1, 2, 5)))
 LARGE = 2**60 + 1  # a factor of decoder and scale that no double holds
-PICTURE = {"sha256": "0123456789abcdef" * 4, "type": "image/png", "width": 640, "height": 1, "text": "A bottle."}
+PICTURE = {
+    "sha256": "0123456789abcdef" * 4,
+    "type": "image/png",
+    "width": 640,
+    "height": 1,
+    "text": "A bottle.",
+}
 EVERY = {"epsilon": "1", "hours": 24, "rho": "0.01", "rule": "every", "smallest_batch": 100}
 Change = tuple[str, list[Any], Any]
 
 
-def question(name: str, kind: str, channel: PlanChannel, **more: Any) -> dict[str, Any]:
-    shown = {"decline": 0, "help": "", "label": name, "text": f"{name}?", "protection": "device", "choices": []}
+def question(name: str, kind: str, channel: Channel, **more: Any) -> dict[str, Any]:
+    shown = {
+        "decline": 0,
+        "help": "",
+        "label": name,
+        "text": f"{name}?",
+        "protection": "device",
+        "choices": [],
+    }
     loss = [part if part < 2**53 else str(part) for part in channel.loss.as_integer_ratio()]
-    return {"name": name, "kind": kind, **shown, "channel": kinds.document_of(channel), "loss": loss, **more}
+    return {
+        "name": name,
+        "kind": kind,
+        **shown,
+        "channel": channel.document(),
+        "loss": loss,
+        **more,
+    }
 
 
 def plan(*questions: dict[str, Any]) -> dict[str, Any]:
-    total = loss_of_all(kinds.channel_of(each).loss for each in questions if "channel" in each)
+    total = loss_of_all(planned(each).channel.loss for each in questions if "channel" in each)
     return {
         "caps": {"central_epsilon": "1"},
         "format": 1,
@@ -44,7 +67,9 @@ def options(count: int) -> list[str]:
 
 
 def several(name: str = "several", **more: Any) -> dict[str, Any]:
-    return question(name, "multiple", OneOf.for_epsilon(5, Decimal(1)), **{"choices": options(5), **more})
+    return question(
+        name, "multiple", OneOf.for_epsilon(5, Decimal(1)), **{"choices": options(5), **more}
+    )
 
 
 def mean(**more: Any) -> dict[str, Any]:
@@ -54,7 +79,9 @@ def mean(**more: Any) -> dict[str, Any]:
 
 
 def designed(epsilon: str, least: int, most: int, kind: str = "number") -> dict[str, Any]:
-    channel = NumberChannel.for_epsilon(Decimal(epsilon), Decimal(least), Decimal(most), most - least)
+    channel = NumberChannel.for_epsilon(
+        Decimal(epsilon), Decimal(least), Decimal(most), most - least
+    )
     return question("designed", kind, channel, least=least, most=most, unit="", wanted="mean")
 
 
@@ -69,7 +96,11 @@ def asked() -> dict[str, Any]:
 
 
 def follows(name: str = "follows", on: str = "asked", **more: Any) -> dict[str, Any]:
-    three = {"choices": ["No", "Yes", "Not asked"], "skipped": 1, "asked_if": {"question": on, "answers": [1]}}
+    three = {
+        "choices": ["No", "Yes", "Not asked"],
+        "skipped": 1,
+        "asked_if": {"question": on, "answers": [1]},
+    }
     return question(name, "yes_no", Subset.for_epsilon(3, Decimal(1)), **{**three, **more})
 
 
@@ -90,7 +121,9 @@ def given(of: dict[str, Any]) -> dict[str, Any]:
 
 
 def enlarged(of: dict[str, Any]) -> dict[str, Any]:
-    """Return the question with decoder and scale so large that they are strings, and mean the same."""
+    """Return the question with decoder and scale so large that they are strings, and mean the
+    same.
+    """
     large = deepcopy(of)
     channel = large["channel"]
     channel["decoder"] = [str(number * LARGE) for number in channel["decoder"]]
@@ -118,9 +151,18 @@ def whole() -> dict[str, Any]:
     pictured = {**row("r1"), "picture": PICTURE}
     said = {"choices": ["低", "中", "高"], "group": "多少", "picture": "一个瓶子。", "text": "一行"}
     texts = {"organisation": "大学", "purpose": "了解。", "title": "好像"}
-    translations = {"zh-hans": {**texts, "questions": {"r1": said, "asked": {"help": "", "label": "问", "unit": ""}}}}
+    translations = {
+        "zh-hans": {
+            **texts,
+            "questions": {"r1": said, "asked": {"help": "", "label": "问", "unit": ""}},
+        }
+    }
     base = plan(pictured, asked())
-    base["caps"] |= {"central_delta": "0.000001", "central_rho": "0.017857142857", "panel": "people"}
+    base["caps"] |= {
+        "central_delta": "0.000001",
+        "central_rho": "0.017857142857",
+        "panel": "people",
+    }
     base["publication"] |= {"rho": "0.01", "rule": "continual", "hours": 24, "horizon": 52}
     about = {
         "contact": "a@example.org",
@@ -144,17 +186,32 @@ def sound() -> list[tuple[str, dict[str, Any]]]:
     wide = question("wide", "multiple", OneOf.for_epsilon(50, Decimal(2)), choices=options(50))
     twice = follows("twice", "follows", asked_if={"question": "follows", "answers": [0, 1]})
     hidden = follows("hidden", "asked", asked_if={"question": "asked", "answers": [0]})
-    ticks = several(name="ticks", skipped=1, decline=1, asked_if={"question": "asked", "answers": [1]})
-    scale = [row("r1"), row("r2"), question("alone", "likert", Subset.for_epsilon(3, Decimal(1)), choices=options(3))]
+    ticks = several(
+        name="ticks", skipped=1, decline=1, asked_if={"question": "asked", "answers": [1]}
+    )
+    scale = [
+        row("r1"),
+        row("r2"),
+        question("alone", "likert", Subset.for_epsilon(3, Decimal(1)), choices=options(3)),
+    ]
     four = {"choices": ["low", "middle", "high", "Not asked"], "skipped": 1}
     later = {**four, "asked_if": {"question": "asked", "answers": [1]}}
     rows = [
-        question(name, "likert", Subset.for_epsilon(4, Decimal("0.5")), group={"name": "m2", "text": ""}, **later)
+        question(
+            name,
+            "likert",
+            Subset.for_epsilon(4, Decimal("0.5")),
+            group={"name": "m2", "text": ""},
+            **later,
+        )
         for name in ("r3", "r4")
     ]
     return [
         ("several ticks", plan(several())),
-        ("several ticks, two options", plan(question("two", "multiple", OneOf(2, 3 * 2**30), choices=options(2)))),
+        (
+            "several ticks, two options",
+            plan(question("two", "multiple", OneOf(2, 3 * 2**30), choices=options(2))),
+        ),
         ("several ticks, fifty options", plan(wide)),
         ("several ticks, and declining", plan(several(decline=1))),
         ("a mean by hand", plan(mean())),
@@ -163,12 +220,20 @@ def sound() -> list[tuple[str, dict[str, Any]]]:
         ("the mean of a number of 10,001 values", plan(designed("0.5", -5000, 5000))),
         ("the mean of a number of 2 values", plan(designed("1", 0, 1))),
         ("the mean of a month", plan(designed("1", 24_000, 24_311, "month"))),
+        ("the mean of a date", plan(designed("1", 105_000, 105_311, "date"))),
+        ("the spread of a date", plan(spread(bins=12, least=52, most=9_000, kind="date"))),
         ("the spread of a number", plan(spread())),
         ("the spread of a number, a bin a value", plan(spread(bins=2, least=-1, most=0))),
         ("the spread of a month", plan(spread(bins=12, least=24_000, most=24_011, kind="month"))),
-        ("the spread of a month since year 1", plan(spread(bins=8, least=12, most=9_000, kind="month"))),
+        (
+            "the spread of a month since year 1",
+            plan(spread(bins=8, least=12, most=9_000, kind="month")),
+        ),
         ("a follow-up that everybody is asked", plan(asked(), follows_all("all"))),
-        ("a follow-up that everybody is asked, sent as given", plan(asked(), given(follows_all("all")))),
+        (
+            "a follow-up that everybody is asked, sent as given",
+            plan(asked(), given(follows_all("all"))),
+        ),
         ("ticks that may not apply", plan(several(skipped=1, decline=1))),
         ("a question after one that everybody is asked", plan(follows_all(), follows())),
         ("a question that is not always asked", plan(asked(), follows())),
@@ -176,7 +241,10 @@ def sound() -> list[tuple[str, dict[str, Any]]]:
         ("a question after an answer of No", plan(asked(), hidden)),
         ("ticks that are not always asked for", plan(asked(), ticks)),
         ("a question after one sent as given", plan(given(asked()), follows())),
-        ("a question sent as given after one sent as given", plan(given(asked()), given(follows()))),
+        (
+            "a question sent as given after one sent as given",
+            plan(given(asked()), given(follows())),
+        ),
         ("a matrix, and a scale of its own", plan(*scale)),
         ("two matrices", plan(row("r1"), row("r2"), row("r3", "m2"), row("r4", "m2"))),
         ("a matrix that is not always asked", plan(asked(), *rows)),
@@ -188,7 +256,9 @@ def sound() -> list[tuple[str, dict[str, Any]]]:
 
 
 def broken() -> list[tuple[str, dict[str, Any], list[Change]]]:
-    """Return sound Plans, each with changes that make it unsound: the first question is the one that is changed."""
+    """Return sound Plans, each with changes that make it unsound: the first question is the one
+    that is changed.
+    """
     first = ["questions", 0]
     channel = [*first, "channel"]
     second = ["questions", 1]
@@ -203,7 +273,11 @@ def broken() -> list[tuple[str, dict[str, Any], list[Change]]]:
         ("more options than choices", [*channel, "options"], 6),
         ("fewer options than choices", [*channel, "options"], 4),
         ("a table where several may be ticked", channel, coin),
-        ("a subset where several may be ticked", channel, Subset.for_epsilon(5, Decimal(1)).document()),
+        (
+            "a subset where several may be ticked",
+            channel,
+            Subset.for_epsilon(5, Decimal(1)).document(),
+        ),
         ("a smaller loss than declared", [*first, "loss"], [2718, 1000]),
         ("a decoder of ticks", [*channel, "decoder"], {"rows": [[1]], "scale": 1}),
         ("one option", [*first, "choices"], ["a"]),
@@ -310,10 +384,18 @@ def broken() -> list[tuple[str, dict[str, Any], list[Change]]]:
         ("a condition on answers in words", [*condition, "answers"], "1"),
         ("a condition of nothing", condition, None),
         ("a condition in a list", condition, [1]),
-        ("a condition on the first question", [*first, "asked_if"], {"question": "asked", "answers": [1]}),
+        (
+            "a condition on the first question",
+            [*first, "asked_if"],
+            {"question": "asked", "answers": [1]},
+        ),
         ("an answer that it does not apply, twice", [*first, "skipped"], 2),
         ("one choice beside declining and not being asked", [*second, "decline"], 1),
-        ("a yes or no with a third answer", [*second, "choices"], ["No", "Yes", "Maybe", "Not asked"]),
+        (
+            "a yes or no with a third answer",
+            [*second, "choices"],
+            ["No", "Yes", "Maybe", "Not asked"],
+        ),
     ]
     group = [*first, "group"]
     of_group: list[Change] = [
@@ -325,7 +407,11 @@ def broken() -> list[tuple[str, dict[str, Any], list[Change]]]:
         ("a row with another text above", [*second, "group", "text"], "How often?"),
         ("a row with other choices", [*second, "choices"], ["low", "middle", "higher"]),
         ("a row that may be declined", [*second, "decline"], 1),
-        ("a row apart from its group", ["questions", 2, "group"], {"name": "m1", "text": "How much?"}),
+        (
+            "a row apart from its group",
+            ["questions", 2, "group"],
+            {"name": "m1", "text": "How much?"},
+        ),
     ]
     picture = [*first, "picture"]
     of_picture: list[Change] = [
@@ -346,8 +432,16 @@ def broken() -> list[tuple[str, dict[str, Any], list[Change]]]:
         ("a publication with a part of its own", ["publication", "delta"], "1"),
         ("hours of a rule that has none", ["publication", "rule"], "when-closed"),
         ("a rule in a list", ["publication", "rule"], ["continual"]),
-        ("a table with a keep, which the page would tell", ["questions", 1, "channel", "keep"], 2**31 + 1),
-        ("a table with a decoder", ["questions", 1, "channel", "decoder"], {"rows": [[1, 0], [0, 1]], "scale": 1}),
+        (
+            "a table with a keep, which the page would tell",
+            ["questions", 1, "channel", "keep"],
+            2**31 + 1,
+        ),
+        (
+            "a table with a decoder",
+            ["questions", 1, "channel", "decoder"],
+            {"rows": [[1, 0], [0, 1]], "scale": 1},
+        ),
         ("bins of a yes or no", ["questions", 1, "bins"], 2),
         ("a spread wanted of a yes or no", ["questions", 1, "wanted"], "distribution"),
         ("a least of a yes or no", ["questions", 1, "least"], 0),
@@ -381,67 +475,111 @@ def broken() -> list[tuple[str, dict[str, Any], list[Change]]]:
 
 def lacking() -> list[tuple[str, dict[str, Any]]]:
     """Return Plans without a part that a question of their kind has."""
-    cases = [(mean(), ("least", "most", "unit", "wanted", "loss", "channel")), (spread(), ("bins", "least", "wanted"))]
-    found = [(f"a {case['name']} without {part}", without(plan(case), part)) for case, parts in cases for part in parts]
+    cases = [
+        (mean(), ("least", "most", "unit", "wanted", "loss", "channel")),
+        (spread(), ("bins", "least", "wanted")),
+    ]
+    found = [
+        (f"a {case['name']} without {part}", without(plan(case), part))
+        for case, parts in cases
+        for part in parts
+    ]
     backwards = plan(asked(), follows())
     backwards["questions"].reverse()
     on_ticks = plan(several(), follows(asked_if={"question": "several", "answers": [1]}))
     on_number = plan(mean(), follows(asked_if={"question": "mean", "answers": [1]}))
     of_all = {"question": "asked", "answers": [2]}
-    on_skipped = plan(asked(), follows(), follows("twice", asked_if={"question": "follows", "answers": [2]}))
+    on_skipped = plan(
+        asked(), follows(), follows("twice", asked_if={"question": "follows", "answers": [2]})
+    )
     return [
         *found,
-        ("a condition, and no answer for who is not asked", without(plan(follows_all(), follows()), "skipped", 1)),
+        (
+            "a condition, and no answer for who is not asked",
+            without(plan(follows_all(), follows()), "skipped", 1),
+        ),
         ("a condition on a question that comes later", backwards),
         ("a condition on ticks", on_ticks),
         ("a condition on a number", on_number),
         ("a condition on not being asked", on_skipped),
         ("a condition on what does not apply", plan(follows_all(), follows(asked_if=of_all))),
-        ("a question sent as given after one that is not: being asked would tell", plan(asked(), given(follows()))),
-        ("a choice of which a spread is wanted: some answers would have no bin", plan(_spread_of_choices())),
+        (
+            "a question sent as given after one that is not: being asked would tell",
+            plan(asked(), given(follows())),
+        ),
+        (
+            "a choice of which a spread is wanted: some answers would have no bin",
+            plan(_spread_of_choices()),
+        ),
         ("a choice of which a mean is wanted", plan({**asked(), "wanted": "mean"})),
-        ("ticks of which a spread is wanted", plan(several(wanted="distribution", bins=5, least=0, most=4))),
+        (
+            "ticks of which a spread is wanted",
+            plan(several(wanted="distribution", bins=5, least=0, most=4)),
+        ),
         ("ticks sent as given", plan(given(several()))),
-        ("a month sent as given", plan(given(spread(bins=12, least=24_000, most=24_011, kind="month")))),
+        (
+            "a month sent as given",
+            plan(given(spread(bins=12, least=24_000, most=24_011, kind="month"))),
+        ),
         ("free text sent as given", plan({**given(asked()), "kind": "text"})),
     ]
 
 
 def _spread_of_choices() -> dict[str, Any]:
-    """Return a question whose second answer falls into a bin beyond its table: no message would come of it."""
+    """Return a question whose second answer falls into a bin beyond its table: no message would
+    come of it.
+    """
     return {**asked(), "wanted": "distribution", "bins": 4, "least": 0, "most": 1}
 
 
 def plans() -> list[dict[str, Any]]:
     good = [{"name": name, "plan": made, "accepted": True, "why": ""} for name, made in sound()]
     bad = [
-        {"name": f"{of}: {name}", "plan": changed(made, path, value), "accepted": False, "why": name}
+        {
+            "name": f"{of}: {name}",
+            "plan": changed(made, path, value),
+            "accepted": False,
+            "why": name,
+        }
         for of, made, changes in broken()
         for name, path, value in changes
     ]
-    less = [{"name": name, "plan": made, "accepted": False, "why": name} for name, made in lacking()]
+    less = [
+        {"name": name, "plan": made, "accepted": False, "why": name} for name, made in lacking()
+    ]
     return [*good, *bad, *less, *far_apart()]
 
 
 def far_apart() -> list[dict[str, Any]]:
-    """Return two means whose reports stand for numbers so far apart that an interval can just be found, or not."""
+    """Return two means whose reports stand for numbers so far apart that an interval can just be
+    found, or not.
+    """
     return [_four_reports(1024, accepted=True), _four_reports(1025, accepted=False)]
 
 
 def _four_reports(far: int, *, accepted: bool) -> dict[str, Any]:
-    """Two rare reports far from the middle, and two common ones next to it: all in one unit, half a step."""
+    """Two rare reports far from the middle, and two common ones next to it: all in one unit,
+    half a step.
+    """
     rows = ((far, 3 * far, far, far), (far, far, 3 * far, far))
     worth = _worth(rows, far)
     channel = NumberChannel(Decimal(0), Decimal(1), Table(rows), (0, 1), worth[0], worth[1])
     of = question("mean", "number", channel, least=0, most=1, unit="", wanted="mean")
     why = "" if accepted else "reports worth small numbers"
-    return {"name": f"reports {far} units from the middle", "plan": plan(of), "accepted": accepted, "why": why}
+    return {
+        "name": f"reports {far} units from the middle",
+        "plan": plan(of),
+        "accepted": accepted,
+        "why": why,
+    }
 
 
 def _worth(rows: tuple[tuple[int, ...], ...], far: int) -> tuple[tuple[int, ...], int]:
-    """Return a decoder in which the ends lie so far away: from the middle −far, −1, 1, far in one unit.
+    """Return a decoder in which the ends lie so far away: from the middle −far, −1, 1, far in one
+    unit.
 
-    The mean after row 0 is (−far·f − 3f + f + far·f)/6f = −1/3 units, after row 1 it is 1/3: a step is 2/3 of a unit.
+    The mean after row 0 is (−far·f − 3f + f + far·f)/6f = −1/3 units, after row 1 it is 1/3: a step
+    is 2/3 of a unit.
     """
     # y = ½ step + z units, a unit being 3/2 steps: doubled, y = (1 + 3z)/2
     return tuple(1 + 3 * z for z in (-far, -1, 1, far)), 2
@@ -473,6 +611,7 @@ def drawn() -> list[tuple[str, dict[str, Any], list[Any]]]:
         ("the mean of a month", month, [0, 1, 155, 156, 310, 311]),
         ("a spread, ten numbers in three bins", every_other, [*range(10)]),
         ("the spread of a month", months, [0, 25, 26, 27, 155, 156, 311]),
+        ("the mean of a date", designed("1", 105_000, 105_311, "date"), [0, 155, 311]),
     ]
 
 
@@ -483,4 +622,9 @@ def recorded(of: dict[str, Any], answer: Any, stream: random.Random) -> dict[str
         used.append(stream.choice([0, WORD - 1, stream.randrange(WORD)]))
         return used[-1]
 
-    return {"question": of, "answer": answer, "report": kinds.randomise(of, answer, words), "words": used}
+    return {
+        "question": of,
+        "answer": answer,
+        "report": planned(of).randomise(answer, words),
+        "words": used,
+    }

@@ -34,31 +34,47 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Batch",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("number", models.PositiveIntegerField(help_text="1 for the first batch of its Plan.")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "number",
+                    models.PositiveIntegerField(help_text="1 for the first batch of its Plan."),
+                ),
                 ("size", models.PositiveIntegerField(help_text="Reports.")),
                 (
                     "columns",
                     models.BinaryField(
-                        help_text="The packed columns of what was changed by chance, one after the other, in the Plan's order."
+                        help_text="The packed columns of what was changed by chance, one after "
+                        "the other, in the Plan's order."
                     ),
                 ),
                 (
                     "given",
                     models.BinaryField(
-                        default=b"", help_text="The packed columns of what was sent as given, encrypted."
+                        default=b"",
+                        help_text="The packed columns of what was sent as given, encrypted.",
                     ),
                 ),
                 ("sealed_on", models.DateField()),
                 (
                     "plan",
-                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to="design.plan"),
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="design.plan",
+                    ),
                 ),
             ],
             options={
                 "verbose_name_plural": "batches",
                 "ordering": ("plan_id", "number"),
-                "constraints": [models.UniqueConstraint(fields=("plan", "number"), name="one_batch_per_number")],
+                "constraints": [
+                    models.UniqueConstraint(fields=("plan", "number"), name="one_batch_per_number")
+                ],
             },
         ),
     ]

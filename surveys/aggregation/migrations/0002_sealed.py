@@ -7,13 +7,8 @@ RETIRED = (
     "EXISTS (SELECT 1 FROM design_plan JOIN design_study ON design_study.id = design_plan.study_id "
     "WHERE design_plan.id = OLD.plan_id AND design_study.retired_on IS NOT NULL)"
 )
-SEALED = (
-    "plan_id",
-    "number",
-    "size",
-    "columns",
-    "sealed_on",
-)  # all but `given`, which is encrypted anew with a new key
+# all but `given`, which is encrypted anew with a new key
+SEALED = ("plan_id", "number", "size", "columns", "sealed_on")
 
 
 class Migration(migrations.Migration):

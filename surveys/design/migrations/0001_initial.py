@@ -18,7 +18,12 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Picture",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("sha256", models.CharField(editable=False, max_length=64, unique=True)),
                 ("media_type", models.CharField(editable=False, max_length=20)),
                 ("width", models.PositiveIntegerField(editable=False)),
@@ -29,14 +34,32 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Panel",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("slug", models.SlugField(help_text="Its name in the ledger: panel:slug", max_length=60, unique=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "slug",
+                    models.SlugField(
+                        help_text="Its name in the ledger: panel:slug", max_length=60, unique=True
+                    ),
+                ),
                 ("name", models.CharField(help_text="Who they are.", max_length=120)),
-                ("unit", models.CharField(default="respondent-in-panel", editable=False, max_length=40)),
+                (
+                    "unit",
+                    models.CharField(default="respondent-in-panel", editable=False, max_length=40),
+                ),
                 (
                     "neighbours",
                     models.CharField(
-                        choices=[("change-one", "one person answers differently (how many answered is public)")],
+                        choices=[
+                            (
+                                "change-one",
+                                "one person answers differently (how many answered is public)",
+                            )
+                        ],
                         default="change-one",
                         max_length=20,
                     ),
@@ -45,7 +68,8 @@ class Migration(migrations.Migration):
                     "cap",
                     surveys.ledger.models.EpsilonField(
                         default=4,
-                        help_text="How much all publications of all its studies together may ever give away about one person.",
+                        help_text="How much all publications of all its studies together may ever "
+                        "give away about one person.",
                         validators=[
                             django.core.validators.MinValueValidator(Decimal("0.01")),
                             django.core.validators.MaxValueValidator(Decimal("20")),
@@ -72,7 +96,8 @@ class Migration(migrations.Migration):
                     "local_cap",
                     surveys.ledger.models.EpsilonField(
                         default=8,
-                        help_text="Charged when a wave opens. Counts answers changed on the device; one sent as given has no ε.",
+                        help_text="Charged when a wave opens. Counts answers changed on the "
+                        "device; one sent as given has no ε.",
                         validators=[
                             django.core.validators.MinValueValidator(Decimal("0.01")),
                             django.core.validators.MaxValueValidator(Decimal("20")),
@@ -108,14 +133,23 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="SiteLimits",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 (
                     "epsilon_floor",
-                    surveys.ledger.models.EpsilonField(default=Decimal("0.01"), verbose_name="least ε of one answer"),
+                    surveys.ledger.models.EpsilonField(
+                        default=Decimal("0.01"), verbose_name="least ε of one answer"
+                    ),
                 ),
                 (
                     "epsilon_ceiling",
-                    surveys.ledger.models.EpsilonField(default=8, verbose_name="greatest ε of one answer"),
+                    surveys.ledger.models.EpsilonField(
+                        default=8, verbose_name="greatest ε of one answer"
+                    ),
                 ),
                 (
                     "cap_ceiling",
@@ -126,23 +160,43 @@ class Migration(migrations.Migration):
             ],
             options={
                 "verbose_name_plural": "site limits",
-                "constraints": [models.CheckConstraint(condition=models.Q(("pk", 1)), name="one_row_of_site_limits")],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("pk", 1)), name="one_row_of_site_limits"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
             name="Study",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("slug", models.SlugField(help_text="The last part of the link: /s/slug/", max_length=60, unique=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "slug",
+                    models.SlugField(
+                        help_text="The last part of the link: /s/slug/", max_length=60, unique=True
+                    ),
+                ),
                 ("title", models.CharField(max_length=120)),
                 ("organisation", models.CharField(help_text="Who asks.", max_length=120)),
                 (
                     "purpose",
                     models.TextField(
-                        help_text="Why, in a sentence or two that respondents and the public read.", max_length=600
+                        help_text="Why, in a sentence or two that respondents and the public read.",
+                        max_length=600,
                     ),
                 ),
-                ("contact", models.EmailField(help_text="Who answers questions about the study.", max_length=254)),
+                (
+                    "contact",
+                    models.EmailField(
+                        help_text="Who answers questions about the study.", max_length=254
+                    ),
+                ),
                 (
                     "language",
                     models.CharField(
@@ -155,7 +209,10 @@ class Migration(migrations.Migration):
                 (
                     "layout",
                     models.CharField(
-                        choices=[("screens", "one question a screen"), ("page", "all questions on one page")],
+                        choices=[
+                            ("screens", "one question a screen"),
+                            ("page", "all questions on one page"),
+                        ],
                         default="screens",
                         max_length=10,
                     ),
@@ -188,7 +245,12 @@ class Migration(migrations.Migration):
                 (
                     "neighbours",
                     models.CharField(
-                        choices=[("change-one", "one person answers differently (how many answered is public)")],
+                        choices=[
+                            (
+                                "change-one",
+                                "one person answers differently (how many answered is public)",
+                            )
+                        ],
                         default="change-one",
                         max_length=20,
                     ),
@@ -197,7 +259,8 @@ class Migration(migrations.Migration):
                     "cap",
                     surveys.ledger.models.EpsilonField(
                         default=2,
-                        help_text="How much all publications together may ever give away about one person.",
+                        help_text="How much all publications together may ever give away about "
+                        "one person.",
                         validators=[
                             django.core.validators.MinValueValidator(Decimal("0.01")),
                             django.core.validators.MaxValueValidator(Decimal("20")),
@@ -277,7 +340,9 @@ class Migration(migrations.Migration):
                     "release_epsilon",
                     surveys.ledger.models.EpsilonField(
                         default=1,
-                        help_text="Shared equally by the questions. If all are paid on the first day: the cost of all. If a researcher asks: the most that one request may cost.",
+                        help_text="Shared equally by the questions. If all are paid on the first "
+                        "day: the cost of all. If a researcher asks: the most that one "
+                        "request may cost.",
                         validators=[django.core.validators.MinValueValidator(Decimal("0.01"))],
                         verbose_name="cost of one publication, ε",
                     ),
@@ -286,7 +351,8 @@ class Migration(migrations.Migration):
                     "smallest_batch",
                     models.PositiveIntegerField(
                         default=100,
-                        help_text="Nothing is published before so many answers, and nothing again before so many new ones.",
+                        help_text="Nothing is published before so many answers, and nothing again "
+                        "before so many new ones.",
                         validators=[
                             django.core.validators.MinValueValidator(10),
                             django.core.validators.MaxValueValidator(1000000),
@@ -296,7 +362,10 @@ class Migration(migrations.Migration):
                 (
                     "results",
                     models.CharField(
-                        choices=[("public", "everyone"), ("members", "only the researchers it is shared with")],
+                        choices=[
+                            ("public", "everyone"),
+                            ("members", "only the researchers it is shared with"),
+                        ],
                         default="public",
                         max_length=10,
                         verbose_name="results are for",
@@ -304,13 +373,18 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "closes_on",
-                    models.DateField(blank=True, help_text="The last day of collecting, in UTC. Optional.", null=True),
+                    models.DateField(
+                        blank=True,
+                        help_text="The last day of collecting, in UTC. Optional.",
+                        null=True,
+                    ),
                 ),
                 (
                     "retires_on",
                     models.DateField(
                         blank=True,
-                        help_text="From this day on nothing is published ever again, and answers are erased.",
+                        help_text="From this day on nothing is published ever again, and answers "
+                        "are erased.",
                         null=True,
                     ),
                 ),
@@ -319,7 +393,10 @@ class Migration(migrations.Migration):
                 (
                     "budget",
                     models.OneToOneField(
-                        editable=False, null=True, on_delete=django.db.models.deletion.PROTECT, to="ledger.budget"
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="ledger.budget",
                     ),
                 ),
                 (
@@ -337,13 +414,20 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name_plural": "studies",
                 "ordering": ("title",),
-                "permissions": (("set_limits", "Can set the least and the greatest ε of a study's answers"),),
+                "permissions": (
+                    ("set_limits", "Can set the least and the greatest ε of a study's answers"),
+                ),
             },
         ),
         migrations.CreateModel(
             name="Question",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("position", models.PositiveSmallIntegerField(default=1)),
                 (
                     "name",
@@ -379,7 +463,8 @@ class Migration(migrations.Migration):
                             ("device", "changed by chance on the device"),
                             (
                                 "publication",
-                                "sent as given, kept encrypted, published only as totals changed by chance",
+                                "sent as given, kept encrypted, published only as totals changed "
+                                "by chance",
                             ),
                         ],
                         default="device",
@@ -393,14 +478,27 @@ class Migration(migrations.Migration):
                     "choices",
                     models.TextField(
                         blank=True,
-                        help_text="One a line. Leave empty for yes or no, and for the five usual points of agreement.",
+                        help_text="One a line. Leave empty for yes or no, and for the five usual "
+                        "points of agreement.",
                     ),
                 ),
-                ("least", models.IntegerField(blank=True, help_text="The least number that counts.", null=True)),
-                ("most", models.IntegerField(blank=True, help_text="The greatest number that counts.", null=True)),
+                (
+                    "least",
+                    models.IntegerField(
+                        blank=True, help_text="The least number that counts.", null=True
+                    ),
+                ),
+                (
+                    "most",
+                    models.IntegerField(
+                        blank=True, help_text="The greatest number that counts.", null=True
+                    ),
+                ),
                 (
                     "unit",
-                    models.CharField(blank=True, help_text="What the number counts, such as days.", max_length=40),
+                    models.CharField(
+                        blank=True, help_text="What the number counts, such as days.", max_length=40
+                    ),
                 ),
                 (
                     "wanted",
@@ -415,16 +513,23 @@ class Migration(migrations.Migration):
                     "group",
                     models.CharField(
                         blank=True,
-                        help_text="Neighbouring scales with the same choices and group stand as one matrix.",
+                        help_text="Neighbouring scales with the same choices and group stand as "
+                        "one matrix.",
                         max_length=20,
                     ),
                 ),
-                ("group_text", models.CharField(blank=True, help_text="What stands above the matrix.", max_length=300)),
+                (
+                    "group_text",
+                    models.CharField(
+                        blank=True, help_text="What stands above the matrix.", max_length=300
+                    ),
+                ),
                 (
                     "asked_if",
                     models.CharField(
                         blank=True,
-                        help_text="The name of an earlier question on whose answer this one depends.",
+                        help_text="The name of an earlier question on whose answer this one "
+                        "depends.",
                         max_length=20,
                     ),
                 ),
@@ -433,14 +538,20 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         default=list,
-                        help_text="The numbers of the answers, from 0, after which this one is asked.",
+                        help_text="The numbers of the answers, from 0, after which this one is "
+                        "asked.",
                     ),
                 ),
                 (
                     "picture_text",
-                    models.CharField(blank=True, help_text="What the picture shows, in words.", max_length=300),
+                    models.CharField(
+                        blank=True, help_text="What the picture shows, in words.", max_length=300
+                    ),
                 ),
-                ("may_decline", models.BooleanField(default=False, verbose_name="offers “Prefer not to say”")),
+                (
+                    "may_decline",
+                    models.BooleanField(default=False, verbose_name="offers “Prefer not to say”"),
+                ),
                 (
                     "epsilon",
                     surveys.ledger.models.EpsilonField(
@@ -463,19 +574,28 @@ class Migration(migrations.Migration):
                 (
                     "study",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="questions", to="design.study"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="questions",
+                        to="design.study",
                     ),
                 ),
             ],
             options={
                 "ordering": ("position", "pk"),
-                "constraints": [models.UniqueConstraint(fields=("study", "name"), name="question_names_differ")],
+                "constraints": [
+                    models.UniqueConstraint(fields=("study", "name"), name="question_names_differ")
+                ],
             },
         ),
         migrations.CreateModel(
             name="Plan",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("wave", models.PositiveSmallIntegerField()),
                 ("document", models.TextField()),
                 ("digest", models.CharField(max_length=64, unique=True)),
@@ -485,32 +605,50 @@ class Migration(migrations.Migration):
                 (
                     "study",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="plans", to="design.study"
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="plans",
+                        to="design.study",
                     ),
                 ),
             ],
             options={
                 "ordering": ("study_id", "wave"),
-                "constraints": [models.UniqueConstraint(fields=("study", "wave"), name="one_plan_per_wave")],
+                "constraints": [
+                    models.UniqueConstraint(fields=("study", "wave"), name="one_plan_per_wave")
+                ],
             },
         ),
         migrations.CreateModel(
             name="Translation",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("language", models.CharField(choices=[("en", "English"), ("zh-hans", "简体中文")], max_length=10)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "language",
+                    models.CharField(
+                        choices=[("en", "English"), ("zh-hans", "简体中文")], max_length=10
+                    ),
+                ),
                 ("content", models.JSONField(default=dict)),
                 (
                     "study",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="translations", to="design.study"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="translations",
+                        to="design.study",
                     ),
                 ),
             ],
             options={
                 "ordering": ("language",),
                 "constraints": [
-                    models.UniqueConstraint(fields=("study", "language"), name="one_translation_per_language")
+                    models.UniqueConstraint(
+                        fields=("study", "language"), name="one_translation_per_language"
+                    )
                 ],
             },
         ),

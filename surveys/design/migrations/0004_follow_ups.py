@@ -1,6 +1,8 @@
-"""Who is asked a follow-up: everybody, from now on. A study that has passed some over keeps doing so, at set times.
+"""Who is asked a follow-up: everybody, from now on. A study that has passed some over keeps doing
+so, at set times.
 
-Django would add the column on SQLite by making the table again, without the triggers that keep its rows: so it is SQL.
+Django would add the column on SQLite by making the table again, without the triggers that keep its
+rows: so it is SQL.
 """
 
 from typing import Any
@@ -10,7 +12,9 @@ from django.db import migrations, models
 
 def keep_skipping(apps: Any, schema_editor: Any) -> None:
     conditional = apps.get_model("design", "Question").objects.exclude(asked_if="")
-    apps.get_model("design", "Study").objects.filter(pk__in=conditional.values("study")).update(follow_ups="skip")
+    apps.get_model("design", "Study").objects.filter(pk__in=conditional.values("study")).update(
+        follow_ups="skip"
+    )
 
 
 class Migration(migrations.Migration):
@@ -19,7 +23,8 @@ class Migration(migrations.Migration):
         migrations.SeparateDatabaseAndState(
             database_operations=[
                 migrations.RunSQL(
-                    "ALTER TABLE design_study ADD COLUMN follow_ups varchar(10) DEFAULT 'everybody' NOT NULL",
+                    "ALTER TABLE design_study ADD COLUMN follow_ups varchar(10) DEFAULT "
+                    "'everybody' NOT NULL",
                     "ALTER TABLE design_study DROP COLUMN follow_ups",
                 )
             ],
@@ -29,7 +34,10 @@ class Migration(migrations.Migration):
                     name="follow_ups",
                     field=models.CharField(
                         choices=[
-                            ("everybody", "everybody; who it does not concern answers “Does not apply”"),
+                            (
+                                "everybody",
+                                "everybody; who it does not concern answers “Does not apply”",
+                            ),
                             ("skip", "only whom it concerns; messages then wait for a set time"),
                         ],
                         default="everybody",

@@ -13,20 +13,33 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="OpenReport",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 (
                     "values",
                     models.TextField(
-                        help_text="Canonical JSON: one value for each question changed by chance, in the Plan's order."
+                        help_text="Canonical JSON: one value for each question changed by chance, "
+                        "in the Plan's order."
                     ),
                 ),
                 (
                     "given",
-                    models.BinaryField(default=b"", help_text="The packed answers that were sent as given, encrypted."),
+                    models.BinaryField(
+                        default=b"",
+                        help_text="The packed answers that were sent as given, encrypted.",
+                    ),
                 ),
                 (
                     "plan",
-                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to="design.plan"),
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="design.plan",
+                    ),
                 ),
             ],
         ),
@@ -36,17 +49,26 @@ class Migration(migrations.Migration):
                 (
                     "id_digest",
                     models.CharField(
-                        help_text="SHA-256 of the report's id.", max_length=64, primary_key=True, serialize=False
+                        help_text="SHA-256 of the report's id.",
+                        max_length=64,
+                        primary_key=True,
+                        serialize=False,
                     ),
                 ),
                 (
                     "content_digest",
-                    models.CharField(help_text="SHA-256 of the report's id and its values.", max_length=64),
+                    models.CharField(
+                        help_text="SHA-256 of the report's id and its values.", max_length=64
+                    ),
                 ),
                 ("day", models.DateField()),
                 (
                     "plan",
-                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to="design.plan"),
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="design.plan",
+                    ),
                 ),
             ],
         ),

@@ -13,7 +13,12 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Head",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("length", models.PositiveBigIntegerField(default=0)),
                 ("digest", models.CharField(max_length=64)),
             ],
@@ -24,17 +29,27 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Budget",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 (
                     "name",
                     models.CharField(
-                        help_text="Whose budget it is, such as study:health.", max_length=255, unique=True
+                        help_text="Whose budget it is, such as study:health.",
+                        max_length=255,
+                        unique=True,
                     ),
                 ),
                 (
                     "side",
                     models.CharField(
-                        choices=[("central", "what publications lose"), ("local", "what answers lose on the device")],
+                        choices=[
+                            ("central", "what publications lose"),
+                            ("local", "what answers lose on the device"),
+                        ],
                         default="central",
                         max_length=10,
                     ),
@@ -43,7 +58,9 @@ class Migration(migrations.Migration):
                 ("neighbours", models.CharField(max_length=20)),
                 (
                     "fixed_parts",
-                    models.BooleanField(default=False, help_text="No neighbour can move a person to another part."),
+                    models.BooleanField(
+                        default=False, help_text="No neighbour can move a person to another part."
+                    ),
                 ),
                 (
                     "epsilon",
@@ -59,12 +76,16 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "delta",
-                    surveys.ledger.fields.DeltaField(default=0, help_text="The cap on Σδ, of a concentrated budget."),
+                    surveys.ledger.fields.DeltaField(
+                        default=0, help_text="The cap on Σδ, of a concentrated budget."
+                    ),
                 ),
                 (
                     "weekly",
                     surveys.ledger.fields.RhoField(
-                        help_text="What any seven days may cost, in ε or ρ as the cap is.", blank=True, null=True
+                        help_text="What any seven days may cost, in ε or ρ as the cap is.",
+                        blank=True,
+                        null=True,
                     ),
                 ),
                 ("retired_on", models.DateField(blank=True, null=True)),
@@ -92,41 +113,66 @@ class Migration(migrations.Migration):
                 (
                     "position",
                     models.PositiveBigIntegerField(
-                        help_text="1 for the first row of the site.", primary_key=True, serialize=False
+                        help_text="1 for the first row of the site.",
+                        primary_key=True,
+                        serialize=False,
                     ),
                 ),
                 (
                     "kind",
-                    models.CharField(choices=[("charge", "a charge"), ("act", "an act of an admin")], max_length=10),
+                    models.CharField(
+                        choices=[("charge", "a charge"), ("act", "an act of an admin")],
+                        max_length=10,
+                    ),
                 ),
                 (
                     "number",
-                    models.PositiveIntegerField(help_text="1 for the first row of its budget.", blank=True, null=True),
+                    models.PositiveIntegerField(
+                        help_text="1 for the first row of its budget.", blank=True, null=True
+                    ),
                 ),
                 ("epsilon", surveys.ledger.fields.EpsilonField(blank=True, null=True)),
                 ("rho", surveys.ledger.fields.RhoField(blank=True, null=True)),
                 ("delta", surveys.ledger.fields.DeltaField(blank=True, null=True)),
                 (
                     "statistic",
-                    models.CharField(help_text="SHA-256 of the request.", max_length=64, blank=True, null=True),
+                    models.CharField(
+                        help_text="SHA-256 of the request.", max_length=64, blank=True, null=True
+                    ),
                 ),
-                ("reason", models.CharField(blank=True, help_text="What was paid for.", max_length=200)),
+                (
+                    "reason",
+                    models.CharField(blank=True, help_text="What was paid for.", max_length=200),
+                ),
                 ("mechanism", models.CharField(blank=True, max_length=200)),
                 ("sensitivity", models.CharField(blank=True, max_length=200)),
                 (
                     "part",
                     models.CharField(
-                        blank=True, help_text="Which part of the people; empty for everyone.", max_length=200
+                        blank=True,
+                        help_text="Which part of the people; empty for everyone.",
+                        max_length=200,
                     ),
                 ),
-                ("what", models.CharField(blank=True, help_text="What was done, in an act.", max_length=120)),
+                (
+                    "what",
+                    models.CharField(
+                        blank=True, help_text="What was done, in an act.", max_length=120
+                    ),
+                ),
                 ("old", models.CharField(blank=True, max_length=500)),
                 ("new", models.CharField(blank=True, max_length=500)),
                 ("why", models.CharField(blank=True, max_length=500)),
                 ("who", models.CharField(max_length=150)),
                 ("at", surveys.ledger.fields.MomentField(help_text="When, in UTC.")),
-                ("previous", models.CharField(help_text="The digest of the row before.", max_length=64)),
-                ("digest", models.CharField(help_text="SHA-256 of the row.", max_length=64, unique=True)),
+                (
+                    "previous",
+                    models.CharField(help_text="The digest of the row before.", max_length=64),
+                ),
+                (
+                    "digest",
+                    models.CharField(help_text="SHA-256 of the row.", max_length=64, unique=True),
+                ),
                 (
                     "budget",
                     models.ForeignKey(
@@ -143,12 +189,20 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "rows of the ledger",
                 "ordering": ("position",),
                 "constraints": [
-                    models.UniqueConstraint(fields=("budget", "number"), name="one_entry_per_number"),
-                    models.UniqueConstraint(fields=("budget", "statistic"), name="one_charge_per_statistic"),
+                    models.UniqueConstraint(
+                        fields=("budget", "number"), name="one_entry_per_number"
+                    ),
+                    models.UniqueConstraint(
+                        fields=("budget", "statistic"), name="one_charge_per_statistic"
+                    ),
                     models.CheckConstraint(
                         condition=models.Q(
                             models.Q(
-                                ("delta", None), ("epsilon", None), ("kind", "act"), ("rho", None), ("statistic", None)
+                                ("delta", None),
+                                ("epsilon", None),
+                                ("kind", "act"),
+                                ("rho", None),
+                                ("statistic", None),
                             ),
                             models.Q(
                                 ("budget__isnull", False),

@@ -21,7 +21,12 @@ class Migration(migrations.Migration):
             message=ROWS,
             keys=(("position",), ("digest",), ("budget_id", "number"), ("budget_id", "statistic")),
         ),
-        forbid("ledger_head", verb="UPDATE", message=HEAD, when="NEW.id <> OLD.id OR NEW.length <> OLD.length + 1"),
+        forbid(
+            "ledger_head",
+            verb="UPDATE",
+            message=HEAD,
+            when="NEW.id <> OLD.id OR NEW.length <> OLD.length + 1",
+        ),
         forbid("ledger_head", verb="DELETE", message=HEAD),
         forbid_replace("ledger_head", message=HEAD, keys=(("id",),)),
         forbid(
@@ -44,11 +49,19 @@ class Migration(migrations.Migration):
             verb="UPDATE",
             message="a retired budget stays retired",
             columns=("retired_on",),
-            when="OLD.retired_on IS NOT NULL AND (NEW.retired_on IS NULL OR NEW.retired_on <> OLD.retired_on)",
+            when="OLD.retired_on IS NOT NULL AND (NEW.retired_on IS NULL OR NEW.retired_on <> "
+            "OLD.retired_on)",
             name="stays_retired",
         ),
-        # SQLite's UPDATE OR REPLACE to a key that is taken deletes that row, and SET rowid is no update of a column.
-        forbid("ledger_budget", verb="UPDATE", message="a budget stays", when="NEW.id <> OLD.id", name="keeps_its_key"),
+        # SQLite's UPDATE OR REPLACE to a key that is taken deletes that row, and SET rowid is no
+        # update of a column.
+        forbid(
+            "ledger_budget",
+            verb="UPDATE",
+            message="a budget stays",
+            when="NEW.id <> OLD.id",
+            name="keeps_its_key",
+        ),
         forbid("ledger_budget", verb="DELETE", message="a budget stays"),
         forbid_replace("ledger_budget", message="a budget stays", keys=(("id",), ("name",))),
     )

@@ -5,19 +5,25 @@ from surveys.triggers import forbid
 
 
 class Migration(migrations.Migration):
-    """Columns that may be empty: SQLite adds them without making the table anew, which would lose its triggers."""
+    """Columns that may be empty: SQLite adds them without making the table anew, which would
+    lose its triggers.
+    """
 
     dependencies = (("ledger", "0002_append_only"),)
     operations = (
         migrations.AddField(
             model_name="entry",
             name="published",
-            field=models.CharField(blank=True, help_text="SHA-256 of what came of it.", max_length=64, null=True),
+            field=models.CharField(
+                blank=True, help_text="SHA-256 of what came of it.", max_length=64, null=True
+            ),
         ),
         migrations.AlterField(
             model_name="entry",
             name="who",
-            field=models.CharField(help_text="A person’s pseudonym, or what acted by itself.", max_length=150),
+            field=models.CharField(
+                help_text="A person’s pseudonym, or what acted by itself.", max_length=150
+            ),
         ),
         migrations.AddField(
             model_name="budget",
@@ -34,7 +40,9 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="budget",
             name="holder",
-            field=models.CharField(blank=True, help_text="Whose share it is, by pseudonym.", max_length=150, null=True),
+            field=models.CharField(
+                blank=True, help_text="Whose share it is, by pseudonym.", max_length=150, null=True
+            ),
         ),
         migrations.AddConstraint(
             model_name="budget",

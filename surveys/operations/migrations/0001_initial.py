@@ -12,17 +12,28 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Event",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 (
                     "kind",
                     models.CharField(
-                        choices=[("backup", "a backup"), ("verification", "a check of the ledger")], max_length=20
+                        choices=[("backup", "a backup"), ("verification", "a check of the ledger")],
+                        max_length=20,
                     ),
                 ),
                 ("at", models.DateTimeField()),
                 ("went_well", models.BooleanField()),
                 ("said", models.CharField(blank=True, max_length=500)),
-                ("size", models.PositiveBigIntegerField(help_text="Bytes, of a backup; rows, of a check.", null=True)),
+                (
+                    "size",
+                    models.PositiveBigIntegerField(
+                        help_text="Bytes, of a backup; rows, of a check.", null=True
+                    ),
+                ),
             ],
             options={
                 "ordering": ("-at",),
@@ -38,14 +49,23 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Refusal",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("day", models.DateField()),
                 ("reason", models.CharField(max_length=20)),
                 ("count", models.PositiveIntegerField(default=0)),
             ],
             options={
                 "ordering": ("-day", "reason"),
-                "constraints": [models.UniqueConstraint(fields=("day", "reason"), name="one_count_per_day_and_reason")],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("day", "reason"), name="one_count_per_day_and_reason"
+                    )
+                ],
             },
         ),
     ]

@@ -10,7 +10,9 @@ class Migration(migrations.Migration):
     operations = (
         forbid("releases_release", verb="UPDATE", message=MESSAGE),
         forbid("releases_release", verb="DELETE", message=MESSAGE),
-        forbid_replace("releases_release", message=MESSAGE, keys=(("id",), ("request_id",), ("entry_id",))),
+        forbid_replace(
+            "releases_release", message=MESSAGE, keys=(("id",), ("request_id",), ("entry_id",))
+        ),
         forbid(
             "releases_request",
             verb="UPDATE",

@@ -18,5 +18,9 @@ class Migration(migrations.Migration):
             message="a series keeps its request",
             columns=("request_id", "entry_id"),
         ),
-        forbid_replace("releases_series", message="a series stays", keys=(("id",), ("request_id",), ("entry_id",))),
+        forbid_replace(
+            "releases_series",
+            message="a series stays",
+            keys=(("id",), ("request_id",), ("entry_id",)),
+        ),
     )

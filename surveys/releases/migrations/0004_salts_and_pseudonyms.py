@@ -4,7 +4,9 @@ SALT = "Hashed with the numbers: whoever may not read them cannot guess them fro
 
 
 def name_who_waits(apps, schema_editor):
-    """Have what is not drawn yet wait under its asker's pseudonym. What is drawn keeps who paid, as its row does."""
+    """Have what is not drawn yet wait under its asker's pseudonym. What is drawn keeps who paid,
+    as its row does.
+    """
     people = apps.get_model("people", "User")._default_manager
     requests = apps.get_model("releases", "Request")._default_manager
     for request in requests.filter(release=None, series=None):
@@ -17,10 +19,14 @@ class Migration(migrations.Migration):
     dependencies = (("releases", "0003_steps_stay"), ("people", "0002_pseudonyms"))
     operations = (
         migrations.AddField(
-            model_name="release", name="salt", field=models.CharField(max_length=32, null=True, help_text=SALT)
+            model_name="release",
+            name="salt",
+            field=models.CharField(max_length=32, null=True, help_text=SALT),
         ),
         migrations.AddField(
-            model_name="step", name="salt", field=models.CharField(max_length=32, null=True, help_text=SALT)
+            model_name="step",
+            name="salt",
+            field=models.CharField(max_length=32, null=True, help_text=SALT),
         ),
         migrations.RunPython(name_who_waits, migrations.RunPython.noop),
     )

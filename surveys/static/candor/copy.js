@@ -10,7 +10,9 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   button.hidden = false;
   word.setAttribute('aria-live', 'polite');
   button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(source instanceof HTMLInputElement ? source.value : source.innerText);
+    await navigator.clipboard.writeText(
+      source instanceof HTMLInputElement ? source.value : source.innerText,
+    );
     word.textContent = button.dataset.done ?? '';
     setTimeout(() => (word.textContent = usual), 2000);
   });

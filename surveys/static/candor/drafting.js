@@ -7,7 +7,8 @@ function fit() {
   const kind = form?.querySelector('[name="kind"]');
   if (!form || !(kind instanceof HTMLSelectElement)) return;
   for (const part of form.querySelectorAll('[data-kinds]'))
-    if (part instanceof HTMLElement) part.hidden = !String(part.dataset.kinds).split(' ').includes(kind.value);
+    if (part instanceof HTMLElement)
+      part.hidden = !String(part.dataset.kinds).split(' ').includes(kind.value);
 }
 document.addEventListener('change', fit);
 fit();
@@ -47,7 +48,8 @@ document.addEventListener('pointermove', (event) => {
     const box = other.getBoundingClientRect();
     if (other === dragged || event.clientY < box.top || event.clientY > box.bottom) continue;
     const below = event.clientY > box.top + box.height / 2;
-    if (below !== (other.nextElementSibling === dragged)) other[below ? 'after' : 'before'](dragged);
+    if (below !== (other.nextElementSibling === dragged))
+      other[below ? 'after' : 'before'](dragged);
   }
 });
 
@@ -61,9 +63,14 @@ function drop() {
   dragged.classList.remove('dragged');
   dragged = null;
   if (!list) return;
-  const names = [...list.children].map((item) => (item instanceof HTMLElement ? item.dataset.name : '')).join(',');
+  const names = [...list.children]
+    .map((item) => (item instanceof HTMLElement ? item.dataset.name : ''))
+    .join(',');
   const token = document.querySelector('[name="csrfmiddlewaretoken"]');
   const csrf = token instanceof HTMLInputElement ? token.value : '';
   const { htmx } = /** @type {any} */ (globalThis);
-  htmx.ajax('POST', list.dataset.order, { target: '#list', values: { names, csrfmiddlewaretoken: csrf } });
+  htmx.ajax('POST', list.dataset.order, {
+    target: '#list',
+    values: { names, csrfmiddlewaretoken: csrf },
+  });
 }

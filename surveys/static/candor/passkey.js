@@ -23,9 +23,13 @@ document.addEventListener('allauth.error', (event) => {
 for (const button of document.querySelectorAll('[data-needs-script]')) {
   button.toggleAttribute('hidden', false);
   if (window.PublicKeyCredential) continue;
-  button.addEventListener('click', (event) => {
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    say(window.isSecureContext ? 'missing' : 'name');
-  }, { capture: true });
+  button.addEventListener(
+    'click',
+    (event) => {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      say(window.isSecureContext ? 'missing' : 'name');
+    },
+    { capture: true },
+  );
 }

@@ -17,7 +17,8 @@ const owed = new Map();
 const isField = (node) => node instanceof HTMLInputElement || node instanceof HTMLSelectElement;
 
 /** @param {Field} field @returns {string} */
-const stateOf = (field) => String(field.type === 'radio' ? /** @type {HTMLInputElement} */ (field).checked : field.value);
+const stateOf = (field) =>
+  String(field.type === 'radio' ? /** @type {HTMLInputElement} */ (field).checked : field.value);
 
 /** @param {Field} field @param {string} state */
 function setState(field, state) {
@@ -72,44 +73,56 @@ function partner(from, node) {
 }
 
 /** @param {Node} node @returns {string} */
-const keyOf = (node) => (node instanceof Element ? node.id || node.querySelector('[id]')?.id || '' : '');
+const keyOf = (node) =>
+  node instanceof Element ? node.id || node.querySelector('[id]')?.id || '' : '';
 
 /** Remove what an answer no longer has, but not from under somebody's hands. @param {Node | null} from @param {Node | null} to */
 function remove(from, to) {
-  for (let node = from; node && node !== to; ) {
+  for (let node = from; node && node !== to;) {
     const gone = node;
     node = node.nextSibling;
-    if (!isField(document.activeElement) || !gone.contains(document.activeElement)) gone.parentNode?.removeChild(gone);
+    if (!isField(document.activeElement) || !gone.contains(document.activeElement))
+      gone.parentNode?.removeChild(gone);
   }
 }
 
 /** @param {string} dial What is moved is held: another one follows. */
 function follow(dial) {
   const own = document.getElementById(`${dial}_follows`);
-  const other = document.getElementById(`${INSTEAD[/** @type {keyof typeof INSTEAD} */ (dial)]}_follows`);
-  if (own instanceof HTMLInputElement && own.checked && other instanceof HTMLInputElement) other.checked = true;
+  const other = document.getElementById(
+    `${INSTEAD[/** @type {keyof typeof INSTEAD} */ (dial)]}_follows`,
+  );
+  if (own instanceof HTMLInputElement && own.checked && other instanceof HTMLInputElement)
+    other.checked = true;
 }
 
 /** Another question's dials are its own: empty until an answer says how its draft has them. */
 function another() {
-  const theirs = /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll('#width, #epsilon, .weight'));
+  const theirs = /** @type {NodeListOf<HTMLInputElement>} */ (
+    document.querySelectorAll('#width, #epsilon, .weight')
+  );
   for (const field of theirs) field.value = '';
   follow('width');
   follow('epsilon');
 }
 
 // Before htmx reads the form, which it does at the field itself: so while the event is still on its way down.
-document.addEventListener('input', ({ target }) => {
-  if (!isField(target)) return;
-  owed.delete(target.id);
-  const dial = target.id.replace('_slide', '');
-  const typed = document.getElementById(dial);
-  if (target.id !== dial && typed instanceof HTMLInputElement) typed.value = target.value;
-  const slide = document.getElementById(`${dial}_slide`);
-  if (target.id === dial && slide instanceof HTMLInputElement && Number(target.value) > 0) slide.value = target.value;
-  if (dial in INSTEAD) follow(dial);
-  if (target.id === 'question') another();
-}, true);
+document.addEventListener(
+  'input',
+  ({ target }) => {
+    if (!isField(target)) return;
+    owed.delete(target.id);
+    const dial = target.id.replace('_slide', '');
+    const typed = document.getElementById(dial);
+    if (target.id !== dial && typed instanceof HTMLInputElement) typed.value = target.value;
+    const slide = document.getElementById(`${dial}_slide`);
+    if (target.id === dial && slide instanceof HTMLInputElement && Number(target.value) > 0)
+      slide.value = target.value;
+    if (dial in INSTEAD) follow(dial);
+    if (target.id === 'question') another();
+  },
+  true,
+);
 
 document.addEventListener('focusout', ({ target }) => {
   const state = isField(target) ? owed.get(target.id) : undefined;
@@ -119,7 +132,9 @@ document.addEventListener('focusout', ({ target }) => {
 });
 
 document.addEventListener('htmx:configRequest', () => {
-  const fields = /** @type {NodeListOf<Field>} */ (document.querySelectorAll('#planner :is(input, select)[id]'));
+  const fields = /** @type {NodeListOf<Field>} */ (
+    document.querySelectorAll('#planner :is(input, select)[id]')
+  );
   for (const field of fields) sent.set(field.id, stateOf(field));
   owed.clear();
 });

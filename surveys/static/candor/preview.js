@@ -10,7 +10,8 @@ const fetched = globalThis.fetch.bind(globalThis);
 globalThis.fetch = async (input, init) => {
   const address = String(input instanceof Request ? input.url : input);
   if ((init?.method ?? 'GET') !== 'GET') throw new TypeError('a preview sends nothing');
-  if (address.endsWith('/plan')) return fetched(strip?.dataset.plan ?? '', { credentials: 'same-origin' });
+  if (address.endsWith('/plan'))
+    return fetched(strip?.dataset.plan ?? '', { credentials: 'same-origin' });
   return fetched(input, init);
 };
 
@@ -24,7 +25,8 @@ IDBFactory.prototype.open = () => {
 addEventListener(
   'click',
   (event) => {
-    const button = event.target instanceof Element ? event.target.closest('[data-do="send"]') : null;
+    const button =
+      event.target instanceof Element ? event.target.closest('[data-do="send"]') : null;
     if (!button) return;
     event.stopImmediatePropagation();
     event.preventDefault();
@@ -33,7 +35,8 @@ addEventListener(
     if (!(end instanceof HTMLTemplateElement) || !main) return;
     main.replaceChildren(document.importNode(end.content, true));
     const again = main.querySelector('a');
-    if (again) again.addEventListener('click', (press) => (press.preventDefault(), location.reload()));
+    if (again)
+      again.addEventListener('click', (press) => (press.preventDefault(), location.reload()));
     main.querySelector('h1')?.focus();
   },
   { capture: true },

@@ -55,10 +55,13 @@ function restore(form) {
 
 /** Forget what was kept of a draft's pages: what is shown now is saved. @param {string} under */
 function forget(under) {
-  for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX + under)) sessionStorage.removeItem(key);
+  for (const key of Object.keys(sessionStorage))
+    if (key.startsWith(PREFIX + under)) sessionStorage.removeItem(key);
 }
 
-for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySelectorAll('form[data-typed]'))) {
+for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (
+  document.querySelectorAll('form[data-typed]')
+)) {
   const note = form.querySelector('[data-typed-back]');
   if (restore(form)) {
     if (note instanceof HTMLElement) note.hidden = false;

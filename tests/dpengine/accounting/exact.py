@@ -1,8 +1,9 @@
-"""What sequences of releases lose exactly, by an accountant that is not ours: privacy loss distributions.
+"""What sequences of releases lose exactly, by an accountant that is not ours: privacy loss
+distributions.
 
-dp-accounting composes the distributions themselves. Losses are rounded up to a grid; ε that are multiples of the grid
-stay as they are. Its events are not used: its accountant ignores `count` for randomised response and doubles the
-sensitivity of Gaussian noise under replace-one.
+dp-accounting composes the distributions themselves. Losses are rounded up to a grid; ε that are
+multiples of the grid stay as they are. Its events are not used: its accountant ignores `count` for
+randomised response and doubles the sensitivity of Gaussian noise under replace-one.
 """
 
 import math
@@ -10,15 +11,15 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
-from dp_accounting.pld import common
-from dp_accounting.pld import privacy_loss_distribution as pld
+from dp_accounting.pld import common, privacy_loss_distribution as pld
 
 from dpengine.accounting.concentrated import epsilon_of
 from dpengine.accounting.filters import EVERYONE, Charge, ConcentratedFilter, Filter, PureFilter
 from dpengine.privacy import Cost
 
 DELTA = Fraction(1, 10**6)
-GRID = Fraction(1, 128)  # a power of two: multiples of it are exact doubles, and no loss is rounded to a neighbour
+# a power of two: multiples of it are exact doubles, and no loss is rounded to a neighbour
+GRID = Fraction(1, 128)
 PURE = ("coin", "laplace")
 KINDS = (*PURE, "gaussian")
 Event = tuple[str, Cost]
@@ -29,11 +30,16 @@ def loss_of(kind: str, cost: Cost) -> pld.PrivacyLossDistribution:
     """Return the loss of one release of a count with sensitivity 1, or of one answer of a coin."""
     grid = float(GRID)
     if kind == "gaussian":
-        return pld.from_gaussian_mechanism(math.sqrt(1 / (2 * cost.rho)), value_discretization_interval=grid)
+        return pld.from_gaussian_mechanism(
+            math.sqrt(1 / (2 * cost.rho)), value_discretization_interval=grid
+        )
     epsilon = float(cost.epsilon or 0)
     if kind == "laplace":
-        return pld.from_discrete_laplace_mechanism(epsilon, value_discretization_interval=grid, use_connect_dots=True)
-    coin = common.DifferentialPrivacyParameters(epsilon, 0)  # of all ε-DP mechanisms the coin loses the most
+        return pld.from_discrete_laplace_mechanism(
+            epsilon, value_discretization_interval=grid, use_connect_dots=True
+        )
+    # of all ε-DP mechanisms the coin loses the most
+    coin = common.DifferentialPrivacyParameters(epsilon, 0)
     return pld.from_privacy_parameters(coin, value_discretization_interval=grid)
 
 
@@ -46,10 +52,11 @@ def exact_epsilon(events: list[Event]) -> float:
 
 
 def admitted(cap: Filter, rng: np.random.Generator) -> list[Event]:
-    """Return what one filter admits from someone who chooses each request after seeing the outcomes before.
+    """Return what one filter admits from someone who chooses each request after seeing the outcomes
+    before.
 
-    Each outcome is a coin of that release; heads, and the next request is bolder. Half the requests ask for all that
-    is left and every refusal is followed by a smaller one, down to the grid.
+    Each outcome is a coin of that release; heads, and the next request is bolder. Half the requests
+    ask for all that is left and every refusal is followed by a smaller one, down to the grid.
     """
     events: list[Event] = []
     boldness = 0.3

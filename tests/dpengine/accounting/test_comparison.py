@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from dpengine.accounting.comparison import Comparison, compare, compare_worst
-from dpengine.accounting.filters import EVERYONE, Charge, Composition
-from dpengine.privacy import Cost, Neighbours
+from dpengine.accounting.filters import EVERYONE, Charge, PureFilter
+from dpengine.privacy import Cost
 
 DELTA = Fraction(1, 10**6)
 SMALL = Cost.pure(Fraction("0.05"))
@@ -37,13 +37,17 @@ def test_different_releases_are_composed_too():
     assert found.advanced is not None
     assert found.optimal < found.advanced
     squares, drift = 100 * 0.05**2 + 0.25, 100 * 0.05 * math.expm1(0.05) + 0.5 * math.expm1(0.5)
-    assert math.isclose(found.advanced, math.sqrt(2 * math.log(1e6) * squares) + drift, rel_tol=1e-8)
+    assert math.isclose(
+        found.advanced, math.sqrt(2 * math.log(1e6) * squares) + drift, rel_tol=1e-8
+    )
 
 
 def test_gaussian_noise_counts_for_every_accountant():
     found = compare([SMALL, NOISE, NOISE], DELTA)
     assert None not in figures(found)
-    assert found.concentrated == compare([Cost.concentrated(Fraction("0.02125"))], DELTA).concentrated
+    assert (
+        found.concentrated == compare([Cost.concentrated(Fraction("0.02125"))], DELTA).concentrated
+    )
     assert found.basic is not None
     assert found.least is not None
     assert found.least < found.basic
@@ -63,15 +67,23 @@ def test_nothing_spent_is_nothing_by_every_accountant():
 
 
 def test_the_worst_parts_count():
-    charges = [Charge(EVERYONE, SMALL), Charge("a", SMALL), Charge("b", Cost.pure(Fraction(1))), Charge("c", SMALL)]
-    moving = Composition(Neighbours.CHANGE_ONE).meetings(charges)
+    charges = [
+        Charge(EVERYONE, SMALL),
+        Charge("a", SMALL),
+        Charge("b", Cost.pure(Fraction(1))),
+        Charge("c", SMALL),
+    ]
+    moving = PureFilter(Fraction(1)).meetings(charges)
     assert len(moving) == 3
     assert compare_worst(moving, DELTA).basic == Decimal("1.1")
-    staying = Composition(Neighbours.CHANGE_ONE, fixed_parts=True).meetings(charges)
+    staying = PureFilter(Fraction(1), fixed_parts=True).meetings(charges)
     assert compare_worst(staying, DELTA).basic == Decimal("1.05")
-    assert compare_worst([[SMALL], [Cost.approximate(Fraction(1), DELTA)] * 2], DELTA).concentrated is None
+    assert (
+        compare_worst([[SMALL], [Cost.approximate(Fraction(1), DELTA)] * 2], DELTA).concentrated
+        is None
+    )
 
 
 def test_a_budget_without_parts_is_one_meeting():
     charges = [Charge(EVERYONE, SMALL)] * 3
-    assert Composition(Neighbours.CHANGE_ONE).meetings(charges) == [(SMALL,) * 3]
+    assert PureFilter(Fraction(1)).meetings(charges) == [(SMALL,) * 3]

@@ -3,8 +3,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpengine.accounting.filters import EVERYONE, Charge, ConcentratedFilter, Left, PureFilter
 from dpengine.privacy import Cost, Neighbours
@@ -34,7 +33,9 @@ def test_ten_tenths_are_one_which_floats_would_not_make():
     assert not PureFilter(Fraction(1)).admits(tenth, spent(*["0.1"] * 10))
 
 
-@pytest.mark.parametrize("cost", [Cost.concentrated(Fraction(1, 10**6)), Cost.approximate(Fraction(1), Fraction(1, 9))])
+@pytest.mark.parametrize(
+    "cost", [Cost.concentrated(Fraction(1, 10**6)), Cost.approximate(Fraction(1), Fraction(1, 9))]
+)
 def test_a_pure_cap_admits_no_cost_that_is_not_pure(cost):
     assert not CAP.admits(cost, [])
     with pytest.raises(ValueError, match="spent must be pure costs"):
@@ -74,12 +75,16 @@ def test_a_concentrated_filter_holds_both_its_caps():
         (Neighbours.CHANGE_ONE, False, "0.9", "0.1", "0.1", "0.1"),
     ],
 )
-def test_parts_count_once_where_nobody_can_move_and_twice_where_one_can(neighbours, fixed, total, men, women, everyone):
+def test_parts_count_once_where_nobody_can_move_and_twice_where_one_can(
+    neighbours, fixed, total, men, women, everyone
+):
     """The case by hand of the proof sheet."""
     cap = PureFilter(Fraction(1), neighbours, fixed)
     paid = [pure("0.3"), pure("0.4", "women"), pure("0.2", "men")]
     assert cap.total(paid) == Cost(
-        rho=sum_of_squares(["0.3", "0.4"] if fixed or neighbours == "add-remove" else ["0.3", "0.4", "0.2"]),
+        rho=sum_of_squares(
+            ["0.3", "0.4"] if fixed or neighbours == "add-remove" else ["0.3", "0.4", "0.2"]
+        ),
         epsilon=Fraction(total),
     )
     left = {part: cap.left(paid, part).epsilon for part in ("men", "women", EVERYONE)}
@@ -109,7 +114,11 @@ def test_a_cap_lowered_below_what_was_spent_leaves_nothing_to_any_part():
 
 
 charges = st.lists(
-    st.builds(Charge, st.sampled_from(PARTS), st.integers(1, 9).map(lambda tenths: Cost.pure(Fraction(tenths, 10)))),
+    st.builds(
+        Charge,
+        st.sampled_from(PARTS),
+        st.integers(1, 9).map(lambda tenths: Cost.pure(Fraction(tenths, 10))),
+    ),
     max_size=12,
 )
 
@@ -124,7 +133,11 @@ def test_whatever_is_asked_no_two_neighbours_meet_more_than_the_cap(asked, neigh
             admitted.append(charge)
     pairs = combinations(PARTS[1:], 1 if fixed or neighbours == Neighbours.ADD_REMOVE else 2)
     worst = max(
-        sum((c.cost.epsilon or 0 for c in admitted if c.part in (EVERYONE, *pair)), start=Fraction(0)) for pair in pairs
+        sum(
+            (c.cost.epsilon or 0 for c in admitted if c.part in (EVERYONE, *pair)),
+            start=Fraction(0),
+        )
+        for pair in pairs
     )
     assert worst <= 2
     total = cap.total(admitted)
@@ -132,7 +145,9 @@ def test_whatever_is_asked_no_two_neighbours_meet_more_than_the_cap(asked, neigh
 
 
 def test_no_sequence_that_is_admitted_loses_more_than_the_cap_exactly():
-    """100 people who choose each request after seeing what came out before (seed 3). The bench has 1,000."""
+    """100 people who choose each request after seeing what came out before (seed 3). The bench
+    has 1,000.
+    """
     rng = np.random.default_rng(3)
     used = []
     for _ in range(100):

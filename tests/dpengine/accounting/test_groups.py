@@ -5,14 +5,17 @@ from itertools import pairwise
 
 import pytest
 
-from dpengine.accounting import divergences, groups
+from dpengine.accounting import groups
+from tests.dpengine.accounting import divergences
 
 MILLIONTH = Fraction(1, 10**6)
 
 
 def test_a_household_of_three_by_hand():
     assert groups.group_epsilon(Fraction(1, 2), 3) == Fraction(3, 2)
-    assert math.isclose(groups.group_delta(Fraction(1, 2), MILLIONTH, 3), 3 * math.e * 1e-6, rel_tol=1e-9)
+    assert math.isclose(
+        groups.group_delta(Fraction(1, 2), MILLIONTH, 3), 3 * math.e * 1e-6, rel_tol=1e-9
+    )
     assert groups.group_rho(Fraction(1, 8), 3) == Fraction(9, 8)
 
 
@@ -30,10 +33,14 @@ def test_members_of_a_group_lose_no_more_than_it_says():
     assert ends <= groups.group_delta(Fraction(Decimal(2).ln()), delta, 2)
 
 
-@pytest.mark.parametrize("call", [
-    lambda: groups.group_epsilon(Fraction(1), 0), lambda: groups.group_delta(Fraction(1), MILLIONTH, 0),
-    lambda: groups.group_rho(Fraction(1), 0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: groups.group_epsilon(Fraction(1), 0),
+        lambda: groups.group_delta(Fraction(1), MILLIONTH, 0),
+        lambda: groups.group_rho(Fraction(1), 0),
+    ],
+)
 def test_a_group_has_a_member(call):
     with pytest.raises(ValueError, match="size must be 1 or more, got 0"):
         call()

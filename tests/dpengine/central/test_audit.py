@@ -1,4 +1,6 @@
-"""Every central mechanism, asked what it gives away: bounds on ε from draws on neighbouring data, and its exact law."""
+"""Every central mechanism, asked what it gives away: bounds on ε from draws on neighbouring
+data, and its exact law.
+"""
 
 import importlib
 import math
@@ -33,7 +35,9 @@ def test_neighbours_can_be_told_apart_by_no_more_than_was_claimed(case):
 @pytest.mark.parametrize("case", [case for case in CASES if case.law], ids=lambda case: case.name)
 @pytest.mark.parametrize("beside", [False, True], ids=["data", "neighbour"])
 def test_what_is_drawn_follows_the_exact_law(case, beside):
-    """Chi-square over the likelier outputs, the others together; a false alarm once in a million runs."""
+    """Chi-square over the likelier outputs, the others together; a false alarm once in a million
+    runs.
+    """
     law, outputs = case.law(beside), drawn(case.name, beside)
     assert sum(law.values()) == pytest.approx(1, abs=1e-9)
     likely = [output for output, chance in law.items() if chance * len(outputs) >= 10]
@@ -41,7 +45,9 @@ def test_what_is_drawn_follows_the_exact_law(case, beside):
     seen = [int(np.sum(outputs == output)) for output in likely]
     expected.append(max(len(outputs) - sum(expected), 1.0))
     seen.append(len(outputs) - sum(seen))
-    statistic = sum((count - wanted) ** 2 / wanted for count, wanted in zip(seen, expected, strict=True))
+    statistic = sum(
+        (count - wanted) ** 2 / wanted for count, wanted in zip(seen, expected, strict=True)
+    )
     assert special.chdtrc(len(expected) - 1, statistic) > ALARM
 
 
@@ -52,15 +58,18 @@ def test_a_user_reaches_it_on_the_screen_it_names(case):
         assert name in Rule.values
         return
     assert where == "ask", case.screen
-    module = importlib.import_module(f"surveys.releases.asked.{name}")
+    module = importlib.import_module(f"surveys.releases.queries.{name}")
     assert any(getattr(found, "kind", None) == name for found in vars(module).values())
 
 
 def test_a_mechanism_that_gives_away_more_than_it_says_is_caught():
     """Noise for ε = 1 that claims 0.5."""
-    noisy = np.random.default_rng(1)  # of people, so to say: the audit needs no operating system's chance
+    # of people, so to say: the audit needs no operating system's chance
+    noisy = np.random.default_rng(1)
     p = math.exp(-1)
-    one, other = (noisy.geometric(1 - p, 40_000) - noisy.geometric(1 - p, 40_000) + step for step in (0, 1))
+    one, other = (
+        noisy.geometric(1 - p, 40_000) - noisy.geometric(1 - p, 40_000) + step for step in (0, 1)
+    )
     assert 0.6 < audited(one, other, 0.0) < 1
 
 

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpengine.central.counter import LARGEST_TOTAL, UNIT, ContinualCounter, RoundedNormal, coefficients, inverse
+from dpengine.central.counter import (
+    MAX_TOTAL,
+    UNIT,
+    ContinualCounter,
+    RoundedNormal,
+    coefficients,
+    inverse,
+)
 
 RHO = Fraction(1, 10)
 MANY = 4000
@@ -22,7 +29,10 @@ def growing(counter, steps, *, per_step=3):
 
 def test_coefficients_are_the_root_of_counting_to_the_nearest_unit():
     exact = [Fraction(math.comb(2 * j, j), 4**j) * UNIT for j in range(300)]
-    assert all(abs(weight - wanted) <= Fraction(1, 2) for weight, wanted in zip(coefficients(300), exact, strict=True))
+    assert all(
+        abs(weight - wanted) <= Fraction(1, 2)
+        for weight, wanted in zip(coefficients(300), exact, strict=True)
+    )
     assert coefficients(3) == (65536, 32768, 24576)
 
 
@@ -37,8 +47,11 @@ def test_the_two_factors_multiply_to_counting(horizon):
 def test_whenever_one_person_joins_the_integers_move_by_no_more_than_was_charged(horizon, moves):
     """Enumerated: every step of joining, change-one moving two counts and add-remove one."""
     counter = ContinualCounter.for_rho(RHO, horizon=horizon, counts=2, moves=moves)
-    moved = [moves * sum(weight**2 for weight in coefficients(horizon)[: horizon - step]) for step in range(horizon)]
-    assert max(moved) == counter.squared_sensitivity == counter.gaussian.sensitivity_squared
+    moved = [
+        moves * sum(weight**2 for weight in coefficients(horizon)[: horizon - step])
+        for step in range(horizon)
+    ]
+    assert max(moved) == counter.gaussian.sensitivity_squared
     assert counter.cost.rho == Fraction(max(moved)) / (2 * Fraction(counter.gaussian.scale) ** 2)
 
 
@@ -56,20 +69,26 @@ def test_variances_by_hand():
 
 
 def test_a_year_of_daily_refreshes_is_off_by_five_people():
-    assert ContinualCounter.for_rho(RHO, horizon=365, counts=1, moves=1).mean_absolute_error == pytest.approx(
-        4.95, abs=0.01
-    )
+    assert ContinualCounter.for_rho(
+        RHO, horizon=365, counts=1, moves=1
+    ).mean_absolute_error == pytest.approx(4.95, abs=0.01)
 
 
 def test_what_is_drawn_follows_the_law_that_intervals_count_on():
-    """Chi-square of 4,000 counters' last step against the tail formula; a false alarm once in a million runs."""
+    """Chi-square of 4,000 counters' last step against the tail formula; a false alarm once in a
+    million runs.
+    """
     counter = ContinualCounter.for_rho(RHO, horizon=6, counts=MANY, moves=1)
     _, published = growing(counter, 6)
     off = np.array(published) - 18
     edges = np.arange(-7, 9)
     tails = counter.noise(6).tail(edges)
     expected = np.array([1 - tails[0], *(tails[:-1] - tails[1:]), tails[-1]]) * MANY
-    seen = [np.sum(off < edges[0]), *(np.sum(off == edge) for edge in edges[:-1]), np.sum(off >= edges[-1])]
+    seen = [
+        np.sum(off < edges[0]),
+        *(np.sum(off == edge) for edge in edges[:-1]),
+        np.sum(off >= edges[-1]),
+    ]
     statistic = float(np.sum((np.array(seen) - expected) ** 2 / expected))
     assert special.chdtrc(len(seen) - 1, statistic) > 1e-6
 
@@ -125,7 +144,7 @@ def test_totals_of_other_counts_are_refused(totals):
         counter.step(counter.start(), totals)
 
 
-@pytest.mark.parametrize("totals", [[7, 3], [-1, 8], [8, LARGEST_TOTAL + 1]])
+@pytest.mark.parametrize("totals", [[7, 3], [-1, 8], [8, MAX_TOTAL + 1]])
 def test_totals_that_fall_or_are_none_are_refused_without_repeating_them(totals):
     counter = ContinualCounter.for_rho(RHO, horizon=2, counts=2, moves=1)
     state, _ = counter.step(counter.start(), [8, 3])
@@ -150,10 +169,12 @@ def test_a_counter_that_cannot_be_is_refused(shape, message):
 
 
 def test_differences_may_fall_and_one_person_weighs_their_square():
-    """Somebody whose bit turns moves a difference by 2: 4 in squares, twice what moving two counts by 1 each does."""
+    """Somebody whose bit turns moves a difference by 2: 4 in squares, twice what moving two
+    counts by 1 each does.
+    """
     signed = ContinualCounter.for_rho(RHO, horizon=3, counts=2, moves=4, signed=True)
     plain = ContinualCounter.for_rho(RHO, horizon=3, counts=2, moves=2)
-    assert signed.squared_sensitivity == 2 * plain.squared_sensitivity
+    assert signed.gaussian.sensitivity_squared == 2 * plain.gaussian.sensitivity_squared
     state, _ = signed.step(signed.start(), [5, -3])
     state, _ = signed.step(state, [2, -9])
     assert state["joined"] == [[5, -3], [-3, -6]]

@@ -13,6 +13,8 @@ from dpengine.privacy import Cost
 DRAWS = 20_000
 OPEN = Margin(Fraction(1), Fraction(0))
 
+SMALL = Fraction(1, 10**6)
+
 
 def exact_law(scale):
     """Return whole numbers and chances, summed plainly."""
@@ -75,7 +77,9 @@ def test_delta_of_a_histogram_is_the_largest_excess_over_all_pairs_of_counts(sca
     _, chances = exact_law(scale)
     beside = np.append(chances[1:], 0.0)
     for epsilon in (0.2, 1.0):
-        excess = np.maximum(np.outer(chances, chances) - math.exp(epsilon) * np.outer(beside, beside), 0).sum()
+        excess = np.maximum(
+            np.outer(chances, chances) - math.exp(epsilon) * np.outer(beside, beside), 0
+        ).sum()
         assert DiscreteGaussian(scale, 2).delta(epsilon) == pytest.approx(float(excess), rel=1e-6)
 
 
@@ -105,7 +109,10 @@ def test_the_case_by_hand():
 
 def test_an_interval_of_a_share_counts_it():
     noise = DiscreteGaussian(20.0, 1)
-    with_noise, without = share(300, 1000, OPEN, noise), share(300, 1000, OPEN, DiscreteGaussian(0.02, 1))
+    with_noise, without = (
+        share(300, 1000, OPEN, noise),
+        share(300, 1000, OPEN, DiscreteGaussian(0.02, 1)),
+    )
     assert with_noise.low < without.low < 0.3 < without.high < with_noise.high
     assert with_noise.variance.publication == pytest.approx(400 / 1000**2)
 
@@ -130,3 +137,37 @@ def test_costs_and_losses_that_are_none_are_refused():
         DiscreteGaussian.for_rho(Fraction(0), 1)
     with pytest.raises(ValueError, match="epsilon must be 0 or more, got -1"):
         DiscreteGaussian(1.0, 1).delta(-1.0)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 2), Fraction(1), Fraction(8)])
+@pytest.mark.parametrize("square", [1, 2, 40])
+def test_it_spends_at_most_delta_and_a_little_less_noise_would_spend_more(epsilon, square):
+    mechanism = DiscreteGaussian.for_epsilon_delta(epsilon, SMALL, square)
+    assert mechanism.delta(float(epsilon)) <= SMALL
+    assert DiscreteGaussian(mechanism.scale * (1 - 1e-5), square).delta(float(epsilon)) > SMALL
+
+
+def test_exact_noise_is_that_of_the_analytic_mechanism_when_it_is_wide():
+    """Balle and Wang 2018, Thm 8, of continuous noise."""
+    found = DiscreteGaussian.for_epsilon_delta(Fraction(1), SMALL, 10**12, alone=True)
+    assert gaussian.delta_of_continuous(found.scale / 10**6, 1.0) == pytest.approx(
+        float(SMALL), rel=1e-5
+    )
+
+
+def test_a_delta_so_large_that_hardly_any_noise_is_needed_is_met():
+    found = DiscreteGaussian.for_epsilon_delta(Fraction(20), Fraction(99, 100), 1)
+    assert found.delta(20.0) <= 0.99
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(0, SMALL), (-1, SMALL), (Fraction(1, 2), 0), (Fraction(1, 2), 1)]
+)
+def test_losses_that_are_none_are_refused(epsilon, delta):
+    with pytest.raises(ValueError, match="must be"):
+        DiscreteGaussian.for_epsilon_delta(Fraction(epsilon), Fraction(delta), 1)
+
+
+def test_noise_for_a_delta_that_64_bits_cannot_hold_is_refused():
+    with pytest.raises(ValueError, match="so small that noise"):
+        DiscreteGaussian.for_epsilon_delta(Fraction(1, 10**17), Fraction(1, 10**18), 1)

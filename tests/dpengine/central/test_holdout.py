@@ -21,7 +21,11 @@ def holdout(neighbours=CHANGE, epsilon=Fraction(1), tolerance=TENTH, numbers=3):
 
 def test_the_case_by_hand():
     found = holdout(epsilon=Fraction(3), numbers=1)
-    assert (found.of_threshold.scale, found.of_comparison.scale, found.of_number.scale) == (1.5, 1.5, 1)
+    assert (found.of_threshold.scale, found.of_comparison.scale, found.of_number.scale) == (
+        1.5,
+        1.5,
+        1,
+    )
 
 
 @pytest.mark.parametrize("numbers", [1, 5, 1000])
@@ -44,7 +48,11 @@ def test_a_comparison_moves_by_no_more_than_is_stated(neighbours):
     for n in range(1, 13):
         for count, step, tenth in itertools.product(range(n), (0, 1), range(11)):
             beside = (count + 1, n) if neighbours is CHANGE else (count + step, n + 1)
-            found.add(abs(compared(count, n, Fraction(tenth, 10)) - compared(*beside, Fraction(tenth, 10))))
+            found.add(
+                abs(
+                    compared(count, n, Fraction(tenth, 10)) - compared(*beside, Fraction(tenth, 10))
+                )
+            )
     assert max(found) == moved
 
 
@@ -75,7 +83,9 @@ def test_a_state_that_was_stored_goes_on_as_it_was(neighbours):
 
 
 def test_few_questions_are_answered_wrongly_outside_the_doubtful_zone():
-    """400 series of five questions right at its edge, at 80 %: fewer than 270 without a mistake, once in 2 million."""
+    """400 series of five questions right at its edge, at 80 %: fewer than 270 without a mistake,
+    once in 2 million.
+    """
     mechanism = holdout(epsilon=Fraction(2), numbers=5)
     off = mechanism.doubtful(5, 0.2)
     n = 10_000
@@ -128,7 +138,9 @@ def test_a_stated_share_that_is_none_is_refused():
 @pytest.mark.parametrize("numbers", [1, 2, 3])
 @pytest.mark.parametrize("neighbours", Neighbours)
 def test_no_neighbour_makes_a_series_of_answers_likelier_than_the_loss(neighbours, numbers):
-    """From the exact law: many that stand, then all the numbers, each told through a count that moved by one."""
+    """From the exact law: many that stand, then all the numbers, each told through a count that
+    moved by one.
+    """
     found = holdout(neighbours, numbers=numbers)
     by = 1 if neighbours is CHANGE else 2
     reach = round(40 * found.of_threshold.scale)
@@ -140,7 +152,10 @@ def test_no_neighbour_makes_a_series_of_answers_likelier_than_the_loss(neighbour
         return float(threshold @ ((1 - found.of_comparison.tail(at - stand)) ** 40 * passed))
 
     far = round(3 * found.of_threshold.scale)
-    compared = max(abs(math.log(law(0, far + by) / law(by, far))), abs(math.log(law(by, far) / law(0, far + by))))
+    compared = max(
+        abs(math.log(law(0, far + by) / law(by, far))),
+        abs(math.log(law(by, far) / law(0, far + by))),
+    )
     given = numbers / Fraction(found.of_number.scale)
     counted = 1 / Fraction(found.of_people.scale) if found.of_people else 0
     assert compared + float(given + counted) <= float(found.cost.epsilon) + 1e-9

@@ -11,7 +11,9 @@ from dpengine.privacy import Cost
 DRAWS = 20_000
 
 
-@pytest.mark.parametrize("epsilon", [Fraction(1, 4), Fraction(1, 3), Fraction(1, 7), Fraction("0.45") / 3, Fraction(2)])
+@pytest.mark.parametrize(
+    "epsilon", [Fraction(1, 4), Fraction(1, 3), Fraction(1, 7), Fraction("0.45") / 3, Fraction(2)]
+)
 @pytest.mark.parametrize("sensitivity", [1, 2, 26])
 def test_it_never_costs_more_than_was_asked_for(epsilon, sensitivity):
     mechanism = DiscreteLaplace.for_epsilon(epsilon, sensitivity)
@@ -36,8 +38,14 @@ def test_what_is_drawn_follows_the_law_that_intervals_count_on(scale):
     reach = max(2, int(3 * scale))
     edges = np.arange(-reach, reach + 2)
     inner = mechanism.tail(edges[:-1]) - mechanism.tail(edges[1:])
-    expected = np.array([1 - mechanism.tail(edges[:1])[0], *inner, mechanism.tail(edges[-1:])[0]]) * DRAWS
-    counts = [np.sum(drawn < edges[0]), *(np.sum(drawn == edge) for edge in edges[:-1]), np.sum(drawn >= edges[-1])]
+    expected = (
+        np.array([1 - mechanism.tail(edges[:1])[0], *inner, mechanism.tail(edges[-1:])[0]]) * DRAWS
+    )
+    counts = [
+        np.sum(drawn < edges[0]),
+        *(np.sum(drawn == edge) for edge in edges[:-1]),
+        np.sum(drawn >= edges[-1]),
+    ]
     assert stats.chisquare(counts, expected).pvalue > 1e-6
 
 
@@ -45,7 +53,9 @@ def test_its_variance_is_that_of_its_law():
     assert DiscreteLaplace(1 / math.log(3), 1).variance == pytest.approx(1.5)
 
 
-@pytest.mark.parametrize(("scale", "sensitivity"), [(0.0, 1), (-1.0, 1), (math.inf, 1), (math.nan, 1), (1.0, 0)])
+@pytest.mark.parametrize(
+    ("scale", "sensitivity"), [(0.0, 1), (-1.0, 1), (math.inf, 1), (math.nan, 1), (1.0, 0)]
+)
 def test_a_mechanism_without_protection_is_refused(scale, sensitivity):
     with pytest.raises(ValueError, match="must be"):
         DiscreteLaplace(scale, sensitivity)

@@ -42,7 +42,9 @@ def test_one_person_moves_a_table_by_no_more_than_its_noise_is_for(neighbours):
                 beside[new] += 1
                 if old:
                     beside[old] -= 1
-                moved.append(int(np.sum(np.abs(np.array(tally.vector(table.exact(beside))) - before))))
+                moved.append(
+                    int(np.sum(np.abs(np.array(tally.vector(table.exact(beside))) - before)))
+                )
         assert max(moved) == table.choice.mechanism.sensitivity
 
 
@@ -50,8 +52,12 @@ def test_published_tables_are_off_as_their_noise_says():
     """A mean square of 24,000 cells off by 10 % is more than six standard errors."""
     marginals = Marginals.for_epsilon(Fraction(1), (20, 20), Neighbours.ADD_REMOVE)
     pair = marginals.tables[2]
-    drawn = np.array([marginals.release({(3, 4): 90})[2] for _ in range(60)]) - pair.exact({(3, 4): 90})
-    assert np.mean(drawn.astype(float) ** 2) == pytest.approx(pair.choice.mechanism.variance, rel=0.1)
+    drawn = np.array([marginals.release({(3, 4): 90})[2] for _ in range(60)]) - pair.exact(
+        {(3, 4): 90}
+    )
+    assert np.mean(drawn.astype(float) ** 2) == pytest.approx(
+        pair.choice.mechanism.variance, rel=0.1
+    )
 
 
 def test_rows_of_other_columns_are_refused():

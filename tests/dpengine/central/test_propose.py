@@ -1,4 +1,6 @@
-"""Reached on the ask page: “Median, or another quantile, of a number”, method propose, test, release."""
+"""Reached on the ask page: “Median, or another quantile, of a number”, method propose, test,
+release.
+"""
 
 import itertools
 from fractions import Fraction
@@ -23,8 +25,12 @@ def mechanism(neighbours=CHANGE, epsilon=Fraction(1), delta=SMALL, bounds=TEN, p
 
 @pytest.mark.parametrize("neighbours", Neighbours)
 def test_the_distance_moves_by_one_and_zero_means_unsafe(neighbours):
-    """Enumerated: every data set of up to four people on five points; who is at 1 or more moves by at most s."""
-    tested = mechanism(neighbours, epsilon=Fraction(4), delta=Fraction(1, 100), bounds=Bounds(0, 4), proposed=2)
+    """Enumerated: every data set of up to four people on five points; who is at 1 or more moves
+    by at most s.
+    """
+    tested = mechanism(
+        neighbours, epsilon=Fraction(4), delta=Fraction(1, 100), bounds=Bounds(0, 4), proposed=2
+    )
     distance = cache(lambda *values: tested.distance(values))
     for n in range(5):
         for chosen in itertools.combinations_with_replacement(range(5), n):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpengine.central.numeric import Bounds
-from dpengine.central.regression import LEVELS, Regression, l1_of, l2_squared_of
+from dpengine.central.regression import LEVELS, Regression, moved
 from dpengine.privacy import Neighbours
 
 CHANGE, ADD = Neighbours.CHANGE_ONE, Neighbours.ADD_REMOVE
@@ -21,7 +21,9 @@ def regression(neighbours=CHANGE, epsilon=Fraction(1), predictors=(TEN,), gaussi
 
 
 def upper(mechanism, rows):
-    found = np.array(mechanism.products(rows), dtype=np.float64)[np.triu_indices(len(mechanism.predictors) + 2)]
+    found = np.array(mechanism.products(rows), dtype=np.float64)[
+        np.triu_indices(len(mechanism.predictors) + 2)
+    ]
     return found / LEVELS**2
 
 
@@ -34,13 +36,13 @@ def test_one_person_moves_the_products_by_no_more_than_is_stated(neighbours, pre
     rows = list(itertools.product(points, repeat=predictors + 1))
     each = np.array([upper(mechanism, [row]) for row in rows])
     away = each if neighbours is ADD else (each[:, None] - each[None]).reshape(-1, each.shape[1])
-    assert np.abs(away).sum(axis=1).max() <= l1_of(predictors, neighbours) + 1e-9
-    assert (away**2).sum(axis=1).max() <= l2_squared_of(predictors, neighbours) + 1e-9
-    assert np.abs(away).sum(axis=1).max() >= 0.6 * l1_of(predictors, neighbours)
+    assert np.abs(away).sum(axis=1).max() <= moved(predictors, neighbours)[0] + 1e-9
+    assert (away**2).sum(axis=1).max() <= moved(predictors, neighbours)[1] + 1e-9
+    assert np.abs(away).sum(axis=1).max() >= 0.6 * moved(predictors, neighbours)[0]
 
 
 def test_the_case_by_hand():
-    assert l1_of(1, CHANGE) == 6
+    assert moved(1, CHANGE)[0] == 6
 
 
 @pytest.mark.parametrize("gaussian", [False, True], ids=["Laplace", "Gaussian"])
@@ -61,7 +63,9 @@ def test_at_a_very_large_epsilon_it_is_least_squares(neighbours):
     fit = regression(neighbours, Fraction(10**6), [TEN, TEN]).release(rows)
     design = np.column_stack([np.ones(400), predictors - 5])
     exact, *_ = np.linalg.lstsq(design, outcome, rcond=None)
-    assert [fit.middle.value, *(slope.value for slope in fit.slopes)] == pytest.approx(exact.tolist(), abs=2e-3)
+    assert [fit.middle.value, *(slope.value for slope in fit.slopes)] == pytest.approx(
+        exact.tolist(), abs=2e-3
+    )
     residual = outcome - design @ exact
     assert fit.residual == pytest.approx(math.sqrt(float(residual @ residual) / 397), rel=1e-2)
     assert fit.ridge == 0
@@ -84,16 +88,21 @@ def test_intervals_hold_at_least_as_often_as_they_say(neighbours, gaussian):
 
 @pytest.mark.parametrize("gaussian", [False, True], ids=["Laplace", "Gaussian"])
 def test_the_error_it_states_is_the_error_it_makes(gaussian):
-    """150 draws on the same people: the spread is within a third of what is said (4.5 standard deviations)."""
+    """150 draws on the same people: the spread is within a third of what is said (4.5 standard
+    deviations).
+    """
     rows = [(place % 11, (place * 7) % 11) for place in range(2200)]
     fits = [regression(gaussian=gaussian).release(rows).slopes[0].value for _ in range(150)]
-    said = regression(gaussian=gaussian).expected_slope_error(0, 2200) * (1 / 3) / 0.4  # of 11 points Σz² is 0.4n
+    # of 11 points Σz² is 0.4n
+    said = regression(gaussian=gaussian).expected_slope_error(0, 2200) * (1 / 3) / 0.4
     assert float(np.std(fits)) == pytest.approx(said, rel=1 / 3)
 
 
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize(
-    "rows", [[(3, 4)], [(5, 5)] * 50, [(2**63, -(2**63))] * 3], ids=["one", "all the same", "far out"]
+    "rows",
+    [[(3, 4)], [(5, 5)] * 50, [(2**63, -(2**63))] * 3],
+    ids=["one", "all the same", "far out"],
 )
 def test_data_that_determine_nothing_are_answered_without_an_interval(neighbours, rows):
     fit = regression(neighbours).release(rows)

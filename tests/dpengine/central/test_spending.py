@@ -1,6 +1,8 @@
-"""What is drawn is what is paid for: the losses of all noise of one release, added up, are the mechanism's cost.
+"""What is drawn is what is paid for: the losses of all noise of one release, added up, are the
+mechanism's cost.
 
-Noise that is left out, halved or drawn twice shows here, also where an audit's draws cannot tell it from the rest.
+Noise that is left out, halved or drawn twice shows here, also where an audit's draws cannot tell it
+from the rest.
 """
 
 import importlib
@@ -19,7 +21,7 @@ from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.holdout import Holdout
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.central.marginals import Marginals
-from dpengine.central.numeric import Bounds, Mean, Spread, Sum
+from dpengine.central.numeric import Bounds, Mean, Spread
 from dpengine.central.propose import ProposedMedian
 from dpengine.central.quantiles import Grid, QuantileWithInterval
 from dpengine.central.regression import Regression
@@ -57,7 +59,8 @@ def spent(drawn) -> Cost:
 
 def held(neighbours):
     holdout = Holdout.for_epsilon(ONE, Fraction(1, 100), 3, neighbours)
-    return holdout.cost, lambda: holdout.ask(holdout.start(10**5), ONE, 0, 10**5)  # far off: a number is given
+    # far off: a number is given
+    return holdout.cost, lambda: holdout.ask(holdout.start(10**5), ONE, 0, 10**5)
 
 
 def watched():
@@ -75,32 +78,55 @@ def tables(make, neighbours):
 
 
 def proposed(neighbours):
-    return of(ProposedMedian.for_epsilon_delta(ONE, WIDE, TEN, neighbours, 2), [4] * 400)  # far from moving: it answers
+    # far from moving: it answers
+    return of(ProposedMedian.for_epsilon_delta(ONE, WIDE, TEN, neighbours, 2), [4] * 400)
 
 
 RELEASES = {
-    **{f"{made.__name__}, {neighbours}": lambda made=made, neighbours=neighbours: made(neighbours)
-       for made in (held, proposed) for neighbours in Neighbours},
-    **{f"sum, {neighbours}": lambda neighbours=neighbours: of(Sum.for_epsilon(ONE, TEN, neighbours), VALUES)
-       for neighbours in Neighbours},
-    **{f"mean, {neighbours}, {spread}":
-       lambda neighbours=neighbours, spread=spread: of(Mean.for_epsilon(ONE, TEN, neighbours, spread), VALUES)
-       for neighbours in Neighbours for spread in Spread},
-    **{f"quantile with interval, {neighbours}":
-       lambda neighbours=neighbours: of(QuantileWithInterval.for_epsilon(5 * ONE, Grid(TEN), HALF, neighbours), VALUES)
-       for neighbours in Neighbours},
-    **{f"groups, {neighbours}":
-       lambda neighbours=neighbours: of(Subsample.for_epsilon(9 * ONE, 200, 0, 10, neighbours), ROWS, subsample.mean)
-       for neighbours in Neighbours},
-    **{f"regression {make.__name__}, {neighbours}":
-       lambda make=make, neighbours=neighbours: of(make(ONE, [TEN], TEN, neighbours), ROWS)
-       for make in (Regression.for_epsilon, Regression.for_rho) for neighbours in Neighbours},
-    **{f"tables {make.__name__}, {neighbours}": lambda make=make, neighbours=neighbours: tables(make, neighbours)
-       for make in (Marginals.for_epsilon, Marginals.for_rho) for neighbours in Neighbours},
-    "linear queries": lambda: of(LinearQueries.for_epsilon(ONE, [[1, 0], [1, 1]], Neighbours.ADD_REMOVE), [4, 5]),
+    **{
+        f"{made.__name__}, {neighbours}": lambda made=made, neighbours=neighbours: made(neighbours)
+        for made in (held, proposed)
+        for neighbours in Neighbours
+    },
+    **{
+        f"mean, {neighbours}, {spread}": lambda neighbours=neighbours, spread=spread: of(
+            Mean.for_epsilon(ONE, TEN, neighbours, spread), VALUES
+        )
+        for neighbours in Neighbours
+        for spread in Spread
+    },
+    **{
+        f"quantile with interval, {neighbours}": lambda neighbours=neighbours: of(
+            QuantileWithInterval.for_epsilon(5 * ONE, Grid(TEN), HALF, neighbours), VALUES
+        )
+        for neighbours in Neighbours
+    },
+    **{
+        f"groups, {neighbours}": lambda neighbours=neighbours: of(
+            Subsample.for_epsilon(9 * ONE, 200, 0, 10, neighbours), ROWS, subsample.mean
+        )
+        for neighbours in Neighbours
+    },
+    **{
+        f"regression {make.__name__}, {neighbours}": lambda make=make, neighbours=neighbours: of(
+            make(ONE, [TEN], TEN, neighbours), ROWS
+        )
+        for make in (Regression.for_epsilon, Regression.for_rho)
+        for neighbours in Neighbours
+    },
+    **{
+        f"tables {make.__name__}, {neighbours}": lambda make=make, neighbours=neighbours: tables(
+            make, neighbours
+        )
+        for make in (Marginals.for_epsilon, Marginals.for_rho)
+        for neighbours in Neighbours
+    },
+    "linear queries": lambda: of(
+        LinearQueries.for_epsilon(ONE, [[1, 0], [1, 1]], Neighbours.ADD_REMOVE), [4, 5]
+    ),
     "watch": watched,
     "noisy max": lambda: of(Selection.for_epsilon(ONE, 2, Law.NOISY_MAX, 2), [3, 4, 5]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", RELEASES)
@@ -130,7 +156,10 @@ def test_a_smooth_median_gets_the_noise_of_its_rung(drawn):
     mechanism = SmoothMedian.for_epsilon_delta(ONE, WIDE, TEN, Neighbours.CHANGE_ONE)
     mechanism.release(VALUES)
     ((noise, numbers),) = drawn
-    assert (Fraction(noise.scale), numbers) == (mechanism.smooth_bound(VALUES), [median(VALUES, TEN)])
+    assert (Fraction(noise.scale), numbers) == (
+        mechanism.smooth_bound(VALUES),
+        [median(VALUES, TEN)],
+    )
 
 
 def test_a_horizon_of_refreshes_gets_one_noise_a_step(drawn):
@@ -152,8 +181,12 @@ CALLED = [
 ]
 
 
-@pytest.mark.parametrize("signature", [each for _, each in CALLED], ids=[name for name, _ in CALLED])
+@pytest.mark.parametrize(
+    "signature", [each for _, each in CALLED], ids=[name for name, _ in CALLED]
+)
 def test_nothing_that_privacy_depends_on_is_taken_for_granted(signature):
-    """How far one person moves the data is said each time: forgotten, the noise would be too small."""
+    """How far one person moves the data is said each time: forgotten, the noise would be too
+    small.
+    """
     taken = [each.name for each in signature.parameters.values() if each.default is not each.empty]
     assert not STATED & set(taken)

@@ -14,7 +14,9 @@ def test_sensitivity_is_the_largest_distance_of_any_two_neighbours():
     for power in (1, 2):
         pairs = [np.sum(np.abs(a - b) ** power) for a in matrix.T for b in matrix.T]
         assert sensitivity(matrix, Neighbours.CHANGE_ONE, power) == max(pairs)
-        assert sensitivity(matrix, Neighbours.ADD_REMOVE, power) == max(np.sum(np.abs(matrix) ** power, axis=0))
+        assert sensitivity(matrix, Neighbours.ADD_REMOVE, power) == max(
+            np.sum(np.abs(matrix) ** power, axis=0)
+        )
 
 
 def test_the_slope_is_that_of_the_loss():
@@ -23,12 +25,17 @@ def test_the_slope_is_that_of_the_loss():
     for place in range(theta.size):
         step = np.zeros(theta.size)
         step[place] = 1e-6
-        above, below = (strategies._loss_of_weights(theta + side * step.reshape(3, 6), gram)[0] for side in (1, -1))
+        above, below = (
+            strategies._loss_of_weights(theta + side * step.reshape(3, 6), gram)[0]
+            for side in (1, -1)
+        )
         assert slope[place] == pytest.approx((above - below) / 2e-6, rel=1e-4, abs=1e-6)
 
 
 def test_gaussian_strategies_reach_the_bound_that_no_strategy_passes():
-    """Weak duality: for any v ≥ 0, tr(V X⁻¹) ≥ 2 tr((√v V √v)^½) − Σ v for all X with diag X ≤ 1."""
+    """Weak duality: for any v ≥ 0, tr(V X⁻¹) ≥ 2 tr((√v V √v)^½) − Σ v for all X with diag X ≤
+    1.
+    """
     gram = strategies._gram(PREFIXES.astype(float))
     matrix = strategies._convex(gram)
     x = matrix.T @ matrix
@@ -56,4 +63,7 @@ def test_a_solution_gives_back_the_queries(neighbours, power):
 
 def test_a_strategy_that_cannot_give_the_queries_is_none():
     total = np.array([[1, 1]])
-    assert strategies._strategy("total", total, np.eye(2, dtype=np.int64), Neighbours.ADD_REMOVE, 1) is None
+    assert (
+        strategies._strategy("total", total, np.eye(2, dtype=np.int64), Neighbours.ADD_REMOVE, 1)
+        is None
+    )

@@ -63,10 +63,20 @@ class Unheard(BaseException):
 
 @pytest.mark.parametrize(
     "failure",
-    [ZeroDivisionError, SystemExit, GeneratorExit, KeyboardInterrupt, RecursionError, MemoryError, Unheard],
+    [
+        ZeroDivisionError,
+        SystemExit,
+        GeneratorExit,
+        KeyboardInterrupt,
+        RecursionError,
+        MemoryError,
+        Unheard,
+    ],
 )
 def test_however_a_statistic_fails_it_does_not_tell(failure):
-    """For this one person only: the group counts as the middle, the others as they are, and nothing is raised."""
+    """For this one person only: the group counts as the middle, the others as they are, and
+    nothing is raised.
+    """
 
     def failing(rows):
         if (7,) in rows:
@@ -86,7 +96,9 @@ def test_a_number_that_fails_when_it_is_read_does_not_tell():
 
 
 def test_who_runs_it_can_interrupt_it():
-    """A signal comes to the thread that waits, and not to the program: so the two cannot be taken for one another."""
+    """A signal comes to the thread that waits, and not to the program: so the two cannot be
+    taken for one another.
+    """
     done = []
 
     def interrupted(rows):
@@ -110,11 +122,21 @@ def test_the_statistics_are_what_their_names_say():
     assert subsample.trimmed_mean(rows) == 29 / 8
     assert subsample.mode(rows) == 1
     assert subsample.correlation(rows) == pytest.approx(-1)
-    assert subsample.standard_deviation(rows) == pytest.approx(np.std([row[0] for row in rows], ddof=1))
+    assert subsample.standard_deviation(rows) == pytest.approx(
+        np.std([row[0] for row in rows], ddof=1)
+    )
 
 
-@pytest.mark.parametrize("statistic", [subsample.mean, subsample.trimmed_mean, subsample.mode,
-                                       subsample.standard_deviation, subsample.correlation])  # fmt: skip
+@pytest.mark.parametrize(
+    "statistic",
+    [
+        subsample.mean,
+        subsample.trimmed_mean,
+        subsample.mode,
+        subsample.standard_deviation,
+        subsample.correlation,
+    ],
+)
 def test_nobody_and_all_the_same_have_a_result(statistic):
     for rows in ([], [(4, 4)], [(4, 4)] * 30):
         assert 0 <= groups().results([rows], statistic)[0] <= 100

@@ -1,4 +1,6 @@
-"""People to test regressions on, their devices' noise, and ordinary regressions written a second time."""
+"""People to test regressions on, their devices' noise, and ordinary regressions written a second
+time.
+"""
 
 import csv
 from pathlib import Path
@@ -7,7 +9,8 @@ import numpy as np
 from scipy import special
 
 DATA = Path(__file__).parents[2] / "data"
-FORCED = np.array([[5 / 6, 1 / 6], [1 / 6, 5 / 6]])  # truth with 2/3, else yes or no: [answer, report]
+# truth with 2/3, else yes or no: [answer, report]
+FORCED = np.array([[5 / 6, 1 / 6], [1 / 6, 5 / 6]])
 
 
 def kary(k, epsilon):
@@ -23,19 +26,30 @@ def randomised(answers, matrix, rng):
 
 
 def chosen(design, coefficients, rng):
-    """Return answers that follow a multinomial logit; a row of coefficients for each choice after 0."""
+    """Return answers that follow a multinomial logit; a row of coefficients for each choice
+    after 0.
+    """
     logits = np.column_stack([np.zeros(len(design)), design @ np.atleast_2d(coefficients).T])
     chances = np.cumsum(special.softmax(logits, axis=1), axis=1)
     return (rng.random(len(design))[:, np.newaxis] > chances[:, :-1]).sum(axis=1)
 
 
 def townspeople(n, rng):
-    """Return a design as in the example of R's rr: assets, married, age/10, its square, education, female."""
+    """Return a design as in the example of R's rr: assets, married, age/10, its square,
+    education, female.
+    """
     age = np.clip(rng.normal(32, 12, n), 18, 80) / 10
-    return np.column_stack([
-        np.ones(n), rng.integers(0, 10, n), rng.random(n) < 0.5,
-        age, age**2, rng.integers(1, 11, n), rng.random(n) < 0.5,
-    ]).astype(float)  # fmt: skip
+    return np.column_stack(
+        [
+            np.ones(n),
+            rng.integers(0, 10, n),
+            rng.random(n) < 0.5,
+            age,
+            age**2,
+            rng.integers(1, 11, n),
+            rng.random(n) < 0.5,
+        ]
+    ).astype(float)
 
 
 def columns(file, *names):
@@ -60,7 +74,10 @@ def ordinary_multinomial(answers, design, k):
     for _ in range(12):
         logits = np.column_stack([np.zeros(len(design)), design @ beta.reshape(k - 1, width).T])
         chances = special.softmax(logits, axis=1)[:, 1:]
-        spread = [np.kron(np.diag(p) - np.outer(p, p), np.outer(x, x)) for p, x in zip(chances, design, strict=True)]
+        spread = [
+            np.kron(np.diag(p) - np.outer(p, p), np.outer(x, x))
+            for p, x in zip(chances, design, strict=True)
+        ]
         information = np.sum(spread, axis=0)
         beta = beta + np.linalg.solve(information, ((chosen_ones - chances).T @ design).ravel())
     return beta.reshape(k - 1, width), np.linalg.inv(information)

@@ -21,8 +21,8 @@ def survey(rng, n, share, attentive, p, anchor_p):
 def test_the_example_of_cwise():
     """Documentation of bc.est in YukiAtsusaka/cWise on its cmdata, n = 2,000, both odds .15.
 
-    Naive .1950 (error .0144, n − 1), corrected .1054 (.0208 from 200 bootstrap samples: ± 10 %), .7729 attend. The
-    cells' margins are cmdata's; how they cross is made up.
+    Naive .1950 (error .0144, n − 1), corrected .1054 (.0208 from 200 bootstrap samples: ± 10 %),
+    .7729 attend. The cells' margins are cmdata's; how they cross is made up.
     """
     result = anchored_crosswise(*rows([140, 433, 319, 1108]), 0.15, 0.15)
     assert (result["pi"].moment, result["attentive"].moment) == (
@@ -30,7 +30,9 @@ def test_the_example_of_cwise():
         pytest.approx(0.7728571, abs=1e-6),
     )
     assert result["uncorrected"].moment == pytest.approx(0.195)
-    naive = anchored_crosswise(*rows([140, 433, 319, 1108]), 0.15, 0.15)["uncorrected"].standard_error
+    naive = anchored_crosswise(*rows([140, 433, 319, 1108]), 0.15, 0.15)[
+        "uncorrected"
+    ].standard_error
     assert naive == pytest.approx(0.01444624, rel=0.02)
     assert result["pi"].standard_error == pytest.approx(0.0208, rel=0.1)
 
@@ -44,7 +46,10 @@ def test_the_moment_estimator_is_the_papers_and_its_delta_method_has_the_covaria
     assert result["pi"].moment == pytest.approx(0.5 - y / (0.5 - p) / attentive / 2)
     covariance = np.cov(same, anchor, bias=True) / len(same)
     slope = np.array([1 / a, -y / a**2]) * (0.5 - anchor_p) / (0.5 - p) / 2
-    assert result["pi"].standard_error == pytest.approx((slope @ covariance @ slope) ** 0.5, rel=0.15)  # likelihood's
+    # likelihood's
+    assert result["pi"].standard_error == pytest.approx(
+        (slope @ covariance @ slope) ** 0.5, rel=0.15
+    )
 
 
 def test_the_moment_error_at_the_edge_is_the_delta_methods():
@@ -58,17 +63,22 @@ def test_the_moment_error_at_the_edge_is_the_delta_methods():
 
 def test_all_four_cells_are_fitted_so_that_one_degree_of_freedom_tests_who_attends():
     assert anchored_crosswise(*rows([140, 433, 319, 1108]), 0.15, 0.15).fit.df == 1
-    two_kinds = anchored_crosswise(*rows([20, 553, 439, 988]), 0.15, 0.15)  # who errs in one is careful in the other
+    # who errs in one is careful in the other
+    two_kinds = anchored_crosswise(*rows([20, 553, 439, 988]), 0.15, 0.15)
     assert two_kinds.fit.p < 0.001
 
 
 def test_a_known_prevalence_of_the_anchor_is_used():
-    """A tenth of people say yes to the anchor truthfully: counts in proportion to the chances give the truth back."""
+    """A tenth of people say yes to the anchor truthfully: counts in proportion to the chances
+    give the truth back.
+    """
     share, attentive, p, anchor_p, known = 0.2, 0.8, 0.1, 0.2, 0.1
     yes = known * anchor_p + (1 - known) * (1 - anchor_p)
     same = share * p + (1 - share) * (1 - p)
     chances = attentive * np.outer([1 - same, same], [1 - yes, yes]) + (1 - attentive) / 4
-    result = anchored_crosswise(*rows((chances.ravel() * 1e5).round().astype(int)), p, anchor_p, prevalence=known)
+    result = anchored_crosswise(
+        *rows((chances.ravel() * 1e5).round().astype(int)), p, anchor_p, prevalence=known
+    )
     assert result["pi"].maximum_likelihood == pytest.approx(share, abs=1e-4)
     assert result["attentive"].maximum_likelihood == pytest.approx(attentive, abs=1e-4)
 
@@ -83,7 +93,8 @@ def test_two_arms_with_turned_chances_are_one_survey():
 
 
 def test_the_correction_is_right_where_the_plain_crosswise_estimate_is_not():
-    """150 surveys of 800, 75 % attend: means within 4 standard errors, intervals hold in 134 at least.
+    """150 surveys of 800, 75 % attend: means within 4 standard errors, intervals hold in 134 at
+    least.
 
     False alarms: 1 in 5,000 and 1 in 400.
     """

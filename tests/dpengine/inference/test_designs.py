@@ -1,15 +1,15 @@
 """The designs against R's RRreg, by formula, and against moments solved by hand.
 
-RRreg's moment estimates and standard errors are those of `RRuni` in its R/RRuni_models.R (Heck and Moshagen 2018),
-written out here; it divides by n − 1 where we divide by n. Simulated people come from written seeds: the tests' outcome
-is fixed, and the chance of a false alarm is that of another seed.
+RRreg's moment estimates and standard errors are those of `RRuni` in its R/RRuni_models.R (Heck and
+Moshagen 2018), written out here; it divides by n − 1 where we divide by n. Simulated people come
+from written seeds: the tests' outcome is fixed, and the chance of a false alarm is that of another
+seed.
 """
 
 import numpy as np
 import pytest
 
 from dpengine.inference import designs
-from dpengine.inference.rows import rows_of_counts
 
 TWO_GROUPS = [
     designs.unrelated_unknown,
@@ -18,6 +18,12 @@ TWO_GROUPS = [
     designs.extended_crosswise,
 ]
 N1, N2 = 400, 600
+
+
+def rows_of_counts(yes, n, *odds):
+    """Return the rows behind a published table: `yes` of `n` people in each group, and odds."""
+    columns = [np.repeat([1.0, 0.0], [count, m - count]) for count, m in zip(yes, n, strict=True)]
+    return np.concatenate(columns), *(np.repeat(each, n) for each in odds)
 
 
 def named(analysis):
@@ -81,7 +87,10 @@ def test_cheating_detection_as_rrreg():
     p1, p2 = 0.25, 0.75
     first, second, v1, v2 = proportion_variances(176, 384)
     expected = {
-        "pi": ((p2 * first - p1 * second) / (p2 - p1), ((p1**2 * v2 + p2**2 * v1) / (p1 - p2) ** 2) ** 0.5),
+        "pi": (
+            (p2 * first - p1 * second) / (p2 - p1),
+            ((p1**2 * v2 + p2**2 * v1) / (p1 - p2) ** 2) ** 0.5,
+        ),
         "beta": ((second - first) / (p2 - p1), ((v2 + v1) / (p1 - p2) ** 2) ** 0.5),
         "gamma": (
             1 + ((p2 - 1) * first + (1 - p1) * second) / (p1 - p2),
@@ -90,7 +99,8 @@ def test_cheating_detection_as_rrreg():
     }
     found = named(designs.cheating_detection(*rows_of_counts([176, 384], [N1, N2], [p1, p2])))
     assert found == {name: pytest.approx(pair) for name, pair in expected.items()}
-    assert [found[name][0] for name in ("pi", "beta", "gamma")] == pytest.approx([0.34, 0.4, 0.26])  # by hand
+    # by hand
+    assert [found[name][0] for name in ("pi", "beta", "gamma")] == pytest.approx([0.34, 0.4, 0.26])
 
 
 def test_symmetric_cheating_detection_as_rrreg():
@@ -111,7 +121,9 @@ def test_kuk_with_repeats_has_rrregs_moment_and_a_sharper_likelihood():
     red = np.repeat(np.arange(6), [60, 100, 80, 70, 90, 100])
     pi = designs.kuk(red, 0.8, 0.2, repeats=5)["pi"]
     share, mean = (red.mean() / 5 - 0.2) / 0.6, red.mean() / 5
-    rrreg = (mean * (1 - mean) / (5 * len(red) * 0.36) + 0.8 * share * (1 - share) / len(red)) ** 0.5
+    rrreg = (
+        mean * (1 - mean) / (5 * len(red) * 0.36) + 0.8 * share * (1 - share) / len(red)
+    ) ** 0.5
     assert pi.moment == pytest.approx(share)
     assert pi.standard_error < rrreg  # the counts tell more than their mean
 
@@ -123,7 +135,9 @@ def test_kuk_with_one_draw_is_the_binary_share():
 
 
 def test_kuk_refuses_reports_that_no_pack_can_make():
-    with pytest.raises(ValueError, match="a report is impossible: nobody would make it under this design"):
+    with pytest.raises(
+        ValueError, match="a report is impossible: nobody would make it under this design"
+    ):
         designs.kuk([0, 1, 3], 1.0, 0.0, repeats=3)
 
 
@@ -141,11 +155,14 @@ def test_extended_crosswise_by_hand():
     assert found["always"][1] == pytest.approx(((0.712 * 0.288 + 0.388 * 0.612) / 1000) ** 0.5)
     mirrored = designs.extended_crosswise(1 - rows[0], rows[1], always="different")
     assert mirrored["always"].moment == pytest.approx(0.1)
-    assert mirrored["pi"].moment == pytest.approx(0.8)  # whose reports are turned over has the trait turned over
+    # whose reports are turned over has the trait turned over
+    assert mirrored["pi"].moment == pytest.approx(0.8)
 
 
 def test_the_doping_item_of_a_wada_survey():
-    """579 of 768 and 241 of 738 answered same: item `doping` of `monkey` in MaartenCruyff/wada (MIT)."""
+    """579 of 768 and 241 of 738 answered same: item `doping` of `monkey` in MaartenCruyff/wada
+    (MIT).
+    """
     result = designs.extended_crosswise(*rows_of_counts([579, 241], [768, 738], [0.2, 0.8]))
     stuck = 579 / 768 + 241 / 738 - 1
     assert result["always"].moment == pytest.approx(stuck)
@@ -154,10 +171,16 @@ def test_the_doping_item_of_a_wada_survey():
 
 
 def test_a_random_answerer_in_crosswise_looks_like_a_share_nearer_to_half():
-    """People at .5 in both groups: no share that always says the same is found, which is why an anchor is needed."""
+    """People at .5 in both groups: no share that always says the same is found, which is why an
+    anchor is needed.
+    """
     guessing, p = 0.4, np.array([0.2, 0.8])
     same = (1 - guessing) * (0.1 * p + 0.9 * (1 - p)) + guessing / 2
-    found = named(designs.extended_crosswise(*rows_of_counts((same * 1000).round().astype(int), [1000, 1000], p)))
+    found = named(
+        designs.extended_crosswise(
+            *rows_of_counts((same * 1000).round().astype(int), [1000, 1000], p)
+        )
+    )
     assert found["always"][0] == pytest.approx(0, abs=1e-9)
     assert found["pi"][0] == pytest.approx(0.6 * 0.1 + 0.4 / 2)
 
@@ -203,7 +226,9 @@ def test_a_moment_of_nobody_may_have_a_likelihood_of_somebody():
 
 @pytest.mark.parametrize("design", TWO_GROUPS)
 def test_equal_odds_in_both_groups_tell_nothing_apart(design):
-    with pytest.raises(ValueError, match=r"cannot be told apart: two groups .*, got p 0\.3 in all of 2"):
+    with pytest.raises(
+        ValueError, match=r"cannot be told apart: two groups .*, got p 0\.3 in all of 2"
+    ):
         design([0, 1, 0, 1], 0.3, ["a", "a", "b", "b"])
 
 
@@ -246,11 +271,15 @@ def test_who_always_answers_alike_answers_same_or_different():
 
 
 def test_weights_of_two_are_rows_twice_but_for_their_doubt():
-    """Weighted estimates are those of the repeated rows; errors know that nobody was asked twice."""
+    """Weighted estimates are those of the repeated rows; errors know that nobody was asked
+    twice.
+    """
     rows = rows_of_counts([200, 192], [N1, N2], [0.4, 0.7])
     weights = np.where(np.arange(N1 + N2) % 2, 1.0, 2.0)
     weighted = designs.stochastic_lie_detector(*rows, weights=weights)
-    repeated = designs.stochastic_lie_detector(*(np.repeat(each, weights.astype(int)) for each in rows))
+    repeated = designs.stochastic_lie_detector(
+        *(np.repeat(each, weights.astype(int)) for each in rows)
+    )
     for name in ("pi", "t"):
         assert weighted[name].moment == pytest.approx(repeated[name].moment)
         assert weighted[name].maximum_likelihood == pytest.approx(repeated[name].maximum_likelihood)
@@ -260,7 +289,9 @@ def test_weights_of_two_are_rows_twice_but_for_their_doubt():
 
 
 def test_weighted_errors_are_what_repeated_surveys_spread_by():
-    """200 surveys, weights that go with the trait: spread within 20 % of the mean error (false alarm 1 in 10,000)."""
+    """200 surveys, weights that go with the trait: spread within 20 % of the mean error (false
+    alarm 1 in 10,000).
+    """
     rng = np.random.default_rng(7)
     p = np.repeat([0.25, 0.75], 400)
     found = []
@@ -276,7 +307,9 @@ def test_weighted_errors_are_what_repeated_surveys_spread_by():
 
 
 def test_intervals_hold_in_simulated_surveys():
-    """200 surveys of 2 × 300: 95 % intervals of π and t hold in 90 % at least (false alarm below 1 in 500 each)."""
+    """200 surveys of 2 × 300: 95 % intervals of π and t hold in 90 % at least (false alarm below
+    1 in 500 each).
+    """
     rng, held = np.random.default_rng(1), np.zeros(2)
     for _ in range(200):
         yes = rng.binomial(300, [0.3 * 0.6 + 0.7 * 0.7, 0.3 * 0.6 + 0.7 * 0.2])

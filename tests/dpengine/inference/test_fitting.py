@@ -23,7 +23,11 @@ class Ridge:
         return float(-np.exp(-at[0]) - at[1] ** 2)
 
     def slopes(self, at):
-        return self.height(at), np.array([np.exp(-at[0]), -2 * at[1]]), np.diag([-np.exp(-at[0]), -2.0])
+        return (
+            self.height(at),
+            np.array([np.exp(-at[0]), -2 * at[1]]),
+            np.diag([-np.exp(-at[0]), -2.0]),
+        )
 
 
 class Cliff(Ridge):
@@ -56,10 +60,16 @@ def test_further_starts_are_tried_only_where_one_summit_may_not_be_all(monkeypat
 def test_further_starts_lie_to_either_side_in_the_weakest_direction():
     top = climb(TwoPeaks(), np.array([2.0, 0]))  # curvatures 8.3 along x and 20 along y
     ways = np.array(top.around()) - top.at
-    assert np.abs(ways[:, 0]) == pytest.approx(np.repeat([3, 8, 20], 2) / np.sqrt(12 * top.at[0] ** 2 - 4))
+    assert np.abs(ways[:, 0]) == pytest.approx(
+        np.repeat([3, 8, 20], 2) / np.sqrt(12 * top.at[0] ** 2 - 4)
+    )
     assert ways.sum(axis=0) == pytest.approx([0, 0])
     assert (
-        np.abs(climb(Ridge(), np.array([0.0, 1.0])).around()[1] - climb(Ridge(), np.array([0.0, 1.0])).at).max() == 15
+        np.abs(
+            climb(Ridge(), np.array([0.0, 1.0])).around()[1]
+            - climb(Ridge(), np.array([0.0, 1.0])).at
+        ).max()
+        == 15
     )
 
 
@@ -83,19 +93,24 @@ class Foothill(TwoPeaks):
         bump, sigmoid = np.exp(-((at[0] + 3) ** 2) * 20), 1 / (1 + np.exp(-at[0]))
         height = bump + (1 + self.rise) * sigmoid - at[1] ** 2
         first = -40 * (at[0] + 3) * bump + (1 + self.rise) * sigmoid * (1 - sigmoid)
-        second = (1600 * (at[0] + 3) ** 2 - 40) * bump + (1 + self.rise) * sigmoid * (1 - sigmoid) * (1 - 2 * sigmoid)
+        second = (1600 * (at[0] + 3) ** 2 - 40) * bump + (1 + self.rise) * sigmoid * (
+            1 - sigmoid
+        ) * (1 - 2 * sigmoid)
         return float(height), np.array([first, -2 * at[1]]), np.diag([second, -2.0])
 
 
 @pytest.mark.parametrize(("rise", "summit_wins"), [(2.0, True), (5.0, False)])
 def test_a_ridge_counts_only_if_it_is_higher_than_chance_makes_it(rise, summit_wins):
-    best, _ = highest(Foothill(rise), [np.array([-3.0, 0]), np.array([2.0, 0])])  # chi-square .05, 2 df: 2 × 3.0
+    # chi-square .05, 2 df: 2 × 3.0
+    best, _ = highest(Foothill(rise), [np.array([-3.0, 0]), np.array([2.0, 0])])
     assert (best.weak.size == 0) == summit_wins
     assert (best.at[0] < 0) == summit_wins
 
 
 def test_a_climb_that_does_not_end_is_an_error_that_says_so():
-    with pytest.raises(ArithmeticError, match="not maximised in 300 rounds: one more still promises 1"):
+    with pytest.raises(
+        ArithmeticError, match="not maximised in 300 rounds: one more still promises 1"
+    ):
         highest(Cliff(), [np.zeros(2)])
 
 

@@ -43,7 +43,9 @@ def test_beyond_the_edge_the_summit_is_at_it_and_says_so():
 
 def test_far_beyond_the_edge_is_further_than_chance():
     notes = analyse([arm([95, 5], [1, 0.25])], [target("pi", [1, 0])]).warnings
-    assert any("further than chance takes them" in note and "no further" not in note for note in notes)
+    assert any(
+        "further than chance takes them" in note and "no further" not in note for note in notes
+    )
 
 
 def test_reports_that_all_agree_leave_doubt():
@@ -82,7 +84,8 @@ def test_confidence_is_a_chance(confidence):
 def test_a_design_effect_widens_error_and_interval_by_its_root():
     plain = analyse([arm([30, 70], [1, 0.25])], [target("pi", [1, 0])])["pi"]
     counts = np.array([30.0, 70.0])
-    unequal = Arm(counts, counts * 1.5, arm([1, 1], [1, 0.25]).chances)  # Σw² half as large again: design effect 1.5
+    # Σw² half as large again: design effect 1.5
+    unequal = Arm(counts, counts * 1.5, arm([1, 1], [1, 0.25]).chances)
     wide = analyse([unequal], [target("pi", [1, 0])])["pi"]
     assert wide.standard_error == pytest.approx(plain.standard_error * 1.5**0.5)
     assert wide.interval[0] < plain.interval[0] < plain.interval[1] < wide.interval[1]
@@ -100,4 +103,7 @@ def test_odds_of_each_row_make_cells_too_small_to_judge():
 def test_beyond_the_edge_without_a_fit_nothing_is_said_of_chance():
     arms = [arm([1, 0], [1 - p, p]) for p in np.linspace(0.1, 0.4, 40)]
     notes = analyse(arms, [target("pi", [1, 0])]).warnings
-    assert any("the reports lie beyond what the design allows: maximum likelihood" in note for note in notes)
+    assert any(
+        "the reports lie beyond what the design allows: maximum likelihood" in note
+        for note in notes
+    )

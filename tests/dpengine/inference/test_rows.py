@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dpengine.inference.inputs import weights_of
-from dpengine.inference.rows import chances_of, groups_of, rows_of_counts, two_of
+from dpengine.inference.rows import chances_of, groups_of, two_of
 
 
 @pytest.mark.parametrize("p", [0, 1, -0.1, 1.5, [0.2, 1.2]])
@@ -41,7 +41,9 @@ def test_a_weight_is_finite(weights):
 
 
 def test_every_row_has_a_weight():
-    with pytest.raises(ValueError, match="weights must have as many rows as there are reports, 3, got 2"):
+    with pytest.raises(
+        ValueError, match="weights must have as many rows as there are reports, 3, got 2"
+    ):
         weights_of([1, 1], 3)
 
 
@@ -61,17 +63,7 @@ def test_a_group_has_one_set_of_odds():
 
 
 def test_one_set_of_odds_cannot_tell_two_parameters_apart():
-    with pytest.raises(ValueError, match=r"pi, t cannot be told apart: two groups .* got p 0\.3 in all of 1"):
+    with pytest.raises(
+        ValueError, match=r"pi, t cannot be told apart: two groups .* got p 0\.3 in all of 1"
+    ):
         two_of([np.array([0.3])], "p", ["pi", "t"])
-
-
-def test_a_published_table_becomes_rows():
-    yes, p = rows_of_counts([1, 0], [2, 1], [0.3, 0.7])
-    assert (yes.tolist(), p.tolist()) == ([1, 0, 0], [0.3, 0.3, 0.7])
-
-
-def test_a_table_has_people_and_no_more_yes_than_people():
-    with pytest.raises(ValueError, match="n must be 1 or more in every group, got 0 in group 2"):
-        rows_of_counts([1, 0], [2, 0], [0.3, 0.7])
-    with pytest.raises(ValueError, match="yes must be 0 to 2 in group 1"):
-        rows_of_counts([3], [2], [0.3])

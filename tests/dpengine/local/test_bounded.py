@@ -16,20 +16,26 @@ def test_reports_all_of_the_least_value_leave_that_value():
 
 def test_all_ones_of_thirty_is_the_limit_of_clopper_and_pearson():
     """Its weighted mean is 1 minus one weight's share, a Beta(n, 1): the limit is α^(1/n)."""
-    assert lower_limit(COIN, np.array([0.0, 30.0]), 0.0, Z, 0.0) == pytest.approx(0.025 ** (1 / 30), abs=2e-3)
+    assert lower_limit(COIN, np.array([0.0, 30.0]), 0.0, Z, 0.0) == pytest.approx(
+        0.025 ** (1 / 30), abs=2e-3
+    )
 
 
 @pytest.mark.parametrize(("ones", "n"), [(3, 30), (15, 30), (50, 1000), (500, 1000)])
 def test_yes_or_no_has_the_limit_of_clopper_and_pearson(ones, n):
     expected = stats.beta.ppf(0.025, ones, n - ones + 1)
-    assert lower_limit(COIN, np.array([n - ones, ones], dtype=float), 0.0, Z, 0.0) == pytest.approx(expected, rel=1e-3)
+    assert lower_limit(COIN, np.array([n - ones, ones], dtype=float), 0.0, Z, 0.0) == pytest.approx(
+        expected, rel=1e-3
+    )
 
 
 def test_many_reports_have_the_normal_limit():
     values, counts = np.array([-2.0, 0.5, 3.0]), np.array([2e5, 5e5, 3e5])
     mean = values @ counts / 1e6
     spread = math.sqrt((values**2 @ counts / 1e6 - mean**2) / 1e6)
-    assert lower_limit(values, counts, 0.0, Z, -2.0) == pytest.approx(mean - Z * spread, abs=0.02 * spread)
+    assert lower_limit(values, counts, 0.0, Z, -2.0) == pytest.approx(
+        mean - Z * spread, abs=0.02 * spread
+    )
 
 
 def test_noise_lowers_it_as_its_variance_says():
@@ -45,7 +51,10 @@ def test_noise_that_drowns_the_counts_leaves_the_least():
 
 def test_counts_that_noise_made_negative_keep_their_part_of_the_mean():
     values = np.array([0.0, 0.5, 1.0])
-    limits = [lower_limit(values, np.array([500.0, below, 500.0]), 100.0, Z, 0.0) for below in (-40.0, 0.0)]
+    limits = [
+        lower_limit(values, np.array([500.0, below, 500.0]), 100.0, Z, 0.0)
+        for below in (-40.0, 0.0)
+    ]
     assert 0 < limits[0] < limits[1] + 0.01
 
 

@@ -15,7 +15,11 @@ from dpengine.local.counted import check_counted
         ([10**9, 1], 10**9 + 1, "n must be at most 1000000000, got 1000000001"),
         ([0.5, 1.5], 2, "counts must be whole numbers"),
         ([float("nan"), 1], 2, "counts must be whole numbers"),
-        ([1, 1], 10**6, "counts without noise must be 0 or more and add up to n = 1000000, got 2 in all"),
+        (
+            [1, 1],
+            10**6,
+            "counts without noise must be 0 or more and add up to n = 1000000, got 2 in all",
+        ),
         ([-1, 3], 2, "counts without noise must be 0 or more and add up to n = 2, got 2 in all"),
     ],
 )

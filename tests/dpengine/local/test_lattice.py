@@ -13,7 +13,9 @@ from dpengine.local.lattice import Sums
 def test_two_coins_by_hand():
     sums = Sums.of(2, np.array([-1, 1]), NoNoise())
     fair = np.array([0.5, 0.5])
-    assert [sums.at_least(fair, total) for total in (-3, -2, 0, 2, 3)] == pytest.approx([1, 1, 0.75, 0.25, 0])
+    assert [sums.at_least(fair, total) for total in (-3, -2, 0, 2, 3)] == pytest.approx(
+        [1, 1, 0.75, 0.25, 0]
+    )
 
 
 def test_small_sums_agree_with_enumeration():
@@ -32,7 +34,9 @@ def test_small_sums_agree_with_enumeration():
 def test_a_binomial_tail_is_exact_for_few_and_many(n):
     sums = Sums.of(n, np.array([0, 1]), NoNoise())
     for total in (n // 10 - 3, n // 10, n // 10 + 2):
-        assert sums.at_least(np.array([0.9, 0.1]), total) == pytest.approx(stats.binom.sf(total - 1, n, 0.1), abs=1e-9)
+        assert sums.at_least(np.array([0.9, 0.1]), total) == pytest.approx(
+            stats.binom.sf(total - 1, n, 0.1), abs=1e-9
+        )
 
 
 def test_noise_on_every_count_joins_with_its_outputs_weight():
@@ -42,7 +46,9 @@ def test_noise_on_every_count_joins_with_its_outputs_weight():
     values = np.arange(-300, 301)
     law = noise.tail(values) - noise.tail(values + 1)
     for total in (-3, 1, 6):
-        expected = sum(law[(values >= total - 1 - 2 * z)].sum() * p for z, p in zip(values, law, strict=True))
+        expected = sum(
+            law[(values >= total - 1 - 2 * z)].sum() * p for z, p in zip(values, law, strict=True)
+        )
         assert sums.at_least(np.array([1.0, 0.0]), total) == pytest.approx(expected, abs=1e-6)
 
 

@@ -14,7 +14,9 @@ ENDS = [Fraction(-1), Fraction(1)]
 
 def test_two_inputs_and_two_outputs_are_duchis_mechanism():
     reach = (math.e + 1) / (math.e - 1)
-    variance, lows = least_variance(np.array([-1.0, 1.0]), np.array([-reach, reach]), math.e, between=False)
+    variance, lows = least_variance(
+        np.array([-1.0, 1.0]), np.array([-reach, reach]), math.e, between=False
+    )
     assert variance == pytest.approx(reach**2 - 1)
     assert lows == pytest.approx([1 / (math.e + 1)] * 2)
 
@@ -42,7 +44,10 @@ def test_whole_rows_keep_sum_mean_and_loss_exactly(epsilon, steps):
         assert sum(row) == sum(made.weights[0])
         moment = sum(weight * output for weight, output in zip(row, made.outputs, strict=True))
         assert moment * made.unit == (Fraction(2 * point, steps) - 1) * sum(row)
-    assert max(Fraction(max(column), min(column)) for column in zip(*made.weights, strict=True)) <= loss
+    assert (
+        max(Fraction(max(column), min(column)) for column in zip(*made.weights, strict=True))
+        <= loss
+    )
 
 
 @pytest.mark.parametrize("steps", [1, 4, 5, 40, 97])
@@ -56,12 +61,21 @@ def test_a_grid_is_symmetric_from_end_to_end(steps, points):
 
 
 def test_lows_that_leave_no_whole_row_are_tried_again_with_more_headroom(monkeypatch):
-    """Without headroom high and low of four outputs are used up to the last unit, and no unit is left to move."""
+    """Without headroom high and low of four outputs are used up to the last unit, and no unit is
+    left to move.
+    """
     tried = []
     solve = linear_program.least_variance
-    monkeypatch.setattr(linear_program, "least_variance", lambda *args: tried.append(args) or solve(*args))
+    monkeypatch.setattr(
+        linear_program, "least_variance", lambda *args: tried.append(args) or solve(*args)
+    )
     monkeypatch.setattr(linear_program, "SLACKS", (0.0, 3e-4))
-    whole([Fraction(-1), Fraction(0), Fraction(1)], exponential_below(Decimal("0.25")), 1.508, between=True)
+    whole(
+        [Fraction(-1), Fraction(0), Fraction(1)],
+        exponential_below(Decimal("0.25")),
+        1.508,
+        between=True,
+    )
     assert len(tried) == 2
 
 

@@ -14,7 +14,10 @@ from tests.vectors import load
 
 VECTORS = load("subset.json")
 SMALL = [Subset.for_epsilon(k, Decimal(e)) for k in (2, 3, 4, 5, 8) for e in ("0.25", "1", "3")]
-SIZES = [Subset(choices=5, size=2, keep=2 * WORD // 3), Subset(choices=6, size=5, keep=int(WORD * 0.9))]
+SIZES = [
+    Subset(choices=5, size=2, keep=2 * WORD // 3),
+    Subset(choices=6, size=5, keep=int(WORD * 0.9)),
+]
 
 
 def reports_of(channel):
@@ -45,10 +48,14 @@ def test_what_is_asked_for_is_never_passed_and_nearly_reached(choices, epsilon):
     assert asked * (1 - Fraction(1, 10**6)) < channel.loss <= asked
 
 
-@pytest.mark.parametrize(("choices", "limit"), [(2, 0.92), (5, 1.94), (10, 2.82), (50, 3.50), (100, 3.59)])
+@pytest.mark.parametrize(
+    ("choices", "limit"), [(2, 0.92), (5, 1.94), (10, 2.82), (50, 3.50), (100, 3.59)]
+)
 def test_the_variance_of_a_rare_choice_is_at_the_limit(choices, limit):
     """DESIGN § 9: the least variance × n that any scheme of ε = 1 can have."""
-    assert float(Subset.for_epsilon(choices, Decimal(1)).margin.rare_variance) == pytest.approx(limit, abs=0.006)
+    assert float(Subset.for_epsilon(choices, Decimal(1)).margin.rare_variance) == pytest.approx(
+        limit, abs=0.006
+    )
 
 
 @pytest.mark.parametrize("case", VECTORS, ids=lambda case: case["name"])
@@ -74,7 +81,9 @@ def test_packing_keeps_every_count(choices):
     reports = [channel.randomise(answer % choices) for answer in range(50)]
     packed = channel.pack(reports)
     assert len(packed) == 50 * channel.width
-    assert channel.tally(packed) == [sum(choice in report for report in reports) for choice in range(choices)]
+    assert channel.tally(packed) == [
+        sum(choice in report for report in reports) for choice in range(choices)
+    ]
 
 
 def test_tallies_of_two_columns_are_the_tally_of_both():
@@ -87,10 +96,12 @@ def test_tallies_of_two_columns_are_the_tally_of_both():
 @pytest.mark.parametrize("channel", [*SMALL, *SIZES], ids=str)
 def test_neighbours_move_the_tally_by_no_more_than_its_sensitivity(channel):
     rows = [
-        np.array([choice in report for choice in range(channel.choices)], dtype=int) for report in reports_of(channel)
+        np.array([choice in report for choice in range(channel.choices)], dtype=int)
+        for report in reports_of(channel)
     ]
-    assert max(np.abs(a - b).sum() for a in rows for b in rows) == channel.sensitivity(Neighbours.CHANGE_ONE)
-    assert max(row.sum() for row in rows) == channel.sensitivity(Neighbours.ADD_REMOVE)
+    change = channel.moved(Neighbours.CHANGE_ONE)
+    assert max(np.abs(a - b).sum() for a in rows for b in rows) == change.l1 == change.squared
+    assert max(row.sum() for row in rows) == channel.moved(Neighbours.ADD_REMOVE).l1
 
 
 @pytest.mark.parametrize(

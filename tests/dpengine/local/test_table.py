@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 from scipy import stats
 
+from dpengine.local.channel import Moved
 from dpengine.local.table import Table
 from dpengine.privacy import Neighbours, exponential_below
 from dpengine.randomness import WORD
@@ -18,13 +19,17 @@ def probabilities(channel):
     """Pr[report | answer], from running the sampler on every word of a small total."""
     rows = []
     for answer in range(channel.choices):
-        made = Counter(channel.randomise(answer, lambda word=word: word) for word in range(channel.total))
+        made = Counter(
+            channel.randomise(answer, lambda word=word: word) for word in range(channel.total)
+        )
         rows.append([Fraction(made[report], channel.total) for report in range(channel.reports)])
     return rows
 
 
 @pytest.mark.parametrize(
-    "channel", [COIN, Table(((5, 1, 1), (1, 5, 1), (1, 1, 5))), Table(((1, 2, 3), (3, 2, 1)))], ids=str
+    "channel",
+    [COIN, Table(((5, 1, 1), (1, 5, 1), (1, 1, 5))), Table(((1, 2, 3), (3, 2, 1)))],
+    ids=str,
 )
 def test_no_answer_makes_a_report_likelier_than_its_declared_loss(channel):
     reports = zip(*probabilities(channel), strict=True)
@@ -64,9 +69,12 @@ def test_packing_keeps_every_count():
     assert len(COIN.pack(reports)) == 5 * COIN.width
 
 
-def test_neighbours_move_the_tally_by_two_or_one():
-    assert COIN.sensitivity(Neighbours.CHANGE_ONE) == 2
-    assert COIN.sensitivity(Neighbours.ADD_REMOVE) == 1
+def test_neighbours_move_two_counts_or_the_one_that_says_all():
+    assert Table.coin().moved(Neighbours.CHANGE_ONE) == Moved(numbers=1, l1=1, squared=1)
+    assert Table.coin().moved(Neighbours.ADD_REMOVE) == Moved(numbers=2, l1=1, squared=1)
+    assert Table(((2, 1, 1), (1, 2, 1), (1, 1, 2))).moved(Neighbours.CHANGE_ONE) == Moved(
+        numbers=3, l1=2, squared=2
+    )
 
 
 @pytest.mark.parametrize("report", [-1, 2, True, 1.0, "1", None, [1]])

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpengine.local import bits
-from dpengine.local.bits import FEW, LANES, WIDEST, CarrySave, column_counts, lanes_of
-from dpengine.local.subset import MOST_CHOICES, Subset
-from dpengine.local.table import AT_ONCE, Table
+from dpengine.local.bits import FEW, LANES, WIDEST, carry_save, column_counts, lanes_of
+from dpengine.local.channel import AT_ONCE
+from dpengine.local.subset import MAX_CHOICES, Subset
+from dpengine.local.table import Table
 from dpengine.randomness import WORD
 
 SEED = 20261121  # people, not protection
@@ -44,10 +44,12 @@ def test_few_rows_are_counted_as_by_hand(octets, width):
 @given(st.lists(st.binary(min_size=16, max_size=16), max_size=40))
 def test_the_adders_vectors_add_up_to_the_count_after_every_vector(rows):
     """The invariant of the proof sheet: Σ 2ʲ·(sums[j] + waiting[j])."""
-    counter = CarrySave(lanes=2)
-    for number, row in enumerate(rows, start=1):
-        counter.add(np.frombuffer(row, dtype=np.uint64))
-        total = sum(np.unpackbits(vector.view(np.uint8)).astype(np.int64) << w for w, vector in counter.parts())
+    vectors = np.frombuffer(b"".join(rows), dtype=np.uint64).reshape(-1, 2)
+    for number in range(1, len(rows) + 1):
+        total = sum(
+            np.unpackbits(vector.view(np.uint8)).astype(np.int64) << w
+            for w, vector in carry_save(vectors[:number])
+        )
         assert np.array_equal(total, counted(b"".join(rows[:number]), 16))
 
 
@@ -64,12 +66,16 @@ def test_many_rows_are_counted_as_by_hand(width, vectors):
     filled = max(8 * lanes_of(width) * vectors, FEW) // width
     packed = random_rows(filled + 5, width)
     for rows in (filled - 1, filled, filled + 5):
-        assert column_counts(packed[: rows * width], width).tolist() == added(packed[: rows * width], width)
+        assert column_counts(packed[: rows * width], width).tolist() == added(
+            packed[: rows * width], width
+        )
 
 
 @pytest.mark.parametrize("rows", [0, 1, FEW - 1, FEW, FEW + 1, 300_001])
 def test_rows_that_are_all_ones_are_all_counted(rows):
-    """The largest counts there can be, on both sides of where the adders begin: no integer overflows."""
+    """The largest counts there can be, on both sides of where the adders begin: no integer
+    overflows.
+    """
     assert column_counts(b"\xff" * rows, 1).tolist() == [rows] * 8
 
 
@@ -97,10 +103,14 @@ def subset_of(choices: int) -> Subset:
 def subsets(channel: Subset, number: int) -> np.ndarray:
     """Any reports that the channel accepts: the tally does not ask how likely they are."""
     chance = np.random.default_rng([SEED, channel.choices, number])
-    return np.sort(chance.random((number, channel.choices)).argsort(axis=1)[:, : channel.size], axis=1)
+    return np.sort(
+        chance.random((number, channel.choices)).argsort(axis=1)[:, : channel.size], axis=1
+    )
 
 
-@pytest.mark.parametrize("choices", [*range(2, 34), 63, 64, 65, 99, 100, 127, 128, 129, 1000, 1017, 1023, MOST_CHOICES])
+@pytest.mark.parametrize(
+    "choices", [*range(2, 34), 63, 64, 65, 99, 100, 127, 128, 129, 1000, 1017, 1023, MAX_CHOICES]
+)
 @pytest.mark.parametrize("number", [0, 1, 67])
 def test_a_subset_tally_counts_who_holds_each_choice(choices, number):
     channel = subset_of(choices)
@@ -118,7 +128,11 @@ def test_a_large_subset_tally_is_that_of_its_parts_together(choices, number):
     cut = number // 3 * channel.width
     parts = np.add(channel.tally(packed[:cut]), channel.tally(packed[cut:])).tolist()
     assert len(packed) >= FEW, "the adders are at work"
-    assert channel.tally(packed) == parts == np.bincount(reports.reshape(-1), minlength=choices).tolist()
+    assert (
+        channel.tally(packed)
+        == parts
+        == np.bincount(reports.reshape(-1), minlength=choices).tolist()
+    )
 
 
 def table_of(reports: int) -> Table:
@@ -127,7 +141,9 @@ def table_of(reports: int) -> Table:
 
 @pytest.mark.parametrize(("reports", "width"), [(2, 1), (5, 1), (256, 1), (257, 2), (2048, 2)])
 @pytest.mark.parametrize("number", [0, 1, 1000, AT_ONCE, 3 * AT_ONCE + 7])
-def test_a_table_tally_counts_every_report_and_is_that_of_its_parts_together(reports, width, number):
+def test_a_table_tally_counts_every_report_and_is_that_of_its_parts_together(
+    reports, width, number
+):
     channel = table_of(reports)
     sent = np.random.default_rng([SEED, reports, number]).integers(0, reports, size=number)
     packed = channel.pack(sent)
@@ -138,13 +154,17 @@ def test_a_table_tally_counts_every_report_and_is_that_of_its_parts_together(rep
     assert channel.tally(packed) == parts == np.bincount(sent, minlength=reports).tolist()
 
 
-@pytest.mark.parametrize(("packed", "channel"), [(b"\x00\x02", Table.coin()), (b"\x80\x01", subset_of(7))])
+@pytest.mark.parametrize(
+    ("packed", "channel"), [(b"\x00\x02", Table.coin()), (b"\x80\x01", subset_of(7))]
+)
 def test_packed_reports_that_no_browser_can_have_sent_are_refused(packed, channel):
     with pytest.raises(ValueError, match=r"packed must hold .* below [27], got another"):
         channel.tally(packed)
 
 
-@pytest.mark.parametrize("channel", [Table.coin(), table_of(300), subset_of(7)], ids=["u1", "u2", "bits"])
+@pytest.mark.parametrize(
+    "channel", [Table.coin(), table_of(300), subset_of(7)], ids=["u1", "u2", "bits"]
+)
 def test_reports_that_no_browser_can_have_sent_are_not_packed(channel):
     beyond = [[0, 99]] if isinstance(channel, Subset) else [WORD]
     with pytest.raises((OverflowError, IndexError, ValueError)):

@@ -1,4 +1,6 @@
-"""Differences of shares and shares of a part: by hand where it can be done, else by measuring coverage."""
+"""Differences of shares and shares of a part: by hand where it can be done, else by measuring
+coverage.
+"""
 
 from fractions import Fraction
 
@@ -7,18 +9,19 @@ import pytest
 
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.estimates import Estimate, NoNoise, Variance
+from dpengine.local.channel import Features
+from dpengine.local.cleartext import Cleartext
 from dpengine.local.subset import Subset
 from dpengine.local.table import Table as Weights
-from surveys.aggregation import contrasts, crosstabs
-from surveys.aggregation.crosstabs import Side, Table
+from surveys.aggregation import contrasts
+from surveys.aggregation.crosstabs import Table
 
-COIN = Weights(((3, 1), (1, 3)), None)
-WORDS = ("no", "yes")
+COIN = Weights(((3, 1), (1, 3))).features()
+ASKED = Subset(3, 1, int(2**32 * 0.6)).features()  # no, yes, not asked
 
 
-def as_given(answers: int) -> Side:
-    own = np.eye(answers)
-    return Side(tuple(map(str, range(answers))), 1, own, own, own, (np.zeros(answers), np.ones(answers)), is_open=True)
+def as_given(answers: int) -> Features:
+    return Cleartext.of_choices(answers).features()
 
 
 def test_by_hand_thirty_of_fifty_against_twenty_of_fifty_is_twenty_points() -> None:
@@ -31,7 +34,7 @@ def test_by_hand_thirty_of_fifty_against_twenty_of_fifty_is_twenty_points() -> N
 
 
 def test_the_difference_turns_round_with_its_groups() -> None:
-    table = Table.of([[900, 700], [800, 1600]], crosstabs.side_of(COIN, WORDS), as_given(2), NoNoise(), 4000)
+    table = Table.of([[900, 700], [800, 1600]], COIN, as_given(2), NoNoise(), 4000)
     one, other = contrasts.difference(table, 1, (0, 1)), contrasts.difference(table, 1, (1, 0))
     assert one.value == pytest.approx(-(other.value or 0))
     assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
@@ -39,65 +42,81 @@ def test_the_difference_turns_round_with_its_groups() -> None:
 
 def test_groups_told_by_what_devices_changed_share_their_chance() -> None:
     """Σ u = 1 for every report: what is counted too much in one group is missing in the other."""
-    side = crosstabs.side_of(COIN, WORDS)
+    side = COIN
     table = Table.of([[1200, 800], [700, 1300]], side, side, NoNoise(), 4000)
     own = np.array([0.5, 0.5])
-    sums = contrasts.Sums(table)
-    assert sums.correlation((own, side.first[0]), (own, side.first[1])) < -0.5
+    assert table.correlation((own, side.first[0]), (own, side.first[1])) < -0.5
 
 
 def test_a_covariance_with_itself_is_the_variance_that_the_table_says() -> None:
-    side, noise = crosstabs.side_of(COIN, WORDS), DiscreteLaplace.for_epsilon(Fraction(1, 2), 2)
+    side, noise = COIN, DiscreteLaplace.for_epsilon(Fraction(1, 2), 2)
     table = Table.of([[1200, 800], [700, 1300]], side, side, noise, 4000)
     answers, publication = table.variances
     one = (side.first[0], side.first[1])
-    found = contrasts.Sums(table).covariance(one, one)
+    found = table.covariance(one, one)
     assert found == pytest.approx(float(answers[0, 1] + publication[0, 1]), rel=1e-9)
 
 
 @pytest.mark.parametrize(("choices", "size"), [(5, 2), (4, 3), (10, 1)])
 def test_pairs_of_a_subset_add_up_to_what_a_report_holds(choices: int, size: int) -> None:
-    side = crosstabs.side_of(
-        Subset(choices, size, 2**32 * (size + 1) // (choices + 1) + 2**30 // choices), ("",) * choices
-    )
-    found = contrasts.pairs(side)
+    keep = 2**32 * (size + 1) // (choices + 1) + 2**30 // choices
+    side = Subset(choices, size, keep).features()
+    found = side.pairs
     for true in range(choices):
         assert np.diag(found[true]) == pytest.approx(side.chances[true])
-        assert found[true].sum() == pytest.approx(size**2)  # a report of w choices has w² ordered pairs
+        # a report of w choices has w² ordered pairs
+        assert found[true].sum() == pytest.approx(size**2)
 
 
 def test_too_small_a_group_has_no_difference() -> None:
-    table = Table.of([[40, 1], [40, 0]], as_given(2), as_given(2), DiscreteLaplace.for_epsilon(Fraction(1, 10), 2), 81)
+    table = Table.of(
+        [[40, 1], [40, 0]],
+        as_given(2),
+        as_given(2),
+        DiscreteLaplace.for_epsilon(Fraction(1, 10), 2),
+        81,
+    )
     found = contrasts.difference(table, 0, (0, 1))
     assert found.value is None
     assert (found.low, found.high) == (-1.0, 1.0)
 
 
 def test_intervals_of_differences_hold_in_95_of_100_studies() -> None:
-    """400 studies of 4,000 people, both questions changed: at 95 %, fewer than 365 has chance 0.0004. Seed 11."""
+    """400 studies of 4,000 people, both questions changed: at 95 %, fewer than 365 has chance
+    0.0004. Seed 11.
+    """
     rng = np.random.default_rng(11)
-    side, noise = crosstabs.side_of(COIN, WORDS), DiscreteLaplace.for_epsilon(Fraction(1, 5), 2)
+    side, noise = COIN, DiscreteLaplace.for_epsilon(Fraction(1, 5), 2)
     stop = 1 - np.exp(-1 / noise.scale)
     held = 0
     for _ in range(400):
         group = rng.random(4000) < 0.5
         answer = rng.random(4000) < np.where(group, 0.4, 0.3)
-        one, other = (np.where(rng.random(4000) < 0.75, truth, ~truth).astype(int) for truth in (answer, group))
+        one, other = (
+            np.where(rng.random(4000) < 0.75, truth, ~truth).astype(int)
+            for truth in (answer, group)
+        )
         counts = np.bincount(2 * one + other, minlength=4).reshape(2, 2)
         drawn = rng.geometric(stop, (2, 2)) - rng.geometric(stop, (2, 2))
-        found = contrasts.difference(Table.of((counts + drawn).tolist(), side, side, noise, 4000), 1, (1, 0))
+        found = contrasts.difference(
+            Table.of((counts + drawn).tolist(), side, side, noise, 4000), 1, (1, 0)
+        )
         held += found.value is not None and found.low <= 0.1 <= found.high
     assert held >= 365
 
 
 def test_waves_of_separate_noise_add_their_half_widths_as_squares() -> None:
-    one, other = (Estimate(value, value - 0.03, value + 0.03, Variance(0, 0, 0)) for value in (0.3, 0.2))
+    one, other = (
+        Estimate(value, value - 0.03, value + 0.03, Variance(0, 0, 0)) for value in (0.3, 0.2)
+    )
     found = contrasts.between(one, other)
     assert found == pytest.approx((0.1, 0.1 - 0.03 * 2**0.5, 0.1 + 0.03 * 2**0.5))
 
 
 def test_the_share_among_those_asked_by_hand() -> None:
-    """No chance: 30 yes, 20 no, 50 not asked: 40 and 60 of 100 of those asked, by Fieller as a share of a part."""
+    """No chance: 30 yes, 20 no, 50 not asked: 40 and 60 of 100 of those asked, by Fieller as a
+    share of a part.
+    """
     found = contrasts.among([20, 30, 50], as_given(3), NoNoise(), 100)
     assert [share.value for share in found] == pytest.approx([0.4, 0.6])
     assert found[1].low == pytest.approx(1 - found[0].high)
@@ -105,9 +124,11 @@ def test_the_share_among_those_asked_by_hand() -> None:
 
 
 def test_shares_among_those_asked_hold_in_95_of_100_studies() -> None:
-    """400 studies of 3,000 people, k-ary randomised response: fewer than 365 has chance 0.0004. Seed 5."""
+    """400 studies of 3,000 people, k-ary randomised response: fewer than 365 has chance 0.0004.
+    Seed 5.
+    """
     rng = np.random.default_rng(5)
-    side = crosstabs.side_of(Subset(3, 1, int(2**32 * 0.6)), ("no", "yes", "not asked"))
+    side = ASKED
     noise = DiscreteLaplace.for_epsilon(Fraction(1, 2), 2)
     stop, held = 1 - np.exp(-1 / noise.scale), 0
     for _ in range(400):
@@ -120,9 +141,13 @@ def test_shares_among_those_asked_hold_in_95_of_100_studies() -> None:
 
 
 def test_a_share_that_chance_threw_far_below_0_keeps_an_interval() -> None:
-    """−3 of 10 people, little noise: all that Fieller allows is below 0. A point at 0 would promise certainty."""
-    side = crosstabs.side_of(Subset(3, 1, int(2**32 * 0.6)), ("no", "yes", "not asked"))
-    found = contrasts.among([60, 500, 440], side, DiscreteLaplace.for_epsilon(Fraction(2), 2), 1000)[0]
+    """−3 of 10 people, little noise: all that Fieller allows is below 0. A point at 0 would
+    promise certainty.
+    """
+    side = ASKED
+    found = contrasts.among(
+        [60, 500, 440], side, DiscreteLaplace.for_epsilon(Fraction(2), 2), 1000
+    )[0]
     assert found.value == 0.0
     assert found.low == 0.0
     assert found.high > 0.05

@@ -7,25 +7,29 @@ import pytest
 
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.estimates import NoNoise, share
+from dpengine.local.cleartext import Cleartext
 from dpengine.local.subset import Subset
 from dpengine.local.table import Table as Channel
-from surveys.aggregation.crosstabs import AS_GIVEN, Table, Within, side_of, sides, together
-from surveys.design.documents import Given
-from tests.surveys.releases.asked.browsers import COLOURS, device, given, plan_with, reported
+from surveys.aggregation.crosstabs import CERTAIN, Table, Within, together
+from tests.surveys.releases.queries.browsers import COLOURS, device, given, plan_with, reported
 
-COIN = side_of(Channel(((3, 1), (1, 3))), ("no", "yes"))
-SUBSET = side_of(Subset(5, 2, 3 * 2**30), tuple(COLOURS))
-OPEN = side_of(Given(0, 2, 3), ("a", "b", "c"))
+COIN = Channel(((3, 1), (1, 3))).features()
+SUBSET = Subset(5, 2, 3 * 2**30).features()
+OPEN = Cleartext.of_choices(3).features()
 SIDES = [COIN, SUBSET, OPEN]
 PLAN = plan_with(
-    device("moon", ["No", "Yes"], "1.5", "yes_no"), device("colour", COLOURS), given("team", ["A", "B", "C"])
+    device("moon", ["No", "Yes"], "1.5", "yes_no"),
+    device("colour", COLOURS),
+    given("team", ["A", "B", "C"]),
 )
 
 
 def law_of(side, answer):
     """Return every report after this answer, as features, with its chance."""
     if side is not SUBSET:
-        return [((feature,), chance) for feature, chance in enumerate(side.chances[answer]) if chance]
+        return [
+            ((feature,), chance) for feature, chance in enumerate(side.chances[answer]) if chance
+        ]
     sets = list(combinations(range(5), 2))
     return [(held, 0.75 / 4 if answer in held else 0.25 / 6) for held in sets]
 
@@ -33,7 +37,7 @@ def law_of(side, answer):
 @pytest.mark.parametrize("side", SIDES, ids=["table", "subset", "given"])
 def test_indicators_and_their_squares_are_right_on_average_and_within_their_ends(side):
     """By enumeration of every report."""
-    for answer in range(len(side.labels)):
+    for answer in range(side.answers):
         mean, square, both = 0.0, 0.0, 0.0
         for features, chance in law_of(side, answer):
             u = side.first[:, list(features)].sum(axis=1)
@@ -44,7 +48,7 @@ def test_indicators_and_their_squares_are_right_on_average_and_within_their_ends
             assert side.second[:, list(features)].sum(axis=1) == pytest.approx(u**2)
             mean, square, both = mean + chance * u, square + chance * u**2, both + chance
         assert both == pytest.approx(1)
-        assert mean == pytest.approx(np.eye(len(side.labels))[answer])
+        assert mean == pytest.approx(np.eye(side.answers)[answer])
         assert side.second @ side.chances[answer] == pytest.approx(square)
 
 
@@ -61,26 +65,33 @@ def test_features_that_come_together_are_counted_once_each():
 def test_two_questions_as_given_have_the_exact_intervals_of_their_counts():
     noise = DiscreteLaplace(2.0, 2)
     table = Table.of([[40, 3, -2], [10, 5, 44], [0, 0, 0]], OPEN, OPEN, noise, 100)
-    found = share(10, 100, AS_GIVEN, noise)
+    found = share(10, 100, CERTAIN, noise)
     assert table.intervals()[1][0] == pytest.approx((found.low, found.high))
     assert table.intervals()[0][2][0] == 0  # a noisy count below 0 is nobody, or a few
 
 
-@pytest.mark.parametrize("names", [("moon", "colour"), ("moon", "team"), ("colour", "team"), ("moon", "moon2")])
+@pytest.mark.parametrize(
+    "names", [("moon", "colour"), ("moon", "team"), ("colour", "team"), ("moon", "moon2")]
+)
 @pytest.mark.parametrize("known", [True, False], ids=["n public", "n noisy"])
 def test_intervals_of_cells_and_groups_hold_as_often_as_stated(names, known):
-    """150 studies of 3,000 people, seed 9; in 1,500 of them 93.6 to 96.0 % of each cell and group held.
+    """150 studies of 3,000 people, seed 9; in 1,500 of them 93.6 to 96.0 % of each cell and group
+    held.
 
     Here each may fall six standard errors below, and all together a fourth of that.
     """
-    plan = plan_with(*PLAN.content["questions"], device("moon2", ["No", "Yes"], "1", "yes_no"))
-    left, right = sides(plan.content, names)
-    shape = len(left.labels), len(right.labels)
-    true = np.arange(1, 1 + shape[0] * shape[1], dtype=float).reshape(shape) / sum(range(1, 1 + shape[0] * shape[1]))
+    plan = plan_with(*PLAN.content.questions, device("moon2", ["No", "Yes"], "1", "yes_no"))
+    left, right = (plan.content.question(name).channel.features() for name in names)
+    shape = left.answers, right.answers
+    true = np.arange(1, 1 + shape[0] * shape[1], dtype=float).reshape(shape) / sum(
+        range(1, 1 + shape[0] * shape[1])
+    )
     draw, noise = np.random.default_rng(9), DiscreteLaplace(6.0, 2)
     cells, groups = [], []
     for study in range(150):
-        answers = np.stack(np.unravel_index(draw.choice(true.size, 3000, p=true.ravel()), shape), axis=1)
+        answers = np.stack(
+            np.unravel_index(draw.choice(true.size, 3000, p=true.ravel()), shape), axis=1
+        )
         counts = together(reported(plan, names, answers, study), left, right)
         noisy = np.array(noise.release(np.ravel(counts))).reshape(np.shape(counts))
         table = Table.of(noisy.tolist(), left, right, noise, 3000 if known else None)
@@ -88,15 +99,22 @@ def test_intervals_of_cells_and_groups_hold_as_often_as_stated(names, known):
         cells.append((limits[..., 0] <= true) & (true <= limits[..., 1]))
         within = [[table.within(a, b) for b in range(shape[1])] for a in range(shape[0])]
         inside = true / true.sum(axis=0)
-        groups.append([[w.low <= inside[a, b] <= w.high for b, w in enumerate(row)] for a, row in enumerate(within)])
+        groups.append(
+            [
+                [w.low <= inside[a, b] <= w.high for b, w in enumerate(row)]
+                for a, row in enumerate(within)
+            ]
+        )
     for held in (np.mean(cells, axis=0), np.mean(groups, axis=0)):
         assert held.min() >= 0.84
         assert held.mean() >= 0.925
 
 
 def test_standard_errors_are_those_of_many_studies():
-    """700 studies of 2,000 people: within a fifth (seven standard errors; noise is real chance), n public and not."""
-    left, right = sides(PLAN.content, ("moon", "colour"))
+    """700 studies of 2,000 people: within a fifth (seven standard errors; noise is real chance),
+    n public and not.
+    """
+    left, right = (PLAN.content.question(name).channel.features() for name in ("moon", "colour"))
     draw, noise = np.random.default_rng(4), DiscreteLaplace(20.0, 4)
     for n in (2000, None):
         found, said = [], []
@@ -118,7 +136,9 @@ def test_a_group_too_small_to_be_told_from_nobody_has_no_share():
 def test_a_table_of_nobody_is_refused_and_one_of_noise_alone_is_of_one():
     with pytest.raises(ValueError, match="n must be 1 or more, got 0"):
         Table.of([[0, 0], [0, 0]], COIN, COIN, NoNoise(), 0)
-    assert Table.of([[-3, 0], [0, 1]], COIN, COIN, DiscreteLaplace.for_epsilon(Fraction(1), 2)).n == 1
+    assert (
+        Table.of([[-3, 0], [0, 1]], COIN, COIN, DiscreteLaplace.for_epsilon(Fraction(1), 2)).n == 1
+    )
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["n public", "n noisy"])
@@ -130,7 +150,8 @@ def test_publication_adds_what_the_noise_of_every_count_moves_the_shares_by(know
 
     def table(row=0, column=0, more=0):
         moved = [
-            [count + more * ((i, j) == (row, column)) for j, count in enumerate(line)] for i, line in enumerate(counts)
+            [count + more * ((i, j) == (row, column)) for j, count in enumerate(line)]
+            for i, line in enumerate(counts)
         ]
         return Table.of(moved, COIN, SUBSET, noise, n if known else None)
 

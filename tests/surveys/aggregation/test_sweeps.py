@@ -5,11 +5,11 @@ import json
 import pytest
 from django.db import DatabaseError, transaction
 
-from surveys.aggregation import queries, services
+from surveys.aggregation import selectors, services
 from surveys.aggregation.models import Batch, Tally
 from surveys.demo.services import answer_as_browsers
-from surveys.design import documents
 from surveys.design import services as design
+from surveys.intake import report_tables
 from surveys.intake.models import OpenReport, Receipt
 from tests.conftest import NOW, QUESTIONS, STUDY
 
@@ -37,23 +37,23 @@ def test_a_sweep_seals_every_open_report_and_deletes_its_row(answered, today):
     assert not OpenReport.objects.exists()
     assert Receipt.objects.count() == 40
     assert Tally.objects.get().counts == by_hand
-    assert queries.sealed_reports(plan) == queries.received(plan) == 40
+    assert selectors.sealed_reports(plan) == selectors.received(plan) == 40
 
 
 def test_what_is_sealed_counts_like_the_tally_batch_by_batch(answered, today, monkeypatch):
-    monkeypatch.setattr(services, "LARGEST_BATCH", 25)
+    monkeypatch.setattr(services, "MAX_BATCH", 25)
     plan = answered(60)
     assert services.sweep_all(today=today) == 60
     assert list(Batch.objects.values_list("number", "size")) == [(1, 25), (2, 25), (3, 10)]
-    assert queries.recount(plan, 3) == queries.totals(plan)
-    assert queries.totals(plan, 2).reports == 50
+    assert selectors.recount(plan, 3, plan.content.channels) == selectors.totals(plan)
+    assert sum(selectors.totals(plan, 2)["copied"]) == 50
 
 
 def test_a_second_sweep_finds_nothing_to_count_again(answered, today):
     plan = answered(20)
     services.sweep_all(today=today)
     assert services.sweep(plan=plan, today=today) == 0
-    assert queries.totals(plan).reports == 20
+    assert selectors.sealed_reports(plan) == 20
 
 
 def test_a_sweep_that_dies_in_the_middle_has_done_nothing(answered, today, monkeypatch):
@@ -68,7 +68,7 @@ def test_a_sweep_that_dies_in_the_middle_has_done_nothing(answered, today, monke
     monkeypatch.undo()
     assert OpenReport.objects.count() == 20
     assert services.sweep_all(today=today) == 20
-    assert queries.totals(plan).reports == 20
+    assert selectors.sealed_reports(plan) == 20
 
 
 def test_fewer_reports_than_hide_each_other_wait_while_the_study_is_open(answered, today):
@@ -85,7 +85,7 @@ def test_the_order_of_arrival_is_not_the_order_in_the_batch(answered, today):
     services.sweep_all(today=today)
     column = bytes(Batch.objects.get().columns)[:40]
     assert sorted(column) == sorted(arrived)
-    assert documents.channels(plan.content)["copied"].width == 1
+    assert plan.content.channels["copied"].width == 1
 
 
 def test_shuffling_is_asked_for(answered, today, monkeypatch):
@@ -105,14 +105,14 @@ def test_the_database_itself_refuses_to_change_a_batch(answered, today):
 
 def test_if_a_row_vanishes_while_it_is_swept_nothing_is_sealed(answered, today, monkeypatch):
     plan = answered(20)
-    monkeypatch.setattr(services, "delete_open", lambda plan, ids: len(ids) - 1)
+    monkeypatch.setattr(report_tables, "remove", lambda plan, ids: len(ids) - 1)
     with pytest.raises(RuntimeError, match="expected to seal 20 reports, found 19"):
         services.sweep(plan=plan, today=today)
     assert not Batch.objects.exists()
 
 
 def test_no_batch_is_left_too_small_by_the_one_before(answered, today, monkeypatch):
-    monkeypatch.setattr(services, "LARGEST_BATCH", 25)
+    monkeypatch.setattr(services, "MAX_BATCH", 25)
     answered(34)
     services.sweep_all(today=today)
     assert list(Batch.objects.values_list("size", flat=True)) == [34]
@@ -127,7 +127,9 @@ def test_a_sweep_that_comes_second_leaves_the_few_that_came_meanwhile(answered, 
     assert OpenReport.objects.count() == 3
 
 
-def test_a_plan_that_cannot_be_swept_does_not_keep_the_others_waiting(answered, today, monkeypatch, caplog):
+def test_a_plan_that_cannot_be_swept_does_not_keep_the_others_waiting(
+    answered, today, monkeypatch, caplog
+):
     answered(20)
     other = design.draft_study(study={**STUDY, "slug": "other"}, questions=QUESTIONS)
     opened = design.open_study(study_id=other.pk, who="ada", now=NOW)

@@ -28,8 +28,20 @@ STUDY: dict[str, Any] = {
     "results": "members",
 }
 QUESTIONS: list[dict[str, Any]] = [
-    {"name": "moon", "kind": "yes_no", "text": "Have you been to the Moon?", "label": "Moon", "epsilon": Decimal(1)},
-    {"name": "agree", "kind": "likert", "text": "I like cheese.", "label": "Cheese", "epsilon": Decimal("0.5")},
+    {
+        "name": "moon",
+        "kind": "yes_no",
+        "text": "Have you been to the Moon?",
+        "label": "Moon",
+        "epsilon": Decimal(1),
+    },
+    {
+        "name": "agree",
+        "kind": "likert",
+        "text": "I like cheese.",
+        "label": "Cheese",
+        "epsilon": Decimal("0.5"),
+    },
 ]
 
 
@@ -38,7 +50,9 @@ def open_small(**changes: Any) -> Plan:
 
 
 def answer(plan: Plan, people_count: int = PEOPLE) -> None:
-    """Nobody has been to the Moon and everyone likes cheese: estimates fall below 0 and above 100 %."""
+    """Nobody has been to the Moon and everyone likes cheese: estimates fall below 0 and above
+    100 %.
+    """
     demo.answer_as_browsers(plan, [{"moon": 0, "agree": 4}] * people_count, NOW.date())
     aggregation.sweep_all(today=NOW.date())
 

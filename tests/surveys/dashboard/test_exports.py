@@ -1,4 +1,6 @@
-"""Files to take along: what is in them, and that what other programs read back is what was published."""
+"""Files to take along: what is in them, and that what other programs read back is what was
+published.
+"""
 
 import csv
 import io
@@ -11,18 +13,36 @@ import pytest
 from django.test import Client
 from pyarrow import parquet
 
-from surveys.dashboard.exports import LONGEST_VALUE_LABEL, NOTE, notes
-from surveys.dashboard.lines import COLUMNS, _of_question, _of_row, _value
+from surveys.dashboard.exports import FORMATS
+from surveys.dashboard.exports.labelled import MAX_VALUE_LABEL, NOTE, cut, notes
+from surveys.dashboard.exports.rows import (
+    COLUMNS,
+    ExportRow,
+    estimated,
+    question_rows,
+    table_row,
+)
 from surveys.design.models import Plan
-from surveys.releases import queries as releases
-from tests.surveys.dashboard.small import answer, open_small, publish
+from surveys.plan.content import PlanQuestion
+from surveys.releases import selectors as releases
+from surveys.releases.numbers import (
+    Figure,
+    MeanFigure,
+    NoiseLaw,
+    QuartileFigure,
+    QuestionNumbers,
+    RangeFigure,
+    Row,
+    Table,
+)
+from tests.surveys.dashboard.small import NOW, answer, open_small, publish
 
 pytestmark = pytest.mark.django_db
 EXPORT = "/studies/small/export."
 
 
 def published_choices(plan: Plan) -> list[dict[str, Any]]:
-    numbers = releases.releases_of(plan.study)[0].numbers
+    numbers = releases.by_rule_of(plan.study)[0].numbers
     return [choice for question in numbers["questions"] for choice in question["choices"]]
 
 
@@ -34,7 +54,9 @@ def read_sav(client: Client, folder: Path, address: str = f"{EXPORT}sav") -> tup
     return pyreadstat.read_sav(str(path))
 
 
-def test_spss_reads_every_released_number_with_its_interval(member: Client, published: Plan, tmp_path: Path) -> None:
+def test_spss_reads_every_released_number_with_its_interval(
+    member: Client, published: Plan, tmp_path: Path
+) -> None:
     frame, _ = read_sav(member, tmp_path)
     choices = published_choices(published)
     assert len(frame) == len(choices) == 7
@@ -45,7 +67,9 @@ def test_spss_reads_every_released_number_with_its_interval(member: Client, publ
         assert row["noisy_count"] == choice["noisy_count"]
 
 
-def test_spss_shows_words_for_every_variable_and_every_code(member: Client, published: Plan, tmp_path: Path) -> None:
+def test_spss_shows_words_for_every_variable_and_every_code(
+    member: Client, published: Plan, tmp_path: Path
+) -> None:
     frame, meta = read_sav(member, tmp_path)
     assert all(meta.column_names_to_labels[name] for name in frame.columns)
     assert meta.variable_value_labels["item"][1001] == "Moon: Yes"
@@ -57,7 +81,9 @@ def test_spss_shows_words_for_every_variable_and_every_code(member: Client, publ
     assert meta.variable_measure["item"] == "nominal"
 
 
-def test_spss_holds_the_methods_in_its_notes(member: Client, published: Plan, tmp_path: Path) -> None:
+def test_spss_holds_the_methods_in_its_notes(
+    member: Client, published: Plan, tmp_path: Path
+) -> None:
     _, meta = read_sav(member, tmp_path)
     said = "".join("".join(line.split()) for line in meta.notes)
     section = member.get("/studies/small/methods/?plain=section").content.decode()
@@ -70,6 +96,33 @@ def test_dates_arrive_in_spss_as_dates(member: Client, published: Plan, tmp_path
     assert str(frame["published_on"][0])[:10] == "2026-05-11"
 
 
+def test_stata_reads_every_released_number_and_shows_its_words(
+    member: Client, published: Plan, tmp_path: Path
+) -> None:
+    response = member.get(f"{EXPORT}dta")
+    assert response.headers["Content-Disposition"] == 'attachment; filename="small.dta"'
+    path = tmp_path / "read.dta"
+    path.write_bytes(response.content)
+    frame, meta = pyreadstat.read_dta(str(path))
+    assert list(frame["estimate"]) == pytest.approx(
+        [100 * choice["estimate"] for choice in published_choices(published)]
+    )
+    assert set(frame["item"]) == set(meta.variable_value_labels["item"])
+    assert meta.variable_value_labels["item"][2004] == "Cheese: Strongly agree"
+    assert meta.variable_value_labels["question"][1] == "Have you been to the Moon?"
+    assert meta.column_names_to_labels["low"] == "Lower end of the 95 percent interval"
+    assert meta.file_label == "A small study"
+    assert set(frame["mechanism"]) == {"discrete Laplace, 2 tallies; 120 reports"}
+    assert {str(day)[:10] for day in frame["published_on"]} == {"2026-05-11"}
+
+
+def test_the_results_page_links_every_format(member: Client, published: Plan) -> None:
+    page = member.get("/studies/small/").content.decode()
+    for suffix, format in FORMATS.items():
+        assert f'href="{EXPORT}{suffix}?release=' in page
+        assert f"{format.title}</a>" in page
+
+
 def test_parquet_has_the_mechanism_in_its_metadata(member: Client, published: Plan) -> None:
     table = parquet.read_table(io.BytesIO(member.get(f"{EXPORT}parquet").content))
     metadata = table.schema.metadata
@@ -77,7 +130,9 @@ def test_parquet_has_the_mechanism_in_its_metadata(member: Client, published: Pl
     assert metadata[b"plan_sha256"].decode() == published.digest
     assert b"discrete Laplace" in metadata[b"methods"]
     assert table.column_names == list(COLUMNS)
-    assert table["estimate"].to_pylist() == [100 * choice["estimate"] for choice in published_choices(published)]
+    assert table["estimate"].to_pylist() == [
+        100 * choice["estimate"] for choice in published_choices(published)
+    ]
     assert table.schema.field("estimate").metadata[b"label"].startswith(b"Estimate")
 
 
@@ -91,21 +146,29 @@ def test_csv_says_the_mechanism_on_every_line(member: Client, published: Plan) -
 
 def test_json_has_the_plan_and_the_methods_beside_its_rows(member: Client, published: Plan) -> None:
     document = json.loads(member.get(f"{EXPORT}json").content)
-    assert document["plan"] == published.content
+    assert document["plan"] == json.loads(published.document)
     assert document["methods"].count("Ye, M., & Barg, A.") == 1
     assert len(document["rows"]) == 7
 
 
+def test_columns_are_named_in_the_readers_language(published: Plan, member: Client) -> None:
+    """A label that was put into words as the program started would be English for everybody."""
+    response = member.get(f"{EXPORT}json", headers={"Accept-Language": "zh-hans"})
+    assert json.loads(response.content)["columns"]["wave"] == "轮次"
+
+
 def test_one_release_can_be_taken_alone(member: Client, published: Plan) -> None:
-    row = releases.releases_of(published.study)[0].entry.number
+    row = releases.by_rule_of(published.study)[0].entry.number
     response = member.get(f"{EXPORT}csv?release={row}")
     assert response.headers["Content-Disposition"] == f'attachment; filename="small-{row}.csv"'
     assert member.get(f"{EXPORT}csv?release=77").status_code == 404
     assert member.get(f"{EXPORT}xlsx").status_code == 404
 
 
-@pytest.mark.parametrize("suffix", ["sav", "csv", "parquet", "json"])
-def test_nothing_published_makes_a_file_without_lines(member: Client, plan: Plan, suffix: str) -> None:
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_nothing_published_makes_a_file_without_lines(
+    member: Client, plan: Plan, suffix: str
+) -> None:
     answer(plan, 40)
     response = member.get(f"{EXPORT}{suffix}")
     assert response.status_code == 200
@@ -113,7 +176,9 @@ def test_nothing_published_makes_a_file_without_lines(member: Client, plan: Plan
         assert json.loads(response.content)["rows"] == []
 
 
-def test_files_are_for_those_who_may_read(client: Client, outsider: Client, published: Plan) -> None:
+def test_files_are_for_those_who_may_read(
+    client: Client, outsider: Client, published: Plan
+) -> None:
     assert outsider.get(f"{EXPORT}csv").status_code == 404
     client.logout()
     assert client.get(f"{EXPORT}csv").headers["Location"].startswith("/accounts/login/")
@@ -136,12 +201,10 @@ def test_no_line_of_a_note_is_longer_than_spss_holds_in_any_language() -> None:
     assert "".join("".join(found).split()) == "".join(text.split())
 
 
-def test_long_choices_are_cut_to_whole_letters(member: Client, db: None) -> None:
-    from surveys.dashboard.exports import _cut
-
-    cut = _cut("选" * 100)
-    assert len(cut.encode()) <= LONGEST_VALUE_LABEL
-    assert cut == "选" * 39 + "…"
+def test_long_choices_are_cut_to_whole_letters() -> None:
+    short = cut("选" * 100, MAX_VALUE_LABEL)
+    assert len(short.encode()) <= MAX_VALUE_LABEL
+    assert short == "选" * 39 + "…"
 
 
 def test_lines_of_a_note_are_filled_and_no_word_stands_alone() -> None:
@@ -157,40 +220,79 @@ def test_charges_are_numbers_in_spss(member: Client, published: Plan, tmp_path: 
     assert meta.variable_measure["charge_rho"] == "scale"
 
 
+BLANK = ExportRow(
+    study="small",
+    wave=1,
+    release=1,
+    step=None,
+    published_on=NOW.date(),
+    kind="shares",
+    n=120,
+    mechanism="",
+    sensitivity="",
+    charge_epsilon="0.75",
+    charge_rho="None",
+    neighbours="change-one",
+    privacy_unit="respondent-in-wave",
+    plan="",
+)
+
+
 def test_a_value_that_is_a_word_stands_in_its_line() -> None:
-    line = _of_row({"caption": "Most common"}, {"label": "1.", "value": "Some college", "unit": ""})
-    assert line["label"] == "1.: Some college"
-    assert line["estimate"] is None
-    assert _of_row({"caption": "Mean"}, {"label": "Mean", "value": 3, "unit": ""})["label"] == "Mean"
+    line = table_row(Table("Most common", []), Row("1.", "Some college"), BLANK)
+    assert line.label == "1.: Some college"
+    assert line.estimate is None
+    assert table_row(Table("Mean", []), Row("Mean", 3), BLANK).label == "Mean"
 
 
 def test_a_month_is_a_year_and_words_and_never_a_count_of_months() -> None:
     """24273.87 is October 2022: 2022.82."""
-    ends = {"interval": [24270.0, 24279.0], "standard_error": 2.4, "variance": None}
-    found = {
-        "is_month": True,
-        "as_precise_as": None,
-        "unit": "",
-        "mean": {"estimate": 24273.87, **ends},
-        "quartiles": [{"part": 50, "estimate": 24273, **ends}],
-        "ranges": [{"least": 24264, "most": 24275, "estimate": 0.25, **ends}],
-    }
-    question = {"name": "since", "label": "Since", "protection": "publication"}
-    lines = {line["label"]: line for line in _of_question(question, found)}
-    assert list(lines) == ["January 2022 to December 2022", "50% are at most this: October 2022", "mean: October 2022"]
+    ends: dict[str, Any] = {"interval": [24270.0, 24279.0], "standard_error": 2.4}
+    numbers = QuestionNumbers(
+        name="since",
+        mechanism=NoiseLaw(name="", scale=1.0),
+        as_precise_as=None,
+        is_month=True,
+        mean=MeanFigure(estimate=24273.87, **ends),
+        quartiles=[QuartileFigure(part=50, estimate=24273, **ends)],
+        ranges=[RangeFigure(least=24264, most=24275, estimate=0.25, **ends)],
+    )
+    question = PlanQuestion(
+        name="since",
+        kind="month",
+        protection="publication",
+        label="Since",
+        text="Since when?",
+        help="",
+        choices=[],
+        decline=0,
+    )
+    lines = {line.label: line for line in question_rows(question, numbers, BLANK)}
+    assert list(lines) == [
+        "January 2022 to December 2022",
+        "50% are at most this: October 2022",
+        "mean: October 2022",
+    ]
     mean = lines["mean: October 2022"]
-    assert (mean["estimate"], mean["low"], mean["high"]) == pytest.approx((2022.8225, 2022.5, 2023.25))
-    assert (mean["standard_error"], mean["unit"]) == (pytest.approx(0.2), "year")
+    assert (mean.estimate, mean.low, mean.high) == pytest.approx((2022.8225, 2022.5, 2023.25))
+    assert (mean.standard_error, mean.unit) == (pytest.approx(0.2), "year")
 
 
-@pytest.mark.parametrize("sampling", [None, 0.0], ids=["as it is drawn now", "as it was drawn once"])
-@pytest.mark.parametrize(("device", "where"), [(4e-4, "variance_device"), (0.0, "variance_publication")])
+@pytest.mark.parametrize(
+    "sampling", [None, 0.0], ids=["as it is drawn now", "as it was drawn once"]
+)
+@pytest.mark.parametrize(
+    ("device", "where"), [(4e-4, "variance_device"), (0.0, "variance_publication")]
+)
 def test_a_variance_that_cannot_be_told_apart_is_empty_with_a_note(
     sampling: float | None, device: float, where: str
 ) -> None:
-    variance = {"sampling": sampling, "device": device, "publication": 1e-4}
-    part = {"estimate": -0.01, "interval": [-0.05, 0.03], "standard_error": 0.02, "variance": variance}
-    found = _value(part, 100)
-    assert (found["variance_sampling"], found["variance_publication"]) == (None, pytest.approx(1))
-    assert found["note"].endswith(f"both are in {where}")
-    assert _value({**part, "variance": {**variance, "sampling": 1e-4}}, 100)["note"] == ""
+    def row(sampling: float | None) -> ExportRow:
+        variance = {"sampling": sampling, "device": device, "publication": 1e-4}
+        ends: dict[str, Any] = {"interval": [-0.05, 0.03], "standard_error": 0.02}
+        return estimated(Figure(estimate=-0.01, variance=variance, **ends), 100, BLANK)
+
+    untold = row(sampling)
+    assert (untold.variance_sampling, untold.variance_publication) == (None, pytest.approx(1))
+    assert untold.note.endswith(f"both are in {where}")
+    assert row(1e-4).note == ""

@@ -1,4 +1,6 @@
-"""Numbers, months, several ticks and matrices: what the demo study of every kind publishes, as pages show it."""
+"""Numbers, months, several ticks and matrices: what the demo study of every kind publishes, as
+pages show it.
+"""
 
 import re
 
@@ -6,11 +8,12 @@ import pytest
 from django.template.loader import render_to_string
 
 from dpengine.estimates import Variance
-from surveys.dashboard.lines import lines_of
-from surveys.dashboard.measured import Measured, month
-from surveys.dashboard.pictures import doubts_of
+from surveys.charts.intervals import half_widths
+from surveys.dashboard.exports.rows import export_rows
+from surveys.dashboard.measured import Measured
 from surveys.dashboard.results import Result, blocks_of, results_of
-from surveys.releases import queries as releases
+from surveys.dashboard.templatetags.numbers import interval
+from surveys.releases import selectors as releases
 from surveys.releases.models import Release, Step
 from tests.surveys.dashboard.every import publish_every_kind
 
@@ -23,77 +26,88 @@ def made() -> Release | Step:
     return releases.by_rule_of(plan.study)[0]
 
 
-def of(made: Release | Step, kind: str, wanted: str = "") -> Result | Measured:
-    return next(
-        each
-        for each in results_of(made)
-        if each.question["kind"] == kind and each.question.get("wanted", "") in (wanted, each.question.get("wanted"))
-    )
-
-
-def test_months_are_counted_from_year_0_and_rounded_down() -> None:
-    assert month(2021 * 12 + 2) == "March 2021"
-    assert month(2021 * 12 + 2.9) == "March 2021"
+def of(made: Release | Step, kind: str) -> Result | Measured:
+    return next(each for each in results_of(made) if each.question.kind == kind)
 
 
 def test_every_kind_of_question_has_its_picture(made: Release | Step) -> None:
-    kinds = [each.question["kind"] for each in results_of(made)]
-    assert kinds == [question["kind"] for question in made.request.plan.content["questions"]]
+    kinds = [each.question.kind for each in results_of(made)]
+    assert kinds == [question.kind for question in made.request.plan.content.questions]
     for each in results_of(made):
         if isinstance(each, Measured):
             assert each.mean is not None or each.columns
         else:
-            assert len(each.rows) == len(each.question["choices"])
+            assert len(each.rows) == len(each.question.choices)
 
 
 def test_a_mean_is_the_published_one_with_bars_within_one_another(made: Release | Step) -> None:
-    found = next(each for each in results_of(made) if isinstance(each, Measured) and each.ruler and not each.columns)
-    part = next(each for each in made.numbers["questions"] if each["name"] == found.question["name"])
+    found = next(
+        each
+        for each in results_of(made)
+        if isinstance(each, Measured) and each.scale and not each.columns
+    )
+    part = next(each for each in made.content.questions if each.name == found.question.name)
     assert found.mean is not None
-    assert float(found.mean.value.replace("−", "-")) == pytest.approx(part["mean"]["estimate"], abs=0.06)
-    widths = [float(bar.width[:-1]) for bar in found.mean.bars]
+    assert part.mean is not None
+    assert float(found.mean.value.replace("−", "-")) == pytest.approx(part.mean.estimate, abs=0.06)
+    drawn = interval(found.mean.number, found.scale)["row"]
+    widths = [float(bar.width[:-1]) for bar in drawn.bars]
+    assert len(widths) > 1
     assert widths == sorted(widths, reverse=True)
 
 
 def test_statements_of_one_group_are_one_chart_on_one_scale(made: Release | Step) -> None:
-    (matrix,) = [block for block in blocks_of(results_of(made)) if block.is_matrix]
+    (matrix,) = [block for block in blocks_of(results_of(made)) if block.scale]
     assert len(matrix.results) > 1
-    assert {result.axis for result in matrix.results if isinstance(result, Result)} == {matrix.axis}
+    assert {result.scale for result in matrix.results if isinstance(result, Result)} == {
+        matrix.scale
+    }
 
 
 def test_shares_of_several_ticks_are_not_made_to_add_up(made: Release | Step) -> None:
     found = of(made, "multiple")
     assert isinstance(found, Result)
-    assert found.is_multiple
-    own, other = float(found.own), float(found.other)
+    assert found.odds is not None
+    own, other = float(found.odds.own), float(found.odds.other)
     assert found.contrast == pytest.approx((own - other) / len(found.rows), rel=1e-4)
 
 
-def test_who_was_not_asked_is_shown_as_such_and_left_out_of_shares_among_those_asked(made: Release | Step) -> None:
-    found = next(each for each in results_of(made) if isinstance(each, Result) and each.has_not_asked)
-    assert [row.choice for row in found.rows if row.is_not_asked] == [found.question["choices"][-1]]
-    assert [part.choice for part in found.among_asked] == [row.choice for row in found.rows[:-1]]
+def test_who_was_not_asked_is_shown_as_such_and_left_out_of_shares_among_those_asked(
+    made: Release | Step,
+) -> None:
+    found = next(
+        each for each in results_of(made) if isinstance(each, Result) and each.question.skipped
+    )
+    assert [row.label for row in found.rows if row.is_not_asked] == [found.question.choices[-1]]
+    assert [part.label for part in found.among_asked] == [row.label for row in found.rows[:-1]]
     for part in found.among_asked:
         assert 0 <= float(part.low) <= float(part.high) <= 100
 
 
 def test_files_have_a_line_for_every_option_range_quartile_and_mean(made: Release | Step) -> None:
-    lines = lines_of(releases.publications_of(made.request.plan.study))
-    for part in made.numbers["questions"]:
-        own = [line for line in lines if line.question == part["name"]]
-        expected = len(part.get("choices", part.get("ranges", ()))) + len(part.get("quartiles", ())) + ("mean" in part)
+    lines = export_rows(releases.publications_of(made.request.plan.study))
+    for part in made.content.questions:
+        own = [line for line in lines if line.question == part.name]
+        expected = len(part.choices) + len(part.ranges) + len(part.quartiles) + bool(part.mean)
         assert len(own) == expected > 0
-        assert all(line.low <= line.estimate + 1e-9 and line.estimate <= line.high + 1e-9 for line in own)  # type: ignore[operator]
+        for line in own:
+            assert line.low - 1e-9 <= line.estimate <= line.high + 1e-9  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("sampling", [None, 0.0, 1e-12], ids=["now", "drawn once", "next to nothing"])
+@pytest.mark.parametrize(
+    "sampling", [None, 0.0, 1e-12], ids=["now", "drawn once", "next to nothing"]
+)
 def test_a_part_that_cannot_be_told_apart_is_said_so_and_is_never_0(
     made: Release | Step, sampling: float | None
 ) -> None:
-    """The reports of a number differ no more than the device makes them: that is not a doubt of 0."""
-    number = next(part for part in made.numbers["questions"] if part.get("mean") and not part.get("is_month"))
+    """The reports of a number differ no more than the device makes them: that is not a doubt of
+    0.
+    """
+    number = next(
+        part for part in made.numbers["questions"] if part.get("mean") and not part.get("is_month")
+    )
     number["mean"]["variance"]["sampling"] = sampling
-    (found,) = [each for each in results_of(made) if each.question["name"] == number["name"]]
+    (found,) = [each for each in results_of(made) if each.question.name == number["name"]]
     assert isinstance(found, Measured)
     assert found.doubts["s"] == ""
     assert float(found.doubts["d"]) > 0
@@ -106,10 +120,11 @@ def test_a_share_at_the_edge_has_no_part_of_its_own_for_sampling(made: Release |
     yes_no = next(part for part in made.numbers["questions"] if len(part.get("choices", ())) == 2)
     for choice in yes_no["choices"]:
         choice["variance"]["sampling"] = None
-    (found,) = [each for each in results_of(made) if each.question["name"] == yes_no["name"]]
+    (found,) = [each for each in results_of(made) if each.question.name == yes_no["name"]]
     assert isinstance(found, Result)
     page = render_to_string(
-        "dashboard/result.html", {"result": found, "plan": made.request.plan, "made": made, "each": {}}
+        "dashboard/result.html",
+        {"result": found, "plan": made.request.plan, "made": made, "each": {}},
     )
     assert "cannot be told apart from the next" in page
     assert "not told apart" in page
@@ -117,5 +132,9 @@ def test_a_share_at_the_edge_has_no_part_of_its_own_for_sampling(made: Release |
 
 
 def test_a_narrow_interval_is_shown_in_two_digits() -> None:
-    assert doubts_of(0.034, Variance(1.0, 0.0, 3.0), 1) == {"s": "0.017", "d": "0.017", "p": "0.034"}
-    assert doubts_of(3.4, Variance(0.0, 1.0, 3.0), 1) == {"s": "", "d": "1.7", "p": "3.4"}
+    assert half_widths(0.034, Variance(1.0, 0.0, 3.0), 1) == {
+        "s": "0.017",
+        "d": "0.017",
+        "p": "0.034",
+    }
+    assert half_widths(3.4, Variance(0.0, 1.0, 3.0), 1) == {"s": "", "d": "1.7", "p": "3.4"}

@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 
-from surveys.dashboard.progress import Progress, progress_of
-from surveys.design import queries as design
-from surveys.ledger import queries as ledger
-from surveys.releases import queries as releases
+from surveys.dashboard.progress import Progress
+from surveys.design import selectors as design
 from tests.surveys.dashboard.small import NOW, answer, close, open_small, publish
 
 pytestmark = pytest.mark.django_db
@@ -25,10 +23,7 @@ def stage_after(*deeds: str, **changes: Any) -> Progress:
             close(plan)
         else:
             answer(plan, int(deed))
-    plan = design.plans().get(pk=plan.pk)
-    account = ledger.account(plan.study.budget_id)  # type: ignore[arg-type]
-    last = releases.latest_releases([plan]).get(plan.pk)
-    return progress_of(plan, answers=releases.answers_so_far(plan), account=account, last=last)
+    return Progress.of(design.plans().get(pk=plan.pk))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ TRUTHS = {"hard_drugs": {1: 629 / 3615}, "marijuana": {1: 1725 / 3615}, "same_se
 def test_the_demo_brings_real_answers_to_the_dashboard_and_again_changes_nothing(now):
     services.bring(now=now)
     services.bring(now=now)
-    assert len(answers.people()) == 3615
+    assert len(answers.people_of_health()) == 3615
     assert Receipt.objects.count() == 3615 + 1551 + 1000
     release = Release.objects.get(request__plan__study__slug="health-and-habits")
     assert release.numbers["n"] == 3615
@@ -27,7 +27,8 @@ def test_the_demo_brings_real_answers_to_the_dashboard_and_again_changes_nothing
     for question in release.numbers["questions"]:
         for index, truth in TRUTHS.get(question["name"], {}).items():
             choice = question["choices"][index]
-            assert abs(choice["estimate"] - truth) < 6 * choice["standard_error"]  # a false alarm in 10⁸ runs
+            # a false alarm in 10⁸ runs
+            assert abs(choice["estimate"] - truth) < 6 * choice["standard_error"]
 
     asked = Request.objects.filter(plan__study__slug="partners-and-drinking")
     assert [request.kind for request in asked] == [kind for kind, _ in HABITS_ASKED]
@@ -43,7 +44,7 @@ def test_more_partners_than_the_question_takes_are_counted_as_the_most():
 
 
 def test_every_person_has_a_choice_for_every_question():
-    people = answers.people()
+    people = answers.people_of_health()
     assert sum(person["hard_drugs"] for person in people) == 629
     assert sum(person["marijuana"] == 2 for person in people) == 536
 
@@ -51,11 +52,13 @@ def test_every_person_has_a_choice_for_every_question():
 def test_made_up_people_answer_as_the_form_lets_them_and_say_what_does_not_apply():
     people = kinds.made_up_people()
     assert len(people) == kinds.PEOPLE
-    assert all((person["awake"] == kinds.DOES_NOT_APPLY) == (not person["drowsy"]) for person in people)
+    assert all(
+        (person["awake"] == kinds.DOES_NOT_APPLY) == (not person["drowsy"]) for person in people
+    )
     assert all(person["taken"] == sorted(set(person["taken"])) for person in people)
     assert all(person["taken"] == [4] or 4 not in person["taken"] for person in people)
     for question in kinds.SLEEP_QUESTIONS:
-        if question["kind"] in ("number", "month"):
+        if question["kind"] in ("number", "month", "date"):
             steps = question["most"] - question["least"]
             assert all(0 <= person[question["name"]] <= steps for person in people)
 

@@ -1,4 +1,6 @@
-"""Draft questions of every kind, never saved, and the exact law of what a browser sends: for tests of several rooms."""
+"""Draft questions of every kind, never saved, and the exact law of what a browser sends: for
+tests of several rooms.
+"""
 
 from collections import Counter
 from collections.abc import Callable
@@ -10,8 +12,9 @@ from typing import Any
 from dpengine import randomness
 from dpengine.local import number, one_of, table
 from dpengine.randomness import WORD
-from surveys.design import documents
 from surveys.design.models import Question
+from surveys.design.questions import content_of
+from surveys.plan.content import PlanQuestion
 
 ASKED = {"text": "Asked?", "label": "Asked", "epsilon": Decimal(1)}
 
@@ -20,8 +23,8 @@ def draft(kind: str, **fields: Any) -> Question:
     return Question(**{"name": "q1", "kind": kind, **ASKED, **fields})
 
 
-def question(kind: str, **fields: Any) -> dict[str, Any]:
-    return documents.content_of(draft(kind, **fields))
+def question(kind: str, **fields: Any) -> PlanQuestion:
+    return content_of(draft(kind, **fields))
 
 
 class Branch(Exception):
@@ -32,9 +35,11 @@ class Branch(Exception):
         self.ways = ways
 
 
-def law(content: dict[str, Any], answer: Any, monkeypatch: Any) -> dict[Any, Fraction]:
-    """Return Pr[report | answer] exactly: the shipped code run once for each way that its draws can fall."""
-    cuts = _cuts(content["channel"])
+def law(content: PlanQuestion, answer: Any, monkeypatch: Any) -> dict[Any, Fraction]:
+    """Return Pr[report | answer] exactly: the shipped code run once for each way that its draws
+    can fall.
+    """
+    cuts = _cuts(content.channel_document)
     found: Counter[Any] = Counter()
     open_ends: list[list[tuple[int, Fraction]]] = [[]]
     while open_ends:
@@ -51,7 +56,13 @@ def law(content: dict[str, Any], answer: Any, monkeypatch: Any) -> dict[Any, Fra
     return dict(found)  # type: ignore[arg-type]
 
 
-def _run(content: dict[str, Any], answer: Any, way: list[tuple[int, Fraction]], cuts: list[int], patch: Any) -> Any:
+def _run(
+    content: PlanQuestion,
+    answer: Any,
+    way: list[tuple[int, Fraction]],
+    cuts: list[int],
+    patch: Any,
+) -> Any:
     left = list(way)
 
     def below(n: int, words: Any = None) -> int:
@@ -69,11 +80,13 @@ def _run(content: dict[str, Any], answer: Any, way: list[tuple[int, Fraction]], 
 
     for module in (randomness, table, number, one_of):
         patch.setattr(module, "below", below)
-    return documents.randomise(content, answer, words)
+    return content.randomise(answer, words)
 
 
 def _parts(starts: list[int], n: int) -> list[tuple[int, Fraction]]:
-    """Return the first number of each part between two cuts, and how much of all numbers below n the part has."""
+    """Return the first number of each part between two cuts, and how much of all numbers below n
+    the part has.
+    """
     ends = [*starts[1:], n]
     return [(start, Fraction(end - start, n)) for start, end in zip(starts, ends, strict=True)]
 
@@ -86,9 +99,14 @@ def _cuts(channel: dict[str, Any]) -> list[int]:
 
 
 def worst_ratio(laws: list[dict[Any, Fraction]]) -> Fraction:
-    """Return how much likelier one answer makes a report than another, at most; a report that one rules out fails."""
+    """Return how much likelier one answer makes a report than another, at most; a report that
+    one rules out fails.
+    """
     reports = {report for each in laws for report in each}
-    return max(max(each[report] for each in laws) / min(each[report] for each in laws) for report in reports)
+    return max(
+        max(each[report] for each in laws) / min(each[report] for each in laws)
+        for report in reports
+    )
 
 
 Laws = Callable[[dict[str, Any], list[Any]], list[dict[Any, Fraction]]]

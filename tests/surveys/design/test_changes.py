@@ -1,12 +1,16 @@
-"""Every act that touches ε is written down: a draft's in its own history, all others in the ledger."""
+"""Every act that touches ε is written down: a draft's in its own history, all others in the
+ledger.
+"""
 
 from decimal import Decimal
 
 import pytest
 
 from surveys.design import changes, services
+from surveys.design.changes import record_changes
 from surveys.design.models import Delta, DraftChange, Panel, Question, Study
-from surveys.ledger import queries as ledger
+from surveys.design.refusals import Refused
+from surveys.ledger import selectors as ledger
 from surveys.ledger.models import Entry, Kind
 from tests.conftest import NOW
 
@@ -35,7 +39,9 @@ def test_opening_is_written_down_with_the_plan_and_what_it_costs(plan):
 def changed(draft, field, value):
     before = changes.terms_of(draft)
     Study.objects.filter(pk=draft.pk).update(**{field: value})
-    return services.record_changes(of=Study.objects.get(pk=draft.pk), before=before, why="less is enough", **BY)
+    return record_changes(
+        of=Study.objects.get(pk=draft.pk), before=before, why="less is enough", **BY
+    )
 
 
 @pytest.mark.parametrize(
@@ -50,7 +56,9 @@ def changed(draft, field, value):
         ("retires_on", NOW.date(), "retires on", "none", "2026-05-11"),
     ],
 )
-def test_a_changed_term_of_a_draft_is_one_line_with_old_and_new(draft, field, value, what, old, new):
+def test_a_changed_term_of_a_draft_is_one_line_with_old_and_new(
+    draft, field, value, what, old, new
+):
     assert len(changed(draft, field, value)) == 1
     assert drafted() == [(what, old, new, "less is enough", "ada")]
 
@@ -66,7 +74,7 @@ def test_a_question_that_comes_goes_or_is_protected_otherwise_is_written_down(dr
     draft.questions.filter(name="copied").update(epsilon=Decimal("0.5"))
     draft.questions.filter(name="often").update(protection=Question.Protection.PUBLICATION)
     Question.objects.create(study=draft, name="new", text="New?", label="New")
-    services.record_changes(of=draft, before=before, why="redrawn", **BY)
+    record_changes(of=draft, before=before, why="redrawn", **BY)
     assert [(what, old, new) for what, old, new, *_ in drafted()] == [
         ("ε of copied", "1, changed on the device", "0.5, changed on the device"),
         ("ε of fair", "1, changed on the device", "none"),
@@ -77,16 +85,18 @@ def test_a_question_that_comes_goes_or_is_protected_otherwise_is_written_down(dr
 
 def test_the_longest_address_of_a_panel_leaves_room_for_the_name_of_each_of_its_terms(db):
     panel = Panel.objects.create(slug="p" * 60, name="P")
-    before = changes.terms_of_panel(panel)
+    before = changes.terms_of(panel)
     Panel.objects.update(cap=Decimal(1), cap_delta=Delta.SIX, local_cap=Decimal(1))
-    assert len(services.record_changes(of=Panel.objects.get(), before=before, why="less is enough", **BY)) == 3
+    assert (
+        len(record_changes(of=Panel.objects.get(), before=before, why="less is enough", **BY)) == 3
+    )
 
 
 def test_a_change_without_a_reason_is_refused_and_nothing_is_written(draft):
     before = changes.terms_of(draft)
     draft.cap = Decimal(1)
-    with pytest.raises(services.Refused, match="Say why"):
-        services.record_changes(of=draft, before=before, why=" ", **BY)
+    with pytest.raises(Refused, match="Say why"):
+        record_changes(of=draft, before=before, why=" ", **BY)
     assert drafted() == []
 
 
@@ -101,7 +111,10 @@ def test_a_lowered_cap_holds_in_the_ledger_and_in_the_next_wave(draft, delta, le
     services.close_plan(plan_id=first.pk, today=NOW.date())
     services.begin_wave(study_id=draft.pk)
     second = services.open_study(study_id=draft.pk, **BY)
-    assert (first.content["caps"]["central_epsilon"], second.content["caps"]["central_epsilon"]) == ("2", "1.25")
+    assert (
+        first.content.caps.central_epsilon,
+        second.content.caps.central_epsilon,
+    ) == ("2", "1.25")
     assert second.study.budget == first.study.budget
     assert ledger.account(draft_budget(draft)).amount_left == second.study.budget.cap
 
@@ -113,14 +126,14 @@ def draft_budget(draft):
 
 @pytest.mark.parametrize("new", ["2", "2.1", "0", "-1", "NaN", "Infinity"])
 def test_a_cap_does_not_rise_or_stay_or_end(plan, new):
-    with pytest.raises(services.Refused, match="must be above 0 and below 2; it is"):
+    with pytest.raises(Refused, match="must be above 0 and below 2; it is"):
         services.lower_cap(study_id=plan.study_id, new=Decimal(new), why="more", **BY)
     plan.study.refresh_from_db()
     assert plan.study.cap == 2
 
 
 def test_a_draft_has_no_cap_to_lower_for_good(draft):
-    with pytest.raises(services.Refused, match="has not opened yet"):
+    with pytest.raises(Refused, match="has not opened yet"):
         services.lower_cap(study_id=draft.pk, new=Decimal(1), why="less", **BY)
 
 

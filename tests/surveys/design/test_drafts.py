@@ -9,16 +9,35 @@ from django.apps import apps
 from PIL import Image
 
 from surveys.design import pictures, services
+from surveys.design.drafts import (
+    add_questions,
+    delete_question,
+    duplicate_question,
+    move_question,
+    new_draft,
+    save_question,
+    save_study,
+    save_translation,
+    set_protections,
+)
 from surveys.design.models import DraftChange, Picture, Question, Study
+from surveys.design.readiness import Readiness
+from surveys.design.refusals import CannotOpen, Refused
+from surveys.design.site import set_site_limits
 from surveys.ledger.models import Entry
 from tests.conftest import QUESTIONS, STUDY
 
-TEXTS = {"title": "Exam honesty", "organisation": "Brightwater College", "purpose": "To learn.", "contact": "a@b.org"}
+TEXTS = {
+    "title": "Exam honesty",
+    "organisation": "Brightwater College",
+    "purpose": "To learn.",
+    "contact": "a@b.org",
+}
 
 
 @pytest.fixture
 def draft(db):
-    return services.new_draft(texts=TEXTS, questions=QUESTIONS)
+    return new_draft(texts=TEXTS, questions=QUESTIONS)
 
 
 @pytest.fixture
@@ -27,20 +46,26 @@ def by(now):
 
 
 def test_a_draft_begins_within_the_sites_limits(db, now):
-    limits = {"epsilon_floor": Decimal("0.1"), "epsilon_ceiling": Decimal("0.5"), "cap_ceiling": Decimal(1)}
-    services.set_site_limits(**limits, who="root", why="a rule", now=now)
-    study = services.new_draft(texts=TEXTS, questions=QUESTIONS)
+    limits = {
+        "epsilon_floor": Decimal("0.1"),
+        "epsilon_ceiling": Decimal("0.5"),
+        "cap_ceiling": Decimal(1),
+    }
+    set_site_limits(**limits, who="root", why="a rule", now=now)
+    study = new_draft(texts=TEXTS, questions=QUESTIONS)
     assert (study.cap, study.release_epsilon) == (1, 1)
     assert {question.epsilon for question in study.questions.all()} == {Decimal("0.5")}
 
 
 def test_epsilons_are_set_all_or_none(draft, by):
     wanted = {"copied": Decimal("0.5"), "fair": Decimal(9)}
-    with pytest.raises(services.Refused, match="fair"):
-        services.set_protections(study_id=draft.pk, epsilons=wanted, why="planned", **by)
+    with pytest.raises(Refused, match="fair"):
+        set_protections(study_id=draft.pk, epsilons=wanted, why="planned", **by)
     assert draft.questions.get(name="copied").epsilon == 1
     assert not Entry.objects.exists()
-    services.set_protections(study_id=draft.pk, epsilons={"copied": Decimal("0.5")}, expected=800, why="planned", **by)
+    set_protections(
+        study_id=draft.pk, epsilons={"copied": Decimal("0.5")}, expected=800, why="planned", **by
+    )
     row = DraftChange.objects.get()
     assert (row.who, row.why, row.new) == ("ada", "planned", "0.5, changed on the device")
     draft.refresh_from_db()
@@ -50,34 +75,34 @@ def test_epsilons_are_set_all_or_none(draft, by):
 @pytest.mark.parametrize(
     "edit",
     [
-        lambda study, by: services.add_questions(study_id=study.pk, questions=QUESTIONS, **by),
-        lambda study, by: services.move_question(study_id=study.pk, name="fair", by=-1, **by),
-        lambda study, by: services.delete_question(study_id=study.pk, name="fair", **by),
-        lambda study, by: services.duplicate_question(study_id=study.pk, name="fair", **by),
-        lambda study, by: services.save_question(question=study.questions.get(name="fair"), **by),
-        lambda study, by: services.save_study(study=study, fields=["title"], **by),
-        lambda study, by: services.save_translation(study_id=study.pk, language="zh-hans", content={}, **by),
-        lambda study, by: services.set_protections(study_id=study.pk, epsilons={}, why="", **by),
+        lambda study, by: add_questions(study_id=study.pk, questions=QUESTIONS, **by),
+        lambda study, by: move_question(study_id=study.pk, name="fair", by=-1, **by),
+        lambda study, by: delete_question(study_id=study.pk, name="fair", **by),
+        lambda study, by: duplicate_question(study_id=study.pk, name="fair", **by),
+        lambda study, by: save_question(question=study.questions.get(name="fair"), **by),
+        lambda study, by: save_study(study=study, fields=["title"], **by),
+        lambda study, by: save_translation(study_id=study.pk, language="zh-hans", content={}, **by),
+        lambda study, by: set_protections(study_id=study.pk, epsilons={}, why="", **by),
     ],
 )
 def test_nothing_of_an_open_wave_is_edited(draft, by, edit):
     services.open_study(study_id=draft.pk, **by)
     before = list(Question.objects.values())
-    with pytest.raises(services.CannotOpen):
+    with pytest.raises(CannotOpen):
         edit(draft, by)
     assert list(Question.objects.values()) == before
 
 
 def test_a_study_has_at_most_so_many_questions(draft, by):
     many = [{**QUESTIONS[0], "name": f"more{number}"} for number in range(58)]
-    with pytest.raises(services.Refused, match="at most 60 questions; this one would have 61"):
-        services.add_questions(study_id=draft.pk, questions=many, **by)
+    with pytest.raises(Refused, match="at most 60 questions; this one would have 61"):
+        add_questions(study_id=draft.pk, questions=many, **by)
     assert draft.questions.count() == 3
 
 
 def test_answers_that_lose_too_much_together_are_told_before_the_launch(draft, by, today):
     draft.questions.update(epsilon=Decimal(4))
-    (problem,) = services.problems_of(draft, today)
+    (problem,) = Readiness(draft).problems(today)
     assert "browsers refuse more than 8" in problem.text
 
 
@@ -85,7 +110,7 @@ def test_the_ledgers_words_are_english_whoever_drafts(draft, by):
     from django.utils import translation
 
     with translation.override("zh-hans"):
-        services.set_protections(study_id=draft.pk, epsilons={"copied": Decimal(2)}, why="planned", **by)
+        set_protections(study_id=draft.pk, epsilons={"copied": Decimal(2)}, why="planned", **by)
     assert DraftChange.objects.get().what == "ε of copied"
 
 
@@ -98,8 +123,8 @@ def picture(width, height, mode="RGB", form="PNG"):
 
 def test_a_large_picture_becomes_small_enough_for_a_phone(db):
     kept = pictures.keep_picture(picture(1300, 400))
-    assert max(kept.width, kept.height) <= pictures.LONGEST_SIDE
-    assert len(kept.content) <= pictures.LARGEST_KEPT
+    assert max(kept.width, kept.height) <= pictures.MAX_SIDE
+    assert len(kept.content) <= pictures.MAX_BYTES
 
 
 def test_the_same_picture_is_kept_once(db):
@@ -114,15 +139,16 @@ def test_a_picture_of_too_many_points_is_refused_before_it_is_drawn(db):
     stream = BytesIO()
     Image.new("1", (8_000, 6_000)).save(stream, "PNG")
     stream.seek(0)
-    with pytest.raises(services.Refused, match="40 million points"):
+    with pytest.raises(Refused, match="40 million points"):
         pictures.keep_picture(stream)
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"<svg xmlns='http://www.w3.org/2000/svg'/>", b"\x89PNG\r\n\x1a\n" + b"\0" * 40]
+    "content",
+    [b"", b"<svg xmlns='http://www.w3.org/2000/svg'/>", b"\x89PNG\r\n\x1a\n" + b"\0" * 40],
 )
 def test_what_is_no_picture_is_refused(db, content):
-    with pytest.raises(services.Refused, match="no picture"):
+    with pytest.raises(Refused, match="no picture"):
         pictures.keep_picture(BytesIO(content))
 
 
@@ -132,4 +158,7 @@ def test_a_study_that_passed_questions_over_goes_on_doing_so_and_no_other():
     services.draft_study(study=STUDY, questions=[QUESTIONS[0], follows])
     services.draft_study(study={**STUDY, "slug": "plain"}, questions=QUESTIONS)
     import_module("surveys.design.migrations.0004_follow_ups").keep_skipping(apps, None)
-    assert dict(Study.objects.values_list("slug", "follow_ups")) == {STUDY["slug"]: "skip", "plain": "everybody"}
+    assert dict(Study.objects.values_list("slug", "follow_ups")) == {
+        STUDY["slug"]: "skip",
+        "plain": "everybody",
+    }

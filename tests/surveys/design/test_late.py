@@ -1,4 +1,6 @@
-"""What comes late: on the day of a study's retirement, before a worker does, or while a budget was waited for."""
+"""What comes late: on the day of a study's retirement, before a worker does, or while a budget
+was waited for.
+"""
 
 import datetime
 from decimal import Decimal
@@ -37,7 +39,13 @@ def test_nothing_is_published_on_the_day_of_retirement_even_if_no_worker_has_com
 
 
 def test_no_step_of_a_series_is_taken_on_the_day_of_retirement(draft):
-    terms = {"rule": "continual", "cap_delta": "0.000001", "release_epsilon": Decimal(1), "horizon": 3, "hours": 24}
+    terms = {
+        "rule": "continual",
+        "cap_delta": "0.000001",
+        "release_epsilon": Decimal(1),
+        "horizon": 3,
+        "hours": 24,
+    }
     day = NOW + datetime.timedelta(days=2)
     Study.objects.filter(pk=draft.pk).update(retires_on=day.date(), **terms)
     plan = services.open_study(study_id=draft.pk, **BY)
@@ -51,7 +59,9 @@ def test_no_step_of_a_series_is_taken_on_the_day_of_retirement(draft):
         releases.take_step(series_id=Series.objects.get().pk, now=day)
 
 
-def test_a_budget_that_a_researcher_gets_while_a_request_waits_for_the_study_s_is_charged_too(answered, monkeypatch):
+def test_a_budget_that_a_researcher_gets_while_a_request_waits_for_the_study_s_is_charged_too(
+    answered, monkeypatch
+):
     plan = answered(30)
     Study.objects.filter(pk=plan.study_id).update(rule="on-request")
     services.close_plan(plan_id=plan.pk, today=NOW.date())
@@ -61,7 +71,9 @@ def test_a_budget_that_a_researcher_gets_while_a_request_waits_for_the_study_s_i
 
     def opened_meanwhile(*budget_ids):
         monkeypatch.setattr(ledger, "lock", lock)
-        ledger.open_share(study_id=plan.study.budget_id, holder=request.who, cap=1, why="her share", **BY)
+        ledger.open_share(
+            study_id=plan.study.budget_id, holder=request.who, cap=1, why="her share", **BY
+        )
         return lock(*budget_ids)
 
     monkeypatch.setattr(ledger, "lock", opened_meanwhile)
@@ -69,9 +81,17 @@ def test_a_budget_that_a_researcher_gets_while_a_request_waits_for_the_study_s_i
     assert Entry.charges.count() == 2
 
 
-def test_what_is_paid_for_while_a_study_is_about_to_be_retired_is_still_delivered(draft, monkeypatch):
+def test_what_is_paid_for_while_a_study_is_about_to_be_retired_is_still_delivered(
+    draft, monkeypatch
+):
     """A series begins after the cap was seen to be reached and before the study was held."""
-    terms = {"rule": "continual", "cap_delta": "0.000001", "release_epsilon": Decimal(2), "horizon": 3, "hours": 24}
+    terms = {
+        "rule": "continual",
+        "cap_delta": "0.000001",
+        "release_epsilon": Decimal(2),
+        "horizon": 3,
+        "hours": 24,
+    }
     Study.objects.filter(pk=draft.pk).update(**terms)
     plan = services.open_study(study_id=draft.pk, **BY)
     answer_as_browsers(plan, ONE * 12, NOW.date())

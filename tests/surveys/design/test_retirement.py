@@ -1,4 +1,6 @@
-"""A retired study takes no answer, has no wave and publishes nothing; what it held is erased, what it said stays."""
+"""A retired study takes no answer, has no wave and publishes nothing; what it held is erased,
+what it said stays.
+"""
 
 import datetime
 from decimal import Decimal
@@ -8,12 +10,12 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from dpengine.privacy import Cost
-from surveys.aggregation import queries as tallies
-from surveys.aggregation import services as aggregation
+from surveys.aggregation import selectors as tallies, services as aggregation
 from surveys.aggregation.models import Batch, Tally
 from surveys.demo.services import answer_as_browsers
-from surveys.design import queries, services
+from surveys.design import refusals, selectors, services
 from surveys.design.models import Plan, Study
+from surveys.design.refusals import CannotOpen
 from surveys.intake import services as intake
 from surveys.intake.models import OpenReport, Receipt
 from surveys.intake.reports import Refused
@@ -65,9 +67,9 @@ def test_a_retired_study_opens_no_wave_and_begins_none(plan):
     services.close_plan(plan_id=plan.pk, today=NOW.date())
     services.begin_wave(study_id=plan.study_id)
     retire(plan)
-    with pytest.raises(services.CannotOpen, match="was retired on 11 May 2026"):
+    with pytest.raises(CannotOpen, match="was retired on 11 May 2026"):
         services.open_study(study_id=plan.study_id, **BY)
-    with pytest.raises(services.CannotOpen, match="was retired on 11 May 2026"):
+    with pytest.raises(CannotOpen, match="was retired on 11 May 2026"):
         services.begin_wave(study_id=plan.study_id)
 
 
@@ -104,7 +106,11 @@ def test_reports_batches_and_counts_are_erased_and_how_many_there_were_is_not(an
     answer_as_browsers(plan, ONE * 3, NOW.date())
     retire(plan)
     assert erase() == (3, 1)
-    assert (OpenReport.objects.count(), Batch.objects.count(), Receipt.objects.count()) == (0, 0, 28)
+    assert (OpenReport.objects.count(), Batch.objects.count(), Receipt.objects.count()) == (
+        0,
+        0,
+        28,
+    )
     tally = Tally.objects.get(plan=plan)
     assert (tally.counts, tally.reports, tally.batches) == ({}, 25, 1)
     assert tallies.received(plan) == 28
@@ -150,25 +156,38 @@ def test_the_database_itself_lets_go_of_batches_of_retired_studies_only(answered
 @pytest.mark.engine("postgresql")
 def test_postgresql_does_not_let_batches_be_truncated_either(answered):
     retire(answered(25))
-    with pytest.raises(DatabaseError, match="a batch is sealed"), transaction.atomic(), connection.cursor() as cursor:
+    with (
+        pytest.raises(DatabaseError, match="a batch is sealed"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
         cursor.execute("TRUNCATE aggregation_batch")
 
 
 @pytest.mark.engine("sqlite")
 @pytest.mark.parametrize(
-    ("table", "message"), [("design_study", "is not replaced"), ("aggregation_batch", "a batch is sealed")]
+    ("table", "message"),
+    [("design_study", "is not replaced"), ("aggregation_batch", "a batch is sealed")],
 )
 def test_sqlite_does_not_let_rows_be_replaced_either(answered, table, message):
     retire(answered(25))
     answered_batch = Plan.objects.get()
     Batch.objects.create(plan=answered_batch, number=1, size=1, columns=b"", sealed_on=NOW.date())
-    with pytest.raises(DatabaseError, match=message), transaction.atomic(), connection.cursor() as cursor:
+    with (
+        pytest.raises(DatabaseError, match=message),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
         cursor.execute(f"INSERT OR REPLACE INTO {table} SELECT * FROM {table}")  # noqa: S608
 
 
 @pytest.mark.parametrize(
     "change",
-    [{"retired_on": None}, {"retired_on": NOW.date() + datetime.timedelta(1)}, {"retired_because": "another"}],
+    [
+        {"retired_on": None},
+        {"retired_on": NOW.date() + datetime.timedelta(1)},
+        {"retired_because": "another"},
+    ],
     ids=str,
 )
 def test_the_database_itself_keeps_a_retired_study_retired(plan, change):
@@ -180,7 +199,9 @@ def test_the_database_itself_keeps_a_retired_study_retired(plan, change):
 def test_the_database_itself_gives_a_retired_study_no_further_plan(plan):
     retire(plan)
     with pytest.raises(DatabaseError, match="stays retired"), transaction.atomic():
-        Plan.objects.create(study=plan.study, wave=2, document="{}", digest="0" * 64, opened_on=NOW.date())
+        Plan.objects.create(
+            study=plan.study, wave=2, document="{}", digest="0" * 64, opened_on=NOW.date()
+        )
 
 
 def test_the_database_itself_keeps_a_study_that_has_opened(plan):
@@ -197,14 +218,14 @@ def test_retiring_twice_changes_nothing(plan):
 
 @pytest.mark.parametrize("because", ["", "  ", "x" * 201])
 def test_a_retirement_needs_a_reason(plan, because):
-    with pytest.raises(services.Refused, match="Say why in 1 to 200 characters"):
+    with pytest.raises(refusals.Refused, match="Say why in 1 to 200 characters"):
         retire(plan, because)
     plan.refresh_from_db()
     assert plan.is_open
 
 
 def test_a_draft_is_deleted_and_not_retired(draft):
-    with pytest.raises(services.Refused, match="has never opened"):
+    with pytest.raises(refusals.Refused, match="has never opened"):
         services.retire(study_id=draft.pk, because="ended", **BY)
 
 
@@ -229,10 +250,14 @@ def test_no_answer_is_taken_on_the_day_of_retirement_even_if_no_worker_has_come_
         answer_as_browsers(plan, ONE, day)
 
 
-@pytest.mark.parametrize(("spent", "retires"), [("1.998", False), ("1.999", False), ("1.999000001", True), ("2", True)])
+@pytest.mark.parametrize(
+    ("spent", "retires"), [("1.998", False), ("1.999", False), ("1.999000001", True), ("2", True)]
+)
 def test_a_study_retires_when_not_even_the_smallest_publication_can_be_paid(plan, spent, retires):
     charge(plan, Decimal(spent))
-    assert services.retire_spent(now=NOW, is_unfinished=lambda study: False) == ([plan.study_id] if retires else [])
+    assert services.retire_spent(now=NOW, is_unfinished=lambda study: False) == (
+        [plan.study_id] if retires else []
+    )
     plan.study.refresh_from_db()
     assert plan.study.is_retired is retires
 
@@ -260,8 +285,16 @@ def test_a_study_whose_last_publication_used_the_cap_up_is_retired_by_the_schedu
     assert releases.retire_spent(now=NOW) == [draft.pk]
 
 
-def test_a_study_that_paid_for_all_on_the_first_day_is_retired_after_its_last_publication_and_not_before(draft):
-    terms = {"rule": "continual", "cap_delta": "0.000001", "release_epsilon": Decimal(2), "horizon": 3, "hours": 24}
+def test_a_study_that_paid_on_the_first_day_is_retired_after_its_last_publication_not_before(
+    draft,
+):
+    terms = {
+        "rule": "continual",
+        "cap_delta": "0.000001",
+        "release_epsilon": Decimal(2),
+        "horizon": 3,
+        "hours": 24,
+    }
     Study.objects.filter(pk=draft.pk).update(**terms)
     plan = services.open_study(study_id=draft.pk, **BY)
     seen = []
@@ -275,17 +308,17 @@ def test_a_study_that_paid_for_all_on_the_first_day_is_retired_after_its_last_pu
 
 def test_windows_are_told_how_a_study_stands(draft):
     def state():
-        return queries.standings([Study.objects.get(pk=draft.pk)])[0].state
+        return selectors.standings([Study.objects.get(pk=draft.pk)])[0].state
 
     seen = [state()]
     plan = services.open_study(study_id=draft.pk, **BY)
     seen.append(state())
-    assert not queries.is_retired(plan)
-    assert queries.ended_on(plan, NOW.date()) is None
+    assert not selectors.is_retired(plan)
+    assert selectors.ended_on(plan, NOW.date()) is None
     services.close_plan(plan_id=plan.pk, today=NOW.date())
     seen.append(state())
     retire(plan)
     seen.append(state())
     assert seen == ["draft", "collecting", "closed", "retired"]
-    assert queries.is_retired(plan)
-    assert queries.ended_on(plan, NOW.date()) == NOW.date()
+    assert selectors.is_retired(plan)
+    assert selectors.ended_on(plan, NOW.date()) == NOW.date()

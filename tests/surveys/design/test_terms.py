@@ -11,6 +11,8 @@ from django.core.exceptions import ValidationError
 from dpengine.accounting.concentrated import epsilon_of
 from surveys.design import services, terms, wording
 from surveys.design.models import Delta, Panel, Rule, Study
+from surveys.design.refusals import CannotOpen
+from surveys.plan.content import to_document
 from tests.conftest import NOW
 
 MILLIONTH = Decimal("0.000001")
@@ -25,16 +27,24 @@ def opened(draft, **changes):
 
 
 def test_a_pure_study_s_plan_holds_its_cap_as_it_was_typed(plan):
-    assert plan.content["caps"] == {"central_epsilon": "2"}
-    assert plan.content["publication"] == {"epsilon": "1", "rule": "when-closed", "smallest_batch": 10}
+    assert to_document(plan.content.caps) == {"central_epsilon": "2"}
+    assert to_document(plan.content.publication) == {
+        "epsilon": "1",
+        "rule": "when-closed",
+        "smallest_batch": 10,
+    }
     assert plan.study.budget.epsilon == 2
     assert plan.study.budget.rho is None
 
 
 def test_a_concentrated_study_s_budget_keeps_the_promise_of_its_plan(draft):
     plan = opened(draft, cap_delta=Delta.SIX)
-    caps, budget = plan.content["caps"], plan.study.budget
-    assert caps == {"central_epsilon": "2", "central_delta": "0.000001", "central_rho": "0.083441717"}
+    caps, budget = plan.content.caps, plan.study.budget
+    assert to_document(caps) == {
+        "central_epsilon": "2",
+        "central_delta": "0.000001",
+        "central_rho": "0.083441717",
+    }
     assert (budget.rho, budget.delta) == (Decimal("0.083441717"), MILLIONTH / 2)
     assert epsilon_of(Fraction(budget.rho), Fraction(MILLIONTH) - Fraction(budget.delta)) <= 2
 
@@ -47,9 +57,11 @@ def test_no_rho_of_a_cap_passes_its_epsilon_and_none_is_wasted(epsilon, delta):
     assert epsilon_of(rho + Fraction(1, 500_000_000), Fraction(delta) / 2) > Decimal(epsilon)
 
 
-def test_a_publication_s_rho_stands_in_the_plan_of_a_concentrated_study_and_its_horizon_in_a_continual_one(draft):
+def test_a_publication_s_rho_stands_in_a_concentrated_plan_and_its_horizon_in_a_continual_one(
+    draft,
+):
     plan = opened(draft, cap_delta=Delta.SIX, rule=Rule.CONTINUAL, horizon=30, hours=12)
-    assert plan.content["publication"] == {
+    assert to_document(plan.content.publication) == {
         "epsilon": "1",
         "rho": "0.022937446",
         "rule": "continual",
@@ -95,7 +107,9 @@ DAY = datetime.date(2026, 5, 1)
     ],
     ids=str,
 )
-def test_terms_that_cannot_be_are_refused_by_the_name_of_their_field(draft, changes, field, message):
+def test_terms_that_cannot_be_are_refused_by_the_name_of_their_field(
+    draft, changes, field, message
+):
     for name, value in changes.items():
         setattr(draft, name, value)
     with pytest.raises(ValidationError) as refused:
@@ -105,25 +119,32 @@ def test_terms_that_cannot_be_are_refused_by_the_name_of_their_field(draft, chan
 
 def test_a_study_that_was_saved_with_impossible_terms_does_not_open(draft):
     Study.objects.filter(pk=draft.pk).update(rule=Rule.CONTINUAL)
-    with pytest.raises(services.CannotOpen, match="need a cap with a δ"):
+    with pytest.raises(CannotOpen, match="need a cap with a δ"):
         services.open_study(study_id=draft.pk, who="ada", now=NOW)
 
 
 def test_a_study_to_be_retired_today_does_not_open(draft, today):
     Study.objects.filter(pk=draft.pk).update(retires_on=today)
-    with pytest.raises(services.CannotOpen, match="choose a day after today"):
+    with pytest.raises(CannotOpen, match="choose a day after today"):
         services.open_study(study_id=draft.pk, who="ada", now=NOW)
 
 
 @pytest.mark.parametrize(
-    ("floor", "ceiling", "opens"), [("1", "1", True), ("1.000000001", "8", False), ("0.01", "0.999999999", False)]
+    ("floor", "ceiling", "opens"),
+    [("1", "1", True), ("1.000000001", "8", False), ("0.01", "0.999999999", False)],
 )
-def test_a_question_outside_the_limits_does_not_open_and_one_on_them_does(draft, floor, ceiling, opens):
-    Study.objects.filter(pk=draft.pk).update(epsilon_floor=Decimal(floor), epsilon_ceiling=Decimal(ceiling))
+def test_a_question_outside_the_limits_does_not_open_and_one_on_them_does(
+    draft, floor, ceiling, opens
+):
+    Study.objects.filter(pk=draft.pk).update(
+        epsilon_floor=Decimal(floor), epsilon_ceiling=Decimal(ceiling)
+    )
     if opens:
         services.open_study(study_id=draft.pk, who="ada", now=NOW)
         return
-    with pytest.raises(services.CannotOpen, match=f"copied: ε must be between {floor} and {ceiling}; it is 1."):
+    with pytest.raises(
+        CannotOpen, match=f"copied: ε must be between {floor} and {ceiling}; it is 1."
+    ):
         services.open_study(study_id=draft.pk, who="ada", now=NOW)
     assert not draft.plans.exists()
 
@@ -144,11 +165,14 @@ def test_the_cap_is_said_in_odds_and_its_delta_in_people():
 
 
 def test_what_a_delta_lets_through_is_said_as_it_is_of_a_gaussian():
-    """A Gaussian of ρ has loss N(ρ, 2ρ): it passes ε ten times as often as δ says, and ε + ln 2 seldom."""
+    """A Gaussian of ρ has loss N(ρ, 2ρ): it passes ε ten times as often as δ says, and ε + ln 2
+    seldom.
+    """
     delta = Fraction(MILLIONTH) / 2
     rho = float(terms.rho_within(Decimal("0.5"), str(MILLIONTH)))
     beyond, beyond_twice = (
-        math.erfc((epsilon - rho) / math.sqrt(2 * rho) / math.sqrt(2)) / 2 for epsilon in (0.5, 0.5 + math.log(2))
+        math.erfc((epsilon - rho) / math.sqrt(2 * rho) / math.sqrt(2)) / 2
+        for epsilon in (0.5, 0.5 + math.log(2))
     )
     assert beyond > 5 * delta
     assert beyond_twice < 2 * delta
@@ -158,18 +182,29 @@ def test_what_a_delta_lets_through_is_said_as_it_is_of_a_gaussian():
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
-        (Rule.WHEN_CLOSED, "One publication when a wave has closed, for ε 1: the cap of 4 pays for"),
+        (
+            Rule.WHEN_CLOSED,
+            "One publication when a wave has closed, for ε 1: the cap of 4 pays for",
+        ),
         (Rule.EVERY, "One publication every day, for ε 1 each"),
-        (Rule.CONTINUAL, "52 publications, one every day: 52 days in all. All are paid on the first day, with ε 1 (ρ"),
+        (
+            Rule.CONTINUAL,
+            "52 publications, one every day: 52 days in all. All are paid on the first day, with "
+            "ε 1 (ρ",
+        ),
         (Rule.ON_REQUEST, "A request costs up to ε 1 of the cap of 4."),
     ],
 )
 def test_every_rule_says_what_it_costs(rule, said):
-    assert said in wording.rule_means(Study(cap=Decimal(4), cap_delta=Delta.SIX, release_epsilon=Decimal(1), rule=rule))
+    assert said in wording.rule_means(
+        Study(cap=Decimal(4), cap_delta=Delta.SIX, release_epsilon=Decimal(1), rule=rule)
+    )
 
 
 def test_a_rule_that_could_never_be_paid_says_so():
-    assert "nothing would ever be published" in wording.rule_means(Study(cap=Decimal(1), release_epsilon=Decimal(2)))
+    assert "nothing would ever be published" in wording.rule_means(
+        Study(cap=Decimal(1), release_epsilon=Decimal(2))
+    )
 
 
 def test_a_panel_s_cap_for_answers_is_said_in_odds():

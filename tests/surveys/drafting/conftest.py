@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from surveys.design import services as design
+from surveys.design.drafts import new_draft
 from surveys.people import services as people
 from surveys.people.models import Role
 from tests.conftest import known_as
@@ -15,8 +15,19 @@ TEXTS = {
     "contact": "asks@example.org",
     "language": "en",
 }
-COPIED = {"name": "copied", "kind": "yes_no", "text": "Have you copied in an exam?", "label": "Copied"}
-OFTEN = {"name": "often", "kind": "single", "text": "How often?", "label": "How often", "choices": "Once\nTwice\nMore"}
+COPIED = {
+    "name": "copied",
+    "kind": "yes_no",
+    "text": "Have you copied in an exam?",
+    "label": "Copied",
+}
+OFTEN = {
+    "name": "often",
+    "kind": "single",
+    "text": "How often?",
+    "label": "How often",
+    "choices": "Once\nTwice\nMore",
+}
 FAIR = {"name": "fair", "kind": "likert", "text": "Exams here are fair.", "label": "Fair"}
 
 
@@ -36,7 +47,7 @@ def ada(db):
 
 @pytest.fixture
 def draft(db):
-    return design.new_draft(texts=TEXTS, questions=[COPIED, OFTEN, FAIR])
+    return new_draft(texts=TEXTS, questions=[COPIED, OFTEN, FAIR])
 
 
 @pytest.fixture

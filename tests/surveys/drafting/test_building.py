@@ -5,8 +5,11 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from surveys.design import services as design
+from surveys.design import drafts
 from surveys.design.models import DraftChange, Question, Study
+from surveys.design.pictures import keep_picture
+from surveys.design.readiness import Readiness, problem_of
+from surveys.drafting.forms import TextsForm
 from surveys.ledger.models import Entry
 from surveys.people.models import Role
 from tests.surveys.drafting.conftest import COPIED, TEXTS, client_of
@@ -25,7 +28,9 @@ def test_who_begins_a_study_owns_it_and_an_untaken_address_is_found(ada):
 
 
 def test_a_study_is_never_called_what_a_page_of_the_site_is(ada):
-    assert ada.post("/studies/new/", {**TEXTS, "title": "New"})["Location"] == "/studies/new-2/build/"
+    assert (
+        ada.post("/studies/new/", {**TEXTS, "title": "New"})["Location"] == "/studies/new-2/build/"
+    )
 
 
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
@@ -36,7 +41,9 @@ def test_every_question_of_the_library_is_fit_to_be_asked(ada, language):
     assert ada.post("/studies/new/", fields).status_code == 302
     study = Study.objects.get()
     assert study.questions.count() == len(library.BY_NAME)
-    assert [design.problem_of(question) for question in study.questions.all()] == [""] * len(library.BY_NAME)
+    assert [problem_of(question) for question in study.questions.all()] == [""] * len(
+        library.BY_NAME
+    )
 
 
 def test_what_was_typed_stays_when_something_is_missing(ada):
@@ -50,7 +57,14 @@ def test_what_was_typed_stays_when_something_is_missing(ada):
 
 
 def test_a_stranger_finds_no_draft_and_a_reader_is_told_what_is_needed(draft, ada):
-    for address in ("build/", "build/add/", "preview/", "preview/plan", "launch/", "build/form.xlsx"):
+    for address in (
+        "build/",
+        "build/add/",
+        "preview/",
+        "preview/plan",
+        "launch/",
+        "build/form.xlsx",
+    ):
         assert ada.get(f"/studies/{draft.slug}/{address}").status_code == 404
     reader = client_of("rita", Role.READER, draft)
     assert reader.get(f"/studies/{draft.slug}/build/texts/").status_code == 403
@@ -97,7 +111,9 @@ def test_a_copy_stands_right_after_its_question(editor, draft):
 
 
 def test_what_touches_epsilon_is_kept_with_the_draft_with_who_did_it(editor, draft):
-    editor.post(f"/studies/{draft.slug}/build/questions/copied/", form_of(draft, "copied", epsilon="0.5"))
+    editor.post(
+        f"/studies/{draft.slug}/build/questions/copied/", form_of(draft, "copied", epsilon="0.5")
+    )
     row = DraftChange.objects.latest("pk")
     assert not Entry.objects.exists()
     assert (row.who, row.old[:1], row.new[:3]) == ("eva", "1", "0.5")
@@ -105,7 +121,19 @@ def test_what_touches_epsilon_is_kept_with_the_draft_with_who_did_it(editor, dra
 
 def form_of(study, key, **changed):
     question = study.questions.get(name=key)
-    fields = ("kind", "text", "help", "choices", "protection", "epsilon", "label", "name", "unit", "wanted", "asked_if")
+    fields = (
+        "kind",
+        "text",
+        "help",
+        "choices",
+        "protection",
+        "epsilon",
+        "label",
+        "name",
+        "unit",
+        "wanted",
+        "asked_if",
+    )
     return {field: getattr(question, field) for field in fields} | changed
 
 
@@ -121,24 +149,72 @@ def form_of(study, key, **changed):
     ],
 )
 def test_an_error_stands_at_its_field_and_nothing_is_saved(editor, draft, changed, field):
-    answer = editor.post(f"/studies/{draft.slug}/build/questions/copied/", form_of(draft, "copied", **changed))
+    answer = editor.post(
+        f"/studies/{draft.slug}/build/questions/copied/", form_of(draft, "copied", **changed)
+    )
     assert answer.status_code == 400
     assert f'id="id_{field}_error"' in answer.content.decode()
     assert draft.questions.get(name="copied").text == COPIED["text"]
 
 
+@pytest.mark.parametrize(
+    ("name", "changed", "message"),
+    [
+        ("copied", {"epsilon": "0"}, "greater than or equal to 0.01"),
+        ("copied", {"epsilon": "-1"}, "greater than or equal to 0.01"),
+        ("copied", {"epsilon": "NaN"}, "Enter a number"),
+        ("copied", {"epsilon": "0.1234567891"}, "no more than 9 decimal places"),
+        ("copied", {"name": "Q 1"}, "Small letters"),
+        ("fair", {"choices": "one\none\nthree"}, "choices must differ"),
+        ("fair", {"choices": "one"}, "choices must be 3 to 11, one a line, got 1"),
+        ("fair", {"choices": "one\ntw\u200bo\nthree"}, "visible characters"),
+    ],
+)
+def test_a_question_that_cannot_be_is_refused_in_a_sentence(editor, draft, name, changed, message):
+    before = draft.questions.values().get(name=name)
+    typed = form_of(draft, name, **changed)
+    answer = editor.post(f"/studies/{draft.slug}/build/questions/{name}/", typed)
+    assert answer.status_code == 400
+    assert message in answer.content.decode()
+    assert draft.questions.values().get(pk=before["id"]) == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"release_epsilon": "1.6"}, "at most the cap of 1.5; it is 1.6"),
+        ({"release_epsilon": "0"}, "greater than or equal to 0.01"),
+        ({"cap": "30"}, "limit of 8; it is 30"),
+        ({"smallest_batch": "1"}, "greater than or equal to 10"),
+    ],
+)
+def test_terms_that_cannot_be_are_refused_in_a_sentence(editor, draft, changed, message):
+    before = Study.objects.values().get(pk=draft.pk)
+    terms = {name: before[name] for name in TextsForm.Meta.fields if before[name] is not None}
+    typed = terms | {"cap": "1.5", **changed}
+    answer = editor.post(f"/studies/{draft.slug}/build/texts/", typed)
+    assert answer.status_code == 400
+    assert message in answer.content.decode()
+    assert Study.objects.values().get(pk=draft.pk) == before
+
+
 def test_a_new_key_takes_its_conditions_along(editor, draft):
     often = form_of(draft, "often", condition="copied:1")
     assert editor.post(f"/studies/{draft.slug}/build/questions/often/", often).status_code == 302
-    editor.post(f"/studies/{draft.slug}/build/questions/copied/", form_of(draft, "copied", name="cheated"))
+    editor.post(
+        f"/studies/{draft.slug}/build/questions/copied/", form_of(draft, "copied", name="cheated")
+    )
     often = draft.questions.get(name="often")
     assert (often.asked_if, often.asked_if_answers) == ("cheated", [1])
 
 
 def test_a_question_before_its_condition_keeps_the_draft_from_opening(editor, draft, today):
-    editor.post(f"/studies/{draft.slug}/build/questions/often/", form_of(draft, "often", condition="copied:1"))
+    editor.post(
+        f"/studies/{draft.slug}/build/questions/often/",
+        form_of(draft, "often", condition="copied:1"),
+    )
     editor.post(f"/studies/{draft.slug}/build/questions/often/up/")
-    assert design.problems_of(draft, today) != []
+    assert Readiness(draft).problems(today) != []
 
 
 def test_the_odds_of_what_is_typed_are_told_and_nothing_is_saved(editor, draft):
@@ -164,13 +240,18 @@ def test_a_picture_needs_its_words_and_keeps_only_its_pixels(editor, draft):
     address = f"/studies/{draft.slug}/build/questions/copied/"
     refused = editor.post(address, form_of(draft, "copied") | {"picture_file": upload()})
     assert 'id="id_picture_text_error"' in refused.content.decode()
-    editor.post(address, form_of(draft, "copied") | {"picture_file": upload(), "picture_text": "A brown board"})
+    editor.post(
+        address,
+        form_of(draft, "copied") | {"picture_file": upload(), "picture_text": "A brown board"},
+    )
     picture = draft.questions.get(name="copied").picture
     assert (picture.width, picture.height) == (1200, 300)
     assert b"secret" not in bytes(picture.content)
     assert b"taken at home" not in bytes(picture.content)
     wrong = SimpleUploadedFile("photo.png", b"<svg/>", "image/png")
-    assert editor.post(address, form_of(draft, "copied") | {"picture_file": wrong}).status_code == 400
+    assert (
+        editor.post(address, form_of(draft, "copied") | {"picture_file": wrong}).status_code == 400
+    )
 
 
 def test_only_the_preview_may_stand_in_a_frame_and_only_in_our_own(editor, draft):
@@ -187,10 +268,28 @@ def test_the_preview_asks_what_is_fit_and_leaves_out_what_is_not(editor, draft):
     assert [question["name"] for question in plan["questions"]] == ["copied", "fair"]
 
 
+def test_a_month_is_typed_as_months_are_and_counted_as_a_plan_counts_them(editor, draft):
+    bounds = {"least": 24_000, "most": 24_023}
+    since = {"name": "since", "kind": "month", "text": "Since?", "label": "Since"}
+    month = Question.objects.create(study=draft, position=9, **since, **bounds)
+    address = f"/studies/{draft.slug}/build/questions/since/"
+    page = editor.get(address).content.decode()
+    assert 'name="first_month" value="2000-01"' in page
+    assert 'name="last_month" value="2001-12"' in page
+    typed = {"first_month": "2001-02", "last_month": "2003-04", "protection": "device"}
+    assert editor.post(address, {**since, **typed, "epsilon": "1"}).status_code == 302
+    month.refresh_from_db()
+    assert (month.least, month.most) == (12 * 2001 + 1, 12 * 2003 + 3)
+
+
 @pytest.mark.parametrize("act", ["up", "duplicate", "delete"])
-def test_a_question_that_somebody_else_deleted_meanwhile_is_not_found(editor, draft, act, monkeypatch):
+def test_a_question_that_somebody_else_deleted_meanwhile_is_not_found(
+    editor, draft, act, monkeypatch
+):
     for name in ("move_question", "duplicate_question", "delete_question"):
-        monkeypatch.setattr(design, name, deleting_first(getattr(design, name)))
+        monkeypatch.setattr(
+            f"surveys.drafting.views.draft.{name}", deleting_first(getattr(drafts, name))
+        )
     assert editor.post(f"/studies/{draft.slug}/build/questions/often/{act}/").status_code == 404
 
 
@@ -208,4 +307,4 @@ def test_a_picture_with_a_damaged_note_of_its_camera_is_still_a_picture(db, kept
     note[0x0112] = 6
     Image.new("RGB", (40, 30)).save(stream, kept, exif=note)
     damaged = stream.getvalue().replace(b"MM\x00*", b"MM\x00\xff")
-    assert design.keep_picture(BytesIO(damaged)).width in (30, 40)
+    assert keep_picture(BytesIO(damaged)).width in (30, 40)

@@ -5,10 +5,12 @@ from decimal import Decimal
 
 import pytest
 
-from surveys.design import services as design
+from surveys.design import texts as design_texts
 from surveys.design.models import Plan
-from surveys.drafting import fixing
+from surveys.design.site import set_site_limits
+from surveys.drafting import plan_text
 from surveys.ledger.models import Entry
+from surveys.plan.content import PublicationTerms
 
 
 def page(client, study):
@@ -48,18 +50,21 @@ def test_an_editor_may_look_and_not_launch(editor, draft):
 def test_a_language_that_is_incomplete_is_refused_by_name(owner, draft):
     owner.post(f"/studies/{draft.slug}/build/languages/", {"language": "zh-hans"})
     assert "简体中文 is incomplete" in page(owner, draft)
-    assert owner.post(f"/studies/{draft.slug}/launch/", {"seen": seen(owner, draft)}).status_code == 409
+    assert (
+        owner.post(f"/studies/{draft.slug}/launch/", {"seen": seen(owner, draft)}).status_code
+        == 409
+    )
 
 
 def test_a_language_that_is_complete_is_in_the_plan(owner, draft):
-    parts = design.parts(draft, {})
+    parts = design_texts.parts(draft, {})
     typed = {part.key: f"中{number}" for number, part in enumerate(parts)}
     assert owner.post(f"/studies/{draft.slug}/build/zh-hans/", typed).status_code == 302
     open_wave(owner, draft)
-    texts = Plan.objects.get().content["translations"]["zh-hans"]
-    assert texts["title"] == "中0"
-    assert texts["questions"]["copied"]["choices"] == ["否", "是"]
-    assert len(texts["questions"]["often"]["choices"]) == 3
+    texts = Plan.objects.get().content.translations["zh-hans"]
+    assert texts.title == "中0"
+    assert texts.questions["copied"].choices == ["否", "是"]
+    assert len(texts.questions["often"].choices) == 3
 
 
 def test_a_wave_is_closed_only_after_asking_and_the_next_shows_what_changes(owner, draft):
@@ -69,7 +74,10 @@ def test_a_wave_is_closed_only_after_asking_and_the_next_shows_what_changes(owne
     assert Plan.objects.get().is_open
     owner.post(f"/studies/{draft.slug}/launch/close/", {"sure": "1"})
     assert not Plan.objects.get().is_open
-    assert owner.post(f"/studies/{draft.slug}/launch/next/")["Location"] == f"/studies/{draft.slug}/build/"
+    assert (
+        owner.post(f"/studies/{draft.slug}/launch/next/")["Location"]
+        == f"/studies/{draft.slug}/build/"
+    )
     draft.questions.filter(name="copied").update(text="Have you ever copied?", epsilon="0.5")
     owner.post(f"/studies/{draft.slug}/build/questions/fair/delete/")
     found = page(owner, draft)
@@ -91,18 +99,20 @@ def test_a_frozen_wave_cannot_be_edited(owner, draft):
 def test_epsilon_beyond_the_sites_limits_does_not_open(owner, draft, now):
     draft.questions.filter(name="copied").update(epsilon="3")
     limits = {"epsilon_floor": Decimal("0.1"), "epsilon_ceiling": Decimal("2")}
-    design.set_site_limits(**limits, cap_ceiling=Decimal("2"), who="root", why="a rule", now=now)
+    set_site_limits(**limits, cap_ceiling=Decimal("2"), who="root", why="a rule", now=now)
     assert "between 0.1 and 2" in page(owner, draft)
     assert open_wave(owner, draft).status_code == 409
 
 
 def test_a_condition_is_said_in_the_words_of_its_answers_and_in_every_language(owner, draft):
-    """A Plan has No before Yes, people read Yes first: its place in either would name the wrong branch."""
+    """A Plan has No before Yes, people read Yes first: its place in either would name the wrong
+    branch.
+    """
     draft.follow_ups = "skip"
     draft.save()
     draft.questions.filter(name="often").update(asked_if="copied", asked_if_answers=[1])
     draft.questions.filter(name="fair").update(asked_if="often", asked_if_answers=[0, 2])
-    typed = {part.key: "中" for part in design.parts(draft, {})}
+    typed = {part.key: "中" for part in design_texts.parts(draft, {})}
     typed |= {"copied.text": "考试抄过吗", "often.text": "多常"}
     typed |= {f"often.choices.{place}": said for place, said in enumerate(("一次", "两次", "更多"))}
     owner.post(f"/studies/{draft.slug}/build/zh-hans/", typed)
@@ -122,18 +132,20 @@ def test_a_condition_that_the_editor_does_not_offer_is_said_in_words_too(editor,
     assert "As it is: Who answers “Once” or “More” to “How often”" in found
 
 
-@pytest.mark.parametrize(("hours", "span"), [(1, "every hour"), (24, "every day"), (36, "every 36 hours")])
+@pytest.mark.parametrize(
+    ("hours", "span"), [(1, "every hour"), (24, "every day"), (36, "every 36 hours")]
+)
 def test_how_often_is_said_as_people_say_it(hours, span):
-    rule = {"rule": "every", "epsilon": "1", "hours": hours}
-    assert fixing.rule_said(rule) == f"{span} and when it has closed, for ε 1 each"
+    terms = PublicationTerms(rule="every", epsilon="1", hours=hours, smallest_batch=100)
+    assert plan_text.rule_text(terms) == f"{span} and when it has closed, for ε 1 each"
 
 
 def test_launch_says_who_is_asked_and_what_passing_questions_over_costs(owner, draft):
     draft.questions.filter(name="often").update(asked_if="copied", asked_if_answers=[1])
     shown = page(owner, draft)
     assert (
-        "asked of everybody, with “Does not apply” among the answers; messages leave at once, and the time shows"
-        in shown
+        "asked of everybody, with “Does not apply” among the answers; messages leave at once, and "
+        "the time shows" in shown
     )
     assert "who is quick with “Does not apply” can be told from the others" in shown
     assert "Questions are passed over" not in shown
@@ -141,5 +153,7 @@ def test_launch_says_who_is_asked_and_what_passing_questions_over_costs(owner, d
     draft.save()
     shown = page(owner, draft)
     assert "a message leaves 3 minutes after its page was opened" in shown
-    assert "Questions are passed over, so messages leave 3 minutes after the page was opened" in shown
+    assert (
+        "Questions are passed over, so messages leave 3 minutes after the page was opened" in shown
+    )
     assert "some never will" in shown

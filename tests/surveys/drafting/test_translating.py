@@ -1,6 +1,8 @@
-"""Texts in another language are kept half done, come from the library where they can, and are never lost by a press."""
+"""Texts in another language are kept half done, come from the library where they can, and are
+never lost by a press.
+"""
 
-from surveys.design import services as design
+from surveys.design.drafts import add_questions
 from surveys.design.models import Translation
 from surveys.drafting import library
 
@@ -10,8 +12,8 @@ def content():
 
 
 def test_questions_of_the_library_bring_their_texts_in_the_other_language(editor, draft, now):
-    asked = [library.fields_of("low_interest", "en")]
-    design.add_questions(study_id=draft.pk, questions=asked, who="eva", now=now)
+    asked = [library.BY_NAME["low_interest"].draft("en").fields()]
+    add_questions(study_id=draft.pk, questions=asked, who="eva", now=now)
     editor.post(f"/studies/{draft.slug}/build/languages/", {"language": "zh-hans"})
     assert content()["questions"]["low_interest"]["choices"][0] == "完全不会"
     editor.post(f"/studies/{draft.slug}/build/add/templates/", {"template": "exam"})

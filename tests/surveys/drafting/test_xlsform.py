@@ -11,15 +11,38 @@ from openpyxl import Workbook, load_workbook
 from pyxform import aliases
 from pyxform.xls2xform import convert
 
-from surveys.design import services as design
+from surveys.design.drafts import new_draft
 from surveys.design.models import Question, Study
-from surveys.drafting import columns, workbooks, xlsform, xlsform_out
-from surveys.drafting.example import example_workbook
+from surveys.design.readiness import Readiness
+from surveys.drafting.xlsform import columns, reader, workbooks, writer
 from tests.surveys.drafting.conftest import COPIED, TEXTS
 
-LISTS = [("yn", "yes", "Yes"), ("yn", "no", "No"), ("abc", "a", "A"), ("abc", "b", "B"), ("abc", "c", "C")]
-KEPT = ("name", "kind", "text", "help", "choices", "may_decline", "least", "most", "wanted", "protection", "epsilon",
-        "group", "group_text", "asked_if", "asked_if_answers", "label", "unit")  # fmt: skip
+LISTS = [
+    ("yn", "yes", "Yes"),
+    ("yn", "no", "No"),
+    ("abc", "a", "A"),
+    ("abc", "b", "B"),
+    ("abc", "c", "C"),
+]
+KEPT = (
+    "name",
+    "kind",
+    "text",
+    "help",
+    "choices",
+    "may_decline",
+    "least",
+    "most",
+    "wanted",
+    "protection",
+    "epsilon",
+    "group",
+    "group_text",
+    "asked_if",
+    "asked_if_answers",
+    "label",
+    "unit",
+)
 
 
 def book(
@@ -38,7 +61,9 @@ def book(
     for row in (("list_name", "name", "label"), *LISTS, *choices):
         listed.append(row)
     for row in settings:
-        (made["settings"] if "settings" in made.sheetnames else made.create_sheet("settings")).append(row)
+        (
+            made["settings"] if "settings" in made.sheetnames else made.create_sheet("settings")
+        ).append(row)
     for name in sheets:
         made.create_sheet(name)
     stream = BytesIO()
@@ -48,15 +73,15 @@ def book(
 
 
 def problems(*rows, **more):
-    found = xlsform.read(book(*rows, **more))
+    found = reader.read(book(*rows, **more))
     assert found.questions == []
     return [(remark.where, remark.text) for remark in found.problems]
 
 
 def test_every_kind_of_question_is_taken():
-    found = xlsform.read(BytesIO(example_workbook()))
+    found = reader.read(BytesIO(writer.example()))
     assert found.problems == []
-    kinds = [(question["name"], question["kind"]) for question in found.questions]
+    kinds = [(question.name, question.kind) for question in found.questions]
     assert kinds == [
         ("copied", "yes_no"),
         ("how_often", "single"),
@@ -66,12 +91,12 @@ def test_every_kind_of_question_is_taken():
         ("hours", "number"),
         ("began", "month"),
     ]
-    assert found.questions[1]["asked_if_answers"] == [1]
+    assert found.questions[1].asked_if_answers == [1]
     assert found.translations["zh-hans"]["questions"]["copied"]["text"].startswith("您是否曾")
 
 
 def test_an_export_is_a_form_for_pyxform_too_and_epsilon_survives(draft):
-    exported = xlsform_out.workbook_of(draft)
+    exported = writer.workbook_of(draft)
     form = convert(xlsform=exported, pretty_print=False)
     assert "Have you copied in an exam?" in form.xform
     heads = [cell.value for cell in load_workbook(BytesIO(exported))["survey"][1]]
@@ -79,20 +104,23 @@ def test_an_export_is_a_form_for_pyxform_too_and_epsilon_survives(draft):
 
 
 def test_a_draft_comes_back_as_it_was(db):
-    found = xlsform.read(BytesIO(example_workbook()))
-    first = design.new_draft(texts=TEXTS, questions=found.questions)
-    again = xlsform.read(BytesIO(xlsform_out.workbook_of(first)))
+    found = reader.read(BytesIO(writer.example()))
+    first = new_draft(texts=TEXTS, questions=[question.fields() for question in found.questions])
+    again = reader.read(BytesIO(writer.workbook_of(first)))
     assert again.problems == []
-    second = design.new_draft(texts=TEXTS, questions=again.questions)
-    one, two = (list(Question.objects.filter(study=study).values(*KEPT)) for study in (first, second))
+    second = new_draft(texts=TEXTS, questions=[question.fields() for question in again.questions])
+    one, two = (
+        list(Question.objects.filter(study=study).values(*KEPT)) for study in (first, second)
+    )
     assert one == two
 
 
 def test_a_label_that_looks_like_a_formula_leaves_as_a_text(db):
-    study = design.new_draft(
-        texts=TEXTS, questions=[{"kind": "yes_no", "text": "=HYPERLINK(1)", "label": "=1+1", "name": "q1"}]
+    study = new_draft(
+        texts=TEXTS,
+        questions=[{"kind": "yes_no", "text": "=HYPERLINK(1)", "label": "=1+1", "name": "q1"}],
     )
-    sheet = load_workbook(BytesIO(xlsform_out.workbook_of(study)))["survey"]
+    sheet = load_workbook(BytesIO(writer.workbook_of(study)))["survey"]
     assert {cell.data_type for row in sheet.iter_rows() for cell in row if cell.value} == {"s"}
 
 
@@ -107,13 +135,22 @@ def test_a_label_that_looks_like_a_formula_leaves_as_a_text(db):
         (("select_one abc or_other", "q", "Which?"), "type", "Something else"),
         (("select_one nothing", "q", "Which?"), "type", "no list “nothing”"),
         (("integer", "q", "How many?"), "constraint", "least and its greatest"),
-        (("integer", "q", "How many?", "", ". >= 5 and . <= 5"), "constraint", "least and its greatest"),
+        (
+            ("integer", "q", "How many?", "", ". >= 5 and . <= 5"),
+            "constraint",
+            "least and its greatest",
+        ),
         (("date", "q", "When?"), "type", "too exact"),
-        (("range", "q", "How many?", "", "", "", "start=0 end=1 step=0.1"), "parameters", "step of 1"),
+        (
+            ("range", "q", "How many?", "", "", "", "start=0 end=1 step=0.1"),
+            "parameters",
+            "step of 1",
+        ),
         (("select_one abc", "q", ""), "label", "no text"),
         (("select_one abc", "q", "Which?", "${age} > 18"), "relevant", "Only ${question}"),
         (("select_one abc", "q", "Which?", "${later} = 'yes'"), "relevant", "no earlier question"),
         (("xyzzy plugh", "q", "What?"), "type", "no type “xyzzy plugh” that could be asked here"),
+        (("100% sure", "q", "What?"), "type", "no type “100% sure” that could be asked here"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_with_its_row_and_column(row, column, says):
@@ -128,11 +165,15 @@ def test_all_problems_are_told_at_once():
 
 
 def test_what_only_decorates_is_left_out_and_said():
-    rows = (("start", "start", ""), ("note", "n", "Think back."), ("select_one yn", "q", "Did you?"))
-    found = xlsform.read(book(*rows))
+    rows = (
+        ("start", "start", ""),
+        ("note", "n", "Think back."),
+        ("select_one yn", "q", "Did you?"),
+    )
+    found = reader.read(book(*rows))
     assert {remark.spot[0] for remark in found.remarks} == {"survey", "choices"}
     assert found.problems == []
-    assert found.questions[0]["help"] == "Think back."
+    assert found.questions[0].help == "Think back."
     assert [remark.spot[1:] for remark in found.remarks if remark.spot[0] == "survey"] == [
         (2, "type"),
         (3, "type"),
@@ -150,96 +191,192 @@ def test_groups_give_their_condition_to_their_questions_and_tables_become_matric
         ("end group",),
         ("end group",),
     )
-    _first, *rest = xlsform.read(book(*rows)).questions
-    assert {(each["kind"], each["group"], each["group_text"], each["asked_if"]) for each in rest} == {
+    _first, *rest = reader.read(book(*rows)).questions
+    assert {(each.kind, each.group, each.group_text, each.asked_if) for each in rest} == {
         ("likert", "m", "How much?", "first")
     }
 
 
 TYPOS = [
-    ("select_on yn", "select_one yn"), ("select_mutliple abc", "select_multiple abc"),
-    ("interger", "integer"), ("intger", "integer"), ("dat", "date"), ("rang", "range"), ("nots", "note"),
-    ("begin groop", "begin group"), ("integer yn", "integer"),
-]  # fmt: skip
+    ("select_on yn", "select_one yn"),
+    ("select_mutliple abc", "select_multiple abc"),
+    ("interger", "integer"),
+    ("intger", "integer"),
+    ("dat", "date"),
+    ("rang", "range"),
+    ("nots", "note"),
+    ("begin groop", "begin group"),
+    ("integer yn", "integer"),
+]
 
 
 @pytest.mark.parametrize(("typed", "meant"), TYPOS)
 def test_a_type_that_nobody_knows_is_named_and_never_becomes_another(typed, meant):
     found = problems((typed, "q", "Did you?", "", ". >= 0 and . <= 9"))
     assert found[0] == (
-        "sheet “survey”, row 2, column “type”", f"There is no type “{typed}”. Did you mean “{meant}”?"
-    )  # fmt: skip
+        "sheet “survey”, row 2, column “type”",
+        f"There is no type “{typed}”. Did you mean “{meant}”?",
+    )
 
 
 COLUMNS = [
-    ("epsilon", "rr::epsilon"), ("rr::epsilom", "rr::epsilon"), ("rr::Epsilon", "rr::epsilon"), ("unit", "rr::unit"),
-    ("protection", "rr::protection"), ("relevent", "relevant"), ("lable::English (en)", "label"), ("hintt", "hint"),
-    ("constrain", "constraint"), ("choice_filtre", "choice_filter"), ("decline", "rr::decline"),
-]  # fmt: skip
+    ("epsilon", "rr::epsilon"),
+    ("rr::epsilom", "rr::epsilon"),
+    ("rr::Epsilon", "rr::epsilon"),
+    ("unit", "rr::unit"),
+    ("protection", "rr::protection"),
+    ("relevent", "relevant"),
+    ("lable::English (en)", "label"),
+    ("hintt", "hint"),
+    ("constrain", "constraint"),
+    ("choice_filtre", "choice_filter"),
+    ("decline", "rr::decline"),
+]
 
 
 @pytest.mark.parametrize(("head", "meant"), COLUMNS)
-def test_a_column_that_was_meant_to_be_another_is_named_with_it_and_the_rest_is_offered(head, meant):
-    found = xlsform.read(book(("select_one yn", "q", "Did you?", "0.5"), heads=("type", "name", "label", head)))
+def test_a_column_that_was_meant_to_be_another_is_named_with_it_and_the_rest_is_offered(
+    head, meant
+):
+    found = reader.read(
+        book(("select_one yn", "q", "Did you?", "0.5"), heads=("type", "name", "label", head))
+    )
     assert (found.problems[0].where, found.problems[0].text) == (
-        f"sheet “survey”, row 1, column “{head}”", f"There is no column “{head}”. Did you mean “{meant}”?"
-    )  # fmt: skip
+        f"sheet “survey”, row 1, column “{head}”",
+        f"There is no column “{head}”. Did you mean “{meant}”?",
+    )
     assert found.questions == []
-    assert [question["name"] for question in found.rest.questions] == ["q"]
-    assert "epsilon" not in found.rest.questions[0]
+    assert [question.name for question in found.rest.questions] == ["q"]
+    assert found.rest.questions[0].epsilon == 1
 
 
 FILLED = {"type": "select_one yn", "name": "q", "label": "Did you?", "required": "yes"}
-UNSAID = {"type", "name", "label", "hint", "required", "rr::epsilon", "rr::label", "rr::unit"}  # taken as they stand
+# taken as they stand
+UNSAID = {"type", "name", "label", "hint", "required", "rr::epsilon", "rr::label", "rr::unit"}
 
 
 def pyxforms_columns():
     """Every column of the sheet "survey" that pyxform knows, and those of ours."""
-    media = ("media::image", "media::audio::English (en)", "bind::calculate", "bind::readonly", "control::jr:count")
-    more = ("default", "guidance_hint", "choice_filter", "trigger", "parameters", "appearance", "disabled", "hint")
+    media = (
+        "media::image",
+        "media::audio::English (en)",
+        "bind::calculate",
+        "bind::readonly",
+        "control::jr:count",
+    )
+    more = (
+        "default",
+        "guidance_hint",
+        "choice_filter",
+        "trigger",
+        "parameters",
+        "appearance",
+        "disabled",
+        "hint",
+    )
     return sorted(
-        {*aliases.survey_header, *media, *more, *columns.KEPT["survey"]} - {"command", "tag", "value", "caption"}
+        {*aliases.survey_header, *media, *more, *columns.KEPT["survey"]}
+        - {"command", "tag", "value", "caption"}
     )
 
 
 @pytest.mark.parametrize("head", pyxforms_columns())
 def test_every_column_of_the_standard_is_kept_or_named(head):
     """What a cell says changes what is taken, or is named with its row and column."""
-    plain = xlsform.read(book(tuple(FILLED.values()), heads=tuple(FILLED)))
+    plain = reader.read(book(tuple(FILLED.values()), heads=tuple(FILLED)))
     row = {**FILLED, head: FILLED.get(head, "some = thing")}
-    found = xlsform.read(book(tuple(row.values()), heads=tuple(row)))
+    found = reader.read(book(tuple(row.values()), heads=tuple(row)))
     stands = workbooks.head_of(head)
-    named = [remark for remark in found.problems + found.remarks if remark.spot and remark.spot[2] == stands]
+    named = [
+        remark
+        for remark in found.problems + found.remarks
+        if remark.spot and remark.spot[2] == stands
+    ]
     assert named or found.questions != plain.questions or stands in FILLED
 
 
 @pytest.mark.parametrize(
     ("rows", "heads", "says"),
     [
-        ([("select_one yn", "q", "Did you?", ". = 'yes'")], ("constraint",), "Only numbers and months have limits"),
+        (
+            [("select_one yn", "q", "Did you?", ". = 'yes'")],
+            ("constraint",),
+            "Only numbers and months have limits",
+        ),
         ([("select_one yn", "q", "Did you?", "yes")], ("read_only",), "only to be read is a note"),
-        ([("select_one yn", "q", "Is ${x} true?", "")], ("hint",), "cannot be shown in another question"),
+        (
+            [("select_one yn", "q", "Is ${x} true?", "")],
+            ("hint",),
+            "cannot be shown in another question",
+        ),
         ([("select_one yn more", "q", "Did you?", "")], ("hint",), "means nothing here"),
         ([("select_one yn", "q", "Did you?", "perhaps")], ("rr::decline",), "Expected yes or no"),
         ([("select_one yn", "q", "Did you?", "x" * 81)], ("rr::label",), "longer than 80"),
-        ([("integer", "q", "How many?", "x" * 41, ". > 0 and . < 9")], ("rr::unit", "constraint"), "longer than 40"),
+        (
+            [("integer", "q", "How many?", "x" * 41, ". > 0 and . < 9")],
+            ("rr::unit", "constraint"),
+            "longer than 40",
+        ),
         ([("select_one yn", "q", "Did you?", "0.12345678901")], ("rr::epsilon",), "ε must be"),
-        ([("select_one yn", "q", "Did you?", "Have you?")], ("label::English (en)",), "something else in the same"),
+        (
+            [("select_one yn", "q", "Did you?", "Have you?")],
+            ("label::English (en)",),
+            "something else in the same",
+        ),
         ([("", "q", "Did you?", "")], ("hint",), "no type"),
-        ([("select_multiple abc", "q", "Which?", ""), ("select_one yn", "r", "So?", "${q} = 'a'")], ("relevant",),
-         "several may be ticked"),
-        ([("select_one yn", "q", "Did you?", ""), ("select_one yn", "q", "Again?", ""),
-          ("select_one yn", "r", "So?", "${q} = 'yes'")], ("relevant",), "no earlier question"),
-        ([("select_one yn", "q", "Did you?", ""), ("note", "n", "Then:", "${q} = 'yes'"),
-          ("select_one yn", "r", "So?", "")], ("relevant",), "shown to all"),
-        ([("date", "q", "When?", ". >= date('2020-01-01') and . <= date('2021-01-01') and . != date('2020-05-01')",
-           "month-year")], ("constraint", "appearance"), "A month needs its first"),
-        ([("begin group", "g", "", ""), ("select_one yn", "q", "Did you?", ""), ("end repeat", "", "", "")],
-         ("hint",), "of another kind"),
+        (
+            [
+                ("select_multiple abc", "q", "Which?", ""),
+                ("select_one yn", "r", "So?", "${q} = 'a'"),
+            ],
+            ("relevant",),
+            "several may be ticked",
+        ),
+        (
+            [
+                ("select_one yn", "q", "Did you?", ""),
+                ("select_one yn", "q", "Again?", ""),
+                ("select_one yn", "r", "So?", "${q} = 'yes'"),
+            ],
+            ("relevant",),
+            "no earlier question",
+        ),
+        (
+            [
+                ("select_one yn", "q", "Did you?", ""),
+                ("note", "n", "Then:", "${q} = 'yes'"),
+                ("select_one yn", "r", "So?", ""),
+            ],
+            ("relevant",),
+            "shown to all",
+        ),
+        (
+            [
+                (
+                    "date",
+                    "q",
+                    "When?",
+                    ". >= date('2020-01-01') and . <= date('2021-01-01') and . != "
+                    "date('2020-05-01')",
+                    "month-year",
+                )
+            ],
+            ("constraint", "appearance"),
+            "A month needs its first",
+        ),
+        (
+            [
+                ("begin group", "g", "", ""),
+                ("select_one yn", "q", "Did you?", ""),
+                ("end repeat", "", "", ""),
+            ],
+            ("hint",),
+            "of another kind",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_would_change_a_meaning_is_refused(rows, heads, says):
-    found = xlsform.read(book(*rows, heads=("type", "name", "label", *heads)))
+    found = reader.read(book(*rows, heads=("type", "name", "label", *heads)))
     assert says in " ".join(remark.text for remark in found.problems)
     assert found.questions == []
 
@@ -249,12 +386,36 @@ def test_what_would_change_a_meaning_is_refused(rows, heads, says):
     [
         (("select_one yn", "Q 1", "Did you?", ""), ("hint",), "It is called “q_1” here"),
         (("select_one yn", "q", "Did\nyou?", ""), ("hint",), "line breaks become spaces"),
-        (("select_one yn", "q", "Did you?", "minimal"), ("appearance",), "“minimal” only says how it looks"),
-        (("select_one yn", "q", "Did you?", "randomize=true"), ("parameters",), "Left out: “randomize”"),
-        (("select_one yn", "q", "Did you?", "no"), ("required",), "Every question has to be answered"),
-        (("select_one yn", "q", "Did you?", "Vous ?"), ("hint::Français (fr)",), "English and Simplified Chinese"),
-        (("select_one yn", "q", "Did you?", "您曾否"), ("label::Chinese (Traditional)",), "English and Simplified"),
-        (("select_one no_first", "q", "Did you?", ""), ("hint",), "“No, Yes” is shown as “Yes, No”"),
+        (
+            ("select_one yn", "q", "Did you?", "minimal"),
+            ("appearance",),
+            "“minimal” only says how it looks",
+        ),
+        (
+            ("select_one yn", "q", "Did you?", "randomize=true"),
+            ("parameters",),
+            "Left out: “randomize”",
+        ),
+        (
+            ("select_one yn", "q", "Did you?", "no"),
+            ("required",),
+            "Every question has to be answered",
+        ),
+        (
+            ("select_one yn", "q", "Did you?", "Vous ?"),
+            ("hint::Français (fr)",),
+            "English and Simplified Chinese",
+        ),
+        (
+            ("select_one yn", "q", "Did you?", "您曾否"),
+            ("label::Chinese (Traditional)",),
+            "English and Simplified",
+        ),
+        (
+            ("select_one no_first", "q", "Did you?", ""),
+            ("hint",),
+            "“No, Yes” is shown as “Yes, No”",
+        ),
         (
             ("select_one refused", "q", "Did you?", "yes"),
             ("rr::decline",),
@@ -263,9 +424,13 @@ def test_what_would_change_a_meaning_is_refused(rows, heads, says):
     ],
 )
 def test_what_is_taken_otherwise_than_it_stands_is_said(row, heads, says):
-    more = [("no_first", "n", "No"), ("no_first", "y", "Yes"), *(("refused", text, text) for text in "AB"),
-            ("refused", "c", "I refuse")]  # fmt: skip
-    found = xlsform.read(book(row, heads=("type", "name", "label", *heads), choices=more))
+    more = [
+        ("no_first", "n", "No"),
+        ("no_first", "y", "Yes"),
+        *(("refused", text, text) for text in "AB"),
+        ("refused", "c", "I refuse"),
+    ]
+    found = reader.read(book(row, heads=("type", "name", "label", *heads), choices=more))
     assert found.problems == []
     assert len(found.questions) == 1
     assert says in " ".join(remark.text for remark in found.remarks)
@@ -273,7 +438,9 @@ def test_what_is_taken_otherwise_than_it_stands_is_said(row, heads, says):
 
 def test_settings_lists_and_sheets_that_are_not_taken_are_said():
     settings = (("form_title", "version", "style"), ("A form", "7", "pages"))
-    found = xlsform.read(book(("select_one yn", "q", "Did you?"), settings=settings, sheets=("entities", "My notes")))
+    found = reader.read(
+        book(("select_one yn", "q", "Did you?"), settings=settings, sheets=("entities", "My notes"))
+    )
     said = {(remark.where, remark.text.split(":")[0]) for remark in found.remarks}
     assert {
         ("sheet “settings”, row 2, column “version”", "Left out"),
@@ -287,9 +454,11 @@ def test_settings_lists_and_sheets_that_are_not_taken_are_said():
 @pytest.mark.parametrize("head", ["label", "label::English (en)"])
 def test_a_title_of_a_group_stands_as_help_below_its_first_question(head):
     rows = (("begin group", "g", "About exams"), ("select_one yn", "q", "Did you?"), ("end group",))
-    found = xlsform.read(book(*rows, heads=("type", "name", head)))
-    assert found.questions[0]["help"] == "About exams"
-    assert "stands as help" in " ".join(remark.text for remark in found.remarks if remark.spot[1] == 2)
+    found = reader.read(book(*rows, heads=("type", "name", head)))
+    assert found.questions[0].help == "About exams"
+    assert "stands as help" in " ".join(
+        remark.text for remark in found.remarks if remark.spot[1] == 2
+    )
 
 
 def test_the_rest_holds_nothing_that_depended_on_what_is_refused():
@@ -305,25 +474,37 @@ def test_the_rest_holds_nothing_that_depended_on_what_is_refused():
         ("select_one yn", "after", "Then?", "${typo} = 'yes'"),
         ("select_one yn", "also", "Also?", "${kept} = 'yes'"),
     )
-    found = xlsform.read(book(*rows))
-    assert [question["name"] for question in found.rest.questions] == ["kept", "also"]
-    assert [question["help"] for question in found.rest.questions] == ["", ""]
+    found = reader.read(book(*rows))
+    assert [question.name for question in found.rest.questions] == ["kept", "also"]
+    assert [question.help for question in found.rest.questions] == ["", ""]
     assert {remark.spot[1] for remark in found.problems} == {3, 4, 5, 6, 7, 9, 10}
-    assert {problem.text for problem in found.problems} <= {remark.text for remark in found.rest.remarks}
+    assert {problem.text for problem in found.problems} <= {
+        remark.text for remark in found.rest.remarks
+    }
 
 
 def test_no_rest_is_offered_of_a_form_whose_groups_do_not_close():
-    assert xlsform.read(book(("begin group", "g", ""), ("select_one yn", "q", "Did you?"))).rest is None
-    assert xlsform.read(book(("text", "q", "Say it"))).rest is None
+    assert (
+        reader.read(book(("begin group", "g", ""), ("select_one yn", "q", "Did you?"))).rest is None
+    )
+    assert reader.read(book(("text", "q", "Say it"))).rest is None
 
 
 SEALED = re.compile(r'name="rest" value="([^"]+)"')
-WHO = {"way": "file", "organisation": "Brightwater College", "purpose": "To learn.", "contact": "a@example.org"}
+WHO = {
+    "way": "file",
+    "organisation": "Brightwater College",
+    "purpose": "To learn.",
+    "contact": "a@example.org",
+}
 
 
 def test_the_rest_is_imported_in_one_post_and_the_file_not_asked_for_again(ada):
-    rows = book(("select_one yn", "q", "Did you?", "0.5"), ("text", "r", "Say it"),
-                heads=("type", "name", "label", "rr::epsilon"))  # fmt: skip
+    rows = book(
+        ("select_one yn", "q", "Did you?", "0.5"),
+        ("text", "r", "Say it"),
+        heads=("type", "name", "label", "rr::epsilon"),
+    )
     refused = ada.post("/studies/new/", {**WHO, "file": named(rows)}).content.decode()
     assert "Import the other question without these" in refused
     assert 'value="Brightwater College"' in refused
@@ -334,14 +515,18 @@ def test_the_rest_is_imported_in_one_post_and_the_file_not_asked_for_again(ada):
     assert SEALED.search(asked.content.decode())
     assert not Study.objects.exists()
     answer = ada.post("/studies/new/", {**WHO, "rest": rest}, follow=True)
-    assert [(question.name, str(question.epsilon.normalize())) for question in Question.objects.all()] == [("q", "0.5")]
+    assert [
+        (question.name, str(question.epsilon.normalize())) for question in Question.objects.all()
+    ] == [("q", "0.5")]
     assert "own words cannot be protected" in answer.content.decode()
 
 
 def test_the_rest_is_added_to_a_draft_and_nothing_forged_is(editor, draft):
     address = f"/studies/{draft.slug}/build/import/"
     rows = book(("select_one yn", "more", "More?"), ("text", "r", "Say it"))
-    rest = html.unescape(SEALED.search(editor.post(address, {"file": named(rows)}).content.decode())[1])
+    rest = html.unescape(
+        SEALED.search(editor.post(address, {"file": named(rows)}).content.decode())[1]
+    )
     before = draft.questions.count()
     forged = editor.post(address, {"rest": rest[:-1] + "x"})
     assert "choose the file again" in forged.content.decode()
@@ -359,13 +544,16 @@ def test_an_epsilon_that_is_none_is_refused(epsilon):
 
 def test_epsilon_is_read_from_a_column_of_bind_too():
     heads = ("type", "name", "label", "bind::rr:epsilon")
-    found = xlsform.read(book(("select_one yn", "q", "Did you?", "0.5"), heads=heads))
-    assert str(found.questions[0]["epsilon"]) == "0.5"
+    found = reader.read(book(("select_one yn", "q", "Did you?", "0.5"), heads=heads))
+    assert str(found.questions[0].epsilon) == "0.5"
 
 
 def test_a_form_in_other_languages_only_is_refused():
     heads = ("type", "name", "label::Français (fr)")
-    assert "English and Simplified Chinese" in problems(("select_one yn", "q", "Oui?"), heads=heads)[0][1]
+    assert (
+        "English and Simplified Chinese"
+        in problems(("select_one yn", "q", "Oui?"), heads=heads)[0][1]
+    )
 
 
 def archive(**parts):
@@ -380,7 +568,10 @@ def archive(**parts):
 def with_part(name, change):
     """Return a good workbook one part of which is changed."""
     stream = BytesIO()
-    with zipfile.ZipFile(book(("select_one yn", "q", "Did you?"))) as good, zipfile.ZipFile(stream, "w") as made:
+    with (
+        zipfile.ZipFile(book(("select_one yn", "q", "Did you?"))) as good,
+        zipfile.ZipFile(stream, "w") as made,
+    ):
         for part in good.namelist():
             content = good.read(part)
             made.writestr(part, change(content) if part == name else content)
@@ -399,23 +590,42 @@ PADDED = b"<!--" + b"x" * 5000 + b"-->" + ENTITY.partition(b"?>")[2]
         (lambda: BytesIO(b""), "no workbook"),
         (lambda: BytesIO(b"PK\x03\x04 cut short"), "damaged"),
         (lambda: BytesIO(b"\xd0\xcf\x11\xe0" + b"\0" * 600), "damaged"),
-        (lambda: BytesIO(b"P" * (workbooks.LARGEST_FILE + 1)), "larger than 2 MB"),
+        (lambda: BytesIO(b"P" * (workbooks.MAX_FILE_BYTES + 1)), "larger than 2 MB"),
         (lambda: archive(xl__workbook=b"\0" * (21 * 2**20)), "unpacks to more"),
         (lambda: archive(**{f"x{number}": b"" for number in range(400)}), "unpacks to more"),
         (lambda: archive(other=b"<x/>"), "damaged"),
-        (lambda: with_part("xl/styles.xml", lambda old: old + b"<x/>" * 300_000), "more than a form needs"),
-        (lambda: with_part("xl/worksheets/sheet1.xml", lambda old: old + b"<c><v/></c>" * 150_000), "more than a form"),
+        (
+            lambda: with_part("xl/styles.xml", lambda old: old + b"<x/>" * 300_000),
+            "more than a form needs",
+        ),
+        (
+            lambda: with_part(
+                "xl/worksheets/sheet1.xml", lambda old: old + b"<c><v/></c>" * 150_000
+            ),
+            "more than a form",
+        ),
         (lambda: with_part("xl/styles.xml", lambda old: PADDED + old), "entities"),
-        (lambda: with_part("xl/worksheets/sheet1.xml", lambda old: ENTITY + old.partition(b"?>")[2]), "entities"),
-        (lambda: with_part("xl/worksheets/sheet1.xml", lambda old: old[: len(old) // 2]), "damaged"),
+        (
+            lambda: with_part(
+                "xl/worksheets/sheet1.xml", lambda old: ENTITY + old.partition(b"?>")[2]
+            ),
+            "entities",
+        ),
+        (
+            lambda: with_part("xl/worksheets/sheet1.xml", lambda old: old[: len(old) // 2]),
+            "damaged",
+        ),
         (lambda: book(("=1+1", "q", "Did you?")), "formula"),
         (lambda: book(("select_one yn", "q", "x" * 3000)), "longer than 2000"),
-        (lambda: book(*[("select_one yn", f"q{number}", "Did you?") for number in range(1200)]), "more than 1000 rows"),
+        (
+            lambda: book(*[("select_one yn", f"q{number}", "Did you?") for number in range(1200)]),
+            "more than 1000 rows",
+        ),
         (lambda: book(), "no sheet “survey” with rows"),
     ],
 )
 def test_a_hostile_or_broken_file_is_refused_in_plain_words(hostile, says):
-    found = xlsform.read(hostile())
+    found = reader.read(hostile())
     assert found.questions == []
     assert says in found.problems[0].text
 
@@ -425,18 +635,20 @@ def test_a_bomb_that_lies_about_its_size_is_refused():
     raw = bytearray(stream.getvalue())
     at = raw.rindex(b"PK\x01\x02")
     raw[at + 24 : at + 28] = struct.pack("<I", 100)  # the directory says: one hundred bytes
-    assert xlsform.read(BytesIO(bytes(raw))).problems != []
+    assert reader.read(BytesIO(bytes(raw))).problems != []
 
 
 def test_a_refused_file_leaves_no_draft_and_an_accepted_one_makes_its_reader_the_owner(ada, today):
-    answer = ada.post("/studies/new/", {"way": "file", "file": named(book(("text", "q", "Say it")))})
+    answer = ada.post(
+        "/studies/new/", {"way": "file", "file": named(book(("text", "q", "Say it")))}
+    )
     assert answer.status_code == 400
     assert "row 2" in answer.content.decode()
     assert not Study.objects.exists()
-    answer = ada.post("/studies/new/", {"way": "file", "file": named(BytesIO(example_workbook()))})
+    answer = ada.post("/studies/new/", {"way": "file", "file": named(BytesIO(writer.example()))})
     assert answer.status_code == 302
     assert Study.objects.get().translations.get().language == "zh-hans"
-    assert design.problems_of(Study.objects.get(), today) == []
+    assert Readiness(Study.objects.get()).problems(today) == []
 
 
 def test_what_a_file_does_not_say_is_asked_for_at_its_field(ada):
@@ -446,12 +658,19 @@ def test_what_a_file_does_not_say_is_asked_for_at_its_field(ada):
     assert 'id="id_contact_error"' in answer.content.decode()
     assert not Study.objects.exists()
     rows.seek(0)
-    assert ada.post("/studies/new/", {**fields, "contact": "a@example.org", "file": rows}).status_code == 302
+    assert (
+        ada.post("/studies/new/", {**fields, "contact": "a@example.org", "file": rows}).status_code
+        == 302
+    )
 
 
 def test_a_file_of_too_many_questions_makes_no_draft_and_says_so(ada):
     rows = book(*[("select_one yn", f"q{number}", "Did you?") for number in range(61)])
-    texts = {"organisation": "Brightwater College", "purpose": "To learn.", "contact": "a@example.org"}
+    texts = {
+        "organisation": "Brightwater College",
+        "purpose": "To learn.",
+        "contact": "a@example.org",
+    }
     answer = ada.post("/studies/new/", {"way": "file", **texts, "file": named(rows)})
     assert answer.status_code == 400
     assert "at most 60 questions; this one would have 61" in answer.content.decode()
@@ -463,11 +682,14 @@ def test_a_control_character_in_a_text_leaves_no_form_that_cannot_be_exported(dr
     draft.save()
     answer = editor.get(f"/studies/{draft.slug}/build/form.xlsx")
     assert answer.status_code == 200
-    assert xlsform.read(BytesIO(answer.content)).title == "Exam honesty"
+    assert reader.read(BytesIO(answer.content)).texts["title"] == "Exam honesty"
 
 
 def test_questions_added_to_a_draft_get_keys_of_their_own(editor, draft):
-    rows = (("select_one yn", "copied", "Again?"), ("select_one abc", "more", "Which?", "${copied} = 'yes'"))
+    rows = (
+        ("select_one yn", "copied", "Again?"),
+        ("select_one abc", "more", "Which?", "${copied} = 'yes'"),
+    )
     address = f"/studies/{draft.slug}/build/import/"
     assert editor.post(address, {"file": named(book(*rows))}).status_code == 302
     assert draft.questions.get(name="more").asked_if == "copied_2"
@@ -478,24 +700,30 @@ def named(stream):
     return stream
 
 
-CONDITIONAL = (("select_one yn", "first", "First?"), ("select_one abc", "more", "Which?", "${first} = 'yes'"))
+CONDITIONAL = (
+    ("select_one yn", "first", "First?"),
+    ("select_one abc", "more", "Which?", "${first} = 'yes'"),
+)
 
 
 def test_whom_a_form_passes_over_is_kept_only_if_it_says_so_and_is_told_once():
-    found = xlsform.read(book(*CONDITIONAL, ("select_one abc", "again", "And?", "${first} = 'yes'")))
+    found = reader.read(book(*CONDITIONAL, ("select_one abc", "again", "And?", "${first} = 'yes'")))
     (told,) = [remark for remark in found.remarks if "relevant" in remark.where]
     assert told.where == "sheet “survey”, row 3, column “relevant”"
     assert "with “Does not apply” among the answers" in told.text
-    found = xlsform.read(book(*CONDITIONAL, settings=(("rr::follow_ups",), ("skip",))))
+    found = reader.read(book(*CONDITIONAL, settings=(("rr::follow_ups",), ("skip",))))
     assert not [remark for remark in found.remarks if "relevant" in remark.where]
     assert found.texts["follow_ups"] == "skip"
     assert problems(*CONDITIONAL, settings=(("rr::follow_ups",), ("some",))) == [
-        ("sheet “settings”, row 2, column “rr::follow_ups”", "Expected everybody or skip; it is “some”.")
+        (
+            "sheet “settings”, row 2, column “rr::follow_ups”",
+            "Expected everybody or skip; it is “some”.",
+        )
     ]
 
 
 @pytest.mark.parametrize("follow_ups", ["everybody", "skip"])
 def test_whom_a_study_passes_over_comes_back_from_its_own_file(db, follow_ups):
     texts = {**TEXTS, "follow_ups": follow_ups}
-    found = xlsform.read(BytesIO(xlsform_out.workbook_of(design.new_draft(texts=texts, questions=[COPIED]))))
+    found = reader.read(BytesIO(writer.workbook_of(new_draft(texts=texts, questions=[COPIED]))))
     assert found.texts.get("follow_ups", "everybody") == follow_ups

@@ -1,4 +1,6 @@
-"""The form's script in one piece: made of the modules by esbuild, committed, served without Node."""
+"""The form's script in one piece: made of the modules by esbuild, committed, served without
+Node.
+"""
 
 import json
 import os
@@ -11,7 +13,8 @@ import pytest
 
 from surveys.intake import bundles
 
-# What a minifier that is no parser spoils: marks, spaces and comments inside texts, expressions and templates.
+# What a minifier that is no parser spoils: marks, spaces and comments inside texts, expressions and
+# templates.
 TRICKY = """
 const told = (x) => { return /"/.test(x) ? "a , b" : "c"; };
 const half = (a, b, c) => a / b / c; // gone
@@ -39,13 +42,19 @@ def test_what_is_committed_is_what_the_modules_give_byte_for_byte(made_again):
     committed = bundles.STATIC / bundles.FOLDER
     names = {file.name for file in committed.iterdir()}
     assert names == {*bundles.SCRIPTS, bundles.STYLE, bundles.SUMS}
-    stale = [name for name in sorted(names) if (made_again / name).read_bytes() != (committed / name).read_bytes()]
+    stale = [
+        name
+        for name in sorted(names)
+        if (made_again / name).read_bytes() != (committed / name).read_bytes()
+    ]
     assert not stale, f"{stale}: a module or a sheet changed; run `make bundle`"
 
 
 def test_the_committed_files_have_their_fingerprints():
     checked = ["sha256sum", "--check", "--strict", f"{bundles.FOLDER}/{bundles.SUMS}"]
-    said = subprocess.run(checked, cwd=bundles.STATIC, capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        checked, cwd=bundles.STATIC, capture_output=True, text=True, check=True
+    ).stdout
     assert said.count(": OK") == len(bundles.SCRIPTS) + 1
 
 
@@ -57,7 +66,12 @@ def test_a_script_without_spaces_says_what_it_said():
 
 @pytest.mark.parametrize(
     ("needed", "name"),
-    [(set(), "plain.js"), ({"one_of"}, "kinds.js"), ({"number", "given"}, "full.js"), ({"pictures"}, "full.js")],
+    [
+        (set(), "plain.js"),
+        ({"one_of"}, "kinds.js"),
+        ({"number", "cleartext"}, "full.js"),
+        ({"pictures"}, "full.js"),
+    ],
 )
 def test_a_plan_gets_the_least_script_that_has_what_it_needs(needed, name):
     assert bundles.least(needed) == name
@@ -91,11 +105,12 @@ def test_the_vectors_hold_for_the_randomiser_as_it_is_sent():
         [7, {"kind": "number", "grid": [0, 10], "weights": [[3, 1], [1, 3]]}],
     ]
     written = (
-        f"import {{ prepare, randomise }} from '{bundles.MODULES}/channel.js';"
+        f"import {{ prepare, randomise }} from '{bundles.MODULES}/channels.js';"
         f"const questions = {json.dumps([{'channel': channel} for _, channel in draws])};"
         "await prepare({ questions });"
         "let next = 0; const words = () => (next = (next * 1664525 + 1013904223) % 2 ** 32);"
-        f"console.log(JSON.stringify({json.dumps(draws)}.map((draw) => randomise(...draw, words))));"
+        f"console.log(JSON.stringify({json.dumps(draws)}.map(([answer, channel]) => "
+        f"randomise({{ channel }}, answer, words))));"
     )
     sent = bundles.esbuild(*bundles.SCRIPT, given=written.encode()).decode()
     assert "import" not in sent

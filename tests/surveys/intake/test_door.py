@@ -23,12 +23,22 @@ def error(response):
 
 
 @pytest.mark.parametrize(
-    "media", ["text/plain", "text/plain;charset=UTF-8", "application/x-www-form-urlencoded", "multipart/form-data", ""]
+    "media",
+    [
+        "text/plain",
+        "text/plain;charset=UTF-8",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data",
+        "",
+    ],
 )
 def test_only_json_is_taken(client, plan, media):
     response = send(client, plan, content_type=media)
     assert error(response) == (415, "Content-Type")
-    assert response.json()["error"]["message"] == "Content-Type: expected application/json, got another one"
+    assert (
+        response.json()["error"]["message"]
+        == "Content-Type: expected application/json, got another one"
+    )
     assert not OpenReport.objects.exists()
 
 
@@ -46,7 +56,14 @@ def test_what_a_page_of_another_site_sends_is_refused(client, plan, site):
 
 @pytest.mark.parametrize(
     "origin",
-    ["https://evil.example", "null", "", "http://testserver:81", "https://testserver", "http://testserver.evil"],
+    [
+        "https://evil.example",
+        "null",
+        "",
+        "http://testserver:81",
+        "https://testserver",
+        "http://testserver.evil",
+    ],
 )
 def test_a_browser_that_names_the_origin_only_is_believed(client, plan, origin):
     assert error(send(client, plan, HTTP_ORIGIN=origin)) == (403, "Origin")
@@ -72,11 +89,17 @@ def test_behind_a_proxy_ours_is_the_origin_that_the_browser_sees(client, plan, s
     settings.ALLOWED_HOSTS = ["forms.example.org"]
     there = {"HTTP_HOST": "forms.example.org", "HTTP_X_FORWARDED_PROTO": "https"}
     assert send(client, plan, HTTP_ORIGIN="https://forms.example.org", **there).status_code == 201
-    assert error(send(client, plan, HTTP_ORIGIN="http://forms.example.org", **there)) == (403, "Origin")
+    assert error(send(client, plan, HTTP_ORIGIN="http://forms.example.org", **there)) == (
+        403,
+        "Origin",
+    )
 
 
 def test_a_browser_that_asks_first_is_granted_nothing(client, plan):
-    asks = {"HTTP_ACCESS_CONTROL_REQUEST_METHOD": "POST", "HTTP_ACCESS_CONTROL_REQUEST_HEADERS": "content-type"}
+    asks = {
+        "HTTP_ACCESS_CONTROL_REQUEST_METHOD": "POST",
+        "HTTP_ACCESS_CONTROL_REQUEST_HEADERS": "content-type",
+    }
     answer = client.options(URL, **FOREIGN, **asks)
     assert answer.status_code == 405
     assert not [name for name in answer.headers if name.lower().startswith("access-control")]
@@ -107,7 +130,9 @@ def test_pages_of_other_sites_use_up_nobody_s_share(client, plan, settings):
     assert send(client, plan).status_code == 201
 
 
-def test_a_study_that_gets_many_is_slowed_by_chance_and_never_closed(client, plan, settings, monkeypatch):
+def test_a_study_that_gets_many_is_slowed_by_chance_and_never_closed(
+    client, plan, settings, monkeypatch
+):
     settings.REPORTS_AT_ONCE = 2
     luck = iter([False, False, True])
     monkeypatch.setattr(brakes, "one_in", lambda many: next(luck))
@@ -131,7 +156,7 @@ def test_buckets_fill_up_again_and_not_beyond():
 
 
 def test_memory_is_bounded_and_who_came_last_is_remembered(monkeypatch):
-    monkeypatch.setattr(brakes, "MOST", 3)
+    monkeypatch.setattr(brakes, "MAX_BUCKETS", 3)
     buckets = Buckets()
     for name in (b"a", b"b", b"c", b"a", b"d"):
         buckets.take(name, 9, 0.0)

@@ -31,8 +31,14 @@ def test_what_is_no_receipt_leads_nowhere(wrong):
 
 
 def test_a_receipt_can_be_looked_up(client, plan):
-    report = {"plan": plan.digest, "report_id": ID, "answers": {"copied": 1, "fair": [3], "often": [0]}}
-    answer = client.post("/api/v1/studies/exam-honesty/reports", json.dumps(report), content_type="application/json")
+    report = {
+        "plan": plan.digest,
+        "report_id": ID,
+        "answers": {"copied": 1, "fair": [3], "often": [0]},
+    }
+    answer = client.post(
+        "/api/v1/studies/exam-honesty/reports", json.dumps(report), content_type="application/json"
+    )
     found = client.get(f"/api/v1/receipts/{answer.json()['receipt']}").json()
     assert found == {"accepted": True, "day": answer.json()["accepted_on"]}
 

@@ -34,7 +34,14 @@ def test_a_report_is_taken_and_answered_with_a_receipt(client, plan):
 
 KINDS = [
     {"name": "ticks", "kind": "multiple", "text": "Which?", "label": "Ticks", "choices": "a\nb\nc"},
-    {"name": "hours", "kind": "number", "text": "How many?", "label": "Hours", "least": 0, "most": 8},
+    {
+        "name": "hours",
+        "kind": "number",
+        "text": "How many?",
+        "label": "Hours",
+        "least": 0,
+        "most": 8,
+    },
     {
         "name": "when",
         "kind": "month",
@@ -82,7 +89,10 @@ def test_an_option_and_its_bit_and_reports_of_numbers_are_taken(client, kinds):
                 None,
             )
         ),
-        *(("hours", value, "expected an integer from 0 to 8") for value in (424242, -1, [0], True, 1.0, "1", None)),
+        *(
+            ("hours", value, "expected an integer from 0 to 8")
+            for value in (424242, -1, [0], True, 1.0, "1", None)
+        ),
         *(("when", value, "expected an integer from 0 to 7") for value in (24000, 8, [7], 7.0)),
     ],
     ids=str,
@@ -140,7 +150,13 @@ def test_a_plan_nobody_knows_is_a_conflict(client, plan):
 
 def test_a_plan_of_another_study_is_a_conflict(client, plan):
     other = design.draft_study(
-        study={"slug": "other", "title": "Other", "organisation": "o", "purpose": "p", "contact": "a@example.org"},
+        study={
+            "slug": "other",
+            "title": "Other",
+            "organisation": "o",
+            "purpose": "p",
+            "contact": "a@example.org",
+        },
         questions=[{"name": "q", "text": "Q?", "label": "Q"}],
     )
     other_plan = design.open_study(study_id=other.pk, who="ada", now=NOW)
@@ -178,7 +194,9 @@ def test_a_study_that_does_not_exist_is_not_found(client, plan):
     ],
     ids=str,
 )
-def test_what_the_plan_does_not_allow_is_refused_by_field_and_never_repeated(client, plan, changes, field):
+def test_what_the_plan_does_not_allow_is_refused_by_field_and_never_repeated(
+    client, plan, changes, field
+):
     response = post(client, body(plan, **changes))
     assert response.status_code == 422
     assert response.json()["error"]["field"] == field
@@ -197,7 +215,17 @@ def test_a_missing_part_is_named(client, plan, missing):
 
 @pytest.mark.parametrize(
     "raw",
-    [b"{", b"[]", b"null", b"7", b"\xff\xfe", b'{"plan": NaN}', b"[" * 50_000, b"1" * 5000, b'"text"'],
+    [
+        b"{",
+        b"[]",
+        b"null",
+        b"7",
+        b"\xff\xfe",
+        b'{"plan": NaN}',
+        b"[" * 50_000,
+        b"1" * 5000,
+        b'"text"',
+    ],
     ids=lambda raw: repr(raw[:12]),
 )
 def test_what_is_no_report_at_all_is_refused_as_a_body(client, plan, raw):
@@ -210,7 +238,8 @@ def test_what_is_no_report_at_all_is_refused_as_a_body(client, plan, raw):
     [
         ('{"plan": "%s", "plan": "%s", "report_id": "%s", "answers": {}}', "plan"),
         (
-            '{"report_id": "%s", "plan": "%s", "answers": {"copied": 1, "copied": 0, "fair": [1], "often": [1]}}',
+            '{"report_id": "%s", "plan": "%s", "answers": {"copied": 1, "copied": 0, "fair": [1], '
+            '"often": [1]}}',
             "copied",
         ),
     ],
@@ -244,13 +273,17 @@ def test_nothing_about_a_report_is_logged(client, plan, caplog):
     assert "0f0f" not in caplog.text
 
 
-def test_a_database_that_fails_asks_to_try_again_and_says_nothing_of_the_report(client, plan, monkeypatch, caplog):
+def test_a_database_that_fails_asks_to_try_again_and_says_nothing_of_the_report(
+    client, plan, monkeypatch, caplog
+):
     from django.db import OperationalError
 
     from surveys.intake import views
 
     def fail(**kwargs):
-        raise OperationalError(f"DETAIL: Failing row contains ({kwargs['report'].canonical_values})")
+        raise OperationalError(
+            f"DETAIL: Failing row contains ({kwargs['report'].canonical_values})"
+        )
 
     monkeypatch.setattr(views, "accept", fail)
     response = post(client, body(plan))

@@ -27,18 +27,29 @@ def pure(epsilon: str) -> Cost:
     return Cost.pure(Fraction(epsilon))
 
 
-def pay(budget: Budget, cost: str | Cost = "0.45", statistic: str | None = None, **more: Any) -> Entry:
+def pay(
+    budget: Budget, cost: str | Cost = "0.45", statistic: str | None = None, **more: Any
+) -> Entry:
     """Charge one budget; each call is another statistic unless one is named."""
     asked = statistic or f"{Entry.objects.count():064x}"
-    usual = {"reason": "shares", "mechanism": "discrete Laplace", "sensitivity": "1 answer", **OWNER}
+    usual = {
+        "reason": "shares",
+        "mechanism": "discrete Laplace",
+        "sensitivity": "1 answer",
+        **OWNER,
+    }
     paid = pure(cost) if isinstance(cost, str) else cost
-    [entry] = services.charge(budget_ids=[budget.pk], cost=paid, statistic=asked, **{**usual, **more})
+    [entry] = services.charge(
+        budget_ids=[budget.pk], cost=paid, statistic=asked, **{**usual, **more}
+    )
     return entry
 
 
 @contextlib.contextmanager
 def tampering(*statements: tuple[str, list[Any]]) -> Iterator[None]:
-    """Run statements as someone who owns the database can: no triggers, no constraints. Undone afterwards."""
+    """Run statements as someone who owns the database can: no triggers, no constraints. Undone
+    afterwards.
+    """
     with transaction.atomic():
         with connection.cursor() as cursor, connection.constraint_checks_disabled():
             for statement in without_guards():
@@ -55,10 +66,19 @@ def without_guards() -> list[str]:
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
-            return ["PRAGMA ignore_check_constraints = ON", *(f"DROP TRIGGER {name}" for (name,) in cursor.fetchall())]
+            return [
+                "PRAGMA ignore_check_constraints = ON",
+                *(f"DROP TRIGGER {name}" for (name,) in cursor.fetchall()),
+            ]
         cursor.execute(
             "SELECT c.conrelid::regclass, c.conname FROM pg_constraint c "
             "WHERE contype = 'c' AND conrelid::regclass::text ~ '^(ledger|releases)'"
         )
-        constraints = [f"ALTER TABLE {table} DROP CONSTRAINT {name}" for table, name in cursor.fetchall()]
-        return ["SET CONSTRAINTS ALL IMMEDIATE", "SET LOCAL session_replication_role = replica", *constraints]
+        constraints = [
+            f"ALTER TABLE {table} DROP CONSTRAINT {name}" for table, name in cursor.fetchall()
+        ]
+        return [
+            "SET CONSTRAINTS ALL IMMEDIATE",
+            "SET LOCAL session_replication_role = replica",
+            *constraints,
+        ]

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from dpengine.accounting.filters import Composition
+from dpengine.accounting.filters import PureFilter
 from dpengine.privacy import Cost
-from surveys.ledger import queries, services
-from surveys.ledger.queries import Statement
+from surveys.ledger import selectors, services
+from surveys.ledger.selectors import Statement
 from tests.surveys.ledger.small import DAY, NOW, OWNER, open_budget, pay, pure
 
 pytestmark = pytest.mark.django_db
@@ -23,13 +23,19 @@ def budget():
 
 
 def account_of(budget):
-    return queries.account(budget.pk)
+    return selectors.account(budget.pk)
 
 
 def test_an_untouched_budget_is_not_burning(budget):
     account = account_of(budget)
-    assert (account.spent, account.amount_left, account.left.epsilon) == (None, Decimal(10), Fraction(10))
-    assert (account.burn(NOW).per_week, account.burn(NOW).most, account.days_left(NOW)) == (0, 0, None)
+    assert (account.spent, account.amount_left, account.left.epsilon) == (
+        None,
+        Decimal(10),
+        Fraction(10),
+    )
+    burn = account.burn(NOW)
+    assert (burn.per_week, {week.amount for week in burn.weeks}) == (0, {0})
+    assert account.days_left(NOW) is None
     assert account.alerts(NOW, NOW.date() + DAY) == []
 
 
@@ -38,7 +44,7 @@ def test_the_weeks_of_a_chart_are_the_last_twelve_and_end_now(budget):
         pay(budget, amount, now=NOW - weeks * WEEK)
     burn = account_of(budget).burn(NOW)
     assert [str(week.amount) for week in burn.weeks] == ["2", *["0"] * 9, "0.5", "1"]
-    assert (burn.weeks[-1].ends, burn.most) == (NOW, 2)
+    assert burn.weeks[-1].ends == NOW
 
 
 def test_the_rate_is_that_of_four_weeks_or_since_the_first_charge(budget):
@@ -62,7 +68,7 @@ def test_who_would_reach_the_cap_before_the_end_of_the_study_hears_it(budget):
     end = NOW.date() + datetime.timedelta(days=40)
     assert account.days_left(NOW) == 28
     [alert] = account.alerts(NOW, end)
-    assert (alert.name, alert.text) == ("ends", f"At this rate the cap is used up in 28 days, 12 before {end}.")
+    assert alert == f"At this rate the cap is used up in 28 days, 12 before {end}."
     assert account.alerts(NOW, NOW.date() + 28 * DAY) == account.alerts(NOW) == []
 
 
@@ -71,7 +77,7 @@ def test_one_day_is_said_as_one(budget):
     pay(budget, "3", now=NOW)
     end = NOW.date() + datetime.timedelta(days=9)
     [alert] = account_of(budget).alerts(NOW, end)
-    assert alert.text == f"At this rate the cap is used up in 1 day, 8 before {end}."
+    assert alert == f"At this rate the cap is used up in 1 day, 8 before {end}."
 
 
 def test_who_comes_near_the_week_s_limit_hears_it(budget):
@@ -80,8 +86,7 @@ def test_who_comes_near_the_week_s_limit_hears_it(budget):
     assert account_of(budget).alerts(NOW) == []
     pay(budget, "0.4")
     [alert] = account_of(budget).alerts(NOW)
-    assert alert.name == "week"
-    assert alert.text.startswith("ε 0.8 was spent in the last seven days, and ε 1 is the limit:")
+    assert alert.startswith("ε 0.8 was spent in the last seven days, and ε 1 is the limit:")
     assert account_of(budget).alerts(NOW + WEEK) == []
 
 
@@ -103,20 +108,29 @@ def test_a_statement_rounds_against_the_reader_s_hopes(budget):
     pay(budget, "0.001")
     pay(budget, "1.001")
     statement = Statement(account_of(budget))
-    assert (statement.spent, statement.cap, statement.left) == (Decimal("1.01"), Decimal(10), Decimal("8.99"))
+    assert (statement.spent, statement.cap, statement.left) == (
+        Decimal("1.01"),
+        Decimal(10),
+        Decimal("8.99"),
+    )
     assert (statement.width, statement.measure) == ("10.02%", "ε")
-    assert [(str(row.amount), str(row.total)) for row in statement.rows] == [("1.01", "1.01"), ("0.01", "0.01")]
+    assert [(str(row.amount), str(row.total)) for row in statement.rows] == [
+        ("1.01", "1.01"),
+        ("0.01", "0.01"),
+    ]
     assert [str(row.exact_total) for row in statement.rows] == ["1.002", "0.001"]
 
 
-@pytest.mark.parametrize("terms", [{"epsilon": 10}, {"epsilon": 10, "fixed_parts": True}, {"rho": 50, "delta": 0}])
+@pytest.mark.parametrize(
+    "terms", [{"epsilon": 10}, {"epsilon": 10, "fixed_parts": True}, {"rho": 50, "delta": 0}]
+)
 def test_each_total_of_a_statement_is_that_of_the_charges_so_far(terms):
     budget = open_budget("study:parts", **terms)
     for number, part in enumerate(["", "a", "b", "a", "c", "", "b"], start=1):
         pay(budget, pure(f"0.{number}"), part=part)
     entries = account_of(budget).entries
     so_far = [[entry.charge for entry in entries[:count]] for count in range(1, len(entries) + 1)]
-    totals = [queries.in_measure(budget, budget.filter.total(charges)) for charges in so_far]
+    totals = [selectors.in_measure(budget, budget.filter.total(charges)) for charges in so_far]
     assert [row.exact_total for row in Statement(account_of(budget)).rows] == totals[::-1]
 
 
@@ -124,14 +138,14 @@ def test_the_totals_of_a_statement_are_not_added_up_anew_for_every_row(budget, m
     for _ in range(9):
         pay(budget, "0.1")
     added = []
-    total = Composition.total
+    total = PureFilter.total
 
     def counting(self, spent):
         kept = list(spent)
         added.extend(kept)
         return total(self, kept)
 
-    monkeypatch.setattr(Composition, "total", counting)
+    monkeypatch.setattr(PureFilter, "total", counting)
     assert len(Statement(account_of(budget)).rows) == len(added) == 9
 
 
@@ -139,13 +153,17 @@ def test_a_concentrated_statement_counts_rho_in_four_places():
     budget = open_budget(rho=Fraction("0.1"), delta=Fraction(1, 10**6))
     pay(budget, Cost.concentrated(Fraction("0.00123"), Fraction(1, 10**7)))
     statement = Statement(account_of(budget))
-    assert (str(statement.spent), str(statement.left), statement.measure) == ("0.0013", "0.0987", "ρ")
+    assert (str(statement.spent), str(statement.left), statement.measure) == (
+        "0.0013",
+        "0.0987",
+        "ρ",
+    )
 
 
 def test_all_accounts_take_two_queries(budget, django_assert_num_queries):
     other = open_budget("study:y")
     pay(budget), pay(other), pay(other)
     with django_assert_num_queries(2):
-        accounts = queries.accounts()
+        accounts = selectors.accounts()
     assert [len(accounts[pk].entries) for pk in (budget.pk, other.pk)] == [1, 2]
     assert accounts[other.pk].can_pay(pure("0.9"))

@@ -7,7 +7,7 @@ import pytest
 from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from dpengine.privacy import Cost
-from surveys.ledger import queries, services
+from surveys.ledger import selectors, services
 from surveys.ledger.models import Budget, Entry
 from surveys.ledger.verification import faults
 from tests.surveys.ledger.small import DAY, NOW, OWNER, open_budget, pay
@@ -28,12 +28,14 @@ def concentrated():
 
 
 def acts_of(budget):
-    return [(row.what, row.old, row.new) for row in queries.rows(budget.pk) if row.kind == "act"]
+    return [(row.what, row.old, row.new) for row in selectors.rows(budget.pk) if row.kind == "act"]
 
 
 def test_opening_a_budget_is_a_row_that_says_its_terms(budget, concentrated):
     assert acts_of(budget) == [("opened", "", "central, respondent-in-study, change-one; ε 1.8")]
-    assert acts_of(concentrated)[0][2] == "central, respondent-in-study, change-one; ρ 0.5, δ 0.000001"
+    assert (
+        acts_of(concentrated)[0][2] == "central, respondent-in-study, change-one; ρ 0.5, δ 0.000001"
+    )
     local = open_budget("panel:z", side="local", fixed_parts=True, neighbours="add-remove")
     assert acts_of(local)[0][2] == "local, respondent-in-study, add-remove, fixed parts; ε 1.8"
 
@@ -93,9 +95,15 @@ def test_a_budget_is_opened_once(budget):
 
 
 def test_a_share_is_found_by_whose_it_is_and_keeps_its_holder(budget):
-    share = services.open_share(study_id=budget.pk, holder="person 7f3a", cap=1, why="her share", **OWNER)
-    assert queries.share_of("person 7f3a", budget.pk) == share
-    assert queries.share_of("person 7f3a", share.pk) is queries.share_of("person 7f3b", budget.pk) is None
+    share = services.open_share(
+        study_id=budget.pk, holder="person 7f3a", cap=1, why="her share", **OWNER
+    )
+    assert selectors.share_of("person 7f3a", budget.pk) == share
+    assert (
+        selectors.share_of("person 7f3a", share.pk)
+        is selectors.share_of("person 7f3b", budget.pk)
+        is None
+    )
     for change in ({"holder": "person 7f3b"}, {"holder": None}, {"within": share}):
         with pytest.raises(IntegrityError, match="keeps its holder"), transaction.atomic():
             Budget.objects.filter(pk=share.pk).update(**change)
@@ -106,9 +114,13 @@ def test_a_share_is_found_by_whose_it_is_and_keeps_its_holder(budget):
 def test_a_cap_falls_and_the_row_says_from_where_to_where_and_why(budget):
     row = services.lower_cap(budget_id=budget.pk, epsilon=Decimal("1.5000000009"), **WHY)
     assert (row.what, row.old, row.new, row.why, row.who) == (
-        "lowered the cap", "ε 1.8", "ε 1.5", "the board decided", "ada",
-    )  # fmt: skip
-    assert queries.account(budget.pk).cap == Decimal("1.5")
+        "lowered the cap",
+        "ε 1.8",
+        "ε 1.5",
+        "the board decided",
+        "ada",
+    )
+    assert selectors.account(budget.pk).cap == Decimal("1.5")
     assert faults() == []
 
 
@@ -140,7 +152,7 @@ def test_a_cap_does_not_rise_nor_fall_below_what_is_spent(budget, cap, message):
     pay(budget, "0.45")
     with pytest.raises(services.BadAmount, match=message):
         services.lower_cap(budget_id=budget.pk, **cap, **WHY)
-    assert queries.account(budget.pk).cap == Decimal("1.8")
+    assert selectors.account(budget.pk).cap == Decimal("1.8")
     assert len(acts_of(budget)) == 1
 
 
@@ -174,7 +186,9 @@ def test_a_weekly_limit_may_change_and_go(budget):
 
 def test_a_budget_is_retired_once_and_for_good(budget):
     first = services.retire_budget(budget_id=budget.pk, **WHY)
-    assert services.retire_budget(budget_id=budget.pk, who="otto", why="again", now=NOW + DAY) == first
+    assert (
+        services.retire_budget(budget_id=budget.pk, who="otto", why="again", now=NOW + DAY) == first
+    )
     assert acts_of(budget)[1:] == [("retired", "no end", "retired on 2026-05-11")]
     for act in (
         lambda: services.lower_cap(budget_id=budget.pk, epsilon=1, **WHY),
@@ -188,7 +202,10 @@ def test_a_budget_is_retired_once_and_for_good(budget):
 def test_any_act_of_an_admin_is_written_down_with_a_reason(budget):
     row = services.record(what="lowered the ceiling", old="8", new="7", why=" caution ", **OWNER)
     assert (row.budget, row.number, row.why) == (None, None, "caution")
-    assert services.record(what="changed a rule", old="a", new="b", budget_id=budget.pk, **WHY).number == 2
+    assert (
+        services.record(what="changed a rule", old="a", new="b", budget_id=budget.pk, **WHY).number
+        == 2
+    )
     for why in ("", "  "):
         with pytest.raises(services.Refused, match="Say why"):
             services.record(what="lowered the ceiling", old="7", new="6", why=why, **OWNER)

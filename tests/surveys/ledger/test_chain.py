@@ -1,4 +1,6 @@
-"""Whoever changes a byte of a row, cuts, moves or adds rows, or changes a budget behind them, is found out."""
+"""Whoever changes a byte of a row, cuts, moves or adds rows, or changes a budget behind them, is
+found out.
+"""
 
 import hashlib
 import json
@@ -10,7 +12,7 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from dpengine.privacy import Cost
-from surveys.ledger import chain, queries, services
+from surveys.ledger import chain, selectors, services
 from surveys.ledger.models import Budget, Entry
 from surveys.ledger.verification import faults
 from tests.surveys.ledger.small import NOW, OWNER, open_budget, pay, tampering
@@ -23,7 +25,9 @@ ROWS = 10
 
 @pytest.fixture
 def ledger() -> None:
-    """Ten rows of every kind: three openings, charges with and without an ε, acts of a budget and of the site."""
+    """Ten rows of every kind: three openings, charges with and without an ε, acts of a budget
+    and of the site.
+    """
     pure = open_budget()
     zero = open_budget("panel:y", rho=Fraction(1, 2), delta=Fraction(1, 10**6), fixed_parts=True)
     open_budget("panel:y, local", side="local", epsilon=8)
@@ -39,22 +43,27 @@ def ledger() -> None:
 
 def test_anyone_can_check_the_chain_with_nothing_but_sha_256(ledger):
     before = "0" * 64
-    for row in queries.chain():
+    for row in selectors.chain().rows:
         document = {name: value for name, value in row.items() if name != "digest"}
         canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         assert row["digest"] == hashlib.sha256(canonical.encode()).hexdigest()
         assert row["previous"] == before
         before = row["digest"]
-    assert queries.head() == (before, ROWS)
+    assert selectors.head() == (before, ROWS)
 
 
 def test_a_row_says_amounts_and_moments_in_full(ledger):
-    row = queries.chain()[4]
+    row = selectors.chain().rows[4]
     said = ("0.01", "0.0000001", None, "panel:y", "2026-05-11T12:00:00.000000+00:00", 5)
-    assert tuple(row[name] for name in ("rho", "delta", "epsilon", "budget", "at", "position")) == said
-    assert set(row) == {field.name for field in Entry._meta.concrete_fields} - {"published"}  # empty, and newer
-    row = services.record(what="published step 1", old="", new="", why="paid", published="a" * 64, **OWNER)
-    assert queries.chain()[-1]["published"] == row.published
+    assert (
+        tuple(row[name] for name in ("rho", "delta", "epsilon", "budget", "at", "position")) == said
+    )
+    # empty, and newer
+    assert set(row) == {field.name for field in Entry._meta.concrete_fields} - {"published"}
+    row = services.record(
+        what="published step 1", old="", new="", why="paid", published="a" * 64, **OWNER
+    )
+    assert selectors.chain().rows[-1]["published"] == row.published
     assert faults() == []
 
 
@@ -84,15 +93,21 @@ def test_a_byte_changed_in_any_column_of_any_row_names_that_row(ledger, column):
     longest = Entry._meta.get_field(column).max_length or 0
     cases = 0
     for row in values_of("ledger_entry", "position", COLUMNS):
-        for forged in bytes_changed(row[column], longest, column in ("position", "number", "budget_id")):
+        for forged in bytes_changed(
+            row[column], longest, column in ("position", "number", "budget_id")
+        ):
             if column == "number" and not -(2**31) <= forged < 2**31:
                 continue  # PostgreSQL's column holds no more
-            change = (f"UPDATE ledger_entry SET {column} = %s WHERE position = %s", [forged, row["position"]])  # noqa: S608
+            change = (
+                f"UPDATE ledger_entry SET {column} = %s WHERE position = %s",  # noqa: S608
+                [forged, row["position"]],
+            )
             with tampering(change):
                 found = faults()
             assert row["position"] in {fault.position for fault in found}, (row["position"], forged)
             if column != "position":
-                assert len({fault.position for fault in found}) == 1, found  # no other row is blamed
+                # no other row is blamed
+                assert len({fault.position for fault in found}) == 1, found
             cases += 1
     assert cases >= ROWS
     assert faults() == []
@@ -114,14 +129,21 @@ def test_a_byte_changed_in_any_column_of_any_row_names_that_row(ledger, column):
         ("retired_on = '2026-05-12'", 1),
     ],
 )
-def test_a_budget_that_is_not_what_its_rows_made_it_names_the_row_that_says_so(ledger, change, position):
+def test_a_budget_that_is_not_what_its_rows_made_it_names_the_row_that_says_so(
+    ledger, change, position
+):
     with tampering((f"UPDATE ledger_budget SET {change} WHERE name = 'study:x'", [])):  # noqa: S608
         assert position in {fault.position for fault in faults()}
 
 
 @pytest.mark.parametrize(
     ("change", "position"),
-    [("rho = rho + 1", 8), ("delta = delta + 1", 8), ("retired_on = NULL", 10), ("fixed_parts = (1 = 0)", 2)],
+    [
+        ("rho = rho + 1", 8),
+        ("delta = delta + 1", 8),
+        ("retired_on = NULL", 10),
+        ("fixed_parts = (1 = 0)", 2),
+    ],
 )
 def test_the_same_holds_for_a_concentrated_budget_that_has_ended(ledger, change, position):
     with tampering((f"UPDATE ledger_budget SET {change} WHERE name = 'panel:y'", [])):  # noqa: S608
@@ -139,21 +161,31 @@ def test_a_budget_without_a_row_shows(ledger):
         (["DELETE FROM ledger_entry WHERE position = 5"], {5}),
         (["DELETE FROM ledger_entry WHERE position >= 9"], {9}),
         (["DELETE FROM ledger_entry WHERE position = 1"], {1}),
-        (["UPDATE ledger_entry SET position = -position WHERE position IN (4, 5)",
-          "UPDATE ledger_entry SET position = 9 + position WHERE position IN (-4, -5)"], {4}),
-        (["UPDATE ledger_entry SET position = 99 WHERE position = 4",
-          "UPDATE ledger_entry SET position = 4 WHERE position = 5",
-          "UPDATE ledger_entry SET position = 5 WHERE position = 99"], {4, 5}),
+        (
+            [
+                "UPDATE ledger_entry SET position = -position WHERE position IN (4, 5)",
+                "UPDATE ledger_entry SET position = 9 + position WHERE position IN (-4, -5)",
+            ],
+            {4},
+        ),
+        (
+            [
+                "UPDATE ledger_entry SET position = 99 WHERE position = 4",
+                "UPDATE ledger_entry SET position = 4 WHERE position = 5",
+                "UPDATE ledger_entry SET position = 5 WHERE position = 99",
+            ],
+            {4, 5},
+        ),
     ],
     ids=["cut out", "cut off", "beheaded", "moved", "swapped"],
-)  # fmt: skip
+)
 def test_rows_that_are_missing_or_moved_show(ledger, statements, positions):
     with tampering(*((statement, []) for statement in statements)):
         assert positions <= {fault.position for fault in faults()}
 
 
 def test_a_tail_cut_off_together_with_its_record_shows_to_who_noted_the_head(ledger):
-    head, length = queries.head()
+    head, length = selectors.head()
     ninth = Entry.objects.get(position=9).digest
     forget = ("UPDATE ledger_head SET length = 9, digest = %s", [ninth])
     with tampering(
@@ -172,7 +204,7 @@ def test_a_chain_written_anew_shows_to_who_noted_the_head(ledger):
 
 
 def test_an_older_head_still_holds_when_rows_have_come_since(ledger):
-    head, length = queries.head()
+    head, length = selectors.head()
     services.record(what="set the ceiling", old="7", new="6", why="more caution", **OWNER)
     assert faults(head=head, length=length) == faults(head=head) == []
 
@@ -190,7 +222,7 @@ def test_an_index_that_contradicts_the_rows_names_those_it_cannot_find(ledger, m
     def damaged():
         raise DatabaseError("database disk image is malformed")
 
-    monkeypatch.setattr(queries, "accounts", damaged)
+    monkeypatch.setattr(selectors, "accounts", damaged)
     monkeypatch.setattr(chain, "one_by_one", lambda: chain.stored()[:3] + chain.stored()[4:])
     assert [fault.position for fault in faults()] == [4]
 
@@ -203,17 +235,26 @@ def test_an_error_of_another_database_is_not_swallowed(ledger, monkeypatch):
 
 
 def test_a_row_that_someone_put_after_the_end_shows_however_well_it_follows(ledger):
-    """No guard is in the way of an INSERT, and its digest and the one before are what they should be."""
+    """No guard is in the way of an INSERT, and its digest and the one before are what they
+    should be.
+    """
     forged = Entry.objects.get(position=4)
-    forged.previous, _ = queries.head()
+    forged.previous, _ = selectors.head()
     forged.position, forged.number, forged.statistic = ROWS + 1, 9, "a" * 64
     forged.digest = chain.digest_of(chain.document_of(forged))
     forged.save(force_insert=True)
-    assert [str(fault) for fault in faults()] == ["row 11: stands after the end of the chain, which is row 10"]
+    assert [str(fault) for fault in faults()] == [
+        "row 11: stands after the end of the chain, which is row 10"
+    ]
 
 
 @pytest.mark.parametrize(
-    "change", ["DELETE FROM ledger_head", "UPDATE ledger_head SET length = 11", "UPDATE ledger_head SET digest = 'x'"]
+    "change",
+    [
+        "DELETE FROM ledger_head",
+        "UPDATE ledger_head SET length = 11",
+        "UPDATE ledger_head SET digest = 'x'",
+    ],
 )
 def test_the_record_of_the_end_is_checked_too(ledger, change):
     with tampering((change, [])):
@@ -222,7 +263,7 @@ def test_the_record_of_the_end_is_checked_too(ledger, change):
 
 def test_rows_beyond_the_cap_show_even_in_a_chain_that_holds(ledger, monkeypatch):
     """As one that could run the site's code without its refusals would write them."""
-    monkeypatch.setattr(services, "_refuse", lambda *args: None)
+    monkeypatch.setattr(selectors.Account, "refusal", lambda *args: None)
     pay(Budget.objects.get(name="study:x"), "1.06", now=NOW)
     assert [str(fault) for fault in faults()] == ["row 11: more than the cap of “study:x” is spent"]
 
@@ -240,12 +281,20 @@ def test_rows_beyond_the_cap_show_even_in_a_chain_that_holds(ledger, monkeypatch
 def test_a_share_that_was_given_to_somebody_else_or_taken_off_is_found(ledger, change):
     study = Budget.objects.get(name="study:x")
     share = services.open_share(study_id=study.pk, holder="person 7f3a", cap=1, why="hers", **OWNER)
-    old = services.open_budget(name="researcher:mira@study:x", unit=study.unit, neighbours=study.neighbours, epsilon=1,
-                               within=study, holder="person 7f3c", **OWNER)  # fmt: skip
+    old = services.open_budget(
+        name="researcher:mira@study:x",
+        unit=study.unit,
+        neighbours=study.neighbours,
+        epsilon=1,
+        within=study,
+        holder="person 7f3c",
+        **OWNER,
+    )
     assert faults() == []
     with tampering((f"UPDATE ledger_budget SET {change} WHERE id = {share.pk}", [])):  # noqa: S608
         assert [str(fault) for fault in faults()] == [
-            "row 11: opens “researcher:person 7f3a@study:x”, which is another person’s share now, or of another budget"
+            "row 11: opens “researcher:person 7f3a@study:x”, which is another person’s share now, "
+            "or of another budget"
         ]
     with tampering((f"UPDATE ledger_budget SET within_id = id WHERE id = {old.pk}", [])):  # noqa: S608
         assert "row 12: opens “researcher:mira@study:x”" in str(faults()[0])
@@ -268,7 +317,7 @@ def test_bytes_that_are_no_text_and_no_number_are_findings_not_crashes(ledger, t
 
 def test_the_rows_about_one_budget_are_those_of_the_whole_chain(ledger):
     for name in ("study:x", "panel:y", None):
-        wanted = [row for row in queries.chain() if name in (None, row["budget"])]
-        assert queries.chain(name) == wanted
-    assert len(queries.chain("study:x")) == 4
-    assert queries.chain("study:none") == []
+        wanted = [row for row in selectors.chain().rows if name in (None, row["budget"])]
+        assert selectors.chain(name).rows == wanted
+    assert len(selectors.chain("study:x").rows) == 4
+    assert selectors.chain("study:none").rows == []

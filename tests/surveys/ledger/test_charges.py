@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from dpengine.privacy import Cost
-from surveys.ledger import queries, services
+from surveys.ledger import selectors, services
 from surveys.ledger.models import Budget, Entry
 from tests.surveys.ledger.small import DAY, NOW, OWNER, open_budget, pay, pure
 
@@ -24,15 +24,19 @@ def budget():
 def test_charges_are_numbered_and_add_up_exactly(budget):
     for _ in range(4):
         pay(budget)
-    account = queries.account(budget.pk)
-    assert [entry.number for entry in account.entries] == [2, 3, 4, 5]  # 1 is the row of the opening
+    account = selectors.account(budget.pk)
+    # 1 is the row of the opening
+    assert [entry.number for entry in account.entries] == [2, 3, 4, 5]
     assert account.spent == Cost(epsilon=Fraction("1.8"), rho=4 * Fraction("0.45") ** 2 / 2)
     assert (account.amount_spent, account.amount_left) == (Decimal("1.8"), Decimal(0))
 
 
 def test_a_charge_beyond_the_cap_is_refused_with_what_is_left_and_nothing_written(budget):
     pay(budget, "1.7")
-    with pytest.raises(services.Overspent, match=r"^“study:x”: this costs ε 0\.2; ε 0\.1 is left\. Nothing was publ"):
+    with pytest.raises(
+        services.Overspent,
+        match=r"^“study:x”: this costs ε 0\.2; ε 0\.1 is left\. Nothing was publ",
+    ):
         pay(budget, "0.2")
     assert Entry.charges.count() == 1
     pay(budget, "0.1")
@@ -64,7 +68,10 @@ def test_a_charge_that_is_not_exact_is_refused(budget, name, amount):
 
 
 def test_a_pure_budget_pays_for_pure_epsilon_only(budget):
-    for cost in (Cost.concentrated(Fraction(1, 100)), Cost.approximate(Fraction(1, 10), Fraction(1, 10**6))):
+    for cost in (
+        Cost.concentrated(Fraction(1, 100)),
+        Cost.approximate(Fraction(1, 10), Fraction(1, 10**6)),
+    ):
         with pytest.raises(services.BadAmount, match="pays for pure ε only"):
             pay(budget, cost)
     assert not Entry.charges.exists()
@@ -73,12 +80,14 @@ def test_a_pure_budget_pays_for_pure_epsilon_only(budget):
 def test_a_concentrated_budget_keeps_both_caps():
     budget = open_budget(rho=Fraction("0.1"), delta=Fraction(1, 10**6))
     pay(budget, Cost.concentrated(Fraction("0.06"), Fraction(6, 10**7)))
-    with pytest.raises(services.Overspent, match=r"costs ρ 0\.05 and δ 0; ρ 0\.04 and δ 0\.0000004 is left"):
+    with pytest.raises(
+        services.Overspent, match=r"costs ρ 0\.05 and δ 0; ρ 0\.04 and δ 0\.0000004 is left"
+    ):
         pay(budget, Cost.concentrated(Fraction("0.05")))
     with pytest.raises(services.Overspent, match=r"costs ρ 0\.01 and δ 0\.0000005"):
         pay(budget, Cost.concentrated(Fraction("0.01"), Fraction(5, 10**7)))
     pay(budget, Cost.pure(Fraction("0.2")))  # ρ = 0.02
-    account = queries.account(budget.pk)
+    account = selectors.account(budget.pk)
     assert (account.amount_spent, account.left.delta) == (Decimal("0.08"), Fraction(4, 10**7))
     assert account.spent == Cost(rho=Fraction("0.08"), delta=Fraction(6, 10**7))
 
@@ -94,9 +103,17 @@ def test_a_rho_and_a_delta_are_rounded_up_too():
 
 
 @pytest.mark.engine("postgresql")  # SQLite lets one transaction write at a time
-def test_a_charge_holds_its_budgets_in_order_and_then_the_end_of_the_chain(budget, django_assert_max_num_queries):
+def test_a_charge_holds_its_budgets_in_order_and_then_the_end_of_the_chain(
+    budget, django_assert_max_num_queries
+):
     other = open_budget("researcher:mira@study:x")
-    both = {"budget_ids": [other.pk, budget.pk], "reason": "r", "mechanism": "m", "sensitivity": "s", **OWNER}
+    both = {
+        "budget_ids": [other.pk, budget.pk],
+        "reason": "r",
+        "mechanism": "m",
+        "sensitivity": "s",
+        **OWNER,
+    }
     with django_assert_max_num_queries(20) as asked:
         services.charge(cost=pure("0.1"), statistic="a" * 64, **both)
     locks = [query["sql"] for query in asked.captured_queries if "FOR UPDATE" in query["sql"]]
@@ -107,43 +124,72 @@ def test_a_charge_holds_its_budgets_in_order_and_then_the_end_of_the_chain(budge
 
 def test_a_delta_of_one_in_n_or_more_is_refused_where_n_is_public():
     budget = open_budget(rho=Fraction(1), delta=Fraction(1, 100))
-    with pytest.raises(services.BadAmount, match=r"below 1 in 1,000 people; it is 0\.001\. Nothing was published"):
+    with pytest.raises(
+        services.BadAmount, match=r"below 1 in 1,000 people; it is 0\.001\. Nothing was published"
+    ):
         pay(budget, Cost.concentrated(Fraction(1, 100), Fraction(1, 1000)), n=1000)
     pay(budget, Cost.concentrated(Fraction(1, 100), Fraction(999, 10**6)), n=1000)
 
 
 def test_one_charge_to_several_budgets_is_written_to_all_or_none(budget):
     researcher = open_budget("researcher:mira@study:x", epsilon=Fraction("0.5"))
-    both = {"budget_ids": [researcher.pk, budget.pk], "reason": "r", "mechanism": "m", "sensitivity": "s", **OWNER}
+    both = {
+        "budget_ids": [researcher.pk, budget.pk],
+        "reason": "r",
+        "mechanism": "m",
+        "sensitivity": "s",
+        **OWNER,
+    }
     entries = services.charge(cost=pure("0.45"), statistic="a" * 64, **both)
     assert [entry.budget for entry in entries] == [budget, researcher]
-    with pytest.raises(services.Overspent, match=r"“researcher:mira@study:x”: this costs ε 0\.1; ε 0\.05 is left"):
+    with pytest.raises(
+        services.Overspent, match=r"“researcher:mira@study:x”: this costs ε 0\.1; ε 0\.05 is left"
+    ):
         services.charge(cost=pure("0.1"), statistic="b" * 64, **both)
     assert Entry.charges.count() == 2
 
 
-@pytest.mark.parametrize("other", [{"unit": "respondent-in-wave"}, {"neighbours": "add-remove"}, {"side": "local"}])
+@pytest.mark.parametrize(
+    "other", [{"unit": "respondent-in-wave"}, {"neighbours": "add-remove"}, {"side": "local"}]
+)
 def test_budgets_that_count_otherwise_do_not_share_a_charge(budget, other):
     foreign = open_budget("panel:y", **other)
     with pytest.raises(services.Mismatch, match="One cost cannot be both"):
         services.charge(
-            budget_ids=[budget.pk, foreign.pk], cost=pure("0.1"), statistic="a" * 64, reason="r", mechanism="m",
-            sensitivity="s", **OWNER,
-        )  # fmt: skip
+            budget_ids=[budget.pk, foreign.pk],
+            cost=pure("0.1"),
+            statistic="a" * 64,
+            reason="r",
+            mechanism="m",
+            sensitivity="s",
+            **OWNER,
+        )
     assert not Entry.charges.exists()
 
 
 def test_a_panel_shares_the_charges_of_its_studies(budget):
     panel = open_budget("panel:y", unit="respondent-in-panel")
     entries = services.charge(
-        budget_ids=[budget.pk, panel.pk], cost=pure("0.1"), statistic="a" * 64, reason="r", mechanism="m",
-        sensitivity="s", **OWNER,
-    )  # fmt: skip
+        budget_ids=[budget.pk, panel.pk],
+        cost=pure("0.1"),
+        statistic="a" * 64,
+        reason="r",
+        mechanism="m",
+        sensitivity="s",
+        **OWNER,
+    )
     assert len(entries) == 2
 
 
 def test_a_charge_needs_a_budget_that_exists(budget):
-    more = {"cost": pure("0.1"), "statistic": "a" * 64, "reason": "r", "mechanism": "m", "sensitivity": "s", **OWNER}
+    more = {
+        "cost": pure("0.1"),
+        "statistic": "a" * 64,
+        "reason": "r",
+        "mechanism": "m",
+        "sensitivity": "s",
+        **OWNER,
+    }
     with pytest.raises(services.Mismatch, match="needs a budget"):
         services.charge(budget_ids=[], **more)
     with pytest.raises(Budget.DoesNotExist):
@@ -173,17 +219,20 @@ def test_parts_that_neighbours_cannot_leave_are_charged_side_by_side():
     with pytest.raises(services.Overspent):
         pay(free, "0.6", part="right")
     pay(free, "0.5", part="right")  # a person can move between two parts, never be in three
-    assert queries.account(fixed.pk).amount_left == Decimal("0.1")
-    assert queries.account(free.pk).amount_left == 0
+    assert selectors.account(fixed.pk).amount_left == Decimal("0.1")
+    assert selectors.account(free.pk).amount_left == 0
 
 
 def test_a_weekly_limit_refuses_what_comes_too_fast_and_forgets_after_seven_days(budget):
     services.set_weekly_limit(budget_id=budget.pk, weekly=Fraction("0.5"), why="slowly", **OWNER)
     pay(budget, "0.3")
-    with pytest.raises(services.TooFast, match=r"may spend ε 0\.5 in any seven days\. This costs ε 0\.3; ε 0\.2 is le"):
+    with pytest.raises(
+        services.TooFast,
+        match=r"may spend ε 0\.5 in any seven days\. This costs ε 0\.3; ε 0\.2 is le",
+    ):
         pay(budget, "0.3", now=NOW + 6 * DAY)
-    assert not queries.account(budget.pk).can_pay(pure("0.3"), now=NOW + 6 * DAY)
-    assert queries.account(budget.pk).can_pay(pure("0.3"))
+    assert not selectors.account(budget.pk).can_pay(pure("0.3"), now=NOW + 6 * DAY)
+    assert selectors.account(budget.pk).can_pay(pure("0.3"))
     pay(budget, "0.3", now=NOW + 7 * DAY)
 
 
@@ -198,16 +247,20 @@ def test_a_weekly_limit_counts_the_parts_that_a_person_can_be_in():
 
 def test_a_weekly_limit_counts_rho_where_the_cap_does():
     budget = open_budget(rho=Fraction("0.1"))
-    services.set_weekly_limit(budget_id=budget.pk, weekly=Fraction("0.000000000001"), why="slowly", **OWNER)
+    services.set_weekly_limit(
+        budget_id=budget.pk, weekly=Fraction("0.000000000001"), why="slowly", **OWNER
+    )
     with pytest.raises(services.TooFast, match=r"ρ 0\.01; ρ 0\.000000000001 is left of that"):
         pay(budget, Cost.concentrated(Fraction("0.01")))
 
 
 def test_a_retired_budget_pays_nothing_ever_again(budget):
     services.retire_budget(budget_id=budget.pk, why="its day came", **OWNER)
-    with pytest.raises(services.Retired, match=r"“study:x” was retired on 11 May 2026: nothing is charged to it"):
+    with pytest.raises(
+        services.Retired, match=r"“study:x” was retired on 11 May 2026: nothing is charged to it"
+    ):
         pay(budget, "0.1", now=NOW + 400 * DAY)
-    assert not queries.account(budget.pk).can_pay(pure("0.1"))
+    assert not selectors.account(budget.pk).can_pay(pure("0.1"))
     assert not Entry.charges.exists()
 
 
@@ -220,7 +273,9 @@ def test_what_does_not_fit_into_its_column_is_refused_not_cut(budget, long):
 
 def test_amounts_are_stored_as_whole_numbers():
     budget = open_budget(rho=Fraction(1), delta=Fraction(1, 2))
-    cost = Cost(Fraction("0.123456789012"), Fraction("0.123456789012345678"), Fraction("0.987654321"))
+    cost = Cost(
+        Fraction("0.123456789012"), Fraction("0.123456789012345678"), Fraction("0.987654321")
+    )
     entry = pay(budget, cost)
     with connection.cursor() as cursor:
         cursor.execute("SELECT epsilon, rho, delta, at FROM ledger_entry WHERE kind = 'charge'")
@@ -236,16 +291,24 @@ def test_a_moment_is_kept_in_utc_wherever_it_was_said(budget):
     assert Entry.charges.get().at.tzinfo is datetime.UTC
 
 
-@pytest.mark.parametrize("change", [{"epsilon": Decimal("0.1")}, {"who": "nobody"}, {"position": 7}, {"digest": "b"}])
+@pytest.mark.parametrize(
+    "change", [{"epsilon": Decimal("0.1")}, {"who": "nobody"}, {"position": 7}, {"digest": "b"}]
+)
 def test_the_database_itself_refuses_to_change_an_entry(budget, change):
     pay(budget)
-    with pytest.raises(DatabaseError, match="ledger rows are only ever added"), transaction.atomic():
+    with (
+        pytest.raises(DatabaseError, match="ledger rows are only ever added"),
+        transaction.atomic(),
+    ):
         Entry.charges.update(**change)
 
 
 def test_the_database_itself_refuses_to_delete_an_entry(budget):
     pay(budget)
-    with pytest.raises(DatabaseError, match="ledger rows are only ever added"), transaction.atomic():
+    with (
+        pytest.raises(DatabaseError, match="ledger rows are only ever added"),
+        transaction.atomic(),
+    ):
         Entry.charges.all()._raw_delete("default")
 
 
@@ -255,7 +318,9 @@ def test_an_entry_cannot_be_replaced_either(budget):
     verb = "INSERT OR REPLACE" if connection.vendor == "sqlite" else "INSERT"
     kept = [field.column for field in Entry._meta.concrete_fields]
     forged = ["1" if name == "epsilon" else name for name in kept]
-    query = f"{verb} INTO ledger_entry ({', '.join(kept)}) SELECT {', '.join(forged)} FROM ledger_entry"  # noqa: S608
+    query = (
+        f"{verb} INTO ledger_entry ({', '.join(kept)}) SELECT {', '.join(forged)} FROM ledger_entry"  # noqa: S608
+    )
     with pytest.raises(DatabaseError), transaction.atomic():
         connection.cursor().execute(query)
     assert Entry.charges.get().epsilon == entry.epsilon

@@ -4,9 +4,10 @@ from decimal import Decimal
 
 import pytest
 
-from surveys.design import queries
-from surveys.design import services as design
+from surveys.design import limit_changes, selectors, services as design, terms
 from surveys.design.models import SiteLimits
+from surveys.design.refusals import CannotOpen, NotDecided
+from surveys.design.site import set_site_limits
 from surveys.ledger.models import Entry
 from tests.conftest import NOW
 from tests.surveys.limits.test_views import WHY, site_admin
@@ -17,20 +18,31 @@ TYPED = {"epsilon_floor": "0.2", "epsilon_ceiling": "1.1", "cap_ceiling": "3", "
 
 
 def set_limits(**what):
-    known = {"epsilon_floor": Decimal("0.01"), "epsilon_ceiling": Decimal(8), "cap_ceiling": Decimal(8)}
-    return design.set_site_limits(**{**known, **what}, who="ada", why="why", now=NOW)
+    known = {
+        "epsilon_floor": Decimal("0.01"),
+        "epsilon_ceiling": Decimal(8),
+        "cap_ceiling": Decimal(8),
+    }
+    return set_site_limits(**{**known, **what}, who="ada", why="why", now=NOW)
 
 
 def test_a_new_site_has_the_usual_limits_and_reading_them_writes_nothing(db):
-    limits = queries.site_limits()
-    assert (limits.epsilon_floor, limits.epsilon_ceiling, limits.cap_ceiling) == (Decimal("0.01"), 8, 8)
+    limits = selectors.site_limits()
+    assert (limits.epsilon_floor, limits.epsilon_ceiling, limits.cap_ceiling) == (
+        Decimal("0.01"),
+        8,
+        8,
+    )
     assert not SiteLimits.objects.exists()
 
 
 def test_the_sites_admin_changes_them_a_row_each(client, site_admin):
     client.force_login(site_admin)
     assert client.post("/limits/", TYPED)["Location"] == "/limits/"
-    rows = [(entry.what, entry.old, entry.new, entry.why, entry.who, entry.budget) for entry in Entry.objects.all()]
+    rows = [
+        (entry.what, entry.old, entry.new, entry.why, entry.who, entry.budget)
+        for entry in Entry.objects.all()
+    ]
     assert rows == [
         ("site: least ε of one answer", "0.01", "0.2", WHY, "ada", None),
         ("site: greatest ε of one answer", "8", "1.1", WHY, "ada", None),
@@ -68,7 +80,10 @@ def test_a_researcher_reads_them_and_not_who_would_be_refused(client, researcher
         ({"cap_ceiling": "21"}, "The greatest cap must be 0.01 to 20; it is 21."),
         ({"cap_ceiling": "Infinity"}, "This must be a number."),
         ({"why": ""}, "This is needed."),
-        ({"epsilon_floor": "0.01", "epsilon_ceiling": "8", "cap_ceiling": "8"}, "The limits are these already."),
+        (
+            {"epsilon_floor": "0.01", "epsilon_ceiling": "8", "cap_ceiling": "8"},
+            "The limits are these already.",
+        ),
     ],
     ids=str,
 )
@@ -85,15 +100,18 @@ def test_limits_that_cannot_be_are_refused(client, site_admin, typed, said):
     [
         ({"epsilon_ceiling": Decimal("0.9")}, "copied: ε must be between 0.01 and 0.9; it is 1."),
         ({"epsilon_floor": Decimal("1.5")}, "copied: ε must be between 1.5 and 8; it is 1."),
-        ({"cap_ceiling": Decimal("1.5")}, "The cap must be at most the site’s limit of 1.5; it is 2."),
+        (
+            {"cap_ceiling": Decimal("1.5")},
+            "The cap must be at most the site’s limit of 1.5; it is 2.",
+        ),
     ],
     ids=str,
 )
 def test_no_study_opens_outside_them(draft, limits, said):
     set_limits(**limits)
-    with pytest.raises(design.CannotOpen, match=said):
+    with pytest.raises(CannotOpen, match=said):
         design.open_study(study_id=draft.pk, who="ada", now=NOW)
-    assert queries.drafts_beyond(queries.site_limits())[0][0] == draft
+    assert selectors.drafts_beyond(selectors.site_limits())[0][0] == draft
 
 
 def test_what_is_open_stays_open_and_its_next_wave_is_held_to_them(plan, today):
@@ -102,19 +120,19 @@ def test_what_is_open_stays_open_and_its_next_wave_is_held_to_them(plan, today):
     assert plan.is_open
     design.close_plan(plan_id=plan.pk, today=today)
     design.begin_wave(study_id=plan.study_id)
-    with pytest.raises(design.CannotOpen, match="at most the site’s limit of 1"):
+    with pytest.raises(CannotOpen, match="at most the site’s limit of 1"):
         design.open_study(study_id=plan.study_id, who="ada", now=NOW)
 
 
 def test_the_narrower_of_study_and_site_holds(draft):
     set_limits(epsilon_floor=Decimal("0.3"), epsilon_ceiling=Decimal(4))
     draft.epsilon_floor, draft.epsilon_ceiling = Decimal("0.1"), Decimal(2)
-    assert queries.allowed_epsilon(draft) == (Decimal("0.3"), Decimal(2))
+    assert terms.allowed_epsilon(draft, selectors.site_limits()) == (Decimal("0.3"), Decimal(2))
 
 
 def test_what_an_editor_saves_is_held_to_them(draft):
     set_limits(epsilon_ceiling=Decimal("1.2"), cap_ceiling=Decimal(3))
     known = {"may_set_limits": True, "who": "ada", "why": "why", "now": NOW, "study_id": draft.pk}
-    with pytest.raises(design.NotDecided) as refusal:
-        design.decide(epsilons={"copied": Decimal(2)}, new={"cap": Decimal(4)}, **known)
+    with pytest.raises(NotDecided) as refusal:
+        limit_changes.decide(epsilons={"copied": Decimal(2)}, new={"cap": Decimal(4)}, **known)
     assert set(refusal.value.problems) == {"copied", "cap"}

@@ -6,8 +6,9 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.urls import reverse
 
-from surveys.design import services as design
+from surveys.design import limit_changes, services as design
 from surveys.design.models import DraftChange, Question, Study
+from surveys.design.refusals import CannotOpen, Refused
 from surveys.ledger.models import Entry
 from surveys.people import services as people
 from surveys.people.models import Role
@@ -63,14 +64,20 @@ def test_the_error_at_the_expected_number_of_answers_is_shown(editor, draft):
 
 
 def test_looking_changes_nothing(editor, draft):
-    page = editor.post(PAGE, {**DRAFT, "epsilon-copied": "1.0986", "look": "1", "why": ""}).content.decode()
+    page = editor.post(
+        PAGE, {**DRAFT, "epsilon-copied": "1.0986", "look": "1", "why": ""}
+    ).content.decode()
     assert "75 send “Yes” and 25 send “No”" in page
     assert Question.objects.get(name="copied").epsilon == 1
     assert not Entry.objects.exists()
 
 
 def test_while_somebody_types_only_the_consequences_are_sent(editor, draft):
-    answer = editor.post(PAGE, {**DRAFT, "epsilon-copied": "2", "look": "1", "why": ""}, headers={"HX-Request": "true"})
+    answer = editor.post(
+        PAGE,
+        {**DRAFT, "epsilon-copied": "2", "look": "1", "why": ""},
+        headers={"HX-Request": "true"},
+    )
     page = answer.content.decode()
     assert answer.status_code == 200
     assert "88 send “Yes” and 12 send “No”" in page
@@ -82,8 +89,14 @@ def test_saving_writes_a_line_for_each_term_that_changed(editor, draft):
     answer = editor.post(PAGE, {**DRAFT, "epsilon-copied": "0.5", "cap": "1.5"})
     assert answer.status_code == 302
     draft.refresh_from_db()
-    assert (draft.cap, draft.questions.get(name="copied").epsilon) == (Decimal("1.5"), Decimal("0.5"))
-    rows = [(line.what, line.old, line.new, line.why, line.who) for line in DraftChange.objects.order_by("pk")]
+    assert (draft.cap, draft.questions.get(name="copied").epsilon) == (
+        Decimal("1.5"),
+        Decimal("0.5"),
+    )
+    rows = [
+        (line.what, line.old, line.new, line.why, line.who)
+        for line in DraftChange.objects.order_by("pk")
+    ]
     assert rows == [
         ("cap for all publications, ε", "2", "1.5", WHY, "a-editor"),
         ("ε of copied", "1, changed on the device", "0.5, changed on the device", WHY, "a-editor"),
@@ -137,15 +150,22 @@ def test_a_question_that_went_meanwhile_is_not_saved(editor, draft):
     draft.questions.filter(name="often").delete()
     answer = editor.post(PAGE, {**DRAFT, "epsilon-copied": "0.5"})
     assert answer.status_code == 302  # fields that are gone are nobody's
-    with pytest.raises(design.Refused, match="no question “often”"):
+    with pytest.raises(Refused, match="no question “often”"):
         decide(draft, epsilons={"often": Decimal(1)})
 
 
 def decide(study, **what):
     from tests.conftest import NOW
 
-    known = {"epsilons": {}, "new": {}, "may_set_limits": False, "who": "ada", "why": "why", "now": NOW}
-    return design.decide(study_id=study.pk, **{**known, **what})
+    known = {
+        "epsilons": {},
+        "new": {},
+        "may_set_limits": False,
+        "who": "ada",
+        "why": "why",
+        "now": NOW,
+    }
+    return limit_changes.decide(study_id=study.pk, **{**known, **what})
 
 
 def test_floor_and_ceiling_are_the_sites_alone(editor, draft, client, site_admin):
@@ -154,11 +174,17 @@ def test_floor_and_ceiling_are_the_sites_alone(editor, draft, client, site_admin
     editor.post(PAGE, {**DRAFT, "epsilon_ceiling": "20", "epsilon-copied": "0.5"})
     draft.refresh_from_db()
     assert draft.epsilon_ceiling == 8
-    with pytest.raises(design.Refused, match="Only the site’s admin"):
+    with pytest.raises(Refused, match="Only the site’s admin"):
         decide(draft, new={"epsilon_floor": Decimal("0.2")})
     client.force_login(site_admin)
     assert 'name="epsilon_floor"' in client.get(PAGE).content.decode()
-    terms = {**DRAFT, "epsilon-copied": "0.5", "epsilon_floor": "0.2", "epsilon_ceiling": "1.1"}
+    terms = {
+        **DRAFT,
+        "epsilon-copied": "0.5",
+        "epsilon_floor": "0.2",
+        "epsilon_ceiling": "1.1",
+        "unit": "respondent-in-study",
+    }
     assert client.post(PAGE, terms).status_code == 302
     draft.refresh_from_db()
     assert (draft.epsilon_floor, draft.epsilon_ceiling) == (Decimal("0.2"), Decimal("1.1"))
@@ -194,7 +220,7 @@ def test_an_open_study_keeps_its_terms(client, plan):
     before = Entry.objects.count()
     client.post(PAGE, {**DRAFT, "epsilon-copied": "0.5"})
     assert Entry.objects.count() == before
-    with pytest.raises(design.CannotOpen, match="is open already"):
+    with pytest.raises(CannotOpen, match="is open already"):
         decide(plan.study, epsilons={"copied": Decimal("0.5")})
 
 
@@ -204,7 +230,7 @@ def test_a_next_wave_can_have_another_epsilon_but_not_another_cap(client, plan, 
     client.force_login(member(study, Role.EDITOR))
     assert 'name="cap"' not in client.get(PAGE).content.decode()
     assert client.post(PAGE, {**DRAFT, "epsilon-copied": "0.5"}).status_code == 302
-    with pytest.raises(design.Refused, match="its cap can only be lowered"):
+    with pytest.raises(Refused, match="its cap can only be lowered"):
         decide(study, new={"cap": Decimal(1)})
 
 

@@ -5,18 +5,19 @@ import datetime
 import pytest
 from django.db import DatabaseError
 
-from surveys.operations import broker, health, refusals, services, views
+from surveys.operations import backlog, health, refusals, services, views
 from surveys.operations.models import Event, Refusal
 from tests.conftest import NOW
 
-NOTHING = broker.Queue(answers=True)
+NOTHING = backlog.Queue(answers=True)
 
 
 @pytest.fixture(autouse=True)
 def queue(monkeypatch):
     found = {"is": NOTHING}
-    monkeypatch.setattr(broker, "look", lambda: found["is"])
-    monkeypatch.setattr(refusals, "waiting", refusals.Waiting())  # nothing that other tests had turned away
+    monkeypatch.setattr(backlog, "look", lambda: found["is"])
+    # nothing that other tests had turned away
+    monkeypatch.setattr(refusals, "waiting", refusals.Waiting())
     return found
 
 
@@ -43,7 +44,9 @@ def test_a_site_that_is_well_says_so(db, client, admin_user):
 
 
 @pytest.mark.parametrize(
-    ("seen", "state"), [(before(seconds=40), "good"), (before(minutes=5), "watch"), (before(hours=1), "alarm")], ids=str
+    ("seen", "state"),
+    [(before(seconds=40), "good"), (before(minutes=5), "watch"), (before(hours=1), "alarm")],
+    ids=str,
 )
 def test_a_worker_that_was_not_seen_for_long_is_an_alarm(db, seen, state):
     services.live(now=seen, sent=seen)
@@ -52,19 +55,31 @@ def test_a_worker_that_was_not_seen_for_long_is_an_alarm(db, seen, state):
 
 def test_a_scheduler_is_seen_by_what_it_sent_even_where_no_worker_takes_it(db, queue):
     services.live(now=before(hours=1), sent=before(hours=1))
-    queue["is"] = broker.Queue(answers=True, waiting=9, oldest=before(hours=1), newest=before(seconds=5))
-    assert (line("Worker").state, line("Scheduler").state, line("Queue of tasks").state) == ("alarm", "good", "alarm")
+    queue["is"] = backlog.Queue(
+        answers=True, waiting=9, oldest=before(hours=1), newest=before(seconds=5)
+    )
+    assert (line("Worker").state, line("Scheduler").state, line("Queue of tasks").state) == (
+        "alarm",
+        "good",
+        "alarm",
+    )
     assert line("Queue of tasks").said == "9 tasks wait. The oldest was sent 60 minutes ago."
 
 
 def test_a_broker_that_does_not_answer_is_an_alarm(db, queue):
-    queue["is"] = broker.Queue(answers=False)
+    queue["is"] = backlog.Queue(answers=False)
     assert line("Queue of tasks").state == "alarm"
     assert health.lines(NOW)[0].name == "Queue of tasks"  # what is wrong comes first
 
 
 def test_a_ledger_that_does_not_hold_is_an_alarm_and_names_the_row(db):
-    services.note(kind="verification", went_well=False, said="row 5: was changed", size=None, now=before(hours=1))
+    services.note(
+        kind="verification",
+        went_well=False,
+        said="row 5: was changed",
+        size=None,
+        now=before(hours=1),
+    )
     assert line("Last check of the ledger").state == "alarm"
     assert "row 5: was changed" in line("Last check of the ledger").said
 
@@ -116,7 +131,10 @@ def test_what_waits_is_told_in_days_of_batches_and_never_in_times_of_arrival(ans
     sweep_all(today=now.date())
     services.live(now=now, sent=now)
     assert line("Reports that are not sealed").said == "0 reports wait. None is due."
-    assert line("Batches that are not published").said == "The oldest was sealed 0 days ago, in “Exam honesty”."
+    assert (
+        line("Batches that are not published").said
+        == "The oldest was sealed 0 days ago, in “Exam honesty”."
+    )
 
 
 def test_a_study_that_is_done_owes_nothing(answered, now):

@@ -20,7 +20,9 @@ def waiting(monkeypatch):
 
 
 def send(client, body, **headers):
-    return client.post("/api/v1/studies/exam-honesty/reports", body, content_type="application/json", **headers)
+    return client.post(
+        "/api/v1/studies/exam-honesty/reports", body, content_type="application/json", **headers
+    )
 
 
 def counted():

@@ -1,4 +1,6 @@
-"""What the site does for itself: checks the ledger once a day, and tells when its tasks were sent."""
+"""What the site does for itself: checks the ledger once a day, and tells when its tasks were
+sent.
+"""
 
 import datetime
 import json
@@ -6,7 +8,7 @@ import json
 import pytest
 from django.db import connection
 
-from surveys.operations import broker, services, tasks
+from surveys.operations import backlog, services, tasks
 from surveys.operations.models import Event, Sign
 from tests.conftest import NOW
 
@@ -40,23 +42,24 @@ def test_old_events_are_forgotten(db):
 def test_every_task_says_when_it_was_sent_and_nothing_else():
     headers = {"task": "some"}
     tasks.say_when(headers=headers)
-    moment = broker.sent_at(json.dumps({"headers": headers}).encode())
+    moment = backlog.sent_at(json.dumps({"headers": headers}).encode())
     assert abs(datetime.datetime.now(datetime.UTC) - moment) < datetime.timedelta(minutes=1)
     assert set(headers) == {"task", tasks.SENT}
 
 
 @pytest.mark.parametrize(
-    "message", [None, b"", b"x", b"[]", b"{}", b'{"headers": {}}', b'{"headers": {"candor_sent": "x"}}']
+    "message",
+    [None, b"", b"x", b"[]", b"{}", b'{"headers": {}}', b'{"headers": {"candor_sent": "x"}}'],
 )
 def test_a_task_without_its_moment_has_none(message):
-    assert broker.sent_at(message) is None
+    assert backlog.sent_at(message) is None
 
 
 def test_a_broker_that_is_not_there_does_not_answer(settings, monkeypatch, tmp_path):
     from surveys.celery import app
 
     monkeypatch.setattr(app.conf, "broker_url", f"redis+socket://{tmp_path}/none.sock")
-    assert not broker.look().answers
+    assert not backlog.look().answers
 
 
 def test_a_worker_notes_itself_and_the_scheduler(db):

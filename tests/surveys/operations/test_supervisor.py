@@ -23,7 +23,8 @@ from tests import services
 from tests.patience import PATIENCE, became
 
 HOUSE = Path(__file__).parents[3]
-WAITS = (0.5, 1, 2, 4, 8)  # seconds: a worker that starts hears no question, and a slow one answers late
+# seconds: a worker that starts hears no question, and a slow one answers late
+WAITS = (0.5, 1, 2, 4, 8)
 WORKER, BEAT = "-A surveys worker", "-A surveys beat"  # words of their commands, and of no other
 
 
@@ -39,11 +40,16 @@ class Site:
     environment: dict[str, str]
     output: Path
     process: subprocess.Popen[bytes] | None = None
+    before: int = 0  # characters of the output that earlier tests left
 
     def up(self) -> subprocess.Popen[bytes]:
         with self.output.open("ab") as output:
             return subprocess.Popen(
-                [sys.executable, "manage.py", "up"], cwd=HOUSE, env=self.environment, stdout=output, stderr=output
+                [sys.executable, "manage.py", "up"],
+                cwd=HOUSE,
+                env=self.environment,
+                stdout=output,
+                stderr=output,
             )
 
     def start(self) -> None:
@@ -53,7 +59,7 @@ class Site:
 
     @property
     def said(self) -> str:
-        return self.output.read_text()
+        return self.output.read_text()[self.before :]
 
     @property
     def pid(self) -> int:
@@ -69,7 +75,9 @@ class Site:
             return False
 
     def processes(self) -> dict[int, str]:
-        """Every living process with this site's data folder in its environment or its command, and its command."""
+        """Every living process with this site's data folder in its environment or its command,
+        and its command.
+        """
         data = self.environment["CANDOR_DATA"].encode()
         found = {}
         for folder in Path("/proc").glob("[0-9]*"):
@@ -81,8 +89,12 @@ class Site:
 
     def child(self, word: str, parent: int | None = None) -> int | None:
         """Return the process of this word that the supervisor, or the given parent, started."""
-        parents = {pid: parent_of(pid) for pid, command in self.processes().items() if word in command}
-        return next((pid for pid, mother in parents.items() if mother == (parent or self.pid)), None)
+        parents = {
+            pid: parent_of(pid) for pid, command in self.processes().items() if word in command
+        }
+        return next(
+            (pid for pid, mother in parents.items() if mother == (parent or self.pid)), None
+        )
 
     def kill(self, pid: int | None) -> None:
         assert pid is not None
@@ -102,9 +114,13 @@ def parent_of(pid: int) -> int | None:
 
 
 def heard(broker: str, ask: Callable[[Any], Any]) -> Any:
-    """Ask the workers, with more time from try to try: question and answer both travel through the broker."""
+    """Ask the workers, with more time from try to try: question and answer both travel through
+    the broker.
+    """
     with Celery(broker=broker) as app:
-        return next(filter(None, (ask(app.control.inspect(timeout=wait, limit=1)) for wait in WAITS)), {})
+        return next(
+            filter(None, (ask(app.control.inspect(timeout=wait, limit=1)) for wait in WAITS)), {}
+        )
 
 
 def worker_answers(broker: str) -> bool:
@@ -134,13 +150,18 @@ def waiting(broker: str, queue: str) -> int:
             return -1
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
+@contextlib.contextmanager
+def new_site(output: Path) -> Iterator[Site]:
+    """Yield a site that has not started, on a new folder; end what is left of it."""
     with services.temporary_folder() as data:
-        variables = {"CANDOR_DATA": str(data), "CANDOR_PORT": str(free_port()), "CANDOR_MODE": "local"}
+        variables = {
+            "CANDOR_DATA": str(data),
+            "CANDOR_PORT": str(free_port()),
+            "CANDOR_MODE": "local",
+        }
         ours = {"CANDOR_DEMO", "CANDOR_HOST", "REDIS_URL"}
         inherited = {name: value for name, value in os.environ.items() if name not in ours}
-        site = Site({**inherited, **variables}, tmp_path / "output")
+        site = Site({**inherited, **variables}, output)
         yield site
         if site.process is not None:
             site.process.kill()
@@ -153,15 +174,32 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 @pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with new_site(tmp_path / "output") as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The site of all tests that need a running one: its tables are made once."""
+    with new_site(tmp_path_factory.mktemp("house") / "output") as site:
+        site.output.touch()
+        yield site
+
+
+@pytest.fixture
 def redis_url() -> Iterator[str]:
     with services.or_skip(services.redis) as url:
         yield url
 
 
 @pytest.fixture
-def running(site: Site) -> Site:
-    site.start()
-    return site
+def running(house: Site) -> Site:
+    """The site, started again if the test before has ended it."""
+    house.before = len(house.output.read_text())
+    if house.process is None or house.process.poll() is not None:
+        house.start()
+    return house
 
 
 @pytest.fixture
@@ -254,7 +292,10 @@ def test_it_starts_again_on_the_data_it_left(running):
 def test_a_second_one_on_the_same_data_is_refused(running):
     second = running.up()
     assert second.wait(PATIENCE) == 1
-    assert f"already running on {running.environment['CANDOR_DATA']} (process {running.pid})" in running.said
+    assert (
+        f"already running on {running.environment['CANDOR_DATA']} (process {running.pid})"
+        in running.said
+    )
     assert running.answers()
 
 

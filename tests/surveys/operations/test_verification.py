@@ -1,6 +1,8 @@
-"""`verify_ledger` names what was changed, taken away, put in or drawn again of all that was published.
+"""`verify_ledger` names what was changed, taken away, put in or drawn again of all that was
+published.
 
-Whoever owns the database can drop its triggers and constraints: each change below is made so, by SQL.
+Whoever owns the database can drop its triggers and constraints: each change below is made so, by
+SQL.
 """
 
 import datetime
@@ -17,7 +19,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from surveys.ledger import queries
+from surveys.ledger import selectors
 from surveys.ledger.services import faults as chain_faults
 from surveys.releases import services
 from surveys.releases.models import Release, Request, Series, Step
@@ -31,17 +33,33 @@ Change = list[tuple[str, list[Any]]]
 
 @pytest.fixture
 def published() -> dict[str, Any]:
-    """Two releases, a series about a limit, one paid on the first day with two steps, and a request that waits."""
+    """Two releases, a series about a limit, one paid on the first day with two steps, and a
+    request that waits.
+    """
     plan = open_asked()
-    asked = {"a": ("shares", {"questions": ["copied"], "epsilon": "0.5"}),
-             "b": ("shares", {"questions": ["year"], "epsilon": "0.25"}),
-             "watch": ("watch", {"answer": "year/1", "percent": "90", "epsilon": "0.5"}),
-             "waits": ("shares", {"questions": ["copied", "year"], "epsilon": "0.125"})}  # fmt: skip
-    found = {name: services.ask_for(plan=plan, kind=kind, parameters=parameters, who="mira", now=NOW)
-             for name, (kind, parameters) in asked.items()}  # fmt: skip
-    made = {name: services.publish(request_id=found[name].pk, now=NOW) for name in ("a", "b", "watch")}
-    refreshed = open_asked(slug="again", title="Again", rule="continual", cap=Decimal(4), cap_delta="0.000001",
-                           release_epsilon=Decimal(2), horizon=5, hours=1)  # fmt: skip
+    asked = {
+        "a": ("shares", {"questions": ["copied"], "epsilon": "0.5"}),
+        "b": ("shares", {"questions": ["year"], "epsilon": "0.25"}),
+        "watch": ("watch", {"answer": "year/1", "percent": "90", "epsilon": "0.5"}),
+        "waits": ("shares", {"questions": ["copied", "year"], "epsilon": "0.125"}),
+    }
+    found = {
+        name: services.ask_for(plan=plan, kind=kind, parameters=parameters, who="mira", now=NOW)
+        for name, (kind, parameters) in asked.items()
+    }
+    made = {
+        name: services.publish(request_id=found[name].pk, now=NOW) for name in ("a", "b", "watch")
+    }
+    refreshed = open_asked(
+        slug="again",
+        title="Again",
+        rule="continual",
+        cap=Decimal(4),
+        cap_delta="0.000001",
+        release_epsilon=Decimal(2),
+        horizon=5,
+        hours=1,
+    )
     services.publish_due(now=NOW)
     answer(refreshed, 60)
     services.publish_due(now=NOW + 2 * HOUR)
@@ -54,7 +72,12 @@ def numbers(made: Release | Step, change: Callable[[dict[str, Any]], Any]) -> Ch
     """Change the numbers of a release or a step."""
     found = json.loads(json.dumps(made.numbers))
     change(found)
-    return [(f"UPDATE {made._meta.db_table} SET numbers = %s WHERE id = %s", [json.dumps(found), made.pk])]  # noqa: S608
+    return [
+        (
+            f"UPDATE {made._meta.db_table} SET numbers = %s WHERE id = %s",  # noqa: S608
+            [json.dumps(found), made.pk],
+        )
+    ]
 
 
 def first(found: dict[str, Any]) -> dict[str, Any]:
@@ -82,9 +105,17 @@ def drawn_again(p: dict[str, Any]) -> Change:
     """Take a release away and draw it once more from the same totals, as the site itself would."""
     fresh = json.loads(json.dumps(p["a_made"].numbers))
     first(fresh)["count"] = first(fresh).get("count", 0) + 3
-    made = {"numbers": json.dumps(fresh), "published_at": NOW + HOUR, "request_id": -1, "entry_id": -1}
+    made = {
+        "numbers": json.dumps(fresh),
+        "published_at": NOW + HOUR,
+        "request_id": -1,
+        "entry_id": -1,
+    }
     old = p["a_made"]
-    answers = [*change("release", "request_id", old.request_id, 900), *change("release", "entry_id", old.entry_id, 900)]
+    answers = [
+        *change("release", "request_id", old.request_id, 900),
+        *change("release", "entry_id", old.entry_id, 900),
+    ]
     return [*copy("releases_release", old, **made), *delete("release", old.pk), *answers]
 
 
@@ -98,7 +129,9 @@ def other_question(p: dict[str, Any]) -> Change:
 
 
 def other_mechanism(p: dict[str, Any]) -> Change:
-    return change("request", "statistic", json.dumps({**p["a"].statistic, "mechanism": "none"}), p["a"].pk)
+    return change(
+        "request", "statistic", json.dumps({**p["a"].statistic, "mechanism": "none"}), p["a"].pk
+    )
 
 
 def more_batches(p: dict[str, Any]) -> Change:
@@ -107,13 +140,18 @@ def more_batches(p: dict[str, Any]) -> Change:
 
 def swapped(p: dict[str, Any]) -> Change:
     a, b = p["a_made"], p["b_made"]
-    return [change("release", "numbers", json.dumps(one.numbers), other.pk)[0] for one, other in ((a, b), (b, a))]
+    return [
+        change("release", "numbers", json.dumps(one.numbers), other.pk)[0]
+        for one, other in ((a, b), (b, a))
+    ]
 
 
 def other_words(p: dict[str, Any]) -> Change:
     """Change what a question asked, in the Plan that the numbers are about."""
     plan = p["a"].plan
-    return plan_changed(plan, "document", plan.document.replace("Have you copied", "Have you never copied"))
+    return plan_changed(
+        plan, "document", plan.document.replace("Have you copied", "Have you never copied")
+    )
 
 
 def plan_changed(plan: Any, column: str, value: Any) -> Change:
@@ -121,7 +159,9 @@ def plan_changed(plan: Any, column: str, value: Any) -> Change:
 
 
 def gone_behind_a_plan(p: dict[str, Any]) -> Change:
-    """Take a release away with its request, and put in a Plan by the request's name, as if it had paid for that."""
+    """Take a release away with its request, and put in a Plan by the request's name, as if it
+    had paid for that.
+    """
     words = json.dumps(p["a"].statistic, sort_keys=True, separators=(",", ":"))
     values = {"digest": p["a"].digest, "document": words, "wave": 9}
     return [
@@ -138,15 +178,26 @@ def a_step_copied(p: dict[str, Any]) -> Change:
 
 def charges_moved(p: dict[str, Any]) -> Change:
     a, b = p["a_made"], p["b_made"]
-    return [*change("release", "entry_id", -1, a.pk), *change("release", "entry_id", a.entry_id, b.pk),
-            *change("release", "entry_id", b.entry_id, a.pk)]  # fmt: skip
+    return [
+        *change("release", "entry_id", -1, a.pk),
+        *change("release", "entry_id", a.entry_id, b.pk),
+        *change("release", "entry_id", b.entry_id, a.pk),
+    ]
 
 
-CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Change], str]] = {  # and the request that must be named
+CHANGES: dict[
+    str, tuple[Callable[[dict[str, Any]], Change], str]
+] = {  # and the request that must be named
     "a share": (lambda p: numbers(p["a_made"], lambda n: first(n).update(share=0.5)), "a"),
-    "an interval": (lambda p: numbers(p["a_made"], lambda n: n["tables"][0]["rows"][0].update(low=0.0)), "a"),
+    "an interval": (
+        lambda p: numbers(p["a_made"], lambda n: n["tables"][0]["rows"][0].update(low=0.0)),
+        "a",
+    ),
     "n": (lambda p: numbers(p["a_made"], lambda n: n.update(n=61)), "a"),
-    "the words of its method": (lambda p: numbers(p["a_made"], lambda n: n.update(method="Counted.")), "a"),
+    "the words of its method": (
+        lambda p: numbers(p["a_made"], lambda n: n.update(method="Counted.")),
+        "a",
+    ),
     "a number more": (lambda p: numbers(p["a_made"], lambda n: n.update(more=1)), "a"),
     "numbers that cannot be": (lambda p: change("release", "numbers", '"x"', p["a_made"].pk), "a"),
     "the day": (lambda p: change("release", "published_on", "2026-05-12", p["a_made"].pk), "a"),
@@ -155,9 +206,15 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Change], str]] = {  # and th
     "what was asked": (other_question, "a"),
     "the mechanism": (other_mechanism, "a"),
     "the batches": (more_batches, "a"),
-    "the name of a request": (lambda p: change("request", "digest", "f" * 64, p["a"].pk), "ffffffff"),
+    "the name of a request": (
+        lambda p: change("request", "digest", "f" * 64, p["a"].pk),
+        "ffffffff",
+    ),
     "who asked": (lambda p: change("request", "who", "eve", p["a"].pk), "a"),
-    "the day of a request": (lambda p: change("request", "requested_on", "2026-05-01", p["a"].pk), "a"),
+    "the day of a request": (
+        lambda p: change("request", "requested_on", "2026-05-01", p["a"].pk),
+        "a",
+    ),
     "its status": (lambda p: change("request", "refused", "it could not be paid", p["a"].pk), "a"),
     "the words of a Plan": (other_words, "22cb6333"),
     "the Plan of an opening": (lambda p: plan_changed(p["a"].plan, "digest", "e" * 64), "eeeeeeee"),
@@ -165,23 +222,46 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Change], str]] = {  # and th
     "gone behind a Plan": (gone_behind_a_plan, "a"),
     "another Plan": (lambda p: change("request", "plan_id", p["again"].pk, p["a"].pk), "a"),
     "a release taken away": (lambda p: delete("release", p["a_made"].pk), "a"),
-    "a request taken away": (lambda p: [*delete("release", p["a_made"].pk), *delete("request", p["a"].pk)], "a"),
-    "a release put in": (lambda p: copy("releases_release", p["a_made"], request_id=p["waits"].pk,
-                                        entry_id=p["watch_made"].entry_id), "waits"),
+    "a request taken away": (
+        lambda p: [*delete("release", p["a_made"].pk), *delete("request", p["a"].pk)],
+        "a",
+    ),
+    "a release put in": (
+        lambda p: copy(
+            "releases_release",
+            p["a_made"],
+            request_id=p["waits"].pk,
+            entry_id=p["watch_made"].entry_id,
+        ),
+        "waits",
+    ),
     "drawn again": (drawn_again, "a"),
     "two swapped": (swapped, "a"),
     "charges moved": (charges_moved, "a"),
     "a step changed": (lambda p: numbers(step(p, 1), lambda n: n.update(n=59)), "again"),
     "a step taken away": (lambda p: delete("step", step(p, 2).pk), "again"),
     "a step put in": (lambda p: copy("releases_step", step(p, 2), number=3), "again"),
-    "steps swapped": (lambda p: [*change("step", "number", 9, step(p, 1).pk),
-                                 *change("step", "number", 1, step(p, 2).pk),
-                                 *change("step", "number", 2, step(p, 1).pk)], "again"),
-    "a question to a series": (lambda p: change("step", "question", '{"a": 1}', step(p, 1).pk), "again"),
+    "steps swapped": (
+        lambda p: [
+            *change("step", "number", 9, step(p, 1).pk),
+            *change("step", "number", 1, step(p, 2).pk),
+            *change("step", "number", 2, step(p, 1).pk),
+        ],
+        "again",
+    ),
+    "a question to a series": (
+        lambda p: change("step", "question", '{"a": 1}', step(p, 1).pk),
+        "again",
+    ),
     "steps counted anew": (lambda p: change("series", "steps", 1, step(p, 1).series_id), "again"),
-    "a series taken away": (lambda p: [*delete("step", p["watch_made"].published.get().pk),
-                                       *delete("series", p["watch_made"].pk)], "watch"),
-}  # fmt: skip
+    "a series taken away": (
+        lambda p: [
+            *delete("step", p["watch_made"].published.get().pk),
+            *delete("series", p["watch_made"].pk),
+        ],
+        "watch",
+    ),
+}
 
 
 def said() -> str:
@@ -191,7 +271,9 @@ def said() -> str:
     return str(refusal.value)
 
 
-def test_whatever_is_changed_of_what_was_published_is_named(published: dict[str, Any], capsys: Any) -> None:
+def test_whatever_is_changed_of_what_was_published_is_named(
+    published: dict[str, Any], capsys: Any
+) -> None:
     call_command("verify_ledger")
     assert "The ledger is whole" in capsys.readouterr().out
     by_rule = Request.objects.get(plan=published["again"])
@@ -234,7 +316,7 @@ def test_a_row_whose_release_is_gone_is_named_by_its_number(published: dict[str,
 
 
 def test_a_row_of_the_chain_that_was_changed_is_named_too(published: dict[str, Any]) -> None:
-    head, length = queries.head()
+    head, length = selectors.head()
     with tampering(("UPDATE ledger_entry SET who = 'eve' WHERE position = 4", [])):
         assert "row 4: was changed" in said()
     with pytest.raises(CommandError, match=f"row {length + 1}: missing"):
@@ -244,16 +326,24 @@ def test_a_row_of_the_chain_that_was_changed_is_named_too(published: dict[str, A
 @pytest.mark.engine("sqlite")
 def test_what_cannot_be_read_is_a_finding_and_no_crash(published: dict[str, Any]) -> None:
     bad = b"\xff\xfe{"
-    for table, column, row in (("release", "numbers", "a_made"), ("release", "published_at", "a_made"),
-                               ("release", "published_on", "a_made"), ("request", "statistic", "a"),
-                               ("request", "requested_on", "a")):  # fmt: skip
+    for table, column, row in (
+        ("release", "numbers", "a_made"),
+        ("release", "published_at", "a_made"),
+        ("release", "published_on", "a_made"),
+        ("request", "statistic", "a"),
+        ("request", "requested_on", "a"),
+    ):
         for value in (bad, "[" * 100_000, 7):
             with tampering(*change(table, column, value, published[row].pk)):
                 assert published["a"].digest[:8] in said(), (table, column)
 
 
-OLD = (("people", "0001"), ("ledger", "0002"), ("releases", "0003"))  # what the code that wrote the rows had
-CASTS = "UPDATE pg_cast SET castcontext = 'a' WHERE castsource = 'int4'::regtype AND casttarget = 'bool'::regtype"
+# what the code that wrote the rows had
+OLD = (("people", "0001"), ("ledger", "0002"), ("releases", "0003"))
+CASTS = (
+    "UPDATE pg_cast SET castcontext = 'a' WHERE castsource = 'int4'::regtype AND casttarget = "
+    "'bool'::regtype"
+)
 
 
 @pytest.fixture
@@ -266,7 +356,9 @@ def elsewhere(tmp_path: Any) -> Iterator[dict[str, str]]:
     import psycopg
 
     here = settings.DATABASES["default"]
-    with psycopg.connect(host=here["HOST"], user=here["USER"], dbname="postgres", autocommit=True) as server:
+    with psycopg.connect(
+        host=here["HOST"], user=here["USER"], dbname="postgres", autocommit=True
+    ) as server:
         server.execute("CREATE DATABASE old_site")
         yield {**found, "DATABASE_URL": f"postgres://{here['USER']}@/{here['HOST']}/old_site"}
         server.execute("DROP DATABASE old_site WITH (FORCE)")
@@ -292,15 +384,24 @@ def filled(site: Any) -> None:
         return
     site.execute(CASTS)
     site.execute(re.sub(r"X'([0-9a-f]*)'", r"'\\x\1'", text))
-    site.execute("UPDATE pg_cast SET castcontext = 'e' WHERE castcontext = 'a' AND castsource = 'int4'::regtype "
-                 "AND casttarget = 'bool'::regtype")  # fmt: skip
+    site.execute(
+        "UPDATE pg_cast SET castcontext = 'e' WHERE castcontext = 'a' AND castsource = "
+        "'int4'::regtype "
+        "AND casttarget = 'bool'::regtype"
+    )
     for table in re.findall(r"INSERT INTO (\w+) \(\"id\"", text):
-        site.execute(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))")  # noqa: S608
+        site.execute(
+            f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))"  # noqa: S608
+        )
     site.commit()
 
 
-def test_a_site_of_older_code_verifies_and_its_releases_are_covered_as_found(elsewhere: dict[str, str]) -> None:
-    """`tests/data/old_site.sql` was written by the code before rows covered numbers and people had pseudonyms."""
+def test_a_site_of_older_code_verifies_and_its_releases_are_covered_as_found(
+    elsewhere: dict[str, str],
+) -> None:
+    """`tests/data/old_site.sql` was written by the code before rows covered numbers and people
+    had pseudonyms.
+    """
 
     def manage(*words: str) -> str:
         run = [sys.executable, settings.BASE_DIR / "manage.py", *words]
@@ -315,15 +416,23 @@ def test_a_site_of_older_code_verifies_and_its_releases_are_covered_as_found(els
     manage("migrate", "-v0")
     assert "The ledger is whole: 17 rows" in manage("verify_ledger")
     site = opened(elsewhere)
-    assert site.execute("SELECT digest FROM ledger_entry ORDER BY position").fetchall()[: len(rows)] == rows
-    found = site.execute("SELECT what, why FROM ledger_entry WHERE published IS NOT NULL ORDER BY position").fetchall()
-    assert [what for what, _ in found] == ["found release"] * 2 + ["found step 1"] * 2 + ["found step 2"]
+    assert (
+        site.execute("SELECT digest FROM ledger_entry ORDER BY position").fetchall()[: len(rows)]
+        == rows
+    )
+    found = site.execute(
+        "SELECT what, why FROM ledger_entry WHERE published IS NOT NULL ORDER BY position"
+    ).fetchall()
+    assert [what for what, _ in found] == ["found release"] * 2 + ["found step 1"] * 2 + [
+        "found step 2"
+    ]
     assert all("this is what was there on" in why for _, why in found)
     (mira,) = site.execute("SELECT pseudonym FROM people_user WHERE username = 'mira'").fetchone()
-    assert site.execute(f"SELECT name, within_id FROM ledger_budget WHERE holder = '{mira}'").fetchall() == [  # noqa: S608
-        ("researcher:mira@study:on-request", 1)
-    ]
-    assert site.execute("SELECT who FROM releases_request ORDER BY id").fetchall()[3] == (mira,)  # it waits
+    assert site.execute(
+        f"SELECT name, within_id FROM ledger_budget WHERE holder = '{mira}'"  # noqa: S608
+    ).fetchall() == [("researcher:mira@study:on-request", 1)]
+    # it waits
+    assert site.execute("SELECT who FROM releases_request ORDER BY id").fetchall()[3] == (mira,)
     site.commit()
     with pytest.raises(Exception, match="drawn once"):
         site.execute("UPDATE releases_release SET salt = 'x'")

@@ -43,12 +43,15 @@ def test_an_admin_s_first_password_leads_straight_to_the_second_factor(client, a
     client.get(path_for(admin_user))
     page = client.post("/account/invitation/", NEW, follow=True)
     assert page.redirect_chain[-1][0].startswith("/account/second-factor/")
-    assert client.get("/accounts/2fa/totp/activate/").status_code == 200  # and is not asked for the password once more
+    # and is not asked for the password once more
+    assert client.get("/accounts/2fa/totp/activate/").status_code == 200
 
 
 def test_a_link_stays_good_while_what_is_typed_is_not(client, newcomer):
     client.get(path_for(newcomer))
-    page = client.post("/account/invitation/", {"password1": "quite another one", "password2": "something else"})
+    page = client.post(
+        "/account/invitation/", {"password1": "quite another one", "password2": "something else"}
+    )
     assert "differ" in page.content.decode()
     page = client.post("/account/invitation/", {"password1": "12345", "password2": "12345"})
     assert 'aria-invalid="true"' in page.content.decode()
@@ -57,7 +60,10 @@ def test_a_link_stays_good_while_what_is_typed_is_not(client, newcomer):
 
 def test_an_expired_link_says_so(client, newcomer, monkeypatch):
     link = path_for(newcomer)
-    late = datetime.datetime.now(datetime.UTC).timestamp() + datetime.timedelta(days=7, seconds=5).total_seconds()
+    late = (
+        datetime.datetime.now(datetime.UTC).timestamp()
+        + datetime.timedelta(days=7, seconds=5).total_seconds()
+    )
     monkeypatch.setattr("django.core.signing.time.time", lambda: late)
     page = client.get(link)
     assert page.status_code == 410
@@ -66,7 +72,11 @@ def test_an_expired_link_says_so(client, newcomer, monkeypatch):
 
 def test_an_incomplete_link_says_so(client, newcomer):
     link = path_for(newcomer)
-    for broken in (link[:-5] + "/", link.replace("invitation/", "invitation/x"), "/account/invitation/"):
+    for broken in (
+        link[:-5] + "/",
+        link.replace("invitation/", "invitation/x"),
+        "/account/invitation/",
+    ):
         page = client.get(broken)
         assert page.status_code == 410
         assert "not complete" in page.content.decode()
@@ -80,8 +90,18 @@ def test_a_link_of_a_closed_account_opens_nothing(client, newcomer):
 
 def test_the_command_makes_an_account_and_its_link(client, db):
     said = StringIO()
-    call_command("invite", "noor", "--admin", "--site", "https://candor.example.org/", stdout=said, stderr=StringIO())
-    found = re.fullmatch(r"https://candor\.example\.org(/account/invitation/\S+/)\n", said.getvalue())
+    call_command(
+        "invite",
+        "noor",
+        "--admin",
+        "--site",
+        "https://candor.example.org/",
+        stdout=said,
+        stderr=StringIO(),
+    )
+    found = re.fullmatch(
+        r"https://candor\.example\.org(/account/invitation/\S+/)\n", said.getvalue()
+    )
     user = User.objects.get(username="noor")
     assert user.is_staff
     assert not user.has_usable_password()
@@ -89,7 +109,9 @@ def test_the_command_makes_an_account_and_its_link(client, db):
 
 
 def test_a_site_s_admin_may_set_its_limits_and_a_study_admin_may_not(client, db):
-    """A link for either gives the powers of a group; only one of the two holds the right to set the site's limits."""
+    """A link for either gives the powers of a group; only one of the two holds the right to set
+    the site's limits.
+    """
     for name, option in (("noor", "--admin"), ("sita", "--site-admin")):
         call_command("invite", name, option, stdout=StringIO(), stderr=StringIO())
     studies, site = User.objects.get(username="noor"), User.objects.get(username="sita")
@@ -114,7 +136,10 @@ def test_an_admin_makes_links_only_for_accounts_within_their_reach(client, admin
 
 
 def test_nobody_signs_up(client, db):
-    for page in (client.get("/accounts/signup/"), client.post("/accounts/signup/", {"username": "eve"} | NEW)):
+    for page in (
+        client.get("/accounts/signup/"),
+        client.post("/accounts/signup/", {"username": "eve"} | NEW),
+    ):
         assert "made by an admin" in page.content.decode()
     assert not User.objects.filter(username="eve").exists()
 
@@ -133,8 +158,10 @@ def test_with_letters_a_link_is_sent_to_who_has_an_account_and_the_page_does_not
     newcomer.refresh_from_db()
     newcomer.set_password(PASSWORD)
     newcomer.save()
-    same = [client.post("/accounts/password/reset/", {"email": email}, follow=True).content
-            for email in ("noor@example.org", "nobody@example.org")]  # fmt: skip
+    same = [
+        client.post("/accounts/password/reset/", {"email": email}, follow=True).content
+        for email in ("noor@example.org", "nobody@example.org")
+    ]
     assert len(mailoutbox) == 1
     assert all(b"same either way" in page for page in same)
     link = re.search(r"http://testserver(/\S+)", mailoutbox[0].body)[1]
@@ -182,7 +209,10 @@ def test_somebody_signs_out_everywhere_else(client, researcher, outsider):
 
 def test_names_are_saved_and_the_name_to_sign_in_with_is_not_among_them(client, researcher):
     client.force_login(researcher)
-    client.post("/account/", {"first_name": "Mira", "last_name": "Lund", "email": "m@example.org", "username": "root"})
+    client.post(
+        "/account/",
+        {"first_name": "Mira", "last_name": "Lund", "email": "m@example.org", "username": "root"},
+    )
     researcher.refresh_from_db()
     assert (researcher.get_full_name(), researcher.username) == ("Mira Lund", "mira")
 
@@ -195,8 +225,16 @@ def test_a_bad_address_is_kept_and_told(client, researcher):
     assert 'href="#id_email"' in page
 
 
-@pytest.mark.parametrize("address", ["/accounts/email/", "/accounts/2fa/", "/accounts/2fa/webauthn/",
-                                     "/accounts/confirm-email/", "/accounts/confirm-email/x/"])  # fmt: skip
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/accounts/email/",
+        "/accounts/2fa/",
+        "/accounts/2fa/webauthn/",
+        "/accounts/confirm-email/",
+        "/accounts/confirm-email/x/",
+    ],
+)
 def test_pages_that_this_site_has_one_of_lead_to_the_account(client, researcher, address):
     client.force_login(researcher)
     assert client.get(address).url == "/account/"

@@ -28,7 +28,10 @@ def owned(client, owner):
 
 
 def roles(study):
-    return {each.user.username: each.role for each in Membership.objects.filter(study=study).select_related("user")}
+    return {
+        each.user.username: each.role
+        for each in Membership.objects.filter(study=study).select_related("user")
+    }
 
 
 def test_an_owner_adds_somebody_by_name(owned, draft, outsider):
@@ -37,9 +40,14 @@ def test_an_owner_adds_somebody_by_name(owned, draft, outsider):
     assert "otto is in the study now." in owned.get(PAGE).content.decode()
 
 
-@pytest.mark.parametrize(("name", "says"), [
-    ("nobody", "No account has this name"), ("olga", "in the study already"), ("", "required"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("nobody", "No account has this name"),
+        ("olga", "in the study already"),
+        ("", "required"),
+    ],
+)
 def test_a_name_that_does_not_fit_is_kept_and_told(owned, draft, name, says):
     page = owned.post(PAGE, {"name": name, "role": "analyst"}).content.decode()
     assert says in page
@@ -106,8 +114,12 @@ def test_others_see_who_is_in_it_and_no_buttons(client, draft, owner, researcher
 def test_only_an_owner_adds_changes_or_removes(client, draft, owner, outsider, role):
     people.share(study=draft, user=outsider, role=role)
     client.force_login(outsider)
-    for path, said in ((PAGE, {"name": "ada", "role": "owner"}), (f"{PAGE}{outsider.pk}/", {"role": "owner"}),
-                       (f"{PAGE}{owner.pk}/remove/", {}), (f"{PAGE}back/", {})):  # fmt: skip
+    for path, said in (
+        (PAGE, {"name": "ada", "role": "owner"}),
+        (f"{PAGE}{outsider.pk}/", {"role": "owner"}),
+        (f"{PAGE}{owner.pk}/remove/", {}),
+        (f"{PAGE}back/", {}),
+    ):
         assert client.post(path, said).status_code == 403
     assert roles(draft) == {"olga": "owner", "otto": role}
 
@@ -115,12 +127,21 @@ def test_only_an_owner_adds_changes_or_removes(client, draft, owner, outsider, r
 def test_what_each_has_used_is_what_the_ledger_says(client, plan, now, researcher, admin_user):
     for number in range(2):
         ledger.charge(
-            budget_ids=[plan.study.budget_id], cost=Cost.pure(Fraction(1, 8)), statistic=f"{number:064x}", reason="x",
-            mechanism="discrete Laplace", sensitivity="1", part="", who="mira", now=now,
-        )  # fmt: skip
+            budget_ids=[plan.study.budget_id],
+            cost=Cost.pure(Fraction(1, 8)),
+            statistic=f"{number:064x}",
+            reason="x",
+            mechanism="discrete Laplace",
+            sensitivity="1",
+            part="",
+            who="mira",
+            now=now,
+        )
     client.force_login(admin_user)
     members = client.get(PAGE).context["members"]
-    assert [(member.user.username, member.used) for member in members] == [("mira", Decimal("0.25"))]
+    assert [(member.user.username, used) for member, _, used in members] == [
+        ("mira", Decimal("0.25"))
+    ]
 
 
 def test_a_study_that_nobody_is_in_says_so(client, draft, admin_user):
@@ -129,7 +150,7 @@ def test_a_study_that_nobody_is_in_says_so(client, draft, admin_user):
 
 
 def test_many_people_are_listed_in_pages(owned, draft, monkeypatch):
-    monkeypatch.setattr("surveys.people.members.ON_A_PAGE", 2)
+    monkeypatch.setattr("surveys.people.views.ON_A_PAGE", 2)
     for name in ("aa", "bb", "cc"):
         people.share(study=draft, user=User.objects.create(username=name), role=Role.READER)
     assert len(owned.get(PAGE).context["members"]) == 2
@@ -140,7 +161,9 @@ def test_a_stranger_is_sent_to_sign_in(db, draft):
     assert Client().get(PAGE).url.startswith("/accounts/login/")
 
 
-def test_a_member_whom_somebody_else_removed_meanwhile_is_simply_gone(owned, draft, outsider, monkeypatch):
+def test_a_member_whom_somebody_else_removed_meanwhile_is_simply_gone(
+    owned, draft, outsider, monkeypatch
+):
     people.share(study=draft, user=outsider)
     held = people._held
     monkeypatch.setattr(people, "_held", lambda study, user: remove_first(study, user, held))

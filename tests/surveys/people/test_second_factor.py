@@ -17,13 +17,23 @@ from tests.surveys.people.conftest import PASSWORD, SECRET, shown_by_app, sign_i
 
 SET_UP = "/account/second-factor/"
 DOORS = [
-    "/studies/", "/admin/", "/admin/people/user/", "/studies/exam-honesty/", "/account/", "/registry/", "/nowhere/",
-    "/accounts/2fa/recovery-codes/", "/accounts/password/change/", "/admin/password_change/",
-]  # fmt: skip
+    "/studies/",
+    "/admin/",
+    "/admin/people/user/",
+    "/studies/exam-honesty/",
+    "/account/",
+    "/registry/",
+    "/nowhere/",
+    "/accounts/2fa/recovery-codes/",
+    "/accounts/password/change/",
+    "/admin/password_change/",
+]
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_an_admin_without_a_second_factor_is_sent_to_set_one_up_from_every_door(client, plan, admin_user, strict, door):
+def test_an_admin_without_a_second_factor_is_sent_to_set_one_up_from_every_door(
+    client, plan, admin_user, strict, door
+):
     assert sign_in(client, "ada").status_code == 302
     answer = client.get(door)
     assert answer.status_code == 302
@@ -32,7 +42,9 @@ def test_an_admin_without_a_second_factor_is_sent_to_set_one_up_from_every_door(
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_a_session_that_has_shown_only_a_password_opens_no_door_of_who_has_a_factor(client, plan, guarded, door):
+def test_a_session_that_has_shown_only_a_password_opens_no_door_of_who_has_a_factor(
+    client, plan, guarded, door
+):
     client.force_login(guarded)  # as one that began before the factor was set up
     assert client.get(door).url.startswith("/accounts/2fa/reauthenticate/")
 
@@ -103,10 +115,16 @@ def test_who_has_the_password_and_guesses_codes_locks_nobody_out_at_another_plac
     for _ in range(6):
         page = client.post("/accounts/2fa/authenticate/", {"code": "000000"}, **HERE)
     assert "Too many wrong tries from here" in page.content.decode()
-    assert client.post("/accounts/2fa/authenticate/", {"code": shown_by_app()}, **HERE).status_code == 200
+    assert (
+        client.post("/accounts/2fa/authenticate/", {"code": shown_by_app()}, **HERE).status_code
+        == 200
+    )
     other = Client()
     sign_in(other, "ada", **THERE)
-    assert other.post("/accounts/2fa/authenticate/", {"code": shown_by_app()}, **THERE).url == "/studies/"
+    assert (
+        other.post("/accounts/2fa/authenticate/", {"code": shown_by_app()}, **THERE).url
+        == "/studies/"
+    )
 
 
 def test_guessing_codes_when_asked_again_ends_after_five_too(client, guarded):
@@ -154,7 +172,9 @@ def test_who_is_right_uses_up_nothing(client, researcher):
 def test_attempts_are_counted_without_a_name_or_an_address_in_the_clear(client, researcher):
     from django.db import connection
 
-    client.post("/accounts/login/", {"login": "mira", "password": "wrong"}, REMOTE_ADDR="192.0.2.77")
+    client.post(
+        "/accounts/login/", {"login": "mira", "password": "wrong"}, REMOTE_ADDR="192.0.2.77"
+    )
     with connection.cursor() as cursor:
         cursor.execute("SELECT cache_key FROM people_attempts")
         keys = [key for (key,) in cursor.fetchall()]
@@ -163,7 +183,9 @@ def test_attempts_are_counted_without_a_name_or_an_address_in_the_clear(client, 
 
 
 def test_a_recovery_code_stands_in_once(client, guarded):
-    code = Authenticator.objects.get(user=guarded, type="recovery_codes").wrap().get_unused_codes()[0]
+    code = (
+        Authenticator.objects.get(user=guarded, type="recovery_codes").wrap().get_unused_codes()[0]
+    )
     sign_in(client, "ada")
     assert client.post("/accounts/2fa/authenticate/", {"code": code}).url == "/studies/"
     client.post("/accounts/logout/")
@@ -171,7 +193,9 @@ def test_a_recovery_code_stands_in_once(client, guarded):
     assert client.post("/accounts/2fa/authenticate/", {"code": code}).status_code == 200
 
 
-def test_who_was_made_an_admin_in_the_middle_of_a_session_is_stopped_too(client, strict, researcher):
+def test_who_was_made_an_admin_in_the_middle_of_a_session_is_stopped_too(
+    client, strict, researcher
+):
     sign_in(client, "mira")
     assert client.get("/studies/").status_code == 200
     researcher.user_permissions.add(Permission.objects.get(codename="change_study"))
@@ -191,8 +215,11 @@ def test_a_researcher_may_have_one_and_need_not(client, strict, researcher):
     assert "Set up a second factor" in client.get("/account/").content.decode()
 
 
-def test_setting_one_up_shows_a_code_opens_everything_and_gives_recovery_codes(client, admin_user, strict, monkeypatch):
-    monkeypatch.setattr("django.db.transaction.on_commit", lambda act, **kwargs: act())  # a test never commits
+def test_setting_one_up_shows_a_code_opens_everything_and_gives_recovery_codes(
+    client, admin_user, strict, monkeypatch
+):
+    # a test never commits
+    monkeypatch.setattr("django.db.transaction.on_commit", lambda act, **kwargs: act())
     sign_in(client, "ada")
     assert client.get("/accounts/2fa/totp/activate/").url.startswith("/accounts/reauthenticate/")
     client.post("/accounts/reauthenticate/", {"password": PASSWORD})
@@ -270,7 +297,12 @@ def test_only_the_demo_lets_admins_in_by_a_password(tmp_path, demo, needed):
     code = "from surveys import settings; print(settings.ADMINS_NEED_SECOND_FACTOR)"
     environment = {"PATH": os.environ["PATH"], "CANDOR_DATA": str(tmp_path), "CANDOR_DEMO": demo}
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=site.BASE_DIR, env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        cwd=site.BASE_DIR,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout.strip() == needed
 

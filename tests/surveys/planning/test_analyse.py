@@ -9,20 +9,33 @@ from dpengine.inference.designs import cheating_detection, stochastic_lie_detect
 from dpengine.inference.logistic import logistic
 from dpengine.inference.multinomial import multinomial
 from dpengine.inference.shares import binary_share, category_shares
-from surveys.planning.analyse import analyse, request_for
-from surveys.planning.findings import document
+from surveys.planning.analyse import Request, analyse
+from surveys.planning.results import document
+from surveys.planning.specs import parse
 
 WADA = Path(__file__).parents[2] / "data" / "wada_monkey.csv"
 FORCED = "forced:p=2/3,yes=1/6,no=1/6"
 KEYS = {
-    "n", "estimate", "maximum_likelihood", "standard_error", "interval", "confidence", "epsilon", "coefficients",
-    "log_likelihood", "deviance", "fit", "warnings",
-}  # fmt: skip
+    "n",
+    "estimate",
+    "maximum_likelihood",
+    "standard_error",
+    "interval",
+    "confidence",
+    "epsilon",
+    "coefficients",
+    "log_likelihood",
+    "deviance",
+    "fit",
+    "warnings",
+}
 
 
 def found(path, outcome, design, **options):
     """Return the JSON of an analysis, proved to be JSON."""
-    text = json.dumps(document(analyse(path, request_for(outcome, design, **options))), allow_nan=False)
+    text = json.dumps(
+        document(analyse(path, Request(outcome, parse(design), **options))), allow_nan=False
+    )
     return json.loads(text)
 
 
@@ -35,7 +48,9 @@ def people(seed=20260517, n=600):
 
 
 def test_the_published_example(published):
-    """52 yes of 350: moment −0.027, likeliest 0, Clopper-Pearson to 0.035, profile to 0.039 (Issue 3)."""
+    """52 yes of 350: moment −0.027, likeliest 0, Clopper-Pearson to 0.035, profile to 0.039
+    (Issue 3).
+    """
     answer = found(published, "smoked", FORCED)
     assert set(answer) == KEYS | {"profile"}
     assert answer["n"] == 350
@@ -59,14 +74,18 @@ def test_direct_answers_have_no_finite_epsilon(published):
 
 
 def test_confidence_is_passed_on(published):
-    narrow, wide = (found(published, "smoked", "direct", confidence=c)["interval"] for c in (0.5, 0.99))
+    narrow, wide = (
+        found(published, "smoked", "direct", confidence=c)["interval"] for c in (0.5, 0.99)
+    )
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
     with pytest.raises(ValueError, match="confidence must be between 0 and 1, got 95"):
         found(published, "smoked", "direct", confidence=95)
 
 
 def test_blanks_are_counted_and_said(write):
-    path = write({"y": ["1", "", "0", "NA", "yes"], "age": [1, 2, "", 3, 4], "unused": ["", "", "", "", ""]})
+    path = write(
+        {"y": ["1", "", "0", "NA", "yes"], "age": [1, 2, "", 3, 4], "unused": ["", "", "", "", ""]}
+    )
     assert found(path, "y", "coin")["n"] == 3
     answer = found(path, "y", "coin", by="age")
     assert answer["n"] == 2
@@ -80,7 +99,11 @@ def test_blanks_are_counted_and_said(write):
         ("odd", FORCED, "column 'odd', line 3: expected 0 or 1"),
         ("odd", "kary:k=3,epsilon=1", "column 'odd', line 3: expected a whole number from 0 to 2"),
         ("empty", FORCED, "n = 0: all 2 of 2 rows were left out: blank or NA in empty"),
-        ("y", "affine:c0=odd,c1=1", "design affine, line 3: c0 must be a chance, from 0 to 1, got 7"),
+        (
+            "y",
+            "affine:c0=odd,c1=1",
+            "design affine, line 3: c0 must be a chance, from 0 to 1, got 7",
+        ),
         ("y", "affine:c0=p,c1=2*p", "line 3: c0 \\+ c1 must be a chance, from 0 to 1, got 1.5"),
         ("y", "affine:c0=p,c1=0", "nothing can be learned"),
         ("y", "affine:c0=q,c1=p", "expected a column, one of .*, got 'q'"),
@@ -104,9 +127,14 @@ def test_affine_constants_of_each_row(write):
     assert answer["estimate"] == pytest.approx(expected.moment)
     assert answer["maximum_likelihood"] == pytest.approx(expected.maximum_likelihood)
     assert answer["interval"] == pytest.approx(expected.interval)
-    assert answer["fit"] == {"G2": pytest.approx(expected.fit.g2), "df": 1, "p": pytest.approx(expected.fit.p)}
+    assert answer["fit"] == {
+        "G2": pytest.approx(expected.fit.g2),
+        "df": 1,
+        "p": pytest.approx(expected.fit.p),
+    }
     assert answer["epsilon"] == pytest.approx(math.log(4))
-    assert not any("gives away most" in words for words in answer["warnings"])  # .2 and .8 give away the same
+    # .2 and .8 give away the same
+    assert not any("gives away most" in words for words in answer["warnings"])
 
 
 @pytest.mark.parametrize(
@@ -155,7 +183,9 @@ def test_choices_are_lists(write):
 
 def test_a_table_of_two_answers_and_three_reports(write, tmp_path):
     (tmp_path / "table.json").write_text("[[2, 1, 1], [1, 1, 2]]")
-    answer = found(write({"report": [0, 0, 0, 1, 2] * 10}), "report", f"table:{tmp_path / 'table.json'}")
+    answer = found(
+        write({"report": [0, 0, 0, 1, 2] * 10}), "report", f"table:{tmp_path / 'table.json'}"
+    )
     assert answer["choices"] == [0, 1]
     assert sum(answer["estimate"]) == pytest.approx(1)
 
@@ -163,7 +193,9 @@ def test_a_table_of_two_answers_and_three_reports(write, tmp_path):
 def test_a_binary_table_may_have_codes_from_one(write, tmp_path):
     (tmp_path / "coin.json").write_text("[[3, 1], [1, 3]]")
     path = write({"report": [1, 1, 2]})
-    assert found(path, "report", f"table:{tmp_path / 'coin.json'},first=1")["estimate"] == pytest.approx(1 / 6)
+    assert found(path, "report", f"table:{tmp_path / 'coin.json'},first=1")[
+        "estimate"
+    ] == pytest.approx(1 / 6)
 
 
 def test_covariates_give_the_regression_of_the_same_columns(write):
@@ -171,7 +203,9 @@ def test_covariates_give_the_regression_of_the_same_columns(write):
     columns["y"] = np.where(rng.random(len(smokes)) < 0.75, smokes, ~smokes).astype(int)
     answer = found(write(columns), "y", "coin", covariates="age/10,(age/10)^2,school")
     age = columns["age"] / 10
-    design = np.column_stack([np.ones(600), age, age**2, columns["school"] == "law", columns["school"] == "physics"])
+    design = np.column_stack(
+        [np.ones(600), age, age**2, columns["school"] == "law", columns["school"] == "physics"]
+    )
     names = ["Intercept", "age/10", "(age/10)^2", "school[T.law]", "school[T.physics]"]
     expected = logistic(columns["y"], design, names, 0.25, 0.5)
     assert [each["name"] for each in answer["coefficients"]] == names
@@ -180,23 +214,32 @@ def test_covariates_give_the_regression_of_the_same_columns(write):
         assert each["standard_error"] == pytest.approx(coefficient.standard_error)
         assert each["z"] == pytest.approx(coefficient.z)
         assert each["p_value"] == pytest.approx(coefficient.p)
-        assert each["interval"] == pytest.approx(coefficient.interval)
+        reach = 1.959964 * coefficient.standard_error
+        ends = (coefficient.estimate - reach, coefficient.estimate + reach)
+        assert each["interval"] == pytest.approx(ends)
     assert answer["log_likelihood"] == pytest.approx(expected.log_likelihood)
-    assert answer["deviance"] == pytest.approx(expected.deviance)
+    assert answer["deviance"] == pytest.approx(-2 * expected.log_likelihood)
     share = binary_share(columns["y"], 0.25, 0.5)
     assert answer["estimate"] == pytest.approx(share.moment)
     assert answer["covariates_test"]["df"] == 4
-    assert answer["covariates_test"]["G2"] == pytest.approx(2 * (expected.log_likelihood - share.log_likelihood))
+    assert answer["covariates_test"]["G2"] == pytest.approx(
+        2 * (expected.log_likelihood - share.log_likelihood)
+    )
 
 
 def test_covariates_of_a_question_with_choices(write):
     rng, columns, smokes = people()
     often = np.where(smokes, 1 + rng.integers(0, 2, len(smokes)), 0)
-    columns["often"] = np.where(rng.random(len(smokes)) < 0.7, often, rng.integers(0, 3, len(smokes))) + 1
+    columns["often"] = (
+        np.where(rng.random(len(smokes)) < 0.7, often, rng.integers(0, 3, len(smokes))) + 1
+    )
     answer = found(write(columns), "often", "kary:k=3,keep=4/5,first=1", covariates="age/10")
     design = np.column_stack([np.ones(600), columns["age"] / 10])
     expected = multinomial(
-        columns["often"] - 1, design, ["Intercept", "age/10"], [np.full((3, 3), 0.1) + 0.7 * np.eye(3)]
+        columns["often"] - 1,
+        design,
+        ["Intercept", "age/10"],
+        [np.full((3, 3), 0.1) + 0.7 * np.eye(3)],
     )
     assert [each["name"] for each in answer["coefficients"]] == [
         "2: Intercept",
@@ -213,15 +256,22 @@ def test_separated_covariates_have_null_for_infinity_and_a_warning(write):
     answer = found(write({"y": [0] * 20 + [1] * 20, "x": range(40)}), "y", "direct", covariates="x")
     assert answer["coefficients"][1]["standard_error"] is None
     assert answer["coefficients"][1]["interval"] == [None, None]
-    assert (answer["coefficients"][1]["z"], answer["coefficients"][1]["p_value"]) == (None, None)  # not p = 1
-    assert any(words.startswith("x: no finite estimate") for words in answer["warnings"])  # its own name
+    # not p = 1
+    assert (answer["coefficients"][1]["z"], answer["coefficients"][1]["p_value"]) == (None, None)
+    # its own name
+    assert any(words.startswith("x: no finite estimate") for words in answer["warnings"])
     assert any("separation" in words for words in answer["warnings"])
 
 
 def test_warnings_name_the_codes_of_the_file(write):
     path = write({"c": [1, 2] * 40, "x": [*range(8)] * 10})
     answer = found(path, "c", "kary:k=3,epsilon=3,first=1", covariates="x")
-    assert [each["name"] for each in answer["coefficients"]] == ["2: Intercept", "2: x", "3: Intercept", "3: x"]
+    assert [each["name"] for each in answer["coefficients"]] == [
+        "2: Intercept",
+        "2: x",
+        "3: Intercept",
+        "3: x",
+    ]
     assert any(words.startswith("3: x: no finite estimate") for words in answer["warnings"])
     assert any("1 of 3 choices lie outside 0 to 1 (3)" in words for words in answer["warnings"])
 
@@ -235,15 +285,21 @@ def test_groups_are_analysed_alone_and_tested_together(write):
     path = write({"y": [1] * 30 + [0] * 30 + [1] * 10 + [0] * 50, "wave": ["10"] * 60 + ["9"] * 60})
     answer = found(path, "y", "coin", by="wave")
     assert [group["value"] for group in answer["groups"]] == ["9", "10"]
-    assert [group["estimate"] for group in answer["groups"]] == pytest.approx([(1 / 6 - 0.25) * 2, 0.5])
+    assert [group["estimate"] for group in answer["groups"]] == pytest.approx(
+        [(1 / 6 - 0.25) * 2, 0.5]
+    )
     likelihoods = [group["log_likelihood"] for group in answer["groups"]]
-    assert answer["groups_test"]["G2"] == pytest.approx(2 * (sum(likelihoods) - answer["log_likelihood"]))
+    assert answer["groups_test"]["G2"] == pytest.approx(
+        2 * (sum(likelihoods) - answer["log_likelihood"])
+    )
     assert answer["groups_test"]["df"] == 1
     assert answer["groups_test"]["p"] < 0.001
 
 
 def test_groups_of_choices_are_tested_on_all_of_them(write):
-    answer = found(write({"c": [0, 1, 2] * 30, "g": [*"ab"] * 45}), "c", "kary:k=3,keep=4/5", by="g")
+    answer = found(
+        write({"c": [0, 1, 2] * 30, "g": [*"ab"] * 45}), "c", "kary:k=3,keep=4/5", by="g"
+    )
     assert answer["groups_test"]["df"] == 2
     assert answer["groups_test"]["p"] > 0.5
 
@@ -259,7 +315,9 @@ def test_a_group_too_small_for_the_regression_says_so_and_is_still_estimated(wri
 def test_groups_must_be_some(write):
     path = write({"y": [0, 1] * 60, "one": [1] * 120, "id": range(120), "p": [0.2, 0.3] * 60})
     for by, came in (("one", 1), ("id", 120)):
-        with pytest.raises(ValueError, match=f"column '{by}' must have 2 to 100 different values, got {came}"):
+        with pytest.raises(
+            ValueError, match=f"column '{by}' must have 2 to 100 different values, got {came}"
+        ):
             found(path, "y", "coin", by=by)
     with pytest.raises(ValueError, match=r"p = 0\.2: .* cannot be told apart"):
         found(path, "y", "sld:p=p", by="p")
@@ -275,7 +333,9 @@ def test_weights_are_those_of_the_shares_and_of_the_regression(write):
     assert answer["standard_error"] == pytest.approx(share.standard_error)
     design = np.column_stack([np.ones(600), columns["age"]])
     fitted = logistic(columns["y"], design, ["Intercept", "age"], 0.25, 0.5, columns["w"])
-    assert answer["coefficients"][1]["standard_error"] == pytest.approx(fitted.coefficients[1].standard_error)
+    assert answer["coefficients"][1]["standard_error"] == pytest.approx(
+        fitted.coefficients[1].standard_error
+    )
     assert "covariates_test" not in answer
     errors = np.array([group["standard_error"] for group in answer["groups"]])
     values = np.array([group["estimate"] for group in answer["groups"]])
@@ -339,19 +399,28 @@ def test_the_other_imported_designs(write):
     assert found(cheating, "y", "cdm:p=p,no=1/10")["estimate"] == pytest.approx(
         cheating_detection([1] * 44 + [0] * 56 + [1] * 64 + [0] * 36, halves, no=0.1)["pi"].moment
     )
-    unrelated = write({"y": [1] * 38 + [0] * 62 + [1] * 42 + [0] * 58, "p": [0.7] * 100 + [0.3] * 100}, "two.csv")
+    unrelated = write(
+        {"y": [1] * 38 + [0] * 62 + [1] * 42 + [0] * 58, "p": [0.7] * 100 + [0.3] * 100}, "two.csv"
+    )
     assert found(unrelated, "y", "unrelated2:p=p")["estimate"] == pytest.approx(0.35)
     crosswise = write(
-        {"y": [1] * 712 + [0] * 288 + [1] * 388 + [0] * 612, "p": [0.2] * 1000 + [0.8] * 1000}, "ecwm.csv"
+        {"y": [1] * 712 + [0] * 288 + [1] * 388 + [0] * 612, "p": [0.2] * 1000 + [0.8] * 1000},
+        "ecwm.csv",
     )
     assert found(crosswise, "y", "ecwm:p=p,group=p")["estimate"] == pytest.approx(0.2)
     cards = write({"red": [0, 1, 2, 3] * 10})
     answer = found(cards, "red", "kuk:p1=4/5,p2=1/5,repeats=3")
-    assert (answer["estimate"], answer["epsilon"]) == (pytest.approx(0.5), pytest.approx(3 * math.log(4)))
+    assert (answer["estimate"], answer["epsilon"]) == (
+        pytest.approx(0.5),
+        pytest.approx(3 * math.log(4)),
+    )
     answer = found(cards, "red", "kuk:p1=1,p2=1/5,repeats=3")
     assert answer["epsilon"] is None
     assert "Epsilon is infinite: some reports prove or rule out an answer." in answer["warnings"]
     counts = write({"count": [1, 2, 2, 3] * 10, "treated": ["no", "no", "yes", "yes"] * 10})
     assert found(counts, "count", "list:treated=treated,items=3")["estimate"] == pytest.approx(1.0)
     anchored = write({"y": [1, 1, 0, 0, 1] * 20, "check": [1, 1, 1, 0, 1] * 20})
-    assert found(anchored, "y", "anchored:p=1/4,anchor=check,anchor_p=1/5")["parameters"][1]["name"] == "attentive"
+    assert (
+        found(anchored, "y", "anchored:p=1/4,anchor=check,anchor_p=1/5")["parameters"][1]["name"]
+        == "attentive"
+    )

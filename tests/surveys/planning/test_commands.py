@@ -20,14 +20,18 @@ def run(*words):
 
 
 def fresh(tmp_path, *words):
-    """Run a command as on a fresh clone: no settings, no data, no key, and output that knows ASCII only."""
+    """Run a command as on a fresh clone: no settings, no data, no key, and output that knows
+    ASCII only.
+    """
     environment = {
         "PATH": os.environ["PATH"],
         "CANDOR_DATA": str(tmp_path / "data"),
         "PYTHONIOENCODING": "ascii",
     }
     command = [sys.executable, str(HOUSE / "manage.py"), *words]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False
+    )
 
 
 def test_both_commands_are_listed():
@@ -35,7 +39,9 @@ def test_both_commands_are_listed():
 
 
 def test_analyse_prints_json(published):
-    answer = json.loads(run("analyse", published, "--outcome", "smoked", "--design", FORCED, "--json"))
+    answer = json.loads(
+        run("analyse", published, "--outcome", "smoked", "--design", FORCED, "--json")
+    )
     assert answer["n"] == 350
     assert answer["estimate"] == pytest.approx(-0.0271, abs=1e-4)
 
@@ -58,20 +64,44 @@ def test_regressions_groups_choices_and_parameters_have_tables(write):
             "p": [0.3, 0.7] * 75,
         }
     )
-    text = run("analyse", path, "--outcome", "y", "--design", "coin", "--covariates", "age/10", "--by", "wave")
+    text = run(
+        "analyse",
+        path,
+        "--outcome",
+        "y",
+        "--design",
+        "coin",
+        "--covariates",
+        "age/10",
+        "--by",
+        "wave",
+    )
     assert "coefficient  log odds  std. error" in text
     assert "all covariates together: G² = " in text
     assert "one value for all groups: G² = " in text
     assert "parameter" in run("analyse", path, "--outcome", "y", "--design", "sld:p=p")
-    text = run("analyse", path, "--outcome", "often", "--design", "kary:k=3,keep=1/2", "--by", "wave")
+    text = run(
+        "analyse", path, "--outcome", "often", "--design", "kary:k=3,keep=1/2", "--by", "wave"
+    )
     assert "simultaneous" in text
     assert "group   n  choice" in text
-    assert "ε is infinite or unknown" in run("analyse", path, "--outcome", "y", "--design", "direct")
+    assert "ε is infinite or unknown" in run(
+        "analyse", path, "--outcome", "y", "--design", "direct"
+    )
 
 
 def test_infinite_errors_and_tiny_chances_have_words(write):
-    path = write({"y": [0] * 50 + [1] * 50, "x": range(100), "g": [0] * 50 + [1] * 50, "c": [0] * 50 + [1] * 50})
-    text = run("analyse", path, "--outcome", "y", "--design", "direct", "--covariates", "x", "--by", "c")
+    path = write(
+        {
+            "y": [0] * 50 + [1] * 50,
+            "x": range(100),
+            "g": [0] * 50 + [1] * 50,
+            "c": [0] * 50 + [1] * 50,
+        }
+    )
+    text = run(
+        "analyse", path, "--outcome", "y", "--design", "direct", "--covariates", "x", "--by", "c"
+    )
     assert "infinite" in text
     assert "p < 0.0001" in text
     assert "Warnings of groups" in text
@@ -79,7 +109,18 @@ def test_infinite_errors_and_tiny_chances_have_words(write):
 
 def test_weighted_choices_have_no_test_to_print(write):
     path = write({"c": [0, 1, 2] * 30, "g": [*"ab"] * 45, "w": [1, 2, 3] * 30})
-    text = run("analyse", path, "--outcome", "c", "--design", "kary:k=3,keep=4/5", "--by", "g", "--weights", "w")
+    text = run(
+        "analyse",
+        path,
+        "--outcome",
+        "c",
+        "--design",
+        "kary:k=3,keep=4/5",
+        "--by",
+        "g",
+        "--weights",
+        "w",
+    )
     assert "one value for all groups" not in text
 
 
@@ -92,33 +133,62 @@ def test_plan_size_prints_json_and_words():
     assert json.loads(run(*words, "--exact", "--json"))["n"] == 1367
     assert json.loads(run(*words, "--two-sample", "--json"))["n"] == 2648
     assert json.loads(run(*words, "--alpha", "0.1", "--json")) == {
-        **json.loads(run(*words, "--sides", "1", "--json")), "alpha": 0.1, "sides": 2,
-    }  # fmt: skip
+        **json.loads(run(*words, "--sides", "1", "--json")),
+        "alpha": 0.1,
+        "sides": 2,
+    }
 
 
 def test_plan_size_has_other_goals():
     words = ["plan-size", "--design", "coin", "--half-width", "3/100"]
     assert json.loads(run(*words, "--at", "0.10", "--json"))["n"] == 3586
     assert "worst" in run(*words, "--exact")
-    one = json.loads(run("plan-size", "--design", "direct", "--at", "0.3", "--standard-error", "0.49", "--json"))
+    one = json.loads(
+        run("plan-size", "--design", "direct", "--at", "0.3", "--standard-error", "0.49", "--json")
+    )
     assert (one["n"], one["standard_error_at_n_minus_1"]) == (1, None)
     assert "standard error at n minus 1  none" in run(
         "plan-size", "--design", "direct", "--at", "0.3", "--standard-error", "0.49"
     )
     epsilon = json.loads(
-        run("plan-size", "--half-width", "0.03", "--at", "0.1", "--n", "2000", "--choices", "5", "--json")
+        run(
+            "plan-size",
+            "--half-width",
+            "0.03",
+            "--at",
+            "0.1",
+            "--n",
+            "2000",
+            "--choices",
+            "5",
+            "--json",
+        )
     )
     assert epsilon["epsilon"] == 1.856
     arms = run(
-        "plan-size", "--design", "coin", "--design", "direct", "--shares", "2,1", "--from", "0.1", "--to", "0.15"
+        "plan-size",
+        "--design",
+        "coin",
+        "--design",
+        "direct",
+        "--shares",
+        "2,1",
+        "--from",
+        "0.1",
+        "--to",
+        "0.15",
     )
     assert " by coin, " in arms
-    assert "plan with --exact" in run("plan-size", "--design", "direct", "--from", "0", "--to", "0.05")
+    assert "plan with --exact" in run(
+        "plan-size", "--design", "direct", "--from", "0", "--to", "0.05"
+    )
 
 
 def test_python_may_call_it_with_numbers():
     out = StringIO()
-    call_command("plan-size", design=FORCED, null=0.10, alternative=0.15, power=0.8, json=True, stdout=out)
+    call_command(
+        "plan-size", design=FORCED, null=0.10, alternative=0.15, power=0.8, json=True, stdout=out
+    )
     assert json.loads(out.getvalue())["n"] == 1299
 
 
@@ -126,34 +196,88 @@ def test_python_may_call_it_with_numbers():
     ("words", "said"),
     [
         ([], "expected one of --from and --to, --half-width, --standard-error, got none"),
-        (["--design", "coin", "--from", "0.1", "--half-width", "0.1"], "got --from and --to and --half-width"),
+        (
+            ["--design", "coin", "--from", "0.1", "--half-width", "0.1"],
+            "got --from and --to and --half-width",
+        ),
         (["--design", "coin", "--from", "0.1"], "--to is missing"),
         (["--design", "coin", "--to", "0.1"], "--from is missing"),
         (["--from", "0.1", "--to", "0.2"], "--design is missing"),
-        (["--design", "coin", "--from", "ten", "--to", "0.2"], "--from must be a number such as 2/3 or 0.25"),
-        (["--design", "coin", "--from", "0.1", "--to", "1.2"], "--to must be a share, from 0 to 1, got 1.2"),
-        (["--design", "coin", "--from", "0.1", "--to", "0.2", "--sides", "1.5"], "--sides must be a whole number"),
-        (["--design", "coin", "--from", "0.1", "--to", "0.2", "--power", "nan"], "--power must be a number"),
-        (["--design", "coin", "--from", "0.1", "--to", "0.2", "--power", "0.05"], "power must be above alpha"),
-        (["--design", "coin", "--from", "0.1", "--to", "0.2", "--shares", "a"], "--shares must be a number"),
-        (["--design", "coin", "--half-width", "0.1", "--ratio", "2"], "--ratio has no meaning with --half-width"),
-        (["--design", "coin", "--half-width", "0.1", "--two-sample"], "--two-sample has no meaning with --half-width"),
-        (["--design", "coin", "--standard-error", "0.1", "--exact"], "--exact has no meaning with --standard-error"),
-        (["--design", "coin", "--half-width", "0.1", "--power", "0.9"], "--power has no meaning with --half-width"),
-        (["--design", "coin", "--half-width", "0.1", "--alpha", "0.01"], "--alpha has no meaning with --half-width"),
-        (["--design", "coin", "--half-width", "0.1", "--choices", "5"], "--choices has no meaning with --half-width"),
-        (["--design", "coin", "--half-width", "0.1", "--at", "2"], "--at must be a share, from 0 to 1, got 2"),
-        (["--design", "coin", "--standard-error", "0.1", "--confidence", "0.9"], "--confidence has no meaning"),
-        (["--design", "coin", "--from", "0.1", "--to", "0.2", "--at", "0.1"], "--at has no meaning with --from"),
+        (
+            ["--design", "coin", "--from", "ten", "--to", "0.2"],
+            "--from must be a number such as 2/3 or 0.25",
+        ),
+        (
+            ["--design", "coin", "--from", "0.1", "--to", "1.2"],
+            "--to must be a share, from 0 to 1, got 1.2",
+        ),
+        (
+            ["--design", "coin", "--from", "0.1", "--to", "0.2", "--sides", "1.5"],
+            "--sides must be a whole number",
+        ),
+        (
+            ["--design", "coin", "--from", "0.1", "--to", "0.2", "--power", "nan"],
+            "--power must be a number",
+        ),
+        (
+            ["--design", "coin", "--from", "0.1", "--to", "0.2", "--power", "0.05"],
+            "power must be above alpha",
+        ),
+        (
+            ["--design", "coin", "--from", "0.1", "--to", "0.2", "--shares", "a"],
+            "--shares must be a number",
+        ),
+        (
+            ["--design", "coin", "--half-width", "0.1", "--ratio", "2"],
+            "--ratio has no meaning with --half-width",
+        ),
+        (
+            ["--design", "coin", "--half-width", "0.1", "--two-sample"],
+            "--two-sample has no meaning with --half-width",
+        ),
+        (
+            ["--design", "coin", "--standard-error", "0.1", "--exact"],
+            "--exact has no meaning with --standard-error",
+        ),
+        (
+            ["--design", "coin", "--half-width", "0.1", "--power", "0.9"],
+            "--power has no meaning with --half-width",
+        ),
+        (
+            ["--design", "coin", "--half-width", "0.1", "--alpha", "0.01"],
+            "--alpha has no meaning with --half-width",
+        ),
+        (
+            ["--design", "coin", "--half-width", "0.1", "--choices", "5"],
+            "--choices has no meaning with --half-width",
+        ),
+        (
+            ["--design", "coin", "--half-width", "0.1", "--at", "2"],
+            "--at must be a share, from 0 to 1, got 2",
+        ),
+        (
+            ["--design", "coin", "--standard-error", "0.1", "--confidence", "0.9"],
+            "--confidence has no meaning",
+        ),
+        (
+            ["--design", "coin", "--from", "0.1", "--to", "0.2", "--at", "0.1"],
+            "--at has no meaning with --from",
+        ),
         (["--half-width", "0.1", "--n", "99", "--exact"], "--exact has no meaning with --n"),
-        (["--half-width", "0.1", "--n", "99", "--two-sample"], "--two-sample has no meaning with --n"),
-        (["--design", "coin", "--design", "direct", "--half-width", "0.1"], "--half-width is of one design, got 2"),
+        (
+            ["--half-width", "0.1", "--n", "99", "--two-sample"],
+            "--two-sample has no meaning with --n",
+        ),
+        (
+            ["--design", "coin", "--design", "direct", "--half-width", "0.1"],
+            "--half-width is of one design, got 2",
+        ),
         (["--design", "coin", "--half-width", "0.1", "--n", "10"], "--n finds an epsilon"),
         (["--standard-error", "0.1", "--n", "10"], "--n finds an epsilon"),
         (["--half-width", "0.0001", "--n", "10"], "ask more people"),
         (["--design", "coin", "--half-width", "0"], "above 0 and below 0.5, got 0"),
     ],
-)  # fmt: skip
+)
 def test_a_plan_that_cannot_be_is_one_sentence(words, said):
     with pytest.raises(CommandError) as error:
         run("plan-size", *words)
@@ -167,7 +291,9 @@ def test_bad_input_is_one_sentence_without_an_answer(write):
 
 
 def test_a_fresh_clone_can_analyse(tmp_path, published):
-    done = fresh(tmp_path, "analyse", published, "--outcome", "smoked", "--design", FORCED, "--json")
+    done = fresh(
+        tmp_path, "analyse", published, "--outcome", "smoked", "--design", FORCED, "--json"
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["n"] == 350
     assert not (tmp_path / "data").exists()  # no database, no key
@@ -188,9 +314,18 @@ def test_a_fresh_clone_says_what_is_wrong_in_one_line(tmp_path):
 
 def test_help_tells_what_yes_means_for_every_design():
     done = subprocess.run(
-        [sys.executable, str(HOUSE / "manage.py"), "analyse", "--help"], capture_output=True, text=True, check=True
+        [sys.executable, str(HOUSE / "manage.py"), "analyse", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    for words in ("P(1 | yes)", "crosswise:p=1/4", "“same”", "unrelated:p=1/2,q=1/12", "list:treated=COL,items=4"):
+    for words in (
+        "P(1 | yes)",
+        "crosswise:p=1/4",
+        "“same”",
+        "unrelated:p=1/2,q=1/12",
+        "list:treated=COL,items=4",
+    ):
         assert words in done.stdout
 
 
@@ -201,12 +336,16 @@ def piped(monkeypatch, text, *words):
 
 def test_a_minus_is_standard_input(monkeypatch):
     assert json.loads(piped(monkeypatch, "y\n1\n0\n1\n", "--json"))["n"] == 3
-    with pytest.raises(CommandError, match="standard input is empty: expected a line of column names"):
+    with pytest.raises(
+        CommandError, match="standard input is empty: expected a line of column names"
+    ):
         piped(monkeypatch, "")
 
 
 @pytest.mark.parametrize(
-    "words", [("--covariates", "x,y^2"), ("--covariates", "C(y)"), ("--by", "y"), ("--weights", "y")], ids=" ".join
+    "words",
+    [("--covariates", "x,y^2"), ("--covariates", "C(y)"), ("--by", "y"), ("--weights", "y")],
+    ids=" ".join,
 )
 def test_an_outcome_that_explains_itself_is_refused_by_the_name_of_the_option(monkeypatch, words):
     text = f"{words[0]}: expected other columns than the outcome, got column 'y'"
@@ -215,14 +354,18 @@ def test_an_outcome_that_explains_itself_is_refused_by_the_name_of_the_option(mo
 
 
 def test_an_outcome_that_is_a_part_of_its_design_is_refused(monkeypatch):
-    with pytest.raises(CommandError, match=re.escape("--design: expected other columns than the outcome")):
+    with pytest.raises(
+        CommandError, match=re.escape("--design: expected other columns than the outcome")
+    ):
         piped(monkeypatch, "y,x\n1,2\n0,1\n", "--design", "affine:c0=y/4,c1=1/2")
 
 
 @pytest.mark.parametrize("width", ["2", "0.5", "1/2", "0", "-0.1"])
 @pytest.mark.parametrize("goal", ["--half-width", "--standard-error"])
 def test_a_width_that_no_share_has_is_refused(goal, width):
-    with pytest.raises(CommandError, match=f"{goal} must be a share, above 0 and below 0.5, got {width}"):
+    with pytest.raises(
+        CommandError, match=f"{goal} must be a share, above 0 and below 0.5, got {width}"
+    ):
         run("plan-size", "--design", "coin", goal + "=" + width)
     if goal == "--half-width":
         with pytest.raises(CommandError, match="--half-width must be a share"):

@@ -1,8 +1,12 @@
 import numpy as np
 import pytest
 
-from surveys.planning.covariates import design_matrix, read_covariates
-from surveys.planning.expressions import read_expression, values_of
+from surveys.planning.expressions import (
+    design_matrix,
+    read_covariates,
+    read_expression,
+    values_of,
+)
 from surveys.planning.files import read_csv
 
 
@@ -95,13 +99,27 @@ def test_nothing_else_is_computed(sheet, text, words):
 
 
 def test_covariates_are_named_as_they_were_typed(sheet):
-    matrix, names = design_matrix(read_covariates("age/10, (age/10)^2,education ,C(wave)", sheet), sheet)
+    matrix, names = design_matrix(
+        read_covariates("age/10, (age/10)^2,education ,C(wave)", sheet), sheet
+    )
     assert names == [
-        "Intercept", "age/10", "(age/10)^2", "education[T.low]", "education[T.mid]", "C(wave)[T.10]", "C(wave)[T.11]",
-    ]  # fmt: skip
+        "Intercept",
+        "age/10",
+        "(age/10)^2",
+        "education[T.low]",
+        "education[T.mid]",
+        "C(wave)[T.10]",
+        "C(wave)[T.11]",
+    ]
     assert matrix.T.tolist() == [
-        [1, 1, 1, 1], [2, 3, 4, 5], [4, 9, 16, 25], [1, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, 0, 0, 1],
-    ]  # fmt: skip
+        [1, 1, 1, 1],
+        [2, 3, 4, 5],
+        [4, 9, 16, 25],
+        [1, 0, 1, 0],
+        [0, 0, 0, 1],
+        [1, 0, 0, 0],
+        [0, 0, 0, 1],
+    ]
 
 
 def test_a_category_s_column_may_stand_in_backticks(sheet):
@@ -113,7 +131,11 @@ def test_a_category_s_column_may_stand_in_backticks(sheet):
     [
         ("age,,wave", "covariates must differ and not be empty, got ''"),
         ("age,age", "covariates must differ and not be empty, got 'age' twice"),
-        ("mixed", "column 'mixed' holds 3 numbers and 1 words: mend it, or write C\\(mixed\\) for categories"),
+        (
+            "mixed",
+            "column 'mixed' holds 3 numbers and 1 words: mend it, or write C\\(mixed\\) for "
+            "categories",
+        ),
         ("C(height)", "column 'height' is not in the file"),
         ("C(one)", "covariate 'C\\(one\\)' must have 2 to 100 different values, got 1"),
     ],

@@ -18,7 +18,9 @@ def sheet(tmp_path):
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_separators_marks_and_line_ends_do_not_matter(sheet, separator, encoding, end):
     lines = [["smoked", "“où, dit-elle”"], ["1", "a"], ["0", "b"]]
-    read = sheet(end.join(separator.join(f'"{cell}"' for cell in line) for line in lines) + end, encoding)
+    read = sheet(
+        end.join(separator.join(f'"{cell}"' for cell in line) for line in lines) + end, encoding
+    )
     assert read.columns == ("smoked", "“où, dit-elle”")
     assert read.answers("smoked") == [1, 0]
     assert read.lines == (2, 3)
@@ -87,7 +89,10 @@ SECRET = "77177"
             r"column 'a', line 3: expected 0 or 1, no or yes, false or true \(and 1 more line\)",
         ),
         (lambda s: s.codes("a", 5), "column 'a', line 3: expected a whole number from 0 to 4"),
-        (lambda s: s.codes("b", 5, first=1), "column 'b', line 4: expected a whole number from 1 to 5"),
+        (
+            lambda s: s.codes("b", 5, first=1),
+            "column 'b', line 4: expected a whole number from 1 to 5",
+        ),
         (lambda s: s.numbers("b"), "column 'b', line 4: expected a number$"),
         (lambda s: s.column("z"), "column 'z' is not in the file, which has 'a', 'b', 'c', 'c'"),
         (lambda s: s.column("c"), "column 'c' is in the file 2 times"),

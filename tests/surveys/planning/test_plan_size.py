@@ -21,7 +21,10 @@ def test_the_published_example_needs_1299():
 
 
 def test_the_exact_test_needs_more():
-    assert (power(FORCED, exact=True).result["n"], power(FORCED, exact=True).result["first_n"]) == (1367, 1324)
+    assert (power(FORCED, exact=True).result["n"], power(FORCED, exact=True).result["first_n"]) == (
+        1367,
+        1324,
+    )
 
 
 def test_two_samples_are_counted_each_and_together():
@@ -45,12 +48,17 @@ def test_arms_share_the_people_and_no_arm_is_short():
 def test_an_approximation_that_promises_too_much_says_so():
     plan = power("direct", null=0.0, alternative=0.05)
     assert plan.result["n"] == 14
-    assert plan.warnings == ("The exact binomial test has power 0.512 with n = 14: plan with --exact.",)
-    assert power("direct", null=0.3, alternative=0.3001).result["exact_power"] is None  # too many people to try
+    assert plan.warnings == (
+        "The exact binomial test has power 0.512 with n = 14: plan with --exact.",
+    )
+    # too many people to try
+    assert power("direct", null=0.3, alternative=0.3001).result["exact_power"] is None
 
 
 def test_a_choice_of_several_is_planned_by_its_margins():
-    """keep = 3/5 of k = 5: a = .6, b = .1; a share of 0 has λ = .1, so n = .1·.9/(.5·.02)² = 900."""
+    """keep = 3/5 of k = 5: a = .6, b = .1; a share of 0 has λ = .1, so n = .1·.9/(.5·.02)² =
+    900.
+    """
     plan = plan_size.plan_standard_error("kary:k=5,keep=3/5", 0.02, 0.0)
     assert plan.result["n"] == 900
     assert plan.result["standard_error"] <= 0.02 < plan.result["standard_error_at_n_minus_1"]
@@ -66,7 +74,9 @@ def test_half_widths():
     exact = plan_size.plan_half_width(FORCED, 0.03, 0.10, 0.95, exact=True)
     assert exact.result["n"] == 1765
     assert exact.method == "Clopper-Pearson interval, mean half-width"
-    assert plan_size.plan_half_width(FORCED, 0.03, None, 0.95, exact=True).method.endswith("largest half-width")
+    assert plan_size.plan_half_width(FORCED, 0.03, None, 0.95, exact=True).method.endswith(
+        "largest half-width"
+    )
 
 
 def test_epsilon_for_an_accuracy():
@@ -79,16 +89,25 @@ def test_epsilon_for_an_accuracy():
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (lambda: power(FORCED, "coin", exact=True), "the exact test is for one sample through one design"),
+        (
+            lambda: power(FORCED, "coin", exact=True),
+            "the exact test is for one sample through one design",
+        ),
         (lambda: power(FORCED, two_sample=True, exact=True), "the exact test is for one sample"),
-        (lambda: power(FORCED, "coin", two_sample=True), "two samples are asked through one design, got 2"),
+        (
+            lambda: power(FORCED, "coin", two_sample=True),
+            "two samples are asked through one design, got 2",
+        ),
         (lambda: power(FORCED, ratio=2.0), "ratio is of two samples: add --two-sample"),
         (lambda: power(FORCED, shares=[1, 2]), "shares must be one for each of 1 designs, got 2"),
-        (lambda: power("affine:c0=a,c1=b"), "a plan needs numbers, as in affine:c0=1/6,c1=2/3; columns are for data"),
+        (
+            lambda: power("affine:c0=a,c1=b"),
+            "a plan needs numbers, as in affine:c0=1/6,c1=2/3; columns are for data",
+        ),
         (lambda: power("sld:p=a"), "design sld can be analysed, not planned"),
         (lambda: power(FORCED, null=0.15), "the two shares must differ, got 0.15 twice"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_planned_is_refused_by_name(wrong, words):
     with pytest.raises(ValueError, match=words):
         wrong()

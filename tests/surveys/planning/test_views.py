@@ -1,4 +1,6 @@
-"""The planner's pages: shareable, refusing in place, saving only after a confirmation, only for who may edit."""
+"""The planner's pages: shareable, refusing in place, saving only after a confirmation, only for
+who may edit.
+"""
 
 from decimal import Decimal
 
@@ -56,6 +58,28 @@ def test_every_kind_can_be_planned(page, kind):
     assert ("As precise as" in said) is (kind != "distribution")
     unit = {"mean": "units", "month": "months"}.get(kind, "points")
     assert f"{unit} are made of" in said
+    assumption = {
+        "mean": "If 50% of the people gave the greatest number",
+        "month": "If 50% of the people gave the greatest number",
+        "distribution": "The share of people below the middle",
+    }.get(kind, "If 50% of the people gave this answer")
+    assert assumption in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "choices", "epsilon", "heading", "own"),
+    [
+        ("yes_no", 2, "1", "Of 100 people who answer “yes”,", "send “yes”"),
+        ("single", 4, "3", "Of 100 people who give one of 4 answers,", "send that answer"),
+        ("single", 9, "1", "Each device sends 2 of 9 answers. Of 100 people,", "have their own"),
+        ("multiple", 3, "1", "Each device sends one option, picked by chance. Of", "send “yes”"),
+    ],
+)
+def test_respondents_are_promised_what_the_channel_does(page, kind, choices, epsilon, heading, own):
+    dials = f"kind={kind}&choices={choices}&epsilon={epsilon}&follows=width"
+    said = words(page.get(f"/plan/?{dials}"))
+    assert heading in said
+    assert own in said
 
 
 def test_a_dial_that_is_turned_gets_the_page_and_an_address_that_holds_all_of_it(page):
@@ -83,7 +107,9 @@ def test_what_stands_in_fields_that_are_not_shown_is_held(page):
         ("width=0.001&epsilon=0.01&follows=n", "width", "cannot be reached at this ε"),
     ],
 )
-def test_what_cannot_be_worked_out_says_so_at_its_field_and_keeps_what_was_typed(page, typed, field, told):
+def test_what_cannot_be_worked_out_says_so_at_its_field_and_keeps_what_was_typed(
+    page, typed, field, told
+):
     said = words(page.get(f"/plan/?{typed}"))
     assert told in said
     assert f'<a href="#{field}">' in said
@@ -102,6 +128,7 @@ def test_the_draft_comes_with_its_own_questions(page):
     assert "Exams are fair" in said
     assert "shared by 3 questions equally" in said
     assert "Save this plan in the draft" in said
+    assert "Chance picks 1 of 3 questions for each person" in said
 
 
 def test_weights_share_out_the_odds(page):
@@ -138,9 +165,13 @@ def test_what_is_confirmed_is_saved(page, draft):
     assert "Saved in the draft" in words(page.get(response["Location"]))
 
 
-@pytest.mark.parametrize("typed", [{"epsilon_copied": "9"}, {"epsilon_copied": "a lot"}, {"n": "none"}])
+@pytest.mark.parametrize(
+    "typed", [{"epsilon_copied": "9"}, {"epsilon_copied": "a lot"}, {"n": "none"}]
+)
 def test_what_cannot_be_saved_is_not(page, draft, typed):
-    response = page.post("/studies/exam-honesty/plan/save/", {"n": "2500", "confirmed": "1", **typed})
+    response = page.post(
+        "/studies/exam-honesty/plan/save/", {"n": "2500", "confirmed": "1", **typed}
+    )
     assert response.status_code == 422
     assert "Nothing was saved" in words(response)
     assert draft.questions.get(name="copied").epsilon == 1
@@ -149,53 +180,71 @@ def test_what_cannot_be_saved_is_not(page, draft, typed):
 def test_a_reader_may_look_and_not_save(client, researcher):
     client.force_login(researcher)
     assert "needs the right to edit" in words(client.get("/studies/exam-honesty/plan/"))
-    assert client.post("/studies/exam-honesty/plan/save/", {"n": "2500", "confirmed": "1"}).status_code == 403
+    assert (
+        client.post("/studies/exam-honesty/plan/save/", {"n": "2500", "confirmed": "1"}).status_code
+        == 403
+    )
 
 
 def test_a_launched_study_is_planned_for_its_next_wave_only(page, plan):
     assert "its odds are fixed" in words(page.get("/studies/exam-honesty/plan/"))
-    response = page.post("/studies/exam-honesty/plan/save/", {"n": "2500", "epsilon_copied": "0.8", "confirmed": "1"})
+    response = page.post(
+        "/studies/exam-honesty/plan/save/", {"n": "2500", "epsilon_copied": "0.8", "confirmed": "1"}
+    )
     assert response.status_code == 422
 
 
 def test_a_study_whose_answers_are_all_sent_as_given_has_no_odds_to_choose(page, draft):
     draft.questions.update(protection="publication")
-    assert "No answer of this study is changed on the device" in words(page.get("/studies/exam-honesty/plan/"))
+    assert "No answer of this study is changed on the device" in words(
+        page.get("/studies/exam-honesty/plan/")
+    )
 
 
 # Rehearsing
 
 
 SHARES = {
-    "share_copied_0": "60", "share_copied_1": "40",
+    "share_copied_0": "60",
+    "share_copied_1": "40",
     **{f"share_fair_{place}": "20" for place in range(5)},
     **{f"share_often_{place}": "25" for place in range(4)},
-}  # fmt: skip
+}
 
 
 def rehearse(page, **typed):
-    return page.post("/studies/exam-honesty/rehearse/", {"people": "80", "runs": "20", **SHARES, **typed})
+    return page.post(
+        "/studies/exam-honesty/rehearse/", {"people": "80", "runs": "20", **SHARES, **typed}
+    )
 
 
 def test_without_scripts_one_page_takes_all_of_it(page, draft):
     said = words(rehearse(page))
     assert "of the 95% intervals hold what was assumed, in 20 rehearsals" in said
+    assert "80 invented respondents, 3 questions, 20 times" in said
+    assert "changed on the device" in said
     assert "Invented numbers. Nobody answered this." in said
     assert "holds 40.0%" in said or "misses 40.0%" in said
 
 
 def test_with_scripts_it_goes_on_step_by_step_from_where_it_was(page, draft, monkeypatch):
-    monkeypatch.setattr("surveys.planning.rehearsing.STEP_SECONDS", 0.0)
+    monkeypatch.setattr("surveys.planning.views.rehearsal.STEP_SECONDS", 0.0)
     headers = {"HX-Request": "true", "HX-Target": "rehearsed"}
-    first = page.post("/studies/exam-honesty/rehearse/", {"people": "80", "runs": "20", **SHARES}, headers=headers)
+    first = page.post(
+        "/studies/exam-honesty/rehearse/", {"people": "80", "runs": "20", **SHARES}, headers=headers
+    )
     assert 'max="20" value="1"' in words(first)
     state = first.context["state"]
     second = page.post(
-        "/studies/exam-honesty/rehearse/", {"people": "80", "runs": "20", **SHARES, "state": state}, headers=headers
+        "/studies/exam-honesty/rehearse/",
+        {"people": "80", "runs": "20", **SHARES, "state": state},
+        headers=headers,
     )
     assert 'max="20" value="2"' in words(second)
     other = page.post(
-        "/studies/exam-honesty/rehearse/", {"people": "90", "runs": "20", **SHARES, "state": state}, headers=headers
+        "/studies/exam-honesty/rehearse/",
+        {"people": "90", "runs": "20", **SHARES, "state": state},
+        headers=headers,
     )
     assert 'max="20" value="1"' in words(other), "steps of other people do not add up with these"
     forged = page.post(
@@ -237,11 +286,14 @@ def test_a_launched_study_rehearses_the_plan_that_is_frozen(page, plan):
 
 def test_the_questions_of_a_study_keep_their_names_when_another_is_chosen(page):
     design.draft_study(study={**STUDY, "slug": "another"}, questions=QUESTIONS)
-    address = "/studies/exam-honesty/plan/?question=fair&of=copied&epsilon=&width=&follows=width&n=900"
+    address = (
+        "/studies/exam-honesty/plan/?question=fair&of=copied&epsilon=&width=&follows=width&n=900"
+    )
     response = page.get(address, headers=TURNED)
     assert "question=fair" in response["HX-Replace-Url"]
     assert "epsilon=1&follows=width" in response["HX-Replace-Url"]
-    typed = page.get(address.replace("epsilon=", "epsilon=0.7"), headers=TURNED)  # before the other's came
+    # before the other's came
+    typed = page.get(address.replace("epsilon=", "epsilon=0.7"), headers=TURNED)
     assert "epsilon=0.7" in typed["HX-Replace-Url"]
     empty = page.get("/studies/exam-honesty/plan/?question=fair&of=fair&epsilon=&follows=width")
     assert 'id="epsilon_errors"><p class="error"' in words(empty)
@@ -278,10 +330,14 @@ def test_a_rehearsal_begins_with_as_many_people_as_are_expected(page, draft):
     assert 'name="people" value="640"' in said
 
 
-@pytest.mark.parametrize("typed", ["NaN", "-NaN", "sNaN", "Infinity", "1e999999999", "-1e400", "0.00000000001"])
+@pytest.mark.parametrize(
+    "typed", ["NaN", "-NaN", "sNaN", "Infinity", "1e999999999", "-1e400", "0.00000000001"]
+)
 @pytest.mark.parametrize("confirmed", [{}, {"confirmed": "1"}])
 def test_what_is_no_amount_is_refused_and_not_shown_back_as_one(page, draft, typed, confirmed):
-    response = page.post("/studies/exam-honesty/plan/save/", {"n": "2500", "epsilon_copied": typed, **confirmed})
+    response = page.post(
+        "/studies/exam-honesty/plan/save/", {"n": "2500", "epsilon_copied": typed, **confirmed}
+    )
     assert response.status_code == 422
     assert "ε of “Copied” is no number." in words(response)
 
@@ -292,13 +348,22 @@ def test_a_level_above_a_thousand_is_written_out(page):
 
 
 def test_a_curve_is_not_drawn_flat_where_it_leaves_the_picture(page):
-    worked = page.get("/plan/?n=800&epsilon=3&follows=width").context["worked"]
-    path = worked.pictures[0].curve.clips[0]
-    heights = [float(point.split(",")[1]) for point in path.removeprefix("M0,1L").removesuffix("L1,1Z").split()]
+    planner = page.get("/plan/?n=800&epsilon=3&follows=width").context["planner"]
+    path = planner.pictures[0].clips[0]
+    heights = [
+        float(point.split(",")[1])
+        for point in path.removeprefix("M0,1L").removesuffix("L1,1Z").split()
+    ]
     assert heights.count(0.0) <= 1
 
 
 @pytest.mark.parametrize(("publication", "questions"), [("0.001", "1"), ("0.09", "50")])
-def test_a_publication_that_leaves_a_question_next_to_nothing_is_refused_at_once(page, publication, questions):
-    said = words(page.get(f"/plan/?kind=mean&most=9999&n=9999999&publication={publication}&questions={questions}"))
+def test_a_publication_that_leaves_a_question_next_to_nothing_is_refused_at_once(
+    page, publication, questions
+):
+    said = words(
+        page.get(
+            f"/plan/?kind=mean&most=9999&n=9999999&publication={publication}&questions={questions}"
+        )
+    )
     assert ("0.002" if questions == "1" else "between 0.1 and 20") in said

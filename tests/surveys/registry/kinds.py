@@ -1,4 +1,6 @@
-"""Studies of every kind that the registry has to tell apart, opened, answered and published as far as they can be."""
+"""Studies of every kind that the registry has to tell apart, opened, answered and published as
+far as they can be.
+"""
 
 import datetime
 from decimal import Decimal
@@ -14,13 +16,26 @@ from surveys.ledger import services as ledger
 from tests.surveys.dashboard.small import NOW, QUESTIONS, STUDY, answer, open_small, publish
 
 PAY: dict[str, Any] = {
-    "name": "pay", "kind": "number", "text": "What do you earn?", "label": "Pay", "protection": "publication",
-    "least": 0, "most": 9000, "unit": "crowns",
-}  # fmt: skip
+    "name": "pay",
+    "kind": "number",
+    "text": "What do you earn?",
+    "label": "Pay",
+    "protection": "publication",
+    "least": 0,
+    "most": 9000,
+    "unit": "crowns",
+}
 AGE: dict[str, Any] = {
-    "name": "age", "kind": "number", "text": "How old?", "label": "Age", "protection": "device",
-    "least": 18, "most": 98, "unit": "years", "wanted": "mean",
-}  # fmt: skip
+    "name": "age",
+    "kind": "number",
+    "text": "How old?",
+    "label": "Age",
+    "protection": "device",
+    "least": 18,
+    "most": 98,
+    "unit": "years",
+    "wanted": "mean",
+}
 DELTA = "0.000001"
 PEOPLE = 12
 
@@ -38,8 +53,15 @@ def unpublished() -> Plan:
 
 
 def mixed() -> Plan:
-    """Answers changed on the device and one sent as given; a cap with a δ; paid for by request, and retiring."""
-    changes = {"cap": Decimal(3), "cap_delta": DELTA, "rule": "on-request", "release_epsilon": Decimal("0.5")}
+    """Answers changed on the device and one sent as given; a cap with a δ; paid for by request,
+    and retiring.
+    """
+    changes = {
+        "cap": Decimal(3),
+        "cap_delta": DELTA,
+        "rule": "on-request",
+        "release_epsilon": Decimal("0.5"),
+    }
     ends = {"retires_on": (NOW + datetime.timedelta(days=90)).date(), "results": "public"}
     plan = _open({**STUDY, **changes, **ends, "slug": "mixed"}, [*QUESTIONS, PAY])
     for number, cost in enumerate([Cost.pure(Fraction(1, 4)), Cost.concentrated(Fraction(1, 32))]):
@@ -53,18 +75,35 @@ def given() -> Plan:
 
 
 def modern() -> Plan:
-    """Several ticks, numbers and months changed on the device, a matrix, and a question that not all are asked."""
+    """Several ticks, numbers and months changed on the device, a matrix, and a question that not
+    all are asked.
+    """
     matrix = {"group": "m1", "group_text": "Do you agree?"}
     of_moon = {"asked_if": "moon", "asked_if_answers": [1]}
     questions = [
         QUESTIONS[0],
-        {"name": "why", "kind": "multiple", "text": "Why?", "label": "Why", "choices": "A\nB\nC", **of_moon},
+        {
+            "name": "why",
+            "kind": "multiple",
+            "text": "Why?",
+            "label": "Why",
+            "choices": "A\nB\nC",
+            **of_moon,
+        },
         {"name": "rows_a", "kind": "likert", "text": "It is far.", "label": "Far", **matrix},
         {"name": "rows_b", "kind": "likert", "text": "It is cold.", "label": "Cold", **matrix},
         AGE,
-        {"name": "when", "kind": "month", "text": "Since when?", "label": "When", "least": 24000, "most": 24120,
-         "wanted": "distribution", "protection": "device"},
-    ]  # fmt: skip
+        {
+            "name": "when",
+            "kind": "month",
+            "text": "Since when?",
+            "label": "When",
+            "least": 24000,
+            "most": 24120,
+            "wanted": "distribution",
+            "protection": "device",
+        },
+    ]
     return _open({**STUDY, "slug": "modern", "results": "public", "follow_ups": "skip"}, questions)
 
 
@@ -84,9 +123,16 @@ def retired() -> Plan:
 def charge(plan: Plan, cost: Cost, number: int, now: datetime.datetime, part: str = "") -> None:
     assert plan.study.budget_id is not None
     ledger.charge(
-        budget_ids=[plan.study.budget_id], cost=cost, statistic=f"{number:064x}", reason="Mean of a number: Pay",
-        mechanism="discrete Laplace, scale 2", sensitivity="1 answer, L1", part=part, who="researcher", now=now,
-    )  # fmt: skip
+        budget_ids=[plan.study.budget_id],
+        cost=cost,
+        statistic=f"{number:064x}",
+        reason="Mean of a number: Pay",
+        mechanism="discrete Laplace, scale 2",
+        sensitivity="1 answer, L1",
+        part=part,
+        who="researcher",
+        now=now,
+    )
 
 
 def _open(study: dict[str, Any], questions: list[dict[str, Any]]) -> Plan:

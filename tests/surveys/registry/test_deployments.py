@@ -1,4 +1,6 @@
-"""The entries for a register elsewhere: valid against its schema, which is kept beside its licence in tests/data."""
+"""The entries for a register elsewhere: valid against its schema, which is kept beside its
+licence in tests/data.
+"""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -18,7 +20,9 @@ from tests.surveys.registry import kinds
 from tests.surveys.registry.kinds import KINDS
 
 pytestmark = pytest.mark.django_db
-SCHEMA = yaml.safe_load((Path(__file__).parents[2] / "data" / "registry" / "deployments-schema.yaml").read_text())
+SCHEMA = yaml.safe_load(
+    (Path(__file__).parents[2] / "data" / "registry" / "deployments-schema.yaml").read_text()
+)
 VALIDATOR = Draft202012Validator(SCHEMA, format_checker=FormatChecker())
 
 
@@ -37,9 +41,18 @@ def test_every_study_is_a_valid_entry(client: Client, make: Callable[[], Plan]) 
 
 def test_the_schema_refuses_keys_of_our_own() -> None:
     """Why cap and burn rate stand in a text."""
-    basic = dict.fromkeys(SCHEMA["properties"]["deployment"]["properties"]["basic"]["required"], "x")
-    entry = {"url_slug": "x", "status": "Draft", "tier": 1, "deployment": {"basic": basic, "burn_rate": 1}}
-    assert "burn_rate" in "".join(error.message for error in Draft202012Validator(SCHEMA).iter_errors(entry))
+    basic = dict.fromkeys(
+        SCHEMA["properties"]["deployment"]["properties"]["basic"]["required"], "x"
+    )
+    entry = {
+        "url_slug": "x",
+        "status": "Draft",
+        "tier": 1,
+        "deployment": {"basic": basic, "burn_rate": 1},
+    }
+    assert "burn_rate" in "".join(
+        error.message for error in Draft202012Validator(SCHEMA).iter_errors(entry)
+    )
 
 
 def test_cap_burn_rate_and_link_are_where_the_schema_has_room(client: Client) -> None:
@@ -53,9 +66,12 @@ def test_cap_burn_rate_and_link_are_where_the_schema_has_room(client: Client) ->
 
 @pytest.mark.parametrize(
     ("make", "model", "variant"),
-    [(kinds.plain, "Local", "Pure DP"), (kinds.mixed, "Varies", "Zero-concentrated DP"),
-     (kinds.given, "Central", "Pure DP")],
-)  # fmt: skip
+    [
+        (kinds.plain, "Local", "Pure DP"),
+        (kinds.mixed, "Varies", "Zero-concentrated DP"),
+        (kinds.given, "Central", "Pure DP"),
+    ],
+)
 def test_who_is_trusted_follows_from_the_protections(
     client: Client, make: Callable[[], Plan], model: str, variant: str
 ) -> None:
@@ -66,7 +82,9 @@ def test_who_is_trusted_follows_from_the_protections(
 
 
 def test_the_parameters_are_the_cap(client: Client) -> None:
-    assert entry_of(client, kinds.plain())["deployment"]["privacy_loss"]["privacy_parameters"] == {"epsilon": 2.0}
+    assert entry_of(client, kinds.plain())["deployment"]["privacy_loss"]["privacy_parameters"] == {
+        "epsilon": 2.0
+    }
     mixed = entry_of(client, kinds.mixed())["deployment"]["privacy_loss"]["privacy_parameters"]
     assert mixed["delta"] == 1e-6
     assert 2.99 < mixed["epsilon"] <= 3
@@ -92,7 +110,9 @@ def test_one_release_is_said_only_of_a_study_that_made_no_other(client: Client) 
 
 
 def test_a_model_is_called_local_only_where_the_stated_loss_holds_locally(client: Client) -> None:
-    """Answers lose 1.5 on the device: a cap of 1 is a promise to readers, not towards who runs the site."""
+    """Answers lose 1.5 on the device: a cap of 1 is a promise to readers, not towards who runs
+    the site.
+    """
     plan = open_small(cap="1")
     found = entry_of(client, plan)["deployment"]
     assert found["privacy_loss"]["privacy_parameters"] == {"epsilon": 1.0}

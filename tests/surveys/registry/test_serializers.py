@@ -1,4 +1,6 @@
-"""The registry's documents: valid against their schemas, and checkable by a stranger who has nothing else."""
+"""The registry's documents: valid against their schemas, and checkable by a stranger who has
+nothing else.
+"""
 
 import hashlib
 import html
@@ -19,9 +21,10 @@ from django.test import Client
 from jsonschema import Draft202012Validator, FormatChecker
 
 from surveys.design.models import Plan
+from surveys.ledger import selectors as ledger
 from surveys.registry import serializers
 from surveys.registry.views import SCHEMAS
-from surveys.releases import queries as releases
+from surveys.releases import selectors as releases
 from tests.surveys.dashboard.small import answer, open_small, publish
 from tests.surveys.registry import kinds
 from tests.surveys.registry.kinds import KINDS
@@ -43,9 +46,14 @@ def get(client: Client, path: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("make", KINDS)
-def test_every_study_has_a_document_that_fits_its_schema(client: Client, make: Callable[[], Plan]) -> None:
+def test_every_study_has_a_document_that_fits_its_schema(
+    client: Client, make: Callable[[], Plan]
+) -> None:
     document = get(client, f"/registry/{make().study.slug}.json")
-    errors = [f"{error.json_path}: {error.message}" for error in validator("study-4").iter_errors(document)]
+    errors = [
+        f"{error.json_path}: {error.message}"
+        for error in validator("study-4").iter_errors(document)
+    ]
     assert errors == []
 
 
@@ -86,8 +94,26 @@ def test_a_stranger_can_verify_the_whole_chain(client: Client) -> None:
     assert len(document["rows"]) == document["length"]
 
 
+def test_the_ledger_is_served_in_ascii_with_its_keys_in_order(client: Client) -> None:
+    """Byte for byte: people keep the file, and compare it with a later one."""
+    kinds.unpublished()
+    chain = ledger.chain()
+    document = {
+        "format": "candor-ledger/2",
+        "head": chain.head,
+        "length": chain.length,
+        "check": serializers.HOW_TO_CHECK,
+        "rows": chain.rows,
+    }
+    assert client.get("/registry/ledger.json").content == json.dumps(document, indent=1).encode()
+    about = get(client, "/registry/small.json")["ledger"]
+    assert list(about) == ["format", "head", "length", "budget", "check", "rows"]
+
+
 def checked(client: Client, document: dict[str, Any], *files: str) -> str:
-    """Return what the script on the page of promises says of a ledger, as a stranger would run it."""
+    """Return what the script on the page of promises says of a ledger, as a stranger would run
+    it.
+    """
     page = client.get("/promises/").content.decode()
     found = re.search(r'<code id="check-ledger">(.*?)</code>', page, re.DOTALL)
     assert found
@@ -108,11 +134,20 @@ def test_the_script_on_the_page_of_promises_finds_what_was_changed(client: Clien
     assert checked(client, document) == f"{document['length']} rows, end {document['head']}\n"
     first, last = document["rows"][0], document["rows"][-1] | {"epsilon": "0.1"}
     for wrong, message in [
-        (document | {"rows": [first | {"why": "another"}, *document["rows"][1:]]}, "row 1 was changed\n"),
-        (document | {"rows": [*document["rows"][:-1], last]}, f"row {last['position']} was changed\n"),
+        (
+            document | {"rows": [first | {"why": "another"}, *document["rows"][1:]]},
+            "row 1 was changed\n",
+        ),
+        (
+            document | {"rows": [*document["rows"][:-1], last]},
+            f"row {last['position']} was changed\n",
+        ),
         (document | {"rows": document["rows"][1:]}, "a row before row 2 is missing\n"),
         (document | {"rows": document["rows"][:-1]}, "the end was cut\n"),
-        (document | {"rows": document["rows"][:-1], "length": document["length"] - 1}, "the end was cut\n"),
+        (
+            document | {"rows": document["rows"][:-1], "length": document["length"] - 1},
+            "the end was cut\n",
+        ),
     ]:
         assert checked(client, wrong) == message
 
@@ -120,7 +155,11 @@ def test_the_script_on_the_page_of_promises_finds_what_was_changed(client: Clien
 def test_a_studys_document_has_the_rows_about_its_own_budget_only(client: Client) -> None:
     small, mixed = kinds.plain(), kinds.mixed()
     document = get(client, f"/registry/{mixed.study.slug}.json")["ledger"]
-    assert {row["budget"] for row in document["rows"]} == {f"study:{mixed.study.slug}"} != {f"study:{small.study.slug}"}
+    assert (
+        {row["budget"] for row in document["rows"]}
+        == {f"study:{mixed.study.slug}"}
+        != {f"study:{small.study.slug}"}
+    )
     assert [row["kind"] for row in document["rows"]].count("charge") == 2
 
 
@@ -131,7 +170,9 @@ def test_a_cap_with_a_delta_is_said_as_it_is_kept_and_as_it_is_promised(client: 
     assert Decimal("2.99") < Decimal(central["promised"]["epsilon"]) <= 3
     assert Decimal(central["promised"]["delta"]) == Decimal(kinds.DELTA)
     found = central["accountants"]
-    assert all(Decimal(found[name]) > 0 for name in ("basic", "advanced", "optimal", "zcdp", "renyi"))
+    assert all(
+        Decimal(found[name]) > 0 for name in ("basic", "advanced", "optimal", "zcdp", "renyi")
+    )
     assert Decimal(found["delta"]) == Decimal(kinds.DELTA)
 
 
@@ -139,26 +180,40 @@ def test_what_is_sent_as_given_is_infinite_towards_who_runs_the_site(client: Cli
     document = get(client, f"/registry/{kinds.mixed().study.slug}.json")
     assert document["local"]["infinite"]
     assert document["local"]["sent_as_given"] == ["pay"]
-    assert [question["infinite"] for question in document["waves"][0]["questions"]] == [False, False, True]
-    assert document["readers"] == document["central"]["promised"]  # not the smaller loss of the other answers
+    assert [question["infinite"] for question in document["waves"][0]["questions"]] == [
+        False,
+        False,
+        True,
+    ]
+    # not the smaller loss of the other answers
+    assert document["readers"] == document["central"]["promised"]
     assert {household["local"] for household in document["households"]} == {None}
     assert "sent-as-given" in document["not_protected"]
 
 
 def test_people_at_risk_are_delta_times_the_answers(client: Client) -> None:
     found = get(client, f"/registry/{kinds.plain().study.slug}.json")["at_risk"]
-    assert found == {"people": 12, "delta": "0", "expected": ["0", "1"], "advised_delta": ["1", "1200"]}
+    assert found == {
+        "people": 12,
+        "delta": "0",
+        "expected": ["0", "1"],
+        "advised_delta": ["1", "1200"],
+    }
 
 
 def test_a_batch_is_amplified_by_its_own_size(client: Client) -> None:
-    """A dozen reports of a coin with ε = 1 hide it a little, and the answer to two questions less."""
+    """A dozen reports of a coin with ε = 1 hide it a little, and the answer to two questions
+    less.
+    """
     found = get(client, f"/registry/{kinds.plain().study.slug}.json")["shuffled"]
     assert [batch["reports"] for batch in found] == [12]
     assert Decimal("0.7") < Decimal(found[0]["questions"]["moon"]) < 1
     assert Decimal(found[0]["questions"]["moon"]) < Decimal(found[0]["together"])
 
 
-def test_no_crowd_hides_a_row_that_holds_an_answer_as_given(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_crowd_hides_a_row_that_holds_an_answer_as_given(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(releases, "batch_sizes", lambda plan: [100, 300, 200])
     changed, mixed = kinds.unpublished(), kinds.mixed()
     found = get(client, f"/registry/{changed.study.slug}.json")["shuffled"]
@@ -187,7 +242,9 @@ def test_a_retired_study_says_so_and_keeps_its_ledger(client: Client) -> None:
 
 def test_the_burn_rate_is_what_the_ledger_says(client: Client) -> None:
     plan = kinds.unpublished()
-    kinds.charge(plan, kinds.Cost.pure(Fraction(1, 2)), 1, kinds.datetime.datetime.now(kinds.datetime.UTC))
+    kinds.charge(
+        plan, kinds.Cost.pure(Fraction(1, 2)), 1, kinds.datetime.datetime.now(kinds.datetime.UTC)
+    )
     found = get(client, f"/registry/{plan.study.slug}.json")["burn"]
     assert found["weeks"][-1]["amount"] == "0.5"
     assert (found["per_week"], found["days_left"]) == ("0.5", 21)
@@ -205,14 +262,22 @@ def published_of(client: Client, plan: Plan) -> dict[str, Any]:
     return get(client, f"/api/v1/studies/{plan.study.slug}/published")
 
 
-def test_a_stranger_can_hash_all_that_was_published_and_find_it_in_the_chain(client: Client) -> None:
+def test_a_stranger_can_hash_all_that_was_published_and_find_it_in_the_chain(
+    client: Client,
+) -> None:
     plan = for_everyone()
     rows = {row["position"]: row for row in get(client, "/registry/ledger.json")["rows"]}
     published = published_of(client, plan)["published"]
     assert len(published) == 1
     for each in published:
-        text = json.dumps(each["document"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        assert hashlib.sha256(text.encode()).hexdigest() == each["sha256"] == rows[each["row"]]["published"]
+        text = json.dumps(
+            each["document"], sort_keys=True, separators=(",", ":"), ensure_ascii=False
+        )
+        assert (
+            hashlib.sha256(text.encode()).hexdigest()
+            == each["sha256"]
+            == rows[each["row"]]["published"]
+        )
     shown = get(client, f"/registry/{plan.study.slug}.json")
     assert [cover["sha256"] for each in shown["releases"] for cover in each["vouched"]] == [
         each["sha256"] for each in published
@@ -226,15 +291,26 @@ def test_a_stranger_can_hash_all_that_was_published_and_find_it_in_the_chain(cli
     assert numbers["questions"] == document["questions"]
 
 
-def test_the_script_on_the_page_of_promises_finds_numbers_that_were_changed(client: Client, tmp_path: Path) -> None:
+def test_the_script_on_the_page_of_promises_finds_numbers_that_were_changed(
+    client: Client, tmp_path: Path
+) -> None:
     plan = for_everyone()
-    document, published, file = get(client, "/registry/ledger.json"), published_of(client, plan), tmp_path / "n.json"
+    document, published, file = (
+        get(client, "/registry/ledger.json"),
+        published_of(client, plan),
+        tmp_path / "n.json",
+    )
     file.write_text(json.dumps(published))
-    assert checked(client, document, str(file)) == f"{document['length']} rows, end {document['head']}\n"
+    assert (
+        checked(client, document, str(file))
+        == f"{document['length']} rows, end {document['head']}\n"
+    )
     first = published["published"][0]
     first["document"]["numbers"]["n"] += 1
     file.write_text(json.dumps(published))
-    assert checked(client, document, str(file)) == f"what row {first['row']} published was changed\n"
+    assert (
+        checked(client, document, str(file)) == f"what row {first['row']} published was changed\n"
+    )
     first["document"]["numbers"]["n"] -= 1
     for wrong, said in (
         ([], "is gone"),
@@ -245,7 +321,9 @@ def test_the_script_on_the_page_of_promises_finds_numbers_that_were_changed(clie
         assert checked(client, document, str(file)) == f"what row {first['row']} published {said}\n"
 
 
-def test_numbers_for_a_team_only_are_not_given_to_strangers_nor_told_by_their_digest(client: Client) -> None:
+def test_numbers_for_a_team_only_are_not_given_to_strangers_nor_told_by_their_digest(
+    client: Client,
+) -> None:
     """Without the salt a stranger could try all counts of a few people."""
     plan = kinds.plain()
     made = releases.publications_of(plan.study)[0].release

@@ -1,4 +1,6 @@
-"""A study on request: answers changed on the device beside answers sent as given; and one with a cap that has a δ."""
+"""A study on request: answers changed on the device beside answers sent as given; and one with a
+cap that has a δ.
+"""
 
 import datetime
 from collections.abc import Callable
@@ -58,7 +60,9 @@ def open_asked(*, people: int = PEOPLE, **changes: Any) -> Plan:
 
 
 def answer(plan: Plan, people: int) -> None:
-    truths = [{"copied": int(i % 3 == 0), "year": i % 3, "hours": 20 + i % 20} for i in range(people)]
+    truths = [
+        {"copied": int(i % 3 == 0), "year": i % 3, "hours": 20 + i % 20} for i in range(people)
+    ]
     answer_as_browsers(plan, truths, NOW.date())
     aggregation.sweep_all(today=NOW.date())
 

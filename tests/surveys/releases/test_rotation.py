@@ -1,13 +1,15 @@
-"""A new key in place of an old one: whatever is kept encrypted, in any room, opens without the old one afterwards."""
+"""A new key in place of an old one: whatever is kept encrypted, in any room, opens without the
+old one afterwards.
+"""
 
 from io import StringIO
 
 import pytest
 from django.core.management import call_command
 
-from surveys.aggregation import queries as aggregation
+from surveys.aggregation import selectors as aggregation
 from surveys.encryption import CannotOpen
-from surveys.releases import services, standing, tasks
+from surveys.releases import services, tasks
 from surveys.releases.models import Series
 from tests.surveys.releases.conftest import NOW, answer
 
@@ -33,7 +35,7 @@ def test_when_the_command_says_that_old_keys_can_go_nothing_needs_them(opened, s
     assert "open reports: 0, batches: 0, series: 0, keys of receipts: 0." in said
     assert "Keys after the first are needed no longer" in said
     settings.PUBLICATION_KEYS = (NEW,)
-    assert standing.opened(Series.objects.get())
+    assert Series.objects.get().memory
     assert sum(aggregation.joint(plan, ["year"]).values()) == 60
     answer(plan, 20)
     assert len(services.step_due(now=NOW)) == 1
@@ -45,9 +47,15 @@ def test_a_study_whose_key_is_gone_keeps_no_other_waiting(opened, settings):
     services.publish(request_id=lost.pk, now=NOW)
     answer(lost.plan, 20)
     settings.PUBLICATION_KEYS = (NEW,)
-    sound = services.ask_for(plan=opened(slug="sound"), kind="watch", parameters=WATCH, who="mira", now=NOW)
+    sound = services.ask_for(
+        plan=opened(slug="sound"), kind="watch", parameters=WATCH, who="mira", now=NOW
+    )
     other = services.ask_for(
-        plan=lost.plan, kind="mean", parameters={"question": "hours", "epsilon": "0.1"}, who="mira", now=NOW
+        plan=lost.plan,
+        kind="mean",
+        parameters={"question": "hours", "epsilon": "0.1"},
+        who="mira",
+        now=NOW,
     )
     with pytest.raises(CannotOpen):
         tasks.publish_asked()

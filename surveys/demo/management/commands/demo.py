@@ -7,9 +7,12 @@ from surveys.demo import services
 
 
 class Command(BaseCommand):
-    help = "Bring the demo: two studies, their accounts, and real answers. Does nothing where they are there already."
+    help = (
+        "Bring the demo: two studies, their accounts, and real answers. Does nothing where "
+        "they are there already."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
         services.bring(now=datetime.datetime.now(datetime.UTC))
-        for login in services.LOGINS:
-            self.stdout.write(f"  {login.role}: {login.username} / {login.password}")
+        for name, password in services.LOGINS.items():
+            self.stdout.write(f"  {name}: {name} / {password}")

@@ -6,27 +6,39 @@ export function isAsked({ questions }, index, answers) {
   if (!asked_if) return true;
   const earlier = questions.findIndex(({ name }) => name === asked_if.question);
   const answer = answers.get(asked_if.question);
-  return earlier >= 0 && earlier < index && isAsked({ questions }, earlier, answers) && asked_if.answers.includes(Number(answer ?? -1));
+  return (
+    earlier >= 0 &&
+    earlier < index &&
+    isAsked({ questions }, earlier, answers) &&
+    asked_if.answers.includes(Number(answer ?? -1))
+  );
 }
 
 /** Return an answer for every question: “Not asked” for those that were not. @param {Pick<Plan, 'questions'>} plan @param {Answers} answers @returns {Map<string, Answer>} */
 export function complete({ questions }, answers) {
   const pairs = questions.map((question, index) => {
-    const answer = isAsked({ questions }, index, answers) ? answers.get(question.name) : notAsked(question);
+    const answer = isAsked({ questions }, index, answers)
+      ? answers.get(question.name)
+      : notAsked(question);
     return /** @type {const} */ ([question.name, answer]);
   });
-  return new Map(pairs.filter(/** @returns {pair is [string, Answer]} */ (pair) => pair[1] !== undefined));
+  return new Map(
+    pairs.filter(/** @returns {pair is [string, Answer]} */ (pair) => pair[1] !== undefined),
+  );
 }
 
 /** @param {Question} question */
-const notAsked = ({ kind, choices }) => (kind === 'multiple' ? [choices.length - 1] : choices.length - 1);
+const notAsked = ({ kind, choices }) =>
+  kind === 'multiple' ? [choices.length - 1] : choices.length - 1;
 
 /** Return the screens, each as the indices of its questions: neighbours of a group share one, or all do. @param {Pick<Plan, 'questions' | 'layout'>} plan */
 export function screensOf({ questions, layout }) {
   /** @type {number[][]} */
   const screens = [];
   questions.forEach(({ group }, index) => {
-    const together = index > 0 && (layout === 'page' || (group && group.name === questions[index - 1].group?.name));
+    const together =
+      index > 0 &&
+      (layout === 'page' || (group && group.name === questions[index - 1].group?.name));
     if (together) screens[screens.length - 1].push(index);
     else screens.push([index]);
   });
@@ -34,10 +46,12 @@ export function screensOf({ questions, layout }) {
 }
 
 /** Return the questions of a screen that are asked. @param {Pick<Plan, 'questions'>} plan @param {number[]} screen @param {Answers} answers */
-export const askedOf = (plan, screen, answers) => screen.filter((index) => isAsked(plan, index, answers));
+export const askedOf = (plan, screen, answers) =>
+  screen.filter((index) => isAsked(plan, index, answers));
 
 /** Return those among the asked that have no answer. @param {Pick<Plan, 'questions'>} plan @param {number[]} screen @param {Answers} answers */
-export const openOf = (plan, screen, answers) => askedOf(plan, screen, answers).filter((index) => !answers.has(plan.questions[index].name));
+export const openOf = (plan, screen, answers) =>
+  askedOf(plan, screen, answers).filter((index) => !answers.has(plan.questions[index].name));
 
 /**
  * Return the first place from one on where something is asked: 0 is the welcome, then the screens, then "Ready to send".
@@ -46,7 +60,8 @@ export const openOf = (plan, screen, answers) => askedOf(plan, screen, answers).
 export function placeFrom(plan, place, answers) {
   const screens = screensOf(plan);
   let found = Math.min(place, screens.length + 1);
-  while (found > 0 && found <= screens.length && !askedOf(plan, screens[found - 1], answers).length) found += 1;
+  while (found > 0 && found <= screens.length && !askedOf(plan, screens[found - 1], answers).length)
+    found += 1;
   return found;
 }
 

@@ -3,7 +3,8 @@
  * the number of a screen. What leaves, and what stays on this device if it is asked for, is in receipt.js and memory.js.
  */
 import { askedOf, complete, openOf, placeFrom, reachable, screensOf } from './branches.js';
-import { inputOf, prepare, randomise } from './channel.js';
+import { inputOf, prepare, randomise } from './channels.js';
+import { expect } from './expect.js';
 import { readAnswer, settleTicks } from './inputs.js';
 import * as memory from './memory.js';
 import { minutesBetween } from './moments.js';
@@ -12,9 +13,16 @@ import { fetchPlan, linkedDigest, NoPlan } from './plan.js';
 import * as receipt from './receipt.js';
 import * as screens from './screens.js';
 import { expectTexts, inLanguage } from './texts.js';
-import { expect, verify } from './verify.js';
+import { verify } from './verify.js';
 
-const page = { slug: '', language: 'en', words: '', over: '', earlier: '', ...find(document, 'main').dataset };
+const page = {
+  slug: '',
+  language: 'en',
+  words: '',
+  over: '',
+  earlier: '',
+  ...find(document, 'main').dataset,
+};
 const linked = linkedDigest(location.hash);
 const baseTitle = document.title;
 const organisation = document.querySelector('.eyebrow')?.textContent ?? '';
@@ -25,8 +33,8 @@ const languages = document.querySelector('.langs');
 const answers = new Map();
 /** @type {Study} */
 let study;
-/** given.js, where the page says that something is sent as given. @type {Partial<typeof import('./given.js')>} */
-let given = {};
+/** cleartext.js, where the page says that something is sent in the clear. @type {Partial<typeof import('./cleartext.js')>} */
+let cleartext = {};
 /** @type {(question: Question) => Node[]} */
 let pictures = () => [];
 /** Once something is sent or refused, no screen comes back. */
@@ -41,7 +49,11 @@ const actions = /** @type {Record<string, (button: HTMLElement) => void>} */ ({
   change: () => go(1),
   throw: () => throwSample(),
   send: () => send(),
-  goto: (link) => find(document, `[data-question="${link.getAttribute('href')?.slice(1)}"] :is(input, select)`).focus(),
+  goto: (link) =>
+    find(
+      document,
+      `[data-question="${link.getAttribute('href')?.slice(1)}"] :is(input, select)`,
+    ).focus(),
   reload: () => location.reload(),
   ...memory.actions,
   ...receipt.actions,
@@ -58,34 +70,48 @@ async function begin() {
   try {
     await prepareStudy();
   } catch (error) {
-    if (!(error instanceof NoPlan)) return refuse('unsafe', error instanceof Error ? error.message : '');
+    if (!(error instanceof NoPlan))
+      return refuse('unsafe', error instanceof Error ? error.message : '');
     const old = error.reason === 'fingerprint' && page.earlier.split(' ').includes(linked);
     return refuse(old ? 'expired' : error.reason, error.message);
   }
   if (await receipt.resume(study, sending())) over = true;
   else if (page.over) refuse(page.over);
-  else greet();
+  else await greet();
 }
 
 async function prepareStudy() {
-  const { plan, digest } = /** @type {{ plan: Plan, digest: string }} */ (await fetchPlan(page.slug, linked));
-  if (page.words.includes('publication')) given = await import('./given.js');
-  const checked = verify(plan, given.verifyGiven);
-  expectWords(plan);
+  const { plan, digest } = /** @type {{ plan: Plan, digest: string }} */ (
+    await fetchPlan(page.slug, linked)
+  );
+  if (page.words.includes('publication')) cleartext = await import('./cleartext.js');
   await prepare(plan);
+  const checked = verify(plan, cleartext.verify);
+  expectWords(plan);
   if (plan.questions.some((question) => question.picture)) await preparePictures(plan);
   const read = inLanguage(plan, page.language);
   expectTexts(read);
-  const readers = given.readersShare?.(plan) ?? 0;
-  study = { plan: read, digest, checked, linked: linked !== '', minutes: minutesBetween(plan), readers };
+  const readers = cleartext.readersShare?.(plan) ?? 0;
+  study = {
+    plan: read,
+    digest,
+    checked,
+    linked: linked !== '',
+    minutes: minutesBetween(plan),
+    readers,
+  };
   receipt.begin(study);
 }
 
 /** Refuse a Plan that this page's words are not true of: one that has come since the page was made. @param {Plan} plan */
 function expectWords({ questions }) {
   const found = questions.map(({ protection }) => protection);
-  const counts = [...new Set(found)].sort().map((name) => `${name}-${found.filter((other) => other === name).length}`);
-  const said = [...counts, ...(questions.some(({ asked_if }) => asked_if) ? ['skips'] : [])].join(' ');
+  const counts = [...new Set(found)]
+    .sort()
+    .map((name) => `${name}-${found.filter((other) => other === name).length}`);
+  const said = [...counts, ...(questions.some(({ asked_if }) => asked_if) ? ['skips'] : [])].join(
+    ' ',
+  );
   expect(said === page.words, 'page', `words for ${said}; reload it`, page.words);
 }
 
@@ -99,7 +125,8 @@ async function preparePictures(plan) {
   };
 }
 
-function greet() {
+async function greet() {
+  await memory.recall(study);
   for (const [name, answer] of memory.restore(study) ?? []) answers.set(name, answer);
   render(0, false);
 }
@@ -109,7 +136,8 @@ function listen() {
     if (!study || over) return;
     const wanted = state?.place ?? 0;
     const found = reachable(study.plan, wanted, answers);
-    if (wanted < place && found > wanted) history.back(); // a screen that was passed over
+    if (wanted < place && found > wanted)
+      history.back(); // a screen that was passed over
     else render(found);
   });
   addEventListener('hashchange', () => linkedDigest(location.hash) !== linked && location.reload());
@@ -117,7 +145,8 @@ function listen() {
   addEventListener('pagehide', () => find(document, 'main').replaceChildren());
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
   addEventListener('click', (event) => {
-    const target = event.target instanceof Element ? event.target.closest('[data-do], .skip') : null;
+    const target =
+      event.target instanceof Element ? event.target.closest('[data-do], .skip') : null;
     if (!(target instanceof HTMLElement)) return;
     if (target instanceof HTMLAnchorElement) event.preventDefault(); // "#main" would take the fingerprint's place in the address
     if (target.dataset.do) actions[target.dataset.do]?.(target);
@@ -134,9 +163,12 @@ function listen() {
 /** Take what a field says now; what is no answer is none, so that what counts is what is seen. @param {Element} target */
 function take(target) {
   const fields = target.closest('[data-question]');
-  const question = study?.plan.questions.find(({ name }) => fields instanceof HTMLElement && name === fields.dataset.question);
+  const question = study?.plan.questions.find(
+    ({ name }) => fields instanceof HTMLElement && name === fields.dataset.question,
+  );
   if (!fields || !question) return;
-  if (question.kind === 'multiple') settleTicks(fields, /** @type {HTMLInputElement} */ (target), question);
+  if (question.kind === 'multiple')
+    settleTicks(fields, /** @type {HTMLInputElement} */ (target), question);
   const answer = readAnswer(fields, question);
   if (answer === undefined) answers.delete(question.name);
   else answers.set(question.name, answer);
@@ -164,7 +196,10 @@ function proceed() {
   const open = openOf(study.plan, screen, answers).map((index) => study.plan.questions[index]);
   for (const index of screen) {
     const { name } = study.plan.questions[index];
-    complain(find(document, `[data-question="${name}"]`), open.some((question) => question.name === name));
+    complain(
+      find(document, `[data-question="${name}"]`),
+      open.some((question) => question.name === name),
+    );
   }
   find(document, '#summary').replaceChildren();
   if (open.length) return point(open, screen.length > 1);
@@ -187,12 +222,14 @@ function complain(fields, wrong) {
   error.hidden = !wrong;
   const help = fields.querySelector('[id^="help-"]');
   fields.setAttribute('aria-describedby', [help?.id, wrong && error.id].filter(Boolean).join(' '));
-  for (const input of fields.querySelectorAll('.input, [type="checkbox"]')) input.setAttribute('aria-invalid', String(wrong));
+  for (const input of fields.querySelectorAll('.input, [type="checkbox"]'))
+    input.setAttribute('aria-invalid', String(wrong));
 }
 
 /** The browser's history gets every screen, those that are passed over too: it must not tell which way someone went. @param {number} to */
 function go(to) {
-  for (let at = to > place ? place + 1 : to; at <= to; at += 1) history.pushState({ place: at }, '');
+  for (let at = to > place ? place + 1 : to; at <= to; at += 1)
+    history.pushState({ place: at }, '');
   render(to);
 }
 
@@ -209,7 +246,7 @@ function render(to, focus = true) {
   } else if (to === 0) {
     show(screens.welcome(study), { wide: true, focus });
     title();
-    void memory.greet(study);
+    memory.greet(study);
   } else {
     show(screens.ready(study));
     title(word('ready'));
@@ -225,7 +262,13 @@ function title(screen) {
 /** Throw for the example answer, apart from the respondent's own. */
 function throwSample() {
   const first = screens.firstChanged(study.plan);
-  if (first) screens.showThrow(find(document, 'main'), first, randomise(inputOf(first, screens.exampleOf(first)), first.channel), tally);
+  if (first)
+    screens.showThrow(
+      find(document, 'main'),
+      first,
+      randomise(first, inputOf(first, screens.exampleOf(first))),
+      tally,
+    );
 }
 
 function send() {
@@ -234,7 +277,13 @@ function send() {
 }
 
 /** @returns {Sending} */
-const sending = () => ({ slug: page.slug, title, refuse, done: () => answers.clear(), ...given });
+const sending = () => ({
+  slug: page.slug,
+  title,
+  refuse,
+  done: () => answers.clear(),
+  ...cleartext,
+});
 
 /**
  * Say no, and what to do now.
@@ -247,8 +296,15 @@ function refuse(reason, details = '') {
   const contact = study?.plan.contact ?? '';
   const texts = { organisation, title: studyTitle, details, contact };
   const detailed = ['fingerprint', 'expired', 'unsafe', 'conflict', 'malformed'].includes(reason);
-  show(fill('refusal', texts, [reason, detailed && details !== '' && 'details', contact !== '' && 'contact']));
+  show(
+    fill('refusal', texts, [
+      reason,
+      detailed && details !== '' && 'details',
+      contact !== '' && 'contact',
+    ]),
+  );
   const results = document.querySelector('#results');
-  if (results instanceof HTMLAnchorElement) results.href = `/registry/${encodeURIComponent(page.slug)}/`;
+  if (results instanceof HTMLAnchorElement)
+    results.href = `/registry/${encodeURIComponent(page.slug)}/`;
   title(find(document, 'h1').innerText.trim());
 }

@@ -2,7 +2,7 @@
  * What this device remembers before sending. Real answers only if the respondent ticks the box that asks for it, for a
  * day, and in plain sight; erased when they are sent. And, from the statement, that this study was answered here before.
  */
-import { dayText, deviceStorage, guess, lines, together } from './lines.js';
+import { dayText, deviceStorage, guess, lines, together } from './device_ledger.js';
 import { epsilon } from './odds.js';
 import { fill, find } from './page.js';
 import { keysKept } from './waves.js';
@@ -28,18 +28,34 @@ export function keep(study, answers) {
 export const dropDraft = (study) => deviceStorage()?.removeItem(nameOf(study));
 
 /** Return the unfinished forms on this device, by the names they are kept under. @returns {[string, Draft][]} */
-export const drafts = () => Object.keys(deviceStorage() ?? {}).filter((name) => name.startsWith(PREFIX)).flatMap((name) => {
-  const draft = read(name);
-  return draft ? [[name, draft]] : [];
-});
+export const drafts = () =>
+  Object.keys(deviceStorage() ?? {})
+    .filter((name) => name.startsWith(PREFIX))
+    .flatMap((name) => {
+      const draft = read(name);
+      return draft ? [[name, draft]] : [];
+    });
+
+const before = (/** @type {Study} */ { plan }) => lines().filter(({ slug }) => slug === plan.slug);
+
+/** Whether the key of an earlier round is still here: known before the welcome is shown, so that what it says is there
+ * when Start can be pressed. */
+let keyed = false;
+
+/** @param {Study} study */
+export async function recall(study) {
+  keyed = before(study).length > 0 && (await keysKept()).includes(study.plan.slug);
+}
 
 /** Say on the welcome what this device remembers, and offer to keep an unfinished form. @param {Study} study */
-export async function greet(study) {
+export function greet(study) {
   const place = find(document, '#keep');
-  const before = lines().filter(({ slug }) => slug === study.plan.slug);
-  const keyed = before.length > 0 && (await keysKept()).includes(study.plan.slug);
-  place.replaceChildren(...(before.length ? [warning(study, before, keyed)] : []), ...offer(study));
-  place.onchange = ({ target }) => target instanceof HTMLInputElement && target.id === 'go-on-later' && choose(study, target.checked);
+  const earlier = before(study);
+  place.replaceChildren(...(earlier.length ? [warning(study, earlier)] : []), ...offer(study));
+  place.onchange = ({ target }) =>
+    target instanceof HTMLInputElement &&
+    target.id === 'go-on-later' &&
+    choose(study, target.checked);
 }
 
 /** @type {Record<string, (button: HTMLElement) => void>} */
@@ -50,20 +66,26 @@ export const actions = {
   },
 };
 
-/** @param {Study} study @param {Line[]} before @param {boolean} keyed */
-function warning({ plan, digest, checked }, before, keyed) {
-  const last = before[before.length - 1];
-  const after = /** @type {Ratio} */ (together(before).map((part, side) => part * checked.found[side]));
+/** @param {Study} study @param {Line[]} earlier */
+function warning({ plan, digest, checked }, earlier) {
+  const last = earlier[earlier.length - 1];
+  const after = /** @type {Ratio} */ (
+    together(earlier).map((part, side) => part * checked.found[side])
+  );
   const texts = {
     day: dayText(last.day),
-    was: guess(together(before)),
+    was: guess(together(earlier)),
     becomes: guess(after),
     epsilon: epsilon(checked.found),
     total: epsilon(after),
   };
   const changed = plan.questions.some(({ channel }) => channel);
-  const same = before.some((line) => line.digest === digest);
-  return fill('answered', texts, [same ? 'same' : 'other', changed && (keyed ? 'keyed' : 'unkeyed'), changed && 'changed']);
+  const same = earlier.some((line) => line.digest === digest);
+  return fill('answered', texts, [
+    same ? 'same' : 'other',
+    changed && (keyed ? 'keyed' : 'unkeyed'),
+    changed && 'changed',
+  ]);
 }
 
 /** @param {Study} study */
@@ -72,7 +94,9 @@ function offer(study) {
   const draft = read(nameOf(study));
   const until = draft ? new Date(draft.until) : inADay();
   const found = draft?.answers.length;
-  const screen = fill('later', { until: moment(until), name: nameOf(study) }, [found ? 'found' : 'offered']);
+  const screen = fill('later', { until: moment(until), name: nameOf(study) }, [
+    found ? 'found' : 'offered',
+  ]);
   const box = screen.querySelector('#go-on-later');
   if (box instanceof HTMLInputElement) box.checked = Boolean(draft);
   return [screen];
@@ -104,7 +128,8 @@ function read(name) {
 
 function eraseExpired() {
   const storage = deviceStorage();
-  for (const name of Object.keys(storage ?? {})) if (name.startsWith(PREFIX) && !read(name)) storage?.removeItem(name);
+  for (const name of Object.keys(storage ?? {}))
+    if (name.startsWith(PREFIX) && !read(name)) storage?.removeItem(name);
 }
 
 const inADay = () => new Date(Date.now() + HOURS * 3_600_000);
@@ -112,5 +137,8 @@ const inADay = () => new Date(Date.now() + HOURS * 3_600_000);
 /** @param {Date} at */
 export function moment(at) {
   const { lang } = document.documentElement;
-  return new Intl.DateTimeFormat(lang === 'en' ? 'en-GB' : lang, { dateStyle: 'long', timeStyle: 'short' }).format(at);
+  return new Intl.DateTimeFormat(lang === 'en' ? 'en-GB' : lang, {
+    dateStyle: 'long',
+    timeStyle: 'short',
+  }).format(at);
 }

@@ -10,11 +10,15 @@ const LATE = 2_000; // ms after a moment at which a device that slept through it
 /** Return how many minutes are between moments, more than the longest way takes nearly everybody; 0 where nothing is passed over. Twin of design/documents.py. @param {Pick<Plan, 'questions'>} plan In its own language. */
 export function minutesBetween({ questions }) {
   if (!questions.some(({ asked_if }) => asked_if)) return 0;
-  return Math.ceil(questions.reduce((sum, question) => sum + EACH + Math.ceil(bytesOf(question) / LETTERS), ENDS) / 60);
+  return Math.ceil(
+    questions.reduce((sum, question) => sum + EACH + Math.ceil(bytesOf(question) / LETTERS), ENDS) /
+      60,
+  );
 }
 
 /** @param {Question} question */
-const bytesOf = ({ text, help, choices }) => new TextEncoder().encode([text, help, ...choices].join('')).length;
+const bytesOf = ({ text, help, choices }) =>
+  new TextEncoder().encode([text, help, ...choices].join('')).length;
 
 /** Return the first moment after a time. @param {number} step @param {number} [time] All in ms since the page was loaded. */
 export const momentAfter = (step, time = sinceLoad()) => (Math.floor(time / step) + 1) * step;
@@ -26,11 +30,12 @@ export const momentAfter = (step, time = sinceLoad()) => (Math.floor(time / step
  * @param {{ now?: () => number, later?: (call: () => void, wait: number) => unknown }} [clock]
  */
 export function atMoments(step, call, { now = sinceLoad, later = setTimeout } = {}) {
-  const wait = (/** @type {number} */ moment) => later(() => {
-    const late = now() - moment;
-    call(late <= LATE);
-    wait(momentAfter(step, Math.max(moment, now())));
-  }, moment - now());
+  const wait = (/** @type {number} */ moment) =>
+    later(() => {
+      const late = now() - moment;
+      call(late <= LATE);
+      wait(momentAfter(step, Math.max(moment, now())));
+    }, moment - now());
   wait(momentAfter(step, now()));
 }
 

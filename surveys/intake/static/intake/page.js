@@ -10,11 +10,18 @@ export function fill(id, texts = {}, flags = []) {
   const copy = document.importNode(templateOf(id).content, true);
   const holds = new Set(flags);
   for (const part of copy.querySelectorAll('[data-when]'))
-    if (!String(part.getAttribute('data-when')).split(' ').some((flag) => holds.has(flag))) part.remove();
+    if (
+      !String(part.getAttribute('data-when'))
+        .split(' ')
+        .some((flag) => holds.has(flag))
+    )
+      part.remove();
   for (const part of copy.querySelectorAll('*'))
-    for (const attribute of part.attributes) if (attribute.value.includes('{')) attribute.value = filled(attribute.value, texts);
+    for (const attribute of part.attributes)
+      if (attribute.value.includes('{')) attribute.value = filled(attribute.value, texts);
   const walker = document.createTreeWalker(copy, NodeFilter.SHOW_TEXT);
-  for (let text = walker.nextNode(); text; text = walker.nextNode()) text.nodeValue = whole(filled(String(text.nodeValue), texts, apart));
+  for (let text = walker.nextNode(); text; text = walker.nextNode())
+    text.nodeValue = whole(filled(String(text.nodeValue), texts, apart));
   put(copy, texts);
   return copy;
 }
@@ -22,25 +29,31 @@ export function fill(id, texts = {}, flags = []) {
 /** @param {ParentNode} root @param {Record<string, unknown>} texts */
 export function put(root, texts) {
   for (const [name, text] of Object.entries(texts))
-    for (const part of root.querySelectorAll(`[data-put="${name}"]`)) part.textContent = String(text);
+    for (const part of root.querySelectorAll(`[data-put="${name}"]`))
+      part.textContent = String(text);
 }
 
 /** Return a sentence of templates/intake/words.html. @param {string} name @param {Record<string, unknown>} [texts] */
 export const word = (name, texts = {}) => filled(templateOf('words').dataset[name] ?? '', texts);
 
 /** @param {string} text @param {Record<string, unknown>} texts @param {(text: string) => string} [made] */
-const filled = (text, texts, made = (same) => same) => text.replace(/\{(\w+)\}/g, (written, name) => made(String(texts[name] ?? written)));
+const filled = (text, texts, made = (same) => same) =>
+  text.replace(/\{(\w+)\}/g, (written, name) => made(String(texts[name] ?? written)));
 
 /** Keep a text that runs from right to left from turning the numbers of the sentence it stands in. @param {string} text */
 const apart = (text) => (/[\u0590-\u08ff\ufb1d-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text);
 
 /** Keep what is one number on one line: “73 of 100”, “73 : 27”, “74 times in 100”, “question 3”. @param {string} text */
-const whole = (text) => text.replace(/(\d) (of|:|times in) (?=\d)/g, '$1\u00a0$2\u00a0').replace(/(questions?) (?=\d)/gi, '$1\u00a0');
+const whole = (text) =>
+  text
+    .replace(/(\d) (of|:|times in) (?=\d)/g, '$1\u00a0$2\u00a0')
+    .replace(/(questions?) (?=\d)/gi, '$1\u00a0');
 
 /** @param {string} id */
 function templateOf(id) {
   const template = document.getElementById(id);
-  if (!(template instanceof HTMLTemplateElement)) throw new Error(`page: expected a template ${id}`);
+  if (!(template instanceof HTMLTemplateElement))
+    throw new Error(`page: expected a template ${id}`);
   return template;
 }
 
@@ -71,7 +84,8 @@ export function show(screen, { wide = false, focus = true } = {}) {
 
 /** Hide the links that stand on every screen, or show them again. @param {boolean} hidden */
 export function linksHidden(hidden) {
-  for (const link of document.querySelectorAll('.langs a, .foot a')) link.toggleAttribute('hidden', hidden);
+  for (const link of document.querySelectorAll('.langs a, .foot a'))
+    link.toggleAttribute('hidden', hidden);
 }
 
 /** The language of this page, for numbers, lists and dates. */

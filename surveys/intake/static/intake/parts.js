@@ -1,14 +1,30 @@
-/** Which parts a Plan has, and everything in it: these and no others. Twin of surveys/design/parts.py. */
+/** Which parts a Plan has, and everything in it: these and no others. Twin of surveys/plan/verification.py. */
+import { channelOf } from './channels.js';
 
-const PLAN = 'caps contact format language layout loss neighbours organisation publication purpose questions results slug title translations unit wave';
+const PLAN =
+  'caps contact format language layout loss neighbours organisation publication purpose questions results slug title translations unit wave';
 const CAPS = 'central_delta central_epsilon central_rho panel';
 const PUBLICATION = 'epsilon rho rule smallest_batch';
 const OF_RULE = { every: ' hours', continual: ' horizon hours' };
-const QUESTION = 'asked_if choices decline group help kind label name picture protection skipped text';
-const INSIDE = { asked_if: 'answers question', group: 'name text', picture: 'height sha256 text type width' };
-const CHANNELS = { table: 'kind weights', subset: 'choices keep kind size', one_of: 'keep kind options', number: 'decoder grid kind scale weights' };
-const [TEXTS, TEXTS_OF_QUESTION] = ['organisation purpose questions title', 'choices group help label picture text unit'];
+const QUESTION =
+  'asked_if choices decline group help kind label name picture protection skipped text';
+const INSIDE = {
+  asked_if: 'answers question',
+  group: 'name text',
+  picture: 'height sha256 text type width',
+};
+const [TEXTS, TEXTS_OF_QUESTION] = [
+  'organisation purpose questions title',
+  'choices group help label picture text unit',
+];
 const LANGUAGES = 'en zh-hans';
+
+/** The kinds that are counted in whole steps, and the first and the last step of each. @type {ReadonlyMap<string, [number, number]>} */
+export const COUNTED = new Map([
+  ['number', [-(2 ** 31), 2 ** 31]],
+  ['month', [12, 119_999]],
+  ['date', [52, 521_773]],
+]);
 
 /** @typedef {[place: string, part: any, allowed: string]} Part */
 
@@ -19,29 +35,42 @@ export function partsOf(plan) {
   return [
     ['plan', plan, PLAN],
     ['caps', caps, CAPS],
-    ['publication', publication, PUBLICATION + (own(OF_RULE, publication?.rule) ?? '')],
+    ['publication', publication, PUBLICATION + ofRule(publication?.rule)],
     ...questions.flatMap(ofQuestion),
     ...('translations' in plan ? ofTranslations(translations, names) : []),
   ];
 }
 
+/** @param {unknown} rule */
+const ofRule = (rule) => (rule === 'every' || rule === 'continual' ? OF_RULE[rule] : '');
+
 /** @param {any} question @returns {Part[]} */
 function ofQuestion(question) {
   const { name, kind, protection, wanted, channel } = question;
-  const [counted, changed] = [kind === 'number' || kind === 'month', protection === 'device'];
-  const more = [counted && ' least most unit', changed && ' channel loss', counted && changed && (wanted === 'distribution' ? ' bins wanted' : ' wanted')];
+  const [counted, changed] = [COUNTED.has(kind), protection === 'device'];
+  const more = [
+    counted && ' least most unit',
+    changed && ' channel loss',
+    counted && changed && (wanted === 'distribution' ? ' bins wanted' : ' wanted'),
+  ];
   const inside = Object.entries(INSIDE).filter(([part]) => part in question);
-  const allowed = changed && own(CHANNELS, channel?.kind);
   return [
     [name, question, QUESTION + more.filter(Boolean).join('')],
-    ...inside.map(([part, allowed]) => /** @type {Part} */ ([`${name}, ${part}`, question[part], allowed])),
-    ...(allowed ? [/** @type {Part} */ ([`${name}, channel`, channel, allowed])] : []),
+    ...inside.map(
+      ([part, allowed]) => /** @type {Part} */ ([`${name}, ${part}`, question[part], allowed]),
+    ),
+    ...(changed
+      ? [/** @type {Part} */ ([`${name}, channel`, channel, channelOf(question).parts])]
+      : []),
   ];
 }
 
 /** @param {Record<string, any>} translations @param {string[]} names @returns {Part[]} */
 function ofTranslations(translations, names) {
-  return [['translations', translations, LANGUAGES], ...Object.entries(translations).flatMap(([language, texts]) => ofTexts(language, texts, names))];
+  return [
+    ['translations', translations, LANGUAGES],
+    ...Object.entries(translations).flatMap(([language, texts]) => ofTexts(language, texts, names)),
+  ];
 }
 
 /** @param {string} language @param {any} texts @param {string[]} names @returns {Part[]} */
@@ -49,10 +78,11 @@ function ofTexts(language, texts, names) {
   const each = Object.entries('questions' in texts ? texts.questions : {});
   return [
     [language, texts, TEXTS],
-    ...('questions' in texts ? [/** @type {Part} */ ([`${language}, questions`, texts.questions, names.join(' ')])] : []),
-    ...each.map(([name, said]) => /** @type {Part} */ ([`${language}, ${name}`, said, TEXTS_OF_QUESTION])),
+    ...('questions' in texts
+      ? [/** @type {Part} */ ([`${language}, questions`, texts.questions, names.join(' ')])]
+      : []),
+    ...each.map(
+      ([name, said]) => /** @type {Part} */ ([`${language}, ${name}`, said, TEXTS_OF_QUESTION]),
+    ),
   ];
 }
-
-/** @param {Record<string, string>} among @param {unknown} name */
-const own = (among, name) => (typeof name === 'string' && Object.hasOwn(among, name) ? among[name] : undefined);

@@ -1,6 +1,6 @@
 /** Images of questions: all fetched before question one, each checked against its hash. Fetched only for a Plan that has some. */
 import { digestOf, NoPlan } from './plan.js';
-import { expect } from './verify.js';
+import { expect } from './expect.js';
 
 /**
  * Fetch every image of a Plan. They are drawn from memory later: showing one asks nobody for it.
@@ -10,13 +10,25 @@ import { expect } from './verify.js';
  */
 export async function fetchPictures({ questions }, get = fetch) {
   const pictures = questions.flatMap(({ picture }) => picture ?? []);
-  return new Map(await Promise.all(pictures.map(async ({ sha256, type }) => /** @type {const} */ ([sha256, await fetchPicture(sha256, type, get)]))));
+  return new Map(
+    await Promise.all(
+      pictures.map(
+        async ({ sha256, type }) =>
+          /** @type {const} */ ([sha256, await fetchPicture(sha256, type, get)]),
+      ),
+    ),
+  );
 }
 
 /** @param {string} sha256 @param {string} type @param {typeof fetch} get */
 async function fetchPicture(sha256, type, get) {
-  const response = await get(`/pictures/${sha256}`, { credentials: 'omit', referrerPolicy: 'no-referrer', redirect: 'error' }).catch(() => null);
-  if (!response?.ok) throw new NoPlan('unreachable', `picture: status ${response?.status ?? 'none'}`);
+  const response = await get(`/pictures/${sha256}`, {
+    credentials: 'omit',
+    referrerPolicy: 'no-referrer',
+    redirect: 'error',
+  }).catch(() => null);
+  if (!response?.ok)
+    throw new NoPlan('unreachable', `picture: status ${response?.status ?? 'none'}`);
   const bytes = await response.arrayBuffer();
   const found = await digestOf(bytes);
   expect(found === sha256, 'picture', sha256, found);

@@ -24,12 +24,14 @@ export const linkedDigest = (hash) => hash.replace(/^#/, '').toLowerCase();
 export async function fetchPlan(slug, expected, get = fetch) {
   const bytes = await download(`/api/v1/studies/${encodeURIComponent(slug)}/plan`, get);
   const digest = await digestOf(bytes);
-  if (expected && expected !== digest) throw new NoPlan('fingerprint', `plan: expected ${expected}, got ${digest}`);
+  if (expected && expected !== digest)
+    throw new NoPlan('fingerprint', `plan: expected ${expected}, got ${digest}`);
   return { plan: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)), digest };
 }
 
 /** Return the SHA-256 of some bytes, in hex. @param {BufferSource} bytes */
-export const digestOf = async (bytes) => hex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
+export const digestOf = async (bytes) =>
+  hex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
 
 /** @param {Uint8Array} bytes */
 export const hex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -39,10 +41,17 @@ async function download(url, get) {
   /** @type {Response} */
   let response;
   try {
-    response = await get(url, { credentials: 'omit', referrerPolicy: 'no-referrer', redirect: 'error' });
+    response = await get(url, {
+      credentials: 'omit',
+      referrerPolicy: 'no-referrer',
+      redirect: 'error',
+    });
     if (response.ok) return await response.arrayBuffer();
   } catch {
     throw new NoPlan('unreachable', 'plan: no connection');
   }
-  throw new NoPlan(response.status === 404 ? 'missing' : 'unreachable', `plan: status ${response.status}`);
+  throw new NoPlan(
+    response.status === 404 ? 'missing' : 'unreachable',
+    `plan: status ${response.status}`,
+  );
 }

@@ -3,12 +3,19 @@
  * chosen. What was chosen is in this page's memory only. Where questions are passed over, it leaves at moments of a grid.
  */
 import { answerText, valueText } from './inputs.js';
-import { add, dayText, eraseAll, guess, lineOf, lines, settle, together } from './lines.js';
+import { add, dayText, eraseAll, guess, lineOf, lines, settle, together } from './device_ledger.js';
 import { dropDraft } from './memory.js';
 import { atMoments, momentAfter, sinceLoad } from './moments.js';
 import { epsilon, holds, marksOf, restOf, shareOf, strength, tellingOf, told } from './odds.js';
 import { fill, find, language, linksHidden, show } from './page.js';
-import { composeReport, forgetReport, keepReport, receiptOf, sendReport, waitingReport } from './report.js';
+import {
+  composeReport,
+  forgetReport,
+  keepReport,
+  receiptOf,
+  sendReport,
+  waitingReport,
+} from './report.js';
 import { names } from './screens.js';
 import { eraseKey, keyFor, keysKept } from './waves.js';
 
@@ -61,7 +68,12 @@ async function leave() {
   const { study, sending, answers, body } = /** @type {Visit} */ (visit);
   if (!study.minutes) return attempt();
   linksHidden(true); // what is asked for now would tell how long this took
-  say('held', sending, [keepReport(body, sending.outside?.storage) ? 'kept' : 'unkept', answers.size ? '' : 'found'], study);
+  say(
+    'held',
+    sending,
+    [keepReport(body, sending.outside?.storage) ? 'kept' : 'unkept', answers.size ? '' : 'found'],
+    study,
+  );
   sayWhen();
   setInterval(sayWhen, MINUTE / 6);
 }
@@ -71,7 +83,9 @@ function sayWhen() {
   if (!visit?.body || visit.over) return;
   const left = momentAfter(visit.study.minutes * MINUTE) - sinceLoad();
   const texts = {
-    time: new Intl.DateTimeFormat(language(), { timeStyle: 'short', hour12: false }).format(Date.now() + left),
+    time: new Intl.DateTimeFormat(language(), { timeStyle: 'short', hour12: false }).format(
+      Date.now() + left,
+    ),
     left: new Intl.RelativeTimeFormat(language()).format(Math.ceil(left / MINUTE), 'minute'),
   };
   document.querySelector('#when')?.replaceChildren(fill('leaves', texts));
@@ -88,21 +102,28 @@ export const actions = {
   'erase-list': () => forgetList(),
 };
 
-addEventListener('online', () => void (visit?.study.minutes || attempt()));
+addEventListener('online', () => {
+  if (!visit || visit.study.minutes) return;
+  visit.again = visit.busy; // the attempt under way may still fail for having begun offline
+  void attempt();
+});
 
 /** Send the message, the same one each time; only one attempt at a time. */
 async function attempt() {
   if (!visit?.body || visit.busy || visit.over) return;
   const { study, sending, body } = visit;
   clearTimeout(visit.timer);
-  visit.busy = true;
+  Object.assign(visit, { busy: true, again: false });
   const outcome = await sendReport(sending.slug, body, sending.outside);
   visit.busy = false;
   if (visit.over) return; // erased meanwhile
-  if (outcome.state === 'later') return wait(outcome);
+  if (outcome.state === 'later') return void (visit.again ? attempt() : wait(outcome));
   visit.over = true;
   linksHidden(false);
-  settle(study.digest, outcome.state === 'accepted' ? { state: 'sent', day: outcome.day } : { state: 'refused' });
+  settle(
+    study.digest,
+    outcome.state === 'accepted' ? { state: 'sent', day: outcome.day } : { state: 'refused' },
+  );
   if (outcome.state === 'accepted') await celebrate(outcome);
   else sending.refuse(outcome.state, outcome.message);
   sending.done();
@@ -111,10 +132,14 @@ async function attempt() {
 /** Wait as long as the site asks, and try again by itself: at the next moment, or when the device is online, and less and less often. @param {Later} outcome */
 function wait({ why, message, after = 0 }) {
   const { study, sending, answers, wait } = /** @type {Visit} */ (visit);
-  if (!document.querySelector('#waiting-why')) say('waiting', sending, [answers.size ? 'failed' : 'found']);
+  if (!document.querySelector('#waiting-why'))
+    say('waiting', sending, [answers.size ? 'failed' : 'found']);
   find(document, '#waiting-why').replaceChildren(fill('why', { message }, [why]));
   if (study.minutes) return sayWhen();
-  Object.assign(/** @type {Visit} */ (visit), { wait: Math.min(2 * wait, LONGEST_WAIT), timer: setTimeout(attempt, Math.min(Math.max(wait, after), LONGEST_WAIT)) });
+  Object.assign(/** @type {Visit} */ (visit), {
+    wait: Math.min(2 * wait, LONGEST_WAIT),
+    timer: setTimeout(attempt, Math.min(Math.max(wait, after), LONGEST_WAIT)),
+  });
 }
 
 function giveUp() {
@@ -137,7 +162,13 @@ async function celebrate({ receipt: named, day }) {
     return answer === undefined ? [] : [{ question, answer, value: report.answers[question.name] }];
   });
   const keyed = (await keysKept()).includes(study.plan.slug);
-  show(sent(study, { receipt: await receiptOf(report.report_id), named, day, body, keyed, listed }, pairs));
+  show(
+    sent(
+      study,
+      { receipt: await receiptOf(report.report_id), named, day, body, keyed, listed },
+      pairs,
+    ),
+  );
   sending.title(find(document, 'h1').dataset.title ?? '');
 }
 
@@ -163,7 +194,13 @@ export function sent(study, { receipt, named, day, body, keyed, listed }, pairs)
     totalGuess: guess(together(all)),
     body: readable(body),
   };
-  const flags = [pairs.length > 0 ? 'pairs' : 'resent', receipt !== named && 'mismatch', listed ? 'listed' : 'unlisted', all.length > 1 && 'more', keyed ? 'keyed' : 'unkeyed'];
+  const flags = [
+    pairs.length > 0 ? 'pairs' : 'resent',
+    receipt !== named && 'mismatch',
+    listed ? 'listed' : 'unlisted',
+    all.length > 1 && 'more',
+    keyed ? 'keyed' : 'unkeyed',
+  ];
   const screen = fill('sent', texts, flags);
   if (pairs.length) find(screen, 'ol').append(...pairs.map(pairItem));
   return screen;
@@ -171,17 +208,29 @@ export function sent(study, { receipt, named, day, body, keyed, listed }, pairs)
 
 /** @param {Pair} pair */
 export function pairItem({ question, answer, value }) {
-  const texts = { label: question.label || question.text, chosen: answerText(question, answer), sent: valueText(question, value) };
+  const texts = {
+    label: question.label || question.text,
+    chosen: answerText(question, answer),
+    sent: valueText(question, value),
+  };
   if (!question.channel) return fill('pair', texts, ['given', 'asked']);
   const asked = /** @type {DeviceQuestion} */ (question);
-  const whose = question.asked_if && [answer].flat()[0] === question.choices.length - 1 ? 'unasked' : 'asked';
+  const whose =
+    question.asked_if && [answer].flat()[0] === question.choices.length - 1 ? 'unasked' : 'asked';
   const telling = tellingOf(asked);
-  if (telling === 'ends') return fill('pair', { ...texts, marks: marksOf(asked) }, ['chance', telling, whose]);
+  if (telling === 'ends')
+    return fill('pair', { ...texts, marks: marksOf(asked) }, ['chance', telling, whose]);
   const own = shareOf(asked, answer);
   const kept = holds(asked, answer, value);
   const sure = strength(asked);
   const amounts = { own: told(own), rest: restOf(own), options: question.choices.length };
-  const item = fill('pair', { ...texts, ...amounts }, ['chance', telling, whose, kept ? 'kept' : 'turned', sure <= 0.75 ? 'nothing' : sure <= 0.9 ? 'little' : 'much']);
+  const item = fill('pair', { ...texts, ...amounts }, [
+    'chance',
+    telling,
+    whose,
+    kept ? 'kept' : 'turned',
+    sure <= 0.75 ? 'nothing' : sure <= 0.9 ? 'little' : 'much',
+  ]);
   find(item, '.goes').classList.toggle('turned', !kept);
   return item;
 }
@@ -191,7 +240,11 @@ export function pairItem({ question, answer, value }) {
  * printed, photographed and copied.
  * @param {string} body
  */
-const readable = (body) => JSON.stringify({ ...JSON.parse(body), report_id: undefined }, null, 2).replace(/\[[^\]]*\]/g, (list) => list.replace(/\s+/g, ''));
+const readable = (body) =>
+  JSON.stringify({ ...JSON.parse(body), report_id: undefined }, null, 2).replace(
+    /\[[^\]]*\]/g,
+    (list) => list.replace(/\s+/g, ''),
+  );
 
 /** Show a screen and name it in the title. @param {string} id @param {Sending} sending @param {string[]} [flags] @param {Record<string, unknown>} [texts] */
 function say(id, sending, flags, texts) {
@@ -202,13 +255,18 @@ function say(id, sending, flags, texts) {
 async function copy() {
   const said = find(document, '[data-part="copied"]');
   const receipt = find(document, 'output').textContent ?? '';
-  const done = await navigator.clipboard.writeText(receipt).then(() => 'copied', () => 'select');
+  const done = await navigator.clipboard.writeText(receipt).then(
+    () => 'copied',
+    () => 'select',
+  );
   said.replaceChildren(fill('copied', {}, [done]));
 }
 
 /** @param {HTMLElement} button */
 function keepReceipt(button) {
-  settle(/** @type {Visit} */ (visit).study.digest, { receipt: find(document, 'output').textContent ?? '' });
+  settle(/** @type {Visit} */ (visit).study.digest, {
+    receipt: find(document, 'output').textContent ?? '',
+  });
   button.replaceWith(fill('done', {}, ['receipt']));
 }
 

@@ -1,5 +1,5 @@
 /** One report: drawn once, kept on the device until the server has answered, resent unchanged. */
-import { deviceStorage } from './lines.js';
+import { deviceStorage } from './device_ledger.js';
 import { digestOf, hex } from './plan.js';
 import { draw } from './waves.js';
 
@@ -45,7 +45,9 @@ export function waitingReport(digest, storage = deviceStorage()) {
 
 /** Return all that wait here, of whatever study. @param {Storage} [storage] */
 export const waitingReports = (storage = deviceStorage()) =>
-  Object.keys(storage ?? {}).filter((name) => name.startsWith(PREFIX)).map((name) => storage?.getItem(name) ?? '');
+  Object.keys(storage ?? {})
+    .filter((name) => name.startsWith(PREFIX))
+    .map((name) => storage?.getItem(name) ?? '');
 
 /** Keep a body on this device; tell whether it is. @param {string} body @param {Storage | null} [storage] */
 export function keepReport(body, storage = deviceStorage()) {
@@ -90,7 +92,9 @@ async function attempt(url, body, post) {
       signal: AbortSignal.timeout(30_000),
     });
     const outcome = readOutcome(response.status, await response.json().catch(() => ({})));
-    return outcome.state === 'later' ? { ...outcome, after: 1000 * (Number(response.headers.get('Retry-After')) || 0) } : outcome;
+    return outcome.state === 'later'
+      ? { ...outcome, after: 1000 * (Number(response.headers.get('Retry-After')) || 0) }
+      : outcome;
   } catch {
     return { state: 'later', why: 'offline', message: '' };
   }
@@ -99,13 +103,16 @@ async function attempt(url, body, post) {
 /** @param {number} status @param {any} answer @returns {Outcome} */
 function readOutcome(status, answer) {
   if (status === 200 || status === 201) {
-    if (typeof answer?.receipt === 'string') return { state: 'accepted', receipt: answer.receipt, day: String(answer.accepted_on ?? '') };
+    if (typeof answer?.receipt === 'string')
+      return { state: 'accepted', receipt: answer.receipt, day: String(answer.accepted_on ?? '') };
     return { state: 'later', why: 'stranger', message: '' };
   }
   const message = `${status} · ${answer?.error?.message ?? 'no reason given'}`;
   const final = /** @type {const} */ ({ 409: 'conflict', 410: 'closed', 422: 'malformed' });
   const decided = final[/** @type {keyof typeof final} */ (status)];
-  return decided ? { state: decided, message } : { state: 'later', why: 'busy', message: String(status) };
+  return decided
+    ? { state: decided, message }
+    : { state: 'later', why: 'busy', message: String(status) };
 }
 
 /** @param {string} body */

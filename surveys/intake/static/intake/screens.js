@@ -1,22 +1,40 @@
 /** What the respondent sees before sending, one function a screen. Words are in templates/intake/, numbers in the Plan. */
 import { askedOf, isAsked, screensOf } from './branches.js';
 import { answerText, boundsOf, fieldsOf, listed, valueText } from './inputs.js';
-import { atMost, blindShare, decimal, guessShare, holds, luckShare, marksOf, ofHundred, restOf, shareOf, strength, tellingOf, togetherShare, told } from './odds.js';
+import {
+  atMost,
+  blindShare,
+  decimal,
+  guessShare,
+  holds,
+  luckShare,
+  marksOf,
+  ofHundred,
+  restOf,
+  shareOf,
+  strength,
+  tellingOf,
+  togetherShare,
+  told,
+} from './odds.js';
 import { fill, find, put, word } from './page.js';
+import { COUNTED } from './parts.js';
 import { MAXIMUM_TOTAL } from './verify.js';
 
 const SURE = 0.9; // beyond it odds protect little, and red says so
 
 /** The answer that stands for everyone's in examples, whatever this respondent's is. @param {Question} question @returns {Answer} */
 export function exampleOf({ kind, least, most, wanted }) {
-  if (kind === 'number' || kind === 'month') return Math.floor((Number(most) - Number(least)) / (wanted === 'distribution' ? 2 : 1));
+  if (COUNTED.has(kind))
+    return Math.floor((Number(most) - Number(least)) / (wanted === 'distribution' ? 2 : 1));
   if (kind === 'multiple') return [0];
   return kind === 'yes_no' ? 1 : 0;
 }
 
 /** Return the numbers of a study's questions as lists in words. @param {Pick<Study, 'plan'>} study */
 export function names({ plan: { questions } }) {
-  const numbers = (/** @type {boolean} */ changed) => questions.flatMap(({ channel }, index) => (!channel === changed ? [] : [`${index + 1}`]));
+  const numbers = (/** @type {boolean} */ changed) =>
+    questions.flatMap(({ channel }, index) => (!channel === changed ? [] : [`${index + 1}`]));
   return { first: numbers(true)[0], changed: listed(numbers(true)), given: listed(numbers(false)) };
 }
 
@@ -25,14 +43,31 @@ export function welcome(study) {
   const { plan, digest, checked, linked, readers } = study;
   const { title, organisation, purpose } = plan;
   const first = firstChanged(plan);
-  const texts = { ...names(study), title, organisation, purpose, minutes: study.minutes, readers: atMost(readers) };
+  const texts = {
+    ...names(study),
+    title,
+    organisation,
+    purpose,
+    minutes: study.minutes,
+    readers: atMost(readers),
+  };
   const flags = [linked ? 'linked' : 'unlinked', plan.unit === 'respondent-in-wave' && 'rounds'];
-  const screen = first ? fill('welcome', { ...texts, ...promiseTexts(study, first) }, [...flags, ...promiseFlags(study, first)]) : fill('welcome', texts, flags);
+  const screen = first
+    ? fill('welcome', { ...texts, ...promiseTexts(study, first) }, [
+        ...flags,
+        ...promiseFlags(study, first),
+      ])
+    : fill('welcome', texts, flags);
   if (first) drawArray(screen, ofHundred(shareOf(first, exampleOf(first))));
   if (first) find(screen, '[data-part="guess"]').classList.toggle('yes', strength(first) > SURE);
   screen.querySelector('[data-part="readers"]')?.classList.toggle('yes', readers > SURE);
-  screen.querySelector('[data-part="together"]')?.classList.toggle('yes', togetherShare(checked.declared) > SURE);
-  const limits = fill('limits', { maximum: MAXIMUM_TOTAL, digest: digest.replace(/(.{4})(?=.)/g, '$1 ') });
+  screen
+    .querySelector('[data-part="together"]')
+    ?.classList.toggle('yes', togetherShare(checked.declared) > SURE);
+  const limits = fill('limits', {
+    maximum: MAXIMUM_TOTAL,
+    digest: digest.replace(/(.{4})(?=.)/g, '$1 '),
+  });
   find(screen, '#facts').append(...facts(plan, checked), limits);
   return screen;
 }
@@ -41,7 +76,8 @@ export function welcome(study) {
 export const firstChanged = ({ questions }) => changedOf(questions)[0];
 
 /** @param {Question[]} questions */
-const changedOf = (questions) => /** @type {DeviceQuestion[]} */ (questions.filter(({ channel }) => channel));
+const changedOf = (questions) =>
+  /** @type {DeviceQuestion[]} */ (questions.filter(({ channel }) => channel));
 
 /** @param {Study} study @param {DeviceQuestion} first */
 function promiseTexts({ plan, checked }, first) {
@@ -67,7 +103,12 @@ function promiseFlags({ plan, checked }, first) {
   const telling = tellingOf(first);
   const sure = changedOf(plan.questions).some((question) => strength(question) > SURE);
   const stronger = plan.questions[mostTelling(checked)] !== first;
-  return [telling, ['one-of', 'ends', 'near'].includes(telling) ? 'between' : 'whole', sure ? 'sure' : 'unsure', stronger && 'stronger'];
+  return [
+    telling,
+    ['one-of', 'ends', 'near'].includes(telling) ? 'between' : 'whole',
+    sure ? 'sure' : 'unsure',
+    stronger && 'stronger',
+  ];
 }
 
 /**
@@ -79,8 +120,18 @@ export function asking({ plan, readers }, indices, answers, pictures) {
   const count = plan.questions.length;
   const leftOut = plan.layout === 'page' ? [] : passedOver(plan, asked[0], answers);
   const notAsked = plan.questions[leftOut[0]]?.choices.at(-1);
-  const texts = { number: asked[0] + 1, last: (asked.at(-1) ?? 0) + 1, count, leftOut: listed(leftOut.map((index) => word('numbered', { number: index + 1 }))), notAsked };
-  const screen = fill('asking', texts, [plan.layout !== 'page' && 'screens', asked.length > 1 ? 'many' : 'one', leftOut.length > 0 && 'left-out']);
+  const texts = {
+    number: asked[0] + 1,
+    last: (asked.at(-1) ?? 0) + 1,
+    count,
+    leftOut: listed(leftOut.map((index) => word('numbered', { number: index + 1 }))),
+    notAsked,
+  };
+  const screen = fill('asking', texts, [
+    plan.layout !== 'page' && 'screens',
+    asked.length > 1 ? 'many' : 'one',
+    leftOut.length > 0 && 'left-out',
+  ]);
   const progress = screen.querySelector('progress');
   if (progress) Object.assign(progress, { max: count, value: texts.last });
   const place = find(screen, '#questions');
@@ -92,23 +143,42 @@ export function asking({ plan, readers }, indices, answers, pictures) {
     else place.append(field(questions[0], level, answers, pictures));
   }
   put(screen, { readers: atMost(readers) });
-  for (const index of indices) find(screen, `[data-question="${plan.questions[index].name}"]`).hidden = !asked.includes(index);
+  for (const index of indices)
+    find(screen, `[data-question="${plan.questions[index].name}"]`).hidden = !asked.includes(index);
   return screen;
 }
 
 /** Return the questions just before one that are not asked. @param {Plan} plan @param {number} index @param {Answers} answers @returns {number[]} */
-const passedOver = (plan, index, answers) => (index > 0 && !isAsked(plan, index - 1, answers) ? [...passedOver(plan, index - 1, answers), index - 1] : []);
+const passedOver = (plan, index, answers) =>
+  index > 0 && !isAsked(plan, index - 1, answers)
+    ? [...passedOver(plan, index - 1, answers), index - 1]
+    : [];
 
 /** Return the indices of a screen, those of one matrix together. @param {Plan} plan @param {number[]} indices */
-const parts = ({ questions }, indices) => screensOf({ questions: indices.map((index) => questions[index]) }).map((part) => part.map((place) => indices[place]));
+const parts = ({ questions }, indices) =>
+  screensOf({ questions: indices.map((index) => questions[index]) }).map((part) =>
+    part.map((place) => indices[place]),
+  );
 
 /** @param {Question} question @param {number} level @param {Answers} answers @param {(question: Question) => Node[]} pictures @param {boolean} [ownChip] */
 function field(question, level, answers, pictures, ownChip = true) {
   const { name, help, kind, decline, choices, skipped } = question;
   const declined = choices.at(-1 - (skipped ?? 0));
-  const kinds = ['number', 'month', 'multiple'].includes(kind) ? kind : 'choice';
-  const texts = { name, help, declined, none: word('none'), ...(choices.length ? {} : boundsOf(question)) };
-  const made = fill('question', texts, [kinds, help !== '' && 'help', !!question.picture && 'picture', ownChip && 'chip', decline === 1 && 'decline']);
+  const kinds = COUNTED.has(kind) || kind === 'multiple' ? kind : 'choice';
+  const texts = {
+    name,
+    help,
+    declined,
+    none: word('none'),
+    ...(choices.length ? {} : boundsOf(question)),
+  };
+  const made = fill('question', texts, [
+    kinds,
+    help !== '' && 'help',
+    !!question.picture && 'picture',
+    ownChip && 'chip',
+    decline === 1 && 'decline',
+  ]);
   find(made, 'legend').append(heading(level, question.text, level < 3 ? 'question' : 'h3'));
   if (help) find(made, 'fieldset').setAttribute('aria-describedby', `help-${name}`);
   if (question.picture) find(made, '[data-part="picture"]').append(...pictures(question));
@@ -119,12 +189,17 @@ function field(question, level, answers, pictures, ownChip = true) {
 
 /** Scales with the same choices; one chip if their odds are the same too. @param {Question[]} rows @param {number} level @param {Answers} answers @param {(question: Question) => Node[]} pictures */
 function matrix(rows, level, answers, pictures) {
-  const alike = rows.every(({ channel }) => JSON.stringify(channel) === JSON.stringify(rows[0].channel));
+  const alike = rows.every(
+    ({ channel }) => JSON.stringify(channel) === JSON.stringify(rows[0].channel),
+  );
   const screen = fill('matrix', {}, [alike && 'chip']);
   find(screen, '[data-part="title"]').append(heading(level, rows[0].group?.text ?? '', 'question'));
   if (alike) find(screen, '[data-part="chip"]').append(chip(rows[0], ['matrix']));
-  find(screen, '[data-part="rows"]').append(...rows.map((row) => field(row, 3, answers, pictures, !alike)));
-  for (const row of screen.querySelectorAll('legend > *')) row.replaceWith(heading(level + 1, row.textContent ?? '', 'h3'));
+  find(screen, '[data-part="rows"]').append(
+    ...rows.map((row) => field(row, 3, answers, pictures, !alike)),
+  );
+  for (const row of screen.querySelectorAll('legend > *'))
+    row.replaceWith(heading(level + 1, row.textContent ?? '', 'h3'));
   return screen;
 }
 
@@ -145,7 +220,12 @@ function chip(question, flags = []) {
   const exact = texts.rest === Number(texts.each) * texts.others;
   const telling = tellingOf(asked);
   const sure = strength(asked) > SURE;
-  const made = fill('chip', { ...texts, guess: atMost(guessShare(asked)) }, [...flags, telling, telling === 'spread' && (exact ? 'exactly' : 'about'), sure && 'sure']);
+  const made = fill('chip', { ...texts, guess: atMost(guessShare(asked)) }, [
+    ...flags,
+    telling,
+    telling === 'spread' && (exact ? 'exactly' : 'about'),
+    sure && 'sure',
+  ]);
   find(made, '.chip').classList.toggle('sure', sure);
   return made;
 }
@@ -168,7 +248,9 @@ export function showThrow(screen, first, drawn, tally) {
   tally.kept += Number(kept);
   put(screen, { drawn: valueText(first, drawn) });
   find(screen, '[data-part="goes"]').classList.toggle('turned', !kept);
-  find(screen, '[data-part="score"]').replaceChildren(fill('score', { ...oddsTexts(first, example), ...tally }, [tellingOf(first)]));
+  find(screen, '[data-part="score"]').replaceChildren(
+    fill('score', { ...oddsTexts(first, example), ...tally }, [tellingOf(first)]),
+  );
 }
 
 /** @param {DeviceQuestion} asked @param {Answer} answer For whom the odds are told. */
@@ -176,8 +258,12 @@ export function oddsTexts(asked, answer) {
   const { choices, channel } = asked;
   const isNumber = tellingOf(asked) === 'ends' || tellingOf(asked) === 'near';
   const opposite = isNumber || answer === 0 ? Number(!isNumber) : 0;
-  const every = isNumber || Array.isArray(answer) ? [0] : choices.map((_, index) => shareOf(asked, index));
-  const [own, other] = [shareOf(asked, answer), shareOf(asked, Array.isArray(answer) ? answer : opposite)];
+  const every =
+    isNumber || Array.isArray(answer) ? [0] : choices.map((_, index) => shareOf(asked, index));
+  const [own, other] = [
+    shareOf(asked, answer),
+    shareOf(asked, Array.isArray(answer) ? answer : opposite),
+  ];
   return {
     example: answerText(asked, answer),
     option: choices[0],
@@ -201,21 +287,40 @@ export function oddsTexts(asked, answer) {
 /** Return the index of the question that tells most, by a hundredth or more. @param {Checked} checked */
 function mostTelling({ questions }) {
   const losses = questions.map(({ found }) => found);
-  return losses.reduce((best, loss, index) => (100n * loss[0] * losses[best][1] > 101n * losses[best][0] * loss[1] ? index : best), 0);
+  return losses.reduce(
+    (best, loss, index) =>
+      100n * loss[0] * losses[best][1] > 101n * losses[best][0] * loss[1] ? index : best,
+    0,
+  );
 }
 
 /** The arithmetic, for who wants to check it. @param {Plan} plan @param {Checked} checked */
 function facts({ questions }, checked) {
-  const rows = checked.questions.map((losses, index) => (questions[index].channel ? fact(losses, 'question') : fill('fact-given', losses)));
+  const rows = checked.questions.map((losses, index) =>
+    questions[index].channel ? fact(losses, 'question') : fill('fact-given', losses),
+  );
   const changed = checked.questions.filter((_, index) => questions[index].channel);
   if (changed.length < 2) return rows;
-  const factors = changed.map(({ found: [top, bottom] }) => (bottom > 1n ? `(${top} ∕ ${bottom})` : `${top}`)).join(' × ');
+  const factors = changed
+    .map(({ found: [top, bottom] }) => (bottom > 1n ? `(${top} ∕ ${bottom})` : `${top}`))
+    .join(' × ');
   return [...rows, fact(checked, 'together', `${factors} = `)];
 }
 
 /** @param {Losses} losses @param {string} which @param {string} [product] */
 function fact({ declared, found, number }, which, product) {
-  return fill('fact', { number, product, declared: decimal(declared), found: decimal(found), top: found[0], bottom: found[1] }, [which]);
+  return fill(
+    'fact',
+    {
+      number,
+      product,
+      declared: decimal(declared),
+      found: decimal(found),
+      top: found[0],
+      bottom: found[1],
+    },
+    [which],
+  );
 }
 
 /** Dots for the people whose answer stays, rings for the rest. @param {ParentNode} screen @param {number} own */
@@ -223,8 +328,15 @@ function drawArray(screen, own) {
   const rects = screen.querySelectorAll('.array > rect');
   const full = Math.floor(own / 10) * 20;
   const part = (own % 10) * 20;
-  const places = [[0, 0, 200, full], [0, full, part, 20], [part, full, 200 - part, 20], [0, full + 20, 200, 180 - full]];
+  const places = [
+    [0, 0, 200, full],
+    [0, full, part, 20],
+    [part, full, 200 - part, 20],
+    [0, full + 20, 200, 180 - full],
+  ];
   rects.forEach((rect, index) => {
-    ['x', 'y', 'width', 'height'].forEach((name, side) => rect.setAttribute(name, String(places[index][side])));
+    ['x', 'y', 'width', 'height'].forEach((name, side) =>
+      rect.setAttribute(name, String(places[index][side])),
+    );
   });
 }

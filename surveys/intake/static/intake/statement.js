@@ -1,5 +1,13 @@
 /** My privacy statement: shows what this device remembers, adds it up, and erases it. Sends nothing. */
-import { dayText, deviceStorage, erase, eraseAll, guess, lines, together } from './lines.js';
+import {
+  dayText,
+  deviceStorage,
+  erase,
+  eraseAll,
+  guess,
+  lines,
+  together,
+} from './device_ledger.js';
 import { drafts, moment } from './memory.js';
 import { atMost, epsilon } from './odds.js';
 import { fill, find, language, word } from './page.js';
@@ -54,10 +62,20 @@ async function eraseEverything() {
 async function render() {
   const all = lines();
   const keys = await keysKept();
-  const others = [...drafts().map(draftItem), ...waitingReports().map((_, place) => fill('waiting', { place }))];
+  const others = [
+    ...drafts().map(draftItem),
+    ...waitingReports().map((_, place) => fill('waiting', { place })),
+  ];
   const parts = [
     ...(all.length ? [total(all), list(all)] : [fill(deviceStorage() ? 'empty' : 'forbidden')]),
-    ...(keys.length ? [section('keys', keys.map((slug) => fill('key', { slug, title: titleOf(all, slug) })))] : []),
+    ...(keys.length
+      ? [
+          section(
+            'keys',
+            keys.map((slug) => fill('key', { slug, title: titleOf(all, slug) })),
+          ),
+        ]
+      : []),
     ...(others.length ? [section('others', others)] : []),
     ...(all.length + keys.length + others.length ? [fill('everything')] : []),
   ];
@@ -69,8 +87,18 @@ function total(all) {
   const loss = together(all);
   const changed = loss[0] > loss[1];
   const texts = { messages: all.length, epsilon: epsilon(loss), factor: factor(loss) };
-  const part = fill('total', texts, [all.length > 1 ? 'many' : 'one', changed && 'changed', all.some(({ given }) => given) && 'given']);
-  part.querySelector('tbody')?.append(...SURE.map((before) => fill('guess-row', { before, after: atMost(sureAfter(before / 100, loss)) })));
+  const part = fill('total', texts, [
+    all.length > 1 ? 'many' : 'one',
+    changed && 'changed',
+    all.some(({ given }) => given) && 'given',
+  ]);
+  part
+    .querySelector('tbody')
+    ?.append(
+      ...SURE.map((before) =>
+        fill('guess-row', { before, after: atMost(sureAfter(before / 100, loss)) }),
+      ),
+    );
   return part;
 }
 
@@ -91,16 +119,27 @@ function factor([top, bottom]) {
 /** @param {Line[]} all */
 function list(all) {
   const slugs = [...new Set(all.map(({ slug }) => slug).reverse())]; // the newest first
-  return section('list', slugs.map((slug) => study(all, slug)));
+  return section(
+    'list',
+    slugs.map((slug) => study(all, slug)),
+  );
 }
 
 /** @param {Line[]} all @param {string} slug */
 function study(all, slug) {
   const own = all.filter((line) => line.slug === slug);
   const loss = together(own);
-  const texts = { slug, title: titleOf(all, slug), count: own.length, epsilon: epsilon(loss), guess: guess(loss) };
+  const texts = {
+    slug,
+    title: titleOf(all, slug),
+    count: own.length,
+    epsilon: epsilon(loss),
+    guess: guess(loss),
+  };
   const part = fill('study', texts, [own.length > 1 && loss[0] > loss[1] && 'several']);
-  find(part, '[data-part="lines"]').append(...own.reverse().map((line) => lineItem(line, all.indexOf(line), own.length === 1)));
+  find(part, '[data-part="lines"]').append(
+    ...own.reverse().map((line) => lineItem(line, all.indexOf(line), own.length === 1)),
+  );
   return part;
 }
 
@@ -108,13 +147,30 @@ function study(all, slug) {
 function lineItem(line, place, last) {
   const loss = together([line]);
   const { title, day, wave, receipt = '', given, again, state } = line;
-  const texts = { title, place, wave, receipt, day: dayText(day), epsilon: epsilon(loss), guess: guess(loss) };
+  const texts = {
+    title,
+    place,
+    wave,
+    receipt,
+    day: dayText(day),
+    epsilon: epsilon(loss),
+    guess: guess(loss),
+  };
   const changed = loss[0] > loss[1];
-  return fill('line', texts, [state, changed && 'changed', given > 0 && 'given', receipt && 'receipt', wave > 1 && 'wave', again && 'again', last && 'last']);
+  return fill('line', texts, [
+    state,
+    changed && 'changed',
+    given > 0 && 'given',
+    receipt && 'receipt',
+    wave > 1 && 'wave',
+    again && 'again',
+    last && 'last',
+  ]);
 }
 
 /** @param {[string, Draft]} draft */
-const draftItem = ([name, { title, until }]) => fill('draft', { name, title, until: moment(new Date(until)) });
+const draftItem = ([name, { title, until }]) =>
+  fill('draft', { name, title, until: moment(new Date(until)) });
 
 /** @param {Line[]} all @param {string} slug */
 const titleOf = (all, slug) => all.filter((line) => line.slug === slug).pop()?.title ?? slug;

@@ -1,5 +1,21 @@
 /** Subset selection. Twin of dpengine/local/subset.py, where the formulas are. */
-import { sample, systemWords } from './words.js';
+import { expect, isInteger, reduce } from './expect.js';
+import { sample, systemWords, WORD } from './words.js';
+
+/** @type {Learns} */
+export const learns = 'shares';
+export const parts = 'choices keep kind size';
+
+/** @param {Question & { channel: Subset }} question */
+export function verify({ name, choices: { length }, channel: { choices, size, keep } }) {
+  expect(choices === length && length <= 1024, name, `${length} choices, at most 1024`, choices);
+  expect(isInteger(size, 1, choices - 1), name, `size from 1 to ${choices - 1}`, size);
+  expect(isInteger(keep, 1, WORD - 1), name, 'keep from 1 to 2³² − 1', keep);
+}
+
+/** Return e^ε, exactly. @param {Subset} channel */
+export const lossOf = ({ choices, size, keep }) =>
+  reduce(BigInt(keep) * BigInt(choices - size), BigInt(WORD - keep) * BigInt(size));
 
 /**
  * Return the choices to send in place of the true one, in order.
@@ -16,3 +32,28 @@ export function randomise(answer, { choices, size, keep }, words = systemWords) 
   const drawn = sample(others, size - Number(kept), words);
   return [...(kept ? [answer] : []), ...drawn].sort((a, b) => a - b);
 }
+
+/** @param {Subset} channel @returns {Telling} */
+export const tellingOf = ({ choices, size }) =>
+  size > 1 ? 'several' : choices === 2 ? 'flip' : 'spread';
+
+/** @param {Subset} channel */
+export const shareOf = ({ keep }) => keep / WORD;
+
+/** @param {Subset} _channel @param {number} answer @param {number[]} value */
+export const holds = (_channel, answer, value) => value.includes(answer);
+
+/** @param {Subset} channel */
+export const luckOf = ({ choices, size }) => size / choices;
+
+/** @param {Subset} channel */
+export const blindOf = ({ choices }) => 1 / choices;
+
+/** @param {Subset} channel */
+export function guessOf({ choices, size, keep }) {
+  const loss = (keep * (choices - size)) / ((WORD - keep) * size);
+  return loss / (size * loss + choices - size);
+}
+
+/** @param {Subset} channel */
+export const strengthOf = (channel) => Math.max(guessOf(channel), shareOf(channel));

@@ -7,7 +7,7 @@
  *
  * The key lies in IndexedDB as one that scripts can use and never read. Whoever holds it and the database may learn answers.
  */
-import { inputOf, randomise } from './channel.js';
+import { inputOf, randomise } from './channels.js';
 import { digestOf } from './plan.js';
 
 const HMAC = { name: 'HMAC', hash: 'SHA-256' };
@@ -23,7 +23,11 @@ const SPENT = new Error('words: more are needed');
 export async function keyFor(slug, keep) {
   const fresh = await importKey(crypto.getRandomValues(new Uint8Array(32)));
   try {
-    const found = await inStore(keep, (keys) => keys.get(slug), (keys, found) => void (keep && !found && keys.add(fresh, slug)));
+    const found = await inStore(
+      keep,
+      (keys) => keys.get(slug),
+      (keys, found) => void (keep && !found && keys.add(fresh, slug)),
+    );
     if (found) return { key: found, before: true, kept: true };
     return { key: fresh, before: false, kept: keep };
   } catch {
@@ -62,7 +66,6 @@ export const importKey = (bytes) => crypto.subtle.importKey('raw', bytes, HMAC, 
  * @param {Answer} answer
  */
 export async function draw(key, question, answer) {
-  const channel = /** @type {AnyChannel} */ (question.channel);
   const input = inputOf(question, answer);
   const about = await aboutOf(question, input);
   /** @type {number[]} */
@@ -70,7 +73,7 @@ export async function draw(key, question, answer) {
   for (let blocks = 1; ; blocks *= 2) {
     while (words.length < 8 * blocks) words.push(...(await block(key, about, words.length / 8)));
     try {
-      return randomise(input, channel, reader(words));
+      return randomise(question, input, reader(words));
     } catch (error) {
       if (error !== SPENT) throw error; // else the same words again, and more of them
     }
@@ -78,7 +81,10 @@ export async function draw(key, question, answer) {
 }
 
 /** Return what a draw's words depend on, beside the key. @param {Question} question @param {Answer} input */
-export const aboutOf = async (question, input) => [await digestOf(bytesOf(canonical(question))), input];
+export const aboutOf = async (question, input) => [
+  await digestOf(bytesOf(canonical(question))),
+  input,
+];
 
 /** Return eight words. @param {CryptoKey} key @param {unknown[]} about @param {number} counter */
 export async function block(key, about, counter) {
@@ -102,7 +108,11 @@ const bytesOf = (value) => new TextEncoder().encode(JSON.stringify(value));
 function canonical(value) {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== 'object' || !value) return value;
-  return Object.fromEntries(Object.keys(value).sort().map((name) => [name, canonical(value[name])]));
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((name) => [name, canonical(value[name])]),
+  );
 }
 
 /**
@@ -133,7 +143,8 @@ async function inStore(write, read, then) {
 function open(make) {
   return new Promise((resolve, reject) => {
     const request = indexedDB.open(DATABASE, 1);
-    request.onupgradeneeded = () => (make ? request.result.createObjectStore(STORE) : request.transaction?.abort());
+    request.onupgradeneeded = () =>
+      make ? request.result.createObjectStore(STORE) : request.transaction?.abort();
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
   });

@@ -23,7 +23,8 @@ export function systemWords() {
  * @param {Words} [words]
  */
 export function below(n, words = systemWords) {
-  if (!Number.isInteger(n) || n < 1 || n > WORD) throw new RangeError(`"n" expected 1 to 2³², got ${n}`);
+  if (!Number.isInteger(n) || n < 1 || n > WORD)
+    throw new RangeError(`"n" expected 1 to 2³², got ${n}`);
   if (n === 1) return 0;
   const limit = WORD - (WORD % n);
   let word = words();
@@ -40,7 +41,8 @@ export function below(n, words = systemWords) {
  * @returns {T[]}
  */
 export function sample(items, size, words = systemWords) {
-  if (size < 0 || size > items.length) throw new RangeError(`"size" expected 0 to ${items.length}, got ${size}`);
+  if (size < 0 || size > items.length)
+    throw new RangeError(`"size" expected 0 to ${items.length}, got ${size}`);
   const pool = [...items];
   for (let i = 0; i < size; i++) {
     const j = i + below(pool.length - i, words);

@@ -14,13 +14,21 @@ USUAL_KEPT = 7
 
 class Command(BaseCommand):
     help = (
-        "Make a backup of the database while the site goes on, keep the newest few, and note it for /health/. "
+        "Make a backup of the database while the site goes on, keep the newest few, and note it "
+        "for /health/. "
         "The keys are not in it: keep them elsewhere."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--to", type=Path, help="the folder; CANDOR_BACKUPS, or backups in the data folder")
-        parser.add_argument("--keep", type=int, default=USUAL_KEPT, help=f"how many to keep; {USUAL_KEPT} if not given")
+        parser.add_argument(
+            "--to", type=Path, help="the folder; CANDOR_BACKUPS, or backups in the data folder"
+        )
+        parser.add_argument(
+            "--keep",
+            type=int,
+            default=USUAL_KEPT,
+            help=f"how many to keep; {USUAL_KEPT} if not given",
+        )
 
     def handle(self, *args: Any, to: Path | None, keep: int, **options: Any) -> None:
         if keep < 1:
@@ -30,4 +38,6 @@ class Command(BaseCommand):
             made = backups.make(folder=folder, keep=keep, now=datetime.datetime.now(datetime.UTC))
         except backups.Failed as failure:
             raise CommandError(f"No backup was made. {failure}") from failure
-        self.stdout.write(f"{made} ({made.stat().st_size:,} bytes). The keys are not in it: keep them elsewhere.")
+        self.stdout.write(
+            f"{made} ({made.stat().st_size:,} bytes). The keys are not in it: keep them elsewhere."
+        )

@@ -1,16 +1,18 @@
-"""Empty what the database wrote down on its way: SQLite's journal, PostgreSQL's write-ahead log and old samples.
+"""Empty what the database wrote down on its way: SQLite's journal, PostgreSQL's write-ahead log and
+old samples.
 
-What was erased is out of the tables' files already. This takes it out of what a server keeps beside them, and says what
-no command can reach.
+What was erased is out of the tables' files already. This takes it out of what a server keeps beside
+them, and says what no command can reach.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import ProgrammingError, connection
 
-from surveys.erasing import cut
+from surveys.erasing import checkpoint
 
 SETTINGS = {
     "wal_recycle": ("off", "old files of the log are used again with what stands in them"),
@@ -18,79 +20,93 @@ SETTINGS = {
     "wal_keep_size": ("0", "old files of the log are kept"),
 }
 LOST_FILES = """
-WITH own AS (SELECT 'base/' || oid || '/' AS folder FROM pg_database WHERE datname = current_database())
+WITH own AS (
+  SELECT 'base/' || oid || '/' AS folder FROM pg_database WHERE datname = current_database()
+)
 SELECT folder || name FROM own, pg_ls_dir(folder) AS name WHERE name ~ '^[0-9]+$'
-AND pg_filenode_relation(0, name::oid) IS NULL AND (pg_stat_file(folder || name, true)).size > 0 ORDER BY 1"""
+AND pg_filenode_relation(0, name::oid) IS NULL
+AND (pg_stat_file(folder || name, true)).size > 0 ORDER BY 1"""
 MAY_NOT = "42501"  # insufficient_privilege
 BEYOND = "Not reached: backups, replicas, archives of the log, and free blocks of the disk."
 
 
 class Command(BaseCommand):
-    help = "Takes what was erased out of the database's journal or write-ahead log, and says what it cannot reach."
+    help = (
+        "Takes what was erased out of the database's journal or write-ahead log, and says what "
+        "it cannot reach."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if connection.vendor == "sqlite":
-            _forget_journal()
+            forget_journal()
         else:
-            _forget_log()
-            for said in _kept_anyway():
-                self.stderr.write(said)
+            forget_log()
+            for text in kept_anyway():
+                self.stderr.write(text)
         self.stdout.write(f"Done. {BEYOND}")
 
 
-def _forget_journal() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM")
-    if not cut(connection):
-        raise CommandError("Another process reads the journal: expected none, got one. Run it again when it has ended.")
-
-
-def _forget_log() -> None:
-    """Begin a new file of the log and let a checkpoint remove those before it."""
+@contextmanager
+def permitted(otherwise: str) -> Iterator[None]:
+    """Say what it takes where the database's user may not do what is done here."""
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("VACUUM FULL pg_statistic")  # what ANALYZE sampled before it was told not to
-            cursor.execute("SELECT pg_switch_wal()")
-            cursor.execute("CHECKPOINT")
+        yield
     except ProgrammingError as error:
         if getattr(error.__cause__, "sqlstate", "") != MAY_NOT:
             raise
+        raise CommandError(otherwise) from None
+
+
+def forget_journal() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM")
+    if not checkpoint(connection):
         raise CommandError(
-            "The database's user may not do this: expected its owner, with GRANT pg_checkpoint and "
-            "GRANT EXECUTE ON FUNCTION pg_switch_wal; got a user without. Nothing was done, or run it as a superuser."
-        ) from None
+            "Another process reads the journal: expected none, got one. Run it again when it has "
+            "ended."
+        )
 
 
-def _kept_anyway() -> Iterator[str]:
-    """Say which settings and replicas keep the log longer."""
+def forget_log() -> None:
+    """Begin a new file of the log and let a checkpoint remove those before it."""
+    otherwise = (
+        "The database's user may not do this: expected its owner, with GRANT pg_checkpoint and "
+        "GRANT EXECUTE ON FUNCTION pg_switch_wal; got a user without. Nothing was done, or "
+        "run it as a superuser."
+    )
+    with permitted(otherwise), connection.cursor() as cursor:
+        cursor.execute("VACUUM FULL pg_statistic")  # what ANALYZE sampled before it was told not to
+        cursor.execute("SELECT pg_switch_wal()")
+        cursor.execute("CHECKPOINT")
+
+
+def kept_anyway() -> Iterator[str]:
+    """Say which settings and replicas keep the log longer, and which files are of no table."""
     with connection.cursor() as cursor:
         for name, (expected, why) in SETTINGS.items():
             cursor.execute("SELECT current_setting(%s)", [name])
-            (found,) = cursor.fetchone() or ("",)
-            if found != expected:
-                yield f"{name}: expected {expected}, got {found}: {why}."
+            (present,) = cursor.fetchone() or ("",)
+            if present != expected:
+                yield f"{name}: expected {expected}, got {present}: {why}."
         cursor.execute("SELECT count(*) FROM pg_replication_slots")
         (slots,) = cursor.fetchone() or (0,)
         if slots:
-            yield f"Replication slots: expected none, got {slots}: each keeps the log until its replica has read it."
-    yield from _lost_files()
-
-
-def _lost_files() -> Iterator[str]:
-    """Name files of no table: a server that ends in the middle of writing a table anew leaves half of it, for good."""
+            yield (
+                f"Replication slots: expected none, got {slots}: each keeps the log until its "
+                f"replica has read it."
+            )
+    needed = "pg_ls_dir(text), pg_stat_file(text, boolean)"
+    otherwise = f"Files of no table: not looked for; that takes GRANT EXECUTE ON FUNCTION {needed}."
     try:
-        with connection.cursor() as cursor:
+        with permitted(otherwise), connection.cursor() as cursor:
             cursor.execute(LOST_FILES)
-            found = [name for (name,) in cursor.fetchall()]
-    except ProgrammingError as error:
-        if getattr(error.__cause__, "sqlstate", "") != MAY_NOT:
-            raise
-        needed = "pg_ls_dir(text), pg_stat_file(text, boolean)"
-        yield f"Files of no table: not looked for; that takes GRANT EXECUTE ON FUNCTION {needed}."
+            lost = ", ".join(name for (name,) in cursor.fetchall())
+    except CommandError as refusal:
+        yield str(refusal)
         return
-    if found:
+    if lost:  # half of a table: the server ended while it was written anew
         yield (
-            f"Files of no table: expected none, got {', '.join(found)}. A crash of the server leaves them, with what "
-            "a table held then, unless one is being made just now. Remove them while the server is stopped, or restore "
-            "a new backup into a new one."
+            f"Files of no table: expected none, got {lost}. A crash of the server leaves them, "
+            "with what a table held then, unless one is being made just now. Remove them while the "
+            "server is stopped, or restore a new backup into a new one."
         )

@@ -1,4 +1,6 @@
-"""Make an account if there is none of this name, and a link that sets its password: good once, for some days."""
+"""Make an account if there is none of this name, and a link that sets its password: good once,
+for some days.
+"""
 
 from typing import Any
 
@@ -17,9 +19,15 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="with which they sign in")
         parser.add_argument("--admin", action="store_true", help="a new account is an admin's")
-        parser.add_argument("--site-admin", action="store_true", help="and may set the limits of the site")
-        parser.add_argument("--forget-factor", action="store_true", help="after a lost phone: forget what it showed")
-        parser.add_argument("--site", default="", help="the site's address, such as https://candor.example.org")
+        parser.add_argument(
+            "--site-admin", action="store_true", help="and may set the limits of the site"
+        )
+        parser.add_argument(
+            "--forget-factor", action="store_true", help="after a lost phone: forget what it showed"
+        )
+        parser.add_argument(
+            "--site", default="", help="the site's address, such as https://candor.example.org"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         name: str = options["name"]
@@ -31,6 +39,10 @@ class Command(BaseCommand):
         user = services.ensure_user(username=name, password=None, **powers)
         if options["forget_factor"]:
             services.forget_factors(user)
-        site = options["site"].rstrip("/") or f"http://{settings.CANDOR_HOST}:{settings.CANDOR_PORT}"
+        site = (
+            options["site"].rstrip("/") or f"http://{settings.CANDOR_HOST}:{settings.CANDOR_PORT}"
+        )
         self.stdout.write(f"{site}{path_for(user)}")
-        self.stderr.write(f"It sets the password of {name}, once, within {settings.INVITATION_DAYS} days.")
+        self.stderr.write(
+            f"It sets the password of {name}, once, within {settings.INVITATION_DAYS} days."
+        )

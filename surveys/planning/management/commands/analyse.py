@@ -1,51 +1,61 @@
-"""`manage.py analyse`: answers collected elsewhere, through the design that they were asked with."""
+"""`manage.py analyse`: answers collected elsewhere, through the design that they were asked
+with.
+"""
 
-from typing import Any
+from django.core.management.base import CommandParser
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
-
-from surveys.planning.help import AsWritten
+from surveys.planning.help import Calculation, Options
 
 HELP = """Analyse a CSV file of randomised answers collected elsewhere.
 
   analyse FILE.csv --outcome smoked --design forced:p=2/3,yes=1/6,no=1/6
-  analyse FILE.csv --outcome smoked --design crosswise:p=1/4 --covariates "age/10,(age/10)^2,education" --by wave
+  analyse FILE.csv --outcome smoked --design crosswise:p=1/4 --by wave \\
+      --covariates "age/10,(age/10)^2,education"
 
-The outcome is 0 or 1, no or yes, false or true; a question of k choices has codes 0 to k - 1, or 1 to k with first=1.
-Rows with a blank or NA in any column that is used are left out, and counted.
+The outcome is 0 or 1, no or yes, false or true; a question of k choices has codes 0 to k - 1, or
+1 to k with first=1. Rows with a blank or NA in any column that is used are left out, and counted.
 
 """
 
 
-class Command(BaseCommand):
+class Command(Calculation):
     help = HELP
-    requires_system_checks = []  # no database, no key, no service: it reads one file
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        from surveys.planning import specs
-
-        parser = super().create_parser(prog_name, subcommand, formatter_class=AsWritten, **kwargs)
-        parser.epilog = specs.__doc__
-        return parser
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", metavar="FILE.csv", help="UTF-8, with a line of column names; - is standard input")
-        parser.add_argument("--outcome", required=True, metavar="COL", help="the column of the reports")
-        parser.add_argument("--design", required=True, metavar="SPEC", help="how it was asked: see below")
-        parser.add_argument("--covariates", default="", metavar="A,B", help="columns, or arithmetic such as (age/10)^2")
-        parser.add_argument("--by", default="", metavar="COL", help="also analyse each value of this column")
+        from surveys.planning import specs
+
+        parser.epilog = specs.__doc__
+        parser.add_argument(
+            "file",
+            metavar="FILE.csv",
+            help="UTF-8, with a line of column names; - is standard input",
+        )
+        parser.add_argument(
+            "--outcome", required=True, metavar="COL", help="the column of the reports"
+        )
+        parser.add_argument(
+            "--design", required=True, metavar="SPEC", help="how it was asked: see below"
+        )
+        parser.add_argument(
+            "--covariates",
+            default="",
+            metavar="A,B",
+            help="columns, or arithmetic such as (age/10)^2",
+        )
+        parser.add_argument(
+            "--by", default="", metavar="COL", help="also analyse each value of this column"
+        )
         parser.add_argument("--weights", default="", metavar="COL", help="survey weights")
         parser.add_argument("--confidence", default="0.95", help="of the intervals (0.95)")
         parser.add_argument("--json", action="store_true", help="print JSON")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        from surveys.planning import commandline, wording  # here, because scipy takes half a second
+    def answer(self, options: Options) -> str:
+        from surveys.planning import (  # here, because scipy takes half a second
+            commandline,
+            terminal,
+        )
 
-        try:
-            found = commandline.analysed(options)
-        except (ValueError, ArithmeticError) as error:
-            raise CommandError(str(error)) from None
+        results = commandline.analysed(options)
         if options["json"]:
-            self.stdout.write(wording.findings_json(found))
-        else:
-            self.stdout.write(wording.findings_text(found, options["outcome"], options["design"]))
+            return terminal.results_json(results)
+        return terminal.results_text(results, options["outcome"], options["design"])

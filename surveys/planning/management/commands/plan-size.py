@@ -1,12 +1,12 @@
-"""`manage.py plan-size`: the smallest n. A command's name is its file's, so this one has a hyphen."""
+"""`manage.py plan-size`: the smallest n. A command's name is its file's, so this one has a
+hyphen.
+"""
 
-from typing import Any
+from django.core.management.base import CommandParser
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from surveys.planning.help import Calculation, Options
 
-from surveys.planning.help import AsWritten
-
-HELP = """Say how many people a study needs: the smallest n for a power, an interval or a standard error.
+HELP = """Say how many people a study needs: the smallest n for a power, an interval or an error.
 
   plan-size --design forced:p=2/3,yes=1/6,no=1/6 --from 0.10 --to 0.15 --power 0.80
   plan-size --design coin --half-width 0.03 --at 0.10
@@ -15,38 +15,61 @@ HELP = """Say how many people a study needs: the smallest n for a power, an inte
 Numbers may be fractions. The designs are those of `analyse`: see `manage.py analyse --help`."""
 
 
-class Command(BaseCommand):
+class Command(Calculation):
     help = HELP
-    requires_system_checks = []  # no database, no key, no service: it computes
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        return super().create_parser(prog_name, subcommand, formatter_class=AsWritten, **kwargs)
 
     def add_arguments(self, parser: CommandParser) -> None:
         add = parser.add_argument
-        add("--design", action="append", metavar="SPEC", help="how people are asked; several times for several arms")
+        add(
+            "--design",
+            action="append",
+            metavar="SPEC",
+            help="how people are asked; several times for several arms",
+        )
         add("--shares", metavar="A,B", help="of the people in each arm; equal if left out")
-        add("--from", dest="null", metavar="SHARE", help="under the null; of the first sample with --two-sample")
-        add("--to", dest="alternative", metavar="SHARE", help="under the alternative; of the second sample")
+        add(
+            "--from",
+            dest="null",
+            metavar="SHARE",
+            help="under the null; of the first sample with --two-sample",
+        )
+        add(
+            "--to",
+            dest="alternative",
+            metavar="SHARE",
+            help="under the alternative; of the second sample",
+        )
         add("--power", help="chance to find the difference (0.80)")
         add("--alpha", help="chance to find one that is not there (0.05)")
         add("--sides", help="of the test: 1 or 2 (2)")
-        add("--two-sample", action="store_true", help="compare two groups instead of one group with a known share")
+        add(
+            "--two-sample",
+            action="store_true",
+            help="compare two groups instead of one group with a known share",
+        )
         add("--ratio", help="people in the second group for each in the first (1)")
         add("--exact", action="store_true", help="by the binomial itself, without approximation")
         add("--half-width", metavar="WIDTH", help="of the interval, as a share: 0.03")
         add("--standard-error", metavar="ERROR", help="of the estimated share, or of one choice's")
-        add("--at", metavar="SHARE", help="the true share that is planned for; the worst one if left out")
+        add(
+            "--at",
+            metavar="SHARE",
+            help="the true share that is planned for; the worst one if left out",
+        )
         add("--confidence", help="of the interval (0.95)")
-        add("--n", metavar="N", help="with --half-width and no design: the people there are; gives the least epsilon")
+        add(
+            "--n",
+            metavar="N",
+            help="with --half-width and no design: the people there are; gives the least epsilon",
+        )
         add("--choices", help="of the question, with --n (2)")
         add("--json", action="store_true", help="print JSON")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        from surveys.planning import commandline, wording  # here, because scipy takes half a second
+    def answer(self, options: Options) -> str:
+        from surveys.planning import (  # here, because scipy takes half a second
+            commandline,
+            terminal,
+        )
 
-        try:
-            plan = commandline.planned(options)
-        except ValueError as error:
-            raise CommandError(str(error)) from None
-        self.stdout.write(wording.plan_json(plan) if options["json"] else wording.plan_text(plan))
+        plan = commandline.planned(options)
+        return terminal.plan_json(plan) if options["json"] else terminal.plan_text(plan)

@@ -1,0 +1,129 @@
+"""Compare groups and waves: differences of shares that are already published.
+
+Groups come from a cross-table that somebody asked for; waves from what the rule published of each.
+Both are post-processing and cost nothing (surveys/releases/comparisons.py says how intervals are
+made).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.utils.translation import gettext as _
+
+from surveys.charts.scales import Scale, percent
+from surveys.dashboard.results import drawn_choices
+from surveys.dashboard.tables import Row, Spread
+from surveys.releases import comparisons
+from surveys.releases.comparisons import Change, Difference
+from surveys.releases.models import Release, Step
+from surveys.releases.selectors import Publication
+
+MIN_REACH = 0.1  # to either side of 0, so that a small difference looks small
+LINES = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferenceRow(Row):
+    """One difference, in points."""
+
+    one: str
+    other: str
+    verdict: str  # more, fewer or unclear: picks the words beside it
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """Differences that share a picture."""
+
+    title: str
+    rows: list[DifferenceRow]
+    scale: Scale
+
+
+def differences_of(title: str, raw: Sequence[tuple[str, Difference | Change]]) -> Differences:
+    known = [difference for _, difference in raw if difference.value is not None]
+    reach = max([MIN_REACH, *(max(abs(each.low), abs(each.high)) for each in known)])
+    scale = replace(
+        Scale.around(-reach, reach, LINES),
+        label=lambda share, places: percent(share, max(places - 2, 0)),
+    )
+    rows = []
+    for answer, difference in raw:
+        verdict = "unclear"
+        if difference.value is not None:
+            verdict = "more" if difference.low > 0 else "fewer" if difference.high < 0 else verdict
+        one, other = _share(difference.one), _share(difference.other)
+        rows.append(
+            DifferenceRow.of(answer, difference, _signed, one=one, other=other, verdict=verdict)
+        )
+    return Differences(title, rows, scale)
+
+
+def _share(share: Spread) -> str:
+    if share.value is None:
+        return _("too few to say")
+    value, low, high = (percent(each) for each in (share.value, share.low, share.high))
+    return _("%(value)s%%, %(low)s to %(high)s") % {"value": value, "low": low, "high": high}
+
+
+def _signed(share: float) -> str:
+    return f"+{percent(share)}" if round(100 * share, 1) > 0 else percent(share)
+
+
+# Groups
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """A cross-table that was published, and the two of its groups that are compared."""
+
+    publication: Publication
+    options: list[tuple[int, str]]  # the names of the groups by their places
+    one: int
+    other: int
+    first: str
+    second: str
+    differences: Differences
+
+
+def groups_of(publication: Publication, one: int, other: int) -> Groups | None:
+    """Return the difference of every answer between two groups of a cross-table."""
+    release, query = publication.release, publication.query
+    if release is None:
+        return None
+    by_name = {question.name: question for question in publication.request.plan.spoken.questions}
+    left, right = (by_name[name] for name in query.names)
+    names = right.choices
+    one, other = (place if place < len(names) else 0 for place in (one, other))
+    if one == other:
+        other = (one + 1) % len(names)
+    by_answer = comparisons.group_differences(query, release.content, one, other)
+    if by_answer is None:
+        return None
+    raw = [(left.choices[place], by_answer[place]) for place in drawn_choices(left)]
+    differences = differences_of(left.text, raw)
+    return Groups(
+        publication, list(enumerate(names)), one, other, names[one], names[other], differences
+    )
+
+
+# Waves
+
+
+def changes_between(later: Release | Step, earlier: Release | Step) -> list[Differences]:
+    """Return how the shares of every question of both waves differ: later less earlier."""
+    before = {numbers.name: numbers for numbers in earlier.content.questions}
+    by_name = {question.name: question for question in later.request.plan.spoken.questions}
+    differences = []
+    for numbers in later.content.questions:
+        if numbers.name not in before:
+            continue
+        question = by_name[numbers.name]
+        spoken = {figure.choice: question.choices[figure.index] for figure in numbers.choices}
+        changes = comparisons.changes(numbers, before[numbers.name])
+        if question.kind == "yes_no" and len(changes) == 2:
+            changes = changes[1:]  # No mirrors Yes
+        if changes:
+            raw = [(spoken[change.choice], change) for change in changes]
+            differences.append(differences_of(question.text, raw))
+    return differences

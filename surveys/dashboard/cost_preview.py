@@ -1,0 +1,186 @@
+"""What a request would cost: budgets before and after, and what it means for one person.
+
+From public values only: the Plan, the ledger, how many answered, and what is asked.
+"""
+
+import datetime
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from django.utils.formats import localize
+from django.utils.translation import gettext as _
+
+from dpengine.privacy import Cost, plain, round_down, round_up
+from surveys.design import wording
+from surveys.design.models import Plan
+from surveys.guesses import even_guess_within
+from surveys.ledger import selectors as ledger
+from surveys.ledger.selectors import Account, Statement, in_measure
+from surveys.releases import selectors as releases
+from surveys.releases.models import Request
+from surveys.releases.numbers import Document
+from surveys.releases.queries.base import Query
+from surveys.releases.queries.parameters import WrongParameter
+
+SIGNIFICANT = Fraction(1, 20)  # of an amount, that rounding may add to it
+MAX_PLACES = 9
+CROWDED = Fraction(1, 2)  # published numbers for each person, from which on a page warns
+MANY_TIMES = 100  # from here on without decimals
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetLine(Statement):
+    """One budget, before and after: in as many decimals as the cost needs."""
+
+    whose: str
+    cost: Cost
+    can_pay: bool
+
+    @property
+    def _exact(self) -> Decimal:
+        return in_measure(self.account.budget, self.cost)
+
+    @property
+    def places(self) -> int:
+        return max(places_for(Fraction(self._exact)), Statement(self.account).places)
+
+    @property
+    def amount(self) -> Decimal:
+        """Return what it costs, rounded up."""
+        return round_up(Fraction(self._exact), self.places)
+
+    @property
+    def left_after(self) -> Decimal:
+        return round_down(Fraction(self.account.amount_left) - Fraction(self._exact), self.places)
+
+    @property
+    def is_short_of_delta(self) -> bool:
+        """Tell whether it is the δ of the budget, and not its ε or ρ, that cannot pay."""
+        return self.account.budget.measure != "ε" and self.cost.delta > self.account.left.delta
+
+    @property
+    def picture_text(self) -> str:
+        """Say what the picture of this budget shows."""
+        text = _("Of a cap of %(cap)s, %(spent)s is spent; this would use %(amount)s")
+        if self.can_pay:
+            text = _(
+                "Of a cap of %(cap)s, %(spent)s is spent; this would use %(amount)s and leave "
+                "%(left)s"
+            )
+        amounts = {"cap": self.cap, "spent": self.spent, "amount": self.amount}
+        amounts["left"] = self.left_after
+        return text % {name: localize(amount) for name, amount in amounts.items()}
+
+    @property
+    def amount_width(self) -> str:
+        """Return what it costs, of the cap, in percent; what is left at most."""
+        return f"{100 * min(self._exact, self.account.amount_left) / self.account.cap:.2f}%"
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What confirming a request would do: what it costs, and what that means for one person."""
+
+    query: Query
+    title: str
+    lines: list[BudgetLine]  # of every budget that pays, the study's own first
+    epsilon: Decimal  # for people to compare
+    delta: Decimal  # at which that ε holds; 0 where it always does
+    people: int
+    expected: list[str]
+    total: int  # numbers that the study will have published, these counted in
+    # names the statistic: if more answers are counted before it is confirmed, it is another one
+    seen: str
+    same: Request | None  # that was asked before
+
+    @property
+    def short(self) -> BudgetLine | None:
+        """Return the first line that cannot pay."""
+        return next((line for line in self.lines if not line.can_pay), None)
+
+    @property
+    def use(self) -> str:
+        """Return what the button says."""
+        own = self.lines[0]
+        return str(own.amount) if own.measure == "ε" else f"{own.measure} {own.amount}"
+
+    @property
+    def shown_epsilon(self) -> Decimal:
+        return plain(round_up(Fraction(self.epsilon), places_for(Fraction(self.epsilon))))
+
+    @property
+    def chance(self) -> str:
+        """Return how rarely odds grow beyond twice that factor, for people: 2δ at most."""
+        return wording.twice(Fraction(self.delta)) if self.delta else ""
+
+    @property
+    def factor(self) -> str:
+        """Return how many times likelier the numbers can make a guess about one person, at most."""
+        times = math.exp(self.epsilon)
+        return (
+            f"{math.ceil(100 * times) / 100:.2f}" if times < MANY_TIMES else f"{math.ceil(times):,}"
+        )
+
+    @property
+    def sure(self) -> str:
+        """Return how sure, of 100, somebody can become who thought it was 50."""
+        return even_guess_within(self.epsilon)
+
+    # Reconstruction compares how many numbers are published with how many people they are about
+
+    @property
+    def root(self) -> int:
+        """Return √n: errors of this size are what reconstruction cannot get over."""
+        return math.isqrt(self.people)
+
+    @property
+    def is_near(self) -> bool:
+        return self.total >= CROWDED * self.people
+
+
+def places_for(amount: Fraction) -> int:
+    """Return how many decimals say an amount well enough: two, or more if it is small."""
+    for places in range(2, MAX_PLACES):
+        if Fraction(round_up(amount, places)) <= amount * (1 + SIGNIFICANT):
+            return places
+    return MAX_PLACES
+
+
+def preview_of(
+    plan: Plan, kind: str, parameters: Document, *, asker: str, now: datetime.datetime
+) -> Preview:
+    query = releases.read(plan, kind, parameters)
+    if problem := releases.too_dear(plan, query):
+        raise WrongParameter("epsilon", problem)
+    cost, part = query.cost, releases.part_of(plan)
+    accounts = [ledger.account(budget_id) for budget_id in releases.budgets_of(plan, asker)]
+    accounts.sort(key=lambda account: account.budget.pk != plan.study.budget_id)
+    delta = Fraction(plan.content.caps.central_delta or 0) / 2
+    people = releases.people_counted(plan)
+    return Preview(
+        query=query,
+        title=releases.heading(plan, query),
+        lines=[
+            BudgetLine(
+                account, _whose(account, plan), cost, account.can_pay(cost, part=part, now=now)
+            )
+            for account in accounts
+        ],
+        epsilon=ledger.epsilon_for_people(cost, delta),
+        delta=plain(round_up(cost.delta if cost.epsilon is not None else delta + cost.delta, 18)),
+        people=people,
+        expected=query.expected(people),
+        total=releases.counts_published(plan.study) + query.published,
+        seen=releases.digest_now(plan, query),
+        same=releases.same_request(plan, query),
+    )
+
+
+def _whose(account: Account, plan: Plan) -> str:
+    if account.budget.pk == plan.study.budget_id:
+        return _("this study")
+    if plan.study.panel_id and account.budget.name.startswith("panel"):
+        return _("its panel")
+    return _("your share of it")

@@ -1,0 +1,45 @@
+"""Released numbers to take along, each with the mechanism inside.
+
+A format is its suffix, its media type, what its link says and how it is written, and has a place
+in this list: the order of the links.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from surveys.dashboard.exports.labelled import write_spss, write_stata
+from surveys.dashboard.exports.plain import write_csv, write_json, write_parquet
+from surveys.dashboard.exports.rows import ExportRow
+from surveys.dashboard.metadata import Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One kind of file."""
+
+    suffix: str
+    media_type: str
+    program: str  # or the format's own name
+    write: Callable[[Metadata, list[ExportRow]], bytes]
+    has_labels: bool = False
+
+    @property
+    def title(self) -> str:
+        """Return what a link to such a file says."""
+        if not self.has_labels:
+            return self.program
+        return _("%(program)s, with labels") % {"program": self.program}
+
+
+FORMATS: Mapping[str, Format] = {
+    format.suffix: format
+    for format in (
+        Format("sav", "application/x-spss-sav", "SPSS", write_spss, has_labels=True),
+        Format("dta", "application/x-stata-dta", "Stata", write_stata, has_labels=True),
+        Format("csv", "text/csv; charset=utf-8", "CSV", write_csv),
+        Format("parquet", "application/vnd.apache.parquet", "Parquet", write_parquet),
+        Format("json", "application/json; charset=utf-8", "JSON", write_json),
+    )
+}

@@ -1,0 +1,73 @@
+"""What is true of a study and of one set of its numbers, from the Plan and the ledger."""
+
+import math
+import tomllib
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+from django.conf import settings
+
+from dpengine.privacy import plain, round_up
+from surveys.design.models import Plan
+from surveys.plan.content import PlanQuestion
+from surveys.releases import selectors as releases
+from surveys.releases.models import Release, Step
+
+PLACES = 4  # of an ε that people compare
+
+
+@cache
+def version() -> str:
+    """Return the release of this software."""
+    return str(
+        tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
+    )
+
+
+def epsilon_of(loss: Fraction) -> float:
+    """Return ln of a declared loss e^ε."""
+    return math.log(loss) if loss < 2**1000 else math.inf
+
+
+def shown_epsilon(loss: Fraction) -> str:
+    """Return an ε for people, rounded up."""
+    return f"{math.ceil(1000 * epsilon_of(loss) - 1e-6) / 1000:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """One Plan, and the numbers that are described, if there are any yet."""
+
+    plan: Plan
+    release: Release | Step | None
+    address: str  # of the registry's page, where all of it can be checked
+
+    @property
+    def n(self) -> int:
+        """Return how many answers are counted: public, since neighbours differ in one answer."""
+        return self.release.content.n if self.release else releases.answers_so_far(self.plan)
+
+    @property
+    def device(self) -> list[PlanQuestion]:
+        """Return the questions whose answers were changed on the device."""
+        return [q for q in self.plan.spoken.questions if not q.is_cleartext]
+
+    @property
+    def cleartext(self) -> list[PlanQuestion]:
+        """Return the questions whose answers were sent as given."""
+        return [q for q in self.plan.spoken.questions if q.is_cleartext]
+
+    @property
+    def total(self) -> str:
+        return shown_epsilon(self.plan.content.loss)
+
+    @property
+    def charged(self) -> str:
+        """Return what these numbers cost, in the measure that is charged."""
+        if self.release is None:
+            return ""
+        entry = self.release.entry
+        if entry.epsilon is not None:
+            return f"ε = {plain(round_up(Fraction(entry.epsilon), PLACES))}"
+        return f"ρ = {plain(round_up(Fraction(entry.rho or 0), 6))}"

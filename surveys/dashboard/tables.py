@@ -1,0 +1,173 @@
+"""Tables of numbers, each with its interval, as a page shows them and as a file holds them."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol, Self
+
+from django.utils.translation import gettext as _
+from msgspec.structs import astuple
+
+from surveys.charts.scales import Scale, number_text
+from surveys.messages import translate
+from surveys.releases import numbers
+from surveys.releases.models import Release, Step
+from surveys.releases.numbers import Numbers
+from surveys.spreadsheets import csv_lines
+
+MAX_LINES = 6  # of a scale
+MAX_DRAWN = 40  # rows of a picture
+MIN_INTERVAL = 0.004  # of the scale: below it an interval is a dot, and the picture says nothing
+SIGNS = {"percent": "%", "people": "", "": ""}
+HEAD = ("table", "row", "value", "low", "high", "standard_error", "unit")
+
+
+class Spread(Protocol):
+    """A number with its interval; None, or words, where there is none."""
+
+    @property
+    def value(self) -> Any: ...
+    @property
+    def low(self) -> Any: ...
+    @property
+    def high(self) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One number with its interval, in words, and as it is drawn."""
+
+    label: str
+    value: str  # empty where it cannot be told
+    low: str
+    high: str
+    number: Spread
+
+    @classmethod
+    def of(cls, label: str, number: Spread, text: Callable[[Any], str], **others: Any) -> Self:
+        value = "" if number.value is None else text(number.value)
+        low, high = (text(end) if is_number(end) else "" for end in (number.low, number.high))
+        return cls(label=label, value=value, low=low, high=high, number=number, **others)
+
+    @property
+    def interval(self) -> str:
+        if not (self.low and self.high):
+            return ""
+        return _("%(low)s to %(high)s") % {"low": self.low, "high": self.high}
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def value_text(value: Any, places: int, unit: str = "") -> str:
+    """Return a number for people: 1,234.5 or −0.02, and its unit where it is a sign."""
+    if not is_number(value):
+        return translate(str(value))
+    return f"{number_text(value, places)}{SIGNS.get(unit, '')}"
+
+
+def places_of(rows: Sequence[Spread]) -> int:
+    """Return how many decimals numbers need: two digits of the narrowest half interval."""
+    widths = [row.high - row.low for row in rows if is_number(row.low) and is_number(row.high)]
+    halves = [width / 2 for width in widths if width > 0]
+    if all(float(row.value).is_integer() for row in rows if is_number(row.value)):
+        return 0
+    if not halves:
+        return 2
+    return min(max(1 - math.floor(math.log10(min(halves))), 0), 4)
+
+
+def number_scale(rows: Sequence[Spread], unit: str) -> Scale | None:
+    """Return a scale that covers all intervals, or None where a picture would say nothing."""
+    ends = [end for row in rows for end in (row.low, row.high, row.value)]
+    if not all(map(is_number, ends)) or not 1 <= len(rows) <= MAX_DRAWN:
+        return None
+    low, high = min(min(row.low, row.value) for row in rows), max(row.high for row in rows)
+    is_counted = unit in ("percent", "people")
+    if is_counted:
+        low = min(low, 0.0)
+    if high <= low:
+        return None
+    scale = replace(
+        Scale.around(low, high, MAX_LINES),
+        least=0.0 if is_counted else -math.inf,
+        label=partial(value_text, unit=unit),
+    )
+    widest = max(row.high - row.low for row in rows)
+    return scale if widest >= MIN_INTERVAL * (scale.high - scale.low) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableRow(Row):
+    """One number of a table."""
+
+    error: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table, with a picture where its numbers share a scale."""
+
+    caption: str
+    rows: list[TableRow]
+    scale: Scale | None
+
+    @classmethod
+    def of(cls, table: numbers.Table) -> "Table":
+        units = {row.unit for row in table.rows}
+        scale = number_scale(table.rows, units.pop()) if len(units) == 1 else None
+        rows = []
+        for row in table.rows:
+            places = places_of(table.rows if scale else [row])
+            error = row.standard_error
+            rows.append(
+                TableRow.of(
+                    translate(row.label),
+                    row,
+                    partial(value_text, places=places, unit=row.unit),
+                    error=value_text(error, max(places, 1)) if is_number(error) else "",
+                    unit=row.unit,
+                )
+            )
+        return cls(translate(table.caption), rows, scale)
+
+    @property
+    def has_errors(self) -> bool:
+        return any(row.error for row in self.rows)
+
+    @property
+    def has_intervals(self) -> bool:
+        return any(row.interval for row in self.rows)
+
+    @property
+    def units(self) -> str:
+        """Return the unit to name at the head: of every row, and without a sign of its own."""
+        units = {row.unit for row in self.rows}
+        return translate(units.pop()) if len(units) == 1 and not units & SIGNS.keys() else ""
+
+    @property
+    def one(self) -> TableRow | None:
+        """Return the only number of a table that has just one, to say it first."""
+        return self.rows[0] if len(self.rows) == 1 else None
+
+
+# Files
+
+
+def csv_of(published: Iterable[Release | Step]) -> str:
+    """Return the tables of releases as a file: one line a number, exactly as published."""
+    lines: list[list[Any]] = []
+    for release in published:
+        step = f"step {release.number}: " if isinstance(release, Step) else ""
+        for table in release.content.tables:
+            lines += [[f"{step}{table.caption}", *astuple(row)] for row in table.rows]
+    return csv_lines(HEAD, lines)
+
+
+def people_csv(content: Numbers) -> str:
+    """Return a synthetic data set as a file: one line a made-up person."""
+    lines = (values for *values, people in content.people for _ in range(int(people)))
+    return csv_lines(content.columns, lines)

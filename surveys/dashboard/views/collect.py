@@ -1,0 +1,101 @@
+"""Collect: how a wave stands, its link, QR code and poster, and texts to invite people with.
+
+How many answered is shown as it is under change-one, where it is public. Under add-remove only a
+charged, noisy count could be shown; `counted` is the one place that decides.
+"""
+
+import datetime
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone, translation
+from django.views.decorators.http import require_safe
+
+from surveys.charts.scales import position
+from surveys.dashboard.access import study_page, with_plan
+from surveys.dashboard.invitations import FormLink, form_links, invitations
+from surveys.dashboard.progress import Progress
+from surveys.design import selectors as design
+from surveys.design.models import Neighbours, Plan
+from surveys.people import selectors as people
+from surveys.people.models import Right
+
+
+def counted(plan: Plan, answers: int) -> int | None:
+    """Return how many answers a page may show: the number where it is public, else none."""
+    return answers if plan.content.neighbours == Neighbours.CHANGE_ONE else None
+
+
+@with_plan
+@require_safe
+def collect(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
+    """Show how collecting goes, and what to invite people with."""
+    links = form_links(request, plan)
+    link = next((each for each in links if each.code == request.GET.get("language")), links[0])
+    with translation.override(link.code):
+        texts = invitations(link.texts, link.address, plan.closes_on)
+    progress, expected = Progress.of(plan), plan.study.expected
+    least = progress.terms.smallest_batch
+    most = max(progress.answers, least, expected or 0)
+    return study_page(
+        request,
+        "collect",
+        plan,
+        shared=shared,
+        progress=progress,
+        answers=counted(plan, progress.answers),
+        days_left=days_left(plan, timezone.now().date()),
+        links=links,
+        link=link,
+        invitations=texts,
+        may_launch=people.may(request.user, Right.LAUNCH, plan.study),
+        answers_width=position(progress.answers / most),
+        least_at=position(least / most),
+        expected=expected,
+        expected_at=position(expected / most) if expected else "",
+    )
+
+
+def days_left(plan: Plan, today: datetime.date) -> int | None:
+    """Return how many days a wave still takes answers, with today; None without an end."""
+    if not plan.takes_answers(today) or plan.closes_on is None:
+        return None
+    return (plan.closes_on - today).days + 1
+
+
+@with_plan
+@require_safe
+def code(request: HttpRequest, plan: Plan, *, shared: bool, language: str) -> HttpResponse:
+    """Give the QR code of the link as a picture of its own, to put on a flyer."""
+    context = {"code": _link(request, plan, language).qr}
+    response = render(request, "dashboard/code.svg", context, content_type="image/svg+xml")
+    response["Content-Disposition"] = f'attachment; filename="{plan.study.slug}-{language}.svg"'
+    return response
+
+
+@with_plan
+@require_safe
+def poster(request: HttpRequest, plan: Plan, *, shared: bool, language: str) -> HttpResponse:
+    """Show one sheet of A4 to print, in one of the study's languages."""
+    link, questions = _link(request, plan, language), plan.content.questions
+    with_odds = [(each, design.odds_of(each)) for each in questions if not each.is_cleartext]
+    with translation.override(language):
+        context = {
+            "study": plan.study,
+            "plan": plan,
+            "link": link,
+            # the first question whose odds fit on a poster, with its first answer's
+            "odds": next(((question, odds[0]) for question, odds in with_odds if odds), None),
+            "device": bool(with_odds),
+            "given": any(question.is_cleartext for question in questions),
+            "address": link.address.partition("#")[0],
+            "mark": plan.digest[:16],
+        }
+        return render(request, "dashboard/poster.html", context)
+
+
+def _link(request: HttpRequest, plan: Plan, language: str) -> FormLink:
+    for link in form_links(request, plan):
+        if link.code == language:
+            return link
+    raise Http404("the study is not asked in this language")

@@ -1,0 +1,120 @@
+"""Published numbers in other forms: methods texts, files, over time, and compared."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from surveys.dashboard.access import study_page, with_plan
+from surveys.dashboard.comparisons import (
+    changes_between,
+    groups_of,
+)
+from surveys.dashboard.exports import FORMATS
+from surveys.dashboard.exports.rows import export_rows
+from surveys.dashboard.metadata import Metadata
+from surveys.dashboard.methods import methods_of
+from surveys.dashboard.publications import chosen, key_of, narrowed_to
+from surveys.dashboard.time_series import time_series_of
+from surveys.design.models import Plan
+from surveys.people import selectors as people
+from surveys.people.models import Right
+from surveys.releases import selectors as releases
+from surveys.releases.models import Release, Step
+
+
+def metadata_of(request: HttpRequest, plan: Plan, release: Release | Step | None) -> Metadata:
+    """Return what is true of these numbers, by the Plan that they were drawn with."""
+    address = request.build_absolute_uri(reverse("registry:study", args=[plan.study.slug]))
+    return Metadata(release.request.plan if release else plan, release, address)
+
+
+@with_plan
+@require_safe
+def methods(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
+    """Show the methods texts in three lengths; one of them as plain text if its length is named."""
+    release = chosen(releases.by_rule_of(plan.study), request.GET.get("release"))
+    texts = methods_of(metadata_of(request, plan, release))
+    length = request.GET.get("plain")
+    if length is not None:
+        if length not in texts:
+            raise Http404(f"expected one of {', '.join(texts)}")
+        return HttpResponse(texts[length] + "\n", content_type="text/plain; charset=utf-8")
+    key = key_of(release) if release else ""
+    return study_page(
+        request, "methods", plan, shared=shared, release=release, key=key, texts=texts
+    )
+
+
+@with_plan
+@require_safe
+def export(request: HttpRequest, plan: Plan, *, shared: bool, suffix: str) -> HttpResponse:
+    """Give published numbers as a file: of one release if it is named, else of the study."""
+    format = FORMATS.get(suffix)
+    if format is None:
+        raise Http404(f"expected one of {', '.join(FORMATS)}")
+    key = request.GET.get("release")
+    publications = releases.publications_of(plan.study)
+    release = chosen(releases.by_rule_of(plan.study), None)
+    if key is not None:
+        publications = [narrowed_to(publications, key)]
+        release = publications[0].drawn[-1] if publications[0].drawn else None
+    file = format.write(metadata_of(request, plan, release), export_rows(publications))
+    response = HttpResponse(file, content_type=format.media_type)
+    name = f"{plan.study.slug}-{key}" if key else plan.study.slug
+    response["Content-Disposition"] = f'attachment; filename="{name}.{suffix}"'
+    return response
+
+
+@with_plan
+@require_safe
+def over_time(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
+    """Show how every published number of a study went."""
+    published = releases.by_rule_of(plan.study)
+    return study_page(
+        request,
+        "over_time",
+        plan,
+        shared=shared,
+        published=published,
+        waves=len({release.request.plan.wave for release in published}),
+        questions=time_series_of(plan, published) if len(published) > 1 else [],
+    )
+
+
+@with_plan
+@require_safe
+def compare(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
+    """Compare groups of a cross-table, and waves; both as the address says."""
+    tables = [
+        publication
+        for publication in releases.publications_of(plan.study)
+        if publication.request.kind == "crosstab" and publication.release
+    ]
+    by_rule = releases.by_rule_of(plan.study)
+    newest = {release.request.plan.wave: release for release in reversed(by_rule)}
+    waves = dict(sorted(newest.items()))
+    number, one, other = (_whole(request, name) for name in ("table", "one", "other"))
+    named = [table for table in tables if table.number == number]
+    table = next(iter(named or tables), None)
+    earlier, later = [None, None, *waves.values()][-2:]
+    later = waves.get(_whole(request, "wave") or 0, later)
+    earlier = waves.get(_whole(request, "against") or 0, earlier)
+    return study_page(
+        request,
+        "compare",
+        plan,
+        shared=shared,
+        tables=tables,
+        groups=groups_of(table, one or 0, 1 if other is None else other) if table else None,
+        waves=[(wave, wave) for wave in waves],
+        later=later,
+        earlier=earlier,
+        changes=changes_between(later, earlier) if later and earlier and later != earlier else [],
+        may_ask=shared and people.may(request.user, Right.ASK, plan.study),
+    )
+
+
+def _whole(request: HttpRequest, name: str) -> int | None:
+    """Return a whole number of an address, if there is one."""
+    text = request.GET.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None

@@ -1,0 +1,145 @@
+"""Calendars: kinds of questions that count whole steps of time, and how a step is read and written.
+
+In a Plan and in what is published a step is a number; people and files have what its calendar says.
+"""
+
+import datetime
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from django.utils import formats
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _, gettext_lazy
+
+from surveys.messages import Message, message
+from surveys.plan.kinds import DATE, KINDS, MONTH, Kind
+
+
+class Calendar(ABC):
+    """A kind's steps, counted from the beginning of year 0."""
+
+    kind: Kind
+    steps: Message  # what a ± counts
+    per_year: float
+    appearance: str  # of a date in an XLSForm
+    # In the form of a draft
+    labels: tuple[Promise, Promise]
+    examples: tuple[str, str]
+    pattern: str
+    input_type: str
+    # What is refused, and what to do instead
+    in_the_clear: Promise
+    too_far: Promise
+    no_bounds: Promise
+
+    def text(self, step: float) -> str:
+        """Return a step in words; of a mean, the step that it falls in.
+
+        Noise takes numbers anywhere: one before year 1 or after year 9999 has the words of the
+        kind's first or last step. Whether a draw can be told must not depend on what was drawn.
+        """
+        whole = min(max(int(step // 1), self.kind.first), self.kind.last)
+        return self.day_text(datetime.date.fromisoformat(self.first_day(whole)))
+
+    @abstractmethod
+    def day_text(self, day: datetime.date) -> str:
+        """Return the step that begins on a day in words."""
+
+    @abstractmethod
+    def typed(self, step: int) -> str:
+        """Return a step as forms have it."""
+
+    @abstractmethod
+    def first_day(self, step: int) -> str:
+        """Return the day on which a step begins, such as 2020-01-01."""
+
+    @abstractmethod
+    def step_of(self, day: str) -> int:
+        """Return the step that holds a day, or what is typed. ValueError if there is none."""
+
+
+class Months(Calendar):
+    """A month is year × 12 + (month − 1)."""
+
+    kind = KINDS[MONTH]
+    steps = message("months", fills="unit")
+    per_year = 12.0
+    appearance = "month-year"
+    labels = (gettext_lazy("First month"), gettext_lazy("Last month"))
+    examples = ("2020-01", "2025-12")
+    pattern = r"^\d{4}-(0[1-9]|1[0-2])$"
+    input_type = "month"
+    in_the_clear = gettext_lazy(
+        "A month can only be changed on the device: choose that protection, or ask for the "
+        "year as a number that is sent as given."
+    )
+    too_far = gettext_lazy("expected months from January of year 1 to December of year 9999")
+    no_bounds = gettext_lazy(
+        "A month needs its first and last one: write . >= date('2020-01-01') and . <= "
+        "date('2025-12-31')."
+    )
+
+    def day_text(self, day: datetime.date) -> str:
+        return formats.date_format(day, "YEAR_MONTH_FORMAT")
+
+    def typed(self, step: int) -> str:
+        return f"{step // 12:04d}-{step % 12 + 1:02d}"
+
+    def first_day(self, step: int) -> str:
+        return f"{self.typed(step)}-01"
+
+    def step_of(self, day: str) -> int:
+        return int(day[:4]) * 12 + int(day[5:7]) - 1
+
+
+class Weeks(Calendar):
+    """A date is its week, Monday to Sunday: a day would be too exact to protect well.
+
+    Weeks count from Monday, 3 January of year 0: day d of Python's calendar, whose day 1 is Monday,
+    1 January of year 1, is in week ⌊(d + 363)/7⌋. Twin of intake/inputs.js.
+    """
+
+    kind = KINDS[DATE]
+    steps = message("weeks", fills="unit")
+    per_year = 365.2425 / 7
+    appearance = "week"
+    labels = (gettext_lazy("First day"), gettext_lazy("Last day"))
+    examples = ("2020-01-06", "2025-12-28")
+    pattern = r"^\d{4}-\d{2}-\d{2}$"
+    input_type = "date"
+    in_the_clear = gettext_lazy(
+        "A date can only be changed on the device: choose that protection, or ask for the year as "
+        "a number that is sent as given."
+    )
+    too_far = gettext_lazy("expected days from year 1 to year 9999")
+    no_bounds = gettext_lazy(
+        "A date needs its first and last day: write . >= date('2020-01-06') and . <= "
+        "date('2025-12-28')."
+    )
+
+    def day_text(self, day: datetime.date) -> str:
+        return _("week of %(day)s") % {"day": formats.date_format(day, "DATE_FORMAT")}
+
+    def typed(self, step: int) -> str:
+        return datetime.date.fromordinal(7 * step - 363).isoformat()
+
+    def first_day(self, step: int) -> str:
+        return self.typed(step)
+
+    def step_of(self, day: str) -> int:
+        return (datetime.date.fromisoformat(day).toordinal() + 363) // 7
+
+
+CALENDARS: dict[str, Calendar] = {MONTH: Months(), DATE: Weeks()}  # by kind of question
+
+
+def calendar_of(question: Any) -> Calendar | None:
+    """Return the calendar of a question of a draft or a Plan; None if it counts no time."""
+    return CALENDARS.get(question.kind)
+
+
+def amount_text(question: Any, amount: float, number_text: Callable[[Any], str] = str) -> str:
+    """Return what a question counts in the words of its calendar, or as a number."""
+    calendar = calendar_of(question)
+    return calendar.text(amount) if calendar else number_text(amount)

@@ -1,0 +1,221 @@
+"""What opening a wave takes: a fit draft, its Plan, and a panel that can pay for its answers.
+
+Each step is taken in the transaction of `services.open_study`, which holds the study.
+"""
+
+import datetime
+from fractions import Fraction
+
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from dpengine.privacy import Cost, epsilon_above, plain
+from surveys.design import changes, documents, site, terms
+from surveys.design.models import Panel, Plan, Question, Study, Unit
+from surveys.design.refusals import CannotOpen
+from surveys.ledger import services as ledger
+from surveys.ledger.models import Budget, Side
+from surveys.messages import message
+from surveys.plan.content import Caps, PlanContent, Unsound, canonical, digest, read
+from surveys.plan.verification import verify
+
+# What the ledger says of an opening
+OPENED_WAVE, WAVE_BEGINS = message("opened wave %(wave)s"), message("wave %(wave)s begins")
+OPENED = message(
+    "Plan %(digest)s; one person's answers: ε %(epsilon)s; publication: %(rule)s, ε %(amount)s; "
+    "all publications: %(cap)s; one answer: ε %(least)s to %(most)s"
+)
+OPENED_IN_CLEAR = message(
+    "Plan %(digest)s; one person's answers: ε %(epsilon)s and answers sent as given; publication: "
+    "%(rule)s, ε %(amount)s; all publications: %(cap)s; one answer: ε %(least)s to %(most)s"
+)
+RULES = (
+    message("when-closed", fills="rule"),
+    message("every", fills="rule"),
+    message("continual", fills="rule"),
+    message("on-request", fills="rule"),
+)
+ANSWERS = message("Answers of wave %(wave)s of %(study)s")
+ON_THE_DEVICE = message("each answer changed on the device, as the Plan says")
+ALL_ANSWERS = message("all answers of one person in this wave")
+IN_CLEAR = message("%(study)s: where answers are sent as given")
+IN_CLEAR_LIMITS = message("cap %(cap)s at most, %(count)s answers at least")
+
+LASTING_TERMS = ("slug", "unit", "neighbours", "results")
+
+
+def hold_panel(study: Study) -> None:
+    """Hold a study's panel: whoever edits its terms waits until its budgets are open."""
+    if study.panel_id is not None:
+        study.panel = Panel.objects.select_for_update().get(pk=study.panel_id)
+
+
+def refuse_unfit(study: Study, today: datetime.date) -> None:
+    """Refuse what can be told before the Plan is composed."""
+    if not study.questions.exists():
+        raise CannotOpen(_("“%(study)s” has no questions yet.") % {"study": study})
+    if study.closes_on is not None and study.closes_on < today:
+        text = _("“%(study)s” has its last day in the past: %(day)s.")
+        raise CannotOpen(text % {"study": study, "day": study.closes_on})
+    if study.retires_on is not None and study.retires_on <= today:
+        text = _("“%(study)s” is to be retired on %(day)s: choose a day after today.")
+        raise CannotOpen(
+            text % {"study": study, "day": date_format(study.retires_on, "DATE_FORMAT")}
+        )
+    # whoever changes the site's limits waits until this wave has opened
+    limits, questions = site.hold_limits(), list(study.questions.all())
+    for problem in terms.problems_within(study, questions, limits):
+        raise _cannot_open(study, problem)
+    for question in questions:
+        problem = terms.problem_of_epsilon(study, question.epsilon, limits)
+        if problem and question.protection == Question.Protection.DEVICE:
+            parts = {"study": study, "question": question.name, "problem": problem}
+            raise CannotOpen(_("“%(study)s”, %(question)s: %(problem)s") % parts)
+
+
+def _cannot_open(study: Study, problem: str) -> CannotOpen:
+    return CannotOpen(
+        _("“%(study)s” cannot be opened. %(problem)s") % {"study": study, "problem": problem}
+    )
+
+
+def frozen(study: Study, content: PlanContent | None = None) -> str:
+    """Return the bytes of the Plan that the draft makes, composed already if `content` is given."""
+    try:
+        content = content or documents.compose(study)
+        verify(content)
+    except (ValueError, Unsound) as error:
+        raise _cannot_open(study, str(error)) from error
+    if (plan := study.plans.first()) is not None:
+        for term in LASTING_TERMS:  # all waves share their address, unit and readers
+            if (then := getattr(plan.content, term)) != getattr(content, term):
+                text = _("“%(study)s”: %(term)s has been %(then)s since wave 1; it cannot change.")
+                raise CannotOpen(text % {"study": content.title, "term": term, "then": then})
+        _refuse_another_cap(study, plan.content.caps, content.caps)
+    return canonical(content)
+
+
+def _refuse_another_cap(study: Study, first: Caps, new: Caps) -> None:
+    """The cap is what the ledger holds: it can only have been lowered since wave 1."""
+    delta = _("“%(study)s”: the δ of the cap has been %(then)s since wave 1; it cannot change.")
+    panel = _("“%(study)s”: the panel has been %(then)s since wave 1; it cannot change.")
+    for then, now, text in (
+        (first.central_delta, new.central_delta, delta),
+        (first.panel, new.panel, panel),
+    ):
+        if then != now:
+            raise CannotOpen(text % {"study": study, "then": then or _(changes.NOTHING)})
+    budget = study.budget
+    if budget is not None and budget.cap != next(iter(terms.budget_cap(study).values())):
+        text = _(
+            "“%(study)s”: the cap in the ledger is %(sign)s %(cap)s, and not what the draft's ε "
+            "%(draft)s makes. A cap "
+            "can only be lowered, with a reason."
+        )
+        parts = {"sign": budget.measure, "cap": plain(budget.cap), "draft": plain(study.cap)}
+        raise CannotOpen(text % {"study": study, **parts})
+
+
+def open_budget(
+    capped: Study | Panel, name: str, *, unit: str, who: str, now: datetime.datetime
+) -> Budget:
+    """Open the central budget of a study or a panel.
+
+    A record is in one wave for ever, so waves can be parts of it.
+    """
+    return ledger.open_budget(
+        name=name,
+        unit=unit,
+        neighbours=capped.neighbours,
+        **terms.budget_cap(capped),
+        fixed_parts=unit == Unit.RESPONDENT_IN_WAVE,
+        who=who,
+        now=now,
+    )
+
+
+def record_opening(plan: Plan, *, who: str, now: datetime.datetime) -> None:
+    """Write down what opened, and what held for the draft then: its history is its members' own."""
+    study, publication = plan.study, plan.content.publication
+    chance = f", δ {study.cap_delta}" if terms.is_concentrated(study) else ""
+    opened = OPENED_IN_CLEAR if plan.content.cleartext else OPENED
+    ledger.record(
+        budget_id=study.budget_id,
+        what=OPENED_WAVE(wave=plan.wave),
+        old="",
+        new=opened(
+            digest=plan.digest,
+            epsilon=plain(epsilon_above(plan.content.loss)),
+            rule=publication.rule,
+            amount=publication.epsilon,
+            cap=f"ε {plain(study.cap)}{chance}",
+            least=plain(study.epsilon_floor),
+            most=plain(study.epsilon_ceiling),
+        ),
+        why=WAVE_BEGINS(wave=plan.wave),
+        who=who,
+        now=now,
+    )
+
+
+def pay_panel(study: Study, document: str, *, who: str, now: datetime.datetime) -> None:
+    """Charge one person's answers in this wave to the panel: ten studies lose ten times."""
+    panel = study.panel
+    if panel is None:
+        return
+    if panel.central_budget_id is None or panel.local_budget_id is None:
+        local_budget_id = _open_budgets(panel, who=who, now=now)
+    else:  # every budget that the opening touches is held before any row is written
+        local_budget_id = panel.local_budget_id
+        own = [] if study.budget_id is None else [study.budget_id]
+        ledger.lock(panel.central_budget_id, local_budget_id, *own)
+    if (loss := read(document).loss) == 1:  # nothing is changed on the device
+        return
+    ledger.charge(
+        budget_ids=[local_budget_id],
+        cost=Cost.pure(Fraction(epsilon_above(loss))),
+        statistic=digest(document),
+        reason=ANSWERS(wave=study.wave, study=study.slug),
+        mechanism=ON_THE_DEVICE(),
+        sensitivity=ALL_ANSWERS(),
+        who=who,
+        now=now,
+    )
+
+
+def _open_budgets(panel: Panel, *, who: str, now: datetime.datetime) -> int:
+    """Open the budgets of a panel, with its first study; return the one for answers."""
+    panel.central_budget = open_budget(
+        panel, f"panel:{panel.slug}", unit=panel.unit, who=who, now=now
+    )
+    panel.local_budget = ledger.open_budget(
+        name=f"panel:{panel.slug}:answers",
+        unit=panel.unit,
+        neighbours=panel.neighbours,
+        epsilon=panel.local_cap,
+        side=Side.LOCAL,
+        who=who,
+        now=now,
+    )
+    panel.save(update_fields=["central_budget", "local_budget"])
+    return panel.local_budget.pk
+
+
+def record_more_given(study: Study, *, now: datetime.datetime) -> None:
+    """Write down that the site's admin gave a study with cleartext answers more, and why."""
+    asks = study.questions.filter(protection=Question.Protection.PUBLICATION).exists()
+    usual, limits = (terms.GIVEN_CAP, terms.GIVEN_BATCH), terms.given_limits(study)
+    if not asks or limits == usual:
+        return
+    old, new = (
+        IN_CLEAR_LIMITS(cap=f"ε {plain(cap)}", count=batch) for cap, batch in (usual, limits)
+    )
+    ledger.record(
+        budget_id=study.budget_id,
+        what=IN_CLEAR(study=study.slug),
+        old=old,
+        new=new,
+        why=f"{study.given_why}",
+        who=f"{study.given_by}",
+        now=now,
+    )

@@ -1,0 +1,25 @@
+"""Hold a study while it is changed."""
+
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from surveys.design.models import Study
+from surveys.design.refusals import CannotOpen
+
+
+def hold(study_id: int) -> Study:
+    """Hold a study until the transaction ends."""
+    return Study.objects.select_for_update(of=("self",)).get(pk=study_id)
+
+
+def lock_draft(*, study_id: int) -> Study:
+    """Hold a study, so that it stays a draft; CannotOpen if it no longer is one."""
+    study = hold(study_id)
+    if study.retired_on is not None:
+        text = _("“%(study)s” was retired on %(day)s: it takes no answers any more.")
+        day = date_format(study.retired_on, "DATE_FORMAT")
+        raise CannotOpen(text % {"study": study, "day": day})
+    if study.plan is not None:
+        text = _("“%(study)s” is open already, or was; begin a new wave to ask again.")
+        raise CannotOpen(text % {"study": study})
+    return study

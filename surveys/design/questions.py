@@ -1,0 +1,301 @@
+"""One question of a draft as a Plan will hold it, or why none can and what to do instead.
+
+Every refusal is a sentence for the person who drafts, in their language. plan/verification.py
+proves the finished Plan again.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from django.utils.translation import gettext as _, gettext_lazy
+
+from dpengine.local.channel import Channel, Learns
+from dpengine.local.channels import channel_for
+from dpengine.local.distribution import Distribution
+from dpengine.local.number import NumberChannel
+from dpengine.local.one_of import OneOf
+from surveys.design.calendars import CALENDARS
+from surveys.plan import kinds
+from surveys.plan.content import Condition, Group, Picture, PlanQuestion, QuestionTexts
+from surveys.plan.kinds import DEVICE, DISTRIBUTION, KINDS, MEAN, MULTIPLE, PUBLICATION, TEXT
+
+if TYPE_CHECKING:
+    from surveys.design.models import Question
+
+MAX_CHOICE = 120  # characters
+# for fewer answers than so many
+BINS = ((1_500, 8), (8_000, 16), (40_000, 32), (math.inf, kinds.MAX_BINS))
+USUAL_EXPECTED = 2_000  # where the draft does not say
+ONLY_ON_DEVICE = {  # why, and what to do instead
+    **{kind: calendar.in_the_clear for kind, calendar in CALENDARS.items()},
+    MULTIPLE: gettext_lazy(
+        "Which options somebody ticks can only be changed on the device: choose that protection, "
+        "or ask one yes or no question for each option."
+    ),
+}
+NO_FREE_TEXT = {
+    DEVICE: gettext_lazy(
+        "Free text cannot be protected: chance cannot turn one sentence into another that "
+        "could as well have been meant. Offer choices instead, with “Something else” as the last "
+        "one, or ask for a number."
+    ),
+    PUBLICATION: gettext_lazy(
+        "Free text cannot be sent as given either: a sentence can name a person, and no total of "
+        "sentences can be published. Offer choices instead, with “Something else” as the last "
+        "one, or ask for a number."
+    ),
+}
+
+
+def options_of(question: "Question") -> list[str]:
+    """Return what can be answered: the choices, then those that answer nothing."""
+    if question.kind in kinds.WITH_STEPS:
+        return []
+    language = kinds.said_in(_language(question))
+    own = lines(question.choices) or language.usual.get(question.kind, [])
+    return [*own, *_extras(question, language)]
+
+
+def _extras(question: "Question", language: kinds.Said) -> list[str]:
+    """Return the last choices, which every language has its own words for."""
+    other = language.not_asked if is_passed_over(question) else language.does_not_apply
+    declining = [language.decline] if question.may_decline else []
+    return declining + ([other] if question.asked_if else [])
+
+
+def is_passed_over(question: "Question") -> bool:
+    """Tell whether only some are asked a question, and not all, to whom it may not apply."""
+    has_study = question.study_id is not None
+    return bool(question.asked_if) and has_study and question.study.follow_ups == "skip"
+
+
+def lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _language(question: "Question") -> str:
+    return str(question.study.language) if question.study_id is not None else "en"
+
+
+def check(question: "Question") -> None:
+    """Refuse, with a ValueError that says what to do instead, a question that no Plan can hold."""
+    if question.kind == TEXT:
+        raise ValueError(NO_FREE_TEXT[question.protection])
+    kind = KINDS.get(question.kind)
+    if kind is None:
+        allowed = ", ".join(name for name, kind in KINDS.items() if not kind.is_counted)
+        text = _("kind must be %(kinds)s, got %(kind)s")
+        raise ValueError(text % {"kinds": allowed, "kind": question.kind})
+    if kind.only_on_device and question.protection == PUBLICATION:
+        raise ValueError(ONLY_ON_DEVICE[question.kind])
+    (_check_counted if kind.is_counted else _check_choices)(question, kind)
+    if question.group and not kind.is_matrix:
+        raise ValueError(
+            _(
+                "Only scales of agreement can stand in one matrix: take this question out of its "
+                "group."
+            )
+        )
+    if question.asked_if and question.study_id is not None:
+        asked = _named(question.asked_if, question.study.questions.all())
+        if asked is not None and question.protection == PUBLICATION and asked.protection == DEVICE:
+            # its last choice would tell that other answer
+            raise ValueError(
+                _(
+                    "Sent as given, “%(other)s” would tell what this person answered to "
+                    "“%(label)s”, which is changed on the device. Change this question on the "
+                    "device too, or make it one for everyone."
+                )
+                % {"label": asked.label, "other": question.options[-1]}
+            )
+    if question.protection == DEVICE:
+        channel_of(question)
+
+
+def unfit(question: "Question") -> str:
+    """Return why no Plan can hold a question, or nothing if one can."""
+    try:
+        check(question)
+    except (ValueError, TypeError) as error:
+        return str(error)
+    return ""
+
+
+def _named(name: str, questions: Iterable[Any]) -> Any:
+    return next((each for each in questions if each.name == name), None)
+
+
+def for_whom(
+    question: "Question", among: Iterable[Any], language: str, texts: Mapping[str, QuestionTexts]
+) -> str:
+    """Say in words whom a question is for that everybody is asked; nothing if it is for all.
+
+    `texts`: of the questions that it stands `among`, in this language, by name.
+    """
+    if not question.asked_if or is_passed_over(question) or question.study_id is None:
+        return ""
+    asked = _named(question.asked_if, among)
+    is_earlier = asked is not None and (
+        question.pk is None or (asked.position, asked.pk) < (question.position, question.pk)
+    )
+    if not is_earlier or asked.kind not in kinds.CONDITIONS:
+        text = _("%(name)s: expected an earlier question of choices to depend on")
+        raise ValueError(text % {"name": question.name})
+    own, answers = texts.get(asked.name, QuestionTexts()), question.asked_if_answers
+    choices = own.choices or asked.options
+    last = len(choices) - 1 - bool(asked.asked_if)
+    if not answers or not all(0 <= at <= last for at in answers):
+        text = _("%(name)s: expected answers of the question it depends on")
+        raise ValueError(text % {"name": question.name})
+    said = kinds.said_in(language)
+    shown = said.either.join(f"“{choices[at]}”" for at in sorted(answers))
+    return said.only_if % {"answers": shown, "question": own.text or asked.text}
+
+
+def _check_choices(question: "Question", kind: kinds.Kind) -> None:
+    """Refuse choices that are too few or many, that do not differ, or that nobody could read."""
+    options, added = question.options, question.may_decline + bool(question.asked_if)
+    own, least = len(options) - added, kind.least_choices
+    most = min(kind.max_choices, kinds.MAX_OPTIONS.get(question.protection, 2) - added)
+    if not least <= own <= most:
+        text = _("choices must be %(least)s to %(most)s, one a line, got %(given)s")
+        raise ValueError(text % {"least": least, "most": f"{most:,}", "given": f"{own:,}"})
+    if len(set(options)) != len(options):
+        raise ValueError(_("choices must differ from one another"))
+    if not all(option.isprintable() and len(option) <= MAX_CHOICE for option in options):
+        text = _("choices must be visible characters, at most %(longest)s each")
+        raise ValueError(text % {"longest": MAX_CHOICE})
+
+
+def _check_counted(question: "Question", kind: kinds.Kind) -> None:
+    """Refuse a number without bounds, of which nothing could be published, or what is no number."""
+    least, most = question.least, question.most
+    if least is None or most is None:
+        raise ValueError(
+            _(
+                "a number needs its least and its greatest value: they say how much one person "
+                "can weigh"
+            )
+        )
+    bound = kinds.MAX_ANSWER
+    if not -bound <= least < most <= bound:
+        text = _("expected least below most, neither beyond %(bound)s, got %(least)s and %(most)s")
+        raise ValueError(text % {"least": least, "most": most, "bound": f"{bound:,}"})
+    if question.choices.strip() or question.may_decline:
+        raise ValueError(
+            _(
+                "a number has no choices, and none of them is “Prefer not to say”: if people may "
+                "decline, or have to choose, offer ranges as the choices of a single choice "
+                "question"
+            )
+        )
+    if question.asked_if:
+        raise ValueError(
+            _(
+                "a number cannot depend on another answer: who is not asked would have no number "
+                "to send, and that would tell. Ask everybody, or offer ranges as the choices of a "
+                "single choice question"
+            )
+        )
+    if not question.unit.isprintable():
+        raise ValueError(_("unit must be visible characters"))
+    if question.protection != DEVICE:
+        return
+    if not kind.first <= least < most <= kind.last:
+        raise ValueError(CALENDARS[question.kind].too_far)
+    if most - least > kinds.MAX_STEPS:
+        text = _(
+            "expected at most %(most)s steps between the least and the greatest number, got "
+            "%(steps)s: ask in a larger unit, such as thousands"
+        )
+        raise ValueError(text % {"most": f"{kinds.MAX_STEPS:,}", "steps": f"{most - least:,}"})
+    if question.wanted not in (MEAN, DISTRIBUTION):
+        raise ValueError(_("expected the mean or the distribution to be wanted"))
+
+
+def channel_of(question: "Question") -> Channel:
+    """Return the most precise channel within a question's ε. ValueError says why there is none."""
+    learns = KINDS[question.kind].learns
+    if learns is not None:
+        return _most_precise(learns, question.epsilon, len(question.options))
+    least, most = int(question.least or 0), int(question.most or 0)
+    # more bins need more noise in what is published: as many as so many answers can tell apart
+    expected = question.study.expected if question.study_id is not None else None
+    bins = next(bins for fewer_than, bins in BINS if (expected or USUAL_EXPECTED) < fewer_than)
+    bins = min(bins, most - least + 1)
+    return _most_precise(Learns(question.wanted), question.epsilon, bins, least, most)
+
+
+@lru_cache(maxsize=1024)  # a page of a draft asks for the same ones again and again
+def _most_precise(
+    learns: Learns, epsilon: Decimal, answers: int, least: int = 0, most: int = 0
+) -> Channel:
+    if learns is Learns.SHARES:
+        return channel_for(answers, epsilon)
+    if learns is Learns.TICKS:
+        return OneOf.for_epsilon(answers, epsilon)
+    if learns is Learns.DISTRIBUTION:
+        return Distribution.for_epsilon(epsilon, Decimal(least), Decimal(most + 1), answers)
+    return NumberChannel.for_epsilon(epsilon, Decimal(least), Decimal(most), most - least)
+
+
+def content_of(question: "Question", among: Iterable[Any] | None = None) -> PlanQuestion:
+    """Return the question as its Plan holds it, among others. ValueError says why none can."""
+    check(question)
+    if among is None:
+        among = question.study.questions.all() if question.study_id is not None else ()
+    note, kind = for_whom(question, among, _language(question), {}), KINDS[question.kind]
+    parts: dict[str, Any] = {}
+    if kind.is_counted:
+        unit = question.unit if kind.has_unit else ""
+        parts = {"least": question.least, "most": question.most, "unit": unit}
+    if question.protection == DEVICE:
+        channel = channel_of(question)
+        parts |= {"channel_document": channel.document(), "loss": channel.loss}
+        parts |= {"wanted": str(question.wanted)} if kind.is_counted else {}
+        parts |= {"bins": channel.answers} if channel.learns is Learns.DISTRIBUTION else {}
+    if is_passed_over(question):
+        answers = sorted(question.asked_if_answers)
+        parts["asked_if"] = Condition(answers=answers, question=question.asked_if)
+    if question.group:
+        parts["group"] = Group(name=question.group, text=joined(question.group_text, note))
+    if (picture := question.picture) is not None:
+        parts["picture"] = Picture(
+            sha256=picture.sha256,
+            text=question.picture_text,
+            type=picture.media_type,
+            width=picture.width,
+            height=picture.height,
+        )
+    return PlanQuestion(
+        choices=question.options,
+        decline=int(question.may_decline),
+        help=question.help if question.group else joined(question.help, note),
+        kind=str(question.kind),
+        label=question.label,
+        name=question.name,
+        protection=str(question.protection),
+        skipped=int(bool(question.asked_if)),
+        text=question.text,
+        **parts,
+    )
+
+
+def joined(*texts: str) -> str:
+    return " ".join(filter(None, texts))
+
+
+def texts_of(question: "Question", texts: Mapping[str, Any], language: str) -> QuestionTexts:
+    """Return a question's texts in another language, with its own words for usual choices."""
+    parts = ("text", "label", "help", "unit", "group", "picture")
+    own = {part: texts[part] for part in parts if texts.get(part)}
+    written, said = lines(question.choices), kinds.said_in(language)
+    choices = texts.get("choices") or ([] if written else said.usual.get(question.kind, []))
+    if choices and all(choices) and len(choices) == len(written or choices):
+        choices = [*choices, *_extras(question, said)]
+        if len(set(choices)) == len(choices) == len(question.options):
+            own["choices"] = choices
+    return QuestionTexts(**own)

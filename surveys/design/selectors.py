@@ -1,0 +1,265 @@
+"""Find Plans, and read what they say."""
+
+import datetime
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+from django.db import connection
+from django.db.models import F, QuerySet
+from django.utils.translation import gettext as _, gettext_lazy
+
+from dpengine.local.channel import Learns
+from dpengine.local.choose import ways
+from dpengine.privacy import epsilon_above
+from surveys.design import site, terms
+from surveys.design.models import DraftChange, Panel, Picture, Plan, Question, SiteLimits, Study
+from surveys.guesses import of_hundred
+from surveys.plan.content import PlanQuestion
+from surveys.plan.kinds import KINDS
+
+ALMOST = Fraction(199, 200)  # above it, people of 100 would be 100: they are “>99”
+MAX_CHANGES = 100  # shown at once
+WAYS = {  # what each device would do, by its name in dpengine.local.choose
+    "keep": gettext_lazy("keep the answer %(own)s times of 100 and turn it otherwise"),
+    "forced": gettext_lazy("force answers, three yes for one no"),
+    "bits": gettext_lazy("send a bit for every answer, each turned as often"),
+    "uneven bits": gettext_lazy("send a bit for every answer, ones turned more often"),
+    "one of": gettext_lazy("name one answer"),
+    "one": gettext_lazy("name one answer, the true one more often than another"),
+    "several": gettext_lazy(
+        "name %(size)s of the %(all)s answers, the true one more often than another"
+    ),
+}
+
+
+def latest_plan(slug: str) -> Plan | None:
+    """Return the newest Plan of a study: the one its link opens."""
+    return Plan.objects.filter(study__slug=slug).select_related("study").order_by("-wave").first()
+
+
+def plan_of(*, slug: str, digest: str) -> Plan | None:
+    """Return the Plan of a study that a report was drawn with, open or not."""
+    return Plan.objects.filter(study__slug=slug, digest=digest).first()
+
+
+def earlier_digests(plan: Plan) -> list[str]:
+    """Return the digests of a study's Plans before this one: what an old link names."""
+    return list(
+        Plan.objects.filter(study=plan.study_id, wave__lt=plan.wave).values_list(
+            "digest", flat=True
+        )
+    )
+
+
+def picture(sha256: str) -> Picture | None:
+    return Picture.objects.filter(sha256=sha256).first()
+
+
+def studies() -> QuerySet[Study]:
+    """Return all studies, drafts too."""
+    return Study.objects.all()
+
+
+def panels() -> QuerySet[Panel]:
+    return Panel.objects.all()
+
+
+def published_studies() -> QuerySet[Study]:
+    """Return the studies that have opened at least once."""
+    return Study.objects.filter(plans__isnull=False).distinct()
+
+
+def changes_of(owner: Study | Panel) -> list[DraftChange]:
+    """Return what was changed of a draft, newest first: for its members."""
+    return list(owner.changes.all()[:MAX_CHANGES])
+
+
+def who_edited(studies: Iterable[Study]) -> set[str]:
+    """Return by what name the histories of these drafts call whoever edited them."""
+    changes = DraftChange.objects.filter(study__in=studies)
+    return set(changes.order_by().values_list("who", flat=True).distinct())
+
+
+def site_limits() -> SiteLimits:
+    """Return what every draft and every opening of the site is held to, as it is now."""
+    return SiteLimits.objects.filter(pk=1).first() or site.usual_limits()
+
+
+def drafts() -> QuerySet[Study]:
+    """Return the studies whose present wave has not opened, and still may."""
+    return Study.objects.filter(retired_on=None).exclude(plans__wave=F("wave"))
+
+
+def drafts_beyond(limits: SiteLimits) -> list[tuple[Study, str]]:
+    """Return the drafts that could not open within these limits, and why not."""
+    beyond = []
+    for study in drafts().prefetch_related("questions"):
+        questions = study.questions.all()
+        given = terms.problems_of_given(study, questions).values()
+        problems = [terms.problem_of_cap(study, limits), *given]
+        for question in questions:
+            problem = terms.problem_of_epsilon(study, question.epsilon, limits)
+            if problem and question.protection == Question.Protection.DEVICE:
+                problems.append(f"{question.name}: {problem}")
+        if problem := next(filter(None, problems), ""):
+            beyond.append((study, problem))
+    return beyond
+
+
+def plans() -> QuerySet[Plan]:
+    return Plan.objects.select_related("study")
+
+
+def is_retired(plan: Plan) -> bool:
+    """Tell whether a Plan's study is retired, as the database has it now."""
+    return Study.objects.filter(pk=plan.study_id, retired_on__isnull=False).exists()
+
+
+def ended_on(plan: Plan, today: datetime.date) -> datetime.date | None:
+    """Return the day since which nothing is published of a Plan's study, as the database has it.
+
+    The day of its retirement counts even if no worker has retired it yet. Whoever publishes asks
+    after locking the budget, which retiring locks too: then the answer holds to the end.
+    """
+    study = Study.objects.get(pk=plan.study_id)
+    if study.retired_on is not None:
+        return study.retired_on
+    return study.retires_on if study.retires_on is not None and study.retires_on <= today else None
+
+
+def retired_plans() -> QuerySet[Plan]:
+    """Return the Plans of retired studies: what each room has to erase its part of."""
+    return Plan.objects.filter(study__retired_on__isnull=False)
+
+
+class State(StrEnum):
+    """How a study stands, for people to read."""
+
+    DRAFT = "draft"
+    COLLECTING = "collecting"
+    CLOSED = "closed"
+    RETIRED = "retired"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A study, its newest Plan if it has opened, and how it stands."""
+
+    study: Study
+    plan: Plan | None
+
+    @property
+    def state(self) -> State:
+        if self.study.is_retired:
+            return State.RETIRED
+        if self.plan is None:
+            return State.DRAFT
+        return State.COLLECTING if self.plan.is_open else State.CLOSED
+
+
+def standings(studies: Iterable[Study]) -> list[Standing]:
+    """Return how studies stand, in their order, in one query."""
+    studies = list(studies)
+    plans = Plan.objects.filter(study__in=studies).order_by("wave")
+    newest = {plan.study_id: plan for plan in plans}
+    return [Standing(study, newest.get(study.pk)) for study in studies]
+
+
+def is_open_now(plan_id: int, today: datetime.date) -> bool:
+    """Tell whether a Plan takes reports, and keep it so until this transaction ends.
+
+    On PostgreSQL a shared lock makes a closing wait for reports under way, so that none is
+    accepted after the last sweep; on SQLite every writing transaction excludes the others.
+    """
+    lock = " FOR SHARE" if connection.vendor == "postgresql" else ""
+    with connection.cursor() as cursor:
+        query = (
+            "SELECT closed_on IS NULL AND (closes_on IS NULL OR closes_on >= %s) FROM "
+            "design_plan WHERE id = %s"
+        )
+        cursor.execute(query + lock, [today.isoformat(), plan_id])
+        row: Any = cursor.fetchone()
+    return bool(row and row[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """How a question's channel treats one of its answers: exact chances."""
+
+    choices: int
+    size: int  # how many choices one report holds
+    own: Fraction  # chance that the report holds the answer that was given
+    other: Fraction  # chance that it holds this answer when another was given
+    luck: Fraction  # chance that it would hold it if it had nothing to do with the answer
+    options: int = 0  # of several ticks: how many options there are, of which a report is about one
+
+    @property
+    def own_of_hundred(self) -> int:
+        return of_hundred(self.own)
+
+    @property
+    def rest_of_hundred(self) -> int:
+        return 100 - self.own_of_hundred
+
+    @property
+    def own_said(self) -> str:
+        """Return how many of 100 send their own answer, “>99” for 100. Twin of odds.js."""
+        return ">99" if self.own > ALMOST else f"{self.own_of_hundred}"
+
+    @property
+    def rest_said(self) -> str:
+        return "<1" if self.own > ALMOST else f"{self.rest_of_hundred}"
+
+    @property
+    def luck_of_hundred(self) -> int:
+        return of_hundred(self.luck)
+
+
+def odds_of(question: PlanQuestion) -> list[Odds]:
+    """Return the odds of every choice of a Plan's question; none of a number, which has no choices.
+
+    Of several ticks they are those of one option's tick, once chance has chosen the option.
+    """
+    channel = question.channel
+    if channel.learns is Learns.TICKS:
+        tick, options = channel.margins()[0], channel.answers
+        return [Odds(2, 1, tick.truth, tick.lie, Fraction(1, 2), options)] * options
+    if channel.learns is not Learns.SHARES:
+        return []
+    choices, size = channel.answers, channel.held
+    return [
+        Odds(choices, size, margin.truth, margin.lie, Fraction(size, choices))
+        for margin in channel.margins()
+    ]
+
+
+def reason_for_channel(question: PlanQuestion) -> str:
+    """Return in one sentence what the next best way than a question's channel would cost; nothing
+    of a question that is sent as given, counted, or of several ticks.
+    """
+    if question.is_cleartext or not KINDS[question.kind].is_condition:
+        return ""
+    own, *others = ways(question.channel)
+    other = min(others, key=lambda way: way.variance)
+    return _(
+        "Each device would %(way)s; at ε = %(epsilon)s the next best of the ways compared, to "
+        "%(other_way)s, %(price)s."
+    ) % {
+        "way": WAYS[own.name] % own.figures,
+        "epsilon": epsilon_above(question.channel.loss, 2),
+        "other_way": WAYS[other.name] % other.figures,
+        "price": _price(other.variance / own.variance),
+    }
+
+
+def _price(times: float) -> str:
+    """Say how many more people another way needs for the same precision."""
+    if times < 1.005:
+        return _("needs as many people")
+    if times < 2:
+        more = {"share": f"{100 * (times - 1):.0f}"}
+        return _("needs %(share)s %% more people to be as precise") % more
+    return _("needs %(times)s times as many people to be as precise") % {"times": f"{times:.1f}"}

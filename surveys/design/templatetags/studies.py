@@ -1,0 +1,54 @@
+"""The pages of a study and the state it is in, in the same words on every page of it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
+
+register = template.Library()
+STEPS = {  # by the last part of the address, in the order in which they are used
+    "plan": pgettext_lazy("step", "Plan"),
+    "build": gettext_lazy("Build"),
+    "rehearse": gettext_lazy("Rehearse"),
+    "launch": gettext_lazy("Launch"),
+    "collect": gettext_lazy("Collect"),
+    "results": gettext_lazy("Results"),
+    "limits": gettext_lazy("Limits"),
+    "people": gettext_lazy("People"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One page of a study, and whether it is the present one."""
+
+    name: str
+    address: str
+    is_here: bool
+
+
+@register.inclusion_tag("studies/steps.html")
+def steps(study: Any, here: str) -> dict[str, list[Step]]:
+    """Show the way through a study's pages."""
+    root = f"/studies/{study.slug}/"
+    return {
+        "steps": [
+            Step(str(name), root if step == "results" else f"{root}{step}/", step == here)
+            for step, name in STEPS.items()
+        ]
+    }
+
+
+@register.inclusion_tag("studies/badge.html")
+def badge(study: Any) -> dict[str, Any]:
+    """Show where a study stands."""
+    plan = study.plan
+    if study.is_retired:
+        text = _("Retired")
+    elif plan is None:
+        text = _("Draft of wave %(wave)s") % {"wave": study.wave}
+    else:
+        text = _("Collecting") if plan.is_open else _("Closed")
+    is_live = plan is not None and plan.is_open and not study.is_retired
+    return {"text": text, "is_live": is_live}

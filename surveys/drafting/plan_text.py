@@ -1,0 +1,200 @@
+"""What a Plan fixes, in lines that people read; and what differs from the Plan before it."""
+
+from dataclasses import dataclass
+
+from django.utils.translation import get_language_info, gettext as _
+
+from dpengine.privacy import epsilon_above
+from surveys.design import wording
+from surveys.design.calendars import calendar_of
+from surveys.plan.content import Condition, PlanContent, PlanQuestion, PublicationTerms
+from surveys.plan.kinds import KINDS
+
+Lines = dict[str, tuple[str, str]]  # by address in the Plan: the name of the line, its text
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One line that is no longer as it was; empty where it was not, or is not any more."""
+
+    what: str
+    old: str
+    new: str
+
+    @property
+    def sign(self) -> str:
+        return "new" if not self.old else "gone" if not self.new else "other"
+
+
+def sections(content: PlanContent) -> list[tuple[str, Lines]]:
+    """Return all that opening would fix, under headings."""
+    questions = [
+        (_("Question %(number)s") % {"number": number}, question_lines(question, content))
+        for number, question in enumerate(content.questions, start=1)
+    ]
+    return [
+        (_("What respondents read first"), study_lines(content)),
+        *questions,
+        (_("What everybody is promised"), term_lines(content)),
+    ]
+
+
+def differences(before: PlanContent, after: PlanContent) -> list[Difference]:
+    """Return what of an earlier Plan changes, in the order in which it is read."""
+    old, new = lines(before), lines(after)
+    changes = []
+    for address in [*new, *(address for address in old if address not in new)]:
+        name = (new.get(address) or old[address])[0]
+        was, becomes = old.get(address, ("", ""))[1], new.get(address, ("", ""))[1]
+        if was != becomes:
+            changes.append(Difference(name, was, becomes))
+    return changes
+
+
+def lines(content: PlanContent) -> Lines:
+    """Return every line of a Plan, by its address; a question's by its name, wherever it stands."""
+    by_address = study_lines(content)
+    for question in content.questions:
+        for address, (name, text) in question_lines(question, content).items():
+            by_address[f"{question.name}.{address}"] = (f"{question.label}: {name}", text)
+    labels = ", ".join(question.label for question in content.questions)
+    return by_address | {"order": (_("Order of the questions"), labels)} | term_lines(content)
+
+
+def study_lines(content: PlanContent) -> Lines:
+    languages = ", ".join(_language_name(code) for code in content.languages)
+    by_address = {
+        "title": (_("Title"), content.title),
+        "organisation": (_("Who asks"), content.organisation),
+        "purpose": (_("Why"), content.purpose),
+        "contact": (_("Whom to write to"), content.contact),
+        "languages": (_("Languages"), languages),
+    }
+    for code, texts in content.translations.items():
+        for key in ("title", "organisation", "purpose"):
+            name = f"{by_address[key][0]} ({_language_name(code)})"
+            by_address[f"{code}.{key}"] = (name, getattr(texts, key))
+    return by_address
+
+
+def _language_name(code: str) -> str:
+    return str(get_language_info(code)["name_local"])
+
+
+def question_lines(question: PlanQuestion, content: PlanContent) -> Lines:
+    """Return all that a Plan says of one question, and its texts again in each other language."""
+    by_address = _lines_in_one_language(question, content)
+    for code in content.translations:
+        translated = content.spoken(code)
+        texts = _lines_in_one_language(translated.question(question.name), translated)
+        for address, (name, text) in texts.items():
+            if text != by_address[address][1]:
+                by_address[f"{code}.{address}"] = (f"{name} ({_language_name(code)})", text)
+    if question.loss is None:
+        protection = _("sent as given, kept encrypted")
+    else:
+        protection = _("changed by chance on the device, ε %(epsilon)s at most") % {
+            "epsilon": epsilon_above(question.loss, places=2)
+        }
+    return by_address | {"protection": (_("Protection"), protection)}
+
+
+def _lines_in_one_language(question: PlanQuestion, content: PlanContent) -> Lines:
+    """Return what respondents read of one question, and after which answers they are asked it."""
+    by_address = {"text": (_("Question"), question.text)}
+    if question.help:
+        by_address["help"] = (_("Help"), question.help)
+    if question.choices:
+        shown = [question.choices[at] for at in question.shown_order]
+        by_address["choices"] = (_("Answers"), " · ".join(shown))
+    if KINDS[question.kind].is_counted:
+        by_address["bounds"] = (_("Answers"), _bounds_text(question))
+    if question.group:
+        by_address["group"] = (_("Stands in a matrix"), question.group.text)
+    if question.asked_if:
+        by_address["asked_if"] = (
+            _("Asked only after"),
+            _condition_text(question.asked_if, content),
+        )
+    if question.picture:
+        text = f"{question.picture.text} ({question.picture.sha256[:12]})"
+        by_address["picture"] = (_("Picture"), text)
+    return by_address
+
+
+def _bounds_text(question: PlanQuestion) -> str:
+    calendar = calendar_of(question)
+    text = calendar.typed if calendar else str
+    values = {"least": text(question.least), "most": text(question.most), "unit": question.unit}
+    return (_("%(least)s to %(most)s %(unit)s") % values).strip()
+
+
+def _condition_text(condition: Condition, content: PlanContent) -> str:
+    """Say a condition with its answers in the order in which people see them."""
+    other = content.question(condition.question)
+    shown = [at for at in other.shown_order if at in condition.answers]
+    answers = _(" or ").join(f"“{other.choices[at]}”" for at in shown)
+    return _("%(answers)s to “%(question)s”") % {"answers": answers, "question": other.text}
+
+
+def term_lines(content: PlanContent) -> Lines:
+    caps = content.caps
+    by_address = {
+        "loss": (
+            _("All answers of one person"),
+            _("ε %(total)s at most, on the device")
+            % {"total": epsilon_above(content.loss, places=2)},
+        ),
+        "cap": (
+            _("All publications together"),
+            _("ε %(cap)s at most, ever") % {"cap": caps.central_epsilon},
+        ),
+    }
+    if caps.central_delta:
+        text = f"{caps.central_delta}: {wording.beyond_cap(caps.central_delta)}"
+        by_address["delta"] = (_("δ of the cap"), text)
+    if caps.panel:
+        by_address["panel"] = (_("Panel"), caps.panel)
+    if any(question.skipped for question in content.questions):
+        text = _follow_ups_text(content.minutes_between)
+        by_address["follow_ups"] = (_("Questions that are not for everybody"), text)
+    results = _("everyone") if content.results == "public" else _("its researchers")
+    unit = (
+        _("one person, in one wave")
+        if content.unit == "respondent-in-wave"
+        else _("one person, in all waves of the study")
+    )
+    layout = _("all on one page") if content.layout == "page" else _("one a screen")
+    return by_address | {
+        "rule": (_("Published"), rule_text(content.publication)),
+        "smallest": (_("Fewest answers to publish"), str(content.publication.smallest_batch)),
+        "results": (_("Results are for"), results),
+        "unit": (_("One record is"), unit),
+        "layout": (_("How the questions stand"), layout),
+    }
+
+
+def _follow_ups_text(minutes: int) -> str:
+    if not minutes:
+        return _(
+            "asked of everybody, with “Does not apply” among the answers; messages leave at once, "
+            "and the time shows who was quick"
+        )
+    return _(
+        "passed over where they do not apply; a message leaves %(minutes)s minutes after its page "
+        "was opened, or at a multiple of that"
+    ) % {"minutes": minutes}
+
+
+def rule_text(publication: PublicationTerms) -> str:
+    texts = {
+        "when-closed": _("once, when the wave has closed, for ε %(epsilon)s"),
+        "every": _("%(span)s and when it has closed, for ε %(epsilon)s each"),
+        "continual": _("%(horizon)s times, %(span)s, for ε %(epsilon)s in all"),
+        "on-request": _("only what a researcher asks for, for ε %(epsilon)s a request at most"),
+    }
+    return texts[publication.rule] % {
+        "epsilon": publication.epsilon,
+        "horizon": publication.horizon,
+        "span": wording.hours_said(publication.hours),
+    }

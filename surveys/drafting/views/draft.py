@@ -1,0 +1,201 @@
+"""The page on which a draft is put together: texts, questions, their order, and the preview."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+from urllib.parse import urlencode
+
+from csp.decorators import csp_replace
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import translation
+from django.views.decorators.clickjacking import xframe_options_sameorigin
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from surveys.design.drafts import (
+    delete_question,
+    duplicate_question,
+    move_question,
+    order_questions,
+    restore_question,
+    save_study,
+)
+from surveys.design.models import Language, Plan, Question, Study
+from surveys.design.readiness import Consequence, Readiness, consequence_of
+from surveys.design.refusals import Refused
+from surveys.drafting.access import View, author, of_study, require, today
+from surveys.drafting.forms import TextsForm
+from surveys.intake.pages import page_context
+from surveys.people.models import Right
+from surveys.plan import content as plans
+
+ITSELF = {"frame-ancestors": ["'self'"]}  # the page on which it is built, and no other
+
+
+@of_study(Right.READ)
+@require_safe
+def build(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show the draft: what it asks, what that gives away, and what it still lacks."""
+    plan = study.plan
+    if plan is not None or study.is_retired:
+        return render(request, "drafting/frozen.html", {"study": study, "plan": plan})
+    require(Right.EDIT, request, study)
+    return render(request, "drafting/build.html", page_of(request, study))
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One question in the list of a draft."""
+
+    question: Question
+    kind: str
+    condition: str  # the label of the question on whose answer it depends
+    consequence: Consequence
+    problem: str
+
+
+def page_of(request: HttpRequest, study: Study, **more: str) -> dict[str, Any]:
+    """Return what the page shows; `focus` is the id of the button that a change leaves it on."""
+    readiness = Readiness(study)
+    problems, content = readiness.problems(today()), readiness.content
+    texts = {problem.question: problem.text for problem in reversed(problems)}
+    labels = {question.name: question.label for question in readiness.questions}
+    items = [
+        Item(
+            question=question,
+            kind=question.get_kind_display(),
+            condition=labels.get(question.asked_if, question.asked_if),
+            consequence=consequence_of(question),
+            problem=texts.get(question.name, ""),
+        )
+        for question in readiness.questions
+    ]
+    # another address for each state of the draft: the preview's form checks the fingerprint
+    digest = plans.digest(plans.canonical(content)) if content else ""
+    address = reverse("drafting:preview", args=[study.slug])
+    return {
+        "study": study,
+        "items": items,
+        "problems": problems,
+        "loss": Consequence(loss=content.loss) if content else None,
+        "languages": [pair for pair in Language.choices if pair[0] != study.language],
+        "offered": {translation.language for translation in readiness.translations},
+        "incomplete": {problem.language for problem in problems},
+        "deleted": request.session.get(f"deleted:{study.slug}"),
+        "imported": request.session.pop(f"imported:{study.slug}", None),
+        "preview": f"{address}?draft={digest[:12]}#{digest}",
+        **{name: request.GET.get(name, "") for name in ("focus", "moved", "to")},
+        **more,
+    }
+
+
+@of_study(Right.EDIT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def texts(request: HttpRequest, study: Study) -> HttpResponse:
+    """Edit the study's own texts, and its terms."""
+    form = TextsForm(request.POST or None, instance=study)
+    if form.is_valid():
+        try:
+            save_study(study=study, fields=form.changed_data, **author(request))
+            return redirect("drafting:build", study.slug)
+        except Refused as refusal:
+            form.add_error(None, str(refusal))
+    status = 400 if request.method == "POST" else 200
+    return render(request, "drafting/texts.html", {"study": study, "form": form}, status=status)
+
+
+def changes_questions(act: Callable[..., dict[str, str]]) -> View:
+    """Show the questions as an act leaves them, or why it was refused.
+
+    The act returns where the focus goes and what was moved; without scripts, the address says it.
+    """
+
+    @require_POST
+    @of_study(Right.EDIT)
+    @wraps(act)
+    def changed(request: HttpRequest, study: Study, **parts: str) -> HttpResponse:
+        try:
+            more = act(request, study, **parts)
+        except Question.DoesNotExist as gone:
+            raise Http404("no question of this name") from gone
+        except Refused as refusal:
+            context = page_of(request, study, refused=str(refusal))
+            if getattr(request, "htmx", False):
+                return render(request, "drafting/list.html", context)
+            return render(request, "drafting/build.html", context, status=409)
+        if getattr(request, "htmx", False):
+            return render(request, "drafting/list.html", page_of(request, study, **more))
+        address = reverse("drafting:build", args=[study.slug])
+        return redirect(f"{address}?{urlencode(more)}#{more['focus']}" if more else address)
+
+    return changed
+
+
+@changes_questions
+def order(request: HttpRequest, study: Study) -> dict[str, str]:
+    """Put the questions in the order in which they were dragged."""
+    names = request.POST.get("names", "").split(",")
+    order_questions(study_id=study.pk, names=names, **author(request))
+    return {}
+
+
+@changes_questions
+def change(request: HttpRequest, study: Study, name: str, change: str) -> dict[str, str]:
+    """Move a question up or down, copy it, or delete it."""
+    by = author(request)
+    if change in ("up", "down"):
+        step = -1 if change == "up" else 1
+        place = move_question(study_id=study.pk, name=name, by=step, **by)
+        return {"moved": name, "to": str(place), "focus": f"{change}-{name}"}
+    if change == "duplicate":
+        copied = duplicate_question(study_id=study.pk, name=name, **by)
+        return {"focus": f"edit-{copied.name}"}
+    if change == "delete":
+        deleted = delete_question(study_id=study.pk, name=name, **by)
+        request.session[f"deleted:{study.slug}"] = deleted
+        return {"focus": "undo"}
+    raise Http404("no change of this name")
+
+
+@changes_questions
+def undo(request: HttpRequest, study: Study) -> dict[str, str]:
+    """Bring back the question that was deleted last."""
+    fields = request.session.pop(f"deleted:{study.slug}", None)
+    if fields is None:
+        return {}
+    question = restore_question(study_id=study.pk, fields=fields, **author(request))
+    return {"focus": f"edit-{question.name}"}
+
+
+@require_safe
+@xframe_options_sameorigin
+@csp_replace(ITSELF)
+@of_study(Right.READ)
+def preview(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show the form of a draft, of what is fit to be asked."""
+    content = Readiness(study).content
+    if content is None:
+        return render(request, "drafting/no_preview.html", {"study": study})
+    wanted = request.GET.get("in", "")
+    language = wanted if wanted in content.languages else content.language
+    document = plans.canonical(content)
+    draft = Plan(study=study, wave=study.wave, document=document, opened_on=today())
+    with translation.override(language):
+        form = page_context(draft, language, today())
+        for spoken in form["languages"]:
+            spoken["address"] = f"?in={spoken['code']}"
+        context = {"study": form, "preview": reverse("drafting:preview-plan", args=[study.slug])}
+        response = render(request, "drafting/preview.html", context)
+    response["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+@of_study(Right.READ)
+@require_safe
+def plan(request: HttpRequest, study: Study) -> HttpResponse:
+    """Serve the draft as a Plan, for the preview alone."""
+    content = Readiness(study).content
+    body = plans.canonical(content) if content is not None else "{}"
+    return HttpResponse(body, content_type="application/json; charset=utf-8")

@@ -1,0 +1,96 @@
+"""Open a wave: what becomes fixed, line by line, and one button. Close it early; begin the next."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from surveys.design import services
+from surveys.design.models import Study
+from surveys.design.readiness import Consequence, Readiness
+from surveys.design.refusals import Refused
+from surveys.drafting import plan_text
+from surveys.drafting.access import author, of_study, require, today
+from surveys.ledger.services import Refused as LedgerRefused
+from surveys.people import selectors as people
+from surveys.people.models import Right
+from surveys.plan import content as plans
+
+
+@of_study(Right.READ)
+@require_http_methods(["GET", "HEAD", "POST"])
+def launch(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show what opening would fix, and open it; or what is open already."""
+    if study.is_retired or study.plan is not None:
+        return _show_open(request, study)
+    if request.method != "POST":
+        return _show_draft(request, study)
+    require(Right.LAUNCH, request, study)
+    try:
+        seen = request.POST.get("seen") or "nothing"
+        services.open_study(study_id=study.pk, seen=seen, **author(request))
+    except (Refused, LedgerRefused) as refusal:
+        return _show_draft(request, study, refused=str(refusal), status=409)
+    return redirect("drafting:launch", study.slug)
+
+
+def _show_draft(
+    request: HttpRequest, study: Study, refused: str = "", status: int = 200
+) -> HttpResponse:
+    readiness = Readiness(study)
+    content = readiness.content
+    context: dict[str, Any] = {
+        "study": study,
+        "content": content,
+        "problems": readiness.problems(today()),
+        "is_owner": people.may(request.user, Right.LAUNCH, study),
+        "refused": refused,
+    }
+    if content:
+        before = study.plans.order_by("-wave").first()
+        context |= {
+            "seen": plans.digest(plans.canonical(content)),
+            "before": before,
+            "changes": plan_text.differences(before.content, content) if before else [],
+            "sections": plan_text.sections(content),
+            "consequence": Consequence(loss=content.loss),
+            "follow_ups": any(question.skipped for question in content.questions),
+        }
+    return render(request, "drafting/launch.html", context, status=status)
+
+
+def _show_open(request: HttpRequest, study: Study, status: int = 200, **more: Any) -> HttpResponse:
+    plan = study.plan or study.plans.order_by("-wave").first()
+    address = request.build_absolute_uri(study.get_absolute_url())
+    context = {
+        "study": study,
+        "plan": plan,
+        "link": f"{address}#{plan.digest}" if plan else "",
+        "is_owner": people.may(request.user, Right.LAUNCH, study),
+        **more,
+    }
+    return render(request, "drafting/launched.html", context, status=status)
+
+
+@of_study(Right.LAUNCH)
+@require_POST
+def close(request: HttpRequest, study: Study) -> HttpResponse:
+    """Close a wave early. Asked twice: it cannot be opened again."""
+    plan = study.plan
+    if plan is not None and plan.is_open:
+        if request.POST.get("sure") != str(plan.wave):
+            return _show_open(request, study, asks_to_close=True)
+        services.close_plan(plan_id=plan.pk, today=today())
+    return redirect("drafting:launch", study.slug)
+
+
+@of_study(Right.LAUNCH)
+@require_POST
+def begin_next(request: HttpRequest, study: Study) -> HttpResponse:
+    """Make the study a draft again, for its next wave."""
+    try:
+        services.begin_wave(study_id=study.pk)
+    except Refused as refusal:
+        return _show_open(request, study, refused=str(refusal), status=409)
+    return redirect("drafting:build", study.slug)

@@ -1,0 +1,140 @@
+"""Begin a study: from nothing, from a template, or from an XLSForm. Whoever begins it owns it.
+
+And the XLSForms that go in and out of a draft.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import get_language, gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from surveys.design.drafts import new_draft, save_translation
+from surveys.design.models import Language, Study
+from surveys.design.refusals import Refused
+from surveys.drafting import drafts, library
+from surveys.drafting.access import author, of_study
+from surveys.drafting.forms import BeginForm
+from surveys.drafting.import_forms import FromFileForm, ImportForm
+from surveys.drafting.xlsform import reader, writer
+from surveys.people import services as people
+from surveys.people.models import Right, Role, User
+
+WAYS = ("blank", "template", "file")
+WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    """Ask what a study is about, and how to begin."""
+    if request.method != "POST":
+        return _show(request, way=request.GET.get("way", "blank"))
+    way = request.POST.get("way", "blank")
+    if way == "file":
+        return _from_file(request)
+    form = BeginForm(request.POST)
+    chosen = request.POST.getlist("template") if way == "template" else []
+    templates = [library.BY_NAME[name] for name in chosen if name in library.BY_NAME]
+    if way == "template" and not templates:
+        form.add_error(None, _("Choose one of the questions below, or begin from nothing."))
+    if not form.is_valid():
+        return _show(request, way=way, form=form, chosen=chosen, status=400)
+    questions = [template.draft(form.cleaned_data["language"]) for template in templates]
+    study = _begin(request, form.cleaned_data, questions)
+    return redirect("drafting:build", study.slug)
+
+
+def _from_file(request: HttpRequest) -> HttpResponse:
+    """Make a study of a workbook, with its translations: whole or not at all."""
+    form = FromFileForm(request.POST, request.FILES)
+    if form.is_valid() and not form.imported.problems:
+        try:
+            with transaction.atomic():
+                study = _begin(request, form.imported.texts, form.imported.questions)
+                for language, texts in form.imported.translations.items():
+                    save_translation(
+                        study_id=study.pk,
+                        language=language,
+                        content=dict(texts),
+                        **author(request),
+                    )
+            return _imported(request, study, form)
+        except Refused as refusal:
+            form.imported.problems.append(reader.Remark("", str(refusal)))
+    return _show(request, way="file", file=form, status=400)
+
+
+def _begin(
+    request: HttpRequest, texts: Mapping[str, str], questions: Sequence[drafts.QuestionDraft]
+) -> Study:
+    """Make the draft, and its owner."""
+    if not isinstance(request.user, User):
+        raise PermissionDenied
+    with transaction.atomic():
+        study = new_draft(
+            texts=dict(texts), questions=[question.fields() for question in questions]
+        )
+        people.share(study=study, user=request.user, role=Role.OWNER)
+    return study
+
+
+def _show(request: HttpRequest, *, way: str, status: int = 200, **forms: Any) -> HttpResponse:
+    present = get_language() or ""  # the reader's own language, if a study can be asked in it
+    language = present if present in Language.values else Language.ENGLISH
+    context = {
+        "form": BeginForm(initial={"language": language}),
+        "file": FromFileForm(),
+        "way": way if way in WAYS else "blank",
+        "topics": library.topics(language),
+        **forms,
+    }
+    return render(request, "drafting/new.html", context, status=status)
+
+
+def _imported(request: HttpRequest, study: Study, form: ImportForm) -> HttpResponse:
+    """Show the draft, and once what of the file is otherwise in it."""
+    remarks = [{"where": remark.where, "text": remark.text} for remark in form.imported.remarks]
+    request.session[f"imported:{study.slug}"] = remarks
+    return redirect("drafting:build", study.slug)
+
+
+@of_study(Right.EDIT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def import_into(request: HttpRequest, study: Study) -> HttpResponse:
+    """Add the questions of a workbook to a draft, all of them or none."""
+    form = ImportForm(request.POST or None, request.FILES or None)
+    if form.is_valid() and not form.imported.problems:
+        found = reader.renamed(form.imported, set(study.questions.values_list("name", flat=True)))
+        try:
+            drafts.add_questions(study, found.questions, found.translations, author(request))
+            return _imported(request, study, form)
+        except Refused as refusal:
+            form.imported.problems.append(reader.Remark("", str(refusal)))
+    status = 400 if request.method == "POST" else 200
+    return render(request, "drafting/import.html", {"study": study, "file": form}, status=status)
+
+
+@of_study(Right.READ)
+@require_safe
+def export(request: HttpRequest, study: Study) -> HttpResponse:
+    """Give the draft as a workbook."""
+    return _workbook(writer.workbook_of(study), study.slug)
+
+
+@login_required
+@require_safe
+def example(request: HttpRequest) -> HttpResponse:
+    """Give a form with every kind of question that can be asked, to begin from."""
+    return _workbook(writer.example(), "candor-example")
+
+
+def _workbook(content: bytes, name: str) -> HttpResponse:
+    response = HttpResponse(content, content_type=WORKBOOK)
+    response["Content-Disposition"] = f'attachment; filename="{name}.xlsx"'
+    return response

@@ -1,0 +1,1 @@
+"""XLSForms into a draft and out of one."""

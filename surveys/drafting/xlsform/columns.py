@@ -1,0 +1,209 @@
+"""What every column of an XLSForm is here: kept, refused, or left out and said; and which one
+was meant.
+"""
+
+import re
+from difflib import get_close_matches
+
+from django.utils.translation import gettext as _
+from pyxform import aliases
+
+from surveys.drafting.xlsform.workbooks import Row
+
+LANGUAGES = {
+    "en": "en",
+    "eng": "en",
+    "english": "en",
+    "zh": "zh-hans",
+    "zh-hans": "zh-hans",
+    "zh-cn": "zh-hans",
+    "chinese": "zh-hans",
+    "中文": "zh-hans",
+    "简体中文": "zh-hans",
+}
+TRADITIONAL = {
+    "traditional",
+    "hant",
+    "zh-hant",
+    "zh-tw",
+    "zh-hk",
+    "tw",
+    "hk",
+    "繁體",
+    "繁体",
+    "繁體中文",
+    "繁体中文",
+}
+TRANSLATED = {
+    "label",
+    "hint",
+    "rr::label",
+    "rr::unit",
+    "rr::title",
+    "rr::organisation",
+    "rr::purpose",
+}
+KEPT = {
+    "survey": {
+        "type",
+        "name",
+        "label",
+        "hint",
+        "relevant",
+        "constraint",
+        "required",
+        "appearance",
+        "parameters",
+        "disabled",
+        "rr::epsilon",
+        "rr::protection",
+        "rr::wanted",
+        "rr::decline",
+        "rr::label",
+        "rr::unit",
+    },
+    "choices": {"list_name", "name", "label"},
+    "settings": {
+        "form_title",
+        "default_language",
+        "rr::title",
+        "rr::organisation",
+        "rr::purpose",
+        "rr::contact",
+        "rr::follow_ups",
+    },
+}
+MEANT = {
+    "calculation",
+    "choice_filter",
+    "repeat_count",
+    "trigger",
+    "intent",
+    "read_only",
+}  # without it the form is another
+STANDARD = {
+    "survey": {
+        *aliases.survey_header,
+        "media",
+        "bind",
+        "control",
+        "body",
+        "instance",
+        "default",
+        "guidance_hint",
+        "note",
+        "comment",
+        "comments",
+        "description",
+        "index",
+        "section",
+        "group",
+        "order",
+    },
+    "choices": {
+        *aliases.list_header,
+        "media",
+        "geometry",
+        "filter",
+        "order",
+        "note",
+        "comment",
+        "comments",
+    },
+    "settings": {
+        "form_id",
+        "id_string",
+        "version",
+        "style",
+        "name",
+        "instance_name",
+        "instance_id",
+        "public_key",
+        "prefix",
+        "submission_url",
+        "auto_send",
+        "auto_delete",
+        "allow_choice_duplicates",
+        "namespaces",
+        "sms_keyword",
+        "sms_separator",
+        "attribute",
+        "delimiter",
+        "clean_text_values",
+        "client_editable",
+        "omit_instanceid",
+    },
+}
+YES, NO = ("yes", "true", "true()", "1"), ("no", "false", "false()", "0")
+NEAR = 0.75  # of difflib's ratio, from which on a column or a type was meant by what stands there
+
+
+def stem(head: str) -> str:
+    """Return a column's name without its language: rr::unit of rr::unit::zh-hans, label of
+    label::English (en).
+    """
+    parts = head.split("::")
+    return "::".join(parts[:2] if parts[0] == "rr" else parts[:1])
+
+
+def code_of(name: str) -> str:
+    """Return our code of a language that a column names: “English (en)”, “Chinese (zh)”, “中文”."""
+    plain = name.strip().lower()
+    inside = re.search(r"[(\uff08]([^)\uff09]+)[)\uff09]\s*$", plain)
+    words = [inside[1].strip()] if inside else []
+    words += [plain, re.split(r"[(\uff08]", plain)[0].strip()]
+    if TRADITIONAL & {part for word in words for part in (word, *word.split())}:
+        return ""
+    return next((LANGUAGES[word] for word in words if word in LANGUAGES), "")
+
+
+def texts_of(row: Row, column: str, language: str) -> dict[str, str]:
+    """Return what a column says in each of our languages; without a language it is the form's
+    own.
+    """
+    texts: dict[str, str] = {}
+    for head, cell in row.items():
+        if stem(head) == column and (code := language_in(head, language)):
+            texts.setdefault(code, " ".join(cell.split()))
+    return texts
+
+
+def language_in(head: str, language: str) -> str:
+    """Return the language of a column, nothing if it is none of ours."""
+    name = head.removeprefix(stem(head)).removeprefix("::")
+    return code_of(name) if name else language
+
+
+def doubled(row: Row, language: str) -> list[str]:
+    """Return the columns that say what another one has said in the same language, in other
+    words.
+    """
+    first: dict[tuple[str, str], str] = {}
+    heads = []
+    for head, cell in row.items():
+        code = language_in(head, language) if stem(head) in TRANSLATED else ""
+        if code and first.setdefault((stem(head), code), cell) != cell:
+            heads.append(head)
+    return heads
+
+
+def meant(sheet: str, head: str) -> str:
+    """Return the column of ours that was meant by one that is nobody's; nothing if there is
+    none.
+    """
+    first = stem(head)
+    if first in KEPT[sheet] or (first in STANDARD[sheet] and f"rr::{first}" not in KEPT[sheet]):
+        return ""
+    names = {name.removeprefix("rr::"): name for name in sorted(KEPT[sheet] | MEANT, reverse=True)}
+    near = get_close_matches(first.lower().removeprefix("rr::"), names, 1, NEAR)
+    return names[near[0]] if near else ""
+
+
+def left_out(sheet: str, head: str) -> str:
+    """Return why a column is not taken; nothing if it is."""
+    first = stem(head)
+    if first in KEPT[sheet]:
+        if first in TRANSLATED and not language_in(head, "en"):
+            return _("Left out: questions can be asked in English and Simplified Chinese.")
+        return ""
+    return _("Left out: the form has nothing like it.")

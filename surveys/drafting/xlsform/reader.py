@@ -1,0 +1,327 @@
+"""Read an XLSForm into a draft's questions: all of it, or nothing and the reasons, with the row and
+column of each.
+
+What has a counterpart here is taken. What only decorates or helps other programs is left out, and
+said. What would change the meaning of the form if it were left out (a text, a place, a computation,
+a condition we cannot keep, a word that is nearly one we know) is a problem: the file is refused,
+and the rest of it offered.
+"""
+
+import re
+from collections.abc import Set as AbstractSet
+from typing import IO
+
+import msgspec
+from django.utils.translation import gettext as _
+
+from surveys.design.models import FollowUps
+from surveys.drafting.drafts import StudyTexts, untaken
+from surveys.drafting.xlsform import refusals
+from surveys.drafting.xlsform.columns import NO, YES, code_of, language_in, stem
+from surveys.drafting.xlsform.rows import NAME, look_at_row, read_question
+from surveys.drafting.xlsform.state import (
+    Choices,
+    Group,
+    ImportedForm,
+    Note,
+    Reading,
+    SheetRow,
+)
+from surveys.drafting.xlsform.workbooks import (
+    SHEETS,
+    Remark,
+    Sheets,
+    Unreadable,
+    place,
+    remark,
+    rows_of,
+)
+
+__all__ = ["ImportedForm", "Remark", "read"]
+
+GROUP = re.compile(r"(begin|end) (group|repeat|loop|lgroup|looped group)( over .*)?")
+# in all its spellings: select_one x, select one from x, select all that apply from x
+SELECT = re.compile(
+    r"(?:add )?select[ _]?(?P<how>one|1|multiple|all that apply)(?: prompt using| from)? "
+    r"(?P<list>(?!external|file|from).+)",
+    re.IGNORECASE,
+)
+MAX_LENGTHS = {"title": 120, "organisation": 120, "purpose": 600, "contact": 200}
+
+
+def read(upload: IO[bytes]) -> ImportedForm:
+    """Read a workbook; its problems say why nothing of it can be taken, if nothing can, and
+    `rest` is what could.
+    """
+    try:
+        sheets = rows_of(upload)
+    except Unreadable as refusal:
+        return ImportedForm(problems=refusal.remarks)
+    return read_sheets(sheets)
+
+
+def read_sheets(sheets: Sheets) -> ImportedForm:
+    reading = _read_once(sheets)
+    form = reading.form
+    if form.problems:
+        form.rest = None if reading.is_broken else _rest(sheets, reading)
+        form.questions, form.translations = [], {}
+    return form
+
+
+def _rest(sheets: Sheets, reading: Reading) -> ImportedForm | None:
+    """Read again without what was refused, until the rest is taken. What goes with it is named
+    with the others.
+    """
+    problems = reading.form.problems
+    while reading.form.problems:
+        if not reading.refused and not reading.dropped:
+            return None
+        sheets = _without(sheets, reading)
+        reading = _read_once(sheets)
+        if reading.is_broken or not reading.form.questions:
+            return None
+        problems += [problem for problem in reading.form.problems if problem not in problems]
+    reading.form.remarks = [*problems, *reading.form.remarks]
+    return reading.form
+
+
+def _without(sheets: Sheets, reading: Reading) -> Sheets:
+    """Return a form without the rows and columns that cannot be taken; the others keep their
+    numbers.
+    """
+    taken: Sheets = {
+        name: [
+            {head: cell for head, cell in row.items() if (name, head) not in reading.dropped}
+            for row in rows
+        ]
+        for name, rows in sheets.items()
+    }
+    for number in reading.refused:
+        taken["survey"][number - 2] = {}
+    return taken
+
+
+def _read_once(sheets: Sheets) -> Reading:
+    reading = Reading(ImportedForm(), language_of(sheets))
+    form = reading.form
+    _read_lists(reading, sheets)
+    _read_settings(reading, sheets)
+    _refuse_other_languages(reading, sheets)
+    for name in sheets:
+        if name not in SHEETS:
+            form.remarks.append(Remark(place(name), _("Left out: the form has nothing like it.")))
+    for row in reading.rows(sheets, "survey"):
+        _read_row(row)
+    if reading.groups:
+        reading.groups[-1].row.problem("type", _("This group is not ended."))
+        reading.is_broken = True
+    for note in reading.notes:
+        note.row.remark("label", _("Left out: no question follows it."))
+    if not form.questions and not form.problems:
+        text = _("It asks nothing that could be asked here.")
+        form.problems.append(Remark(place("survey"), text))
+    return reading
+
+
+def language_of(sheets: Sheets) -> str:
+    """Return the language that is the form's own: the default one if it is ours, else the first
+    that is.
+    """
+    heads = [head for row in sheets["survey"] for head in row if head.startswith("label::")]
+    languages = [code_of(_stated_language(sheets)), *(language_in(head, "") for head in heads)]
+    return next(filter(None, languages), "en")
+
+
+def _stated_language(sheets: Sheets) -> str:
+    return next(
+        (row["default_language"] for row in sheets["settings"] if "default_language" in row), ""
+    )
+
+
+def _read_lists(reading: Reading, sheets: Sheets) -> None:
+    """Read the lists that the questions can name; what of the sheet is in none of them is said."""
+    used = {word for row in sheets["survey"] for word in row.get("type", "").split()}
+    for row in reading.rows(sheets, "choices"):
+        name = row.get("list_name")
+        if row.cells and name not in used:
+            row.remark_once("list_name", _("Left out: no question uses this list."), key=name)
+        elif name:
+            texts = row.texts("label")
+            if not texts:
+                row.remark("label", _("It has no text: its name is shown."))
+            choices = reading.lists.setdefault(name, Choices())
+            choices.names.append(row.get("name"))
+            choices.texts.append(texts or {reading.language: row.get("name")})
+
+
+def _read_settings(reading: Reading, sheets: Sheets) -> None:
+    filled = [number for number, cells in enumerate(sheets["settings"], start=2) if cells]
+    number = filled[0] if filled else 2
+    row = SheetRow(reading, "settings", number, sheets["settings"][number - 2] if filled else {})
+    row.look_at_heads()
+    for later in filled[1:]:
+        text = _("Left out: only the first row counts.")
+        reading.form.remarks.append(Remark(place("settings", later), text))
+    texts = reading.form.texts = {"language": reading.language}
+    for name, longest in MAX_LENGTHS.items():
+        head = "form_title" if name == "title" else f"rr::{name}"
+        spoken = {} if name == "contact" else row.texts(f"rr::{name}")
+        own = row.get(head) if name in ("title", "contact") else ""
+        own = own or spoken.pop(reading.language, "")
+        row.refuse_long(head, own, longest)
+        if 0 < len(own) <= longest:
+            texts[name] = own
+        for code in spoken.keys() - {reading.language}:
+            translated = reading.form.translations.setdefault(code, {})
+            translated[name] = spoken[code]  # type: ignore[literal-required]
+    follow_ups = row.get("rr::follow_ups")
+    if follow_ups in FollowUps.values:
+        texts["follow_ups"] = follow_ups
+    elif follow_ups:
+        text = _("Expected everybody or skip; it is “%(found)s”.")
+        row.problem("rr::follow_ups", text, found=follow_ups[:20])
+    texts.setdefault("title", row.get("form_id")[:120] or _("Imported form"))
+
+
+def _refuse_other_languages(reading: Reading, sheets: Sheets) -> None:
+    """A form whose own language is another, or in others only, cannot be asked; beside ours they
+    are left out.
+    """
+    heads = {head for row in sheets["survey"] for head in row if stem(head) == "label"}
+    ours = {head for head in heads if head != "label" and language_in(head, "")}
+    stated = _stated_language(sheets)
+    is_foreign = bool(stated) and stated.lower() != "default" and not code_of(stated)
+    if heads and not ours and ("label" not in heads or is_foreign):
+        text = _("Questions can be asked in English and Simplified Chinese; this form has neither.")
+        reading.form.problems.append(remark("survey", 1, min(heads), text))
+        reading.is_broken = True
+    elif "label" in heads and is_foreign:
+        text = _("Left out: questions can be asked in English and Simplified Chinese.")
+        SheetRow(reading, "survey", 1, {}).problem("label", text)
+
+
+def _read_row(row: SheetRow) -> None:
+    whole = " ".join(row.get("type").split())
+    lower = whole.lower().replace("_", " ")
+    disabled = row.get("disabled", "no").lower()
+    if disabled in YES:
+        row.remark("disabled", _("Left out: it is disabled."))
+        return
+    if disabled not in NO:
+        row.problem("disabled", _("Expected yes or no."))
+    if not lower:
+        if row.cells:
+            row.problem("type", _("It has no type."))
+    elif group := GROUP.fullmatch(lower):
+        if group[1] == "begin":
+            _begin_group(row, group[2])
+        else:
+            _end_group(row, group[2])
+    elif lower in refusals.METADATA or whole.lower() in refusals.METADATA:
+        row.remark("type", _("Left out: it would say who answered, from where or when."))
+    elif lower == "note":
+        _read_note(row)
+    else:
+        _read_asking(row, whole)
+
+
+def _read_asking(row: SheetRow, whole: str) -> None:
+    """Read a row that asks, or would: what cannot be asked is refused, with the notes before it."""
+    reading = row.reading
+    kind, _space, rest = whole.partition(" ")
+    reason = ""
+    if select := SELECT.fullmatch(whole):
+        kind = "select_one" if select["how"].lower() in ("one", "1") else "select_multiple"
+        rest = select["list"]
+    else:
+        reason = refusals.reason_for(whole)
+    if reason:
+        _drop_notes(reading)
+        if whole.lower().startswith("begin"):  # by what it wants to be, the rest of it depends
+            reading.groups.append(Group(row, is_refused=True))
+        row.problem("type", reason)
+    elif not read_question(row, kind.lower(), rest):
+        _drop_notes(reading)
+
+
+def _drop_notes(reading: Reading) -> None:
+    """Refuse the notes before a question that is refused; a group's title waits for its next
+    one.
+    """
+    for note in reading.notes:
+        if not note.is_title:
+            note.row.problem(
+                "type", _("It belongs to the question after it, which cannot be taken.")
+            )
+    reading.notes = [note for note in reading.notes if note.is_title]
+
+
+def _read_note(row: SheetRow) -> None:
+    look_at_row(row)
+    texts, hints = row.texts("label"), row.texts("hint")
+    both = {
+        code: " ".join(filter(None, (texts.get(code), hints.get(code)))) for code in texts | hints
+    }
+    row.reading.notes.append(Note(row, both, row.conditions))
+    row.remark("type", _("Its text stands as help below the next question."))
+
+
+def _begin_group(row: SheetRow, kind: str) -> None:
+    """Begin a group: a table is a matrix, the title of any other stands as help below its first
+    question.
+    """
+    reading, texts, name = row.reading, row.texts("label"), ""
+    if kind != "group":
+        row.problem(
+            "type",
+            _("Questions are not repeated: how often would tell who answered. Ask each once."),
+        )
+    else:
+        look_at_row(row)
+    if "table-list" in row.get("appearance"):
+        name = NAME.sub("_", row.get("name", "m").lower()).strip("_")[:20] or "m"
+        name = untaken(name, {question.group for question in reading.form.questions})
+    elif texts and kind == "group":
+        reading.notes.append(Note(row, texts, [], is_title=True))
+        text = _("Groups are not shown: it stands as help below the first question.")
+        row.remark("label", text)
+    reading.groups.append(Group(row, kind, name, texts, is_refused=kind != "group"))
+
+
+def _end_group(row: SheetRow, kind: str) -> None:
+    reading = row.reading
+    if not reading.groups:
+        row.problem("type", _("It ends a group that was not begun."))
+        reading.is_broken = True
+        return
+    group = reading.groups.pop()
+    reading.notes = [note for note in reading.notes if note.row is not group.row]
+    if group.is_refused:
+        reading.refused.add(row.number)
+    elif group.kind != kind:
+        text = _("It ends a group of another kind than the one that was begun last.")
+        row.problem("type", text)
+        reading.is_broken = True
+
+
+def renamed(form: ImportedForm, taken: AbstractSet[str]) -> ImportedForm:
+    """Return a form's questions under keys that are not taken, with the conditions that refer to
+    them.
+    """
+    names: dict[str, str] = {"": ""}
+    for question in form.questions:
+        names[question.name] = untaken(question.name, taken | set(names.values()))
+    questions = [
+        msgspec.structs.replace(
+            question, name=names[question.name], asked_if=names[question.asked_if]
+        )
+        for question in form.questions
+    ]
+    translations: dict[str, StudyTexts] = {
+        language: {
+            "questions": {names[name]: said for name, said in texts.get("questions", {}).items()}
+        }
+        for language, texts in form.translations.items()
+    }
+    return ImportedForm(questions=questions, translations=translations)

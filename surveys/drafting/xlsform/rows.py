@@ -1,0 +1,353 @@
+"""What one row of an XLSForm asks: its kind, choices or bounds, its protection and its
+condition; nothing unsaid.
+"""
+
+import re
+from decimal import Decimal, InvalidOperation
+
+from django.utils.translation import gettext as _, gettext_lazy
+
+from surveys.design.calendars import CALENDARS
+from surveys.design.models import FollowUps, Language, Question
+from surveys.drafting.drafts import QuestionDraft, QuestionTexts, untaken
+from surveys.drafting.xlsform.columns import MEANT, NO, YES, stem
+from surveys.drafting.xlsform.expressions import (
+    bounds_of,
+    calendar_bounds_of,
+    condition_of,
+    range_of,
+)
+from surveys.drafting.xlsform.state import Choices, Reading, SheetRow
+from surveys.plan.kinds import said_in
+
+IS_YES, IS_NO = {"yes", "y", "1", "true", "是"}, {"no", "n", "0", "false", "否"}
+DECLINED = {"prefer not to say", "prefer not to answer", "不愿回答", "不想回答"}
+SELECTS = ("select_one", "select_multiple")
+DATES = {calendar.appearance for calendar in CALENDARS.values()}
+NAME = re.compile("[^a-z0-9_]+")
+REFERENCE = re.compile(r"\$\{")
+PIPED = gettext_lazy("An answer cannot be shown in another question’s text: take ${…} out.")
+SMALLEST = Decimal("1e-9")  # part of an ε that a draft keeps
+
+
+def read_question(row: SheetRow, kind: str, rest: str) -> bool:
+    """Read a question; what is wrong with it is told, and it is not taken."""
+    reading, question = row.reading, QuestionDraft()
+    count = len(reading.form.problems)
+    look_at_row(row, asks=True)
+    if any(group.is_refused for group in reading.groups):
+        row.problem("type", _("It stands in a group that cannot be taken."))
+    texts = row.texts("label")
+    if reading.language not in texts:
+        row.problem("label", _("The question has no text."))
+    choices = _read_kind(row, question, kind, rest)
+    _read_protection(row, question)
+    if question.kind not in ("", "number"):
+        for head, cell in row.cells.items():
+            if stem(head) in ("rr::unit", "rr::wanted") and cell != "mean":
+                row.remark(head, _("Left out: it is of numbers only."))
+    _read_condition(row, question)
+    if len(reading.form.problems) == count:
+        _take(row, question, choices, texts)
+    return len(reading.form.problems) == count
+
+
+def look_at_row(row: SheetRow, *, asks: bool = False) -> None:
+    """Refuse what a row means and cannot have here; name what only decorates it."""
+    for head, cell in row.cells.items():
+        first = stem(head)
+        if first == "read_only" and cell.lower() not in NO:
+            row.problem(head, _("What is only to be read is a note: write “note” as its type."))
+        elif first in MEANT and first != "read_only":
+            row.problem(
+                head,
+                _("Nothing is computed from answers: take this column out, or ask in another way."),
+            )
+        elif first in ("label", "hint") and REFERENCE.search(cell):
+            row.problem(head, str(PIPED))
+        elif first in ("label", "hint") and "\n" in cell:
+            row.remark_once(head, _("Its line breaks become spaces."))
+    if asks and row.get("required").lower() not in YES:
+        row.remark_once(
+            "required",
+            _(
+                "Every question has to be answered here. Offer “Prefer not to say” instead: write"
+                " yes under rr::decline."
+            ),
+        )
+    for word in row.get("appearance").split():
+        if word not in ("likert", "table-list", *DATES):
+            text = _("Left out: “%(word)s” only says how it looks.")
+            row.remark_once("appearance", text, word=word[:40])
+
+
+def _read_kind(row: SheetRow, question: QuestionDraft, kind: str, rest: str) -> Choices | None:
+    """Read a question's kind with its bounds, or with its choices, which are returned."""
+    taken = ("start", "end", "step") if kind == "range" else ()
+    for name in re.findall(r"([^\s=;,]+)\s*=", row.get("parameters")):
+        if name not in taken:
+            row.remark("parameters", _("Left out: “%(name)s”."), name=name[:40])
+    if kind in (*SELECTS, "range") and row.get("constraint"):
+        row.problem(
+            "constraint",
+            _("Only numbers and months have limits. Take this out, or offer other choices."),
+        )
+    if kind in SELECTS:
+        return _read_choices(row, question, kind, rest)
+    if kind == "date" and not _calendar_named(row):
+        row.problem(
+            "type",
+            _(
+                "A day is too exact to protect well. Ask for the month (appearance month-year), "
+                "or offer ranges as choices."
+            ),
+        )
+    else:
+        _read_bounds(row, question, kind)
+    return None
+
+
+def _calendar_named(row: SheetRow) -> str:
+    """Return the kind of question whose calendar a date's appearance names, if one."""
+    appearance = row.get("appearance")
+    named = (kind for kind, calendar in CALENDARS.items() if calendar.appearance in appearance)
+    return next(named, "")
+
+
+def _read_bounds(row: SheetRow, question: QuestionDraft, kind: str) -> None:
+    if kind == "range":
+        column, bounds = "parameters", range_of(row.get("parameters"))
+        reason = _("A range needs start and end as whole numbers, and a step of 1.")
+    elif kind == "date":
+        question.kind = _calendar_named(row)
+        calendar = CALENDARS[question.kind]
+        column, bounds = "constraint", calendar_bounds_of(row.get("constraint"), calendar)
+        reason = str(calendar.no_bounds)
+    else:
+        column, bounds = "constraint", bounds_of(row.get("constraint"))
+        reason = _("A number needs its least and its greatest value: write . >= 0 and . <= 120.")
+    if bounds is None:
+        row.problem(column, reason)
+        return
+    question.least, question.most = bounds
+    if kind != "date":
+        question.kind = "number"
+        question.unit = row.texts("rr::unit").get(row.reading.language, "")
+        row.refuse_long("rr::unit", question.unit, 40)
+
+
+def _read_choices(row: SheetRow, question: QuestionDraft, kind: str, rest: str) -> Choices | None:
+    """Read a question of choices: of one of the lists, which is returned, or of none."""
+    reading = row.reading
+    name, _space, more = rest.partition(" ")
+    if more.strip().replace("_", " ").lower() in ("or other", "or specify other"):
+        row.problem(
+            "type",
+            _(
+                "“Other” with words of one’s own cannot be protected. Put “Something else” among "
+                "the choices instead."
+            ),
+        )
+        return None
+    choices = reading.lists.get(name)
+    if choices is None:
+        reason = _("There is no list “%(list)s” in the sheet “choices”.")
+    elif more:
+        reason = _("Behind the list “%(list)s” there is “%(more)s”, which means nothing here.")
+    else:
+        reason = _list_problem(choices, reading.language)
+    if reason or choices is None:
+        row.problem("type", reason, list=name, more=more)
+        return None
+    own = _without_decline(row, question, choices)
+    question.choices = "\n".join(own)
+    matrix, lower = reading.matrix, {text.lower() for text in own}
+    if kind == "select_multiple":
+        question.kind = "multiple"
+    elif len(own) == 2 and lower & IS_YES and lower & IS_NO:
+        question.kind, question.choices = "yes_no", ""
+        usual = {code: said_in(code).usual["yes_no"][::-1] for code in Language.values}
+        _say_instead(row, choices.texts[:2], usual)
+    elif 3 <= len(own) <= 11 and ("likert" in row.get("appearance") or matrix):
+        question.kind = "likert"
+        if matrix:
+            question.group = matrix.name
+            question.group_text = matrix.texts.get(reading.language, "")
+    else:
+        question.kind = "single"
+        if matrix:
+            text = _("It stands outside of the table: only scales of 3 to 11 points are in one.")
+            row.remark("type", text)
+    return choices
+
+
+def _list_problem(choices: Choices, language: str) -> str:
+    """Return what is wrong with a list; nothing if it can be chosen from."""
+    own = [texts.get(language, "") for texts in choices.texts]
+    if not all(own):
+        return _("A choice of the list “%(list)s” has no text.")
+    names = [name for name in choices.names if name]
+    if len(set(own)) < len(own) or len(set(names)) < len(names):
+        return _("Two choices of the list “%(list)s” are the same.")
+    if any(REFERENCE.search(text) for texts in choices.texts for text in texts.values()):
+        return str(PIPED)
+    return ""
+
+
+def _without_decline(row: SheetRow, question: QuestionDraft, choices: Choices) -> list[str]:
+    """Return the choices without the last one, if that is to say nothing: what is written under
+    rr::decline decides, else its words.
+    """
+    stated = row.get("rr::decline").lower()
+    if stated not in ("", *YES, *NO):
+        row.problem("rr::decline", _("Expected yes or no."))
+    own = [texts[row.reading.language] for texts in choices.texts]
+    question.may_decline = stated in YES if stated else own[-1].lower() in DECLINED
+    if not question.may_decline:
+        return own
+    _say_instead(
+        row, choices.texts[-1:], {code: [said_in(code).decline] for code in Language.values}
+    )
+    return own[:-1]
+
+
+def _say_instead(row: SheetRow, texts: list[dict[str, str]], usual: dict[str, list[str]]) -> None:
+    """Say where every form's own words, in their order, stand in place of a file's."""
+    for code, words in usual.items():
+        written = [choice[code] for choice in texts if code in choice]
+        if written and written != words:
+            row.remark(
+                "type",
+                _("“%(found)s” is shown as “%(words)s”, as in every form."),
+                found=", ".join(written)[:80],
+                words=", ".join(words),
+            )
+
+
+def _read_protection(row: SheetRow, question: QuestionDraft) -> None:
+    written = row.get("rr::epsilon", "1")
+    try:
+        question.epsilon = Decimal(written)
+        is_epsilon = Decimal("0.01") <= question.epsilon <= 8 and not question.epsilon % SMALLEST
+    except InvalidOperation:  # no number, or one that cannot be compared
+        is_epsilon = False
+    if not is_epsilon:
+        text = _("ε must be a number from 0.01 to 8; it is “%(found)s”.")
+        row.problem("rr::epsilon", text, found=written[:20])
+    question.protection = row.get("rr::protection", "device")
+    question.wanted = row.get("rr::wanted", "mean")
+    if question.protection not in Question.Protection.values:
+        row.problem("rr::protection", _("Expected device or publication."))
+    if question.wanted not in Question.Wanted.values:
+        row.problem("rr::wanted", _("Expected mean or distribution."))
+
+
+def _read_condition(row: SheetRow, question: QuestionDraft) -> None:
+    """Read on whose answer a question depends: its own condition, or that of its groups."""
+    reading, stated = row.reading, row.conditions
+    if not stated:
+        return
+    parsed = condition_of(stated[0]) if len(stated) == 1 else None
+    if parsed is None:
+        row.problem(
+            "relevant",
+            _(
+                "Only ${question} = 'answer' and selected(${question}, 'answer') can be kept, "
+                "joined by “or” for one question."
+            ),
+        )
+        return
+    name, answers = parsed
+    other, choices = reading.named.get(name, (None, None))
+    is_known = name not in reading.doubled
+    if other is None or choices is None or not is_known or not set(answers) <= set(choices.names):
+        text = _("It depends on “%(name)s”, which is no earlier question with this answer.")
+        row.problem("relevant", text, name=name)
+        return
+    if other.kind == "multiple":
+        text = _(
+            "It depends on “%(name)s”, where several may be ticked: only one answer can be a "
+            "condition."
+        )
+        row.problem("relevant", text, name=name)
+        return
+    if reading.form.texts.get("follow_ups") != FollowUps.SKIP:
+        row.remark_once(
+            "relevant",
+            _(
+                "Asked of everybody, with “Does not apply” among the answers, unless “Texts and "
+                "terms” says that questions are passed over."
+            ),
+        )
+    question.asked_if = other.name
+    question.asked_if_answers = [
+        _place(other, choices, answer, reading.language) for answer in answers
+    ]
+
+
+def _place(question: QuestionDraft, choices: Choices, answer: str, language: str) -> int:
+    """Return the number of an answer as a Plan counts it: of yes or no, No is 0."""
+    at = choices.names.index(answer)
+    if question.kind == "yes_no" and at < 2:
+        return int(choices.texts[at][language].lower() in IS_YES)
+    return at
+
+
+def _take(
+    row: SheetRow, question: QuestionDraft, choices: Choices | None, texts: dict[str, str]
+) -> None:
+    """Put a question into the form, under a key of its own, with its texts in every language."""
+    reading, own, wanted = row.reading, row.reading.language, row.get("name")
+    question.name = free_name(reading, wanted)
+    if question.name != wanted:
+        row.remark("name", _("It is called “%(name)s” here."), name=question.name)
+    helps, labels, units = _helps(row), row.texts("rr::label"), row.texts("rr::unit")
+    question.text, question.help = texts[own], helps[own]
+    question.label = labels.get(own) or texts[own][:80]
+    row.refuse_long("label", question.text, 300)
+    row.refuse_long("hint", question.help, 300)
+    row.refuse_long("rr::label", question.label, 80)
+    reading.form.questions.append(question)
+    if wanted in reading.named:
+        reading.doubled.add(wanted)
+    reading.named[wanted] = (question, choices)
+    for code in texts.keys() - {own}:
+        content: QuestionTexts = {
+            "text": texts[code],
+            "label": labels.get(code) or texts[code][:80],
+            "help": helps[code],
+        }
+        if choices is not None and question.choices:
+            count = len(question.choices.splitlines())
+            content["choices"] = [said.get(code, "") for said in choices.texts[:count]]
+        if unit := units.get(code):
+            content["unit"] = unit
+        if question.group and reading.matrix:
+            content["group"] = reading.matrix.texts.get(code, "")
+        translated = reading.form.translations.setdefault(code, {})
+        translated.setdefault("questions", {})[question.name] = content
+
+
+def _helps(row: SheetRow) -> dict[str, str]:
+    """Return the help in each language: the notes and titles before the question, then its hint."""
+    notes, row.reading.notes = row.reading.notes, []
+    for note in notes:
+        if not set(note.conditions) <= set(row.conditions):
+            note.row.problem(
+                "relevant",
+                _(
+                    "It has a condition that the next question does not have: it would be shown "
+                    "to all."
+                ),
+            )
+    texts = [*(note.texts for note in notes), row.texts("hint")]
+    return {
+        code: " ".join(said[code] for said in texts if said.get(code)) for code in Language.values
+    }
+
+
+def free_name(reading: Reading, wanted: str) -> str:
+    """Return a key for the question: small letters, digits and _, and no other question's."""
+    name = NAME.sub("_", wanted.lower()).strip("_")[:20]
+    name = name if name[:1].isalpha() else f"q_{name}"[:20].rstrip("_")
+    return untaken(name, {question.name for question in reading.form.questions})

@@ -1,0 +1,73 @@
+"""The digest of a report's content, by which a retry with other content is a conflict: HMAC under a
+key of its Plan.
+
+Who knows a report's id and has the database could try all answers against a digest without a key.
+The key stands in the database sealed under PUBLICATION_KEYS, so the database alone tells nothing;
+it is destroyed when the study retires, and from then on nothing does. What is digested is
+SHA-256(id ‖ content), which older versions kept as it was.
+"""
+
+import datetime
+import hashlib
+import hmac
+
+from django.db import transaction
+
+from surveys.design import selectors as design
+from surveys.design.models import Plan
+from surveys.encryption import has_first_key, new_key, open_sealed, seal
+from surveys.erasing import erasing
+from surveys.intake.models import DigestKey
+
+
+def digest(key: bytes, report_id: str, content: str) -> bytes:
+    """Return the digest of what a report says."""
+    return hmac.digest(key, hashlib.sha256((report_id + content).encode()).digest(), "sha256")
+
+
+def key_of(plan: Plan, today: datetime.date) -> bytes | None:
+    """Return the key of a Plan's receipts, made for the first of them; None once it was
+    destroyed.
+    """
+    sealed = _sealed(plan) or _made(plan, today)
+    return open_sealed(sealed, about=key_aad(plan.digest)) if sealed else None
+
+
+def _sealed(plan: Plan) -> bytes | None:
+    sealed = DigestKey.objects.filter(pk=plan.pk).values_list("sealed", flat=True).first()
+    return None if sealed is None else bytes(sealed)
+
+
+@transaction.atomic
+def _made(plan: Plan, today: datetime.date) -> bytes | None:
+    """Make a key for a Plan that is open, and stays so until it is kept: no closed Plan has its
+    key made again.
+    """
+    if not design.is_open_now(plan.pk, today):
+        return None
+    new = DigestKey(plan=plan, sealed=seal(new_key(), about=key_aad(plan.digest)))
+    # another first report may have come
+    DigestKey.objects.bulk_create([new], ignore_conflicts=True)
+    return _sealed(plan)
+
+
+def key_aad(digest: str) -> str:
+    """Return the associated data of a sealed key: public, and bound to it."""
+    return f"key of the receipts of plan {digest}"
+
+
+def encrypt_anew() -> int:
+    """Seal with the first key what another one had sealed, and erase how it was; return how
+    many. May raise InUse.
+    """
+    with erasing(intake_digestkey="sealed"):
+        old = [
+            key
+            for key in DigestKey.objects.select_related("plan")
+            if not has_first_key(bytes(key.sealed))
+        ]
+        for key in old:
+            aad = key_aad(key.plan.digest)
+            key.sealed = seal(open_sealed(bytes(key.sealed), about=aad), about=aad)
+        DigestKey.objects.bulk_update(old, ["sealed"], batch_size=500)
+    return len(old)

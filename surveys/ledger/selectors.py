@@ -1,0 +1,347 @@
+"""Read budgets: what was spent, on what, how fast, and what is left."""
+
+import datetime
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from django.db.models import Q
+from django.utils.translation import gettext as _, ngettext
+
+from dpengine.accounting import concentrated
+from dpengine.accounting.filters import EVERYONE, Charge, Left
+from dpengine.privacy import Cost, plain, round_down, round_up
+from surveys.ledger import chain as links
+from surveys.ledger.amounts import charged, in_measure
+from surveys.ledger.browsing import Filter, LedgerRow, authors, positions, read, read_all
+from surveys.ledger.chain import (
+    Columns as Columns,
+    Fault as Fault,
+    any_text as any_text,
+    digest_of as digest_of,
+    stored as rows_as_stored,
+)
+from surveys.ledger.fields import written
+from surveys.ledger.models import Budget, Entry, Head, Kind
+from surveys.ledger.refusals import PURE_ONLY, BadAmount, Overspent, Refused, Retired, TooFast
+
+__all__ = [
+    "Account",
+    "Filter",
+    "LedgerRow",
+    "authors",
+    "in_measure",
+    "positions",
+    "read",
+    "read_all",
+    "rows_as_stored",
+    "written",
+]
+
+DAY, MOMENT = datetime.timedelta(days=1), datetime.timedelta.resolution
+WEEK = 7 * DAY
+RECENT = 4 * WEEK  # over which the rate is taken
+CHARTED = 12  # weeks
+SHOWN_PLACES = {"ε": 2, "ρ": 4}  # for people
+
+
+@dataclass(frozen=True, slots=True)
+class Week:
+    """Seven days, and what was spent in them."""
+
+    ends: datetime.datetime
+    amount: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Burn:
+    """How fast a budget is spent, in its own measure."""
+
+    weeks: list[Week]  # oldest first; the last one ends now
+    per_week: Fraction  # over the last four weeks, or since the first charge if that is less ago
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A budget as it stands, with the charges to it, oldest first."""
+
+    budget: Budget
+    entries: list[Entry]
+
+    @property
+    def cap(self) -> Decimal:
+        """Return the cap, in ε or in ρ: the budget's own measure."""
+        return self.budget.cap
+
+    @property
+    def spent(self) -> Cost | None:
+        """Return what all charges together lose, None if there are none."""
+        return self.budget.filter.total(entry.charge for entry in self.entries)
+
+    @property
+    def left(self) -> Left:
+        """Return what may still be charged for everyone."""
+        return self.budget.filter.left(entry.charge for entry in self.entries)
+
+    @property
+    def amount_spent(self) -> Decimal:
+        """Return what is spent in the budget's own measure."""
+        return in_measure(self.budget, self.spent)
+
+    @property
+    def amount_left(self) -> Decimal:
+        """Return what is left of the cap in the budget's own measure."""
+        return plain(self.cap - self.amount_spent)
+
+    @property
+    def is_overspent(self) -> bool:
+        """Tell whether more is spent than the cap: it was lowered, or rows were not ours."""
+        left = self.left
+        return any(
+            amount is not None and amount < 0 for amount in (left.epsilon, left.rho, left.delta)
+        )
+
+    def refusal(
+        self, cost: Cost, part: str = EVERYONE, now: datetime.datetime | None = None
+    ) -> Refused | None:
+        """Return why a charge would not be taken, None if it would; by the week's limit too, if the
+        moment is given.
+        """
+        budget, charges = self.budget, [entry.charge for entry in self.entries]
+        if budget.retired_on is not None:
+            return Retired(budget)
+        if budget.is_pure and not cost.is_pure:
+            return BadAmount(PURE_ONLY.said(budget=budget))
+        if not budget.filter.admits(cost, charges, part):
+            return Overspent(budget, cost, budget.filter.left(charges, part))
+        if budget.weekly is not None and now is not None:
+            week = budget.filter_to(budget.weekly)
+            lately = [entry.charge for entry in self.entries if entry.at > now - WEEK]
+            if not week.admits(cost, lately, part):
+                return TooFast(budget, cost, week.left(lately, part))
+        return None
+
+    def can_pay(
+        self, cost: Cost, *, part: str = EVERYONE, now: datetime.datetime | None = None
+    ) -> bool:
+        return self.refusal(charged(cost), part, now) is None
+
+    def spent_after(self, start: datetime.datetime, until: datetime.datetime) -> Decimal:
+        charges = [entry.charge for entry in self.entries if start < entry.at <= until]
+        return in_measure(self.budget, self.budget.filter.total(charges))
+
+    def burn(self, now: datetime.datetime) -> Burn:
+        """Return how fast the budget is being spent."""
+        ends = [now - WEEK * ago for ago in reversed(range(CHARTED))]
+        weeks = [Week(end, self.spent_after(end - WEEK, end)) for end in ends]
+        if not self.entries:
+            return Burn(weeks, Fraction(0))
+        window = min(RECENT, max(WEEK, now - self.entries[0].at))
+        recent = Fraction(self.spent_after(now - window - MOMENT, now))  # the first charge too
+        in_a_week = Fraction(WEEK.total_seconds()) / Fraction(window.total_seconds())
+        return Burn(weeks, recent * in_a_week)
+
+    def days_left(self, now: datetime.datetime) -> int | None:
+        """Return how many whole days the rest lasts at this rate; None if nothing is spent."""
+        rate = self.burn(now).per_week
+        return int(Fraction(self.amount_left) * 7 / rate) if rate else None
+
+    def alerts(self, now: datetime.datetime, until: datetime.date | None = None) -> list[str]:
+        """Return what the owner should hear: a week's limit is near, or the cap will not last."""
+        if self.budget.retired_on is not None or not self.entries:
+            return []
+        alerts = self._week_alert(now), self._end_alert(now, until)
+        return [alert for alert in alerts if alert is not None]
+
+    def _week_alert(self, now: datetime.datetime) -> str | None:
+        """Say so when the last charge, made again, would pass the limit for a week."""
+        weekly, last = self.budget.weekly, self.entries[-1]
+        if (
+            weekly is None
+            or self.can_pay(last.cost, part=last.part, now=now)
+            or not self.can_pay(last.cost)
+        ):
+            return None
+        sign, spent = self.budget.measure, self.burn(now).weeks[-1].amount
+        text = _(
+            "%(sign)s %(spent)s was spent in the last seven days, and %(sign)s %(weekly)s is the "
+            "limit: "
+            "another charge like the last one has to wait."
+        )
+        return text % {"sign": sign, "spent": written(spent), "weekly": written(weekly)}
+
+    def _end_alert(self, now: datetime.datetime, until: datetime.date | None) -> str | None:
+        days = self.days_left(now)
+        if until is None or days is None or now.date() + days * DAY >= until:
+            return None
+        remaining = (until - now.date()).days
+        text = ngettext(
+            "At this rate the cap is used up in %(days)d day, %(before)d before %(until)s.",
+            "At this rate the cap is used up in %(days)d days, %(before)d before %(until)s.",
+            days,
+        )
+        return text % {"days": days, "before": remaining - days, "until": until}
+
+
+@dataclass(frozen=True, slots=True)
+class StatementLine:
+    """A charge with the total after it, in the budget's own measure; both rounded up for people."""
+
+    entry: Entry
+    exact_amount: Decimal
+    exact_total: Decimal
+    places: int
+
+    @property
+    def amount(self) -> Decimal:
+        return round_up(Fraction(self.exact_amount), self.places)
+
+    @property
+    def total(self) -> Decimal:
+        return round_up(Fraction(self.exact_total), self.places)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """An account for people to read: charges rounded up, the cap and what is left rounded down."""
+
+    account: Account
+
+    @property
+    def measure(self) -> str:
+        return self.account.budget.measure
+
+    @property
+    def places(self) -> int:
+        return SHOWN_PLACES[self.measure]
+
+    @property
+    def spent(self) -> Decimal:
+        return round_up(Fraction(self.account.amount_spent), self.places)
+
+    @property
+    def cap(self) -> Decimal:
+        return round_down(Fraction(self.account.cap), self.places)
+
+    @property
+    def left(self) -> Decimal:
+        return round_down(Fraction(self.account.amount_left), self.places)
+
+    @property
+    def weekly(self) -> str:
+        """Return the limit for any seven days."""
+        weekly = self.account.budget.weekly
+        return _("none") if weekly is None else f"{self.measure} {plain(weekly)}"
+
+    @property
+    def width(self) -> str:
+        """Return what is spent, of the cap, in percent."""
+        return f"{100 * self.account.amount_spent / self.account.cap:.2f}%"
+
+    @property
+    def rows(self) -> list[StatementLine]:
+        """Return the charges, newest first. Costs on one part add up."""
+        budget, lines = self.account.budget, []
+        parts: dict[str, Cost] = {}
+        for entry in self.account.entries:
+            before = parts.get(entry.part)
+            parts[entry.part] = before + entry.cost if before else entry.cost
+            total = in_measure(budget, budget.filter.total(map(Charge, parts, parts.values())))
+            amount = in_measure(budget, entry.cost)
+            lines.append(StatementLine(entry, amount, total, self.places))
+        return lines[::-1]
+
+
+def account(budget_id: int) -> Account:
+    return account_of(Budget.objects.get(pk=budget_id))
+
+
+def account_of(budget: Budget) -> Account:
+    return Account(budget, list(Entry.charges.filter(budget=budget)))
+
+
+def accounts() -> dict[int, Account]:
+    """Return all accounts by budget id, in two queries."""
+    by_id = {budget.pk: Account(budget, []) for budget in Budget.objects.all()}
+    for entry in Entry.charges.all():
+        if entry.budget_id is not None:
+            by_id[entry.budget_id].entries.append(entry)
+    return by_id
+
+
+def share_of(holder: str, study_id: int) -> Budget | None:
+    """Return one person's share of a study's budget, if any, whatever they are called now."""
+    return Budget.objects.filter(holder=holder, within_id=study_id).first()
+
+
+def shares_of(budget_id: int | None) -> list[Account]:
+    """Return people's shares of a study's budget, the oldest first."""
+    shares = Budget.objects.filter(within_id=budget_id, holder__isnull=False).order_by("pk")
+    return [account_of(share) for share in shares]
+
+
+def who_acted(study_ids: Iterable[int | None]) -> set[str]:
+    """Return the names by which rows call those who wrote in these budgets or their shares."""
+    wanted = [pk for pk in study_ids if pk is not None]
+    entries = Entry.objects.filter(Q(budget__in=wanted) | Q(budget__within__in=wanted))
+    return set(entries.order_by().values_list("who", flat=True).distinct())
+
+
+def rows(budget_id: int) -> list[Entry]:
+    """Return every row about a budget, charges and acts, oldest first."""
+    return list(Entry.objects.filter(budget_id=budget_id))
+
+
+def rows_that_vouch(charge: Entry) -> list[Entry]:
+    """Return the rows after a charge that hold a digest of what was drawn for it, oldest first."""
+    return list(
+        Entry.objects.filter(budget=charge.budget, new=charge.statistic, published__isnull=False)
+    )
+
+
+def acts_beginning(with_what: str) -> list[Entry]:
+    """Return the acts on the whole site whose names begin so, newest first."""
+    acts = Entry.objects.filter(kind=Kind.ACT, budget=None, what__startswith=with_what)
+    return list(acts.order_by("-position"))
+
+
+def head() -> tuple[str, int]:
+    """Return the newest row's digest and the number of rows: noted, they show a cut tail later."""
+    end = Head.objects.get()
+    return end.digest, end.length
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Rows as the documents that are hashed, each with its digest, and the end of the whole chain:
+    all public. How to check it: chain.py.
+    """
+
+    head: str
+    length: int
+    budget: str | None  # which all rows are about
+    rows: list[links.Document]
+
+
+def chain(budget: str | None = None) -> Chain:
+    """Return the chain of the whole site, or its rows about one budget.
+
+    The end is read first: rows that are added meanwhile are left out, so that rows and end belong
+    together.
+    """
+    digest, length = head()
+    stored = links.stored() if budget is None else links.stored_about(budget)
+    rows = [
+        {**links.document(columns, name), "digest": columns["digest"]}
+        for columns, name in stored
+        if columns["position"] <= length
+    ]
+    return Chain(digest, length, budget, rows)
+
+
+def epsilon_for_people(cost: Cost, delta: Fraction) -> Decimal:
+    """Return the ε of a cost, at this δ where it has none: to compare, never to admit a charge."""
+    if cost.epsilon is not None:
+        return round_up(cost.epsilon)
+    return concentrated.epsilon_of(cost.rho, delta)

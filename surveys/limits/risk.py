@@ -1,0 +1,210 @@
+"""What an ε does: odds, what a guess becomes, a person's answers together, a household, the error.
+
+Everything is computed from the channel's own integers, never from the ε that somebody typed, and
+from no answer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+
+from django.utils.translation import gettext as _, ngettext
+
+from dpengine.privacy import epsilon_above, loss_of_all
+from surveys.design import selectors as design
+from surveys.design.models import Question, Study
+from surveys.design.questions import content_of
+from surveys.guesses import CLOSE, FAIR, Guess, guesses, is_risky
+from surveys.plan.content import PlanContent, PlanQuestion
+from surveys.plan.verification import MAXIMUM_TOTAL
+from surveys.planning import selectors as planning
+
+MAX_HOUSEHOLD = 5
+
+
+@dataclass(frozen=True)
+class QuestionRisk:
+    """What one answer to a question gives away on its way: everything, if it is sent as given."""
+
+    name: str
+    label: str
+    is_cleartext: bool
+    question: PlanQuestion | None = None
+    problem: str = ""  # why no Plan could have this question
+
+    @classmethod
+    def of_plan(cls, question: PlanQuestion) -> "QuestionRisk":
+        return cls(question.name, question.label, question.is_cleartext, question)
+
+    @classmethod
+    def of_draft(cls, drafted: Question) -> "QuestionRisk":
+        try:
+            return cls.of_plan(content_of(drafted))
+        except (ValueError, TypeError) as error:
+            is_cleartext = drafted.protection == Question.Protection.PUBLICATION
+            return cls(drafted.name, drafted.label, is_cleartext, problem=str(error))
+
+    @property
+    def loss(self) -> Fraction | None:
+        """Return e^ε of one answer; None if it is sent as given, or cannot be asked."""
+        return None if self.question is None else self.question.loss
+
+    @property
+    def epsilon(self) -> str:
+        return "∞" if self.loss is None else f"{epsilon_above(self.loss, 2)}"
+
+    @property
+    def tone(self) -> str:
+        """Return how near to knowing: calm, fair or close."""
+        if self.loss is None or self.loss > CLOSE:
+            return "close"
+        return "calm" if self.loss <= FAIR else "fair"
+
+    @property
+    def odds_text(self) -> str:
+        """Return the odds of the choice that people see first, as a sentence; none of a number."""
+        if self.question is None or self.question.is_cleartext:
+            return ""
+        every = design.odds_of(self.question)
+        if not every:
+            return ""  # its reports are no choices: its ε and its guesses say it
+        odds = every[self.question.shown_order[0]]
+        if self.question.kind == "yes_no" and odds.choices == 2:
+            no, yes = self.question.choices[:2]
+            return _(
+                "Of 100 people who answer “%(yes)s”, %(own)s send “%(yes)s” and %(rest)s send "
+                "“%(no)s”."
+            ) % {"yes": yes, "no": no, "own": odds.own_said, "rest": odds.rest_said}
+        shares = {"own": odds.own_said, "luck": odds.luck_of_hundred}
+        if odds.size == 1:
+            return (
+                _("Of 100 people, %(own)s send their own answer; luck alone is %(luck)d.") % shares
+            )
+        return (
+            _(
+                "Of 100 people, %(own)s send a message that holds their own answer; luck alone is "
+                "%(luck)d."
+            )
+            % shares
+        )
+
+    @property
+    def reason(self) -> str:
+        """Return why its answers are changed as they are; nothing where there is no choice."""
+        return design.reason_for_channel(self.question) if self.question else ""
+
+    @property
+    def guesses(self) -> list[Guess]:
+        return guesses(self.loss) if self.loss is not None else []
+
+
+@dataclass(frozen=True)
+class StudyRisk:
+    """What a study's ε do, question by question and together."""
+
+    questions: list[QuestionRisk]
+    household: int
+    widths: dict[str, planning.Precision]
+    expected: int | None
+
+    @property
+    def randomised(self) -> list[QuestionRisk]:
+        """Return the questions whose answers are changed on the device, and can be."""
+        return [question for question in self.questions if question.loss is not None]
+
+    @property
+    def cleartext(self) -> list[QuestionRisk]:
+        return [question for question in self.questions if question.is_cleartext]
+
+    @cached_property
+    def loss(self) -> Fraction:
+        """Return e^ε of all answers of one person that are changed on the device: their product."""
+        return loss_of_all(question.loss for question in self.randomised if question.loss)
+
+    @property
+    def epsilon(self) -> Decimal:
+        return epsilon_above(self.loss, 2)
+
+    @property
+    def household_loss(self) -> Fraction:
+        return self.loss**self.household
+
+    @property
+    def is_too_much(self) -> bool:
+        """Tell whether no browser would answer: a Plan may lose e^8 in all at most."""
+        return self.loss > MAXIMUM_TOTAL
+
+    @property
+    def worst(self) -> QuestionRisk | None:
+        """Return the question whose answer gives away most."""
+        return max(self.randomised, key=lambda question: question.loss or Fraction(1), default=None)
+
+    @property
+    def beliefs(self) -> list[tuple[str, Guess]]:
+        """Return what a guess becomes, by one answer, all of a person's, and a household's."""
+        if self.worst is None or self.worst.loss is None:
+            return []
+        labels = (_("Hardly believed it"), _("Had no idea"), _("Was fairly sure"))
+        beliefs = list(zip(labels, guesses(self.worst.loss), strict=True))
+        count = len(self.randomised)
+        if count > 1:
+            together = ngettext(
+                "No idea, %(count)d answer", "No idea, all %(count)d answers together", count
+            ) % {"count": count}
+            beliefs.append((together, Guess(50, self.loss)))
+        if self.household > 1:
+            label = _("No idea, a household of %(people)d answers all") % {"people": self.household}
+            beliefs.append((label, Guess(50, self.household_loss)))
+        return beliefs
+
+    @property
+    def household_odds(self) -> str:
+        """Return the odds that a household's answers give away, whole; large ones in words."""
+        odds = int(self.household_loss)
+        return f"{odds:,}" if odds <= 1_000_000 else _("more than a million")
+
+    @property
+    def household_is_risky(self) -> bool:
+        return self.household > 1 and is_risky(self.household_loss)
+
+    @property
+    def precision(self) -> list[tuple[str, str, str]]:
+        """Return label, ε and the error that is left, question by question; nothing if none is
+        known.
+        """
+        lines = []
+        for question in self.questions:
+            width = self.widths.get(question.name)
+            if question.problem or (width is None and self.headline is None):
+                continue
+            error = _("as asked for") if width is None else f"± {width.said}"
+            if width is not None and width.is_mean:
+                error = f"{error} {width.unit}"
+            epsilon = "" if self.headline is None else f"ε {question.epsilon}"
+            lines.append((question.label, epsilon, error))
+        return lines
+
+    @property
+    def headline(self) -> planning.Precision | None:
+        """Return the widest of the intervals of shares: what the study is worth at its weakest."""
+        shares = [width for width in self.widths.values() if not width.is_mean]
+        return max(shares, key=lambda width: width.half, default=None)
+
+
+def of_draft(study: Study, questions: Sequence[Question], *, household: int) -> StudyRisk:
+    """Return what a draft does with these questions, saved or not."""
+    return _of([QuestionRisk.of_draft(question) for question in questions], study, household)
+
+
+def of_plan(study: Study, content: PlanContent | None, *, household: int) -> StudyRisk:
+    """Return what the newest Plan does; nothing of a study that never opened."""
+    questions = content.questions if content else []
+    return _of([QuestionRisk.of_plan(question) for question in questions], study, household)
+
+
+def _of(questions: list[QuestionRisk], study: Study, household: int) -> StudyRisk:
+    whole = [risk.question for risk in questions if risk.question is not None]
+    widths = planning.precisions(study, whole, study.expected) if study.expected and whole else {}
+    return StudyRisk(questions, household, widths, study.expected)

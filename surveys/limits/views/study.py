@@ -1,0 +1,207 @@
+"""A study's limits and what they do: a draft's can be changed here, what is open amended.
+
+An amendment's page says what it does and asks why; it is made when that is told.
+"""
+
+import datetime
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from surveys.actor import actor
+from surveys.design import limit_changes, selectors as design, terms, wording
+from surveys.design.models import Study
+from surveys.guesses import USUAL_HOUSEHOLD
+from surveys.ledger import selectors as ledger
+from surveys.limits import amendments, risk
+from surveys.limits.amendments import Amendment, Subject
+from surveys.limits.forms import PREFIX, DraftForm
+from surveys.limits.presenters import Spending
+from surveys.limits.views.site import panel_or_refusal
+from surveys.people import selectors as people
+from surveys.people.models import Right
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def study(request: HttpRequest, slug: str) -> HttpResponse:
+    subject = get_object_or_404(people.studies_of(request.user), slug=slug)
+    if subject.plan is None and not subject.is_retired:
+        return draft(request, subject)
+    if request.method == "POST":
+        messages.error(
+            request, _("This study is open, or was: its terms stay. Nothing was changed.")
+        )
+        return redirect("limits:study", slug)
+    plan = design.latest_plan(slug)
+    sizes = {str(size): size for size in range(1, risk.MAX_HOUSEHOLD + 1)}
+    household = sizes.get(request.GET.get("household", ""), USUAL_HOUSEHOLD)
+    shown = risk.of_plan(subject, plan.content if plan else None, household=household)
+    context = context_of(request, subject, shown) | {"plan": plan, "household": household}
+    return render(request, "limits/study.html", context)
+
+
+def draft(request: HttpRequest, study: Study) -> HttpResponse:
+    may_edit = people.may(request.user, Right.EDIT, study)
+    if request.method == "POST" and not may_edit:
+        raise PermissionDenied(
+            _("To change a draft’s limits you need the role of an editor of this study.")
+        )
+    powers = {
+        "may_set_limits": request.user.has_perm(amendments.SET_LIMITS),
+        "may_choose_panel": request.user.has_perm(amendments.CHANGE_STUDY),
+    }
+    form = DraftForm(request.POST if request.method == "POST" else None, study=study, **powers)
+    only_look = form.is_bound and "look" in form.data
+    if form.is_valid() and not only_look:
+        with form.refusals():
+            limit_changes.decide(
+                study_id=study.pk,
+                epsilons=form.epsilons,
+                new=form.terms,
+                **powers,
+                who=actor(request),
+                why=form.cleaned_data["why"],
+                now=datetime.datetime.now(datetime.UTC),
+            )
+            messages.success(
+                request, _("Saved. Members of the study can read what was changed, and why.")
+            )
+            return redirect("limits:study", study.slug)
+    if only_look:
+        form.errors.pop("why", None)
+    proposed = form.proposed()
+    household = form.cleaned_data.get("household") or USUAL_HOUSEHOLD
+    shown = risk.of_draft(proposed, form.proposed_questions(), household=household)
+    context = context_of(request, proposed, shown) | {
+        "form": form,
+        "dials": [
+            (question, None if question.is_cleartext else form[PREFIX + question.name])
+            for question in shown.questions
+        ],
+        "may_edit": may_edit,
+        "only_look": only_look,
+    }
+    status = 422 if form.errors and not only_look else 200
+    template = "limits/live.html" if request.htmx else "limits/study.html"  # type: ignore[attr-defined]
+    return render(request, template, context, status=status)
+
+
+def context_of(request: HttpRequest, study: Study, shown: risk.StudyRisk) -> dict[str, Any]:
+    """Return what the page shows of a draft as of an open study."""
+    limits = design.site_limits()
+    low, high = terms.allowed_epsilon(study, limits)
+    fitting = [amendment for amendment in amendments.OF_STUDY if amendment.fits(study)]
+    return {
+        "study": study,
+        "risk": shown,
+        "limits": limits,
+        "least": low,
+        "greatest": high,
+        "cap_means": wording.cap_means(study),
+        "rule_means": wording.rule_means(study),
+        "spent": None if study.budget_id is None else Spending(study, study.budget_id),
+        "history": design.changes_of(study),
+        "amendments": [each for each in fitting if each.is_for(request.user, study)],
+        "owners_could": any(not each.permission for each in fitting),
+        "shares": shares_of(request, study),
+    }
+
+
+def shares_of(request: HttpRequest, study: Study) -> list[dict[str, Any]]:
+    """Return researchers' budgets within the study's, with what may be done to them: for admins."""
+    if study.budget_id is None or not request.user.has_perm("ledger.view_budget"):
+        return []
+    return [
+        {
+            "budget": account.budget,
+            "statement": ledger.Statement(account),
+            "amendments": [
+                each
+                for each in amendments.OF_SHARE
+                if each.fits(account.budget) and each.is_for(request.user, account.budget)
+            ],
+        }
+        for account in ledger.shares_of(study.budget_id)
+    ]
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def amend_study(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    study = get_object_or_404(people.studies_of(request.user), slug=slug)
+    amendment = named(name, amendments.OF_STUDY)
+    return amend(request, amendment, study, study.title, redirect("limits:study", slug))
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def amend_share(request: HttpRequest, slug: str, key: int, name: str) -> HttpResponse:
+    """Amend a researcher's budget within a study's."""
+    study = get_object_or_404(people.studies_of(request.user), slug=slug)
+    amendment = named(name, amendments.OF_SHARE)
+    shares = {account.budget.pk: account.budget for account in ledger.shares_of(study.budget_id)}
+    if key not in shares:
+        raise Http404("no share of this study's budget has this number")
+    return amend(request, amendment, shares[key], study.title, redirect("limits:study", slug))
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def amend_panel(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    panel = panel_or_refusal(request, slug)
+    amendment = named(name, amendments.OF_PANEL)
+    return amend(request, amendment, panel, panel.name, redirect("limits:panel", slug))
+
+
+def named(name: str, known: Iterable[Amendment]) -> Amendment:
+    for amendment in known:
+        if amendment.name == name:
+            return amendment
+    raise Http404("no amendment of this name")
+
+
+def amend(
+    request: HttpRequest, amendment: Amendment, subject: Subject, title: str, back: HttpResponse
+) -> HttpResponse:
+    if not amendment.is_for(request.user, subject):
+        raise PermissionDenied(
+            _("Only an admin of this site does this.")
+            if amendment.permission
+            else _("To do this you need the role of an owner of this study.")
+        )
+    if not amendment.fits(subject):
+        text = _("“%(name)s”: this cannot be done now. Nothing was changed.") % {"name": subject}
+        if isinstance(subject, Study):
+            text = _("This cannot be done now: the study has never opened, or is retired.")
+        messages.error(request, text)
+        return back
+    data = request.POST if request.method == "POST" else None
+    form = amendment.form(data, budget=amendment.budget(subject))
+    if form.is_valid():
+        with form.refusals(amendment.field):
+            now = datetime.datetime.now(datetime.UTC)
+            amendment.make(subject, form.cleaned_data, who=actor(request), now=now)
+            messages.success(request, str(amendment.done))
+            leads_to = amendment.leads_to
+            return back if leads_to is None else redirect(leads_to(form.cleaned_data))
+    context = {
+        "title": title,
+        "back": back["Location"],
+        "amendment": amendment,
+        "form": form,
+        "means": amendment.means(subject),
+    }
+    return render(request, "limits/amend.html", context, status=422 if form.errors else 200)

@@ -1,0 +1,318 @@
+"""What a Plan says, as values: read once from its bytes, and written again to the same bytes.
+
+Canonical JSON: keys sorted, no spaces, UTF-8 as it is; only objects, lists, strings and
+integers, and integers above 2⁵³ − 1 as decimal strings, so that every reader sees the same
+numbers. The digest is the SHA-256 of these bytes. A part with a default is left out where it has
+it. `verification.verify` proves what `read` only reads.
+"""
+
+import hashlib
+import json
+import math
+import re
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any
+
+import msgspec
+
+from dpengine.local.channel import Channel
+from dpengine.local.cleartext import Cleartext
+from dpengine.randomness import Stream, system_stream
+from surveys.plan.kinds import DISTRIBUTION, KINDS, PUBLICATION
+
+LARGEST_NUMBER = 2**53 - 1  # that every JSON reader keeps exactly
+POSITIVE = re.compile("[1-9][0-9]{0,999}")
+ABSENT: Any = msgspec.UNSET  # of a kind of question that has no such part
+
+
+class Unsound(Exception):
+    """A Plan that must not be served or answered: which part, what was expected, what came."""
+
+
+class Part(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    dict=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+):
+    """An object of a Plan."""
+
+
+class Caps(Part, frozen=True, kw_only=True):
+    """What all publications may ever lose, in decimals; a cap with a δ says ρ too."""
+
+    central_epsilon: str
+    central_delta: str | None = None
+    central_rho: str | None = None
+    panel: str | None = None
+
+
+class PublicationTerms(Part, frozen=True, kw_only=True):
+    """When numbers are published, and what one publication costs, in decimals."""
+
+    epsilon: str
+    rule: str
+    smallest_batch: int
+    hours: int = 0
+    horizon: int = 0
+    rho: str | None = None
+
+
+class Condition(Part, frozen=True, kw_only=True):
+    """After which answers, by their index, of which earlier question this one is asked."""
+
+    answers: list[int]
+    question: str
+
+
+class Group(Part, frozen=True, kw_only=True):
+    """The matrix that a scale stands in, and what stands above it."""
+
+    name: str
+    text: str
+
+
+class Picture(Part, frozen=True, kw_only=True):
+    sha256: str
+    text: str
+    type: str
+    width: int
+    height: int
+
+
+class QuestionTexts(Part, frozen=True, kw_only=True):
+    """A question's texts in another language; of a group and a picture, their text."""
+
+    choices: list[str] | None = None
+    group: str | None = None
+    help: str | None = None
+    label: str | None = None
+    picture: str | None = None
+    text: str | None = None
+    unit: str | None = None
+
+
+class Texts(Part, frozen=True, kw_only=True):
+    """A Plan's texts in another language, of its questions by their names."""
+
+    organisation: str | None = None
+    purpose: str | None = None
+    questions: dict[str, QuestionTexts] | None = None
+    title: str | None = None
+
+
+def _given(texts: Part) -> dict[str, Any]:
+    """Return the texts that there are."""
+    found = {name: getattr(texts, name) for name in texts.__struct_fields__}
+    return {name: text for name, text in found.items() if text is not None}
+
+
+class PlanQuestion(Part, frozen=True, kw_only=True):
+    """One question. A number or a month has least, most and unit, and counts whole steps."""
+
+    name: str
+    kind: str
+    protection: str
+    label: str
+    text: str
+    help: str
+    choices: list[str]  # then declining, then “Does not apply” or “Not asked”
+    decline: int
+    skipped: int = 0  # whether the last choice is for whom it does not concern
+    asked_if: Condition | None = None
+    group: Group | None = None
+    picture: Picture | None = None
+    least: int = ABSENT
+    most: int = ABSENT
+    unit: str = ABSENT
+    wanted: str = ""
+    bins: int = 0
+    loss: Fraction | None = None  # e^ε of one answer; None for one that is sent as given
+    channel_document: dict[str, Any] | None = msgspec.field(default=None, name="channel")
+
+    @cached_property
+    def channel(self) -> Channel:
+        """What changes an answer on the device, or sends it in the clear. ValueError if unsound."""
+        kind = KINDS[self.kind]
+        if not self.is_cleartext:
+            return kind.channel(self.channel_document, self.wanted, self.least, self.most)
+        if kind.is_counted:
+            return Cleartext.of_numbers(self.least, self.most)
+        return Cleartext.of_choices(len(self.choices))
+
+    @property
+    def is_cleartext(self) -> bool:
+        """Tell whether the answer is sent as given, and protected in publications only."""
+        return self.protection == PUBLICATION
+
+    @property
+    def beside(self) -> int:
+        """Return how many of the last choices answer nothing."""
+        return self.decline + self.skipped
+
+    @property
+    def shown_order(self) -> list[int]:
+        """The choices in the order in which people see them: Yes before No. Twin of odds.js."""
+        order = list(range(len(self.choices)))
+        return [1, 0, *order[2:]] if self.kind == "yes_no" else order
+
+    def input_of(self, answer: Any) -> Any:
+        """Return what the channel takes of a true answer: its bin, if a number's spread is wanted.
+
+        An answer is the index of a choice, the ticked options, or whole steps from the least
+        number. Twin of distribution.js.
+        """
+        if self.wanted != DISTRIBUTION:
+            return answer
+        return answer * self.bins // (self.most - self.least + 1)
+
+    def bin_ends(self, first: int, last: int) -> tuple[int, int]:
+        """Return the least and the greatest whole number in the bins from `first` to `last`."""
+        span = self.most - self.least + 1
+        start = -(-first * span // self.bins)
+        end = -(-(last + 1) * span // self.bins) - 1
+        return self.least + start, self.least + end
+
+    def randomise(self, answer: Any, stream: Stream = system_stream) -> Any:
+        """Return what a browser sends in place of a true answer."""
+        return self.channel.randomise(self.input_of(answer), stream)
+
+    def _spoken(self, texts: QuestionTexts) -> "PlanQuestion":
+        found = _given(texts)
+        for part in ("group", "picture"):  # whose texts stand inside of what they are about
+            if (text := found.pop(part, None)) is not None and (own := getattr(self, part)):
+                found[part] = msgspec.structs.replace(own, text=text)
+        return msgspec.structs.replace(self, **found)
+
+
+class PlanContent(Part, frozen=True, kw_only=True):
+    """All that a Plan says."""
+
+    format: int
+    slug: str
+    wave: int
+    title: str
+    organisation: str
+    purpose: str
+    contact: str
+    language: str
+    results: str
+    unit: str
+    neighbours: str
+    caps: Caps
+    publication: PublicationTerms
+    questions: list[PlanQuestion]
+    loss: Fraction  # e^ε of all answers that are changed on the device
+    layout: str = ""  # "page": all questions on one; else one a screen
+    translations: dict[str, Texts] = {}
+
+    def question(self, name: str) -> PlanQuestion:
+        """Return the question of this name. KeyError if there is none."""
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, PlanQuestion]:
+        return {question.name: question for question in self.questions}
+
+    @cached_property
+    def channels(self) -> dict[str, Channel]:
+        """The channel of every question that is protected on the device, by name, in order."""
+        return {each.name: each.channel for each in self.questions if not each.is_cleartext}
+
+    @cached_property
+    def cleartext(self) -> dict[str, Channel]:
+        """The channel of every question that is sent in the clear, by name, in order."""
+        return {each.name: each.channel for each in self.questions if each.is_cleartext}
+
+    @property
+    def is_concentrated(self) -> bool:
+        """Tell whether the cap has a δ, so that publications are charged in ρ."""
+        return self.caps.central_rho is not None
+
+    @property
+    def languages(self) -> list[str]:
+        """Return the languages that it can be answered in, its own first."""
+        return [self.language, *sorted(self.translations)]
+
+    def spoken(self, language: str) -> "PlanContent":
+        """Return what it says in one of its languages; as it stands, if it is not one of them."""
+        texts = self.translations.get(language)
+        if texts is None:
+            return self
+        own = _given(texts)
+        said = own.pop("questions", {})
+        questions = [
+            question._spoken(said.get(question.name, QuestionTexts()))
+            for question in self.questions
+        ]
+        return msgspec.structs.replace(self, questions=questions, **own)
+
+    @property
+    def minutes_between(self) -> int:
+        """How many minutes are between moments at which a message may leave; 0: at once.
+
+        Twin of intake/moments.js: a minute for the ends, and for each question 20 s and one for
+        every ten bytes of words.
+        """
+        if not any(question.asked_if for question in self.questions):
+            return 0
+        words = ["".join((each.text, each.help, *each.choices)) for each in self.questions]
+        seconds = 60 + sum(20 + math.ceil(len(text.encode()) / 10) for text in words)
+        return math.ceil(seconds / 60)
+
+
+def pair(loss: Fraction) -> list[int | str]:
+    """Write a loss down: two integers, above 2⁵³ − 1 as decimal strings."""
+    return [part if part <= LARGEST_NUMBER else str(part) for part in loss.as_integer_ratio()]
+
+
+def fraction(written: Any) -> Fraction:
+    """Read a loss: two positive integers, as numbers or, above 2⁵³ − 1, as decimal strings."""
+    if not isinstance(written, list) or len(written) != 2 or not all(map(_is_positive, written)):
+        raise Unsound("loss: expected two whole numbers of 1 or more")
+    numerator, denominator = (int(part) for part in written)
+    return Fraction(numerator, denominator)
+
+
+def _is_positive(part: Any) -> bool:
+    if isinstance(part, str):
+        return POSITIVE.fullmatch(part) is not None
+    return type(part) is int and 1 <= part <= LARGEST_NUMBER
+
+
+def _write_fraction(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return pair(value)
+    raise TypeError(f"expected a part of a Plan, got a {type(value).__name__}")
+
+
+def _read_fraction(kind: type, value: Any) -> Any:
+    return fraction(value)
+
+
+_plans = msgspec.json.Decoder(PlanContent, dec_hook=_read_fraction)
+
+
+def to_document(content: Any) -> Any:
+    """Return a part of a Plan, or what holds some, as plain JSON."""
+    return msgspec.to_builtins(content, enc_hook=_write_fraction)
+
+
+def canonical(content: Any) -> str:
+    """Return the canonical JSON of a Plan."""
+    document = to_document(content)
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def digest(document: str) -> str:
+    """Return the SHA-256 of a Plan's bytes, in hexadecimal digits."""
+    return hashlib.sha256(document.encode()).hexdigest()
+
+
+@lru_cache(maxsize=256)
+def read(document: str) -> PlanContent:
+    """Return what a frozen Plan says. A Plan never changes, so it is read once."""
+    return _plans.decode(document)

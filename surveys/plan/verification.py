@@ -1,0 +1,311 @@
+"""Prove a Plan's losses from its integers. Twin of intake/verify.js: they accept and refuse alike.
+
+`tests/vectors/plans.json` holds Plans that both judge, and tests/surveys/plan/test_twin.py makes
+thousands of broken ones. What is judged here may be any JSON: nothing is taken for granted.
+
+Every object has a closed set of parts, those of its value in content.py: what nothing verifies
+must not be there to be read. A channel of 19 : 1 with a `keep` of its own, which a table has not,
+once made the honest page say 51 of 100.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+
+from dpengine.local.channels import CHANNELS
+from dpengine.privacy import LARGEST_EPSILON, loss_of_all
+from surveys.plan import kinds
+from surveys.plan.content import (
+    LARGEST_NUMBER,
+    Caps,
+    Condition,
+    Group,
+    Picture,
+    PlanContent,
+    PlanQuestion,
+    PublicationTerms,
+    QuestionTexts,
+    Texts,
+    Unsound,
+    fraction,
+    to_document,
+)
+from surveys.plan.kinds import DEVICE, DISTRIBUTION, KINDS, MEAN, NAME, PUBLICATION, Kind
+
+FORMAT = 1
+MAX_QUESTIONS = 100  # a phone checks them all before it asks the first; also in verify.js
+AMOUNT = re.compile("[0-9]+(?:[.]([0-9]+))?")
+DIGEST, MEDIA = re.compile("[0-9a-f]{64}"), re.compile("image/(png|jpeg|webp|gif)")
+WIDEST = 10_000  # pixels of a picture's side
+PLACES, FINE_PLACES = 9, 12  # decimals of ε; of δ and ρ
+MAX_RHO = LARGEST_EPSILON**2 / 2  # what the largest ε costs, in concentrated terms
+# The greatest e^ε of all answers together: ε = 8, rounded down. Also compiled into verify.js.
+MAXIMUM_TOTAL = Fraction(2980)
+
+OF_SOME_RULES = {"every": {"hours"}, "continual": {"horizon", "hours"}}
+OF_SOME_QUESTIONS = {"least", "most", "unit", "channel", "loss", "wanted", "bins"}
+INSIDE: dict[str, type[msgspec.Struct]] = {
+    "asked_if": Condition,
+    "group": Group,
+    "picture": Picture,
+}
+PARTS_OF_CHANNEL = {
+    name: set(kind.parts.split()) for kinds in CHANNELS.values() for name, kind in kinds.items()
+}
+LANGUAGES = tuple(kinds.SAID)
+
+
+def verify(plan: Any) -> None:
+    """Prove that no answer, and no person, loses more than the Plan declares.
+
+    Unsound says which part is wrong, what was expected, and what came.
+    """
+    try:
+        _verify(to_document(plan))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise Unsound(f"expected a Plan's parts and types, got others ({error})") from error
+
+
+def _verify(plan: Any) -> None:
+    _expect(type(plan["format"]) is int and plan["format"] == FORMAT, "format", f"{FORMAT}")
+    questions = plan["questions"]
+    is_list = isinstance(questions, list) and 0 < len(questions) <= MAX_QUESTIONS
+    _expect(is_list, "questions", f"1 to {MAX_QUESTIONS}")
+    for place, part, allowed in _parts_of(plan):
+        _expect(isinstance(part, dict), place, "an object with parts")
+        if extra := set(part) - set(allowed):
+            known = ", ".join(sorted(allowed))
+            raise Unsound(f"{place}: expected no parts but {known}; got {min(extra)}")
+    losses = [_verify_question(each, questions[:at]) for at, each in enumerate(questions)]
+    names = {question["name"] for question in questions}
+    _expect(len(names) == len(questions), "questions", "each named once")
+    for at, question in enumerate(questions):
+        if "group" in question:
+            _verify_group(question, questions[:at])
+    declared, total, most = fraction(plan["loss"]), loss_of_all(losses), MAXIMUM_TOTAL
+    if declared < total:
+        text = f"loss: declared {_said(declared)}, but the questions together lose {_said(total)}"
+        raise Unsound(text)
+    _expect(
+        declared <= most,
+        "loss",
+        f"at most {_said(most)} for all questions together, got {_said(declared)}",
+    )
+    _verify_publication(plan["caps"], plan["publication"])
+
+
+def _parts_of(plan: Any) -> Iterator[tuple[str, Any, set[str]]]:
+    """Yield every object of a Plan, the outer ones first: its place, itself, its allowed parts."""
+    yield "plan", plan, _names(PlanContent)
+    yield "caps", plan["caps"], _names(Caps)
+    rule = plan["publication"].get("rule")
+    more = OF_SOME_RULES.get(rule, set()) if isinstance(rule, str) else set()
+    yield "publication", plan["publication"], _names(PublicationTerms) - {"horizon", "hours"} | more
+    for question in plan["questions"]:
+        yield from _parts_of_question(question)
+    if "translations" in plan:
+        yield "translations", plan["translations"], set(LANGUAGES)
+        names = {str(question["name"]) for question in plan["questions"]}
+        for language, texts in plan["translations"].items():
+            yield language, texts, _names(Texts)
+            if "questions" in texts:
+                yield f"{language}, questions", texts["questions"], names
+                for name, own in texts["questions"].items():
+                    yield f"{language}, {name}", own, _names(QuestionTexts)
+
+
+def _parts_of_question(question: Any) -> Iterator[tuple[str, Any, set[str]]]:
+    name, kind = f"{question['name']}", _kind_of(question)
+    allowed = _names(PlanQuestion) - OF_SOME_QUESTIONS | (kind.parts if kind else set())
+    if question["protection"] == DEVICE:
+        allowed |= {"channel", "loss"}
+        if kind and kind.is_counted:
+            allowed |= {"wanted", "bins"} if question.get("wanted") == DISTRIBUTION else {"wanted"}
+    yield name, question, allowed
+    for part, value in INSIDE.items():
+        if part in question:
+            yield f"{name}, {part}", question[part], _names(value)
+    if question["protection"] == DEVICE and question["channel"]["kind"] in PARTS_OF_CHANNEL:
+        yield f"{name}, channel", question["channel"], PARTS_OF_CHANNEL[question["channel"]["kind"]]
+
+
+def _names(value: type[msgspec.Struct]) -> set[str]:
+    return {field.encode_name for field in msgspec.structs.fields(value)}
+
+
+def _kind_of(question: Any) -> Kind | None:
+    kind = question["kind"]
+    return KINDS.get(kind) if isinstance(kind, str) else None
+
+
+def _verify_publication(caps: Any, publication: Any) -> None:
+    cap = _amount(caps["central_epsilon"], "central_epsilon")
+    epsilon = _amount(publication["epsilon"], "epsilon")
+    _expect(0 < cap <= LARGEST_EPSILON, "central_epsilon", f"above 0 and at most {LARGEST_EPSILON}")
+    _expect(0 < epsilon <= cap, "epsilon of a publication", f"above 0 and at most the cap of {cap}")
+    least = publication["smallest_batch"]
+    is_batch = _is_within(least, 1, LARGEST_NUMBER)
+    _expect(is_batch, "smallest_batch", "a whole number of 1 or more")
+    if "central_delta" in caps or "central_rho" in caps or "rho" in publication:
+        # A cap that may fail with a small chance has all three of its amounts, or none.
+        delta = _amount(caps["central_delta"], "central_delta", FINE_PLACES)
+        cap = _amount(caps["central_rho"], "central_rho", FINE_PLACES)
+        rho = _amount(publication["rho"], "rho", FINE_PLACES)
+        _expect(0 < delta < 1, "central_delta", "above 0 and below 1")
+        _expect(0 < cap <= MAX_RHO, "central_rho", f"above 0 and at most {MAX_RHO}")
+        _expect(0 < rho <= cap, "rho of a publication", f"above 0 and at most the cap of {cap}")
+
+
+def _verify_question(question: Any, earlier: Sequence[Any]) -> Fraction:
+    """Return what one answer loses on its way; 1, nothing told of it, for one in the clear."""
+    name, protection, decline = (question[part] for part in ("name", "protection", "decline"))
+    _expect(_matches(name, NAME), name, "small letters, digits and _")
+    _expect(protection in (DEVICE, PUBLICATION), name, f"protection {DEVICE} or {PUBLICATION}")
+    _expect(_is_within(decline, 0, 1), name, "decline 0 or 1")
+    on_device = protection == DEVICE
+    kind = _kind_of(question)
+    if kind is None or (kind.only_on_device and not on_device):
+        raise Unsound(f"{name}: expected kind {', '.join(KINDS)}, the device's own there only")
+    if "skipped" in question:
+        # The last answer is for whom it does not concern, and goes the way of all answers.
+        skipped = _is_within(question["skipped"], 1, 1) and not kind.is_counted
+        _expect(skipped, name, "an answer for whom it does not concern, which no number has")
+    if "asked_if" in question:
+        _verify_condition(question, earlier)
+    if "picture" in question:
+        _verify_picture(name, question["picture"])
+    verify_kind = _verify_counted if kind.is_counted else _verify_choices
+    answers = verify_kind(question, kind)
+    return _verify_loss(question, answers) if on_device else Fraction(1)
+
+
+def _verify_condition(question: Any, earlier: Sequence[Any]) -> None:
+    """A question that is not always asked has "Not asked" as its last answer."""
+    name, condition = question["name"], question["asked_if"]
+    _expect("skipped" in question, name, "an answer “Not asked”")
+    other = next((before for before in earlier if before["name"] == condition["question"]), None)
+    if other is None or not KINDS[other["kind"]].is_condition:
+        raise Unsound(f"{name}: expected an earlier question of choices to depend on")
+    hidden = question["protection"] == DEVICE or other["protection"] == PUBLICATION
+    text = "to be changed on the device, like what it depends on: “Not asked” as given would tell"
+    _expect(hidden, name, text)
+    answers, last = condition["answers"], len(other["choices"]) - 1 - other.get("skipped", 0)
+    is_list = isinstance(answers, list) and len(answers) > 0
+    _expect(is_list, name, "one answer or more after which it is asked")
+    rises = all(_is_within(answer, 0, last) for answer in answers)
+    rises = rises and answers == sorted(set(answers))
+    _expect(rises, name, f"answers of {other['name']} from 0 to {last}, in rising order")
+
+
+def _verify_picture(name: str, picture: Any) -> None:
+    _expect(_matches(picture["sha256"], DIGEST), name, "a picture's SHA-256")
+    _expect(_matches(picture["type"], MEDIA), name, "a picture of a type all browsers know")
+    _expect(isinstance(picture["text"], str), name, "a picture in words")
+    sides = all(_is_within(picture[side], 1, WIDEST) for side in ("width", "height"))
+    _expect(sides, name, "a picture's size")
+
+
+def _verify_group(question: Any, earlier: Sequence[Any]) -> None:
+    """Rows of one matrix stand together, and are answered alike."""
+    name, group = question["name"], question["group"]
+    is_group = _matches(group["name"], NAME) and isinstance(group["text"], str)
+    is_row = is_group and KINDS[question["kind"]].is_matrix
+    _expect(is_row, name, "a group of scales, with a name and a text")
+    names = [before["group"]["name"] if "group" in before else None for before in earlier]
+    if names and names[-1] == group["name"]:
+        alike = _answered(earlier[-1]) == _answered(question)
+        _expect(alike, name, "the choices of the other rows of its group")
+    else:
+        _expect(group["name"] not in names, name, "the rows of its group right before it")
+
+
+def _answered(question: Any) -> list[Any]:
+    parts = ("choices", "decline", "protection", "skipped")
+    condition = question.get("asked_if", {})
+    shown = [question.get(part) for part in parts]
+    return [*shown, condition.get("question"), condition.get("answers"), question["group"]["text"]]
+
+
+def _verify_choices(question: Any, kind: Kind) -> int:
+    """Return how many choices a question has."""
+    name, choices, protection = (question[part] for part in ("name", "choices", "protection"))
+    texts = isinstance(choices, list) and all(
+        isinstance(choice, str) and choice for choice in choices
+    )
+    _expect(texts and len(set(choices)) == len(choices), name, "choices that are texts and differ")
+    own = len(choices) - question["decline"] - question.get("skipped", 0)
+    is_enough = own == 2 if kind.max_choices == 2 else own >= 2
+    _expect(is_enough, name, "two choices (or more, unless yes or no)")
+    most = kinds.MAX_OPTIONS[PUBLICATION]
+    _expect(protection == DEVICE or len(choices) <= most, name, f"at most {most} choices")
+    return len(choices)
+
+
+def _verify_counted(question: Any, kind: Kind) -> int:
+    """Return how many answers a number has: on the device its steps, or bins for its spread."""
+    name, least, most = question["name"], question["least"], question["most"]
+    _expect(question["choices"] == [] and question["decline"] == 0, name, "no choices")
+    _expect(isinstance(question["unit"], str), name, "a unit in words")
+    bounds = all(_is_within(bound, kind.first, kind.last) for bound in (least, most))
+    text = f"least below most, from {kind.first:,} to {kind.last:,}"
+    _expect(bounds and least < most, name, text)
+    if question["protection"] == PUBLICATION:
+        return int(most - least) + 1
+    wanted, steps = question["wanted"], most - least
+    _expect(steps <= kinds.MAX_STEPS, name, f"at most {kinds.MAX_STEPS:,} steps")
+    _expect(wanted in (MEAN, DISTRIBUTION), name, "a mean or a distribution wanted")
+    if wanted == DISTRIBUTION:
+        most_bins = min(kinds.MAX_BINS, steps + 1)
+        _expect(_is_within(question["bins"], 2, most_bins), name, f"2 to {most_bins} bins")
+        return int(question["bins"])
+    points = len(question["channel"]["grid"])
+    _expect(points <= kinds.MAX_ROWS, name, f"at most {kinds.MAX_ROWS} points of a grid")
+    return int(steps) + 1
+
+
+def _verify_loss(question: Any, answers: int) -> Fraction:
+    """Prove a channel's loss, and that what is wanted can be estimated from its reports."""
+    name = question["name"]
+    try:
+        kind = KINDS[question["kind"]]
+        bounds = (question["least"], question["most"]) if kind.is_counted else (0, 0)
+        channel = kind.channel(question["channel"], question.get("wanted", ""), *bounds)
+        channel.check()  # or nothing could be estimated
+    except ValueError as error:
+        raise Unsound(f"{name}: {error}") from error
+    text = f"{answers} answers in its channel, got {channel.answers}"
+    _expect(channel.answers == answers, name, text)
+    if (declared := fraction(question["loss"])) < channel.loss:
+        text = f"declared loss {_said(declared)}, but its channel has {_said(channel.loss)}"
+        raise Unsound(f"{name}: {text}")
+    return channel.loss
+
+
+def _expect(holds: bool, name: str, expected: str) -> None:
+    if not holds:
+        raise Unsound(f"{name}: expected {expected}")
+
+
+def _matches(value: Any, pattern: re.Pattern[str]) -> bool:
+    return isinstance(value, str) and pattern.fullmatch(value) is not None
+
+
+def _is_within(value: Any, least: int, most: int) -> bool:
+    return type(value) is int and least <= value <= most
+
+
+def _amount(text: Any, name: str, places: int = PLACES) -> Decimal:
+    """Read an ε, δ or ρ: a decimal string of at most so many places."""
+    match = AMOUNT.fullmatch(text) if isinstance(text, str) else None
+    is_amount = match is not None and len(match[1] or "") <= places
+    _expect(is_amount, name, f"a decimal of at most {places} places, in quotes")
+    return Decimal(text)
+
+
+def _said(loss: Fraction) -> str:
+    # which a float may be too small for
+    return f"{Decimal(loss.numerator) / loss.denominator:.6g} to 1"

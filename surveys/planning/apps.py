@@ -1,6 +1,0 @@
-from django.apps import AppConfig
-
-
-class PlanningConfig(AppConfig):
-    name = "surveys.planning"
-    label = "planning"

@@ -1,0 +1,134 @@
+"""How precise a publication will be: the interval it would print, for so many answers, on average.
+
+A question's expected counts, if people answer as is assumed, go through the code that makes the
+published estimate from real counts, with the noise that the study's publications add. So the
+number on the planner is the one that a release prints, not an approximation of it: at the expected
+counts an interval is as wide as intervals are on average, up to terms of 1/n (measured in
+tests/surveys/planning/test_precision.py).
+
+Layers     Half-widths telescope: sampling alone, with the device, with the publication (variances
+           add, widths do not).
+Noise      As the study's Plan states it: the twin of what `releases` draws with. Nothing here is
+           charged, stored or published; that both choose the same law is held by a test.
+Plain      How many plain answers would be as precise: π(1 − π) over the variance, for the share
+           that is planned for.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpengine.central import counts
+from dpengine.central.counter import ContinualCounter
+from dpengine.central.laplace import DiscreteLaplace
+from dpengine.estimates import Noise, Variance
+from surveys.plan.content import PublicationTerms
+from surveys.planning.questions import QuestionAtEpsilon, forecast
+
+USUAL_REFRESHES = 52  # of a series that goes on for longer, its law is that of this refresh
+
+
+@dataclass(frozen=True, slots=True)
+class OneRelease:
+    """A publication with noise of its own: its law, and a draw of it on made-up counts. Never on
+    real ones: those are drawn once, in `releases`, and paid for.
+    """
+
+    noise: counts.Mechanism
+
+    def draw(self, vector: list[int]) -> list[int]:
+        return self.noise.release(vector)
+
+
+@dataclass(frozen=True, slots=True)
+class LastRefresh:
+    """The last of the refreshes that were all paid for on the first day, or the 52nd of more."""
+
+    counter: ContinualCounter
+
+    @property
+    def steps(self) -> int:
+        return min(self.counter.horizon, USUAL_REFRESHES)
+
+    @property
+    def noise(self) -> Noise:
+        return self.counter.noise(self.steps)
+
+    def draw(self, vector: list[int]) -> list[int]:
+        state, published = self.counter.start(), vector
+        for _ in range(self.steps):
+            state, published = self.counter.step(state, vector)
+        return published
+
+
+PublicationNoise = OneRelease | LastRefresh
+
+
+def noise_of(question: QuestionAtEpsilon, parts: int, terms: PublicationTerms) -> PublicationNoise:
+    """Return the law of one of so many questions that share the cost of one publication."""
+    channel, neighbours = question.channel, question.neighbours
+    moved = channel.moved(neighbours)
+    if terms.rule == "continual" and terms.rho:
+        counter = ContinualCounter.for_rho(
+            Fraction(terms.rho) / parts,
+            horizon=terms.horizon,
+            counts=moved.numbers,
+            moves=moved.squared,
+            signed=moved.numbers < channel.cells and not channel.is_one_count(neighbours),
+        )
+        return LastRefresh(counter)
+    if terms.rho:
+        return OneRelease(counts.lesser(moved.l1, moved.squared, Fraction(terms.rho) / parts))
+    return OneRelease(DiscreteLaplace.for_epsilon(Fraction(terms.epsilon) / parts, moved.l1))
+
+
+def pure(epsilon: str) -> PublicationTerms:
+    """Return the terms of a publication that costs a pure ε, and is made once."""
+    return PublicationTerms(epsilon=epsilon, rule="when-closed", smallest_batch=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """Half of a 95 % interval by its parts: in shares of one, or a mean's own unit."""
+
+    question: QuestionAtEpsilon
+    half: float
+    variance: Variance
+    plain: int  # plain answers that would be as precise
+
+    @property
+    def sampling(self) -> float:
+        """Return the half-width that comes of who happened to answer."""
+        return self.half * math.sqrt(self.variance.sampling / self.variance.total)
+
+    @property
+    def device(self) -> float:
+        """Return the half-width of that and of the answers changed on devices."""
+        part = (self.variance.sampling + self.variance.device) / self.variance.total
+        return self.half * math.sqrt(part)
+
+    @property
+    def is_mean(self) -> bool:
+        return self.question.is_mean
+
+    @property
+    def said(self) -> str:
+        """Return the ± for people: 4.0."""
+        return self.question.half_width_text(self.half)
+
+    @property
+    def unit(self) -> str:
+        return self.question.unit
+
+
+def precision_of(
+    question: QuestionAtEpsilon, publication: PublicationNoise, n: int, at: Fraction
+) -> Precision:
+    """Return the precision of n answers, when a share `at` of people answer what is planned for."""
+    if n < 1:
+        raise ValueError(f"n must be 1 or more, got {n}")
+    estimate = forecast(question.channel, n, at, publication.noise)  # type: ignore[arg-type] # frozen values
+    half = (estimate.high - estimate.low) / 2
+    spread = float(at * (1 - at)) * question.reach**2  # the variance of one plain answer
+    plain = max(1, int(spread / estimate.variance.total))
+    return Precision(question, half, estimate.variance, plain)

@@ -1,0 +1,162 @@
+"""A question as far as its precision depends on it, and what is expected to be published of it.
+
+The channel at an ε is the one that would be frozen: `documents` makes it, in integers rounded
+towards privacy. What is planned for is one number of the question: the share of one answer, or the
+mean of the numbers.
+"""
+
+import copy
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Self
+
+from django.utils.translation import gettext as _, ngettext
+
+from dpengine.estimates import Estimate, Noise
+from dpengine.local.channel import Channel, Learns
+from dpengine.privacy import Neighbours, epsilon_above
+from surveys.design import selectors as design
+from surveys.design.calendars import calendar_of
+from surveys.design.models import Question
+from surveys.design.questions import content_of
+from surveys.plan.content import PlanQuestion
+from surveys.plan.kinds import KINDS, PUBLICATION
+from surveys.planning.wording import decimal_text
+
+REMEMBERED = 4096  # estimates: a curve asks for the same ones again as a dial is turned
+HALF = Fraction(1, 2)
+NONE = "–"
+
+
+@lru_cache(maxsize=REMEMBERED)
+def forecast(channel: Channel, n: int, at: Fraction, noise: Noise) -> Estimate:
+    """Return what n answers would publish if they were as is assumed."""
+    return channel.forecast(n, at, noise)
+
+
+@dataclass(frozen=True)
+class QuestionAtEpsilon:
+    """A question with the channel that it has at one ε, and whose neighbours are protected."""
+
+    content: PlanQuestion
+    neighbours: Neighbours
+
+    @property
+    def channel(self) -> Channel:
+        return self.content.channel
+
+    @property
+    def loss(self) -> Fraction:
+        """Return e^ε of one answer, exactly; 1 where the device changes nothing: no ε says it."""
+        return self.content.loss or Fraction(1)
+
+    @property
+    def epsilon(self) -> Decimal:
+        """Return the ε of the channel's integers, not the one that was asked for."""
+        return epsilon_above(self.loss)
+
+    @property
+    def is_mean(self) -> bool:
+        return self.channel.learns is Learns.MEAN
+
+    @property
+    def is_distribution(self) -> bool:
+        return self.channel.learns is Learns.DISTRIBUTION
+
+    @property
+    def is_slow(self) -> bool:
+        """Tell whether its channel, or its interval, takes a tenth of a second to find."""
+        return self.is_mean or self.is_distribution
+
+    @property
+    def reach(self) -> int:
+        """Return the whole scale: 1 of a share, most less least of a number."""
+        return self.content.most - self.content.least if self.is_mean else 1
+
+    @property
+    def unit(self) -> str:
+        """Return the word after a ±."""
+        if not self.is_mean:
+            return _("points")
+        calendar = calendar_of(self.content)
+        return _(calendar.steps()) if calendar else self.content.unit or _("units")
+
+    @property
+    def odds(self) -> design.Odds | None:
+        """Return the odds of the first choice that people see, from the channel's integers."""
+        if self.is_slow or self.content.is_cleartext:
+            return None
+        if self.channel.learns is Learns.TICKS:  # of the bit, once an option is picked
+            tick = self.channel.margins()[0]
+            return design.Odds(2, 1, tick.truth, tick.lie, HALF)
+        return design.odds_of(self.content)[self.content.shown_order[0]]
+
+    @property
+    def sent(self) -> str:
+        """Return the odds for a table: how often one's own answer is sent."""
+        odds = self.odds
+        if odds is None:
+            return NONE
+        if odds.choices == 2:
+            return f"{odds.own_said} : {odds.rest_said}"
+        return _("%(own)s of 100") % {"own": odds.own_said}
+
+    @property
+    def on_the_device(self) -> str:
+        """Say what is changed on the device."""
+        choices = len(self.content.choices)
+        if self.content.kind == "yes_no" and choices == 2:
+            return _("On the device · yes or no")
+        if not choices:
+            return _("On the device · a number")
+        words = ngettext("On the device · %(k)s choice", "On the device · %(k)s choices", choices)
+        return words % {"k": choices}
+
+    def half_width_text(self, half: float) -> str:
+        """Return a ± in points, or in the number's own unit with three digits that count."""
+        if not self.is_mean:
+            return decimal_text(100 * half, 1)
+        return decimal_text(half, max(0, 2 - math.floor(math.log10(half))) if half > 0 else 2)
+
+
+@dataclass(frozen=True)
+class PlannedQuestion:
+    """A question that may have any ε. Its row need not be saved."""
+
+    row: Question
+    neighbours: Neighbours = Neighbours.CHANGE_ONE
+
+    @classmethod
+    def made_up(
+        cls,
+        kind: str,
+        *,
+        choices: int = 5,
+        least: int = 0,
+        most: int = 100,
+        wanted: str = "",
+        neighbours: Neighbours = Neighbours.CHANGE_ONE,
+    ) -> Self:
+        """Return a question of this kind that nobody has written yet."""
+        row = Question(name="q", kind=kind, text="?", label="?", epsilon=Decimal(1))
+        if KINDS[kind].is_counted:
+            row.least, row.most, row.wanted = least, most, wanted or Question.Wanted.MEAN
+        elif kind != Question.Kind.YES_NO:
+            row.choices = "\n".join(str(number) for number in range(1, choices + 1))
+        return cls(row, neighbours)
+
+    def at(self, epsilon: Decimal) -> QuestionAtEpsilon:
+        """Return the question with the channel that would be frozen at this ε. ValueError says
+        why there is none.
+        """
+        row = copy.copy(self.row)
+        row.epsilon = epsilon
+        return QuestionAtEpsilon(content_of(row), self.neighbours)
+
+
+def is_on_request(question: Question | PlanQuestion) -> bool:
+    """Tell whether no rule publishes a question: a number that is sent as given has no tally."""
+    return KINDS[question.kind].is_counted and question.protection == PUBLICATION

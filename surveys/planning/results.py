@@ -1,0 +1,117 @@
+"""What an analysis came to, and its JSON."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from dpengine.inference.fit import Fit
+from dpengine.inference.mixture import Parameter
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One coefficient of a regression, with Wald's test and interval."""
+
+    name: str
+    estimate: float
+    standard_error: float
+    z: float | None  # None where the error is infinite
+    p_value: float | None
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What the reports say. Over the choices of a question with more than two, what is one
+    number here is a list.
+    """
+
+    n: int
+    estimate: Any
+    maximum_likelihood: Any
+    standard_error: Any
+    interval: Any
+    epsilon: float | None
+    log_likelihood: float
+    fit: Fit | None
+    coefficients: tuple[Term, ...] = ()
+    warnings: tuple[str, ...] = ()
+    choices: tuple[int, ...] | None = None
+    profile: Interval | None = None
+    simultaneous: tuple[Interval, ...] | None = None
+    parameters: tuple[Parameter, ...] | None = None
+    null_log_likelihood: float | None = None  # of the same share for everyone, beside a regression
+    covariates_test: Fit | None = None
+    value: str | None = None  # of the column that groups are made by
+    groups: "tuple[Results, ...] | None" = None
+    groups_test: Fit | None = None
+    confidence: float = 0.95
+
+    @property
+    def deviance(self) -> float:
+        return -2 * self.log_likelihood
+
+    @property
+    def share_log_likelihood(self) -> float:
+        """Return the log likelihood of the same share for everyone."""
+        alone = self.null_log_likelihood
+        return self.log_likelihood if alone is None else alone
+
+
+ALWAYS = (
+    "n",
+    "estimate",
+    "maximum_likelihood",
+    "standard_error",
+    "interval",
+    "confidence",
+    "epsilon",
+    "coefficients",
+    "log_likelihood",
+    "deviance",
+    "fit",
+    "warnings",
+)
+SOMETIMES = (  # left out where there is none
+    "value",
+    "choices",
+    "profile",
+    "simultaneous",
+    "parameters",
+    "null_log_likelihood",
+    "covariates_test",
+    "groups",
+    "groups_test",
+)
+
+
+def document(results: Results) -> dict[str, object]:
+    """Return the results as JSON has them: no NaN and no infinity, but null."""
+    names = (*ALWAYS, *(name for name in SOMETIMES if getattr(results, name) is not None))
+    return {name: _plain(getattr(results, name)) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case Results():
+            return document(value)
+        case Fit():
+            return {"G2": _plain(value.g2), "df": value.df, "p": _plain(value.p)}
+        case Parameter():
+            parts = asdict(value)
+            named = {"name": parts.pop("name"), "estimate": parts.pop("moment")}
+            return {key: _plain(part) for key, part in (named | parts).items()}
+        case Term():
+            return {key: _plain(part) for key, part in asdict(value).items()}
+        case str():
+            return value
+        case Iterable():
+            return [_plain(each) for each in value]
+        case float() | np.floating():
+            return float(value) + 0.0 if math.isfinite(value) else None
+    return value

@@ -1,0 +1,15 @@
+"""Numbers as the planner writes them."""
+
+from django import template
+
+from surveys.planning.wording import count, decimal_text, epsilon_text
+
+register = template.Library()
+register.filter("count", count)
+register.filter("decimal", decimal_text)
+register.filter("epsilon", epsilon_text)
+
+
+@register.filter
+def percent(share: float) -> str:
+    return decimal_text(100 * share, 1)

@@ -1,0 +1,125 @@
+"""The rehearsal's page: what is assumed of made-up people, and what would be published of them,
+again and again.
+
+A step takes about a second. With scripts each step's page asks for the next one and shows how far
+it is; without, one page takes all of it. What came of the steps so far travels with the page,
+signed: nothing is stored.
+"""
+
+import datetime
+import time
+
+from django.contrib.auth.decorators import login_required
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+from msgspec import ValidationError, convert, to_builtins
+
+from surveys.design import documents
+from surveys.design.models import Study
+from surveys.design.readiness import Readiness
+from surveys.people import selectors as people
+from surveys.plan.content import PlanContent, Unsound, canonical, digest, to_document
+from surveys.plan.verification import verify
+from surveys.planning.forms import MAX_PEOPLE, MIN_PEOPLE, RehearsalForm
+from surveys.planning.population import population_of
+from surveys.planning.presenters.rehearsal import results_of
+from surveys.planning.questions import is_on_request
+from surveys.planning.rehearsal import Record, Rehearsal
+from surveys.planning.scenarios import PlannedStudy
+
+SALT = "surveys.planning.rehearsal"
+STEP_SECONDS = 1.0
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def rehearse(request: HttpRequest, slug: str) -> HttpResponse:
+    """Rehearse a study with made-up people: one step, if this browser asks for steps."""
+    study = get_object_or_404(people.studies_of(request.user), slug=slug)
+    context: dict[str, object] = {
+        "study": study,
+        "is_draft": study.plan is None and not study.is_retired,
+        "here": request.path,
+        "begin": _("Rehearse"),
+    }
+    content, problem = _content(study)
+    everything = content.questions if content else []
+    on_request = [each for each in everything if is_on_request(each)]
+    questions = [each for each in everything if not is_on_request(each)]
+    if content is None or not questions:
+        context["problem"] = problem or _(
+            "No question of this study is published by its rule: there is nothing to rehearse."
+        )
+        return render(request, "planning/rehearse.html", context)
+    usual = min(max(PlannedStudy(study).expected, MIN_PEOPLE), MAX_PEOPLE)
+    form = RehearsalForm(
+        request.POST if request.method == "POST" else None,
+        questions=questions,
+        initial={"people": usual},
+    )
+    context |= {"form": form, "left_out": on_request}
+    template = "planning/rehearse.html"
+    if request.method == "POST" and form.is_valid():
+        context |= _rehearsed(request, content, form)
+        if request.htmx and request.htmx.target == "rehearsed":  # type: ignore[attr-defined]
+            template = "planning/rehearsed.html"
+    return render(request, template, context)
+
+
+def _content(study: Study) -> tuple[PlanContent | None, str]:
+    """Return the Plan as it is frozen, or as the draft would be; or why there is none."""
+    if study.plan is not None:
+        return study.plan.content, ""
+    if not study.questions.exists():
+        return None, _("This draft has no questions. Write one first.")
+    try:
+        content = documents.compose(study)
+        verify(content)
+    except (ValueError, Unsound) as error:  # told as its own page and the launch tell it
+        labels = {each.name: f"{each.label}: " for each in study.questions.all()}
+        problems = Readiness(study).problems(datetime.datetime.now(datetime.UTC).date())
+        why = " ".join(f"{labels.get(each.question, '')}{each.text}" for each in problems)
+        return None, _("This draft makes no plan yet: %(why)s") % {"why": why or error}
+    return content, ""
+
+
+def _rehearsed(
+    request: HttpRequest, content: PlanContent, form: RehearsalForm
+) -> dict[str, object]:
+    """Rehearse until a step is over, and say what came of all steps so far."""
+    people, wanted = form.cleaned_data["people"], form.cleaned_data["runs"]
+    population = population_of(content, form.shares)
+    rehearsal, truths = Rehearsal(content, population), population.truths()
+    plan = to_document(content)
+    key = digest(canonical({"people": people, "plan": plan, "shares": form.shares}))
+    record = _read(request.POST.get("state", ""), key)
+    begun = now = time.perf_counter()
+    limit = STEP_SECONDS if request.htmx else float("inf")  # type: ignore[attr-defined]
+    while record.runs < wanted and now - begun <= limit:
+        record.add(rehearsal.run(people), truths)
+        before, now = now, time.perf_counter()
+        record.seconds += now - before
+    goes_on = record.runs < wanted
+    done = [] if goes_on else [each.question for each in rehearsal.questions]
+    return {
+        "record": record,
+        "wanted": wanted,
+        "goes_on": goes_on,
+        "begin": _("Rehearse again"),
+        "state": signing.dumps(to_builtins(record), salt=SALT, compress=True),
+        "questions": [results_of(each, record, truths[each.content.name]) for each in done],
+    }
+
+
+def _read(state: str, key: str) -> Record:
+    """Return what the steps before came to; none if they are of another plan or other people."""
+    try:
+        record = convert(signing.loads(state, salt=SALT), Record)
+    except (signing.BadSignature, ValidationError):
+        return Record(key)
+    return record if record.key == key else Record(key)

@@ -1,0 +1,222 @@
+"""What the registry's pages say, in whole sentences with their numbers, for a translator."""
+
+from dataclasses import dataclass
+
+from django.utils import formats
+from django.utils.translation import gettext as _, gettext_noop, ngettext
+
+from surveys.design import wording
+from surveys.design.calendars import amount_text
+from surveys.guesses import NEARLY_SURE, even_guess
+from surveys.plan.kinds import WITH_STEPS
+from surveys.registry.studies import RegisteredQuestion, RegisteredStudy
+
+RULES = {
+    "every": gettext_noop(
+        "Published %(span)s and once more after the close, each time only if %(n)s answers "
+        "or more are new. Each time costs ε %(epsilon)s."
+    ),
+    "continual": gettext_noop(
+        "Published %(span)s, at most %(times)s times. All of it costs ε %(epsilon)s, "
+        "charged on the first day."
+    ),
+    "on-request": gettext_noop(
+        "Published when a researcher asks, at most ε %(epsilon)s a time, and nothing for fewer "
+        "than %(n)s answers."
+    ),
+    "when-closed": gettext_noop(
+        "Published once, after the close, and not for fewer than %(n)s answers. That costs "
+        "ε %(epsilon)s."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One hundred people who answer a question: what that many of them send."""
+
+    heading: str
+    own: str
+    rest: str
+
+
+def picture(question: RegisteredQuestion) -> Picture | None:
+    """Return the words of a question's odds; None where it has none."""
+    if question.first_odds is None:
+        return None
+    number = {"number": question.number}
+    if question.is_of_options:
+        heading = (
+            _(
+                "Of 100 people asked by chance about an option that they ticked in question "
+                "%(number)s,"
+            )
+            % number
+        )
+        return Picture(heading, _("send “ticked”"), _("send “not ticked”"))
+    if question.first_odds.choices == 2:
+        yes, no = question.choices[:2]
+        heading = _("Of 100 people who answer “%(choice)s” to question %(number)s,") % {
+            **number,
+            "choice": yes,
+        }
+        return Picture(
+            heading,
+            _("send “%(choice)s”") % {"choice": yes},
+            _("send “%(choice)s”") % {"choice": no},
+        )
+    heading = _("Of 100 people who choose an answer to question %(number)s,") % number
+    if question.first_odds.size == 1:
+        return Picture(heading, _("send that answer"), _("send one of the others"))
+    return Picture(heading, _("have it among those sent"), _("do not"))
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPresenter:
+    """The sentences of one study's page."""
+
+    record: RegisteredStudy
+
+    @property
+    def picture(self) -> Picture | None:
+        return picture(self.record.first)
+
+    @property
+    def given(self) -> str:
+        """Which answers nobody changes."""
+        names, record = self.record.cleartext, self.record
+        if not names or not record.changes_answers:
+            return ""
+        counts = {"n": len(names), "all": len(record.questions), "names": ", ".join(names)}
+        return (
+            ngettext(
+                "%(n)s of %(all)s answers is sent as given (%(names)s): who runs this site can "
+                "read it, at ε = ∞.",
+                "%(n)s of %(all)s answers are sent as given (%(names)s): who runs this site can "
+                "read them, at ε = ∞.",
+                len(names),
+            )
+            % counts
+        )
+
+    @property
+    def together(self) -> str:
+        """What one person gives away in all."""
+        record, amounts = (
+            self.record,
+            {"epsilon": self.record.device_epsilon, "n": self.record.waves},
+        )
+        if record.cleartext:
+            return _("All changed answers of one person together: ε %(epsilon)s.") % amounts
+        if record.waves > 1:
+            return _("One person, in all %(n)s waves together: ε %(epsilon)s.") % amounts
+        if record.waves == 0:
+            return _("One person, in one wave, all together: ε %(epsilon)s.") % amounts
+        return _("One person, all together: ε %(epsilon)s.") % amounts
+
+    @property
+    def guess(self) -> str:
+        """How far a stranger with every message comes."""
+        if self.record.loss > NEARLY_SURE:
+            return _(
+                "Who sees every message, knew nothing before and guesses between two can be right "
+                "more than "
+                "99 times in 100."
+            )
+        return _(
+            "Who sees every message, knew nothing before and guesses between two is right at most "
+            "%(n)s times "
+            "in 100."
+        ) % {"n": even_guess(self.record.loss)}
+
+    @property
+    def rate(self) -> str:
+        weekly = self.record.account.budget.weekly
+        if not weekly:
+            return self.record.per_week
+        amounts = {"amount": self.record.per_week, "limit": f"{weekly:f}"}
+        return _("%(amount)s of at most %(limit)s") % amounts
+
+    @property
+    def rule(self) -> str:
+        """When something is published, and what that costs."""
+        terms = self.record.content.publication
+        parts = {
+            "epsilon": terms.epsilon,
+            "n": _number(terms.smallest_batch),
+            "times": _number(terms.horizon),
+            "span": wording.hours_said(terms.hours),
+        }
+        after = _(
+            "A publication that does not fit under the cap is refused; at the cap, or on the last "
+            "day, nothing "
+            "is published again and answers are erased."
+        )
+        return f"{_(RULES[terms.rule]) % parts} {after}"
+
+    @property
+    def burn(self) -> str:
+        """The chart in a sentence."""
+        chart, statement, n = self.record.chart, self.record.statement, len(self.record.rows)
+        amounts = {
+            "sign": statement.measure,
+            "total": statement.spent,
+            "cap": statement.cap,
+            "n": n,
+        }
+        spent = (
+            ngettext(
+                "%(sign)s spent so far: %(total)s of a cap of %(cap)s, in %(n)s publication.",
+                "%(sign)s spent so far: %(total)s of a cap of %(cap)s, in %(n)s publications.",
+                n,
+            )
+            % amounts
+        )
+        if not chart.reaches_cap:
+            return spent
+        day = formats.date_format(chart.ends)
+        return f"{spent} " + _("At this rate the cap is reached on %(day)s.") % {"day": day}
+
+    @property
+    def questions(self) -> list[tuple[RegisteredQuestion, str, str]]:
+        """Every question, with its choices or bounds and what chance does to its answer."""
+        questions = self.record.questions
+        return [(question, choices(question), changed(question)) for question in questions]
+
+
+def changed(question: RegisteredQuestion) -> str:
+    """What chance does to an answer, where odds between choices do not say it."""
+    if question.messages:
+        return ngettext(
+            "changed on the device to one of %(n)s value",
+            "changed on the device to one of %(n)s values",
+            question.messages,
+        ) % {"n": _number(question.messages)}
+    if question.is_of_options and question.first_odds:
+        return ngettext(
+            "about %(n)s option",
+            "about one of %(n)s options, chosen by chance",
+            question.first_odds.options,
+        ) % {"n": question.first_odds.options}
+    return ""
+
+
+def choices(registered: RegisteredQuestion) -> str:
+    """Return a question's choices, or the bounds of a number, and whom it is asked."""
+    question = registered.spoken
+    text = " · ".join(registered.choices)
+    if question.kind in WITH_STEPS:
+        bounds = {"least": question.least, "most": question.most}
+        ends = {name: amount_text(question, bound, _number) for name, bound in bounds.items()}
+        text = _("%(least)s to %(most)s %(unit)s") % {**ends, "unit": question.unit}
+    text = text.strip()
+    if question.asked_if is None:
+        return text
+    return _(
+        "%(choices)s (asked after some answers to %(question)s; who is not asked sends a message "
+        "too)"
+    ) % {"choices": text, "question": question.asked_if.question}
+
+
+def _number(number: int) -> str:
+    return formats.number_format(number, use_l10n=True, force_grouping=True)

@@ -1,0 +1,401 @@
+"""What the registry knows of a study: its Plans, and what the ledger says was spent: all public."""
+
+import datetime
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from functools import cached_property
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from dpengine.accounting import beliefs, comparison, concentrated
+from dpengine.accounting.comparison import Comparison
+from dpengine.bounds import exp_above
+from dpengine.privacy import epsilon_above, loss_of_all, round_up
+from surveys.design import selectors as design
+from surveys.design.models import Plan, Study, Unit
+from surveys.design.selectors import Odds, odds_of
+from surveys.ledger import selectors as ledger
+from surveys.ledger.models import Entry, Kind
+from surveys.ledger.selectors import Account, Burn, Statement, StatementLine
+from surveys.plan.content import PlanContent, PlanQuestion
+from surveys.registry import chart, privacy_loss
+from surveys.registry.privacy_loss import USUAL_DELTA, Household, Loss, Shuffled
+from surveys.releases import selectors as releases
+from surveys.releases.selectors import Publication
+
+STATES = {
+    "collecting": _("Collecting"),
+    "closed": _("Closed"),
+    "spent": _("All spent"),
+    "retired": _("Retired"),
+}
+UNITS = {
+    Unit.RESPONDENT_IN_STUDY.value: _("One person, one study"),
+    Unit.RESPONDENT_IN_WAVE.value: _("One person, one wave"),
+}
+
+
+class Model(StrEnum):
+    """Where answers are changed. ε of different models, or units, cannot be compared."""
+
+    DEVICE = "device"
+    BOTH = "both"
+    GIVEN = "given"
+
+
+MODELS = {
+    Model.DEVICE.value: _("all answers changed on the device"),
+    Model.BOTH.value: _("some answers sent as given"),
+    Model.GIVEN.value: _("all answers sent as given"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredQuestion:
+    """A question of a Plan, and what one answer to it loses on its way."""
+
+    number: int
+    question: PlanQuestion
+    spoken: PlanQuestion  # the same in the reader's language
+    odds: list[Odds]
+
+    @classmethod
+    def all_of(cls, plan: Plan) -> "list[RegisteredQuestion]":
+        both = zip(plan.content.questions, plan.spoken.questions, strict=True)
+        return [
+            cls(number, question, spoken, [] if question.is_cleartext else odds_of(question))
+            for number, (question, spoken) in enumerate(both, start=1)
+        ]
+
+    @property
+    def epsilon(self) -> str:
+        return "∞" if self.question.loss is None else f"{epsilon_above(self.question.loss, 2)}"
+
+    @property
+    def choices(self) -> list[str]:
+        """Return the choices in the order in which people see them; none of a number."""
+        return [self.spoken.choices[index] for index in self.question.shown_order]
+
+    @property
+    def first_odds(self) -> Odds | None:
+        """Return the odds of the choice that people see first."""
+        return self.odds[self.question.shown_order[0]] if self.odds else None
+
+    @property
+    def is_of_options(self) -> bool:
+        """Tell whether a message is about one of several options that people tick."""
+        return self.question.kind == "multiple"
+
+    @property
+    def messages(self) -> int:
+        """Return how many messages there are to a number changed on the device; 0 of choices."""
+        return 0 if self.question.is_cleartext or self.odds else self.question.channel.cells
+
+
+@dataclass(frozen=True)
+class RegisteredStudy:
+    """One study, in all its waves. The newest comes first and gives it its words."""
+
+    study: Study
+    plans: list[Plan]
+    account: Account
+    now: datetime.datetime
+
+    @property
+    def plan(self) -> Plan:
+        return self.plans[0]
+
+    @property
+    def content(self) -> PlanContent:
+        return self.plan.content
+
+    @property
+    def state(self) -> str:
+        if self.study.is_retired:
+            return "retired"
+        if self.plan.is_open:
+            return "collecting"
+        # Of fixed parts each wave has its own.
+        is_spent = self.account.amount_left <= 0 and not self.account.budget.fixed_parts
+        return "spent" if is_spent else "closed"
+
+    @property
+    def is_collecting(self) -> bool:
+        """Tell whether spending goes on by itself: of a closed study nothing is charged but what
+        is asked for.
+        """
+        return self.state == "collecting"
+
+    @property
+    def state_name(self) -> str | Promise:
+        return STATES[self.state]
+
+    @property
+    def model(self) -> Model:
+        """Return where answers are changed, which decides with what an ε may be compared."""
+        if not self.cleartext:
+            return Model.DEVICE
+        return Model.BOTH if self.changes_answers else Model.GIVEN
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """Return what must be equal before two ε are compared: what one record is, and where
+        answers are changed.
+        """
+        return self.content.unit, self.model.value
+
+    @property
+    def kind_name(self) -> tuple[str | Promise, str | Promise]:
+        unit, model = self.kind
+        return UNITS.get(unit, unit), MODELS[model]
+
+    @cached_property
+    def questions(self) -> list[RegisteredQuestion]:
+        """Return the questions of the newest wave."""
+        return RegisteredQuestion.all_of(self.plan)
+
+    @property
+    def first(self) -> RegisteredQuestion:
+        """Return the question whose odds are shown: the first that has any, or is changed."""
+        changed = [question for question in self.questions if not question.question.is_cleartext]
+        with_odds = (question for question in changed if question.odds)
+        return next(with_odds, [*changed, *self.questions][0])
+
+    # One person, to who sees every report
+
+    @cached_property
+    def cleartext(self) -> list[str]:
+        """Return the questions, of any wave, whose answers are sent as given."""
+        return sorted({name for plan in self.plans for name in plan.content.cleartext})
+
+    @cached_property
+    def loss(self) -> Fraction:
+        """Return e^ε of one record whose answers are all changed on the device, as far as they
+        are.
+        """
+        losses = [plan.content.loss for plan in self.plans]
+        return max(losses) if self.content.unit == Unit.RESPONDENT_IN_WAVE else loss_of_all(losses)
+
+    @property
+    def waves(self) -> int:
+        """Return how many waves one record is in: 0 where it is one of several waves, each a
+        record of its own.
+        """
+        return 0 if self.content.unit == Unit.RESPONDENT_IN_WAVE else len(self.plans)
+
+    @property
+    def changes_answers(self) -> bool:
+        """Tell whether any answer is changed on the device."""
+        return self.loss > 1
+
+    @property
+    def device_epsilon(self) -> str:
+        return f"{epsilon_above(self.loss, 2)}"
+
+    # One person, to who reads what is published
+
+    @property
+    def delta(self) -> Fraction:
+        """Return the δ of the Plan's cap, or the usual one where it has none."""
+        return Fraction(self.content.caps.central_delta or USUAL_DELTA)
+
+    @cached_property
+    def cap(self) -> Loss:
+        """Return what all publications may ever lose, as the cap stands now."""
+        budget = self.account.budget
+        if budget.is_pure:
+            return Loss(budget.cap)
+        half = self.delta / 2
+        epsilon = concentrated.epsilon_of(Fraction(budget.cap), half)
+        return Loss(epsilon, half + Fraction(budget.delta))
+
+    @cached_property
+    def spent(self) -> Loss:
+        """Return what all publications so far have lost."""
+        spent = self.account.spent
+        if spent is None or self.account.budget.is_pure:
+            return Loss(self.account.amount_spent)
+        # At most half of δ is spent.
+        return Loss(concentrated.epsilon_of(spent.rho, self.delta - spent.delta), self.delta)
+
+    @cached_property
+    def readers(self) -> Loss:
+        """Return what readers of the results, all together and for ever, can learn about one person
+        at most.
+
+        What is published is computed from reports, so that it tells no more than they do.
+        """
+        if self.cleartext or epsilon_above(self.loss) >= self.cap.epsilon:
+            return self.cap
+        return Loss(epsilon_above(self.loss))
+
+    @property
+    def reader_times(self) -> str:
+        """Return how many times likelier; with a δ, odds pass twice that with a chance of 2δ at
+        most.
+
+        δ bounds E[max(0, 1 − e^(ε − loss))], which is at least ½ wherever the loss is above ε + ln
+        2.
+        """
+        return privacy_loss.times(exp_above(Fraction(self.readers.epsilon)))
+
+    @property
+    def reader_failure(self) -> str:
+        """Return 2δ."""
+        return privacy_loss.small(2 * self.readers.delta)
+
+    @cached_property
+    def compared(self) -> Comparison:
+        """Return what all publications so far have lost, by every accountant at one δ."""
+        charges = [entry.charge for entry in self.account.entries]
+        meetings = self.account.budget.filter.meetings(charges)
+        return comparison.compare_worst(meetings, self.delta)
+
+    @cached_property
+    def accountants(self) -> list[tuple[str, str]]:
+        """Return what was spent by every theorem, for people."""
+        compared = self.compared
+        named = {
+            _("basic: ε added up"): compared.basic,
+            _("advanced composition"): compared.advanced,
+            _("optimal composition"): compared.optimal,
+            _("zCDP: ρ added up, then converted"): compared.concentrated,
+            _("Rényi, the best order"): compared.renyi,
+        }
+        none = _("none finite")
+        return [
+            (str(name), str(none) if epsilon is None else privacy_loss.shown(epsilon))
+            for name, epsilon in named.items()
+        ]
+
+    @cached_property
+    def households(self) -> list[Household]:
+        return privacy_loss.households(None if self.cleartext else self.loss, self.spent, self.cap)
+
+    @cached_property
+    def published(self) -> list[Publication]:
+        """Return what was published, newest first."""
+        return releases.publications_of(self.study)
+
+    # Counts, which are public
+
+    @cached_property
+    def answers(self) -> int:
+        """Return how many answers came, in all waves."""
+        return sum(releases.answers_so_far(plan) for plan in self.plans)
+
+    @property
+    def at_risk(self) -> Fraction:
+        """Return δ·n of the cap: records that publications may lay bare, on average."""
+        return privacy_loss.at_risk(self.cap, self.answers)
+
+    @property
+    def advised_delta(self) -> Fraction | None:
+        """Return 1/(100n)."""
+        return beliefs.advised_delta(self.answers) if self.answers else None
+
+    @cached_property
+    def shuffled(self) -> list[Shuffled]:
+        """Return the smallest and the largest sealed batch of the newest wave that has any.
+
+        Nothing where some answers are sent as given: a row that holds an age or an income stands
+        out of any crowd.
+        """
+        for plan in self.plans:
+            sizes = releases.batch_sizes(plan)
+            if sizes and not plan.content.cleartext:
+                return [
+                    privacy_loss.shuffled(plan.content, size)
+                    for size in sorted({min(sizes), max(sizes)})
+                ]
+        return []
+
+    # The ledger
+
+    @property
+    def statement(self) -> Statement:
+        return Statement(self.account)
+
+    @cached_property
+    def rows(self) -> list[StatementLine]:
+        """Return the charges with the total after each, newest first."""
+        return self.statement.rows
+
+    @cached_property
+    def burn(self) -> Burn:
+        return self.account.burn(self.now)
+
+    @property
+    def per_week(self) -> str:
+        return privacy_loss.shown(round_up(self.burn.per_week, 9))
+
+    @property
+    def days_left(self) -> int | None:
+        """Return how long the rest lasts at this rate; None where nothing is, or can be, spent."""
+        return self.account.days_left(self.now) if self.is_collecting else None
+
+    @cached_property
+    def chart(self) -> chart.Chart:
+        return chart.of(
+            self.account,
+            self.rows,
+            opened_on=self.plans[-1].opened_on,
+            now=self.now,
+            goes_on=self.is_collecting,
+        )
+
+    @cached_property
+    def spark(self) -> str:
+        """Return the spending of the last weeks as a line."""
+        return chart.spark(self.account, self.rows, self.now)
+
+    @cached_property
+    def acts(self) -> list[Entry]:
+        """Return the rows that are not charges, newest first: who set or changed what may be
+        lost.
+        """
+        return [entry for entry in self._acts if not entry.published]
+
+    @cached_property
+    def vouching(self) -> list[Entry]:
+        """Return the rows that vouch for a step of a series, or for what was there before rows
+        did, newest first.
+        """
+        return [entry for entry in self._acts if entry.published]
+
+    @cached_property
+    def _acts(self) -> list[Entry]:
+        rows = ledger.rows(self.account.budget.pk)
+        return [entry for entry in reversed(rows) if entry.kind == Kind.ACT]
+
+
+def registered_studies(now: datetime.datetime) -> list[RegisteredStudy]:
+    """Return every study that has opened, smallest ε of one person first among those alike."""
+    waves: dict[int, list[Plan]] = {}
+    for plan in design.plans().order_by("-wave"):
+        waves.setdefault(plan.study_id, []).append(plan)
+    accounts = ledger.accounts()
+    studies = [
+        RegisteredStudy(plans[0].study, plans, accounts[_budget(plans)], now)
+        for plans in waves.values()
+    ]
+
+    def place(study: RegisteredStudy) -> tuple[str, int, Fraction, str]:
+        unit, model = study.kind
+        return unit, list(MODELS).index(model), study.loss, study.content.title
+
+    return sorted(studies, key=place)
+
+
+def registered(study: Study, now: datetime.datetime) -> RegisteredStudy:
+    plans = list(design.plans().filter(study=study).order_by("-wave"))
+    return RegisteredStudy(plans[0].study, plans, ledger.account(_budget(plans)), now)
+
+
+def _budget(plans: list[Plan]) -> int:
+    budget_id = plans[0].study.budget_id
+    if budget_id is None:
+        raise RuntimeError(f"{plans[0]} has no budget")
+    return budget_id

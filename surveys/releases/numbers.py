@@ -1,0 +1,184 @@
+"""What a release publishes: tables of numbers with their intervals, and how they were made.
+
+A release stores it as JSON, which is hashed: a whole number or a text is written as it is, and
+what a kind of query does not publish is left out.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import msgspec
+from django.db import models
+from msgspec import UNSET, UnsetType
+
+from dpengine.estimates import CONFIDENCE, Estimate, Variance
+from surveys.messages import Text, codes_in, message, with_codes
+
+UNITS = (  # of rows; a question's own unit is said as it is
+    message("percent", fills="unit"),
+    message("people", fills="unit"),
+    message("points", fills="unit"),
+    message("months", fills="unit"),
+)
+Value = int | float | str
+Document = dict[str, Any]  # a JSON object
+OF_QUESTIONS_ONLY: Document = {"tables": [], "method": "", "notes": [], "derived": []}
+CODES = "messages"  # beside the stored numbers, never hashed: see `NumbersField`
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One number with its interval; a limit that nobody knows is None."""
+
+    label: str
+    value: Value
+    low: Value | None = None
+    high: Value | None = None
+    standard_error: float | None = None
+    unit: str = ""
+
+
+class Table(msgspec.Struct, frozen=True):
+    caption: str
+    rows: Sequence[Row]
+
+
+class NoiseLaw(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The law of the noise in published counts."""
+
+    name: str
+    scale: float
+    epsilon: str = ""
+    sensitivity: int = 0
+    rho: str = ""
+    sensitivity_squared: int = 0
+    horizon: int = 0  # of a continual counter
+    step: int = 0
+    standard_error: float = 0.0  # people
+
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One number that was estimated, with its interval."""
+
+    estimate: int | float
+    interval: Sequence[int | float]  # low and high
+    standard_error: float | None
+    variance: Mapping[str, float | None] = {}  # as `dpengine.estimates.Variance` writes it
+
+    @classmethod
+    def of(cls, estimate: Estimate, **others: Any) -> Self:
+        return cls(
+            estimate=estimate.value,
+            interval=[estimate.low, estimate.high],
+            standard_error=estimate.standard_error,
+            variance=estimate.variance.document(),
+            **others,
+        )
+
+    @property
+    def low(self) -> float:
+        return self.interval[0]
+
+    @property
+    def high(self) -> float:
+        return self.interval[1]
+
+    def as_estimate(self, confidence: float = CONFIDENCE) -> Estimate:
+        variance = Variance.read(self.variance) if self.variance else Variance(0.0, 0.0, 0.0)
+        return Estimate(self.estimate, self.low, self.high, variance, confidence)
+
+
+class ChoiceFigure(Figure, frozen=True, kw_only=True):
+    """The share of people whose answer is a choice."""
+
+    choice: str
+    index: int
+    noisy_count: int
+    projected: float
+
+
+class MeanFigure(Figure, frozen=True, kw_only=True):
+    unit: str | UnsetType = UNSET
+
+
+class QuartileFigure(Figure, frozen=True, kw_only=True):
+    """The value that so many percent of people are at or below."""
+
+    part: int
+
+
+class RangeFigure(Figure, frozen=True, kw_only=True):
+    """The share of people whose number is in a range."""
+
+    least: int
+    most: int
+
+
+class QuestionNumbers(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is known of people's answers to one question: choices, a mean, or a distribution."""
+
+    name: str
+    mechanism: NoiseLaw
+    as_precise_as: int | None  # so many plain answers
+    kind: str = ""  # multiple, mean or distribution
+    noisy_counts: Sequence[int] = ()
+    unit: str | UnsetType = UNSET
+    is_month: bool = False
+    choices: Sequence[ChoiceFigure] = ()
+    mean: MeanFigure | None = None
+    quartiles: Sequence[QuartileFigure] = ()
+    ranges: Sequence[RangeFigure] = ()
+
+
+class Numbers(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The numbers of one release, or of one step of a series."""
+
+    tables: Sequence[Table]
+    method: str
+    notes: Sequence[str]
+    derived: Sequence[str]  # what follows from them at no cost
+    n: int  # how many answered
+    batches: int = 0  # that a step counted
+    confidence: float | None = None  # of shares
+    questions: Sequence[QuestionNumbers] = ()
+    refresh: int = 0  # of shares that are published again and again
+    noisy_counts: Sequence[Sequence[int]] = ()  # of a table of two questions
+    columns: Sequence[str] = ()  # of a synthetic set
+    people: Sequence[Sequence[Value]] = ()  # rows of it, each with its count last
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> "Numbers":
+        """Return the values of a document: the first versions wrote questions only."""
+        return msgspec.convert({**OF_QUESTIONS_ONLY, **document}, cls)
+
+    def document(self) -> Document:
+        """Return it as JSON holds it; its texts know their messages."""
+        document: Document = msgspec.to_builtins(self, builtin_types=(Text,))
+        return document
+
+
+class NumbersField(models.JSONField):
+    """A document of numbers whose texts know their messages.
+
+    The codes and values of texts are stored beside the English, under a name of their own. They
+    are not part of what a release publishes or of what is hashed, and never change what it says.
+    """
+
+    def deconstruct(self) -> Any:
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.JSONField", args, kwargs
+
+    def get_prep_value(self, value: Any) -> Any:
+        codes = codes_in(value)
+        return super().get_prep_value({**value, CODES: codes} if codes else value)
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+        document = super().from_db_value(value, expression, connection)
+        return without_codes(document)
+
+
+def without_codes(document: Any) -> Any:
+    """Return a stored document as it was published; its texts know their messages."""
+    if not isinstance(document, dict) or CODES not in document:
+        return document
+    codes = document.pop(CODES)
+    return with_codes(document, codes) if isinstance(codes, dict) else document

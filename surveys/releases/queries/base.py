@@ -1,0 +1,258 @@
+"""A query: what a researcher can ask for, and the frame that every kind of query shares.
+
+A kind is a frozen dataclass in a module of its own. Its parameters are attributes, annotated with
+how they are asked, read and written. It says what it costs and how far off it will be before
+anything is drawn, and draws once. Errors and expectations depend on public values only: the Plan,
+how many answered, the parameters.
+"""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache, cached_property, reduce
+from operator import add
+from typing import Any, ClassVar, Protocol, Self, get_type_hints
+
+from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from dpengine.central.gaussian import DiscreteGaussian
+from dpengine.estimates import Noise
+from dpengine.privacy import Cost, Neighbours
+from surveys.aggregation import crosstabs, selectors as aggregation
+from surveys.design.models import Plan
+from surveys.messages import Message, Text, message, translate
+from surveys.releases.numbers import Document, Numbers
+from surveys.releases.queries.parameters import (
+    Context,
+    Parameter,
+    Question,
+    Questions,
+    WrongParameter,
+)
+
+Counts = Counter[tuple[Any, ...]]  # how many reports hold each combination of values
+State = Document  # what a mechanism remembers between steps, ready for JSON; secret
+
+HEADING = message("%(title)s: %(labels)s")
+HEADING_IN_WAVE = message("%(title)s: %(labels)s, wave %(wave)s")
+
+# The engine's own words: the laws of what it chooses, and what it refuses where a researcher's
+# own choice can lead to it
+ENGINE = (
+    message("exponential mechanism", fills="law"),
+    message("report noisy max", fills="law"),
+    message("discrete Laplace", fills="noise"),
+    message("discrete Gaussian", fills="noise"),
+    message("discrete Gaussian and discrete Laplace", fills="noise"),
+    message(
+        "epsilon must be larger, or the bounds closer: the noise would be out of all proportion"
+    ),
+    message("delta must be larger, or epsilon: no scale keeps (ε, δ) = (%(epsilon)s, %(delta)s)"),
+    message("queries must ask for something that is not public already"),
+    message("queries must tell at most %(most)s parts of the domain apart, got %(count)s"),
+    message("scale must be at most 2**50, got %(amount)s"),
+    message("epsilon and delta are so small that noise would be more than 2**50"),
+)
+
+
+class Engine(Protocol):
+    """A mechanism of dpengine, which knows what one draw costs."""
+
+    @property
+    def cost(self) -> Cost: ...
+
+
+@dataclass(frozen=True)
+class Query(ABC):
+    """One kind of query, at one setting."""
+
+    plan: Plan = field(compare=False, repr=False)
+
+    kind: ClassVar[str]
+    title: ClassVar[Message]
+    sentence: ClassVar[str | Promise]
+    needs: ClassVar[str | Promise] = gettext_lazy("It needs a number that is sent as given.")
+    fewest: ClassVar[int] = 1  # questions that fit
+    blames: ClassVar[str] = "epsilon"  # the parameter, where the engine refuses a setting
+    do_not_call_in_templates: ClassVar = True  # which show the class itself, as a kind
+
+    @staticmethod
+    @abstractmethod
+    def fits(question: Question) -> bool:
+        """Tell whether it can be asked of a question."""
+
+    @classmethod
+    def fitting(cls, plan: Plan) -> Questions:
+        """Return the questions that it can be asked of, by name."""
+        return {
+            question.name: question for question in plan.content.questions if cls.fits(question)
+        }
+
+    @classmethod
+    @cache
+    def parameters(cls) -> dict[str, Parameter]:
+        hints = get_type_hints(cls, include_extras=True)
+        return {
+            name: parameter
+            for name, hint in hints.items()
+            for parameter in getattr(hint, "__metadata__", ())
+            if isinstance(parameter, Parameter)
+        }
+
+    @classmethod
+    def form(cls, plan: Plan) -> type[forms.Form] | None:
+        """Return the form of its parameters, or None if nothing in this Plan can be asked so."""
+        context = Context(plan, cls.fitting(plan))
+        if len(context.questions) < cls.fewest:
+            return None
+        fields = {
+            name: parameter.field(context)
+            for name, parameter in cls.parameters().items()
+            if parameter.is_offered(plan)
+        }
+        return type(f"{cls.__name__}Form", (forms.Form,), fields)
+
+    @classmethod
+    def read(cls, plan: Plan, parameters: Document) -> Self:
+        """Return it from cleaned form data or a stored document, or raise WrongParameter."""
+        context = Context(plan, cls.fitting(plan))
+        for name, parameter in cls.parameters().items():
+            value = parameters.get(name, parameter.initial)
+            context.values[name] = parameter.read(value, name, context)
+        try:
+            query = cls(plan, **context.values).settled()
+            _ = query.cost  # what cannot be drawn is refused before anything is charged
+        except ValueError as error:
+            raise WrongParameter(cls.blames, translate(str(error))) from error
+        return query
+
+    def settled(self) -> Self:
+        """Return the same query with parameters that agree; WrongParameter if they cannot."""
+        return self
+
+    def document(self) -> Document:
+        """Return its canonical parameters: the same again is the same request."""
+        written = {
+            name: parameter.written(getattr(self, name))
+            for name, parameter in self.parameters().items()
+        }
+        return {name: value for name, value in sorted(written.items()) if value is not None}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the questions whose joint counts it reads."""
+        return tuple(
+            name
+            for attribute, parameter in self.parameters().items()
+            for name in parameter.names(getattr(self, attribute))
+        )
+
+    @property
+    def engine(self) -> Engine:
+        """Return the mechanism of dpengine that draws, where one draws all."""
+        raise NotImplementedError
+
+    @property
+    def engines(self) -> Sequence[Engine]:
+        """Return all that draw."""
+        return [self.engine]
+
+    @property
+    def cost(self) -> Cost:
+        return reduce(add, (engine.cost for engine in self.engines))
+
+    @property
+    @abstractmethod
+    def mechanism(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def sensitivity(self) -> str: ...
+
+    @property
+    def published(self) -> int:
+        """Return how many numbers a draw publishes: rows of its tables."""
+        return 1
+
+    @abstractmethod
+    def expected(self, n: int) -> list[str]:
+        """Say how far off it will be, for n answers, before anything is drawn."""
+
+    def counted(self, batches: int) -> Any:
+        """Return what it draws from, sealed in the first batches: joint counts of its questions."""
+        return aggregation.joint(self.plan, self.names, batches)
+
+    @abstractmethod
+    def draw(self, counts: Any, n: int) -> Numbers:
+        """Draw once from `counted`. A second call is a second release, and must be paid for."""
+
+    def heading(self, labels: Mapping[str, str], wave: int) -> Text:
+        """Return what a release of it is called, with the labels of questions by name."""
+        parts = {"title": self.title(), "labels": ", ".join(labels[name] for name in self.names)}
+        return HEADING_IN_WAVE(**parts, wave=wave) if wave > 1 else HEADING(**parts)
+
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        return Neighbours(self.plan.content.neighbours)
+
+    @property
+    def n_is_public(self) -> bool:
+        return self.neighbours is Neighbours.CHANGE_ONE
+
+    @property
+    def is_concentrated(self) -> bool:
+        """Tell whether the study's cap counts ρ and δ, so that Gaussian noise can be paid."""
+        return self.plan.content.is_concentrated
+
+    # What can be worked out from its numbers later
+
+    def noise_of(self, name: str, numbers: Numbers) -> Noise | None:
+        """Return the law of the noise in a question's published counts, if it publishes any."""
+        return None
+
+    def table_of(self, numbers: Numbers) -> crosstabs.Table | None:
+        """Return the table of two questions that was published, if it is one."""
+        return None
+
+
+class InteractiveQuery(Query):
+    """A kind that goes on after its first draw."""
+
+    @abstractmethod
+    def start(self, counts: Any, n: int) -> State:
+        """Draw what is drawn once, and return the secret state."""
+
+    @abstractmethod
+    def step(
+        self, state: State, counts: Any, n: int, question: Document | None = None
+    ) -> tuple[State, Numbers]:
+        """Return the state after one more step and what it publishes.
+
+        state["over"] ends the series.
+        """
+
+    def question_form(self) -> type[forms.Form] | None:
+        """Return the form of a researcher's `question` at a step.
+
+        None: nobody asks, and it makes a step of its own for every batch that is sealed.
+        """
+        return None
+
+    def draw(self, counts: Any, n: int) -> Numbers:
+        """Return what the first step publishes."""
+        return self.step(self.start(counts, n), counts, n)[1]
+
+
+def noise_name(noise: object) -> str:
+    """Return what the ledger calls this noise."""
+    return "discrete Gaussian" if isinstance(noise, DiscreteGaussian) else "discrete Laplace"
+
+
+def rho_at(epsilon: Decimal) -> Fraction:
+    """Return the ρ that noise for ε costs: where a study pays in ρ, what is asked at this ε."""
+    return Fraction(epsilon) ** 2 / 2

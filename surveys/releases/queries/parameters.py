@@ -1,0 +1,334 @@
+"""The parameters of queries: each is declared once, beside its attribute of a query.
+
+A parameter makes a field of a form, reads its value from cleaned form data or from a stored
+document, and writes it into the canonical document, which is hashed: the same again is the same
+request.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Any
+
+from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _, gettext_lazy
+
+from dpengine.privacy import LARGEST_EPSILON, plain
+from surveys.design.models import Plan
+from surveys.messages import Message
+from surveys.plan import kinds
+from surveys.plan.content import PlanQuestion
+from surveys.releases.numbers import Document
+
+Question = PlanQuestion
+Questions = dict[str, Question]  # by name
+Label = str | Promise
+ONE_CHOICE = ("yes_no", "single", "likert")  # kinds whose answers are one of some choices
+PLACES = 9  # decimals of an ε
+COST = gettext_lazy("Cost, ε")
+COST_HELP = gettext_lazy("What this uses of the budget, for good.")
+
+
+class WrongParameter(Exception):
+    """A parameter that cannot be: which one, what was expected, what came."""
+
+    def __init__(self, field: str, expected: str, **values: Any) -> None:
+        self.field = field
+        self.expected = expected % values if values else expected
+        super().__init__(f"{field}: {self.expected}")
+
+
+@dataclass(frozen=True)
+class Context:
+    """The Plan, the questions that fit a kind of query, and the parameters read so far."""
+
+    plan: Plan
+    questions: Questions
+    values: Document = field(default_factory=dict)
+
+    @property
+    def question(self) -> Question:
+        question: Question = self.values["question"]
+        return question
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter(ABC):
+    label: Label = ""
+    help: Label | Callable[[], str] = ""
+    initial: Any = None  # of the form, and where a document does not have it
+
+    def is_offered(self, plan: Plan) -> bool:
+        """Tell whether the form of this Plan has it."""
+        return True
+
+    @abstractmethod
+    def field(self, context: Context) -> forms.Field: ...
+
+    @abstractmethod
+    def read(self, value: Any, name: str, context: Context) -> Any:
+        """Return it from what was given under its name; WrongParameter says what was expected."""
+
+    def written(self, value: Any) -> Any:
+        """Return it as the canonical document holds it; None leaves it out."""
+        return value
+
+    def names(self, value: Any) -> list[str]:
+        """Return the names of the questions that it holds."""
+        return []
+
+    @property
+    def shown(self) -> Document:
+        """Return what every field shows."""
+        return {"label": self.label, "help_text": self.help() if callable(self.help) else self.help}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unasked(Parameter):
+    """What follows from the Plan: no form asks for it."""
+
+    def is_offered(self, plan: Plan) -> bool:
+        return False
+
+    def field(self, context: Context) -> forms.Field:
+        raise TypeError("expected no form to ask for what the Plan says")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneQuestion(Parameter):
+    """A question of the Plan, among those that fit; one that some settings leave out is None."""
+
+    starts_at: int = 0
+    is_required: bool = True
+
+    def field(self, context: Context) -> forms.Field:
+        initial = list(context.questions)[self.starts_at] if self.starts_at else None
+        choices = choices_of(context.questions)
+        if not self.is_required:
+            choices = [("", "—"), *choices]
+        return forms.ChoiceField(
+            choices=choices, initial=initial, required=self.is_required, **self.shown
+        )
+
+    def read(self, value: Any, name: str, context: Context) -> Any:
+        if not value and not self.is_required:
+            return None
+        if isinstance(value, str) and value in context.questions:
+            return context.questions[value]
+        expected = _one_of(context.questions)
+        for question in context.plan.content.questions:
+            if question.name == value and (why := _why_not(question)):
+                expected = f"{expected}. {why}"
+        raise WrongParameter(name, expected)
+
+    def written(self, value: Question | None) -> str | None:
+        return value.name if value else None
+
+    def names(self, value: Question | None) -> list[str]:
+        return [value.name] if value else []
+
+
+@dataclass(frozen=True, kw_only=True)
+class SomeQuestions(Parameter):
+    """One or more questions, in the Plan's order: the same set is the same request."""
+
+    at_most: int | None = None
+    offered: Callable[[Questions], list[tuple[str, str]]] | None = None
+
+    def field(self, context: Context) -> forms.Field:
+        offered = self.offered or choices_of
+        return forms.MultipleChoiceField(
+            choices=offered(context.questions), widget=forms.CheckboxSelectMultiple, **self.shown
+        )
+
+    def read(self, value: Any, name: str, context: Context) -> tuple[Question, ...]:
+        most = self.at_most or len(context.questions)
+        questions = context.questions
+        if (
+            not isinstance(value, list)
+            or not 1 <= len(value) <= most
+            or any(each not in questions for each in value)
+        ):
+            raise WrongParameter(
+                name,
+                _("expected 1 to %(most)s of %(names)s")
+                if self.at_most
+                else _("expected one or more of %(names)s"),
+                most=most,
+                names=", ".join(questions),
+            )
+        return tuple(question for each, question in questions.items() if each in value)
+
+    def written(self, value: Sequence[Question]) -> list[str]:
+        return self.names(value)
+
+    def names(self, value: Sequence[Question]) -> list[str]:
+        return [question.name for question in value]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Epsilon(Parameter):
+    """What a query costs: above 0, at most twenty, nine decimals."""
+
+    label: Label = COST
+    help: Label | Callable[[], str] = COST_HELP
+
+    def field(self, context: Context) -> forms.Field:
+        return forms.DecimalField(
+            min_value=Decimal("0.001"),
+            max_value=LARGEST_EPSILON,
+            decimal_places=PLACES,
+            max_digits=12,
+            **self.shown,
+        )
+
+    def read(self, value: Any, name: str, context: Context) -> Decimal:
+        epsilon = _decimal(value)
+        if epsilon is None:
+            raise WrongParameter(name, _("expected a decimal above 0"))
+        if not epsilon.is_finite() or not 0 < epsilon <= LARGEST_EPSILON:
+            raise WrongParameter(
+                name,
+                _("expected a decimal above 0 and at most %(most)s, got %(got)s"),
+                most=LARGEST_EPSILON,
+                got=epsilon,
+            )
+        if Fraction(epsilon) * 10**PLACES % 1:
+            raise WrongParameter(
+                name,
+                _("expected at most %(places)s decimals, got %(got)s"),
+                places=PLACES,
+                got=epsilon,
+            )
+        return epsilon
+
+    def written(self, value: Decimal) -> str:
+        return str(plain(value))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole(Parameter):
+    """A whole number; what is possible at most may depend on the Plan, and is checked later."""
+
+    least: int = 1
+    most: int | None = None
+
+    def field(self, context: Context) -> forms.Field:
+        return forms.IntegerField(
+            min_value=self.least, max_value=self.most, initial=self.initial, **self.shown
+        )
+
+    def read(self, value: Any, name: str, context: Context) -> int:
+        if type(value) is int and self.least <= value <= (self.most or value):
+            return value
+        if self.most is None:
+            raise WrongParameter(name, _("expected a whole number of 1 or more"))
+        raise WrongParameter(
+            name,
+            _("expected a whole number from %(least)s to %(most)s"),
+            least=self.least,
+            most=self.most,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Percent(Parameter):
+    """A decimal with one place."""
+
+    least: Decimal = Decimal(0)
+    most: Decimal = Decimal(100)
+
+    def field(self, context: Context) -> forms.Field:
+        return forms.DecimalField(
+            min_value=self.least,
+            max_value=self.most,
+            decimal_places=1,
+            initial=self.initial,
+            **self.shown,
+        )
+
+    def read(self, value: Any, name: str, context: Context | None = None) -> Decimal:
+        percent = _decimal(value)
+        bounds = {"least": self.least, "most": self.most}
+        if percent is None:
+            raise WrongParameter(name, _("expected a decimal from %(least)s to %(most)s"), **bounds)
+        if (
+            not percent.is_finite()
+            or not self.least <= percent <= self.most
+            or percent != round(percent, 1)
+        ):
+            raise WrongParameter(
+                name,
+                _("expected a decimal from %(least)s to %(most)s, with one place, got %(got)s"),
+                **bounds,
+                got=percent,
+            )
+        return percent
+
+    def written(self, value: Decimal) -> str:
+        return str(plain(value))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneOf(Parameter):
+    """One of a few settings, by its name; which there are may depend on the Plan."""
+
+    options: Callable[[Plan], Mapping[str, Label | Message]]
+
+    def field(self, context: Context) -> forms.Field:
+        options = self.options(context.plan).items()
+        return forms.ChoiceField(
+            choices=[(str(name), str(label)) for name, label in options], **self.shown
+        )
+
+    def read(self, value: Any, name: str, context: Context) -> str:
+        options = self.options(context.plan)
+        if not isinstance(value, str) or value not in options:
+            raise WrongParameter(name, _one_of(options))
+        return value
+
+    def written(self, value: str) -> str:
+        return str(value)
+
+
+AnyQuestion = Annotated[Question, OneQuestion(label=gettext_lazy("Question"))]
+Paid = Annotated[Decimal, Epsilon()]
+
+
+def choices_of(questions: Questions) -> list[tuple[str, str]]:
+    """Return questions as a form offers them: by their labels."""
+    return [(name, question.label) for name, question in questions.items()]
+
+
+def _one_of(names: Mapping[str, Any]) -> str:
+    return _("expected one of %(names)s") % {"names": ", ".join(names)}
+
+
+def _decimal(value: Any) -> Decimal | None:
+    try:
+        return None if value is None else Decimal(str(value))
+    except ArithmeticError:
+        return None
+
+
+def _why_not(question: Question) -> str:
+    """Say why most kinds do not fit this question and which does; nothing if it is ordinary."""
+    if question.kind == kinds.MULTIPLE:
+        return _(
+            "Each report on several ticks is about one option only, so that nothing tells which "
+            "options or answers go together: ask for the shares of its options"
+        )
+    if question.kind not in kinds.WITH_STEPS or question.is_cleartext:
+        return ""
+    if question.wanted == "mean":
+        return _(
+            "This number was changed on the device so that its mean can be known, and nothing "
+            "else: ask for that, as its shares"
+        )
+    return _(
+        "This number was changed on the device so that its distribution can be known, and nothing "
+        "else: ask for that, as its shares"
+    )

@@ -1,0 +1,267 @@
+"""A quantile of a number, the median above all, by one of three mechanisms, with an interval for
+the population's.
+
+exponential    dpengine.central.quantiles: pure ε; a third of ε for the quantile, two thirds for its
+               interval
+smooth         dpengine.central.smooth: (ε, δ), the median only; half of ε for it, half for the
+               interval
+propose        dpengine.central.propose: the same, and it may answer nothing: that is charged as
+               well
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Annotated, Self
+
+from django import forms
+from django.utils.translation import gettext as _, gettext_lazy
+
+from dpengine.central.propose import ProposedMedian
+from dpengine.central.quantiles import Grid, Limits, QuantileWithInterval, within_limits
+from dpengine.central.smooth import SmoothMedian
+from dpengine.privacy import plain
+from surveys.design.models import Plan
+from surveys.messages import Message, message
+from surveys.releases.numbers import Numbers, Row, Table
+from surveys.releases.queries.base import Counts, Engine, Query
+from surveys.releases.queries.parameters import (
+    AnyQuestion,
+    Context,
+    Epsilon,
+    OneOf,
+    Percent,
+    Whole,
+    WrongParameter,
+)
+from surveys.releases.queries.scored import (
+    CLAMPED,
+    READ_OFF,
+    bounds_of,
+    is_number_in_clear,
+    row,
+    unit_of,
+    values_of,
+)
+
+MEDIAN = Fraction(1, 2)
+MEDIANS_PAID = 8  # that the δ of a cap, all of what mechanisms may use of it, pays for
+LIKELY = 0.05  # chance that a rank is farther off than is said
+MADE_UP = 10**4  # people at most, for whom a noise that depends on the data is stated
+
+METHODS = {
+    "exponential": message("Exponential mechanism (no δ)", fills="way"),
+    "smooth": message("Smooth sensitivity (median)", fills="way"),
+    "propose": message("Propose, test, release (median; may answer nothing)", fills="way"),
+}
+TWO_LIMITS = message("two limits by report noisy max")
+NOISY_MAX = message("report noisy max over %(count)s values, %(limits)s")
+SMOOTH = message("smooth sensitivity, r = %(r)s, discrete Laplace, δ = %(delta)s; %(limits)s")
+PROPOSE = message(
+    "propose-test-release, step %(step)s, threshold %(threshold)s, discrete Laplace of scale "
+    "%(scale)s and %(other_scale)s, δ = %(delta)s; %(limits)s"
+)
+RANKS = message("ranks by 1 person")
+SMOOTH_BOUND = message("smooth bound of the data’s own, within the ladder; ranks by 1 person")
+IF_TEST_PASSES = message("%(count)s if the test passes; ranks by 1 person")
+OFF_BY = message(
+    "The value named is off by at most %(ranks)s people in rank, in 95 of 100 draws; values are "
+    "told apart in steps of %(step)s."
+)
+OFF_BY_SHARE = message(
+    "The value named is off by at most %(ranks)s people (%(share)s of 100) in rank, in 95 of 100 "
+    "draws; values are told apart in steps of %(step)s."
+)
+TOO_FEW = message(
+    "With so few answers at this ε a side of the interval will be the end of what can be answered."
+)
+REACH = message("The interval will reach from about rank %(low)s to rank %(high)s of %(n)s.")
+EVEN_SMOOTH = message(
+    "If people were spread evenly, chance would add ± %(half)s %(unit_word)s; fewer if they are "
+    "close."
+)
+EVEN_PROPOSE = message(
+    "If it answers, chance adds ± %(half)s %(unit_word)s. If people were spread evenly it would "
+    "answer with chance %(chance)s of 100. No answer costs the same."
+)
+MEDIAN_ROW = message("Median")
+QUANTILE_ROW = message("%(percent)s of 100 are at or below")
+UNSTABLE = message("not stable enough")
+METHOD = message(
+    "%(way)s. The interval’s limits were drawn apart from the value, each at a rank that leaves "
+    "room for sampling and for chance: it holds for the population in 95 of 100 such studies, "
+    "whatever the answers’ shape."
+)
+
+
+def methods_of(plan: Plan) -> Mapping[str, Message]:
+    """Return the methods that the study's cap can pay: two of them need a δ."""
+    return METHODS if plan.content.is_concentrated else {"exponential": METHODS["exponential"]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step(Whole):
+    """What the analyst proposes that the median may move by at most; 0 for other methods."""
+
+    def is_offered(self, plan: Plan) -> bool:
+        return len(methods_of(plan)) > 1
+
+    def field(self, context: Context) -> forms.Field:
+        return forms.IntegerField(min_value=0, initial=0, required=False, **self.shown)
+
+    def read(self, value: object, name: str, context: Context) -> int:
+        if context.values["method"] != "propose":
+            return 0
+        most = bounds_of(context.question).width - 1
+        return Whole.read(replace(self, least=1, most=most), value, name, context)
+
+    def written(self, value: int) -> int | None:
+        return value or None
+
+
+@dataclass(frozen=True)
+class Quantile(Query):
+    question: AnyQuestion
+    percent: Annotated[
+        Decimal, Percent(label=gettext_lazy("Share of people below, in percent"), initial=50)
+    ]
+    method: Annotated[str, OneOf(label=gettext_lazy("Method"), options=methods_of)]
+    epsilon: Annotated[Decimal, Epsilon(help=gettext_lazy("A part of it pays for the interval."))]
+    step: Annotated[
+        int,
+        Step(
+            label=gettext_lazy("Proposed step"),
+            help=gettext_lazy(
+                "For propose, test, release: by how much one more person should be able to move "
+                "the median."
+            ),
+        ),
+    ]
+
+    kind = "quantile"
+    title = message("Median, or another quantile, of a number", fills="title")
+    sentence = gettext_lazy(
+        "The value that half of all people (or another share) are at or below, with its interval."
+    )
+
+    fits = staticmethod(is_number_in_clear)
+
+    def settled(self) -> Self:
+        if self.method != "exponential" and self.percent != 50:
+            raise WrongParameter(
+                "percent",
+                _("expected 50 for this method: it is for the median only, got %(got)s"),
+                got=self.percent,
+            )
+        return self
+
+    @cached_property
+    def point(self) -> QuantileWithInterval | SmoothMedian | ProposedMedian:
+        bounds, epsilon = bounds_of(self.question), Fraction(self.epsilon)
+        if self.method == "exponential":
+            quantile = Fraction(self.percent) / 100
+            return QuantileWithInterval.for_epsilon(
+                epsilon, Grid(bounds), quantile, self.neighbours
+            )
+        half = epsilon / 2
+        if self.method == "smooth":
+            return SmoothMedian.for_epsilon_delta(half, self.delta, bounds, self.neighbours)
+        return ProposedMedian.for_epsilon_delta(
+            half, self.delta, bounds, self.neighbours, self.step
+        )
+
+    @cached_property
+    def limits(self) -> Limits:
+        """Return what draws the interval: within the exponential mechanism, or for half of ε."""
+        if isinstance(self.point, QuantileWithInterval):
+            return self.point.limits
+        grid = Grid(bounds_of(self.question))
+        return Limits(grid, MEDIAN, self.neighbours, Fraction(self.epsilon) / 2)
+
+    @property
+    def delta(self) -> Fraction:
+        """Return the δ of one median: a share of the half of a cap's δ that is for mechanisms."""
+        return Fraction(self.plan.content.caps.central_delta or "0") / 2 / MEDIANS_PAID
+
+    @property
+    def engines(self) -> Sequence[Engine]:
+        return [self.point] if self.method == "exponential" else [self.point, self.limits]
+
+    @property
+    def mechanism(self) -> str:
+        point, limits = self.point, TWO_LIMITS()
+        if isinstance(point, QuantileWithInterval):
+            return NOISY_MAX(count=f"{point.point.grid.size:,}", limits=limits)
+        delta = f"{float(self.delta):.2g}"
+        if isinstance(point, SmoothMedian):
+            return SMOOTH(r=f"{float(point.step):.6g}", delta=delta, limits=limits)
+        return PROPOSE(
+            step=f"{point.proposed:,}",
+            threshold=f"{point.threshold:,}",
+            scale=f"{point.test.scale:.6g}",
+            other_scale=f"{point.noise.scale:.6g}",
+            delta=delta,
+            limits=limits,
+        )
+
+    @property
+    def sensitivity(self) -> str:
+        if self.method == "smooth":
+            return SMOOTH_BOUND()
+        return IF_TEST_PASSES(count=f"{self.step:,}") if self.method == "propose" else RANKS()
+
+    def expected(self, n: int) -> list[str]:
+        low, high = self.limits.ranks(n)
+        if low < 0 or high > n:
+            return [self._expected_of_point(n), TOO_FEW()]
+        return [
+            self._expected_of_point(n),
+            REACH(low=f"{low:,.0f}", high=f"{high:,.0f}", n=f"{n:,}"),
+        ]
+
+    def _expected_of_point(self, n: int) -> str:
+        """Say how far off the value will be.
+
+        Noise that depends on the answers is stated for people spread evenly over the bounds: that
+        of the real ones is secret.
+        """
+        point, unit, bounds = self.point, unit_of(self.question), bounds_of(self.question)
+        if isinstance(point, QuantileWithInterval):
+            ranks, step = point.point.off_by(LIKELY), f"{point.point.grid.step:,}"
+            if not n:
+                return OFF_BY(ranks=f"{ranks:,.0f}", step=step)
+            return OFF_BY_SHARE(ranks=f"{ranks:,.0f}", share=f"{100 * ranks / n:.1f}", step=step)
+        people = min(n, MADE_UP)
+        made_up = [
+            bounds.least + bounds.width * place // max(people - 1, 1) for place in range(people)
+        ]
+        if isinstance(point, SmoothMedian):
+            half = 1.96 * point.standard_error(made_up)
+            return EVEN_SMOOTH(half=f"{half:,.3g}", unit_word=unit)
+        return EVEN_PROPOSE(
+            half=f"{1.96 * point.standard_error:,.3g}",
+            unit_word=unit,
+            chance=f"{100 * point.chance_of_answer(made_up):.0f}",
+        )
+
+    def draw(self, counts: Counts, n: int) -> Numbers:
+        values, unit = values_of(self.question, counts), unit_of(self.question)
+        percent = str(plain(self.percent))
+        label = MEDIAN_ROW() if percent == "50" else QUANTILE_ROW(percent=percent)
+        if isinstance(self.point, QuantileWithInterval):
+            drawn = row(label, self.point.release(values), unit)
+        else:
+            value, (low, high) = self.point.release(values), self.limits.release(values)
+            if value is None:
+                drawn = Row(label, UNSTABLE(), low, high, unit=unit)
+            else:
+                drawn = row(label, within_limits(value, low, high), unit)
+        return Numbers(
+            tables=[Table(self.question.label, [drawn])],
+            method=METHOD(way=METHODS[self.method]()),
+            notes=[CLAMPED()],
+            derived=[READ_OFF()],
+            n=n,
+        )

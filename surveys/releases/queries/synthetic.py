@@ -1,0 +1,262 @@
+"""A synthetic data set: made-up people with the columns of the real ones, to try analyses on.
+
+The mechanism is dpengine.central.synopsis: noisy tables of every column and every pair, and rows
+drawn from them. Only questions whose answers are sent as given can be columns: of one that is
+changed on its device there are only reports, and rows of made-up reports would be taken for
+answers.
+"""
+
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Annotated, Self
+
+from django.utils.translation import gettext as _, gettext_lazy
+
+from dpengine.central import counts as tallies, synopsis
+from dpengine.central.marginals import MAX_CELLS, MAX_COLUMNS, Marginal, Marginals
+from dpengine.central.synopsis import Fit
+from surveys.messages import Message, message, plural_message
+from surveys.releases.numbers import Numbers, Row, Table
+from surveys.releases.queries.base import Counts, Query, noise_name, rho_at
+from surveys.releases.queries.parameters import (
+    Epsilon,
+    Question,
+    Questions,
+    SomeQuestions,
+    Whole,
+    WrongParameter,
+)
+
+MIN_BINS, USUAL_BINS, MAX_BINS = 2, 10, 50
+
+MECHANISM = message("%(noise)s on %(count)s tables, synthetic rows drawn from them")
+SENSITIVITY = plural_message(
+    "%(count)s count by 1 in each table", "%(count)s counts by 1 in each table", number="count"
+)
+EXPECTED = message(
+    "%(label)s: chance moves each of its %(cells)s counts by %(width)s people on average."
+)
+EXPECTED_SHARE = message(
+    "%(label)s: chance moves each of its %(cells)s counts by %(width)s people on average, "
+    "%(share)s of 100."
+)
+NOT_KEPT = message(
+    "What three columns do together is not kept: use this to try an analysis, not to conclude."
+)
+NOISE = message("Chance in each published count, on average", fills="errors")
+DISTANCE = message("Synthetic count from published count, on average", fills="errors")
+ERRORS = message("%(errors)s, in each table")
+COUNTS = message("%(label)s: published counts")
+SPAN = message("%(least)s to %(most)s")
+METHOD = message(
+    "Chance was added, once, to the counts of every column and every pair of columns. The "
+    "synthetic people were drawn from these counts alone: the distribution that fits them best "
+    "and is otherwise as even as can be. Intervals are for the people who answered, and hold in "
+    "95 of 100 draws."
+)
+NOTES = (
+    message(
+        "A synthetic count is no farther from the true one than both errors together, on average."
+    ),
+    message("What three columns do together is not in it."),
+)
+DERIVED = message("The synthetic people, and whatever is worked out from them.")
+
+
+def with_sizes(questions: Questions) -> list[tuple[str, str]]:
+    """Return columns for a form, each with the number of its answers."""
+    ranges = _("its ranges")
+    return [
+        (name, f"{question.label} ({len(question.choices) or ranges})")
+        for name, question in questions.items()
+    ]
+
+
+@dataclass(frozen=True)
+class Synthetic(Query):
+    questions: Annotated[
+        tuple[Question, ...],
+        SomeQuestions(
+            label=gettext_lazy("Columns"),
+            help=lambda: (
+                _("The numbers in brackets, multiplied, may be %(most)s at most.")
+                % {"most": f"{MAX_CELLS:,}"}
+            ),
+            offered=with_sizes,
+        ),
+    ]
+    bins: Annotated[
+        int,
+        Whole(
+            label=gettext_lazy("Ranges that a number is cut into"),
+            help=gettext_lazy(
+                "Fewer ranges: less error in each. Within a range all values are made alike."
+            ),
+            least=MIN_BINS,
+            most=MAX_BINS,
+            initial=USUAL_BINS,
+        ),
+    ]
+    epsilon: Annotated[
+        Decimal,
+        Epsilon(help=gettext_lazy("A third for the columns, two thirds for the pairs of columns.")),
+    ]
+
+    kind = "synthetic"
+    title = message("A synthetic data set", fills="title")
+    sentence = gettext_lazy(
+        "A file of made-up people with the columns you choose. Tables of one and of two columns "
+        "come out like the real ones, but for an error that is printed beside them; nothing else "
+        "about the real people is in it."
+    )
+    needs = gettext_lazy("It needs questions that are sent as given.")
+
+    @staticmethod
+    def fits(question: Question) -> bool:
+        return question.is_cleartext
+
+    def settled(self) -> Self:
+        """Where nothing is cut, any number of ranges is the same request."""
+        _refuse_too_many([one.label for one in self.questions], [len(cut) for cut in self.cuts])
+        has_numbers = any(question.kind == "number" for question in self.questions)
+        return self if has_numbers else replace(self, bins=USUAL_BINS)
+
+    @cached_property
+    def cuts(self) -> tuple[tuple[range, ...], ...]:
+        """Return the values of each cell of each column."""
+        return tuple(_cuts(question, self.bins) for question in self.questions)
+
+    @cached_property
+    def engine(self) -> Marginals:
+        sizes = [len(cut) for cut in self.cuts]
+        if self.is_concentrated:
+            return Marginals.for_rho(rho_at(self.epsilon), sizes, self.neighbours)
+        return Marginals.for_epsilon(Fraction(self.epsilon), sizes, self.neighbours)
+
+    @property
+    def mechanism(self) -> str:
+        tables = self.engine.tables
+        names = sorted({noise_name(table.choice.mechanism) for table in tables})
+        return MECHANISM(noise=" and ".join(names), count=len(tables))
+
+    @property
+    def sensitivity(self) -> str:
+        most = max(table.choice.tallies[0].moved for table in self.engine.tables)
+        return SENSITIVITY(count=most)
+
+    @property
+    def published(self) -> int:
+        columns = sum(len(cut) for cut in self.cuts)
+        return 2 * len(self.engine.tables) + columns
+
+    def expected(self, n: int) -> list[str]:
+        texts: list[str] = []
+        for table in self.engine.tables:
+            error = table.choice.mechanism.mean_absolute_error
+            parts = {
+                "label": self._label(table),
+                "cells": f"{table.cells:,}",
+                "width": f"{error:,.1f}",
+            }
+            texts.append(
+                EXPECTED_SHARE(**parts, share=f"{100 * error / n:.1f}") if n else EXPECTED(**parts)
+            )
+        return [*texts, NOT_KEPT()]
+
+    def draw(self, counts: Counts, n: int) -> Numbers:
+        cells: Counter[tuple[int, ...]] = Counter()
+        for values, people in counts.items():
+            columns = zip(values, self.cuts, strict=True)
+            cells[tuple((value - cut[0].start) // len(cut[0]) for value, cut in columns)] += people
+        drawn = synopsis.draw(self.engine, cells)
+        tables = [
+            self._errors(NOISE, [(fit, fit.noise) for fit in drawn.fits]),
+            self._errors(DISTANCE, [(fit, fit.distance) for fit in drawn.fits]),
+        ]
+        for table, fit in zip(self.engine.tables, drawn.fits, strict=True):
+            if len(table.columns) == 1:
+                tables.append(self._counts(table, fit))
+        rows = synopsis.filled(drawn.rows, self.cuts)
+        return Numbers(
+            tables=tables,
+            method=METHOD(),
+            notes=[note() for note in NOTES],
+            derived=[DERIVED()],
+            columns=list(self.names),
+            people=[[*self._texts(values), people] for values, people in sorted(rows.items())],
+            n=n,
+        )
+
+    def _texts(self, values: tuple[int, ...]) -> list[int | str]:
+        """Return what a row of the file says: a number, or the text of a choice."""
+        return [
+            question.choices[value] if question.choices else value
+            for question, value in zip(self.questions, values, strict=True)
+        ]
+
+    def _label(self, table: Marginal | Fit) -> str:
+        return " × ".join(self.questions[column].label for column in table.columns)
+
+    def _errors(self, which: Message, errors: list[tuple[Fit, float]]) -> Table:
+        rows = [Row(self._label(fit), float(error), unit="people") for fit, error in errors]
+        return Table(ERRORS(errors=which()), rows)
+
+    def _counts(self, table: Marginal, fit: Fit) -> Table:
+        """Return one column's published counts, with intervals."""
+        (column,) = table.columns
+        noise, question = table.choice.mechanism, self.questions[column]
+        reach, error = tallies.largest_error(noise, 1), math.sqrt(noise.variance)
+        rows = [
+            Row(
+                _span(question, values),
+                noisy,
+                max(noisy - reach, 0),
+                max(noisy + reach, 0),
+                error,
+                "people",
+            )
+            for values, noisy in zip(self.cuts[column], fit.noisy, strict=True)
+        ]
+        return Table(COUNTS(label=question.label), rows)
+
+
+def _cuts(question: Question, bins: int) -> tuple[range, ...]:
+    """Return the values of each cell: one choice, or one of a number's equal ranges."""
+    if question.kind != "number":
+        return tuple(range(choice, choice + 1) for choice in range(len(question.choices)))
+    least, end = question.least, question.most + 1
+    width = -(-(end - least) // bins)
+    return tuple(range(start, min(start + width, end)) for start in range(least, end, width))
+
+
+def _span(question: Question, values: range) -> str:
+    if question.choices:
+        return str(question.choices[values[0]])
+    if len(values) == 1:
+        return f"{values[0]}"
+    return SPAN(least=values[0], most=values[-1])
+
+
+def _refuse_too_many(labels: list[str], sizes: list[int]) -> None:
+    """Refuse more combinations of answers than can be fitted, and say what would do."""
+    cells = math.prod(sizes)
+    if cells <= MAX_CELLS and len(sizes) <= MAX_COLUMNS:
+        return
+    text = _(
+        "expected at most %(most)s combinations of answers, got %(product)s = %(got)s: choose "
+        "fewer columns, or cut numbers into fewer ranges"
+    ) % {"most": f"{MAX_CELLS:,}", "product": " × ".join(map(str, sizes)), "got": f"{cells:,}"}
+    enough = [
+        f"“{label}”"
+        for label, size in zip(labels, sizes, strict=True)
+        if cells // size <= MAX_CELLS
+    ]
+    if enough and len(sizes) - 1 <= MAX_COLUMNS:
+        text += ". " + _("Without one of these it fits: %(columns)s") % {
+            "columns": ", ".join(enough)
+        }
+    raise WrongParameter("questions", text)

@@ -1,0 +1,377 @@
+"""Read what was published and asked for; tell what can be asked, from public values."""
+
+import datetime
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor, sqrt
+
+from django.db.models import QuerySet
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _, ngettext
+
+from surveys.aggregation import selectors as aggregation
+from surveys.design import selectors as design
+from surveys.design.models import Plan, Study, Unit
+from surveys.ledger import selectors as ledger
+from surveys.ledger.models import Entry
+from surveys.messages import message, translate
+from surveys.plan.content import PlanContent
+from surveys.releases import covered, statistics
+from surveys.releases.covered import Cover
+from surveys.releases.models import Release, Request, Series, Step
+from surveys.releases.numbers import Document
+from surveys.releases.queries import ALL, KINDS
+from surveys.releases.queries.base import InteractiveQuery, Query
+from surveys.releases.queries.continual import Continual
+from surveys.releases.queries.parameters import WrongParameter
+from surveys.releases.queries.shares import Shares
+
+# Who asks, when nobody does: no account can have this name.
+SCHEDULE = message("the study's rule")()
+
+
+# What was published
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """A release or a series: what somebody paid for, with the numbers that came of it."""
+
+    request: Request
+    entry: Entry
+    release: Release | None
+    series: Series | None
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def number(self) -> int:
+        """Return its number in its study. The row of the ledger is `entry.position`."""
+        return self.entry.number or 0
+
+    @property
+    def drawn(self) -> tuple[Release | Step, ...]:
+        """Return its release, or all steps of its series."""
+        return (self.release,) if self.release else self.steps
+
+    @property
+    def is_by_rule(self) -> bool:
+        return self.request.who == SCHEDULE
+
+    @property
+    def published_on(self) -> datetime.date:
+        return self.drawn[-1].published_on if self.drawn else self.entry.day
+
+    @property
+    def query(self) -> Query:
+        return query_of(self.request)
+
+    @property
+    def title(self) -> str:
+        return heading(self.request.plan, self.query)
+
+
+def publications_of(study: Study) -> list[Publication]:
+    """Return all that a study has published, newest first."""
+    releases = Release.objects.filter(request__plan__study=study).select_related(
+        "request__plan", "entry"
+    )
+    series = Series.objects.filter(request__plan__study=study).select_related(
+        "request__plan", "entry"
+    )
+    publications = [Publication(drawn.request, drawn.entry, drawn, None) for drawn in releases] + [
+        Publication(drawn.request, drawn.entry, None, drawn, tuple(drawn.published.all()))
+        for drawn in series.prefetch_related("published")
+    ]
+    return sorted(publications, key=lambda publication: publication.number, reverse=True)
+
+
+def covers(publication: Publication) -> list[Cover]:
+    """Return the rows that vouch for a publication's numbers, each step's of a series."""
+    return covered.covers(publication.entry, publication.drawn)
+
+
+def publication_numbered(study: Study, number: int) -> Publication | None:
+    """Return the publication that a study calls by this number."""
+    return next(
+        (publication for publication in publications_of(study) if publication.number == number),
+        None,
+    )
+
+
+def by_rule_of(study: Study) -> list[Release | Step]:
+    """Return the shares that a study's rule published, of all waves, newest first."""
+    return _published_by_rule(design.plans().filter(study=study))[::-1]
+
+
+def latest_releases(plans: Iterable[Plan]) -> dict[int, Release | Step]:
+    """Return the newest release, or step, that the rule of each Plan made, by Plan id."""
+    return {drawn.request.plan_id: drawn for drawn in _published_by_rule(plans)}
+
+
+def _published_by_rule(plans: Iterable[Plan]) -> list[Release | Step]:
+    """Return what the rules of Plans published, oldest first."""
+    releases = Release.objects.filter(request__plan__in=plans, request__who=SCHEDULE)
+    steps = Step.objects.filter(series__request__plan__in=plans, series__request__who=SCHEDULE)
+    published: list[Release | Step] = [
+        *releases.select_related("request__plan", "entry"),
+        *steps.select_related("series__request__plan", "series__entry"),
+    ]
+    return sorted(published, key=lambda drawn: drawn.published_at)
+
+
+def last_by_rule(plan: Plan) -> Release | Step | None:
+    return latest_releases([plan]).get(plan.pk)
+
+
+def series_by_rule(plan: Plan) -> Series | None:
+    """Return the series that a Plan's rule began by paying for every refresh, if it has."""
+    return Series.objects.filter(request__plan=plan, request__who=SCHEDULE).first()
+
+
+def answers_so_far(plan: Plan) -> int:
+    """Return how many reports came: the one public quantity of a change-one study."""
+    return aggregation.received(plan)
+
+
+def batch_sizes(plan: Plan) -> list[int]:
+    """Return how many reports each sealed batch holds: public in a change-one study."""
+    return aggregation.batch_sizes(plan)
+
+
+# What was asked for
+
+
+def requests_of(study: Study) -> QuerySet[Request]:
+    """Return what researchers asked of a study, newest first."""
+    requests = Request.objects.filter(plan__study=study).exclude(who=SCHEDULE)
+    return requests.select_related("plan__study").order_by("-confirmed_at", "-pk")
+
+
+def unanswered_of(study: Study) -> list[Request]:
+    """Return what was asked for and is not drawn: a worker is at it, or the ledger refused it."""
+    return list(requests_of(study).filter(release=None, series=None))
+
+
+def title_of(request: Request) -> str:
+    return heading(request.plan, query_of(request))
+
+
+def request_named(study: Study, digest: str) -> Request | None:
+    return (
+        Request.objects.filter(plan__study=study, digest=digest)
+        .select_related("plan__study")
+        .first()
+    )
+
+
+def same_request(plan: Plan, query: Query) -> Request | None:
+    """Return the request that this would repeat, if it is drawn or its asker pays."""
+    requests = Request.objects.filter(digest=digest_now(plan, query), refused="")
+    return requests.select_related("plan__study").first()
+
+
+def digest_now(plan: Plan, query: Query) -> str:
+    """Return the name of the request that asking this now would be."""
+    return statistics.digest(statistic(plan, query, aggregation.sealed_batches(plan)))
+
+
+def people_counted(plan: Plan) -> int:
+    """Return how many answers a request would be about: those sealed by now."""
+    return aggregation.sealed_reports(plan)
+
+
+def statistic(plan: Plan, query: Query, batches: int) -> Document:
+    """Return the canonical request: the same one again is the same release."""
+    return {
+        "batches": batches,  # the first so many; sealed, so the number names their content
+        "kind": query.kind,
+        "mechanism": query.mechanism,
+        "parameters": query.document(),
+        "plan": plan.digest,
+    }
+
+
+def drawn(request: Request) -> Release | Series | None:
+    """Return what answered a request, if anything has."""
+    release: Release | Series | None = Release.objects.filter(request=request).first()
+    return release or Series.objects.filter(request=request).first()
+
+
+def waiting_requests() -> QuerySet[Request]:
+    """Return the confirmed requests that nothing has answered yet, the oldest first."""
+    return Request.objects.filter(release=None, series=None, refused="").order_by(
+        "confirmed_at", "pk"
+    )
+
+
+def query_of(request: Request) -> Query:
+    return read(request.plan, request.kind, request.parameters)
+
+
+def read(plan: Plan, kind: str, parameters: Document) -> Query:
+    """Return a query of this kind, at this setting; WrongParameter if there is none such."""
+    query = KINDS.get(kind)
+    if query is None:
+        raise WrongParameter("kind", _("expected one of %(names)s") % {"names": ", ".join(kinds())})
+    return query.read(plan, parameters)
+
+
+def kinds() -> dict[str, type[Query]]:
+    """Return the kinds that researchers can ask, by their names in a request."""
+    return {kind.kind: kind for kind in ALL}
+
+
+def by_rule(plan: Plan) -> Query:
+    """Return what a Plan's rule publishes: the shares of every question that can be counted."""
+    rule = plan.content.publication
+    kind = Continual.kind if rule.rule == Continual.kind else Shares.kind
+    names = statistics.public_names(plan)
+    return read(plan, kind, {"epsilon": rule.epsilon, "questions": names, "rho": rule.rho})
+
+
+# What can be asked
+
+
+def may_ask(plan: Plan, today: datetime.date) -> str:
+    """Return why nothing can be asked of a Plan now, or nothing: from public quantities only."""
+    rule, sealed = plan.content.publication, aggregation.sealed_reports(plan)
+    if ended := design.ended_on(plan, today):
+        return _("The study was retired on %(day)s. Nothing is published from it any more.") % {
+            "day": date_format(ended, "DATE_FORMAT")
+        }
+    if sealed < rule.smallest_batch:
+        return ngettext(
+            "Nothing is published before %(least)s answers; %(count)s has come and been counted.",
+            "Nothing is published before %(least)s answers; %(count)s have come and been counted.",
+            sealed,
+        ) % {"least": f"{rule.smallest_batch:,}", "count": f"{sealed:,}"}
+    if rule.rule == "on-request":
+        return ""
+    last, is_paid = last_by_rule(plan), rule.rule == Continual.kind
+    if plan.is_open and not is_paid:
+        return _("The study’s own numbers come first. You can ask for more when it has closed.")
+    if last is None or (not is_paid and _rule_goes_on(plan, last)):
+        return _("The study’s own numbers come first; they have not been published yet.")
+    return ""
+
+
+def _rule_goes_on(plan: Plan, last: Release | Step) -> bool:
+    """Tell whether the rule of a closed Plan still publishes: nobody may request its numbers."""
+    if not aggregation.everything_is_sealed(plan):
+        return True
+    new = aggregation.sealed_reports(plan) - last.content.n
+    return new >= plan.content.publication.smallest_batch and rule_can_pay(plan)
+
+
+def rule_can_pay(plan: Plan, now: datetime.datetime | None = None) -> bool:
+    """Tell whether the budgets can pay what a Plan's rule publishes, at a moment if given."""
+    cost, part = by_rule(plan).cost, part_of(plan)
+    accounts = map(ledger.account, budgets_of(plan, SCHEDULE))
+    return all(account.can_pay(cost, part=part, now=now) for account in accounts)
+
+
+def too_dear(plan: Plan, query: Query) -> str:
+    """Return why a request may not cost so much, or nothing: a Plan on request sets a limit."""
+    rule, cost = plan.content.publication, query.cost
+    paid = cost.rho if rule.rho else cost.epsilon
+    most = Fraction(rule.rho or rule.epsilon)
+    if rule.rule != "on-request" or (paid is not None and paid <= most):
+        return ""
+    parts = {
+        "most": f"{float(most):.3g}",
+        "noise": f"{floor(1000 * sqrt(2 * most)) / 1000:g}",
+        "costs": "" if paid is None else f"{float(paid):.3g}",
+    }
+    if paid is None:
+        text = _("one request of this study may cost at most ε %(most)s, and this has no finite ε")
+    elif rule.rho:
+        text = _(
+            "one request of this study may cost at most ρ %(most)s (noise at ε %(noise)s costs "
+            "so much), and this costs ρ %(costs)s"
+        )
+    else:
+        text = _(
+            "one request of this study may cost at most ε %(most)s, and this costs ε %(costs)s"
+        )
+    return text % parts
+
+
+def budgets_of(plan: Plan, who: str) -> list[int]:
+    """Return the budgets that pay for a release: of the study, its panel and the researcher."""
+    study = plan.study
+    if study.budget_id is None:
+        raise RuntimeError(f"{plan} has no budget")
+    own = ledger.share_of(who, study.budget_id)
+    panel = study.panel.central_budget_id if study.panel else None
+    return sorted({study.budget_id, *([own.pk] if own else []), *([panel] if panel else [])})
+
+
+def part_of(plan: Plan) -> str:
+    """Return the part of the people that a release is about: a wave's records stay in it."""
+    return f"wave:{plan.wave}" if plan.content.unit == Unit.RESPONDENT_IN_WAVE else ""
+
+
+def reason(plan: Plan, query: Query) -> str:
+    """Return what a release is, in the Plan's own words: for the ledger, in English."""
+    return query.heading(_labels(plan.content), plan.wave)
+
+
+def heading(plan: Plan, query: Query) -> str:
+    """Return what a release is, in the reader's language."""
+    return translate(query.heading(_labels(plan.spoken), plan.wave))
+
+
+def _labels(content: PlanContent) -> dict[str, str]:
+    return {question.name: question.label for question in content.questions}
+
+
+# Series
+
+
+def interactive_query_of(request: Request) -> InteractiveQuery:
+    query = query_of(request)
+    if not isinstance(query, InteractiveQuery):
+        raise TypeError(f"{request} is no series")
+    return query
+
+
+def series_that_go_on() -> QuerySet[Series]:
+    """Return the series that researchers began and that are not over."""
+    series = Series.objects.filter(is_over=False, request__plan__study__retired_on=None)
+    return series.exclude(request__who=SCHEDULE).select_related("request__plan__study")
+
+
+def has_new_batch(series: Series) -> bool:
+    """Tell whether a series that goes on by itself has a batch to look at."""
+    if interactive_query_of(series.request).question_form() is not None:
+        return False
+    return aggregation.sealed_batches(series.request.plan) > _batches_seen(series)
+
+
+def batches_for_step(series: Series, query: InteractiveQuery) -> int:
+    """Return how many batches a step counts: those of its request, or one more each time."""
+    plan, named = series.request.plan, int(series.request.statistic["batches"])
+    if series.request.who == SCHEDULE:
+        return aggregation.sealed_batches(plan)
+    if query.question_form() is not None:
+        return named
+    return _batches_seen(series) + 1 if series.steps else named
+
+
+def _batches_seen(series: Series) -> int:
+    last = series.published.last()
+    return last.content.batches if last else 0
+
+
+# Warnings
+
+
+def counts_published(study: Study) -> int:
+    """Return how many numbers a study has published: each is an equation about its people."""
+    return sum(
+        len(table.rows)
+        for publication in publications_of(study)
+        for drawn in publication.drawn
+        for table in drawn.content.tables
+    )

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { padding, readersShare } from '../../surveys/intake/static/intake/cleartext.js';
+import { atMost } from '../../surveys/intake/static/intake/odds.js';
+import { composeReport } from '../../surveys/intake/static/intake/report.js';
+
+const QUESTIONS = [
+  {
+    name: 'earned',
+    kind: 'number',
+    protection: 'publication',
+    choices: [],
+    least: -(2 ** 31),
+    most: 2 ** 31,
+  },
+  {
+    name: 'region',
+    kind: 'single',
+    protection: 'publication',
+    choices: Array.from({ length: 256 }, (_, i) => `${i}`),
+  },
+];
+
+test('a message is equally long whatever was answered, for whoever watches the line sees its length', async () => {
+  const plan = /** @type {any} */ ({ questions: QUESTIONS });
+  const lengths = new Set();
+  for (const earned of [0, -0, 7, -7, 918273645, 2 ** 31, -(2 ** 31)])
+    for (const region of [0, 9, 10, 255]) {
+      const answers = new Map([
+        ['earned', earned],
+        ['region', region],
+      ]);
+      const report = await composeReport(
+        plan,
+        'd'.repeat(64),
+        answers,
+        /** @type {any} */ (undefined),
+      ); // nothing is drawn
+      const body = JSON.stringify(report) + padding(plan, answers);
+      assert.deepEqual(JSON.parse(body), JSON.parse(JSON.stringify(report)));
+      lengths.add(body.length);
+    }
+  assert.equal(lengths.size, 1);
+});
+
+const told = (caps) => atMost(readersShare(/** @type {any} */ ({ caps })));
+
+test('who knows every other answer is told of by the cap: at ε = 1 right 73.2 times in 100 at most', () => {
+  assert.deepEqual(
+    ['0.1', '1', '2', '4', '8'].map((central_epsilon) => told({ central_epsilon })),
+    ['52.5', '73.2', '88.1', '98.3', '99.97'],
+  );
+});
+
+test('a δ adds δ/(e^ε + 1), and a ρ that is more than ε and δ make it is told as what it is', () => {
+  assert.equal(
+    told({ central_epsilon: '1', central_delta: '0.000001', central_rho: '0.017857142857' }),
+    '73.2',
+  );
+  assert.equal(told({ central_epsilon: '1', central_delta: '0.1', central_rho: '0.02' }), '75.8');
+  assert.equal(
+    told({ central_epsilon: '1', central_delta: '0.000001', central_rho: '0.5' }),
+    '75.1',
+  );
+  assert.equal(
+    told({ central_epsilon: '1', central_delta: '0.000001', central_rho: '200' }),
+    '>99.9',
+  );
+});

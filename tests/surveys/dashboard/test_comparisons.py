@@ -1,0 +1,94 @@
+"""Compare groups and waves: free, from released numbers only, with words that claim no more than
+the interval.
+"""
+
+import datetime
+import html
+
+import pytest
+from django.test import Client
+
+from surveys.aggregation import services as aggregation
+from surveys.charts.scales import Scale
+from surveys.dashboard.comparisons import differences_of
+from surveys.dashboard.templatetags.numbers import interval
+from surveys.demo import services as demo
+from surveys.design import services as design
+from surveys.design.models import Plan
+from surveys.ledger import selectors as ledger
+from surveys.people.models import Role
+from surveys.releases import selectors as releases
+from surveys.releases.comparisons import Difference, Within
+from tests.surveys.dashboard.small import NOW, close, publish
+from tests.surveys.dashboard.views.test_queries import (
+    browser as sign_in,
+    open_asked,  # a study where a table can be asked for
+    publish as ask_and_publish,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def text_of(client: Client, path: str) -> str:
+    response = client.get(path)
+    assert response.status_code == 200
+    return html.unescape(response.content.decode())
+
+
+def raw(value: float | None, low: float, high: float) -> tuple[str, Difference]:
+    share = Within(None if value is None else 0.5, 0.4, 0.6, None)
+    return "Yes", Difference(value, low, high, share, share)
+
+
+def test_a_difference_is_called_one_only_if_its_interval_leaves_0_out() -> None:
+    rows = differences_of(
+        "", [raw(0.1, 0.02, 0.18), raw(0.1, -0.02, 0.22), raw(-0.1, -0.18, -0.02)]
+    ).rows
+    assert [row.verdict for row in rows] == ["more", "unclear", "fewer"]
+    assert (rows[0].value, rows[0].low, rows[2].value) == ("+10.0", "+2.0", "−10.0")
+
+
+def test_what_cannot_be_told_has_no_bar() -> None:
+    row = differences_of("", [raw(None, -1.0, 1.0)]).rows[0]
+    assert (row.value, row.one) == ("", "too few to say")
+    assert interval(row.number, Scale(-1.0, 1.0))["row"] is None
+
+
+def test_without_a_table_it_leads_to_asking_for_one(member: Client, published: Plan) -> None:
+    page = text_of(member, "/studies/small/compare/")
+    assert "No table of two questions has been published" in page
+    assert "Ask for a table" not in page  # a reader may not
+
+
+def test_looking_costs_nothing_and_draws_nothing() -> None:
+    plan = open_asked()
+    client = sign_in("mira", plan, role=Role.ANALYST)
+    ask_and_publish(client, kind="crosstab", rows="copied", within="year", epsilon="0.2")
+    before = (ledger.head(), len(releases.publications_of(plan.study)))
+    page = text_of(client, f"/studies/{plan.study.slug}/compare/?one=0&other=4")
+    assert (ledger.head(), len(releases.publications_of(plan.study))) == before
+    assert "MOVER" in page
+    assert "style=" not in page
+
+
+@pytest.mark.parametrize(
+    "query", ["table=99&one=77&other=-3", "one=x&other=", "one=1&other=1", "wave=9&against=a"]
+)
+def test_an_address_that_names_no_group_shows_one_that_is_there(query: str) -> None:
+    plan = open_asked()
+    client = sign_in("mira", plan, role=Role.ANALYST)
+    ask_and_publish(client, kind="crosstab", rows="copied", within="year", epsilon="0.2")
+    assert client.get(f"/studies/{plan.study.slug}/compare/?{query}").status_code == 200
+
+
+def test_two_waves_are_compared_question_by_question(member: Client, published: Plan) -> None:
+    close(published)
+    design.begin_wave(study_id=published.study_id)
+    second = design.open_study(study_id=published.study_id, who="ada", now=NOW)
+    demo.answer_as_browsers(second, [{"moon": 1, "agree": 0}] * 200, NOW.date())
+    aggregation.sweep_all(today=NOW.date())
+    publish(second, NOW + datetime.timedelta(hours=25))
+    page = text_of(member, "/studies/small/compare/")
+    assert "Share in wave 2 (200 answers) less share in wave 1 (120 answers)" in page
+    assert "more often in wave 2" in page
+    assert "their noise is separate" in page

@@ -1,0 +1,481 @@
+"""The pages to ask for more: cost and error first, one confirmation, the same numbers for ever."""
+
+import csv
+import html
+import io
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from surveys.design import services as design
+from surveys.design.models import Plan
+from surveys.ledger import services as budgets
+from surveys.ledger.models import Entry
+from surveys.people import services as people
+from surveys.people.models import Role
+from surveys.releases import selectors as releases, services
+from surveys.releases.models import Release, Request, Series
+from tests.conftest import known_as
+from tests.surveys.releases.conftest import NOW, answer, open_asked
+
+pytestmark = pytest.mark.django_db
+
+STUDY = "/studies/on-request/"
+SHARES = {"questions": ["copied", "year"], "epsilon": "0.45"}
+SEEN = re.compile(r'name="confirmed" value="(\w{64})"')
+
+
+@pytest.fixture
+def plan(db: None) -> Plan:
+    return open_asked()
+
+
+@pytest.fixture
+def asker(plan: Plan) -> Client:
+    """The browser of a researcher who may use the study's budget."""
+    return browser("mira", plan, role=Role.ANALYST)
+
+
+def browser(name: str, plan: Plan, *, role: Role) -> Client:
+    user = known_as(name)
+    people.share(study=plan.study, user=user, role=role)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def text_of(response: Any) -> str:
+    assert response.status_code == 200
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", response.content.decode())).split())
+
+
+def preview(client: Client, kind: str = "shares", **parameters: Any) -> Any:
+    return client.post(f"{STUDY}ask/{kind}/", {**SHARES, **parameters})
+
+
+def confirm(client: Client, kind: str = "shares", **parameters: Any) -> Any:
+    """See the cost, then confirm it; return the answer."""
+    found = SEEN.search(preview(client, kind, **parameters).content.decode())
+    assert found is not None
+    return client.post(f"{STUDY}ask/{kind}/", {**SHARES, **parameters, "confirmed": found[1]})
+
+
+def publish(client: Client, **parameters: Any) -> Request:
+    confirm(client, **parameters)
+    request = Request.objects.latest("pk")
+    services.publish(request_id=request.pk, now=NOW)
+    return request
+
+
+def number_of(request: Request) -> int | None:
+    drawn = releases.drawn(request)
+    return drawn.entry.number if drawn else None
+
+
+# Before
+
+
+def test_every_kind_that_fits_is_offered_with_its_sentence_and_the_others_with_what_they_need(
+    asker: Client,
+) -> None:
+    page = text_of(asker.get(f"{STUDY}ask/"))
+    for kind in releases.kinds().values():
+        assert str(kind.title) in page
+    assert "Not in this study" in page  # one number only: no regression
+    assert "It needs two numbers that are sent as given." in page
+
+
+def test_every_kind_that_is_offered_has_a_form_that_opens(asker: Client) -> None:
+    offered = re.findall(
+        r'href="(/studies/on-request/ask/\w+/)"', asker.get(f"{STUDY}ask/").content.decode()
+    )
+    assert len(offered) >= 8
+    for path in offered:
+        assert "See what it would cost" in text_of(asker.get(path))
+
+
+def test_cost_error_and_what_is_left_are_shown_before_anything_is_drawn(asker: Client) -> None:
+    page = text_of(preview(asker))
+    assert "It costs 0.45 of the 2.00 left" in page
+    assert "left after it 1.55" in page
+    assert "in 95 of 100 such studies" in page
+    # e^0.45/(1 + e^0.45) = .611
+    assert "50 of 100 likely that she answered yes may come to think 61.1 of 100" in page
+    assert page.count("Publish, use 0.45") == 1
+    assert not Request.objects.exists()
+    assert not Entry.charges.exists()
+
+
+def open_share(plan: Plan, holder: str) -> None:
+    terms: dict[str, Any] = {"cap": Decimal("0.3"), "who": "ada", "now": NOW, "why": "a share"}
+    budgets.open_share(study_id=plan.study.budget_id or 0, holder=holder, **terms)
+
+
+def test_every_budget_that_pays_is_shown(asker: Client, plan: Plan) -> None:
+    open_share(plan, "mira")
+    page = text_of(preview(asker))
+    assert "Budget of your share of it" in page
+    assert "cannot pay for it now: it costs 0.45, 0.30 is left of 0.30" in page
+    assert "Publish, use" not in page
+
+
+def test_many_numbers_about_few_people_are_warned_of(plan: Plan, asker: Client) -> None:
+    """Sixty people: a cross-table of 2 × 3 is 6 numbers; thirty published before make it 36 of
+    60.
+    """
+    assert "Many numbers about few people" not in text_of(preview(asker))
+    for hundredth in range(1, 7):
+        publish(asker, epsilon=f"0.0{hundredth}")
+    page = text_of(preview(asker, epsilon="0.07"))
+    assert "some 35 numbers about 60 people" in page
+    assert "Dinur and Nissim 2003" in page
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"epsilon": "0"}, "It must be at least 0.001; it is 0."),
+        ({"epsilon": "-1"}, "It must be at least 0.001; it is -1."),
+        ({"epsilon": "NaN"}, "This must be a number."),
+        ({"epsilon": ""}, "This is needed."),
+        (
+            {"epsilon": "1.2"},
+            "One request of this study may cost at most ε 1, and this costs ε 1.2.",
+        ),
+        ({"questions": []}, "This is needed."),
+        ({"questions": ["hours"]}, "hours is not one of the available choices"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_beside_its_field_and_nothing_is_written(
+    asker: Client, wrong: dict[str, Any], words: str
+) -> None:
+    assert words in text_of(preview(asker, **wrong))
+    assert not Request.objects.exists()
+
+
+def test_where_a_cap_is_counted_in_rho_what_one_request_may_cost_is_said_in_epsilon_too(
+    db: None,
+) -> None:
+    """One request may cost ε 1 at δ/2 = 5e-7: ρ 0.02294, and √(2 · 0.02294) = 0.2142."""
+    plan = open_asked(cap_delta="0.000001")
+    page = text_of(
+        preview(
+            browser("mira", plan, role=Role.ANALYST),
+            "mean",
+            question="hours",
+            spread="bound",
+            epsilon="5",
+        )
+    )
+    assert "at most ρ 0.0229 (noise at ε 0.214 costs so much), and this costs ρ 12.5" in page
+
+
+def test_what_a_delta_means_is_said_as_what_it_is(db: None) -> None:
+    """δ = 1/16,000,000: odds beyond twice e^ε have a chance of 1/8,000,000. δ is not the chance
+    that ε fails.
+    """
+    plan = open_asked(cap_delta="0.000001")
+    page = text_of(
+        preview(
+            browser("mira", plan, role=Role.ANALYST),
+            "quantile",
+            question="hours",
+            percent="50",
+            method="smooth",
+            epsilon="0.1",
+        )
+    )
+    assert "and knows all other answers" in page
+    assert "odds grow to more than twice as much with a chance of 1 in 8,000,000 at most" in page
+    assert "cap is ε 2 at δ 0.000001" in page
+    assert "but for a chance" not in page
+
+
+def test_before_the_smallest_batch_the_reason_stands_there(db: None) -> None:
+    plan = open_asked(people=5)
+    client = browser("mira", plan, role=Role.ANALYST)
+    assert "Nothing is published before 10 answers" in text_of(client.get(f"{STUDY}ask/"))
+    assert "Nothing can be asked now" in text_of(client.get(f"{STUDY}ask/shares/"))
+
+
+# Confirming
+
+
+def test_a_confirmed_request_waits_for_a_worker_and_then_leads_to_its_numbers(
+    asker: Client,
+) -> None:
+    answered = confirm(asker)
+    waiting = asker.get(answered.headers["Location"])
+    assert "It is being drawn" in text_of(waiting)
+    assert waiting.headers["Refresh"] == "2"
+    request = Request.objects.get()
+    services.publish(request_id=request.pk, now=NOW)
+    arrived = asker.get(answered.headers["Location"])
+    assert arrived.headers["Location"] == f"{STUDY}releases/{number_of(request)}/"
+    page = text_of(asker.get(arrived.headers["Location"]))
+    assert "asked by mira" in page
+    assert "It cost ε 0.45, once" in page
+    assert "free" in page
+
+
+def test_a_request_that_no_worker_comes_to_says_so_and_is_looked_at_less_often(
+    asker: Client,
+) -> None:
+    path = confirm(asker).headers["Location"]
+    Request.objects.update(confirmed_at=NOW)
+    page = asker.get(path)
+    assert "It takes longer than usual" in text_of(page)
+    assert "Nothing was charged" in text_of(page)
+    assert page.headers["Refresh"] == "15"
+
+
+def test_the_same_again_shows_the_same_numbers_and_says_so(asker: Client) -> None:
+    request = publish(asker)
+    shown = asker.get(f"{STUDY}releases/{number_of(request)}/").content
+    page = text_of(preview(asker))
+    assert "mira asked for just this" in page
+    assert "It costs nothing" in page
+    again = confirm(asker)
+    assert again.headers["Location"] == f"{STUDY}releases/{number_of(request)}/?again"
+    assert "This was asked before" in text_of(asker.get(again.headers["Location"]))
+    assert asker.get(f"{STUDY}releases/{number_of(request)}/").content.count(
+        b"%</b>"
+    ) == shown.count(b"%</b>")
+    assert Release.objects.count() == Entry.charges.count() == 1
+
+
+def test_answers_that_came_after_the_cost_was_shown_are_told_of_before_anything_is_confirmed(
+    asker: Client, plan: Plan
+) -> None:
+    seen = SEEN.search(preview(asker).content.decode())
+    assert seen is not None
+    answer(plan, 20)
+    page = text_of(asker.post(f"{STUDY}ask/shares/", {**SHARES, "confirmed": seen[1]}))
+    assert "More answers were counted since you looked" in page
+    assert not Request.objects.exists()
+
+
+def test_what_could_not_be_paid_says_why_and_can_be_confirmed_again(asker: Client) -> None:
+    for epsilon in ("1", "0.8"):
+        publish(asker, epsilon=epsilon)
+    request = services.ask_for(
+        plan=Plan.objects.get(),
+        kind="shares",
+        parameters={**SHARES, "epsilon": "0.3"},
+        who="mira",
+        now=NOW,
+    )
+    services.try_to_publish(request_id=request.pk, now=NOW)
+    path = f"{STUDY}asked/{request.digest}/"
+    page = asker.get(path)
+    assert "0.2 is left" in text_of(page)
+    assert "Refresh" not in page.headers
+    assert "could not be paid" in text_of(asker.get(STUDY))
+    assert asker.post(path).headers["Location"] == path
+    assert "It is being drawn" in text_of(asker.get(path))
+
+
+def test_what_another_could_not_pay_shows_its_cost_and_is_charged_to_whoever_confirms_it(
+    asker: Client, plan: Plan
+) -> None:
+    open_share(plan, "otto")
+    refused = services.ask_for(plan=plan, kind="shares", parameters=SHARES, who="otto", now=NOW)
+    services.try_to_publish(request_id=refused.pk, now=NOW)
+    page = text_of(preview(asker))
+    assert "It costs 0.45 of the 2.00 left" in page
+    assert "costs nothing" not in page
+    path = f"{STUDY}asked/{refused.digest}/"
+    assert "charged to whoever confirms it" in text_of(asker.get(path))
+    asker.post(path)
+    assert Request.objects.get().who == "mira"
+
+
+# Who
+
+
+def test_a_member_without_the_right_reads_but_cannot_ask(plan: Plan, asker: Client) -> None:
+    request = publish(asker)
+    reader = browser("otto", plan, role=Role.READER)
+    assert "asked by mira" in text_of(reader.get(f"{STUDY}releases/{number_of(request)}/"))
+    assert "Your role may read, not ask" in text_of(reader.get(STUDY))
+    for path in ("ask/", "ask/shares/"):
+        assert reader.get(f"{STUDY}{path}").status_code == 403
+    assert reader.post(f"{STUDY}ask/shares/", SHARES).status_code == 403
+    assert reader.post(f"{STUDY}asked/{request.digest}/").status_code == 403
+    assert Request.objects.count() == 1
+
+
+def test_a_study_that_is_not_shared_has_no_such_pages(plan: Plan, asker: Client) -> None:
+    request = publish(asker)
+    people.ensure_user(username="eve", password="a long enough password")
+    stranger = Client()
+    stranger.login(username="eve", password="a long enough password")
+    for path in (
+        "ask/",
+        "ask/shares/",
+        f"asked/{request.digest}/",
+        f"releases/{number_of(request)}/",
+    ):
+        assert stranger.get(f"{STUDY}{path}").status_code == 404
+    assert stranger.get(f"{STUDY}releases/{number_of(request)}.csv").status_code == 404
+
+
+def test_strangers_read_what_was_asked_for_where_results_are_for_everyone(
+    client: Client, asker: Client
+) -> None:
+    number = number_of(publish(asker))
+    assert (
+        f"/results/on-request/releases/{number}/"
+        in client.get("/results/on-request/").content.decode()
+    )
+    response = client.get(f"/results/on-request/releases/{number}/")
+    assert "asked by a member of the team" in text_of(response)  # “mira” is no pseudonym
+    assert not response.cookies
+    assert client.get(f"/results/on-request/releases/{number}.csv").status_code == 200
+    assert client.get("/results/on-request/releases/999/").status_code == 404
+
+
+def test_results_for_members_are_not_for_strangers(client: Client, db: None) -> None:
+    plan = open_asked(results="members")
+    number = number_of(publish(browser("mira", plan, role=Role.ANALYST)))
+    assert client.get(f"/results/on-request/releases/{number}/").status_code == 404
+    assert client.get(f"/results/on-request/releases/{number}.csv").status_code == 404
+
+
+# Files
+
+
+def rows_of(response: Any) -> list[list[str]]:
+    assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
+    return list(csv.reader(io.StringIO(response.content.decode())))
+
+
+def test_a_file_holds_the_numbers_exactly_as_published(asker: Client) -> None:
+    request = publish(asker)
+    head, *rows = rows_of(asker.get(f"{STUDY}releases/{number_of(request)}.csv"))
+    assert head == ["table", "row", "value", "low", "high", "standard_error", "unit"]
+    tables = Release.objects.get().numbers["tables"]
+    assert [float(row[2]) for row in rows] == [
+        row["value"] for table in tables for row in table["rows"]
+    ]
+
+
+def test_a_synthetic_set_comes_as_a_file_of_its_own(asker: Client) -> None:
+    request = publish(asker, kind="synthetic", questions=["year", "hours"], bins="4", epsilon="0.9")
+    path = f"{STUDY}releases/{number_of(request)}"
+    assert "made-up people, CSV" in text_of(asker.get(f"{path}/"))
+    head, *rows = rows_of(asker.get(f"{path}.csv?synthetic"))
+    assert head == ["year", "hours"]
+    assert {row[0] for row in rows} <= {"First", "Second", "Third"}
+    assert (
+        asker.get(f"{STUDY}releases/{number_of(publish(asker))}.csv?synthetic").status_code == 404
+    )
+
+
+# Series
+
+
+def test_a_series_that_takes_questions_answers_them_one_by_one_and_the_same_one_the_same(
+    asker: Client,
+) -> None:
+    request = publish(
+        asker, kind="check", questions=["year"], tolerance="20", numbers="3", epsilon="0.9"
+    )
+    path = f"{STUDY}releases/{number_of(request)}/"
+    page = text_of(asker.get(path))
+    assert "Ask the next question" in page
+    assert "Year First Second Third" in page  # which place is which answer
+    stated = {"question": "year", "choice": "1", "percent": "33"}
+    for _ in range(2):
+        assert asker.post(path, stated).headers["Location"] == path
+    assert Series.objects.get().steps == 1
+    assert "You found 33 %" in text_of(asker.get(path))
+    assert (
+        "expected a whole number from 1 to 3"
+        in text_of(asker.post(path, {**stated, "choice": "9"})).lower()
+    )
+    assert Series.objects.get().steps == 1
+    assert Entry.charges.count() == 1
+
+
+def test_who_may_not_ask_puts_no_question_to_a_series(asker: Client, plan: Plan) -> None:
+    request = publish(
+        asker, kind="check", questions=["year"], tolerance="20", numbers="3", epsilon="0.9"
+    )
+    reader = browser("otto", plan, role=Role.READER)
+    path = f"{STUDY}releases/{number_of(request)}/"
+    page = text_of(reader.get(path))
+    assert "Ask the next question" not in page
+    assert "No question was put to it yet" in page
+    assert "no question put to it yet" in text_of(reader.get(STUDY))
+    assert (
+        reader.post(path, {"question": "year", "choice": "1", "percent": "33"}).status_code == 403
+    )
+
+
+def test_a_series_that_goes_on_by_itself_says_so(asker: Client, plan: Plan) -> None:
+    request = publish(asker, kind="watch", answer="year/1", percent="90", epsilon="0.9")
+    path = f"{STUDY}releases/{number_of(request)}/"
+    page = text_of(asker.get(path))
+    assert "a new step for each batch" in page
+    assert "Step 1" in page
+    design.close_plan(plan_id=plan.pk, today=NOW.date())
+    assert "no further step is drawn" in text_of(asker.get(path))
+
+
+def test_after_retirement_nothing_can_be_asked_and_what_was_published_stays(
+    asker: Client, plan: Plan
+) -> None:
+    request = publish(asker)
+    design.retire(study_id=plan.study_id, because="asked to", who="ada", now=NOW)
+    assert "was retired" in text_of(asker.get(f"{STUDY}ask/"))
+    assert "was retired" in text_of(preview(asker, epsilon="0.1"))
+    assert "It cost ε 0.45" in text_of(asker.get(f"{STUDY}releases/{number_of(request)}/"))
+
+
+ASKED: dict[str, Callable[[], dict[str, Any]]] = {
+    "crosstab": lambda: {"rows": "copied", "within": "year", "epsilon": "0.3"},
+    "most_common": lambda: {"question": "year", "best": "1", "epsilon": "0.3"},
+    "mean": lambda: {"question": "hours", "spread": "bound", "epsilon": "0.3"},
+    "quantile": lambda: {
+        "question": "hours",
+        "percent": "50",
+        "method": "exponential",
+        "epsilon": "0.3",
+    },
+    "ranges": lambda: {"question": "hours", "ranges": "0-20\n21-80", "epsilon": "0.3"},
+    "trusted": lambda: {"question": "hours", "statistic": "mean", "groups": "30", "epsilon": "0.3"},
+}
+
+
+@pytest.mark.parametrize("kind", ASKED)
+def test_every_kind_goes_from_its_form_to_its_numbers(asker: Client, kind: str) -> None:
+    parameters = ASKED[kind]()
+    page = preview(asker, kind, **parameters)
+    found = SEEN.search(page.content.decode())
+    assert found is not None, text_of(page)
+    asker.post(f"{STUDY}ask/{kind}/", {**parameters, "confirmed": found[1]})
+    request = Request.objects.get()
+    services.publish(request_id=request.pk, now=NOW)
+    shown = text_of(asker.get(f"{STUDY}releases/{number_of(request)}/"))
+    assert "How these numbers were made" in shown
+    assert "style=" not in page.content.decode()
+
+
+def test_a_delta_that_is_used_up_is_called_that_and_not_a_weekly_limit() -> None:
+    """Eight medians with a δ use all of it, and hardly any of ρ."""
+    plan = open_asked(cap_delta="0.000001")
+    client = browser("mira", plan, role=Role.ANALYST)
+    said = {"question": "hours", "percent": "50", "method": "smooth"}
+    for hundredths in range(11, 19):
+        publish(client, kind="quantile", **said, epsilon=f"0.{hundredths}")
+    page = text_of(preview(client, "quantile", **said, epsilon="0.19"))
+    assert "Its δ is used up: mechanisms without a δ can still be paid" in page
+    assert "this week" not in page
+    assert "Publish, use" in text_of(
+        preview(client, "quantile", **said | {"method": "exponential"}, epsilon="0.19")
+    )

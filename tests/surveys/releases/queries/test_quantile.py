@@ -1,0 +1,133 @@
+"""Reached on the ask page: “Median, or another quantile, of a number”."""
+
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+
+from surveys.releases.queries.base import Query
+from surveys.releases.queries.parameters import WrongParameter
+from surveys.releases.queries.quantile import METHODS, Quantile
+from tests.surveys.releases.queries.scored_plans import (
+    CONCENTRATED,
+    FAIR,
+    HOURS,
+    SHY,
+    plan_with,
+    rows_of,
+    stored,
+)
+
+EXAMPLES = [
+    {"question": "hours", "percent": "50", "method": "exponential"},
+    {"question": "hours", "percent": "90", "method": "exponential"},
+    {"question": "hours", "percent": "50", "method": "smooth"},
+    {"question": "hours", "percent": "50", "method": "propose", "step": 5},
+]  # on `scored_plans.everything`
+PLAN = plan_with(HOURS, FAIR, SHY, caps=CONCENTRATED)
+ANSWERS = Counter({(value,): 60 for value in range(10, 31)})
+
+
+def asked(method="exponential", plan=PLAN, **parameters):
+    usual = {"question": "hours", "percent": "50", "method": method, "epsilon": "4", "step": 5}
+    return Quantile.read(plan, usual | parameters)
+
+
+def test_it_is_a_thing_that_can_be_asked():
+    assert isinstance(asked(), Query)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_form_reads_as_its_document_does(method):
+    form = Quantile.form(PLAN)(
+        {"question": "hours", "percent": "50", "method": method, "epsilon": "1", "step": "3"}
+    )
+    assert form.is_valid(), form.errors
+    first = Quantile.read(PLAN, form.cleaned_data)
+    assert Quantile.read(PLAN, stored(first)).document() == first.document()
+
+
+@pytest.mark.parametrize("neighbours", ["change-one", "add-remove"])
+@pytest.mark.parametrize("method", METHODS)
+def test_the_median_and_its_interval(method, neighbours):
+    """At ε = 20 noise moves nothing by 6 hours, but once in more than a million draws."""
+    found = asked(method, plan_with(HOURS, caps=CONCENTRATED, neighbours=neighbours), epsilon="20")
+    (row,) = rows_of(found.draw(ANSWERS, 21 * 60))
+    assert 14 <= row.value <= 26
+    assert row.low <= 20 <= row.high
+    assert row.high - row.low < 20
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_it_costs_what_was_asked_and_no_more(method):
+    cost = asked(method, epsilon="0.7").cost
+    assert 0.699999 < cost.epsilon <= Fraction(7, 10)
+    assert cost.is_pure is (method == "exponential")
+
+
+def test_a_study_with_a_pure_cap_is_offered_no_delta():
+    pure = plan_with(HOURS)
+    assert [name for name, _ in Quantile.form(pure)().fields["method"].choices] == ["exponential"]
+    with pytest.raises(WrongParameter, match="method"):
+        asked("smooth", pure)
+
+
+def test_no_answer_is_an_outcome_with_an_interval():
+    scattered = Counter({(0,): 20, (60,): 20})
+    (row,) = rows_of(asked("propose", epsilon="1").draw(scattered, 40))
+    assert row.value == "not stable enough"
+    assert 0 <= row.low <= row.high <= 60
+
+
+def test_another_quantile_of_scored_choices():
+    (row,) = rows_of(
+        asked(question="fair", percent="90", epsilon="20").draw(
+            Counter({(0,): 500, (3,): 500}), 1000
+        )
+    )
+    assert row.value == 4
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n", [0, 1, 1000])
+def test_what_to_expect_needs_no_answers(method, n):
+    assert all(line.endswith(".") for line in asked(method).expected(n))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_it_says_what_the_ledger_writes_down(method):
+    assert asked(method).mechanism
+    assert "1 person" in asked(method).sensitivity
+
+
+@pytest.mark.parametrize(
+    ("changed", "field"),
+    [
+        ({"percent": "-1"}, "percent"),
+        ({"percent": "100.1"}, "percent"),
+        ({"percent": "nan"}, "percent"),
+        ({"percent": "33.33"}, "percent"),
+        ({"percent": None}, "percent"),
+        ({"method": "other"}, "method"),
+        ({"method": "smooth", "percent": "25"}, "percent"),
+        ({"method": "propose", "step": 0}, "step"),
+        ({"method": "propose", "step": 60}, "step"),
+        ({"method": "propose", "step": None}, "step"),
+        ({"method": "smooth", "epsilon": "0.0001"}, "epsilon"),
+        ({"question": "shy"}, "question"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(changed, field):
+    with pytest.raises(WrongParameter) as refused:
+        asked(**changed)
+    assert refused.value.field == field
+
+
+def test_a_plan_without_numbers_offers_nothing():
+    assert Quantile.form(plan_with(SHY)) is None
+
+
+def test_the_delta_of_a_study_pays_for_eight_medians_and_not_nine():
+    """Half of a cap's δ is for mechanisms that have one."""
+    cost = asked("smooth").cost
+    assert 8 * cost.delta <= Fraction(1, 2 * 10**6) < 9 * cost.delta

@@ -1,0 +1,70 @@
+"""The document of a release and its values are the same, there and back."""
+
+import pytest
+
+from surveys.messages import Text
+from surveys.releases.numbers import Numbers
+from surveys.releases.queries.watch import LOOK
+
+VARIANCE = {"sampling": None, "device": 0.01, "publication": 0.02}
+SHARE = {"estimate": 0.5, "interval": [0.4, 0.6], "standard_error": 0.05, "variance": VARIANCE}
+LAW = {"name": "discrete Laplace", "scale": 2.0, "epsilon": "0.5", "sensitivity": 1}
+CHOICE = {"choice": "Yes", "index": 1, "noisy_count": 30, "projected": 0.5, **SHARE}
+QUARTILE = {"part": 25, "estimate": 3, "interval": [2, 4], "standard_error": None}
+ROW = {"label": "Yes", "value": 50, "low": None, "high": 60.5, "standard_error": 5.0, "unit": ""}
+WRITTEN = {
+    "tables": [{"caption": "Team", "rows": [ROW, {**ROW, "value": "too few to say"}]}],
+    "method": "Once.",
+    "notes": [],
+    "derived": [],
+    "n": 0,
+}
+QUESTIONS = [
+    {"name": "team", "mechanism": LAW, "as_precise_as": 40, "choices": [CHOICE]},
+    {
+        "name": "hours",
+        "mechanism": LAW,
+        "as_precise_as": None,
+        "kind": "mean",
+        "noisy_counts": [1, 2],
+        "unit": "",
+        "mean": {**SHARE, "unit": ""},
+    },
+    {
+        "name": "born",
+        "mechanism": LAW,
+        "as_precise_as": None,
+        "kind": "distribution",
+        "noisy_counts": [1, 2],
+        "unit": "",
+        "is_month": True,
+        "quartiles": [QUARTILE],
+        "ranges": [{**SHARE, "standard_error": None, "least": 0, "most": 4}],
+    },
+]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"confidence": 0.95, "questions": QUESTIONS},
+        {"batches": 2, "refresh": 3},
+        {"noisy_counts": [[1, 2], [3, 4]]},
+        {"columns": ["team"], "people": [["Red", 3]]},
+    ],
+)
+def test_what_is_read_is_written_as_it_was(more):
+    assert Numbers.read(WRITTEN | more).document() == WRITTEN | more
+
+
+def test_numbers_of_the_first_version_held_questions_only():
+    numbers = Numbers.read({"confidence": 0.95, "n": 60, "questions": QUESTIONS[:1]})
+    assert (numbers.tables, numbers.method, numbers.questions[0].choices[0].low) == ([], "", 0.4)
+
+
+def test_texts_know_their_messages_there_and_back():
+    text = LOOK(number="3")
+    numbers = Numbers.read(WRITTEN | {"method": text})
+    assert isinstance(numbers.method, Text)
+    assert numbers.document()["method"].message is text.message

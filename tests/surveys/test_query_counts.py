@@ -1,0 +1,105 @@
+"""No page asks the database more often because a study has more questions."""
+
+import datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from surveys.aggregation import services as aggregation
+from surveys.demo import services as demo
+from surveys.design import services as design
+from surveys.people import services as people
+from surveys.people.models import Role
+from surveys.releases import services as releases
+from tests.conftest import MORE, known_as
+
+NOW = datetime.datetime(2026, 5, 11, 12, tzinfo=datetime.UTC)
+KINDS: list[dict[str, Any]] = [
+    {"kind": "yes_no"},
+    {"kind": "likert"},
+    {"kind": "number", "least": 0, "most": 20},
+]
+TERMS: dict[str, Any] = {
+    "title": "Exam honesty",
+    "organisation": "Brightwater College",
+    "purpose": "To learn how common copying is.",
+    "contact": "asks@example.org",
+    "cap": Decimal(2),
+    "release_epsilon": Decimal("0.5"),
+    "rule": "every",
+    "hours": 24,
+    "smallest_batch": 10,
+    **MORE,
+    "results": "public",
+}
+PAGES = {
+    "draft": "/studies/draft/build/",
+    "editor": "/studies/draft/build/questions/q0/",
+    "texts": "/studies/draft/build/texts/",
+    "launch": "/studies/draft/launch/",
+    "planner": "/studies/draft/plan/",
+    "list of studies": "/studies/",
+    "results": "/studies/open/",
+    "collect": "/studies/open/collect/",
+    "over time": "/studies/open/over-time/",
+    "compare": "/studies/open/compare/",
+    "methods": "/studies/open/methods/",
+    "ask": "/studies/open/ask/",
+    "limits": "/studies/open/limits/",
+    "registry": "/registry/open/",
+    "form": "/s/open/",
+}
+MAX_OF_DRAFT = 12  # with the session, the user and the rights that every page asks for
+
+
+def questions(count: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": f"q{at}",
+            "text": f"Question {at}?",
+            "label": f"Q{at}",
+            "epsilon": Decimal("0.2"),
+            **KINDS[at % len(KINDS)],
+        }
+        for at in range(count)
+    ]
+
+
+def open_studies(count: int) -> None:
+    """Open and publish one study with so many questions, and leave another a draft."""
+    draft = design.draft_study(study={**TERMS, "slug": "draft"}, questions=questions(count))
+    plan, _created = demo.ensure_study({**TERMS, "slug": "open"}, questions(count), NOW)
+    demo.answer_as_browsers(plan, [dict.fromkeys(plan.content.channels, 0)] * 12, NOW.date())
+    aggregation.sweep_all(today=NOW.date())
+    assert releases.publish_if_due(plan=plan, now=NOW) is not None
+    for study in (draft, plan.study):
+        people.share(study=study, user=known_as("olga"), role=Role.OWNER)
+
+
+def queries_of_pages(count: int) -> dict[str, list[str]]:
+    """Return what each page asks the database, of studies with so many questions."""
+    found = {}
+    with transaction.atomic():
+        open_studies(count)
+        client = Client()
+        client.force_login(known_as("olga"))
+        for page, address in PAGES.items():
+            client.get(address)  # what is remembered from then on is not asked again
+            with CaptureQueriesContext(connection) as captured:
+                response = client.get(address)
+            assert response.status_code == 200, (page, response.status_code)
+            found[page] = [query["sql"] for query in captured.captured_queries]
+        transaction.set_rollback(True)
+    return found
+
+
+@pytest.mark.django_db
+def test_no_page_asks_more_often_of_a_study_with_more_questions():
+    few, many = queries_of_pages(3), queries_of_pages(30)
+    growing = {page: (len(few[page]), len(many[page])) for page in PAGES}
+    assert {page: both for page, both in growing.items() if both[0] != both[1]} == {}
+    assert len(many["draft"]) <= MAX_OF_DRAFT, "\n".join(many["draft"])

@@ -12,6 +12,7 @@ from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 
+from dpengine.accounting.contraction import Reading
 from dpengine.bounds import exp_above, exp_below, ln_above
 from dpengine.checks import require
 
@@ -34,25 +35,32 @@ class Cost:
                  noise)
         (ρ, δ)   δ-approximate ρ-zCDP (Bun and Steinke 2016, Def. 8.1)
     Pure ε costs ρ = ε²/2 (their Prop. 1.4), (ε, δ) costs (ε²/2, δ). Costs of one person's releases
-    add up.
+    add up. What costs nothing has ρ = 0. `reading` says which reports were read, for who counts
+    the devices' chance (accounting.contraction).
     """
 
     rho: Fraction
     delta: Fraction = Fraction(0)
     epsilon: Fraction | None = None
+    reading: Reading | None = None
 
     def __post_init__(self) -> None:
-        if self.rho <= 0:
-            raise ValueError(f"rho must be above 0, got {self.rho}")
+        if self.rho < 0:
+            raise ValueError(f"rho must be 0 or more, got {self.rho}")
         if not 0 <= self.delta < 1:
             raise ValueError(f"delta must be from 0 to below 1, got {self.delta}")
-        if self.epsilon is not None and self.epsilon <= 0:
-            raise ValueError(f"epsilon must be above 0, got {self.epsilon}")
+        if self.epsilon is not None and self.epsilon < 0:
+            raise ValueError(f"epsilon must be 0 or more, got {self.epsilon}")
 
     @classmethod
     def pure(cls, epsilon: Fraction) -> "Cost":
         """Return the cost of pure ε."""
         return cls(rho=epsilon**2 / 2, epsilon=epsilon)
+
+    @classmethod
+    def pure_exactly(cls, epsilon: Fraction, reading: Reading | None = None) -> "Cost":
+        """Return the cost of pure ε, with the least ρ that all of pure ε have."""
+        return cls(rho=rho_of_pure(epsilon), epsilon=epsilon, reading=reading)
 
     @classmethod
     def approximate(cls, epsilon: Fraction, delta: Fraction) -> "Cost":
@@ -76,6 +84,33 @@ class Cost:
             self.delta + other.delta,
             Fraction(epsilon) if epsilon is not None else None,
         )
+
+
+def rho_of_pure(epsilon: Fraction) -> Fraction:
+    """Return ε·tanh(ε/2), from above: the ρ of any mechanism of pure ε.
+
+    Randomised response is the worst of them (Kairouz, Oh and Viswanath 2015, Thm 2.1). Of it, with
+    u = ε/2, (α − 1)·D_α = ln cosh((2α − 1)u) − ln cosh u; ln cosh √x is concave, so that is at most
+    ½·u·tanh u·((2α − 1)² − 1) = α(α − 1)·ε·tanh(ε/2).
+    By hand: ε = 1: 0.46212, where ε²/2 is 0.5.
+    """
+    power = exp_above(epsilon)
+    return min(epsilon * (power - 1) / (power + 1), epsilon**2 / 2)
+
+
+def pure_within(rho: Fraction, places: int = 12) -> Fraction:
+    """Return the largest ε, with so many decimals, whose ε·tanh(ε/2) is at most ρ."""
+    require(rho > 0, "rho must be above 0, got {}", rho)
+    low, high = 0, 10**places
+    while rho_of_pure(Fraction(high, 10**places)) <= rho:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if rho_of_pure(Fraction(middle, 10**places)) <= rho:
+            low = middle
+        else:
+            high = middle
+    return Fraction(low, 10**places)
 
 
 def loss_of_table(weights: Sequence[Sequence[int]]) -> Fraction:

@@ -6,7 +6,13 @@ Pure          Σε ≤ cap. Basic composition (Dwork and Roth 2014, Thm 3.16) ho
 Concentrated  Σρ ≤ rho and Σδ ≤ delta, for charges of δ-approximate ρ-zCDP: the whole transcript is
               delta-approximate rho-zCDP (Whitehouse, Ramdas, Rogers and Wu 2023, Thm 1).
 
-Both are sums that may be stopped at any time: advanced and optimal composition are not, because
+Either        one or the other. Let A be the paths of answers on which the pure sum holds to
+              the end: on each the loss is at most ε. The others end on the concentrated sum, and
+              are among the paths of a run of that filter alone: of their chance at most
+              e^ε·(theirs) + δ. Both sets are closed under prefixes, so that nothing is decided
+              twice; the sum of both is (ε, δ) again.
+
+Each is a sum that may be stopped at any time: advanced and optimal composition are not, because
 their theorems fix the number of charges and each one's ε before the first (Rogers et al. 2016, §
 5).
 
@@ -164,6 +170,22 @@ class ConcentratedFilter(_Filter):
         """Tell whether the cost fits under both caps."""
         left = self.left(spent, part)
         return left.rho is not None and cost.rho <= left.rho and cost.delta <= left.delta
+
+
+@dataclass(frozen=True, slots=True)
+class EitherFilter(ConcentratedFilter):
+    """Caps on Σρ and on Σδ, and on Σε: what fits under the one or the other is admitted."""
+
+    epsilon: Fraction = Fraction(0)
+
+    def admits(self, cost: Cost, spent: Iterable[Charge], part: str = EVERYONE) -> bool:
+        """Tell whether the cost fits under either. What has a δ, or no ε, ends the sum of ε."""
+        charges = list(spent)
+        if ConcentratedFilter.admits(self, cost, charges, part):
+            return True
+        if not cost.is_pure or not all(charge.cost.is_pure for charge in charges):
+            return False
+        return _epsilon(cost) <= self.left_of(self.epsilon, charges, _epsilon, part)
 
 
 Filter = PureFilter | ConcentratedFilter

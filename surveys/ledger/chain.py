@@ -30,7 +30,7 @@ from surveys.ledger.models import DIGEST, Entry
 BEFORE_THE_FIRST = "0" * DIGEST
 COLUMNS = {str(field.column): field for field in Entry._meta.concrete_fields}
 HASHED = {name: field for name, field in COLUMNS.items() if name != "digest"}
-ADDED = {"published"}  # after the first rows were written
+ADDED = {"published", "reads"}  # after the first rows were written
 
 Document = dict[str, Any]  # what is hashed, as JSON
 Columns = dict[str, Any]  # of a row, as the database holds them

@@ -8,18 +8,22 @@ row shows.
 import datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from dpengine.accounting.contraction import Reading
 from dpengine.accounting.filters import Charge, ConcentratedFilter, PureFilter
 from dpengine.privacy import Cost, Neighbours
+from surveys.ledger import reads
 from surveys.ledger.fields import AmountField, DeltaField, EpsilonField, MomentField, RhoField
 
 __all__ = [
     "AmountField",
     "Budget",
+    "Counts",
     "DeltaField",
     "Entry",
     "EpsilonField",
@@ -30,6 +34,7 @@ __all__ = [
 ]
 
 DIGEST = 64  # hexadecimal digits of a SHA-256
+LONGEST_READING = 100_000
 
 
 class Side(models.TextChoices):
@@ -37,6 +42,12 @@ class Side(models.TextChoices):
 
     CENTRAL = "central", "what publications lose"
     LOCAL = "local", "what answers lose on the device"
+
+
+class Counts(models.TextChoices):
+    """Whose loss charges are."""
+
+    ANSWERS = "answers", "what answers lose, through their devices’ chance"
 
 
 class Kind(models.TextChoices):
@@ -55,6 +66,13 @@ class Budget(models.Model):
     neighbours = models.CharField(max_length=20)
     fixed_parts = models.BooleanField(
         default=False, help_text="No neighbour can move a person to another part."
+    )
+    counts = models.CharField(  # noqa: DJ001
+        max_length=20,
+        choices=Counts,
+        blank=True,
+        null=True,
+        help_text="Whose loss charges are; empty in older budgets: what reports lose.",
     )
     epsilon = EpsilonField(blank=True, null=True, help_text="The cap on Σε, of a pure budget.")
     rho = RhoField(blank=True, null=True, help_text="The cap on Σρ, of a concentrated budget.")
@@ -100,6 +118,11 @@ class Budget(models.Model):
         return self.epsilon is not None
 
     @property
+    def counts_answers(self) -> bool:
+        """Tell whether charges are what answers lose, and not what reports lose."""
+        return self.counts == Counts.ANSWERS
+
+    @property
     def measure(self) -> str:
         """Return the sign of what is counted."""
         return "ε" if self.is_pure else "ρ"
@@ -134,8 +157,9 @@ class Entry(models.Model):
     """One row: a charge to a budget, or an act that touches what may be lost. Public: when, why, by
     which pseudonym.
 
-    `published` vouches for numbers. It was added later: rows without it are hashed as they were
-    before (chain.py).
+    `published` vouches for numbers; `reads` says what a charge is of, where it is what answers
+    lose: then its amounts are what it adds to what they lost before, which can be nothing. Both
+    were added later: rows without them are hashed as they were before (chain.py).
     """
 
     position = models.PositiveBigIntegerField(
@@ -167,6 +191,12 @@ class Entry(models.Model):
     published = models.CharField(  # noqa: DJ001
         max_length=DIGEST, blank=True, null=True, help_text="SHA-256 of what came of it."
     )
+    reads = models.CharField(  # noqa: DJ001
+        max_length=LONGEST_READING,
+        blank=True,
+        null=True,
+        help_text="Which reports it read, through what noise, where answers’ losses count.",
+    )
     who = models.CharField(
         max_length=150, help_text="A person’s pseudonym, or what acted by itself."
     )
@@ -190,13 +220,14 @@ class Entry(models.Model):
                     kind=Kind.CHARGE,
                     budget__isnull=False,
                     statistic__isnull=False,
-                    rho__gt=0,
+                    rho__gte=0,
                     delta__gte=0,
                 ),
                 name="charges_have_a_cost",
             ),
             models.CheckConstraint(
-                condition=Q(epsilon=None) | Q(epsilon__gt=0), name="charge_above_zero"
+                condition=Q(epsilon=None) | Q(epsilon__gt=0) | Q(reads__isnull=False),
+                name="charge_above_zero",
             ),
         )
         verbose_name = _("row of the ledger")
@@ -214,6 +245,11 @@ class Entry(models.Model):
         """Return what a charge cost, as it was rounded and written."""
         epsilon = None if self.epsilon is None else Fraction(self.epsilon)
         return Cost(rho=Fraction(self.rho), delta=Fraction(self.delta), epsilon=epsilon)
+
+    @cached_property
+    def reading(self) -> Reading:
+        """Return what it read. ValueError if it does not say."""
+        return reads.from_text(self.reads or "")
 
     @property
     def charge(self) -> Charge:

@@ -24,6 +24,9 @@ PURE_ONLY = message(
     "“%(budget)s” has a cap on ε alone: it pays for pure ε only, not for a mechanism with a δ or "
     "a ρ."
 )
+READS_UNKNOWN = message(
+    "“%(budget)s” counts what answers lose: expected which reports are read, and none are named."
+)
 RHO = message("ρ %(rho)s")
 RHO_AND_DELTA = message("ρ %(rho)s and δ %(delta)s")
 

@@ -10,8 +10,9 @@ from django.db.models import Q
 from django.utils.translation import gettext as _, ngettext
 
 from dpengine.accounting import concentrated
+from dpengine.accounting.contraction import loss_of
 from dpengine.accounting.filters import EVERYONE, Charge, Left
-from dpengine.privacy import Cost, plain, round_down, round_up
+from dpengine.privacy import Cost, plain, rho_of_pure, round_down, round_up
 from surveys.ledger import chain as links
 from surveys.ledger.amounts import charged, in_measure
 from surveys.ledger.browsing import Filter, LedgerRow, authors, positions, read, read_all
@@ -23,8 +24,16 @@ from surveys.ledger.chain import (
     stored as rows_as_stored,
 )
 from surveys.ledger.fields import written
-from surveys.ledger.models import Budget, Entry, Head, Kind
-from surveys.ledger.refusals import PURE_ONLY, BadAmount, Overspent, Refused, Retired, TooFast
+from surveys.ledger.models import Budget, Entry, EpsilonField, Head, Kind, RhoField
+from surveys.ledger.refusals import (
+    PURE_ONLY,
+    READS_UNKNOWN,
+    BadAmount,
+    Overspent,
+    Refused,
+    Retired,
+    TooFast,
+)
 
 __all__ = [
     "Account",
@@ -102,6 +111,28 @@ class Account:
             amount is not None and amount < 0 for amount in (left.epsilon, left.rho, left.delta)
         )
 
+    def added(self, cost: Cost) -> Cost:
+        """Return what a cost adds to what is spent: all of it, rounded up; of what answers lose,
+        what is not lost already.
+
+        Rows add up to what all of them lose together, rounded up once, in ε and in ρ.
+        """
+        if not self.budget.counts_answers:
+            return charged(cost)
+        if cost.reading is None:
+            raise BadAmount(READS_UNKNOWN.said(budget=self.budget))
+        total = loss_of([*(entry.reading for entry in self.entries), cost.reading])
+        if total is None:
+            raise BadAmount(PURE_ONLY.said(budget=self.budget))
+        before = self.spent or Cost(rho=Fraction(0), epsilon=Fraction(0))
+        after = Fraction(round_up(total, EpsilonField.places))
+        rho = Fraction(round_up(rho_of_pure(after), RhoField.places)) if after else Fraction(0)
+        return Cost(
+            rho=max(rho - before.rho, Fraction(0)),
+            epsilon=max(after - (before.epsilon or 0), Fraction(0)),
+            reading=cost.reading,
+        )
+
     def refusal(
         self, cost: Cost, part: str = EVERYONE, now: datetime.datetime | None = None
     ) -> Refused | None:
@@ -111,6 +142,10 @@ class Account:
         budget, charges = self.budget, [entry.charge for entry in self.entries]
         if budget.retired_on is not None:
             return Retired(budget)
+        try:
+            cost = self.added(cost)
+        except BadAmount as refusal:
+            return refusal
         if budget.is_pure and not cost.is_pure:
             return BadAmount(PURE_ONLY.said(budget=budget))
         if not budget.filter.admits(cost, charges, part):
@@ -125,7 +160,7 @@ class Account:
     def can_pay(
         self, cost: Cost, *, part: str = EVERYONE, now: datetime.datetime | None = None
     ) -> bool:
-        return self.refusal(charged(cost), part, now) is None
+        return self.refusal(cost, part, now) is None
 
     def spent_after(self, start: datetime.datetime, until: datetime.datetime) -> Decimal:
         charges = [entry.charge for entry in self.entries if start < entry.at <= until]

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from dpengine.privacy import Cost, Neighbours, round_up
 from surveys.ledger import chain, terms
-from surveys.ledger.amounts import Amount, capped, charged, exact_amount, lowered
+from surveys.ledger.amounts import Amount, capped, exact_amount, lowered
 from surveys.ledger.fields import written
 from surveys.ledger.models import (
     Budget,
@@ -27,6 +27,7 @@ from surveys.ledger.models import (
     RhoField,
     Side,
 )
+from surveys.ledger.reads import to_text
 from surveys.ledger.refusals import BadAmount, Mismatch, Overspent, Refused, Retired, TooFast
 from surveys.ledger.selectors import account_of
 from surveys.ledger.verification import faults as faults
@@ -51,13 +52,17 @@ def open_budget(
     delta: Amount = 0,
     side: str = Side.CENTRAL,
     fixed_parts: bool = False,
+    counts: str | None = None,
     within: Budget | None = None,
     holder: str | None = None,
     who: str,
     now: datetime.datetime,
     why: str = OPENED_WITH_STUDY(),
 ) -> Budget:
-    """Open a budget with a cap on ε or (ρ, δ). A name that is taken is an IntegrityError."""
+    """Open a budget with a cap on ε or (ρ, δ). A name that is taken is an IntegrityError.
+
+    One that counts what answers lose has a cap on ε, no parts, and change-one neighbours.
+    """
     if (epsilon is None) == (rho is None):
         raise BadAmount(_("A cap is either an ε, or a ρ with a δ."))
     budget = Budget(
@@ -66,6 +71,7 @@ def open_budget(
         unit=unit,
         neighbours=Neighbours(neighbours),
         fixed_parts=fixed_parts,
+        counts=counts,
         within=within,
         holder=holder,
         epsilon=None if epsilon is None else capped("cap", epsilon, EpsilonField),
@@ -75,6 +81,8 @@ def open_budget(
     if budget.delta >= 1 or budget.delta < 0 or (budget.is_pure and budget.delta):
         text = _("δ of the cap must be from 0 to below 1, and 0 beside an ε; it is %(delta)s.")
         raise BadAmount(text % {"delta": written(budget.delta)})
+    if counts and (not budget.is_pure or fixed_parts or neighbours != Neighbours.CHANGE_ONE):
+        raise BadAmount(_("Losses of answers are counted in ε, of all people, change-one only."))
     budget.clean_fields()
     budget.save(force_insert=True)
     _act(budget, what=terms.OPENED, old="", new=terms.opening_of(budget), why=why, who=who, now=now)
@@ -97,6 +105,7 @@ def open_share(
         unit=study.unit,
         neighbours=study.neighbours,
         fixed_parts=study.fixed_parts,
+        counts=study.counts,
         within=study,
         holder=holder,
         **{"epsilon" if study.is_pure else "rho": cap, "delta": study.delta},
@@ -134,28 +143,30 @@ def charge(
     n: int | None = None,
     draw: Callable[[], str] | None = None,
 ) -> list[Entry]:
-    """Add one row to each budget, or raise a Refused and change nothing.
+    """Add one row to each budget, of what this adds to it, or raise a Refused and change nothing.
 
     Must be called inside the transaction that draws and stores what is paid for. The budgets are
     locked until it ends, so that of any number of charges at once each sees those before. `draw` is
     called when every budget can pay; its SHA-256 of what was drawn stands in the rows. `n`, where
     it is public, refuses a δ of 1/n or more: such a mechanism may publish somebody's answers whole.
     """
-    paid = charged(cost)
-    if n is not None and paid.delta * n >= 1:
-        delta = written(round_up(paid.delta, DeltaField.places))
+    if n is not None and cost.delta * n >= 1:
+        delta = written(round_up(cost.delta, DeltaField.places))
         raise BadAmount(DELTA_TOO_LARGE.said(n=f"{n:,}", delta=delta))
     budgets = lock(*budget_ids)
     _refuse_different(budgets)
-    for budget in budgets:
-        if refusal := account_of(budget).refusal(paid, part, now):
+    accounts = [account_of(budget) for budget in budgets]
+    for account in accounts:
+        if refusal := account.refusal(cost, part, now):
             raise refusal
+    costs = [account.added(cost) for account in accounts]
     published = draw() if draw else None
     return [
         _append(
             kind=Kind.CHARGE,
             budget=budget,
             epsilon=None if paid.epsilon is None else round_up(paid.epsilon, EpsilonField.places),
+            reads=to_text(paid.reading) if paid.reading else None,
             rho=round_up(paid.rho, RhoField.places),
             delta=round_up(paid.delta, DeltaField.places),
             statistic=statistic,
@@ -167,7 +178,7 @@ def charge(
             who=who,
             at=now,
         )
-        for budget in budgets
+        for budget, paid in zip(budgets, costs, strict=True)
     ]
 
 
@@ -186,10 +197,10 @@ def _refuse_different(budgets: list[Budget]) -> None:
             raise Mismatch(text % {"one": first, "other": budget, **counts})
 
 
-def _counts(budget: Budget) -> tuple[str, str, str]:
+def _counts(budget: Budget) -> tuple[str | None, ...]:
     """Return what a cost means to a budget: in a study, its panel's people are its respondents."""
     unit = "respondent-in-study" if budget.unit == "respondent-in-panel" else budget.unit
-    return budget.side, unit, budget.neighbours
+    return budget.side, unit, budget.neighbours, budget.counts
 
 
 @transaction.atomic

@@ -19,8 +19,10 @@ WEEKLY = message("%(cap)s in any seven days")
 ENDED = message("retired on %(day)s")
 LASTING = message("%(side)s, %(record)s, %(neighbours)s")
 LASTING_IN_PARTS = message("%(side)s, %(record)s, %(neighbours)s, fixed parts")
+LASTING_OF_ANSWERS = message("%(side)s, %(record)s, %(neighbours)s, losses of answers")
 OPENING = message("%(side)s, %(record)s, %(neighbours)s; %(cap)s")
 OPENING_IN_PARTS = message("%(side)s, %(record)s, %(neighbours)s, fixed parts; %(cap)s")
+OPENING_OF_ANSWERS = message("%(side)s, %(record)s, %(neighbours)s, losses of answers; %(cap)s")
 COUNTED = (  # what a budget counts
     message("central", fills="side"),
     message("local", fills="side"),
@@ -35,12 +37,17 @@ SHARE = re.compile("researcher:(.+)@(study:.+)")  # the name of a share: whose, 
 
 def opening_of(budget: Budget) -> str:
     opening = OPENING_IN_PARTS if budget.fixed_parts else OPENING
+    if budget.counts_answers:
+        opening = OPENING_OF_ANSWERS
     return opening(**_counted(budget), cap=cap_of(budget))
 
 
 def lasting_of(budget: Budget) -> str:
     """Return what never changes of a budget."""
-    return (LASTING_IN_PARTS if budget.fixed_parts else LASTING)(**_counted(budget))
+    lasting = LASTING_IN_PARTS if budget.fixed_parts else LASTING
+    if budget.counts_answers:
+        lasting = LASTING_OF_ANSWERS
+    return lasting(**_counted(budget))
 
 
 def _counted(budget: Budget) -> dict[str, str]:

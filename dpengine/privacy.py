@@ -12,9 +12,9 @@ from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 
-from dpengine.accounting.contraction import Reading
 from dpengine.bounds import exp_above, exp_below, ln_above
 from dpengine.checks import require
+from dpengine.contraction import Reading
 
 LARGEST_EPSILON = Decimal(20)  # beyond it 32-bit words cannot hold the odds
 
@@ -36,7 +36,7 @@ class Cost:
         (ρ, δ)   δ-approximate ρ-zCDP (Bun and Steinke 2016, Def. 8.1)
     Pure ε costs ρ = ε²/2 (their Prop. 1.4), (ε, δ) costs (ε²/2, δ). Costs of one person's releases
     add up. What costs nothing has ρ = 0. `reading` says which reports were read, for who counts
-    the devices' chance (accounting.contraction).
+    the devices' chance (dpengine.contraction).
     """
 
     rho: Fraction

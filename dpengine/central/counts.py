@@ -28,15 +28,37 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
 from dpengine.central.gaussian import DiscreteGaussian, root_above
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.checks import require
-from dpengine.privacy import Neighbours
+from dpengine.estimates import NoNoise
+from dpengine.privacy import Cost, Neighbours
 
-Mechanism = DiscreteLaplace | DiscreteGaussian
+
+@dataclass(frozen=True, slots=True)
+class AsTheyCame(NoNoise):
+    """No noise: for counts of reports whose devices' chance is all that is wanted.
+
+    By itself it promises nothing, so that it has no cost of its own: what answers lose is what
+    their devices gave away, at most (dpengine.contraction).
+    """
+
+    scale: ClassVar[float] = 0.0
+    mean_absolute_error: ClassVar[float] = 0.0
+
+    @property
+    def cost(self) -> Cost:
+        raise ValueError("counts as they came have no cost: count what answers lose")
+
+    def release(self, counts: Sequence[int]) -> list[int]:
+        return [int(count) for count in counts]
+
+
+Mechanism = DiscreteLaplace | DiscreteGaussian | AsTheyCame
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +127,22 @@ class Choice:
         ]
 
 
-def for_epsilon(tallies: Sequence[Tally], epsilon: Fraction) -> Choice:
-    """Return Laplace noise: the only one of the two with a finite ε and no δ."""
+def for_epsilon(tallies: Sequence[Tally], epsilon: Fraction | None) -> Choice:
+    """Return Laplace noise: the only one of the two with a finite ε and no δ; none for None."""
+    if epsilon is None:
+        return Choice(tuple(tallies), AsTheyCame(), "None: devices added what chance is wanted")
     return Choice(
         tuple(tallies),
         DiscreteLaplace.for_epsilon(epsilon, _moved(tallies)),
         "Laplace: the budget is pure, and Gaussian noise always needs a δ",
     )
+
+
+def laplace_or_none(epsilon: Fraction | None, sensitivity: int) -> Mechanism:
+    """Return the noise of this ε; none for None."""
+    if epsilon is None:
+        return AsTheyCame()
+    return DiscreteLaplace.for_epsilon(epsilon, sensitivity)
 
 
 def for_rho(tallies: Sequence[Tally], rho: Fraction) -> Choice:
@@ -131,7 +162,7 @@ def for_rho(tallies: Sequence[Tally], rho: Fraction) -> Choice:
     )
 
 
-def lesser(l1: int, squared: int, rho: Fraction) -> Mechanism:
+def lesser(l1: int, squared: int, rho: Fraction) -> DiscreteLaplace | DiscreteGaussian:
     """Return the noise of smaller variance that costs at most ρ, for a vector's own L1 and L2²."""
     return _lesser(*_both(l1, squared, rho))
 
@@ -142,7 +173,9 @@ def _both(l1: int, squared: int, rho: Fraction) -> tuple[DiscreteLaplace, Discre
     return laplace, DiscreteGaussian.for_rho(rho, squared)
 
 
-def _lesser(laplace: DiscreteLaplace, gaussian: DiscreteGaussian) -> Mechanism:
+def _lesser(
+    laplace: DiscreteLaplace, gaussian: DiscreteGaussian
+) -> DiscreteLaplace | DiscreteGaussian:
     return laplace if laplace.variance <= gaussian.variance else gaussian
 
 

@@ -18,6 +18,7 @@ from surveys.design.models import Plan
 from surveys.guesses import even_guess_within
 from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import Account, Statement, in_measure
+from surveys.ledger.services import Refused
 from surveys.releases import selectors as releases
 from surveys.releases.models import Request
 from surveys.releases.numbers import Document
@@ -101,6 +102,11 @@ class Preview:
         return next((line for line in self.lines if not line.can_pay), None)
 
     @property
+    def is_free(self) -> bool:
+        """Tell whether answers lost all that this tells, by what was published before."""
+        return not any(line.cost.rho for line in self.lines)
+
+    @property
     def use(self) -> str:
         """Return what the button says."""
         own = self.lines[0]
@@ -164,7 +170,10 @@ def preview_of(
         title=releases.heading(plan, query),
         lines=[
             BudgetLine(
-                account, _whose(account, plan), cost, account.can_pay(cost, part=part, now=now)
+                account,
+                _whose(account, plan),
+                _added(account, cost),
+                account.can_pay(cost, part=part, now=now),
             )
             for account in accounts
         ],
@@ -176,6 +185,14 @@ def preview_of(
         seen=releases.digest_now(plan, query),
         same=releases.same_request(plan, query),
     )
+
+
+def _added(account: Account, cost: Cost) -> Cost:
+    """Return what a cost adds to a budget; all of it, where the budget cannot take it."""
+    try:
+        return account.added(cost)
+    except Refused:
+        return cost
 
 
 def _whose(account: Account, plan: Plan) -> str:

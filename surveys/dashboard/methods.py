@@ -259,11 +259,18 @@ def _release(metadata: Metadata) -> str:
     release = metadata.release
     if release is None:
         return _("No numbers of this wave have been published by its rule yet.")
-    return _(
+    text = _(
         "The counts of reports were published on %(day)s with integer noise drawn once "
         "(%(mechanism)s; sensitivity: "
         "%(sensitivity)s), at a cost of %(charged)s, row %(row)s of the public ledger."
-    ) % {
+    )
+    if not any(question.mechanism.scale for question in release.content.questions):
+        text = _(
+            "The counts of reports were published on %(day)s as they came: a person’s answers lose "
+            "%(charged)s at most by it, all that their device allowed, row %(row)s of the public "
+            "ledger."
+        )
+    return text % {
         "day": _day(release.published_on),
         "mechanism": translate(release.entry.mechanism),
         "sensitivity": translate(release.entry.sensitivity),

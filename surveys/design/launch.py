@@ -14,8 +14,9 @@ from surveys.design import changes, documents, site, terms
 from surveys.design.models import Panel, Plan, Question, Study, Unit
 from surveys.design.refusals import CannotOpen
 from surveys.ledger import services as ledger
-from surveys.ledger.models import Budget, Side
+from surveys.ledger.models import Budget, Counts, Side
 from surveys.messages import message
+from surveys.plan import content as plans
 from surveys.plan.content import Caps, PlanContent, Unsound, canonical, digest, read
 from surveys.plan.verification import verify
 
@@ -117,7 +118,13 @@ def _refuse_another_cap(study: Study, first: Caps, new: Caps) -> None:
 
 
 def open_budget(
-    capped: Study | Panel, name: str, *, unit: str, who: str, now: datetime.datetime
+    capped: Study | Panel,
+    name: str,
+    *,
+    unit: str,
+    counts_answers: bool,
+    who: str,
+    now: datetime.datetime,
 ) -> Budget:
     """Open the central budget of a study or a panel.
 
@@ -129,6 +136,7 @@ def open_budget(
         neighbours=capped.neighbours,
         **terms.budget_cap(capped),
         fixed_parts=unit == Unit.RESPONDENT_IN_WAVE,
+        counts=Counts.ANSWERS if counts_answers else None,
         who=who,
         now=now,
     )
@@ -164,7 +172,8 @@ def pay_panel(study: Study, document: str, *, who: str, now: datetime.datetime) 
     if panel is None:
         return
     if panel.central_budget_id is None or panel.local_budget_id is None:
-        local_budget_id = _open_budgets(panel, who=who, now=now)
+        counts_answers = read(document).publication.counts == plans.ANSWERS
+        local_budget_id = _open_budgets(panel, counts_answers=counts_answers, who=who, now=now)
     else:  # every budget that the opening touches is held before any row is written
         local_budget_id = panel.local_budget_id
         own = [] if study.budget_id is None else [study.budget_id]
@@ -183,10 +192,15 @@ def pay_panel(study: Study, document: str, *, who: str, now: datetime.datetime) 
     )
 
 
-def _open_budgets(panel: Panel, *, who: str, now: datetime.datetime) -> int:
+def _open_budgets(panel: Panel, *, counts_answers: bool, who: str, now: datetime.datetime) -> int:
     """Open the budgets of a panel, with its first study; return the one for answers."""
     panel.central_budget = open_budget(
-        panel, f"panel:{panel.slug}", unit=panel.unit, who=who, now=now
+        panel,
+        f"panel:{panel.slug}",
+        unit=panel.unit,
+        counts_answers=counts_answers,
+        who=who,
+        now=now,
     )
     panel.local_budget = ledger.open_budget(
         name=f"panel:{panel.slug}:answers",

@@ -8,13 +8,12 @@ panel, budgets (the ledger says in which order), so that no two of these wait fo
 import datetime
 from collections.abc import Callable
 from decimal import Decimal
-from fractions import Fraction
 
 from django.db import transaction
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from dpengine.privacy import Cost, plain
+from dpengine.privacy import plain
 from surveys.design import launch, terms
 from surveys.design.drafts import Fields
 from surveys.design.locks import hold, lock_draft
@@ -24,7 +23,7 @@ from surveys.isolation import isolate_failures
 from surveys.ledger import selectors as accounts, services as ledger
 from surveys.ledger.models import Side
 from surveys.messages import message
-from surveys.plan.content import digest
+from surveys.plan.content import ANSWERS, digest, read
 
 RULE = message("the study's rule")()  # who retires a study, when nobody does
 RETIREMENT_CAME = message("the day of its retirement came")
@@ -62,7 +61,12 @@ def open_study(*, study_id: int, who: str, now: datetime.datetime, seen: str = "
     launch.pay_panel(study, document, who=who, now=now)
     if study.budget is None:
         study.budget = launch.open_budget(
-            study, f"study:{study.slug}", unit=study.unit, who=who, now=now
+            study,
+            f"study:{study.slug}",
+            unit=study.unit,
+            counts_answers=read(document).publication.counts == ANSWERS,
+            who=who,
+            now=now,
         )
         study.save(update_fields=["budget"])
     closes_on = study.closes_on
@@ -244,8 +248,9 @@ def retire_spent(*, now: datetime.datetime, is_unfinished: Callable[[Study], boo
 
 def _is_spent(study: Study) -> bool:
     """Tell whether a study's cap is reached; then it stays so."""
-    smallest = Cost.pure(Fraction(terms.MIN_REQUEST))  # that can be asked for
-    return not accounts.account(_budget_of(study.budget_id)).can_pay(smallest)
+    account = accounts.account(_budget_of(study.budget_id))
+    plan = Plan.objects.filter(study=study).latest("wave")
+    return not any(map(account.can_pay, terms.smallest(plan.content)))
 
 
 def _budget_of(budget_id: int | None) -> int:

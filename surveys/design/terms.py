@@ -17,17 +17,21 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from dpengine.accounting.concentrated import rho_of
-from dpengine.privacy import plain
-from surveys.plan.content import Caps, PublicationTerms
+from dpengine.contraction import Noise, Reading, noise_within
+from dpengine.privacy import Cost, Neighbours, plain
+from surveys.plan.content import ANSWERS, Caps, PlanContent, PublicationTerms
 from surveys.plan.kinds import PUBLICATION
+from surveys.plan.verification import WHOLE
 
 if TYPE_CHECKING:
     from surveys.design.models import Panel, Question, SiteLimits, Study
+    from surveys.ledger.models import Budget
 
 # /registry/ledger.json is the ledger of all studies, /studies/new/ begins one
 RESERVED = {"ledger", "new"}
 # for a study with answers sent in the clear, unless its site's admin gives more
 GIVEN_CAP, GIVEN_BATCH = Decimal(1), 50
+PANEL = "respondent-in-panel"  # whose people are respondents in each of its studies
 # ε of the smallest publication that can be asked for: with less left, a cap is reached
 MIN_REQUEST = Decimal("0.001")
 
@@ -68,17 +72,52 @@ def budget_cap(capped: "Study | Panel", epsilon: Decimal | None = None) -> Budge
     return {"rho": rho_within(epsilon, capped.cap_delta), "delta": Fraction(capped.cap_delta) / 2}
 
 
+def counts_answers(study: "Study") -> bool:
+    """Tell whether charges can be what answers lose through their devices' chance.
+
+    Of a first wave, since a later one may repeat its draws; of whole people, change-one; in ε. A
+    study or a panel that was opened before counts what reports lose, as it began.
+    """
+    panel = study.panel
+    return (
+        study.wave == 1
+        and _can_count_answers(study, study.budget)
+        and (panel is None or _can_count_answers(panel, panel.central_budget))
+    )
+
+
+def _can_count_answers(capped: "Study | Panel", budget: "Budget | None") -> bool:
+    if budget is not None:
+        return budget.counts_answers
+    is_whole = capped.unit in (WHOLE, PANEL) and capped.neighbours == Neighbours.CHANGE_ONE
+    return is_whole and not is_concentrated(capped)
+
+
 def publication(study: "Study") -> PublicationTerms:
     """Return when and at what cost numbers are published."""
     rho = rho_within(study.release_epsilon, study.cap_delta) if is_concentrated(study) else None
     return PublicationTerms(
         epsilon=f"{plain(study.release_epsilon)}",
         rule=str(study.rule),
+        counts=ANSWERS if counts_answers(study) else "",
         smallest_batch=study.smallest_batch,
         hours=study.hours if study.rule in ("every", "continual") else 0,
         horizon=study.horizon if study.rule == "continual" else 0,
         rho=None if rho is None else f"{rho:f}",
     )
+
+
+def smallest(content: PlanContent) -> list[Cost]:
+    """Return what the smallest publications of each question that can be asked for cost.
+
+    One of answers that lost all already, because they were published as they came, costs nothing.
+    """
+    least, costs = Fraction(MIN_REQUEST), []
+    for name, loss in content.losses.items():
+        report = content.report_of(name)
+        noise = Noise(frozenset([report]), noise_within(least, loss))
+        costs.append(Cost.pure_exactly(least, Reading({report: loss}, [noise])))
+    return costs
 
 
 def publications_paid(study: "Study") -> int:

@@ -20,6 +20,8 @@ def charged(cost: Cost) -> Cost:
         raise BadAmount(
             _("A charge must be exact: a fraction, not a float. Nothing was published.")
         )
+    if not cost.rho:
+        raise BadAmount(_("A charge must be above 0. Nothing was published."))
     epsilon = (
         None if cost.epsilon is None else round_up(Fraction(cost.epsilon), EpsilonField.places)
     )

@@ -14,8 +14,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from dpengine.accounting.contraction import Reading
 from dpengine.accounting.filters import Charge, ConcentratedFilter, PureFilter
+from dpengine.contraction import Reading
 from dpengine.privacy import Cost, Neighbours
 from surveys.ledger import reads
 from surveys.ledger.fields import AmountField, DeltaField, EpsilonField, MomentField, RhoField

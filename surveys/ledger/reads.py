@@ -1,28 +1,25 @@
 """What a charge read of people's reports, as its row says it: public, hashed, and enough to add up
-by anyone what answers have lost (dpengine.accounting.contraction).
+by anyone what answers have lost (dpengine.contraction).
 
-    {"losses": {report: [e^ε₀ as a fraction] or null, …},
-     "noises": [{"epsilon": [ε as a fraction] or null, "reports": [report, …]}, …]}
+    {"losses": {report: "e^ε₀, a fraction" or null, …},
+     "noises": [{"epsilon": "ε, a fraction" or null, "reports": [report, …]}, …]}
 
-A report is named by its study's address, its wave and its question. Numbers above 2⁵³ − 1 are
-decimal strings, as in a Plan.
+A report is named by its study's address, its wave and its question.
 """
 
 import json
 from fractions import Fraction
-from typing import Any
 
-from dpengine.accounting.contraction import Noise, Reading
-from surveys.plan.content import fraction, pair
+from dpengine.contraction import Noise, Reading
 
 
 def to_text(reading: Reading) -> str:
     """Return canonical JSON: keys sorted, no spaces."""
     noises = [
-        {"epsilon": _pair(noise.epsilon), "reports": sorted(noise.reports)}
+        {"epsilon": _written(noise.epsilon), "reports": sorted(noise.reports)}
         for noise in reading.noises
     ]
-    losses = {name: _pair(loss) for name, loss in reading.losses.items()}
+    losses = {name: _written(loss) for name, loss in reading.losses.items()}
     document = {"losses": losses, "noises": noises}
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
@@ -37,9 +34,9 @@ def from_text(text: str) -> Reading:
     return Reading(losses, noises)
 
 
-def _pair(value: Fraction | None) -> list[int | str] | None:
-    return None if value is None else pair(value)
+def _written(value: Fraction | None) -> str | None:
+    return None if value is None else str(value)
 
 
-def _fraction(written: Any) -> Fraction | None:
-    return None if written is None else fraction(written)
+def _fraction(written: str | None) -> Fraction | None:
+    return None if written is None else Fraction(written)

@@ -10,8 +10,8 @@ from django.db.models import Q
 from django.utils.translation import gettext as _, ngettext
 
 from dpengine.accounting import concentrated
-from dpengine.accounting.contraction import loss_of
 from dpengine.accounting.filters import EVERYONE, Charge, Left
+from dpengine.contraction import loss_of
 from dpengine.privacy import Cost, plain, rho_of_pure, round_down, round_up
 from surveys.ledger import chain as links
 from surveys.ledger.amounts import charged, in_measure

@@ -23,6 +23,7 @@ from surveys.plan.kinds import DISTRIBUTION, KINDS, PUBLICATION
 
 LARGEST_NUMBER = 2**53 - 1  # that every JSON reader keeps exactly
 POSITIVE = re.compile("[1-9][0-9]{0,999}")
+ANSWERS = "answers"  # whose losses publications count
 ABSENT: Any = msgspec.UNSET  # of a kind of question that has no such part
 
 
@@ -56,6 +57,7 @@ class PublicationTerms(Part, frozen=True, kw_only=True):
     epsilon: str
     rule: str
     smallest_batch: int
+    counts: str = ""  # "answers": what these lose, through their devices' chance; else reports
     hours: int = 0
     horizon: int = 0
     rho: str | None = None
@@ -231,6 +233,16 @@ class PlanContent(Part, frozen=True, kw_only=True):
     def is_concentrated(self) -> bool:
         """Tell whether the cap has a δ, so that publications are charged in ρ."""
         return self.caps.central_rho is not None
+
+    def report_of(self, name: str) -> str:
+        """Return what the ledger calls a person's report on a question."""
+        return f"{self.slug}/{self.wave}/{name}"
+
+    @property
+    def losses(self) -> dict[str, Fraction | None]:
+        """Return e^ε₀ of each question's report, by name: None where its chance does not count."""
+        counted = self.publication.counts == ANSWERS
+        return {each.name: each.loss if counted else None for each in self.questions}
 
     @property
     def languages(self) -> list[str]:

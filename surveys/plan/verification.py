@@ -17,9 +17,10 @@ from typing import Any
 import msgspec
 
 from dpengine.local.channels import CHANNELS
-from dpengine.privacy import LARGEST_EPSILON, loss_of_all
+from dpengine.privacy import LARGEST_EPSILON, Neighbours, loss_of_all
 from surveys.plan import kinds
 from surveys.plan.content import (
+    ANSWERS,
     LARGEST_NUMBER,
     Caps,
     Condition,
@@ -39,6 +40,7 @@ from surveys.plan.kinds import DEVICE, DISTRIBUTION, KINDS, MEAN, NAME, PUBLICAT
 FORMAT = 1
 MAX_QUESTIONS = 100  # a phone checks them all before it asks the first; also in verify.js
 AMOUNT = re.compile("[0-9]+(?:[.]([0-9]+))?")
+WHOLE = "respondent-in-study"  # the unit of all that a person answers
 DIGEST, MEDIA = re.compile("[0-9a-f]{64}"), re.compile("image/(png|jpeg|webp|gif)")
 WIDEST = 10_000  # pixels of a picture's side
 PLACES, FINE_PLACES = 9, 12  # decimals of ε; of δ and ρ
@@ -96,6 +98,8 @@ def _verify(plan: Any) -> None:
         f"at most {_said(most)} for all questions together, got {_said(declared)}",
     )
     _verify_publication(plan["caps"], plan["publication"])
+    if "counts" in plan["publication"]:
+        _verify_counts(plan)
 
 
 def _parts_of(plan: Any) -> Iterator[tuple[str, Any, set[str]]]:
@@ -158,6 +162,18 @@ def _verify_publication(caps: Any, publication: Any) -> None:
         _expect(0 < delta < 1, "central_delta", "above 0 and below 1")
         _expect(0 < cap <= MAX_RHO, "central_rho", f"above 0 and at most {MAX_RHO}")
         _expect(0 < rho <= cap, "rho of a publication", f"above 0 and at most the cap of {cap}")
+
+
+def _verify_counts(plan: Any) -> None:
+    """What answers lose is known where all of a person's records can change, and nothing else can.
+
+    Proof: dpengine.contraction. A later wave may repeat the draws of an earlier one.
+    """
+    expected = "answers, of a first wave, change-one, of whole people, with a cap on ε alone"
+    is_known = plan["neighbours"] == Neighbours.CHANGE_ONE and plan["unit"] == WHOLE
+    is_first = _is_within(plan["wave"], 1, 1) and "central_delta" not in plan["caps"]
+    is_answers = plan["publication"]["counts"] == ANSWERS
+    _expect(is_answers and is_known and is_first, "counts", expected)
 
 
 def _verify_question(question: Any, earlier: Sequence[Any]) -> Fraction:

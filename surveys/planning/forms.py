@@ -4,7 +4,7 @@ wrong, and knows what is planned.
 
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from django import forms
@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _, gettext_lazy
 from dpengine.privacy import plain
 from surveys.plan.content import PlanQuestion
 from surveys.planning.population import WHOLE, rows_of, usual
-from surveys.planning.precision import noise_of, pure
-from surveys.planning.questions import PlannedQuestion
+from surveys.planning.precision import PublicationNoise, noise_of, pure
+from surveys.planning.questions import PlannedQuestion, QuestionAtEpsilon
 from surveys.planning.scenarios import PlannedStudy, Scenario
 from surveys.planning.solver import MAX_ANSWERS, Solution, solve
 from surveys.planning.wording import count
@@ -192,7 +192,10 @@ class FreeForm(DialsForm):
             kind, choices=typed["choices"], least=least, most=most, wanted=wanted
         )
         many, terms = typed["questions"], pure(str(typed["publication"]))
-        noise = partial(noise_of, parts=many, terms=terms)
+
+        def noise(question: QuestionAtEpsilon) -> PublicationNoise:
+            return noise_of(question, [question.content.loss] * (many - 1), terms)
+
         return [Scenario(question, noise, self.share, self.limits)] * many
 
 

@@ -15,14 +15,15 @@ Plain      How many plain answers would be as precise: π(1 − π) over the var
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from dpengine.central import counts
 from dpengine.central.counter import ContinualCounter
-from dpengine.central.laplace import DiscreteLaplace
+from dpengine.contraction import Loss, noise_within, shared_out
 from dpengine.estimates import Noise, Variance
-from surveys.plan.content import PublicationTerms
+from surveys.plan.content import ANSWERS, PublicationTerms
 from surveys.planning.questions import QuestionAtEpsilon, forecast
 
 USUAL_REFRESHES = 52  # of a series that goes on for longer, its law is that of this refresh
@@ -64,8 +65,13 @@ class LastRefresh:
 PublicationNoise = OneRelease | LastRefresh
 
 
-def noise_of(question: QuestionAtEpsilon, parts: int, terms: PublicationTerms) -> PublicationNoise:
-    """Return the law of one of so many questions that share the cost of one publication."""
+def noise_of(
+    question: QuestionAtEpsilon, others: Sequence[Loss], terms: PublicationTerms
+) -> PublicationNoise:
+    """Return the law of a question that shares the cost of one publication with others, of which
+    each loses so much on the device: e^ε₀, or None if it is sent as given.
+    """
+    parts = 1 + len(others)
     channel, neighbours = question.channel, question.neighbours
     moved = channel.moved(neighbours)
     if terms.rule == "continual" and terms.rho:
@@ -79,12 +85,14 @@ def noise_of(question: QuestionAtEpsilon, parts: int, terms: PublicationTerms) -
         return LastRefresh(counter)
     if terms.rho:
         return OneRelease(counts.lesser(moved.l1, moved.squared, Fraction(terms.rho) / parts))
-    return OneRelease(DiscreteLaplace.for_epsilon(Fraction(terms.epsilon) / parts, moved.l1))
+    losses = [question.content.loss, *others] if terms.counts == ANSWERS else [None] * parts
+    own = shared_out(Fraction(terms.epsilon), losses)[0]
+    return OneRelease(counts.laplace_or_none(noise_within(own, losses[0]), moved.l1))
 
 
 def pure(epsilon: str) -> PublicationTerms:
     """Return the terms of a publication that costs a pure ε, and is made once."""
-    return PublicationTerms(epsilon=epsilon, rule="when-closed", smallest_batch=1)
+    return PublicationTerms(epsilon=epsilon, rule="when-closed", smallest_batch=1, counts=ANSWERS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ mean of the numbers.
 
 import copy
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -120,6 +121,13 @@ class QuestionAtEpsilon:
         if not self.is_mean:
             return decimal_text(100 * half, 1)
         return decimal_text(half, max(0, 2 - math.floor(math.log10(half))) if half > 0 else 2)
+
+
+def others_of(
+    question: QuestionAtEpsilon, among: Sequence[QuestionAtEpsilon]
+) -> list[Fraction | None]:
+    """Return e^ε₀ of all questions but one."""
+    return [other.content.loss for other in among if other is not question]
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from dpengine.randomness import Stream, system_stream
 from surveys.plan.content import PlanContent
 from surveys.planning.population import Answer, Population, parts_of
 from surveys.planning.precision import PublicationNoise, noise_of
-from surveys.planning.questions import QuestionAtEpsilon
+from surveys.planning.questions import QuestionAtEpsilon, others_of
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,13 @@ class Rehearsal:
     """A Plan ready to be rehearsed."""
 
     def __init__(self, content: PlanContent, population: Population) -> None:
-        neighbours, parts = Neighbours(content.neighbours), len(population.questions)
+        neighbours = Neighbours(content.neighbours)
         questions = [QuestionAtEpsilon(question, neighbours) for question in population.questions]
         self.population = population
         self.questions = [
-            RehearsedQuestion(question, noise_of(question, parts, content.publication))
+            RehearsedQuestion(
+                question, noise_of(question, others_of(question, questions), content.publication)
+            )
             for question in questions
         ]
 

@@ -9,9 +9,11 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 
+from dpengine.contraction import Loss
 from dpengine.privacy import Neighbours
 from surveys.design import selectors as design, terms
 from surveys.design.models import Question, Study
+from surveys.design.questions import content_of
 from surveys.planning.precision import Precision, PublicationNoise, noise_of, precision_of
 from surveys.planning.questions import PlannedQuestion, QuestionAtEpsilon, is_on_request
 
@@ -48,8 +50,17 @@ class PlannedStudy:
 
     def scenario(self, question: Question, at: Fraction) -> Scenario:
         planned = PlannedQuestion(question, Neighbours(self.study.neighbours))
-        noise = partial(noise_of, parts=len(self.counted), terms=self.publication)
+        others = [loss_of(other) for other in self.counted if other is not question]
+        noise = partial(noise_of, others=others, terms=self.publication)
         return Scenario(planned, noise, at, self.limits)
+
+
+def loss_of(question: Question) -> Loss:
+    """Return e^ε₀ of an answer to a drafted question; None if no device changes it."""
+    try:
+        return content_of(question).loss
+    except (ValueError, TypeError):
+        return None  # it cannot be asked yet
 
 
 def _is_protected(question: Question) -> bool:

@@ -7,7 +7,7 @@ from surveys.design import terms
 from surveys.design.models import Study
 from surveys.plan.content import PlanQuestion
 from surveys.planning.precision import Precision as Precision, noise_of, precision_of
-from surveys.planning.questions import HALF, QuestionAtEpsilon, is_on_request
+from surveys.planning.questions import HALF, QuestionAtEpsilon, is_on_request, others_of
 
 
 def precisions(study: Study, contents: Sequence[PlanQuestion], n: int) -> dict[str, Precision]:
@@ -22,7 +22,7 @@ def precisions(study: Study, contents: Sequence[PlanQuestion], n: int) -> dict[s
     questions = [QuestionAtEpsilon(content, Neighbours(study.neighbours)) for content in published]
     return {
         question.content.name: precision_of(
-            question, noise_of(question, len(questions), publication), n, HALF
+            question, noise_of(question, others_of(question, questions), publication), n, HALF
         )
         for question in questions
     }

@@ -25,8 +25,9 @@ from typing import Any
 from django.utils.translation import override
 
 from dpengine.central import counts
-from dpengine.central.counts import Mechanism
+from dpengine.central.counts import AsTheyCame, Mechanism
 from dpengine.central.laplace import DiscreteLaplace
+from dpengine.contraction import noise_within, shared_out
 from dpengine.estimates import Estimate, Noise, NoNoise, plain_answers, simplex
 from dpengine.privacy import plain, round_up
 from surveys.aggregation import selectors as aggregation
@@ -90,6 +91,8 @@ class Part(PublishedPart):
 
 def law_of(mechanism: Mechanism) -> NoiseLaw:
     scale = mechanism.scale  # JSON keeps a binary float exactly
+    if isinstance(mechanism, AsTheyCame):
+        return NoiseLaw(name="no noise", scale=scale)
     if isinstance(mechanism, DiscreteLaplace):
         return NoiseLaw(
             name="discrete Laplace",
@@ -113,20 +116,30 @@ def public_names(plan: Plan) -> list[str]:
 def parts_for(
     plan: Plan, names: Sequence[str], *, epsilon: Fraction, rho: Fraction | None = None
 ) -> list[Part]:
-    """Return what draws these questions' tallies within ε, or within ρ where that is given."""
+    """Return what draws these questions' tallies within ε, or within ρ where that is given.
+
+    Where the Plan counts what answers lose, ε is that: noise that is read through the devices' own.
+    """
     parts = []
+    losses = plan.content.losses
+    strengths = dict(zip(names, _strengths(epsilon, [losses[name] for name in names]), strict=True))
     for tally in aggregation.public_tallies(plan):
         if tally.name not in names:
             continue
         if rho is None:
-            loss = epsilon / len(names)
-            mechanism: Mechanism = DiscreteLaplace.for_epsilon(loss, tally.moved.l1)
+            mechanism: Mechanism = counts.laplace_or_none(strengths[tally.name], tally.moved.l1)
         else:  # the smaller of Laplace and Gaussian
             moved = tally.moved.l1, tally.moved.squared
             mechanism = counts.lesser(*moved, rho / len(names))
         question = plan.content.question(tally.name)
         parts.append(Part(question, tally, mechanism, law_of(mechanism)))
     return parts
+
+
+def _strengths(epsilon: Fraction, losses: Sequence[Fraction | None]) -> list[Fraction | None]:
+    """Return the ε of the noise on each question's counts, with which all of them lose ε."""
+    parts = shared_out(epsilon, losses)
+    return [noise_within(part, loss) for part, loss in zip(parts, losses, strict=True)]
 
 
 def marginal(joint: Counter[tuple[Any, ...]], position: int, cells: int) -> list[int]:

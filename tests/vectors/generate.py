@@ -370,6 +370,38 @@ def plans() -> list[dict[str, Any]]:
     ]
 
 
+def counting() -> list[dict[str, Any]]:
+    """Return Plans whose publications count what answers lose."""
+    base = plan([Table.coin(), Subset.for_epsilon(5, Decimal(1))])
+    base["publication"] |= {"counts": "answers"}
+    delta = {"central_delta": "0.000001", "central_epsilon": "1", "central_rho": "0.02"}
+    of_wave = changed(base, ["unit"], "respondent-in-wave")
+    wrong = [
+        ("losses of reports by name", changed(base, ["publication", "counts"], "reports")),
+        ("losses of answers by a number", changed(base, ["publication", "counts"], 1)),
+        ("losses of answers in a later wave", changed(base, ["wave"], 2)),
+        ("losses of answers of a wave", of_wave),
+        ("losses of answers of who takes part", changed(base, ["neighbours"], "add-remove")),
+        (
+            "losses of answers beside a δ",
+            {**base, "caps": delta, "publication": {**base["publication"], "rho": "0.01"}},
+        ),
+    ]
+    return [
+        {"name": "losses of answers", "plan": base, "accepted": True, "why": "a first wave"},
+        {
+            "name": "losses of answers, beside some sent as given",
+            "plan": with_given(base),
+            "accepted": True,
+            "why": "what is sent as given loses what its noise lets out",
+        },
+        *(
+            {"name": name, "plan": wrong, "accepted": False, "why": "no proof of what is lost"}
+            for name, wrong in wrong
+        ),
+    ]
+
+
 def write(name: str, found: list[dict[str, Any]]) -> None:
     lines = ",\n".join(json.dumps(case, sort_keys=True) for case in found)
     (HERE / name).write_text(f"[\n{lines}\n]\n")
@@ -381,7 +413,7 @@ if __name__ == "__main__":
     write("subset.json", cases(SUBSETS, stream))
     write("one_of.json", cases_of_sets(stream))
     write("losses.json", losses())
-    for case in (found := [*plans(), *kinds.plans()]):
+    for case in (found := [*plans(), *kinds.plans(), *counting()]):
         try:
             verify(case["plan"])
         except Unsound:

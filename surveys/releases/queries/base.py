@@ -6,10 +6,11 @@ anything is drawn, and draws once. Errors and expectations depend on public valu
 how many answered, the parameters.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, reduce
@@ -20,12 +21,15 @@ from django import forms
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
+from dpengine.central.counts import AsTheyCame
 from dpengine.central.gaussian import DiscreteGaussian
-from dpengine.estimates import Noise
+from dpengine.contraction import Noise, Reading, loss_of, noise_within
+from dpengine.estimates import Noise as NoiseLaw
 from dpengine.privacy import Cost, Neighbours
 from surveys.aggregation import crosstabs, selectors as aggregation
 from surveys.design.models import Plan
 from surveys.messages import Message, Text, message, translate
+from surveys.plan.content import ANSWERS
 from surveys.releases.numbers import Document, Numbers
 from surveys.releases.queries.parameters import (
     Context,
@@ -46,6 +50,8 @@ HEADING_IN_WAVE = message("%(title)s: %(labels)s, wave %(wave)s")
 ENGINE = (
     message("exponential mechanism", fills="law"),
     message("report noisy max", fills="law"),
+    message("no noise", fills="noise"),
+    message("discrete Laplace and no noise", fills="noise"),
     message("discrete Laplace", fills="noise"),
     message("discrete Gaussian", fills="noise"),
     message("discrete Gaussian and discrete Laplace", fills="noise"),
@@ -163,8 +169,32 @@ class Query(ABC):
         return [self.engine]
 
     @property
+    def noises(self) -> list[Noise]:
+        """Return the noises that it publishes through, each with the reports that it covers."""
+        everything = frozenset(map(self.plan.content.report_of, self.names))
+        return [Noise(everything, pure_epsilon(engine)) for engine in self.engines]
+
+    @cached_property
     def cost(self) -> Cost:
-        return reduce(add, (engine.cost for engine in self.engines))
+        """Return what one release loses: of answers, if the Plan counts that, else of reports."""
+        content = self.plan.content
+        losses = {content.report_of(name): content.losses[name] for name in self.names}
+        reading = Reading(losses, self.noises)
+        lost = loss_of([reading])
+        if lost is not None and content.publication.counts == ANSWERS:
+            return Cost.pure_exactly(lost, reading)
+        costs = (engine.cost for engine in self.engines)
+        return replace(reduce(add, costs), reading=reading)
+
+    def noise_for(self, epsilon: Decimal) -> Fraction | None:
+        """Return the ε of one noise over all that it reads, with which answers lose so much.
+
+        None: no noise is needed, for the devices' own chance does it.
+        """
+        losses = [self.plan.content.losses[name] for name in self.names]
+        known = [loss for loss in losses if loss is not None]
+        loss = math.prod(known, start=Fraction(1)) if len(known) == len(losses) else None
+        return noise_within(Fraction(epsilon), loss)
 
     @property
     @abstractmethod
@@ -211,7 +241,7 @@ class Query(ABC):
 
     # What can be worked out from its numbers later
 
-    def noise_of(self, name: str, numbers: Numbers) -> Noise | None:
+    def noise_of(self, name: str, numbers: Numbers) -> NoiseLaw | None:
         """Return the law of the noise in a question's published counts, if it publishes any."""
         return None
 
@@ -248,8 +278,17 @@ class InteractiveQuery(Query):
         return self.step(self.start(counts, n), counts, n)[1]
 
 
+def pure_epsilon(engine: Engine) -> Fraction | None:
+    """Return the ε of a mechanism; None if there is no finite one without a δ."""
+    if isinstance(engine, AsTheyCame):
+        return None
+    return engine.cost.epsilon if engine.cost.is_pure else None
+
+
 def noise_name(noise: object) -> str:
     """Return what the ledger calls this noise."""
+    if isinstance(noise, AsTheyCame):
+        return "no noise"
     return "discrete Gaussian" if isinstance(noise, DiscreteGaussian) else "discrete Laplace"
 
 

@@ -151,6 +151,10 @@ class Continual(TallyQuery, InteractiveQuery):
         return [part.counter for part in self.parts]
 
     @property
+    def tallied(self) -> list[str]:
+        return [part.name for part in self.parts]
+
+    @property
     def mechanism(self) -> str:
         return MECHANISM(count=self.horizon)
 

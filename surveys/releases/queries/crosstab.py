@@ -9,7 +9,6 @@ both questions' devices.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Self
 
@@ -40,6 +39,7 @@ EXPECTED = message(
     "survey of as many people, ± %(part)s at most."
 )
 WHY = (  # as dpengine.central.counts says it
+    message("None: devices added what chance is wanted."),
     message("Laplace: the budget is pure, and Gaussian noise always needs a δ."),
     message(
         "Laplace: the smaller standard error of a count at this cost (%(scale)s for Laplace "
@@ -58,6 +58,12 @@ METHOD = message(
     "Chance was added once to the counts of pairs of reports. From them the shares of people were "
     "estimated through the odds of both questions' devices; estimates can fall below 0. Intervals "
     "hold in 95 of 100 studies, each cell on its own, and count sampling, devices and publication."
+)
+METHOD_WITHOUT_NOISE = message(
+    "Nothing was added to the counts of pairs of reports: all that is published here can give away "
+    "no more than the devices already allowed. From them the shares of people were estimated "
+    "through the odds of both questions' devices; estimates can fall below 0. Intervals hold in 95 "
+    "of 100 studies, each cell on its own, and count sampling and devices."
 )
 N_ESTIMATED = message(
     "How many answered is not public here: n was estimated from the noisy counts."
@@ -118,7 +124,7 @@ class Crosstab(Query):
         """Return Laplace noise, or where the study pays in ρ the more precise noise at ρ = ε²/2."""
         if self.is_concentrated:
             return tallies.for_rho([self.tally], rho_at(self.epsilon))
-        return tallies.for_epsilon([self.tally], Fraction(self.epsilon))
+        return tallies.for_epsilon([self.tally], self.noise_for(self.epsilon))
 
     @property
     def engine(self) -> Mechanism:
@@ -158,7 +164,7 @@ class Crosstab(Query):
         groups = range(len(self.within.choices))
         return Numbers(
             tables=[self._all(table), *(self._within(table, group) for group in groups)],
-            method=METHOD(),
+            method=METHOD() if self.engine.scale else METHOD_WITHOUT_NOISE(),
             notes=[] if table.known else [N_ESTIMATED()],
             derived=[FREE()],
             noisy_counts=table.noisy.astype(int).tolist(),

@@ -8,7 +8,6 @@ n·b)/(a − b), the same rising line for all.
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Self
 
@@ -21,6 +20,7 @@ from surveys.releases.numbers import Numbers, Row, Table
 from surveys.releases.queries.base import Counts, Query, rho_at
 from surveys.releases.queries.parameters import (
     ONE_CHOICE,
+    STRONGEST,
     AnyQuestion,
     Paid,
     Question,
@@ -88,7 +88,9 @@ class MostCommon(Query):
         spread = spread_of_counts(self.neighbours)
         if self.is_concentrated:
             return Selection.for_rho(rho_at(self.epsilon), spread, self.best)
-        return Selection.for_epsilon(Fraction(self.epsilon), spread, Law.NOISY_MAX, self.best)
+        return Selection.for_epsilon(
+            self.noise_for(self.epsilon) or STRONGEST, spread, Law.NOISY_MAX, self.best
+        )
 
     @property
     def mechanism(self) -> str:

@@ -28,6 +28,7 @@ Questions = dict[str, Question]  # by name
 Label = str | Promise
 ONE_CHOICE = ("yes_no", "single", "likert")  # kinds whose answers are one of some choices
 PLACES = 9  # decimals of an ε
+STRONGEST = Fraction(LARGEST_EPSILON)  # noise that hardly moves anything, where none is needed
 COST = gettext_lazy("Cost, ε")
 COST_HELP = gettext_lazy("What this uses of the budget, for good.")
 

@@ -4,6 +4,7 @@ The mechanisms and their proof are in dpengine.central.counts; what is estimated
 in dpengine.estimates. The budget is split over the questions equally.
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,12 +15,13 @@ from typing import Annotated, Any
 from django.utils.translation import gettext_lazy
 
 from dpengine.central.counts import Mechanism
-from dpengine.estimates import CONFIDENCE, Noise
+from dpengine.contraction import Noise
+from dpengine.estimates import CONFIDENCE, Noise as NoiseLaw
 from surveys.aggregation import selectors as aggregation
 from surveys.messages import Text, message, plural_message
 from surveys.releases import statistics
 from surveys.releases.numbers import Numbers
-from surveys.releases.queries.base import Query
+from surveys.releases.queries.base import Query, pure_epsilon
 from surveys.releases.queries.parameters import (
     Context,
     Epsilon,
@@ -58,6 +60,11 @@ METHOD = message(
     "Chance was added to the counts of reports, once. From each noisy count the share of people "
     "was estimated through the odds of the devices; the intervals count sampling, devices and "
     "publication."
+)
+METHOD_WITHOUT_NOISE = message(
+    "Nothing was added to the counts of reports: all that is published here can give away no more "
+    "than the devices already allowed. From each count the share of people was estimated through "
+    "the odds of the devices; the intervals count sampling and devices."
 )
 NOTES = {
     "multiple": message(
@@ -104,6 +111,19 @@ class TallyQuery(Query):
             return super().heading(labels, wave)
         return HEADING_IN_WAVE(count=count, wave=wave) if wave > 1 else HEADING(count=count)
 
+    @property
+    def noises(self) -> list[Noise]:
+        """Return one noise for each tally."""
+        return [
+            Noise(frozenset([self.plan.content.report_of(name)]), pure_epsilon(engine))
+            for name, engine in zip(self.tallied, self.engines, strict=True)
+        ]
+
+    @property
+    @abstractmethod
+    def tallied(self) -> list[str]:
+        """Return the name of the question that each of `engines` publishes the tally of."""
+
     def counted(self, batches: int) -> Tallies:
         """Return the running tallies: joint counts of all questions would be all the reports."""
         return aggregation.totals(self.plan, batches)
@@ -141,6 +161,10 @@ class Shares(TallyQuery):
         return [part.mechanism for part in self.parts]
 
     @property
+    def tallied(self) -> list[str]:
+        return [part.name for part in self.parts]
+
+    @property
     def mechanism(self) -> str:
         names = sorted({part.law.name for part in self.parts})
         return MECHANISM(noise=" and ".join(names), count=len(self.parts))
@@ -172,7 +196,7 @@ class Shares(TallyQuery):
         noisy = {part.name: part.draw(counts[part.name], n) for part in self.parts}
         return numbers_of(self.parts, noisy, n)
 
-    def noise_of(self, name: str, numbers: Numbers) -> Noise | None:
+    def noise_of(self, name: str, numbers: Numbers) -> NoiseLaw | None:
         return next((part.mechanism for part in self.parts if part.name == name), None)
 
 
@@ -186,7 +210,7 @@ def numbers_of(parts: Sequence[PublishedPart], noisy: Mapping[str, list[int]], n
             for part, numbers in zip(parts, questions, strict=True)
             for table in statistics.tables(part.question, numbers)
         ],
-        method=METHOD(),
+        method=METHOD() if any(part.law.scale for part in parts) else METHOD_WITHOUT_NOISE(),
         notes=[note() for kind, note in NOTES.items() if kind in kinds],
         derived=[DERIVED()],
         confidence=CONFIDENCE,

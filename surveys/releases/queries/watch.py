@@ -25,6 +25,7 @@ from surveys.releases.numbers import Document, Numbers, Row, Table
 from surveys.releases.queries.base import Counts, InteractiveQuery, State
 from surveys.releases.queries.parameters import (
     ONE_CHOICE,
+    STRONGEST,
     Context,
     OneQuestion,
     Paid,
@@ -142,7 +143,8 @@ class Watch(InteractiveQuery):
         """Batches only grow: all counts move the same way."""
         numerator, denominator = self.limit.numerator, self.limit.denominator
         reach = 1 if self.n_is_public else max(numerator, denominator - numerator)
-        return AboveThreshold.for_epsilon(Fraction(self.epsilon), sensitivity=reach, monotonic=True)
+        epsilon = self.noise_for(self.epsilon) or STRONGEST
+        return AboveThreshold.for_epsilon(epsilon, sensitivity=reach, monotonic=True)
 
     @property
     def mechanism(self) -> str:

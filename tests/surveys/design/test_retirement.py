@@ -4,12 +4,10 @@ what it said stays.
 
 import datetime
 from decimal import Decimal
-from fractions import Fraction
 
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from dpengine.privacy import Cost
 from surveys.aggregation import selectors as tallies, services as aggregation
 from surveys.aggregation.models import Batch, Tally
 from surveys.demo.services import answer_as_browsers
@@ -24,6 +22,7 @@ from surveys.ledger.models import Entry, Kind
 from surveys.releases import services as releases
 from surveys.releases.models import Release
 from tests.conftest import NOW
+from tests.costs import pure
 
 BY = {"who": "ada", "now": NOW}
 ONE = [{"copied": 1, "fair": 2, "often": 0}]
@@ -36,7 +35,7 @@ def retire(plan, because="the project ended"):
 def charge(plan, epsilon, statistic="a" * 64):
     return ledger.charge(
         budget_ids=[plan.study.budget_id],
-        cost=Cost.pure(Fraction(epsilon)),
+        cost=pure(epsilon),
         statistic=statistic,
         reason="a test",
         mechanism="none",

@@ -13,11 +13,11 @@ from fractions import Fraction
 import pytest
 from django.db import connection
 
-from dpengine.privacy import Cost
 from surveys.ledger import selectors as ledger, services
 from surveys.ledger.models import Entry
 from surveys.ledger.selectors import Filter
 from tests.conftest import NOW
+from tests.costs import pure
 
 ADDRESSES = ("/ledger/", "/ledger.csv", "/ledger.json")
 
@@ -52,7 +52,7 @@ def at(days):
 def pay(ids, epsilon, day, *, who, reason):
     services.charge(
         budget_ids=ids,
-        cost=Cost.pure(Fraction(epsilon)),
+        cost=pure(epsilon),
         statistic=f"{day}" * 64,
         reason=reason,
         mechanism="discrete Laplace",

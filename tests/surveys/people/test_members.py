@@ -6,10 +6,10 @@ from fractions import Fraction
 import pytest
 from django.test import Client
 
-from dpengine.privacy import Cost
 from surveys.ledger import services as ledger
 from surveys.people import services as people
 from surveys.people.models import Membership, Role, User
+from tests.costs import pure
 
 PAGE = "/studies/exam-honesty/people/"
 
@@ -128,7 +128,7 @@ def test_what_each_has_used_is_what_the_ledger_says(client, plan, now, researche
     for number in range(2):
         ledger.charge(
             budget_ids=[plan.study.budget_id],
-            cost=Cost.pure(Fraction(1, 8)),
+            cost=pure(Fraction(1, 8)),
             statistic=f"{number:064x}",
             reason="x",
             mechanism="discrete Laplace",

@@ -36,7 +36,7 @@ def test_it_is_what_a_release_prints_on_average(name):
     """
     planned, one, other = PLANNED[name]
     question = planned.at(EPSILON)
-    rehearsed = RehearsedQuestion(question, noise_of(question, 2, pure("1")))
+    rehearsed = RehearsedQuestion(question, noise_of(question, [None], pure("1")))
     n, printed = 500, 0.0
     for _ in range(RUNS):
         reports = [
@@ -64,16 +64,18 @@ def test_without_the_publication_it_is_clopper_and_pearsons(n):
 @pytest.mark.parametrize("name", PLANNED)
 def test_its_layers_telescope_and_the_publication_is_counted(name):
     question = PLANNED[name][0].at(EPSILON)
-    precision = precision_of(question, noise_of(question, 5, pure("0.5")), 1000, HALF)
+    precision = precision_of(
+        question, noise_of(question, [None, None, None, None], pure("0.5")), 1000, HALF
+    )
     assert 0 < precision.sampling < precision.device < precision.half
     assert (
-        precision.half > precision_of(question, noise_of(question, 1, pure("8")), 1000, HALF).half
+        precision.half > precision_of(question, noise_of(question, [], pure("8")), 1000, HALF).half
     )
 
 
 def test_plain_answers_are_as_many_as_would_be_as_precise():
     question = PlannedQuestion.made_up("yes_no").at(EPSILON)
-    precision = precision_of(question, noise_of(question, 1, pure("1")), 4000, HALF)
+    precision = precision_of(question, noise_of(question, [], pure("1")), 4000, HALF)
     assert half_width(Response(0, 1), precision.plain, 0.5) == pytest.approx(
         precision.half, rel=0.01
     )
@@ -90,7 +92,7 @@ def test_counts_of_a_mean_add_up_and_stand_at_the_two_ends():
 def test_no_answers_have_no_width():
     question = PlannedQuestion.made_up("yes_no").at(EPSILON)
     with pytest.raises(ValueError, match="n must be 1 or more, got 0"):
-        precision_of(question, noise_of(question, 1, pure("1")), 0, HALF)
+        precision_of(question, noise_of(question, [], pure("1")), 0, HALF)
 
 
 # Its noise is the one that the release draws with
@@ -132,9 +134,10 @@ def test_it_is_the_law_that_the_release_of_every_question_draws_with(terms):
     plan = opened(**terms)
     tallies = aggregation.public_tallies(plan)
     for part in releases.by_rule(plan).parts:
+        others = [plan.content.question(each.name).loss for each in tallies if each != part.tally]
         law = noise_of(
             QuestionAtEpsilon(plan.content.question(part.tally.name), part.tally.neighbours),
-            len(tallies),
+            others,
             plan.content.publication,
         )
         assert law.noise == part.mechanism
@@ -145,9 +148,10 @@ def test_it_is_the_law_of_the_last_refresh_where_all_are_paid_on_the_first_day()
     plan = opened(cap_delta="0.000001", rule="continual", horizon=8)
     tallies = aggregation.public_tallies(plan)
     for part in releases.by_rule(plan).parts:
+        others = [plan.content.question(each.name).loss for each in tallies if each != part.tally]
         law = noise_of(
             QuestionAtEpsilon(plan.content.question(part.tally.name), part.tally.neighbours),
-            len(tallies),
+            others,
             plan.content.publication,
         )
         assert isinstance(law, LastRefresh)
@@ -157,7 +161,7 @@ def test_it_is_the_law_of_the_last_refresh_where_all_are_paid_on_the_first_day()
 
 def test_a_draw_differs_from_the_counts_by_its_noise_only():
     question = PlannedQuestion.made_up("yes_no").at(Decimal(1))
-    law = noise_of(question, 1, pure("1"))
+    law = noise_of(question, [Fraction(3)], pure("1"))
     assert isinstance(law, OneRelease)
     off = [law.draw([1000])[0] - 1000 for _ in range(400)]
     assert any(off)
@@ -167,6 +171,6 @@ def test_a_draw_differs_from_the_counts_by_its_noise_only():
 def test_more_questions_share_what_one_publication_costs():
     question = PlannedQuestion.made_up("likert", neighbours=Neighbours.ADD_REMOVE).at(Decimal(1))
     assert (
-        noise_of(question, 4, pure("1")).noise.epsilon
-        <= noise_of(question, 1, pure("0.25")).noise.epsilon
+        noise_of(question, [None, None, None], pure("1")).noise.epsilon
+        <= noise_of(question, [], pure("0.25")).noise.epsilon
     )

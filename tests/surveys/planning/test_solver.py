@@ -16,7 +16,7 @@ LIMITS = Decimal("0.01"), Decimal(8)
 def scenario(kind="yes_no", publication="1", limits=LIMITS, at=HALF, **made):
     return Scenario(
         PlannedQuestion.made_up(kind, **made),
-        lambda question: noise_of(question, 1, pure(publication)),
+        lambda question: noise_of(question, [], pure(publication)),
         at,
         limits,
     )

@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import pytest
 
-from dpengine.privacy import Cost
 from surveys.design import services as design
 from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import Statement
 from surveys.registry import chart, studies
+from tests.costs import pure
 from tests.surveys.dashboard.small import NOW
 from tests.surveys.registry import kinds
 
@@ -21,7 +21,7 @@ def drawn(days_ago: list[int], epsilon: str = "0.5") -> chart.Chart:
     """Return the chart of a study that opened 30 days ago, with a cap of 2."""
     plan = kinds.unpublished()
     for number, ago in enumerate(days_ago):
-        kinds.charge(plan, Cost.pure(Fraction(epsilon)), number, NOW - ago * DAY)
+        kinds.charge(plan, pure(Fraction(epsilon)), number, NOW - ago * DAY)
     assert plan.study.budget_id is not None
     account = ledger.account(plan.study.budget_id)
     return chart.of(
@@ -87,7 +87,7 @@ def test_a_retired_budget_leads_nowhere():
 def test_of_a_closed_study_nothing_is_foretold(client):
     """Nothing is charged to it but what somebody asks for: no rate says how long the rest lasts."""
     plan = kinds.unpublished()
-    kinds.charge(plan, Cost.pure(Fraction(1, 2)), 1, NOW - DAY)
+    kinds.charge(plan, pure(Fraction(1, 2)), 1, NOW - DAY)
     assert studies.registered(plan.study, NOW).days_left == 21
     design.close_plan(plan_id=plan.pk, today=NOW.date())
     plan.study.refresh_from_db()

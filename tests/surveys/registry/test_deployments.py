@@ -12,9 +12,9 @@ import yaml
 from django.test import Client
 from jsonschema import Draft202012Validator, FormatChecker
 
-from dpengine.privacy import Cost
 from surveys.demo import services as demo
 from surveys.design.models import Plan, Study
+from tests.costs import pure
 from tests.surveys.dashboard.small import NOW, open_small
 from tests.surveys.registry import kinds
 from tests.surveys.registry.kinds import KINDS
@@ -105,7 +105,7 @@ def test_one_release_is_said_only_of_a_study_that_made_no_other(client: Client) 
     released = lambda: entry_of(client, plan)["deployment"]["deployment_model"]["release_type"]  # noqa: E731
     assert released() == "One release"
     for number in range(2):
-        kinds.charge(plan, Cost.pure(Fraction(1, 10)), number, NOW)
+        kinds.charge(plan, pure(Fraction(1, 10)), number, NOW)
     assert released() == "Many releases"
 
 

@@ -25,6 +25,7 @@ from surveys.ledger import selectors as ledger
 from surveys.registry import serializers
 from surveys.registry.views import SCHEMAS
 from surveys.releases import selectors as releases
+from tests.costs import pure
 from tests.surveys.dashboard.small import answer, open_small, publish
 from tests.surveys.registry import kinds
 from tests.surveys.registry.kinds import KINDS
@@ -242,9 +243,7 @@ def test_a_retired_study_says_so_and_keeps_its_ledger(client: Client) -> None:
 
 def test_the_burn_rate_is_what_the_ledger_says(client: Client) -> None:
     plan = kinds.unpublished()
-    kinds.charge(
-        plan, kinds.Cost.pure(Fraction(1, 2)), 1, kinds.datetime.datetime.now(kinds.datetime.UTC)
-    )
+    kinds.charge(plan, pure(Fraction(1, 2)), 1, kinds.datetime.datetime.now(kinds.datetime.UTC))
     found = get(client, f"/registry/{plan.study.slug}.json")["burn"]
     assert found["weeks"][-1]["amount"] == "0.5"
     assert (found["per_week"], found["days_left"]) == ("0.5", 21)

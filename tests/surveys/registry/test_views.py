@@ -9,7 +9,6 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.test import Client
 
-from dpengine.privacy import Cost
 from surveys.design import selectors as design, services
 from surveys.design.models import Panel, Plan, Study
 from surveys.ledger import selectors as ledger
@@ -17,6 +16,7 @@ from surveys.ledger.selectors import Account
 from surveys.registry import studies
 from surveys.registry.presenters import StudyPresenter
 from surveys.releases import selectors as releases
+from tests.costs import pure
 from tests.html import one_line
 from tests.surveys.dashboard.small import NOW, STUDY, answer, close, open_small, publish
 from tests.surveys.registry import kinds
@@ -247,7 +247,7 @@ def test_a_household_of_five_loses_five_times_as_much(client: Client, published:
 
 def test_long_ledgers_fold_their_older_rows(client: Client, published: Plan) -> None:
     for number in range(8):
-        kinds.charge(published, Cost.pure(Fraction(1, 100)), number, NOW)
+        kinds.charge(published, pure(Fraction(1, 100)), number, NOW)
     assert "1 older" in client.get("/registry/small/").content.decode()
 
 
@@ -339,9 +339,7 @@ def test_a_cap_that_one_wave_has_reached_is_not_all_spent_where_each_has_its_own
     client: Client, db: None, unit: str, state: str
 ) -> None:
     plan = open_small(unit=unit)
-    kinds.charge(
-        plan, Cost.pure(Fraction(2)), 1, NOW, "wave:1" if unit == "respondent-in-wave" else ""
-    )
+    kinds.charge(plan, pure(Fraction(2)), 1, NOW, "wave:1" if unit == "respondent-in-wave" else "")
     close(plan)
     assert document_of(client)["state"] == state
 

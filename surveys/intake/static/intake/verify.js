@@ -50,6 +50,7 @@ export function verify(plan, verifyClear) {
     show(declared),
   );
   verifyPublication(plan);
+  if ('counts' in plan.publication) verifyCounts(plan);
   frozen(plan);
   return { questions: checked, declared, found };
 }
@@ -187,6 +188,17 @@ function verifySteps({ name, kind, choices, decline, least, most, unit }) {
   );
   const steps = Number(most) - Number(least);
   expect(isInteger(steps, 1, 10_000), name, '1 to 10,000 steps', steps);
+}
+
+/** What answers lose is counted where all of a person's records can change, and nothing else. @param {Plan} plan */
+function verifyCounts({ caps, neighbours, publication, unit, wave }) {
+  const isKnown = neighbours === 'change-one' && unit === 'respondent-in-study' && wave === 1;
+  expect(
+    publication.counts === 'answers' && isKnown && !('central_delta' in caps),
+    'plan',
+    'losses of answers in a first wave only, change-one, with a cap on ε',
+    publication.counts,
+  );
 }
 
 /** @param {Plan} plan */

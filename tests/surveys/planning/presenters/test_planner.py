@@ -37,7 +37,7 @@ def test_a_person_is_at_the_risk_of_all_questions_and_a_household_at_three_times
 
 
 def test_layers_and_bars_go_from_the_inmost_and_from_the_outermost():
-    planner = planner_of()
+    planner = planner_of(publication="0.5")
     assert [noise for noise, *_ in planner.layers] == ["s", "d", "p"]
     assert [bar.noise for bar in planner.interval.bars] == ["p", "d", "s"]
     assert planner.interval.bars[0].x == "25.00%"

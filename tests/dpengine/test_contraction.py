@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from dpengine.accounting.contraction import (
+from dpengine.bounds import exp_below
+from dpengine.contraction import (
     Noise,
     Reading,
     ceiling,
@@ -16,7 +17,6 @@ from dpengine.accounting.contraction import (
     noise_within,
     shared_out,
 )
-from dpengine.bounds import exp_below
 
 E1 = exp_below(Fraction(1))
 

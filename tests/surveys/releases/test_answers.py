@@ -1,0 +1,130 @@
+"""Charges of what answers lose: noise through the devices' noise, and the ceiling."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from dpengine.central.counts import AsTheyCame
+from dpengine.contraction import Noise, Reading, loss_of
+from dpengine.privacy import Cost, epsilon_above
+from surveys.design import services as design
+from surveys.design.models import Study
+from surveys.ledger import selectors as ledger, services as charges
+from surveys.ledger.models import Entry
+from surveys.releases import selectors, services
+from tests.conftest import NOW
+
+
+def opened(draft, **terms):
+    Study.objects.filter(pk=draft.pk).update(**terms)
+    return design.open_study(study_id=draft.pk, who="ada", now=NOW)
+
+
+ROW = {"reason": "a test", "mechanism": "none", "sensitivity": "1", "who": "ada", "now": NOW}
+
+
+def charge(plan, cost, number=0):
+    return charges.charge(
+        budget_ids=[plan.study.budget_id], cost=cost, statistic=f"{number:064x}", **ROW
+    )
+
+
+def query(plan, epsilon, kind="shares", **parameters):
+    names = [question.name for question in plan.content.questions]
+    given = {"questions": names, **parameters} if kind == "shares" else parameters
+    return selectors.read(plan, kind, {**given, "epsilon": epsilon})
+
+
+def test_at_a_person_s_epsilon_everything_is_published_as_it_came_and_then_is_free(draft):
+    plan = opened(draft, cap=Decimal(8), release_epsilon=Decimal(8))
+    everything = query(plan, "20")
+    assert {type(engine) for engine in everything.engines} == {AsTheyCame}
+    (row,) = charge(plan, everything.cost)
+    assert row.epsilon == epsilon_above(plan.content.loss)
+    names = [question.name for question in plan.content.questions[:2]]
+    for number, other in enumerate(
+        [
+            query(plan, "0.3"),
+            query(plan, "20", "crosstab", rows=names[0], within=names[1]),
+            query(plan, "0.7", "most_common", question=names[1], best=1),
+        ],
+        start=1,
+    ):
+        (row,) = charge(plan, other.cost, number)
+        assert (row.epsilon, row.rho) == (0, 0)
+    assert ledger.account(plan.study.budget_id).amount_spent == epsilon_above(plan.content.loss)
+
+
+def test_a_cap_below_the_ceiling_pays_for_less_than_everything(draft):
+    plan = opened(draft, cap=Decimal("1.5"), release_epsilon=Decimal(1))
+    account = ledger.account(plan.study.budget_id)
+    assert not account.can_pay(query(plan, "20").cost)
+    assert account.can_pay(query(plan, "1.5").cost)
+    assert not account.can_pay(query(plan, "1.500000001").cost)
+
+
+def test_rows_add_up_to_what_all_of_them_lose_together(draft):
+    plan = opened(draft, cap=Decimal(8), release_epsilon=Decimal(1))
+    names = [question.name for question in plan.content.questions[:2]]
+    asked = [
+        query(plan, "0.5"),
+        query(plan, "0.5", questions=names[:1]),
+        query(plan, "0.7", "crosstab", rows=names[0], within=names[1]),
+        query(plan, "0.5", "most_common", question=names[1], best=1),
+    ]
+    rows = [charge(plan, each.cost, number)[0] for number, each in enumerate(asked)]
+    together = loss_of(each.cost.reading for each in asked)
+    assert together <= sum(Fraction(row.epsilon) for row in rows) < together + Fraction(1, 10**9)
+    assert all(row.epsilon <= each.epsilon for row, each in zip(rows, asked, strict=True))
+    kept = Entry.charges.order_by("position")
+    assert [row.reading for row in kept] == [each.cost.reading for each in asked]
+
+
+def test_noise_is_less_than_for_the_same_loss_of_reports(draft):
+    plan = opened(draft, cap=Decimal(2), release_epsilon=Decimal(1))
+    assert query(plan, "1").cost.epsilon <= 1
+    for engine in query(plan, "1").engines:
+        assert engine.epsilon > Fraction(1, len(plan.content.questions))
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        {"neighbours": "add-remove"},
+        {"unit": "respondent-in-wave"},
+        {"cap_delta": "0.000001"},
+    ],
+    ids=str,
+)
+def test_where_taking_part_shows_or_a_cap_has_a_delta_reports_are_what_loses(draft, terms):
+    plan = opened(draft, cap=Decimal(2), release_epsilon=Decimal(1), **terms)
+    assert plan.content.publication.counts == ""
+    assert set(plan.content.losses.values()) == {None}
+    (row,) = charge(plan, query(plan, "0.2").cost)
+    assert row.reads is None
+    assert not plan.study.budget.counts_answers
+
+
+def test_a_later_wave_whose_draws_may_be_repeated_loses_what_its_noise_lets_out(draft):
+    plan = opened(draft, cap=Decimal(8), release_epsilon=Decimal(1))
+    charge(plan, query(plan, "20").cost)
+    ceiling = ledger.account(plan.study.budget_id).amount_spent
+    design.close_plan(plan_id=plan.pk, today=NOW.date())
+    services.publish_due(now=NOW)
+    design.begin_wave(study_id=plan.study_id)
+    later = design.open_study(study_id=plan.study_id, who="ada", now=NOW)
+    assert later.content.publication.counts == ""
+    (row,) = charge(later, query(later, "1").cost, 1)
+    assert row.epsilon == 1
+    assert ledger.account(plan.study.budget_id).amount_spent == ceiling + 1
+
+
+def test_who_does_not_say_what_is_read_is_refused(draft):
+    plan = opened(draft, cap=Decimal(2), release_epsilon=Decimal(1))
+    with pytest.raises(charges.BadAmount, match="counts what answers lose"):
+        charge(plan, Cost.pure(Fraction(1)))
+    reading = Reading({"a": None}, [Noise(frozenset("a"), None)])
+    with pytest.raises(charges.BadAmount, match="pays for pure ε only"):
+        charge(plan, Cost(rho=Fraction(1), reading=reading))
+    assert not Entry.charges.exists()

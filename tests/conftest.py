@@ -38,6 +38,7 @@ STUDY: dict[str, Any] = {
     "cap": Decimal(2),
     "release_epsilon": Decimal(1),
     "smallest_batch": 10,
+    "widest": 100,  # not what is asked here
     **MORE,
 }
 QUESTIONS: list[dict[str, Any]] = [

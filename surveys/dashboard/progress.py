@@ -7,6 +7,7 @@ import datetime
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -18,6 +19,7 @@ from surveys.ledger.selectors import Account, Statement
 from surveys.plan.content import PublicationTerms
 from surveys.releases import selectors as releases
 from surveys.releases.models import Release, Step
+from surveys.releases.selectors import TooWide
 
 OVER = {"on-request", "retired", "finished", "too-few", "too-few-new", "spent"}  # stages
 
@@ -38,7 +40,7 @@ class Spending(Statement):
         return int(self.account.amount_left // self.next_cost)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Progress:
     """One wave, as it stands."""
 
@@ -73,7 +75,21 @@ class Progress:
 
     @property
     def can_go_on(self) -> bool:
-        return self.refreshes_left > 0 if self.is_paid else self.spending.further > 0
+        if self.is_paid:
+            return self.refreshes_left > 0
+        if not self.costs_less_each_time:
+            return self.spending.further > 0
+        return self.account.can_pay(releases.by_rule(self.plan).cost)
+
+    @property
+    def costs_less_each_time(self) -> bool:
+        """Tell whether charges are what answers lose: nothing is lost twice."""
+        return self.account.budget.counts_answers
+
+    @cached_property
+    def too_wide(self) -> TooWide | None:
+        """Return which question holds up what is due, for its interval would say too little."""
+        return None if self.last else releases.waits(self.plan)
 
     @property
     def pays_again(self) -> bool:
@@ -113,7 +129,7 @@ class Progress:
         if not self.terms.hours:
             return "until-closed"
         if self.last is None:
-            return "soon"
+            return "wide" if self.too_wide else "soon"
         return "few-new" if self.new_answers < self.least_new else "next"
 
     def _stage_after_closing(self) -> str:
@@ -123,6 +139,8 @@ class Progress:
             return "finished"
         if self.new_answers < self.least_new:
             return "too-few-new"
+        if self.too_wide:
+            return "wide"
         return "soon" if self.can_go_on else "spent"
 
 

@@ -12,6 +12,7 @@ for_members = [
     path("compare/", numbers.compare, name="compare"),
     path("methods/", numbers.methods, name="methods"),
     path("export.<slug:suffix>", numbers.export, name="export"),
+    path("publish-anyway/", queries.publish_anyway, name="publish-anyway"),
     path("ask/", queries.ask, name="ask"),
     path("ask/<slug:kind>/", queries.ask_kind, name="ask-kind"),
     path("asked/<slug:digest>/", queries.asked, name="asked"),

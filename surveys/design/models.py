@@ -281,6 +281,16 @@ class Study(models.Model):
             "If a researcher asks: the most that one request may cost."
         ),
     )
+    widest = models.PositiveSmallIntegerField(
+        gettext_lazy("widest interval to publish, %"),
+        null=True,
+        blank=True,
+        help_text=gettext_lazy(
+            "Of all that is possible. If an interval would be wider, publishing waits until a "
+            "researcher confirms it. Empty: 50; 100: never wait."
+        ),
+        validators=[MinValueValidator(1), MaxValueValidator(100)],
+    )
     smallest_batch = models.PositiveIntegerField(
         default=100,
         validators=[MinValueValidator(10), MaxValueValidator(1_000_000)],

@@ -32,6 +32,7 @@ RESERVED = {"ledger", "new"}
 # for a study with answers sent in the clear, unless its site's admin gives more
 GIVEN_CAP, GIVEN_BATCH = Decimal(1), 50
 PANEL = "respondent-in-panel"  # whose people are respondents in each of its studies
+WIDEST = 50  # percent of what is possible that an interval may cover, unless somebody confirms it
 # ε of the smallest publication that can be asked for: with less left, a cap is reached
 MIN_REQUEST = Decimal("0.001")
 
@@ -100,6 +101,7 @@ def publication(study: "Study") -> PublicationTerms:
         epsilon=f"{plain(study.release_epsilon)}",
         rule=str(study.rule),
         counts=ANSWERS if counts_answers(study) else "",
+        widest=(study.widest or WIDEST) % 100,
         smallest_batch=study.smallest_batch,
         hours=study.hours if study.rule in ("every", "continual") else 0,
         horizon=study.horizon if study.rule == "continual" else 0,

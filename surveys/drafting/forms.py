@@ -114,6 +114,7 @@ class TextsForm(BeginForm):
             "horizon",
             "release_epsilon",
             "smallest_batch",
+            "widest",
             "results",
         )
         widgets: ClassVar[dict[str, forms.Widget]] = {
@@ -129,6 +130,7 @@ class TextsForm(BeginForm):
             "horizon": gettext_lazy("Publications in all"),
             "release_epsilon": gettext_lazy("Cost of one publication, ε"),
             "smallest_batch": gettext_lazy("Fewest answers to publish"),
+            "widest": gettext_lazy("Widest interval to publish, %"),
         }
         help_texts = {
             **BeginForm.Meta.help_texts,

@@ -165,9 +165,11 @@ def term_lines(content: PlanContent) -> Lines:
         else _("one person, in all waves of the study")
     )
     layout = _("all on one page") if content.layout == "page" else _("one a screen")
+    widest = content.publication.widest
     return by_address | {
         "rule": (_("Published"), rule_text(content.publication)),
         "smallest": (_("Fewest answers to publish"), str(content.publication.smallest_batch)),
+        **({"widest": (_("Widest interval to publish"), f"{widest} %")} if widest else {}),
         "results": (_("Results are for"), results),
         "unit": (_("One record is"), unit),
         "layout": (_("How the questions stand"), layout),

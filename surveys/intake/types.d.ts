@@ -103,7 +103,13 @@ type Plan = {
   loss: Loss;
   /** ε as decimal strings of at most nine places. */
   caps: { central_epsilon: string; central_delta?: string; central_rho?: string };
-  publication: { epsilon: string; smallest_batch: number; rho?: string; counts?: string };
+  publication: {
+    epsilon: string;
+    smallest_batch: number;
+    rho?: string;
+    counts?: string;
+    widest?: number;
+  };
   neighbours: string;
 };
 /** A Plan's texts in another language; what is not in it stays as it is. */

@@ -335,6 +335,12 @@ def rows_that_vouch(charge: Entry) -> list[Entry]:
     )
 
 
+def has_act(budget_id: int, *, what: str, new: str) -> bool:
+    """Tell whether an act of this name, about this, is written of a budget."""
+    acts = Entry.objects.filter(budget_id=budget_id, kind=Kind.ACT, what=what, new=new)
+    return acts.exists()
+
+
 def acts_beginning(with_what: str) -> list[Entry]:
     """Return the acts on the whole site whose names begin so, newest first."""
     acts = Entry.objects.filter(kind=Kind.ACT, budget=None, what__startswith=with_what)

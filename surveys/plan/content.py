@@ -58,6 +58,7 @@ class PublicationTerms(Part, frozen=True, kw_only=True):
     rule: str
     smallest_batch: int
     counts: str = ""  # "answers": what these lose, through their devices' chance; else reports
+    widest: int = 0  # percent of what is possible: publishing waits where an interval is wider
     hours: int = 0
     horizon: int = 0
     rho: str | None = None

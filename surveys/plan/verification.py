@@ -154,6 +154,8 @@ def _verify_publication(caps: Any, publication: Any) -> None:
     least = publication["smallest_batch"]
     is_batch = _is_within(least, 1, LARGEST_NUMBER)
     _expect(is_batch, "smallest_batch", "a whole number of 1 or more")
+    is_share = "widest" not in publication or _is_within(publication["widest"], 1, 99)
+    _expect(is_share, "widest", "a whole number from 1 to 99")
     if "central_delta" in caps or "central_rho" in caps or "rho" in publication:
         # A cap that may fail with a small chance has all three of its amounts, or none.
         delta = _amount(caps["central_delta"], "central_delta", FINE_PLACES)

@@ -125,6 +125,11 @@ class Precision:
         return self.question.half_width_text(self.half)
 
     @property
+    def without_publication(self) -> str:
+        """Return the ± that who answered and their devices leave, for people."""
+        return self.question.half_width_text(self.device)
+
+    @property
     def unit(self) -> str:
         return self.question.unit
 

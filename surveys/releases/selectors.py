@@ -26,9 +26,13 @@ from surveys.releases.queries.base import InteractiveQuery, Query
 from surveys.releases.queries.continual import Continual
 from surveys.releases.queries.parameters import WrongParameter
 from surveys.releases.queries.shares import Shares
+from surveys.releases.statistics import Part
 
 # Who asks, when nobody does: no account can have this name.
 SCHEDULE = message("the study's rule")()
+# What the ledger says of who wants intervals that say next to nothing
+ANYWAY = message("confirmed publishing in spite of wide intervals")
+MOST_ANSWERS = 10**6
 
 
 # What was published
@@ -262,6 +266,73 @@ def _rule_goes_on(plan: Plan, last: Release | Step) -> bool:
         return True
     new = aggregation.sealed_reports(plan) - last.content.n
     return new >= plan.content.publication.smallest_batch and rule_can_pay(plan)
+
+
+@dataclass(frozen=True, slots=True)
+class TooWide:
+    """A question of which so many answers would say next to nothing, and how many would do."""
+
+    label: str
+    half: float  # of the interval that is expected
+    unit: str
+    answers: int | None  # with which no question would be as wide; None: no number of answers
+
+
+def too_wide(plan: Plan, n: int) -> TooWide | None:
+    """Return the question whose interval would cover most, if it is more than the Plan publishes
+    by itself; from n, the channels and the Plan only.
+    """
+    widest = plan.content.publication.widest
+    if not widest or not statistics.public_names(plan):
+        return None
+    query = by_rule(plan)
+    if not isinstance(query, Shares):
+        return None
+    covered, part = max(
+        ((statistics.covered(part, n), part) for part in query.parts), key=lambda pair: pair[0]
+    )
+    if 100 * covered <= widest:
+        return None
+    half, _added, unit = statistics.expected(part, n)
+    enough = [_answers_for(part, widest) for part in query.parts]
+    known = [each for each in enough if each is not None]
+    answers = max(known) if len(known) == len(enough) else None
+    return TooWide(part.question.label, half, unit, answers)
+
+
+def _answers_for(part: Part, widest: int) -> int | None:
+    """Return the least number of answers, about, with which an interval is no wider than that;
+    None if a million are not enough.
+    """
+
+    def is_enough(people: int) -> bool:
+        return 100 * statistics.covered(part, people) <= widest
+
+    high = 1
+    while not is_enough(high):
+        high *= 2
+        if high > MOST_ANSWERS:
+            return None
+    low = high // 2
+    while high - low > max(1, high // 100):
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
+
+
+def waits(plan: Plan) -> TooWide | None:
+    """Return what a Plan's rule waits for: intervals that say something, or somebody who wants
+    them as they are.
+    """
+    if not plan.content.publication.widest or is_wanted_anyway(plan):
+        return None
+    return too_wide(plan, aggregation.sealed_reports(plan))
+
+
+def is_wanted_anyway(plan: Plan) -> bool:
+    """Tell whether a researcher confirmed that wide intervals are published."""
+    budget_id = plan.study.budget_id
+    return budget_id is not None and ledger.has_act(budget_id, what=ANYWAY(), new=plan.digest)
 
 
 def rule_can_pay(plan: Plan, now: datetime.datetime | None = None) -> bool:

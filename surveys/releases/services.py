@@ -48,6 +48,7 @@ WAITED = datetime.timedelta(seconds=15)
 MECHANISM = plural_message(
     "%(mechanism)s; %(n)s report", "%(mechanism)s; %(n)s reports", number="n"
 )
+WANTED = message("a researcher wants the numbers as they are")
 PAID = message("paid for in row %(number)s")
 RETIRED = message("“%(study)s” is retired from %(day)s on. Nothing is published from it any more.")
 
@@ -288,10 +289,35 @@ def is_due(*, plan: Plan, now: datetime.datetime) -> bool:
     ):
         return False
     if not plan.is_open:
-        return aggregation.everything_is_sealed(plan)
+        return aggregation.everything_is_sealed(plan) and (
+            last is not None or selectors.waits(plan) is None
+        )
     if not rule.hours:
         return False
-    return last is None or now - last.published_at >= datetime.timedelta(hours=rule.hours)
+    is_time = last is None or now - last.published_at >= datetime.timedelta(hours=rule.hours)
+    return is_time and (last is not None or selectors.waits(plan) is None)
+
+
+@transaction.atomic
+def publish_anyway(*, plan: Plan, who: str, now: datetime.datetime) -> None:
+    """Have the rule publish although its intervals will say next to nothing. Twice changes nothing.
+
+    CannotAsk if nothing waits for that.
+    """
+    charges.lock(*selectors.budgets_of(plan, SCHEDULE))
+    if selectors.is_wanted_anyway(plan):
+        return
+    if selectors.waits(plan) is None:
+        raise CannotAsk(_("Nothing waits to be confirmed."))
+    charges.record(
+        budget_id=plan.study.budget_id,
+        what=selectors.ANYWAY(),
+        old="",
+        new=plan.digest,
+        why=WANTED(),
+        who=who,
+        now=now,
+    )
 
 
 # Series

@@ -286,6 +286,14 @@ def _row(label: str, figure: Figure, times: int, unit: str) -> Row:
 # Before anything is drawn
 
 
+def covered(part: PublishedPart, n: int) -> float:
+    """Return how much of all that is possible an interval is expected to cover, at most 1."""
+    half, _added, _unit = expected(part, n)
+    question = part.question
+    reach = question.most - question.least if question.wanted == "mean" else 100
+    return min(2 * half / reach, 1.0)
+
+
 def expected(part: PublishedPart, n: int) -> tuple[float, float, str]:
     """Return half an interval's width, how much of it publication adds, and its unit.
 

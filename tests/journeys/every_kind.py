@@ -146,6 +146,7 @@ def every_kind(
         "contact": "asks@example.org",
         "release_epsilon": 1,
         "smallest_batch": 10,
+        "widest": 100,  # not what is asked here
         "layout": layout,
         "follow_ups": "everybody" if also.get("everybody") else "skip",
         "given_cap": 2,

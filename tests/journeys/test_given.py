@@ -35,7 +35,7 @@ from decimal import Decimal
 from tests.conftest import STUDY
 from surveys.design import services
 shared = {"protection": "publication"}
-study = services.draft_study(study={**STUDY, "release_epsilon": Decimal("0.5"), "smallest_batch": 10}, questions=[
+study = services.draft_study(study={**STUDY, "release_epsilon": Decimal("0.5"), "smallest_batch": 10, "widest": 100}, questions=[
     {"name": "copied", "kind": "yes_no", "text": "Have you copied?", "label": "Copied"},
     {"name": "earned", "kind": "number", "text": "How much did you earn?", "label": "Earned", "least": 0,
      "most": 2_000_000_000, "unit": "øre", **shared},

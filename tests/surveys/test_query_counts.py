@@ -33,6 +33,7 @@ TERMS: dict[str, Any] = {
     "rule": "every",
     "hours": 24,
     "smallest_batch": 10,
+    "widest": 100,  # not what is asked here
     **MORE,
     "results": "public",
 }

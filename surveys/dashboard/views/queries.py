@@ -1,13 +1,14 @@
 """Queries: what can be asked and what it would cost; the wait; the numbers, as page and file."""
 
 import datetime
+from contextlib import suppress
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from surveys.actor import actor
 from surveys.dashboard.access import study_page, with_study
@@ -40,6 +41,16 @@ def ask(request: HttpRequest, study: Study, *, shared: bool) -> HttpResponse:
     possible = [kind for kind in kinds if kind.form(plan) is not None]
     others = [kind for kind in kinds if kind not in possible]
     return _asking_page(request, "ask", plan, kinds=possible, others=others)
+
+
+@with_study
+@require_POST
+def publish_anyway(request: HttpRequest, study: Study, *, shared: bool) -> HttpResponse:
+    """Have the rule publish intervals that say next to nothing."""
+    plan = _plan_to_ask(request, study)
+    with suppress(services.CannotAsk):  # it has enough answers meanwhile, and publishes
+        services.publish_anyway(plan=plan, who=actor(request), now=timezone.now())
+    return redirect("dashboard:study", study.slug)
 
 
 @with_study

@@ -107,6 +107,7 @@ def context_of(request: HttpRequest, study: Study, shown: risk.StudyRisk) -> dic
         "limits": limits,
         "least": low,
         "greatest": high,
+        "exact_at": shown.epsilon if terms.counts_answers(study) and shown.randomised else None,
         "cap_means": wording.cap_means(study),
         "rule_means": wording.rule_means(study),
         "spent": None if study.budget_id is None else Spending(study, study.budget_id),

@@ -15,6 +15,8 @@ function pair(slider) {
   slider.disabled = field.matches(':disabled');
   slider.addEventListener('input', () => {
     field.value = String(Math.max(0.01, Number(slider.value)));
+    const also = document.getElementById(slider.dataset.also ?? '');
+    if (also instanceof HTMLInputElement) also.value = field.value;
     field.dispatchEvent(new Event('input', { bubbles: true }));
   });
   field.addEventListener('input', () => {

@@ -24,6 +24,7 @@ STUDY: dict[str, Any] = {
     "rule": "every",
     "hours": 24,
     "smallest_batch": 100,
+    "widest": 100,  # not what is asked here
     **MORE,
     "results": "members",
 }

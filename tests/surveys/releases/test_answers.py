@@ -8,6 +8,7 @@ import pytest
 from dpengine.central.counts import AsTheyCame
 from dpengine.contraction import Noise, Reading, loss_of
 from dpengine.privacy import Cost, epsilon_above
+from surveys.aggregation import services as sweeps
 from surveys.design import services as design
 from surveys.design.models import Study
 from surveys.ledger import selectors as ledger, services as charges
@@ -128,3 +129,43 @@ def test_who_does_not_say_what_is_read_is_refused(draft):
     with pytest.raises(charges.BadAmount, match="pays for pure ε only"):
         charge(plan, Cost(rho=Fraction(1), reading=reading))
     assert not Entry.charges.exists()
+
+
+# Before a number is published
+
+
+@pytest.fixture
+def few(draft, request, today):
+    """Forty answers, closed and counted, of a study that waits where they say next to nothing."""
+
+    def made(people=40, **terms):
+        Study.objects.filter(pk=draft.pk).update(widest=None, **terms)
+        plan = request.getfixturevalue("answered")(people)
+        design.close_plan(plan_id=plan.pk, today=today)
+        sweeps.sweep_all(today=today)
+        return plan
+
+    return made
+
+
+def test_what_would_say_next_to_nothing_waits_and_says_how_many_answers_would_do(few, now):
+    plan = few(release_epsilon=Decimal("0.05"))
+    assert services.publish_due(now=now) == []
+    found = selectors.waits(plan)
+    assert found.half > 25
+    assert selectors.too_wide(plan, found.answers) is None
+    assert selectors.too_wide(plan, found.answers * 9 // 10) is not None
+    with pytest.raises(services.CannotAsk, match="come first"):
+        services.ask_for(plan=plan, kind="shares", parameters={}, who="mira", now=now)
+    services.publish_anyway(plan=plan, who="mira", now=now)
+    services.publish_anyway(plan=plan, who="mira", now=now)  # twice changes nothing
+    assert len(services.publish_due(now=now)) == 1
+    assert Entry.objects.filter(what=selectors.ANYWAY()).count() == 1
+
+
+def test_what_says_something_is_published_by_itself(few, now):
+    plan = few(400, release_epsilon=Decimal(2))
+    assert selectors.waits(plan) is None
+    with pytest.raises(services.CannotAsk, match="Nothing waits"):
+        services.publish_anyway(plan=plan, who="mira", now=now)
+    assert len(services.publish_due(now=now)) == 1

@@ -4,7 +4,7 @@ import { channelOf } from './channels.js';
 const PLAN =
   'caps contact format language layout loss neighbours organisation publication purpose questions results slug title translations unit wave';
 const CAPS = 'central_delta central_epsilon central_rho panel';
-const PUBLICATION = 'counts epsilon rho rule smallest_batch';
+const PUBLICATION = 'counts epsilon rho rule smallest_batch widest';
 const OF_RULE = { every: ' hours', continual: ' horizon hours' };
 const QUESTION =
   'asked_if choices decline group help kind label name picture protection skipped text';

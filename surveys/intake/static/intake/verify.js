@@ -217,6 +217,12 @@ function verifyPublication({ caps, publication }) {
     'a smallest batch',
     publication.smallest_batch,
   );
+  expect(
+    !('widest' in publication) || isInteger(publication.widest, 1, 99),
+    'plan',
+    'a widest interval of 1 to 99 %',
+    publication.widest,
+  );
   const terms = [caps.central_delta, caps.central_rho, publication.rho];
   if (terms.every((term) => term === undefined)) return;
   const [delta, most, rho] = terms.map((term) => readAmount(term, 12));

@@ -45,7 +45,11 @@ TOO_FEW = message(
     "It would take %(many)s answers at this ε, or ε %(epsilon)s for these, even with predictors "
     "spread evenly."
 )
-FEWER = message("Fewer predictors take less: %(many)s answers for one alone.")
+TOO_FEW_FOR_ALL = message(
+    "With so few answers at this ε no interval can be expected, or one that says next to nothing. "
+    "It would take %(many)s answers at this ε, or ε %(epsilon)s for these, even with predictors "
+    "spread evenly; or fewer predictors: one alone takes %(least)s answers."
+)
 CAPTION = message("%(label)s, by linear regression")
 MIDDLE = message("With all predictors at the middle of their bounds")
 SLOPE = message("%(label)s: for each of its %(answer_unit)s")
@@ -162,21 +166,19 @@ class LinearRegression(Query):
             )
             for place, question in enumerate(self.predictors)
         ]
-        return [*texts, *self._needed(n)]
+        return [*texts, self._needed(n)]
 
-    def _needed(self, n: int) -> list[str]:
+    def _needed(self, n: int) -> str:
         """Say what an interval takes, and where that cannot be expected, what would help."""
         enough = self.engine.enough
         if n >= enough:
-            return [NEEDED(percent=f"{math.ceil(100 * self.engine.least_spread(n))}")]
+            return NEEDED(percent=f"{math.ceil(100 * self.engine.least_spread(n))}")
         epsilon = Fraction(self.epsilon) * enough / max(n, 1)
-        texts: list[str] = [
-            TOO_FEW(many=f"{enough:,}", epsilon=f"{math.ceil(10 * epsilon) / 10:,}")
-        ]
-        if len(self.predictors) > 1:
-            alone = replace(self, predictors=self.predictors[:1]).engine
-            texts.append(FEWER(many=f"{alone.enough:,}"))
-        return texts
+        helps = {"many": f"{enough:,}", "epsilon": f"{math.ceil(10 * epsilon) / 10:,}"}
+        if len(self.predictors) == 1:
+            return TOO_FEW(**helps)
+        alone = replace(self, predictors=self.predictors[:1]).engine
+        return TOO_FEW_FOR_ALL(**helps, least=f"{alone.enough:,}")
 
     def draw(self, counts: Counts, n: int) -> Numbers:
         fit = self.engine.release(rows_of(self.columns, counts))

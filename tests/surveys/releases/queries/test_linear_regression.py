@@ -5,10 +5,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from django.utils import translation
 
 from dpengine.central.regression import LEVELS, Regression
+from surveys.messages import translate
 from surveys.releases.queries.base import Query
-from surveys.releases.queries.linear_regression import LinearRegression
+from surveys.releases.queries.linear_regression import OF_OLDER_VERSIONS, LinearRegression
 from surveys.releases.queries.parameters import WrongParameter
 from tests.surveys.releases.queries.scored_plans import (
     AGE,
@@ -155,3 +157,9 @@ def test_one_number_alone_offers_nothing():
 def test_an_epsilon_that_no_noise_can_keep_is_refused_and_no_failure():
     with pytest.raises(WrongParameter, match="epsilon: scale must be at most"):
         asked(epsilon="0.000000001")
+
+
+def test_how_an_older_release_was_made_is_still_said_in_the_readers_language():
+    stored_text = str(OF_OLDER_VERSIONS())
+    with translation.override("zh-hans"):
+        assert translate(stored_text) != stored_text

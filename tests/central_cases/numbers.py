@@ -223,19 +223,18 @@ def groups(neighbours: Neighbours) -> Case:
 
 
 def regression(neighbours: Neighbours, gaussian: bool) -> Case:
-    """One person more, or at the other corner; what tells is how far the products are on that
+    """One person more, or as far away as there is; what tells is how far the products are on that
     person's side.
     """
     make = Regression.for_rho if gaussian else Regression.for_epsilon
     mechanism = make(ONE, [TEN], TEN, neighbours)
     rows = [(5, 5)] * 3
+    before = [] if neighbours is ADD else [(0, 10)] if gaussian else [(3, 3)]
     moved_by = np.array(mechanism.products([*rows, (10, 10)]), dtype=np.float64)
-    moved_by -= np.array(
-        mechanism.products([*rows, (0, 10)] if neighbours is CHANGE else rows), dtype=np.float64
-    )
+    moved_by -= np.array(mechanism.products([*rows, *before]), dtype=np.float64)
 
     def draw(moved: bool) -> int:
-        others = [(10, 10)] if moved else [(0, 10)] if neighbours is CHANGE else []
+        others = [(10, 10)] if moved else before
         return round(
             float(np.sum(np.triu(mechanism.noisy_products([*rows, *others]) * np.sign(moved_by))))
         )

@@ -2,8 +2,9 @@
 (dpengine.central.regression).
 """
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any
@@ -11,6 +12,7 @@ from typing import Annotated, Any
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpengine.central.gaussian import DiscreteGaussian
+from dpengine.central.numeric import Measured
 from dpengine.central.regression import REACH, Regression
 from surveys.messages import message
 from surveys.releases.numbers import Numbers, Table
@@ -33,13 +35,35 @@ EXPECTED = message(
     "%(label)s: chance added makes the slope uncertain by ± %(half)s %(unit_word)s per "
     "%(answer_unit)s, if its answers are spread evenly; sampling adds to that."
 )
+NEEDED = message(
+    "An interval that says something takes predictors that do not move together, each with a "
+    "standard deviation of at least %(percent)s %% of the width of its bounds; answers that are "
+    "spread evenly have 29 %%."
+)
 TOO_FEW = message(
-    "With so few answers at this ε no interval can be expected: let it cost more, or wait."
+    "With so few answers at this ε no interval can be expected, or one that says next to nothing. "
+    "It would take %(many)s answers at this ε, or ε %(epsilon)s for these, even with predictors "
+    "spread evenly."
+)
+TOO_FEW_FOR_ALL = message(
+    "With so few answers at this ε no interval can be expected, or one that says next to nothing. "
+    "It would take %(many)s answers at this ε, or ε %(epsilon)s for these, even with predictors "
+    "spread evenly; or fewer predictors: one alone takes %(least)s answers."
 )
 CAPTION = message("%(label)s, by linear regression")
 MIDDLE = message("With all predictors at the middle of their bounds")
 SLOPE = message("%(label)s: for each of its %(answer_unit)s")
 METHOD = message(
+    "Chance was added, once, to the sums of squares and products of all columns; the coefficients "
+    "were solved from them."
+)
+INTERVALS = message(
+    "The intervals count that chance and sampling, at 95 of 100. Sampling is counted at the most "
+    "that it can be wherever the spread around the line lies: they hold where it grows with a "
+    "predictor, and are wider than they need to be where it is the same everywhere."
+)
+# What releases of older versions still hold and no code makes
+OF_OLDER_VERSIONS = message(
     "Chance was added, once, to the sums of squares and products of all columns; the coefficients "
     "were solved from them. The intervals count that chance and sampling (equal spread around the "
     "line), at 95 of 100."
@@ -47,6 +71,13 @@ METHOD = message(
 RESIDUAL = message(
     "The standard deviation around the line is at most %(amount)s %(unit_word)s, for what was "
     "released."
+)
+VAGUE = message(
+    "At least one interval holds more than half of all slopes that lines between the bounds can "
+    "have: it says next to nothing."
+)
+UNTOLD = message(
+    "Where no interval is given, the noise leaves every value possible: the number says nothing."
 )
 RIDGE = message(
     "The predictors cannot be told apart at this much noise. A ridge penalty was added to have "
@@ -136,7 +167,19 @@ class LinearRegression(Query):
             )
             for place, question in enumerate(self.predictors)
         ]
-        return [*texts, TOO_FEW()] if self.engine.deviation > n / 30 else texts
+        return [*texts, self._needed(n)]
+
+    def _needed(self, n: int) -> str:
+        """Say what an interval takes, and where that cannot be expected, what would help."""
+        enough = self.engine.enough
+        if n >= enough:
+            return NEEDED(percent=f"{math.ceil(100 * self.engine.least_spread(n))}")
+        epsilon = Fraction(self.epsilon) * enough / max(n, 1)
+        helps = {"many": f"{enough:,}", "epsilon": f"{math.ceil(10 * epsilon) / 10:,}"}
+        if len(self.predictors) == 1:
+            return TOO_FEW(**helps)
+        alone = replace(self, predictors=self.predictors[:1]).engine
+        return TOO_FEW_FOR_ALL(**helps, least=f"{alone.enough:,}")
 
     def draw(self, counts: Counts, n: int) -> Numbers:
         fit = self.engine.release(rows_of(self.columns, counts))
@@ -145,11 +188,22 @@ class LinearRegression(Query):
         for question, slope in zip(self.predictors, fit.slopes, strict=True):
             label = SLOPE(label=question.label, answer_unit=unit_of(question))
             rows.append(row(label, slope, unit))
-        residual = RESIDUAL(amount=f"{fit.residual:.3g}", unit_word=unit)
+        notes: list[str] = [RESIDUAL(amount=f"{fit.residual:.3g}", unit_word=unit)]
+        notes += [RIDGE()] if fit.ridge else [INTERVALS()]
+        spans = list(map(self._span, self.predictors, fit.slopes))
+        if not fit.ridge and math.inf in (*spans, fit.middle.high):
+            notes.append(UNTOLD())
+        if any(0.5 < span < math.inf for span in spans):
+            notes.append(VAGUE())
         return Numbers(
             tables=[Table(CAPTION(label=self.outcome.label), rows)],
             method=METHOD(),
-            notes=[residual, RIDGE()] if fit.ridge else [residual],
+            notes=notes,
             derived=[text() for text in DERIVED],
             n=n,
         )
+
+    def _span(self, predictor: Question, slope: Measured) -> float:
+        """Return an interval's share of all slopes that lines between the bounds can have."""
+        steepest = bounds_of(self.outcome).width / bounds_of(predictor).width
+        return (slope.high - slope.low) / (2 * steepest)

@@ -3,10 +3,14 @@
 from collections import Counter
 from fractions import Fraction
 
+import numpy as np
 import pytest
+from django.utils import translation
 
+from dpengine.central.regression import LEVELS, Regression
+from surveys.messages import translate
 from surveys.releases.queries.base import Query
-from surveys.releases.queries.linear_regression import LinearRegression
+from surveys.releases.queries.linear_regression import OF_OLDER_VERSIONS, LinearRegression
 from surveys.releases.queries.parameters import WrongParameter
 from tests.surveys.releases.queries.scored_plans import (
     AGE,
@@ -71,17 +75,63 @@ def test_it_costs_what_was_asked_and_no_more(caps):
     assert cost.is_pure is (caps == PURE)
 
 
-def test_answers_that_determine_nothing_have_no_interval():
-    found = asked().draw(Counter({(50, 2, 7): 9}), 9)
+def with_noise(monkeypatch, added):
+    """Let the noise be `added` to the sums of squares, and to nothing else."""
+    monkeypatch.setattr(
+        Regression,
+        "noisy_products",
+        lambda self, rows: (
+            np.array(self.products(rows)) / LEVELS**2 + np.diag([0.0, added, added, 0.0])
+        ),
+    )
+
+
+SAME = Counter({(50, 2, 7): 9})
+
+
+def test_answers_that_determine_nothing_have_no_interval_and_a_ridge(monkeypatch):
+    with_noise(monkeypatch, -20.0)
+    found = asked().draw(SAME, 9)
     assert all(row.low is row.high is row.standard_error is None for row in rows_of(found))
     assert any("ridge" in note for note in found.notes)
+    assert not any("The intervals count" in note for note in found.notes)
+
+
+def test_what_noise_leaves_open_is_said_to_say_nothing(monkeypatch):
+    with_noise(monkeypatch, 2.0)
+    found = asked().draw(SAME, 9)
+    assert [row.low for row in rows_of(found)[1:]] == [None, None]
+    assert any("the number says nothing" in note for note in found.notes)
+
+
+def test_an_interval_over_half_of_what_can_be_is_said_to_say_next_to_nothing(monkeypatch):
+    with_noise(monkeypatch, 0.0)
+    for epsilon, is_vague in (("0.02", True), ("2", False)):
+        found = asked(epsilon=epsilon).draw(ANSWERS, 6400)
+        assert all(row.low < row.high for row in rows_of(found))
+        assert any("next to nothing" in note for note in found.notes) is is_vague
 
 
 @pytest.mark.parametrize("n", [0, 1, 10_000])
 def test_what_to_expect_needs_no_answers(n):
-    assert len(asked().expected(n)) == (2 if n > 1 else 3)
+    assert len(asked().expected(n)) == 3
     assert "noise of scale" in asked().mechanism
     assert "L1" in asked().sensitivity
+
+
+def test_too_few_answers_are_foreseen_with_what_would_help():
+    query = asked(epsilon="1")
+    enough = query.engine.enough
+    said = query.expected(enough)[-1]
+    assert "a standard deviation of at least 29 % of the width" in said
+    said = query.expected(enough // 4)[-1]
+    assert "no interval can be expected" in said
+    assert f"{enough} answers at this ε, or ε 4" in said
+    alone = asked(epsilon="1", predictors=["age"])
+    assert f"one alone takes {alone.engine.enough} answers" in said
+    assert alone.expected(1)[-1].endswith("even with predictors spread evenly.")
+    assert alone.engine.enough < enough
+    assert asked(epsilon="4.1").engine.enough <= enough // 4 + 1  # the ε that was named will do
 
 
 @pytest.mark.parametrize(
@@ -107,3 +157,9 @@ def test_one_number_alone_offers_nothing():
 def test_an_epsilon_that_no_noise_can_keep_is_refused_and_no_failure():
     with pytest.raises(WrongParameter, match="epsilon: scale must be at most"):
         asked(epsilon="0.000000001")
+
+
+def test_how_an_older_release_was_made_is_still_said_in_the_readers_language():
+    stored_text = str(OF_OLDER_VERSIONS())
+    with translation.override("zh-hans"):
+        assert translate(stored_text) != stored_text

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from surveys.charts.intervals import half_widths, share_label
 from surveys.charts.scales import Scale, percent, position, round_steps
 from surveys.dashboard.metadata import shown_epsilon
-from surveys.dashboard.tables import Row, number_scale, places_of, value_text
+from surveys.dashboard.tables import Row, number_scale, places_of, possible, value_text
 from surveys.design.calendars import amount_text, calendar_of
 from surveys.plan.content import PlanQuestion
 from surveys.releases.numbers import QuestionNumbers, RangeFigure
@@ -41,7 +41,8 @@ class Measured:
     numbers: QuestionNumbers
     n: int
     epsilon: str
-    mean: Row | None
+    mean: Row | None  # within what is possible
+    unbiased: str  # the mean as it came out, where that is not possible
     doubts: dict[str, str]
     scale: Scale | None  # of the mean, or of the quartiles
     quartiles: list[Row]
@@ -49,6 +50,12 @@ class Measured:
     upright: Scale | None  # of the columns
 
     template = "dashboard/measured.html"
+
+    @property
+    def says_nothing(self) -> bool:
+        """Tell whether every mean that is possible is in the interval."""
+        mean, question = self.numbers.mean, self.question
+        return mean is not None and mean.low <= question.least and mean.high >= question.most
 
     @property
     def doubts_unit(self) -> str:
@@ -60,7 +67,8 @@ class Measured:
     def of(
         cls, number: int, question: PlanQuestion, numbers: QuestionNumbers, n: int
     ) -> "Measured":
-        mean = numbers.mean.as_estimate() if numbers.mean else None
+        came_out = numbers.mean.as_estimate() if numbers.mean else None
+        mean = possible(came_out, question.least, question.most) if came_out else None
         quartiles = [part.as_estimate() for part in numbers.quartiles]
         drawn = quartiles or ([mean] if mean else [])
         places = min(places_of(drawn), 2) if drawn else 0
@@ -72,7 +80,8 @@ class Measured:
             text, whole = partial(value_text, places=places), partial(value_text, places=0)
         doubts = {}
         if mean and mean.variance.total:
-            doubts = half_widths((mean.high - mean.low) / 2, mean.variance, max(places, 1))
+            width = came_out.high - came_out.low if came_out else 0.0
+            doubts = half_widths(width / 2, mean.variance, max(places, 1))
         upright = _share_scale(numbers.ranges) if numbers.ranges else None
         return cls(
             number=number,
@@ -81,6 +90,9 @@ class Measured:
             n=n,
             epsilon=shown_epsilon(question.loss) if question.loss else "",
             mean=Row.of("", mean, text) if mean else None,
+            unbiased=text(came_out.value)
+            if came_out and mean and came_out.value != mean.value
+            else "",
             doubts=doubts,
             scale=scale,
             quartiles=[

@@ -9,7 +9,7 @@ from dpengine.estimates import Estimate
 from surveys.charts.intervals import half_widths, share_scale
 from surveys.charts.scales import Scale, percent
 from surveys.dashboard.measured import Measured
-from surveys.dashboard.tables import Row
+from surveys.dashboard.tables import Row, possible
 from surveys.design import selectors as design
 from surveys.design.selectors import Odds
 from surveys.plan.content import PlanQuestion
@@ -24,23 +24,24 @@ MANY = 50  # false reports, to make the harm of one easier to see
 class Share(Row):
     """The share of people whose answer is one choice of a question."""
 
-    number: Estimate
-    figure: ChoiceFigure
+    number: Estimate  # within what is possible
+    figure: ChoiceFigure  # as it came out
     is_not_asked: bool
 
     @property
-    def possible_low(self) -> str:
-        """Return the least share that can be: what lies below 0 is chance."""
-        return percent(self.number.low) if self.number.low > 0 else "0"
+    def says_nothing(self) -> bool:
+        """Tell whether every share that is possible is in the interval."""
+        return self.figure.low <= 0 and self.figure.high >= 1
 
     @property
-    def possible_high(self) -> str:
-        return percent(min(max(self.number.high, 0.0), 1.0))
+    def unbiased(self) -> str:
+        """Return the share as it came out; nothing where that is possible."""
+        return "" if 0 <= self.figure.estimate <= 1 else percent(self.figure.estimate)
 
     @property
     def doubts(self) -> dict[str, str]:
         """Return half the interval's width, in points, up to each noise; see `half_widths`."""
-        return half_widths(50 * (self.number.high - self.number.low), self.number.variance, 1)
+        return half_widths(50 * (self.figure.high - self.figure.low), self.number.variance, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +70,13 @@ class Result:
         return len(self.rows) == 2
 
     @property
-    def negatives(self) -> list[Share]:
-        return [row for row in self.rows if row.value.startswith("−")]
-
-    @property
-    def beyond(self) -> list[Share]:
-        """Return the rows above 100 %, but not the mirror image of a Yes that was explained."""
-        if self.is_binary and self.negatives:
-            return []
-        return [row for row in self.rows if round(100 * row.number.value, 1) > 100]
+    def impossible(self) -> list[Share]:
+        """Return the rows whose share came out as one that cannot be."""
+        return [row for row in self.rows if row.unbiased]
 
     @property
     def total(self) -> str:
-        return percent(sum(row.number.value for row in self.rows))
+        return percent(sum(row.figure.estimate for row in self.rows))
 
     @property
     def skew(self) -> float:
@@ -123,7 +118,8 @@ def drawn_choices(question: PlanQuestion) -> list[int]:
 def _result(
     number: int, question: PlanQuestion, numbers: QuestionNumbers, release: Release | Step
 ) -> Result:
-    estimates, order = [choice.as_estimate() for choice in numbers.choices], question.shown_order
+    estimates = [possible(choice.as_estimate()) for choice in numbers.choices]
+    order = question.shown_order
     odds = [] if question.is_cleartext else design.odds_of(question)
     contrast = min((float(each.own - each.other) for each in odds), default=1.0)
     if question.kind == "multiple":  # a report is about one option of so many

@@ -9,6 +9,7 @@ from typing import Any, Protocol, Self
 from django.utils.translation import gettext as _
 from msgspec.structs import astuple
 
+from dpengine.estimates import Estimate
 from surveys.charts.scales import Scale, number_text
 from surveys.messages import translate
 from surveys.releases import numbers
@@ -55,6 +56,14 @@ class Row:
         if not (self.low and self.high):
             return ""
         return _("%(low)s to %(high)s") % {"low": self.low, "high": self.high}
+
+
+def possible(estimate: Estimate, least: float = 0.0, most: float = 1.0) -> Estimate:
+    """Return an estimate, and its limits, as near as what is possible comes to them."""
+    value, low, high = (
+        min(max(part, least), most) for part in (estimate.value, estimate.low, estimate.high)
+    )
+    return replace(estimate, value=value, low=low, high=high)
 
 
 def is_number(value: Any) -> bool:

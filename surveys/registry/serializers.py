@@ -36,8 +36,8 @@ from surveys.registry.studies import RegisteredQuestion, RegisteredStudy
 from surveys.releases import selectors as releases
 from surveys.releases.selectors import Publication
 
-FORMAT, LEDGER_FORMAT = "candor-registry/4", "candor-ledger/2"
-SCHEMAS = {"study-4": FORMAT, "ledger-2": LEDGER_FORMAT}
+FORMAT, LEDGER_FORMAT = "candor-registry/5", "candor-ledger/3"
+SCHEMAS = {"study-5": FORMAT, "ledger-3": LEDGER_FORMAT}
 ALWAYS = ("name", "kind", "label", "text", "protection", "choices")  # of a question
 WHERE_USED = ("least", "most", "unit", "wanted", "bins", "asked_if", "group")
 NOT_PROTECTED = {
@@ -320,7 +320,7 @@ class StudySerializer(Serializer[RegisteredStudy]):
     links = SerializerMethodField()
 
     def get_schema(self, _study: RegisteredStudy) -> str:
-        return str(self.context["link"]("/registry/schemas/study-4.json"))
+        return str(self.context["link"]("/registry/schemas/study-5.json"))
 
     def get_ledger(self, study: RegisteredStudy) -> dict[str, object]:
         return LedgerSerializer(ledger.chain(study.account.budget.name)).data

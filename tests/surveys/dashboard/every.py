@@ -9,7 +9,7 @@ from tests.surveys.dashboard.small import NOW
 
 
 def publish_every_kind() -> Plan:
-    plan, _ = demo.ensure_study(SLEEP, SLEEP_QUESTIONS, NOW)
+    plan, _ = demo.ensure_study({**SLEEP, "widest": 100}, SLEEP_QUESTIONS, NOW)
     demo.answer_as_browsers(plan, made_up_people()[:300], NOW.date())
     aggregation.sweep_all(today=NOW.date())
     assert releases.publish_if_due(plan=plan, now=NOW) is not None

@@ -1,6 +1,7 @@
 """What the next publication waits for, in every state a wave can be in."""
 
 import datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -38,12 +39,18 @@ def stage_after(*deeds: str, **changes: Any) -> Progress:
         (("100", "publish", "5", "close"), "too-few-new"),
         (("99", "close"), "too-few"),
         (("100", "close"), "soon"),
-        (("100", "publish", "100", "publish a day later"), "spent"),
     ],
     ids=str,
 )
 def test_the_stage_says_what_the_rule_waits_for(deeds: tuple[str, ...], stage: str) -> None:
     assert stage_after(*deeds).stage == stage
+
+
+def test_a_cap_that_cannot_pay_again_is_spent() -> None:
+    again = ("100", "publish", "100", "publish a day later")
+    assert stage_after(*again, neighbours="add-remove").stage == "spent"
+    assert stage_after(*again, cap=Decimal("1.01"), release_epsilon=Decimal(1)).stage == "spent"
+    assert stage_after(*again).stage == "few-new"  # answers lose less each time
 
 
 def test_a_study_that_publishes_once_waits_for_its_end() -> None:

@@ -40,6 +40,7 @@ def budget(name):
         "unit": "respondent-in-study",
         "neighbours": "change-one",
         "epsilon": Fraction(2),
+        "counts": "answers",
         "who": "ada",
     }
     return services.open_budget(name=name, now=NOW, **known).pk

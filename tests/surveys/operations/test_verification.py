@@ -146,6 +146,9 @@ def swapped(p: dict[str, Any]) -> Change:
     ]
 
 
+PLAN = "cc8e94f6"  # how its digest begins
+
+
 def other_words(p: dict[str, Any]) -> Change:
     """Change what a question asked, in the Plan that the numbers are about."""
     plan = p["a"].plan
@@ -216,9 +219,9 @@ CHANGES: dict[
         "a",
     ),
     "its status": (lambda p: change("request", "refused", "it could not be paid", p["a"].pk), "a"),
-    "the words of a Plan": (other_words, "22cb6333"),
+    "the words of a Plan": (other_words, PLAN),
     "the Plan of an opening": (lambda p: plan_changed(p["a"].plan, "digest", "e" * 64), "eeeeeeee"),
-    "the wave of a Plan": (lambda p: plan_changed(p["a"].plan, "wave", 7), "22cb6333"),
+    "the wave of a Plan": (lambda p: plan_changed(p["a"].plan, "wave", 7), PLAN),
     "gone behind a Plan": (gone_behind_a_plan, "a"),
     "another Plan": (lambda p: change("request", "plan_id", p["again"].pk, p["a"].pk), "a"),
     "a release taken away": (lambda p: delete("release", p["a_made"].pk), "a"),

@@ -53,7 +53,7 @@ def test_every_study_has_a_document_that_fits_its_schema(
     document = get(client, f"/registry/{make().study.slug}.json")
     errors = [
         f"{error.json_path}: {error.message}"
-        for error in validator("study-4").iter_errors(document)
+        for error in validator("study-5").iter_errors(document)
     ]
     assert errors == []
 
@@ -72,7 +72,7 @@ def test_the_schema_refuses_what_is_missing_added_or_rounded(
 ) -> None:
     document = get(client, f"/registry/{kinds.plain().study.slug}.json")
     break_it(document)
-    assert not validator("study-4").is_valid(document)
+    assert not validator("study-5").is_valid(document)
 
 
 def test_all_schemas_and_no_others_are_served() -> None:
@@ -83,7 +83,7 @@ def test_a_stranger_can_verify_the_whole_chain(client: Client) -> None:
     """With nothing but the document and what it says of itself."""
     kinds.plain(), kinds.mixed()
     document = get(client, "/registry/ledger.json")
-    assert list(validator("ledger-2").iter_errors(document)) == []
+    assert list(validator("ledger-3").iter_errors(document)) == []
     before = "0" * 64
     for row in document["rows"]:
         digest = row.pop("digest")
@@ -100,7 +100,7 @@ def test_the_ledger_is_served_in_ascii_with_its_keys_in_order(client: Client) ->
     kinds.unpublished()
     chain = ledger.chain()
     document = {
-        "format": "candor-ledger/2",
+        "format": "candor-ledger/3",
         "head": chain.head,
         "length": chain.length,
         "check": serializers.HOW_TO_CHECK,

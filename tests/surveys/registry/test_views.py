@@ -55,7 +55,7 @@ def account_of(plan: Plan) -> Account:
         "/registry/small.json",
         "/registry/small.yaml",
         "/registry/ledger.json",
-        "/registry/schemas/study-4.json",
+        "/registry/schemas/study-5.json",
     ],
 )
 def test_strangers_get_no_cookie(client: Client, published: Plan, path: str) -> None:
@@ -88,7 +88,7 @@ def test_the_documents_charges_are_the_ledgers_exactly(client: Client, published
 def test_the_documents_losses_are_the_plans_exactly(client: Client, published: Plan) -> None:
     document, content = document_of(client), published.content
     wave = document["waves"][0]
-    assert document["format"] == "candor-registry/4"
+    assert document["format"] == "candor-registry/5"
     assert wave["plan"] == published.digest
     assert fraction(wave["loss"]) == fraction(document["local"]["loss"]) == content.loss
     for shown, question in zip(wave["questions"], content.questions, strict=True):
@@ -198,7 +198,7 @@ def test_a_draft_is_not_in_the_registry(client: Client, db: None) -> None:
 
 def test_only_our_own_schemas_are_served(client: Client) -> None:
     assert (
-        client.get("/registry/schemas/ledger-2.json").headers["Content-Type"]
+        client.get("/registry/schemas/ledger-3.json").headers["Content-Type"]
         == "application/schema+json"
     )
     assert client.get("/registry/schemas/settings.json").status_code == 404

@@ -15,6 +15,7 @@ from surveys.design import services as design
 from surveys.design.models import Plan
 from surveys.ledger import services as budgets
 from surveys.ledger.models import Entry
+from surveys.ledger.selectors import account
 from surveys.people import services as people
 from surveys.people.models import Role
 from surveys.releases import selectors as releases, services
@@ -260,19 +261,19 @@ def test_answers_that_came_after_the_cost_was_shown_are_told_of_before_anything_
 
 
 def test_what_could_not_be_paid_says_why_and_can_be_confirmed_again(asker: Client) -> None:
-    for epsilon in ("1", "0.8"):
+    for epsilon in ("1", "0.99", "0.98"):
         publish(asker, epsilon=epsilon)
     request = services.ask_for(
         plan=Plan.objects.get(),
         kind="shares",
-        parameters={**SHARES, "epsilon": "0.3"},
+        parameters={**SHARES, "epsilon": "0.97"},
         who="mira",
         now=NOW,
     )
     services.try_to_publish(request_id=request.pk, now=NOW)
     path = f"{STUDY}asked/{request.digest}/"
     page = asker.get(path)
-    assert "0.2 is left" in text_of(page)
+    assert f"{account(Plan.objects.get().study.budget_id).amount_left} is left" in text_of(page)
     assert "Refresh" not in page.headers
     assert "could not be paid" in text_of(asker.get(STUDY))
     assert asker.post(path).headers["Location"] == path

@@ -108,12 +108,15 @@ def test_every_estimate_on_the_page_is_in_the_release_with_its_interval(
     choices = [
         choice for question in release.numbers["questions"] for choice in question["choices"]
     ]
-    assert set(ESTIMATE.findall(page)) <= {percent(choice["estimate"]) for choice in choices}
+    possible = [min(max(choice["estimate"], 0), 1) for choice in choices]
+    assert set(ESTIMATE.findall(page)) <= set(map(percent, possible))
     assert set(INTERVAL.findall(page)) <= {
-        (percent(low), percent(high)) for low, high in (c["interval"] for c in choices)
+        (percent(max(low, 0)), percent(min(high, 1)))
+        for low, high in (c["interval"] for c in choices)
     }
     # the Likert question; yes/no says its interval in words
-    assert len(INTERVAL.findall(page)) == 5
+    told = [low > 0 or high < 1 for low, high in (c["interval"] for c in choices[2:7])]
+    assert len(INTERVAL.findall(page)) == sum(told)
 
 
 def test_yes_is_said_before_no(published: Plan) -> None:
@@ -122,16 +125,16 @@ def test_yes_is_said_before_no(published: Plan) -> None:
     assert first.headline is first.rows[0]
 
 
-def test_a_negative_estimate_is_shown_as_it_is_and_explained(
+def test_what_is_shown_is_possible_and_how_it_came_out_is_said_below(
     member: Client, published: Plan
 ) -> None:
     page = text_of(member, "/studies/small/")
     results = results_of(releases.by_rule_of(published.study)[0])
-    explained = any(result.negatives for result in results)
-    assert ("below zero?" in page) == explained
-    for result in results:
-        for row in result.negatives[:2]:
-            assert row.number.value < 0
+    rows = [row for result in results for row in result.rows]
+    assert all(0 <= row.number.low <= row.number.value <= row.number.high <= 1 for row in rows)
+    impossible = [row for row in rows if not 0 <= row.figure.estimate <= 1]
+    assert ("the nearest share that is possible" in page) == bool(impossible)
+    assert all(f"{percent(row.figure.estimate)}%" in page for row in impossible)
 
 
 def test_what_false_reports_can_do_is_on_the_page(member: Client, published: Plan) -> None:

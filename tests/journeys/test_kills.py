@@ -69,9 +69,9 @@ print(json.dumps([Entry.charges.count(), Request.objects.count(), releases]))
 
 
 @pytest.fixture
-def quiet(folder):
+def quiet(folder, bare):
     """A site with answers to sweep, whose own worker does not look for them during the test."""
-    with running_site(folder, CANDOR_SWEEP_SECONDS="86400") as site:
+    with running_site(folder, bare, CANDOR_SWEEP_SECONDS="86400") as site:
         yield site
 
 
@@ -112,8 +112,8 @@ def workers_of(site):
     return found
 
 
-def test_workers_that_keep_being_killed_still_end_with_the_right_numbers(folder):
-    with running_site(folder, CANDOR_SWEEP_SECONDS="1") as site:
+def test_workers_that_keep_being_killed_still_end_with_the_right_numbers(folder, bare):
+    with running_site(folder, bare, CANDOR_SWEEP_SECONDS="1") as site:
         by_hand = site.python(MAKE)
         for _ in range(5):
             victims = site.wait_for(lambda: workers_of(site), "no worker")

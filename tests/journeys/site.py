@@ -91,7 +91,7 @@ class Site:
         """End the process that runs code, if one does."""
         if "shell" in vars(self):
             with self.shell:
-                self.shell.kill()
+                pass  # it reads to the end, which is here
 
     def begin(self, code: str) -> subprocess.Popen[str]:
         """Start code inside the site's Django, in a process of its own."""

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.journeys.respondent import Visit, visit
-from tests.journeys.site import Site, running_site
+from tests.journeys.site import Site, prepared, running_site
 from tests.patience import PATIENCE
 from tests.services import find_chromium
 
@@ -26,9 +26,23 @@ QUIET = [
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of all processes of this run."""
+    own = tmp_path_factory.getbasetemp()
+    return (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "prepared"
+
+
+@pytest.fixture(scope="session")
+def bare(shared: Path) -> Site:
+    """What a site has when it is made, to be copied: nothing starts with 25 migrations."""
+    return prepared(shared)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Site]:
     """The site as `make run` starts it, demo and all; sweeping every second."""
-    with running_site(tmp_path_factory.mktemp("site"), CANDOR_DEMO="1") as found:
+    demo = prepared(shared, demo=True)
+    with running_site(tmp_path_factory.mktemp("site"), demo, CANDOR_DEMO="1") as found:
         yield found
 
 

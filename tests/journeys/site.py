@@ -1,9 +1,12 @@
 """A running Candor: the supervisor's whole process tree, on a port and in a folder of its own."""
 
 import contextlib
+import fcntl
+import functools
 import json
 import os
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
@@ -21,6 +24,30 @@ from psycopg.sql import SQL, Identifier
 from tests.patience import PATIENCE, became
 
 HOUSE = Path(__file__).parent.parent.parent
+LISTEN = """
+import contextlib, io, json, sys, traceback
+for told in sys.stdin:
+    said, fault = io.StringIO(), None
+    try:
+        with contextlib.redirect_stdout(said):
+            exec(json.loads(told), {"__name__": "__main__"})
+    except BaseException:
+        fault = traceback.format_exc()
+    print(json.dumps([said.getvalue(), fault]), flush=True)
+"""
+BARE = """
+import os
+from django.core.management import call_command
+os.umask(0o077)
+call_command("migrate", interactive=False, verbosity=0)
+call_command("collectstatic", interactive=False, verbosity=0)
+print("true")
+"""
+DEMO = """
+from django.core.management import call_command
+call_command("demo")
+print("true")
+"""
 
 
 @dataclass(frozen=True)
@@ -43,8 +70,28 @@ class Site:
         return done.stdout
 
     def python(self, code: str) -> Any:
-        """Run code inside the site's Django; return what its last line prints, as JSON."""
-        return json.loads(self.manage("shell", "--no-imports", "-c", code).splitlines()[-1])
+        """Run code inside the site's Django; return what its last line prints, as JSON.
+
+        One process beside the site runs it all, for Django takes a second to start; names are
+        forgotten in between, and what code changes in modules is not.
+        """
+        assert self.shell.stdin
+        assert self.shell.stdout
+        self.shell.stdin.write(json.dumps(code) + "\n")
+        self.shell.stdin.flush()
+        said, fault = json.loads(self.shell.stdout.readline())
+        assert fault is None, fault
+        return json.loads(said.splitlines()[-1])
+
+    @functools.cached_property
+    def shell(self) -> subprocess.Popen[str]:
+        return self.begin(LISTEN)
+
+    def end(self) -> None:
+        """End the process that runs code, if one does."""
+        if "shell" in vars(self):
+            with self.shell:
+                pass  # it reads to the end, which is here
 
     def begin(self, code: str) -> subprocess.Popen[str]:
         """Start code inside the site's Django, in a process of its own."""
@@ -64,14 +111,13 @@ class Site:
 
 
 @contextlib.contextmanager
-def running_site(folder: Path, **settings: str) -> Iterator[Site]:
-    """Run `manage.py up` until the block ends."""
+def running_site(folder: Path, like: Site | None = None, **settings: str) -> Iterator[Site]:
+    """Run `manage.py up` until the block ends: from nothing, or from a copy of what another site
+    has that does not run.
+    """
     port = free_port()
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     environment = {
-        **kept,
-        **own_database(),
-        "CANDOR_DATA": str(folder),
+        **own_environment(folder, like=like),
         "CANDOR_PORT": str(port),
         "CANDOR_SWEEP_SECONDS": "1",
         "CANDOR_REPORTS_AT_ONCE": "100000",  # all of the tests' come from one address
@@ -91,23 +137,58 @@ def running_site(folder: Path, **settings: str) -> Iterator[Site]:
         assert process.poll() is None, site.log.read_text()
         yield site
     finally:
+        site.end()
         process.send_signal(signal.SIGTERM)
         process.wait(PATIENCE)
 
 
-def own_database() -> dict[str, str]:
-    """Make a new database where the tests have a PostgreSQL server; return the setting that
-    names it.
+def prepared(shared: Path, *, demo: bool = False, server: str | None = None) -> Site:
+    """Return a site that does not run and has what `manage.py up` makes before the first page.
+
+    It is made once in this folder, by whichever process comes first.
     """
-    server = os.environ.get("DATABASE_URL", "")
+    folder = shared / ("demo" if demo else "bare")
+    like = prepared(shared, server=server) if demo else None
+    shared.mkdir(exist_ok=True)
+    with (shared / f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made = shared / f"{folder.name}.json"
+        if not made.exists():
+            environment = own_environment(folder, like=like, server=server)
+            site = Site("", environment, folder)
+            site.python(DEMO if demo else BARE)
+            site.end()
+            made.write_text(json.dumps(environment))
+    return Site("", json.loads(made.read_text()), folder)
+
+
+def own_environment(
+    folder: Path, *, like: Site | None = None, server: str | None = None
+) -> dict[str, str]:
+    """Return the environment of a site in this folder, with a database of its own; both are copies
+    of another site's, if one is given.
+    """
+    if like is not None:
+        shutil.copytree(like.environment["CANDOR_DATA"], folder, dirs_exist_ok=True)
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    copied = like.environment.get("DATABASE_URL", "") if like is not None else ""
+    return {**kept, **own_database(server, copied), "CANDOR_DATA": str(folder)}
+
+
+def own_database(server: str | None = None, copied: str = "") -> dict[str, str]:
+    """Make a new database where the tests have a PostgreSQL server, a copy of the one at this
+    address; return the setting that names it.
+    """
+    server = os.environ.get("DATABASE_URL", "") if server is None else server
     if not server.startswith("postgres"):
         return {}
     name = f"site_{secrets.token_hex(4)}"
     config = environ.Env.db_url_config(server)
+    template = Identifier(copied.rpartition("/")[2] or "template1")
     with psycopg.connect(
         host=config["HOST"], user=config["USER"], dbname=config["NAME"], autocommit=True
     ) as connection:
-        connection.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
+        connection.execute(SQL("CREATE DATABASE {} TEMPLATE {}").format(Identifier(name), template))
     return {"DATABASE_URL": f"{server.rpartition('/')[0]}/{name}"}
 
 

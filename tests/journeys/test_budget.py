@@ -3,7 +3,7 @@ budget for 17.
 """
 
 from tests.bench import budget_races
-from tests.journeys.site import own_database
+from tests.journeys.site import own_environment
 
 MAKE = """
 import datetime, json
@@ -13,19 +13,34 @@ budget = services.open_budget(name="study:race", unit="u", neighbours="change-on
                               who="ada", now=datetime.datetime.now(datetime.UTC))
 print(json.dumps(budget.pk))
 """
-CHARGE = """
-import datetime
+RACE = """
+import datetime, json, multiprocessing
 from fractions import Fraction
+from django.db import connections
 from dpengine.privacy import Cost
 from surveys.ledger import services
-print("ready", flush=True)
-input()
-try:
-    services.charge(budget_ids=[{budget}], cost=Cost.pure(Fraction("0.45")), statistic="{number}" * 32, reason="race",
-                    mechanism="none", sensitivity="1", who="race", now=datetime.datetime.now(datetime.UTC))
-    print("paid")
-except services.Overspent:
-    print("refused")
+context = multiprocessing.get_context("fork")
+line, said = context.Barrier({processes}), context.Queue()
+def race(number):
+    line.wait()  # all begin at once
+    try:
+        services.charge(budget_ids=[{budget}], cost=Cost.pure(Fraction("0.45")), statistic=f"{{number:02d}}" * 32,
+                        reason="race", mechanism="none", sensitivity="1", who="race",
+                        now=datetime.datetime.now(datetime.UTC))
+        said.put("paid")
+    except services.Overspent:
+        said.put("refused")
+    except BaseException as error:
+        said.put(repr(error))
+        raise
+connections.close_all()  # none is shared with a child
+racers = [context.Process(target=race, args=(number,), daemon=True) for number in range({processes})]
+for racer in racers:
+    racer.start()
+found = [said.get() for _ in racers]
+for racer in racers:
+    racer.join()
+print(json.dumps(found))
 """
 ENTRIES = """
 import json
@@ -40,24 +55,14 @@ PROCESSES, PAID = 12, 4
 
 def test_a_budget_is_not_overspent_by_twelve_at_once(site):
     budget = site.python(MAKE)
-    racers = [
-        site.begin(CHARGE.format(budget=budget, number=f"{number:02d}"))
-        for number in range(PROCESSES)
-    ]
-    for racer in racers:
-        assert racer.stdout.readline().strip() == "ready"
-    for racer in racers:  # all wait at the same line
-        racer.stdin.write("\n")
-        racer.stdin.flush()
-    said = [racer.communicate()[0].strip() for racer in racers]
+    said = site.python(RACE.format(budget=budget, processes=PROCESSES))
     assert (said.count("paid"), said.count("refused")) == (PAID, PROCESSES - PAID)
     assert site.python(ENTRIES.format(budget=budget)) == ["0", [2, 3, 4, 5]]
 
 
-def test_two_hundred_requests_at_once_are_paid_seventeen_times_and_none_by_half(tmp_path):
+def test_two_hundred_requests_at_once_are_paid_seventeen_times_and_none_by_half(folder, bare):
     """One round of tests/bench/budget_races.py: real requests, real draws."""
-    database = own_database() or {"DATABASE_URL": f"sqlite:///{tmp_path}/races.sqlite3"}
-    found = budget_races.race_on({"CANDOR_DATA": str(tmp_path), **database}, rounds=1)
+    found = budget_races.race_on(own_environment(folder, like=bare), rounds=1)
     assert found["surprises"] == []
     assert found["rounds with exactly 17 paid"] == 1
     assert found["half-done"] == found["rounds with a fault in the chain"] == 0

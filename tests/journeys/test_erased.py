@@ -2,6 +2,7 @@
 the disk.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -17,7 +18,8 @@ import pytest
 
 from surveys.intake import report_tables
 from surveys.operations import backups
-from tests.journeys.site import Site, own_database
+from tests.journeys.site import Site, own_environment, prepared
+from tests.services import postgres
 
 POSTGRES = os.environ.get("DATABASE_URL", "").startswith("postgres")
 postgres_only = pytest.mark.engine("postgresql")
@@ -75,37 +77,26 @@ say(arrived)
 """.replace("PEOPLE", str(PEOPLE))
 
 
-LISTEN = """
-for told in sys.stdin:
-    exec(json.loads(told), globals())
-"""
-
-
 class Database:
     """A site's database without its site: scripts, and the bytes on the disk."""
 
-    def __init__(self, folder: Path) -> None:
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    def __init__(self, folder: Path, server: str, like: Site | None = None) -> None:
         self.folder = folder
-        self.site = Site("", {**kept, **own_database(), "CANDOR_DATA": str(folder)}, folder / "log")
+        self.site = Site("", own_environment(folder, like=like, server=server), folder / "log")
         self.url = environ.Env.db_url_config(
             self.site.environment.get("DATABASE_URL", "sqlite:///x")
         )
-        self.shell = self.begin(LISTEN)
 
     def run(self, code: str):
         """Run code in a process that stays; return what it says last."""
-        self.shell.stdin.write(json.dumps(code) + "\n")
-        self.shell.stdin.flush()
-        return line(self.shell)
+        return self.site.python(BEGIN + code)
 
     def begin(self, code: str):
         return self.site.begin(BEGIN + code)
 
     def connect(self, **options):
-        return psycopg.connect(
-            host=self.url["HOST"], user=self.url["USER"], dbname=self.url["NAME"], **options
-        )
+        own = {"host": self.url["HOST"], "user": self.url["USER"], "dbname": self.url["NAME"]}
+        return psycopg.connect(**{**own, **options})
 
     def sql(self, *statements: str):
         with self.connect(autocommit=True) as connection:
@@ -140,18 +131,32 @@ def read(file: Path) -> bytes:
         return b""
 
 
-@pytest.fixture
-def empty(folder):
-    found = Database(folder)
-    with found.shell:
+@pytest.fixture(scope="module")
+def server():
+    """A server of this module's own where there is one: what others write stands in the same log,
+    and `forget` waits for their transactions.
+    """
+    with postgres() if POSTGRES else contextlib.nullcontext("") as found:
         yield found
-        found.shell.kill()
+
+
+@pytest.fixture(scope="module")
+def migrated(server, tmp_path_factory):
+    return prepared(tmp_path_factory.mktemp("erased") / "prepared", server=server)
 
 
 @pytest.fixture
-def database(empty):
-    manage(empty, "migrate")
-    return empty
+def empty(folder, server):
+    found = Database(folder, server)
+    yield found
+    found.site.end()
+
+
+@pytest.fixture
+def database(folder, server, migrated):
+    found = Database(folder, server, migrated)
+    yield found
+    found.site.end()
 
 
 def manage(database, *words):
@@ -240,6 +245,35 @@ def test_files_that_a_crash_leaves_in_the_middle_of_writing_a_table_anew_are_nam
     lost.unlink()
 
 
+AT_ONCE = "from surveys.operations.management.commands import forget; forget.PATIENCE = 0\n"
+OLDER_SAMPLES = (
+    "CREATE TABLE old AS SELECT encode(sha256(n::text::bytea), 'hex') AS digest "
+    "FROM generate_series(1, 60) AS n",
+    "ANALYZE old",
+)
+
+
+@postgres_only
+@pytest.mark.parametrize(
+    ("statement", "where"),
+    [("SELECT 1", {}), ("CREATE TEMPORARY TABLE written ()", {"dbname": "postgres"})],
+    ids=["reads here", "writes in another database"],
+)
+def test_nothing_is_said_to_be_forgotten_while_an_older_transaction_keeps_samples_of_it(
+    database, statement, where
+):
+    digests = [hashlib.sha256(str(n).encode()).hexdigest().encode() for n in range(1, 61)]
+    database.sql(*OLDER_SAMPLES)
+    with database.connect(**where) as older:
+        older.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        older.execute(statement)
+        database.sql("DROP TABLE old", "VACUUM FULL pg_statistic")
+        assert database.holds(digests, log=False) > 50
+        assert "Another transaction may still see" in database.run(AT_ONCE + FORGET_REFUSED)
+    assert forget(database) == ""
+    assert database.holds(digests) == 0
+
+
 @pytest.mark.engine("sqlite")
 def test_a_journal_that_is_read_is_not_said_to_be_forgotten_and_is_cut_a_minute_later(database):
     reports, _, _ = database.run(MARKED)
@@ -267,7 +301,7 @@ with connection.cursor() as cursor:
 FORGET_REFUSED = """
 from django.core.management import CommandError
 try:
-    say(call_command("forget", stdout=io.StringIO()))
+    say(str(call_command("forget", stdout=io.StringIO())))
 except CommandError as error:
     say(str(error))
 """

@@ -102,7 +102,9 @@ TEXTS = """(() => {
   while (walk.nextNode()) {
     const holder = walk.currentNode.parentElement;
     if (holder.closest(VERBATIM)) continue;
-    found.push(walk.currentNode.textContent.replace(/\\s+/g, ' ').trim());
+    const raw = holder.localName === 'noscript'; // its text is its source
+    const text = raw ? walk.currentNode.textContent.replace(/<[^>]*>/g, ' ') : walk.currentNode.textContent;
+    found.push(text.replace(/\\s+/g, ' ').trim());
   }
   for (const node of document.querySelectorAll('body *:not([lang="en"] *)')) found.push(...named(node));
   return found.filter(Boolean);

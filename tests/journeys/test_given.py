@@ -93,11 +93,11 @@ print(json.dumps(found))
 
 
 @pytest.fixture
-def site(folder):
+def site(folder, bare):
     """A site whose worker sweeps when it is told to: so that answers can be looked at while they
     wait.
     """
-    with running_site(folder, CANDOR_SWEEP_SECONDS="86400") as found:
+    with running_site(folder, bare, CANDOR_SWEEP_SECONDS="86400") as found:
         yield found
 
 

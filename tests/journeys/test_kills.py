@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from tests.journeys.site import running_site
+from tests.journeys.site import Site, own_environment, running_site
 
 MAKE = """
 import datetime, json
@@ -68,10 +68,20 @@ print(json.dumps([Entry.charges.count(), Request.objects.count(), releases]))
 """
 
 
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory, bare):
+    """What a site has that got answers and did not sweep them, and what they come to."""
+    folder = tmp_path_factory.mktemp("answered")
+    site = Site("", own_environment(folder, like=bare), folder)
+    counts = site.python(MAKE)
+    site.end()
+    return site, counts
+
+
 @pytest.fixture
-def quiet(folder):
+def quiet(folder, answered):
     """A site with answers to sweep, whose own worker does not look for them during the test."""
-    with running_site(folder, CANDOR_SWEEP_SECONDS="86400") as site:
+    with running_site(folder, answered[0], CANDOR_SWEEP_SECONDS="86400") as site:
         yield site
 
 
@@ -81,8 +91,8 @@ def kill_in_the_middle(site, module, name, verb):
         process.kill()
 
 
-def test_a_worker_killed_in_a_sweep_and_in_a_release_changes_no_number(quiet):
-    by_hand = quiet.python(MAKE)
+def test_a_worker_killed_in_a_sweep_and_in_a_release_changes_no_number(quiet, answered):
+    _, by_hand = answered
     kill_in_the_middle(quiet, "surveys.aggregation.models", "Batch", "objects.create")
     assert quiet.python(TALLY)[0] == 3000
     assert quiet.python(SWEEP) == 3000
@@ -112,9 +122,9 @@ def workers_of(site):
     return found
 
 
-def test_workers_that_keep_being_killed_still_end_with_the_right_numbers(folder):
-    with running_site(folder, CANDOR_SWEEP_SECONDS="1") as site:
-        by_hand = site.python(MAKE)
+def test_workers_that_keep_being_killed_still_end_with_the_right_numbers(folder, answered):
+    made, by_hand = answered
+    with running_site(folder, made, CANDOR_SWEEP_SECONDS="1") as site:
         for _ in range(5):
             victims = site.wait_for(lambda: workers_of(site), "no worker")
             for pid in victims:

@@ -48,7 +48,7 @@ rows = [(row.position, row.document["what"], row.document["budget"]) for row in
         selectors.read(list(selectors.positions(selectors.Filter(sort="oldest"))))]
 limits = [position for position, what, budget in rows if what == "site: greatest ε of one answer"]
 opened = [position for position, what, budget in rows if what == "opened wave 1" and "race-" in (budget or "")]
-print(json.dumps([limits[0], opened]))
+print(json.dumps([limits[-1], opened]))
 """
 DRAFTS = 3
 PAGES = (

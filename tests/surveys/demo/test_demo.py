@@ -1,18 +1,39 @@
 import pytest
+import yaml
+from django.db import transaction
 
 from surveys.demo import answers, kinds, services
 from surveys.demo.studies import HABITS_ASKED
-from surveys.design.models import Plan, Question
+from surveys.design.models import Plan, Question, Study
 from surveys.intake.models import Receipt
 from surveys.people.models import User
 from surveys.releases.models import Release, Request, Step
+from tests.conftest import NOW
+from tests.surveys.registry.test_deployments import VALIDATOR
 
 TRUTHS = {"hard_drugs": {1: 629 / 3615}, "marijuana": {1: 1725 / 3615}, "same_sex": {1: 258 / 3615}}
 
 
+@pytest.fixture(scope="module")
+def brought(django_db_setup, django_db_blocker):
+    """The demo, brought once for the tests of this module: each looks, and is rolled back to it."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        services.bring(now=NOW)
+        yield
+        transaction.set_rollback(True)
+
+
 @pytest.mark.django_db
-def test_the_demo_brings_real_answers_to_the_dashboard_and_again_changes_nothing(now):
-    services.bring(now=now)
+def test_every_demo_study_is_a_valid_entry(brought, client):
+    found = list(Study.objects.values_list("slug", flat=True))
+    assert len(found) == len(services.STUDIES)
+    for slug in found:
+        entry = yaml.safe_load(client.get(f"/registry/{slug}.yaml").content)
+        assert [error.message for error in VALIDATOR.iter_errors(entry)] == [], slug
+
+
+@pytest.mark.django_db
+def test_the_demo_brings_real_answers_to_the_dashboard_and_again_changes_nothing(brought, now):
     services.bring(now=now)
     assert len(answers.people_of_health()) == 3615
     assert Receipt.objects.count() == 3615 + 1551 + 1000

@@ -12,8 +12,7 @@ import yaml
 from django.test import Client
 from jsonschema import Draft202012Validator, FormatChecker
 
-from surveys.demo import services as demo
-from surveys.design.models import Plan, Study
+from surveys.design.models import Plan
 from tests.costs import pure
 from tests.surveys.dashboard.small import NOW, open_small
 from tests.surveys.registry import kinds
@@ -89,15 +88,6 @@ def test_the_parameters_are_the_cap(client: Client) -> None:
     assert mixed["delta"] == 1e-6
     assert 2.99 < mixed["epsilon"] <= 3
     assert 0.17 < mixed["rho"] < 0.19
-
-
-def test_every_demo_study_is_a_valid_entry(client: Client) -> None:
-    demo.bring(now=NOW)
-    found = list(Study.objects.values_list("slug", flat=True))
-    assert len(found) >= 3
-    for slug in found:
-        entry = yaml.safe_load(client.get(f"/registry/{slug}.yaml").content)
-        assert [error.message for error in VALIDATOR.iter_errors(entry)] == [], slug
 
 
 def test_one_release_is_said_only_of_a_study_that_made_no_other(client: Client) -> None:

@@ -5,7 +5,8 @@ What was erased is out of the tables' files already. This takes it out of what a
 them, and says what no command can reach.
 """
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,6 +27,11 @@ WITH own AS (
 SELECT folder || name FROM own, pg_ls_dir(folder) AS name WHERE name ~ '^[0-9]+$'
 AND pg_filenode_relation(0, name::oid) IS NULL
 AND (pg_stat_file(folder || name, true)).size > 0 ORDER BY 1"""
+WRITERS_BEFORE = "SELECT pg_snapshot_xmin(pg_current_snapshot()) < %s::xid8"
+READERS = """
+SELECT virtualtransaction FROM pg_locks JOIN pg_stat_activity USING (pid)
+WHERE locktype = 'virtualxid' AND pid <> pg_backend_pid() AND datname = current_database()"""
+PATIENCE, PAUSE = 30.0, 0.1  # seconds for older transactions to end, as on SQLite; between looks
 MAY_NOT = "42501"  # insufficient_privilege
 BEYOND = "Not reached: backups, replicas, archives of the log, and free blocks of the disk."
 
@@ -74,10 +80,39 @@ def forget_log() -> None:
         "GRANT EXECUTE ON FUNCTION pg_switch_wal; got a user without. Nothing was done, or "
         "run it as a superuser."
     )
+    wait_for_older_transactions()
     with permitted(otherwise), connection.cursor() as cursor:
         cursor.execute("VACUUM FULL pg_statistic")  # what ANALYZE sampled before it was told not to
         cursor.execute("SELECT pg_switch_wal()")
         cursor.execute("CHECKPOINT")
+
+
+def wait_for_older_transactions() -> None:
+    """Wait until nobody may see what was deleted before now: a table written anew keeps it so long.
+
+    First for who writes, in any database of the server, for snapshots taken meanwhile reach back to
+    the oldest of them; then for who has a snapshot of that time in this one.
+    """
+    deadline = time.monotonic() + PATIENCE
+    with connection.cursor() as cursor:
+
+        def asked(query: str, *values: str) -> set[Any]:
+            cursor.execute(query, values)
+            return set(cursor.fetchall())
+
+        def wait_while(there: Callable[[], Any]) -> None:
+            while there():
+                if time.monotonic() > deadline:
+                    raise CommandError(
+                        "Another transaction may still see what was erased: expected none that "
+                        "began earlier, got one. Nothing was done. Run it again when it has ended."
+                    )
+                time.sleep(PAUSE)
+
+        ((now,),) = asked("SELECT pg_snapshot_xmax(pg_current_snapshot())::text")
+        wait_while(lambda: asked(WRITERS_BEFORE, now) == {(True,)})
+        readers = asked(READERS)
+        wait_while(lambda: readers & asked(READERS))
 
 
 def kept_anyway() -> Iterator[str]:

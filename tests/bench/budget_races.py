@@ -99,6 +99,7 @@ def open_study(slug: str) -> int:
         "release_epsilon": COST,
         "smallest_batch": 10,
         "rule": "on-request",
+        "neighbours": "add-remove",  # so that each costs the same, whatever was asked before
     }
     questions = [
         {

@@ -48,7 +48,19 @@ COLUMNS = (
         "mechanism",
         "sensitivity",
     ),
-    *("part", "what", "old", "new", "why", "who", "statistic", "published", "previous", "digest"),
+    *(
+        "part",
+        "what",
+        "old",
+        "new",
+        "why",
+        "who",
+        "statistic",
+        "published",
+        "reads",
+        "previous",
+        "digest",
+    ),
 )
 
 

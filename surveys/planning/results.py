@@ -42,6 +42,7 @@ class Results:
     coefficients: tuple[Term, ...] = ()
     warnings: tuple[str, ...] = ()
     choices: tuple[int, ...] | None = None
+    is_exact: bool = False  # of the interval of one share
     profile: Interval | None = None
     simultaneous: tuple[Interval, ...] | None = None
     parameters: tuple[Parameter, ...] | None = None

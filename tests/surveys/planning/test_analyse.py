@@ -1,5 +1,6 @@
 import json
 import math
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -424,3 +425,22 @@ def test_the_other_imported_designs(write):
         found(anchored, "y", "anchored:p=1/4,anchor=check,anchor_p=1/5")["parameters"][1]["name"]
         == "attentive"
     )
+
+
+BYTES = 120  # a row: 90 are used; lists of words and numbers would be 400 and more
+
+
+@pytest.mark.parametrize(("spec", "weights"), [(FORCED, "weight"), ("affine:c0=c0,c1=.5", "")])
+def test_memory_is_of_a_few_bytes_a_row_of_the_columns_that_are_used(tmp_path, spec, weights):
+    rows, path = 50_000, tmp_path / "answers.csv"
+    lines = [f"{i % 3 % 2},{1 + i / rows:.6f},.{i % 2 + 1},{i:0100}" for i in range(rows)]
+    request = Request("said", parse(spec), weights=weights)
+    for used in (100, rows):  # a few rows first: what is loaded then is no row's
+        path.write_text("\n".join(["said,weight,c0,unused", *lines[:used]]))
+        tracemalloc.start()
+        try:
+            assert analyse(str(path), request).n == used
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert peak < BYTES * rows

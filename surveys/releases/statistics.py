@@ -170,17 +170,14 @@ def question_numbers(part: PublishedPart, noisy: list[int], n: int) -> QuestionN
         return _mean(part, noisy, n, estimates[0])
     if question.kind == MULTIPLE:  # options can go together: each is a share of its own
         projected = [min(max(estimate.value, 0.0), 1.0) for estimate in estimates]
-        spread = sum(share * (1 - share) for share in projected)
-        plain = int(spread / sum(estimate.variance.total for estimate in estimates))
     else:
         projected = simplex([estimate.value for estimate in estimates])
-        plain = plain_answers(estimates)
+    plain = plain_answers(estimates, n, is_partition=question.kind != MULTIPLE)
     rows = zip(question.choices, noisy, estimates, projected, strict=True)
     return QuestionNumbers(
         name=part.name,
         mechanism=part.law,
-        # None where all is said to be one answer: there is nothing to compare with
-        as_precise_as=plain or None,
+        as_precise_as=plain and [*plain],
         kind="multiple" if question.kind == MULTIPLE else "",
         choices=[
             ChoiceFigure.of(estimate, choice=text, index=index, noisy_count=count, projected=share)
@@ -190,11 +187,13 @@ def question_numbers(part: PublishedPart, noisy: list[int], n: int) -> QuestionN
 
 
 def _mean(part: PublishedPart, noisy: list[int], n: int, estimate: Estimate) -> QuestionNumbers:
-    question, variance = part.question, estimate.variance
+    question = part.question
+    channel: Any = part.tally.channel  # a `NumberChannel`
+    plain = channel.plain_answers(noisy, n, part.mechanism)
     return QuestionNumbers(
         name=part.name,
         mechanism=part.law,
-        as_precise_as=int(n * variance.sampling / variance.total) or None,
+        as_precise_as=plain and [*plain],
         kind="mean",
         noisy_counts=noisy,
         unit=question.unit,

@@ -212,8 +212,10 @@ class NumberChannel(WholeNumbers):
         require(0 < confidence < 1, "confidence must be between 0 and 1, got {}", confidence)
         return _Reports(self, counts, n, noise or NoNoise()).estimate(confidence)
 
-    def estimates(self, noisy: Sequence[int], n: int, noise: Noise) -> list[Estimate]:
-        return [self.mean(noisy, n, noise)]
+    def estimates(
+        self, noisy: Sequence[int], n: int, noise: Noise, confidence: float = CONFIDENCE
+    ) -> list[Estimate]:
+        return [self.mean(noisy, n, noise, confidence)]
 
     def plain_answers(self, counts: Sequence[int], n: int, noise: Noise) -> tuple[int, int] | None:
         """Return how few and how many plain answers would be as precise; None for few."""

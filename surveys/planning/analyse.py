@@ -11,6 +11,8 @@ Reads the file, leaves out rows with blanks and says so, and hands columns to `d
 By a column  every group alone, and a test that they share one value: G² = 2(Σ ln L_group − ln
              L_all), chi-square with (groups − 1)(choices − 1) df; with survey weights, and for π of
              a two-parameter design, Wald's Σ (estimate − mean)²/error² on groups − 1.
+Together     m intervals that are all to hold have a confidence of 1 − (1 − confidence)/m each:
+             Bonferroni's, since groups and whole, choices and coefficients depend on one another.
 """
 
 import math
@@ -46,6 +48,9 @@ MAX_GROUPS = 100
 DECIMALS = 12  # of c0 and c1: 1 − .8 and .2 are one number
 PER_ROW = "epsilon is that of the row that gives away most"
 NO_PROTECTION = "epsilon is infinite: some reports prove or rule out an answer"
+TOGETHER = (
+    "all {} intervals hold together with {:g} % (Bonferroni): each has a confidence of {:.6g} %"
+)
 UNKNOWN = "epsilon of this design is infinite, or depends on what people do: it is shown as null"
 
 Floats = npt.NDArray[np.float64]
@@ -61,6 +66,7 @@ class Request:
     by: str = ""
     weights: str = ""
     confidence: float = 0.95
+    simultaneous: bool = False  # whether the confidence is that all intervals hold at once
 
 
 def analyse(path: str, request: Request) -> Results:
@@ -68,12 +74,23 @@ def analyse(path: str, request: Request) -> Results:
     if not 0 < request.confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, got {request.confidence}")
     sheet, notes = _complete(read_csv(path, partial(_places, request)), request)
-    whole = results_of(sheet, request)
-    if request.by:
-        groups = _by(sheet, request)
-        test, more = _same_value(whole, groups, weighted=bool(request.weights))
-        whole, notes = replace(whole, groups=groups, groups_test=test), notes + more
+    whole = _analysed(sheet, request)
+    if request.simultaneous and (count := whole.intervals) > 1:
+        each = 1 - (1 - request.confidence) / count
+        whole = _analysed(sheet, replace(request, confidence=each))
+        notes = [*notes, TOGETHER.format(count, 100 * request.confidence, 100 * each)]
     return replace(whole, warnings=_sentences((*notes, *whole.warnings), whole))
+
+
+def _analysed(sheet: Sheet, request: Request) -> Results:
+    """Return what complete rows say, as a whole and, if asked, by the values of a column."""
+    whole = results_of(sheet, request)
+    if not request.by:
+        return whole
+    groups = _by(sheet, request)
+    test, more = _same_value(whole, groups, weighted=bool(request.weights))
+    notes = (*more, *whole.warnings)
+    return replace(whole, groups=groups, groups_test=test, warnings=notes)
 
 
 def _used(request: Request, sheet: Sheet) -> dict[str, list[str]]:

@@ -32,6 +32,7 @@ def analysed(options: Options) -> Results:
         by=str(options["by"]),
         weights=str(options["weights"]),
         confidence=_number(options, "confidence"),
+        simultaneous=options["simultaneous"],
     )
     return analyse(options["file"], request)
 

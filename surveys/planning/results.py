@@ -54,6 +54,13 @@ class Results:
     confidence: float = 0.95
 
     @property
+    def intervals(self) -> int:
+        """Return how many intervals there are: of shares, parameters, coefficients and groups."""
+        shares = self.choices or self.parameters or (self,)
+        groups = sum(group.intervals for group in self.groups or ())
+        return len(shares) + len(self.coefficients) + groups
+
+    @property
     def deviance(self) -> float:
         return -2 * self.log_likelihood
 

@@ -39,12 +39,11 @@ def test_all_kinds_have_wider_intervals_together_and_the_same_numbers_otherwise(
     assert same is not None
     for alone, again in zip(release.content.questions, same.questions, strict=True):
         assert np.array(_intervals(again)) == pytest.approx(np.array(_intervals(alone)))
-    wider = 0
     for alone, held in zip(release.content.questions, together.content.questions, strict=True):
         for (low, high), (least, most) in zip(_intervals(alone), _intervals(held), strict=True):
             assert least <= low <= high <= most
-            wider += most - least > high - low
-    assert wider > 0.9 * together.intervals
+            # limits of a number in whole steps, and of a range at 0, can stay where they are
+            assert most - least > high - low or alone.kind == "distribution"
 
 
 def test_as_many_intervals_are_counted_as_a_page_shows(db: None) -> None:

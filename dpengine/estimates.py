@@ -40,6 +40,7 @@ Ints = npt.NDArray[np.int64]
 Interval = tuple[float, float]
 CONFIDENCE = 0.95
 WINDOW = 12.0  # standard deviations of the binomial that are summed; beyond lies less than 1e-30
+FEW_PLAIN = 30  # plain answers; as precise as fewer is not worth a number
 REMEMBERED = 8192  # intervals: a rehearsal asks for the same ones again
 
 
@@ -238,11 +239,62 @@ def simplex(values: Sequence[float]) -> list[float]:
     return [float(max(value - threshold, 0.0)) for value in values]
 
 
-def plain_answers(estimates: Sequence[Estimate]) -> int:
-    """Return how many plain answers would be as precise: N with Σ π(1 − π)/N = Σ variance.
+def plain_answers(
+    estimates: Sequence[Estimate], n: int, is_partition: bool = True
+) -> tuple[int, int] | None:
+    """Return how few and how many plain answers would be as precise as these n; None for few.
 
-    Shares are projected to the simplex first; 0 when nothing can be told apart from certainty.
+    N with S/N = S/n + device and publication, S = Σ π(1 − π), for all shares in the intervals; of a
+    partition, those that add up to 1. One number would say too much: of rare shares it is unsteady.
     """
-    shares = simplex([estimate.value for estimate in estimates])
-    spread = sum(share * (1 - share) for share in shares)
-    return int(spread / sum(estimate.variance.total for estimate in estimates))
+    values = np.array([estimate.value for estimate in estimates])
+    ends = np.array([(estimate.low, estimate.high) for estimate in estimates]).T
+    if is_partition and len(values) > 2:  # of two shares one says both; of more, all are to hold
+        together = 1 - (1 - CONFIDENCE) / len(values)
+        ends = values + (ends - values) * normal_quantile(together) / normal_quantile(CONFIDENCE)
+    lows, highs = np.clip(ends, 0.0, 1.0)
+    if is_partition:
+        spreads = _spreads_of_partition(lows, highs)
+    else:
+        nearest = np.clip(0.5, lows, highs)
+        spreads = (
+            float(np.minimum(lows * (1 - lows), highs * (1 - highs)).sum()),
+            float((nearest * (1 - nearest)).sum()),
+        )
+    parts = [estimate.variance for estimate in estimates]
+    other = sum(variance.device + variance.publication for variance in parts)
+    return plain_range(spreads, (other, other), n)
+
+
+def plain_range(spreads: Interval, others: Interval, n: int) -> tuple[int, int] | None:
+    """Return N with spread/N = spread/n + other at both ends, or None where it may be few.
+
+    Rounded outwards to 10, 15, … 95 times a power of ten: it is no finer than that.
+    """
+    low, high = (
+        spread / (spread / n + other) if spread > 0 else 0.0
+        for spread, other in zip(spreads, others, strict=True)
+    )
+    if low < FEW_PLAIN:
+        return None
+    fine, coarse = (5 * 10 ** (math.floor(math.log10(end)) - 1) for end in (low, high))
+    return fine * math.floor(low / fine), min(coarse * math.ceil(high / coarse), n)
+
+
+def _spreads_of_partition(lows: Floats, highs: Floats) -> Interval:
+    """Return the least and the largest 1 − Σ π² of shares between limits that add up to 1.
+
+    The largest is that of shares as equal as they can be; the least is no less than where each π²
+    is the chord between its limits, filled up from the highest limits on.
+    """
+    room = 1 - float(lows.sum())
+    if room < 0 or highs.sum() < 1:
+        return 0.0, 0.0  # intervals that no shares can all be in say nothing
+    level = root(lambda share: float(np.clip(share, lows, highs).sum()) - 1)
+    most = 1 - float((np.clip(level, lows, highs) ** 2).sum())
+    chords = float((lows**2).sum())
+    for place in np.argsort(-(lows + highs)):
+        step = min(room, float(highs[place] - lows[place]))
+        chords += float(lows[place] + highs[place]) * step
+        room -= step
+    return max(1 - chords, 0.0), most

@@ -57,9 +57,12 @@ class Arms:
         starts = np.zeros(len(channels), dtype=np.int64)
         starts[used] = np.cumsum([0, *(channel.shape[1] for channel in kept[:-1])])
         columns = sum(channel.shape[1] for channel in kept)
-        present = weights > 0
-        place = (starts[arm] + reports)[present]
-        weights = weights[present] * (present.sum() / weights.sum())
+        place, present = starts[arm], weights > 0
+        place += reports
+        factor = present.sum() / weights.sum()
+        if not present.all():
+            place, weights = place[present], weights[present]
+        weights = weights * factor
         return cls(
             n=len(place),
             counts=sums(place, weights, columns),

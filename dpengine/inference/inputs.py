@@ -36,8 +36,8 @@ def column(values: npt.ArrayLike, name: str) -> Floats:
 
 
 def constants(values: npt.ArrayLike, name: str, n: int) -> Floats:
-    """Return a constant of every row, from a column or one number."""
-    return aligned(np.full(n, values) if np.ndim(values) == 0 else values, name, n)
+    """Return a constant of every row, from a column or one number, which is in memory once."""
+    return aligned(np.broadcast_to(values, n) if np.ndim(values) == 0 else values, name, n)
 
 
 def aligned(values: npt.ArrayLike, name: str, n: int) -> Floats:
@@ -60,7 +60,7 @@ def weights_of(weights: npt.ArrayLike | None, n: int, positive: bool = False) ->
     groups, which could end up empty, want `positive` ones.
     """
     if weights is None:
-        return np.ones(n)
+        return np.broadcast_to(1.0, n)
     raw = aligned(weights, "weights", n)
     if positive and np.any(raw <= 0):
         raise ValueError(f"weights must be above 0, got {raw.min():g}: leave out rows of weight 0")
@@ -91,7 +91,7 @@ def check_affine(c0: Floats, c1: Floats, answers: Floats) -> None:
         "be learned",
     )
     require(
-        not np.any(dumb & (np.abs(answers - c0) > 1 - SLACK)),
+        not np.any(np.abs(answers[dumb] - c0[dumb]) > 1 - SLACK),
         "a report is impossible: its row has c1 = 0 and c0 = 0 or 1, and says the contrary",
     )
 
@@ -117,7 +117,9 @@ def channel_of(matrix: npt.ArrayLike, name: str = "matrix") -> Floats:
 
 def coded(reports: npt.ArrayLike, codes: int, name: str = "reports") -> Ints:
     """Return reports as whole numbers from 0, fewer than `codes`."""
-    numbers = column(reports, name)
+    numbers = np.asarray(reports)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+        numbers = column(reports, name)
     require(len(numbers), "n must be 1 or more, got 0: there are no reports")
     require(
         np.all((numbers == np.floor(numbers)) & (numbers >= 0) & (numbers < codes)),
@@ -125,7 +127,7 @@ def coded(reports: npt.ArrayLike, codes: int, name: str = "reports") -> Ints:
         name,
         codes - 1,
     )
-    return numbers.astype(np.int64)
+    return numbers.astype(np.int64, copy=False)
 
 
 def arms_of(
@@ -140,7 +142,7 @@ def arms_of(
         "arm must say which of the {} matrices each report came through",
         len(channels),
     )
-    own = np.zeros(n) if arm is None else aligned(arm, "arm", n)
+    own = np.broadcast_to(0, n) if arm is None else aligned(arm, "arm", n)
     answers = sorted({len(channel) for channel in channels})
     require(
         len(answers) <= 1,

@@ -37,6 +37,7 @@ from dpengine.estimates import Floats, Interval, Ints, clopper_pearson
 LATTICE = 2**19  # of points × groups that one Fourier inversion may have
 FINEST, COARSEST = 32, 8  # the largest weight, as a whole number
 EDGE = 0.02
+PART = 2**14  # rows that are looked at together
 # of the largest variance that a mean in its bounds can have, or of its way between them: none
 ROUNDING = 1e-12
 HALF_ROOT = 1 / math.sqrt(2 * math.pi)
@@ -92,10 +93,34 @@ class Groups:
 
 def grouped(c0: Floats, c1: Floats, n: Floats, yes: Floats) -> Groups:
     """Return sums of n and yes over equal constants (equal to twelve digits)."""
-    _, first, place = np.unique(
-        np.round(c0, 12) + 1j * np.round(c1, 12), return_index=True, return_inverse=True
-    )
+    first, place = distinct(c0, c1)
     return Groups(c0[first], c1[first], sums(place, n), sums(place, yes))
+
+
+def distinct(c0: Floats, c1: Floats) -> tuple[Ints, Ints]:
+    """Return the first row of every pair of constants, in their order, and the pair of each row.
+
+    Part by part: a sort of all rows would take as much memory again as all their columns.
+    """
+    known: dict[complex, int] = {}
+    first: list[int] = []
+    place = np.empty(len(c0), dtype=np.int64)
+    parts = [slice(start, start + PART) for start in range(0, len(c0), PART)]
+    for part in parts:
+        pairs, at, index = np.unique(
+            np.round(c0[part], 12) + 1j * np.round(c1[part], 12),
+            return_index=True,
+            return_inverse=True,
+        )
+        met = [known.setdefault(pair, len(known)) for pair in pairs.tolist()]
+        first += [part.start + row for row in at[np.array(met) >= len(first)].tolist()]
+        place[part] = np.array(met)[index]
+    order = np.argsort(np.array(list(known)))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    for part in parts:
+        place[part] = rank[place[part]]
+    return np.array(first)[order], place
 
 
 def sums(place: Ints, values: Floats, places: int = 0) -> Floats:

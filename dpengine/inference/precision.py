@@ -2,23 +2,26 @@
 
 A share is estimated by π̂ = (reports of yes / n − c0) / c1. With λ = c0 + c1·π:
 
-    standard_error(n) = √(λ(1 − λ)/n) / |c1|
-    half_width(n)     = Φ⁻¹((1 + confidence)/2) · standard_error(n)
+    standard_error(n) = √(λ(1 − λ)/n) / |c1|, at the share or the worst one: λ nearest to one half
+    half_width(n)     half of Clopper and Pearson's interval, which an analysis prints, over |c1|
 
 Without a share, the worst one is planned for: that whose λ is nearest to one half.
 
-Exact      The half-width is that of the Clopper-Pearson interval of the count, divided by |c1| and
-           not yet cut to 0 to 1: its mean over the counts that n people can make, or, without a
-           share, its largest over all counts (the one next to n/2).
+Half-width Its mean over the counts that n people of this share can make; without a share, its
+           largest for counts whose estimate is possible, which is at n/2 or at the end of them next
+           to n/2. It is of the interval before that is cut to 0 to 1, as the ± of an estimate is;
+           what is printed, cut, is never wider. It falls with n.
+Large n    Beyond a million people the expected count stands for all: the mean of widths differs
+           from its width by less than a part in n.
 A class    of a question with k choices: c0 = b and c1 = a − b, the channel's margins for that
            choice.
 ε          Least variance for ε and k choices is subset selection (Ye and Barg 2018): w of k are
            reported, the true one among them with chance a = w·e^ε/(w·e^ε + k − w), any other with b
            = (w − a)/(k − 1); w is next to k/(e^ε + 1), whichever has less variance for a rare
            choice. k = 2 is randomised response.
-By hand    Forced response, p = 2/3, yes = no = 1/6, at .10: λ(1 − λ) = .17889, so a half-width of
-           .03 needs
-           1.95996²·.17889/(.02)² → 1718 people.
+By hand    Forced response, p = 2/3, yes = no = 1/6, at .10: λ(1 − λ) = .17889, so a normal interval
+           of half-width .03 would need 1.95996²·.17889/(.02)² → 1718 people. Clopper and Pearson's
+           reaches about 1/2n further on each side: 1765.
 Sources    Clopper and Pearson 1934; Ye and Barg 2018.
 """
 
@@ -29,21 +32,21 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 
 import numpy as np
+import numpy.typing as npt
 
 from dpengine.checks import require
 from dpengine.estimates import (
     CONFIDENCE,
     WINDOW,
     Floats,
-    Ints,
     binomial,
     clopper_pearson_limits,
-    normal_quantile,
 )
 from dpengine.inference.power import LARGEST, Response, check_share
 from dpengine.privacy import LARGEST_EPSILON
 
-LARGEST_EXACT = 10**7  # people
+LARGE = 10**6  # people
+HALF = 0.5
 HAIR = 1e-8  # of ε, by which a channel made of 32-bit words may fall short of what was asked
 
 
@@ -64,22 +67,16 @@ def standard_error(response: Response, n: int, at: float | None = None) -> float
 def half_width(
     response: Response, n: int, at: float | None = None, confidence: float = CONFIDENCE
 ) -> float:
-    """Return half the width of the normal interval of a share of `at`, or of the worst share."""
-    return normal_quantile(confidence) * standard_error(response, n, at)
-
-
-def exact_half_width(
-    response: Response, n: int, at: float | None = None, confidence: float = CONFIDENCE
-) -> float:
-    """Return half the Clopper-Pearson interval: its mean at a share, or its largest."""
-    normal_quantile(confidence)
-    if at is None:
-        mean = float(_half_widths(np.array([_people(n) // 2]), n, confidence)[0])
-        return mean / abs(response.c1)
+    """Return half of Clopper and Pearson's interval: its mean at a share, or its largest."""
+    require(0 < confidence < 1, "confidence must be between 0 and 1, got {}", confidence)
+    if _people(n) > LARGE or at is None:
+        reported = _worst(response) if at is None else response.reported(at)
+        likely = n // 2 if reported == HALF else n * reported
+        return float(_half_widths(likely, n, confidence)) / abs(response.c1)
     reported = response.reported(at)
     spread = WINDOW * math.sqrt(n * reported * (1 - reported)) + WINDOW
     first, last = math.floor(n * reported - spread), math.ceil(n * reported + spread)
-    counts = np.arange(max(0, first), min(_people(n), last) + 1)
+    counts = np.arange(max(0, first), min(n, last) + 1)
     mean = float(binomial(counts, n, reported) @ _half_widths(counts, n, confidence))
     return mean / abs(response.c1)
 
@@ -94,29 +91,15 @@ def size_for_standard_error(
 def size_for_half_width(
     response: Response, wanted: float, at: float | None = None, confidence: float = CONFIDENCE
 ) -> Precision:
-    """Return the smallest n whose normal interval has at most this half-width.
-
-    At a share, or at the worst one.
-    """
-    return _closed(lambda n: half_width(response, n, at, confidence), wanted, response, at)
-
-
-def exact_size_for_half_width(
-    response: Response, wanted: float, at: float | None = None, confidence: float = CONFIDENCE
-) -> Precision:
-    """Return the smallest n whose exact interval has this half-width, on average or always."""
+    """Return the smallest n whose interval has this half-width, on average or at worst."""
     require(0 < wanted < math.inf, "half-width must be above 0, got {}", wanted)
 
     def width(n: int) -> float:
-        return exact_half_width(response, n, at, confidence)
+        return half_width(response, n, at, confidence)
 
     high = 1
     while width(high) > wanted:
-        require(
-            high < LARGEST_EXACT,
-            "the exact interval would need more than {} people: plan without it",
-            LARGEST_EXACT,
-        )
+        require(high < LARGEST, "{} would need more than {} people", wanted, LARGEST)
         high *= 2
     sizes = range(high // 2 + 1, high)
     n = sizes.start + bisect_left(sizes, True, key=lambda n: width(n) <= wanted)
@@ -205,9 +188,14 @@ def _variance(response: Response, at: float | None) -> float:
     """Return λ(1 − λ) at a share, or its largest over all shares."""
     if at is not None:
         return response.variance(check_share("share", at))
-    ends = sorted((response.reported(0), response.reported(1)))
-    worst = min(max(0.5, ends[0]), ends[1])
+    worst = _worst(response)
     return worst * (1 - worst)
+
+
+def _worst(response: Response) -> float:
+    """Return the λ nearest to one half of those that a share can have."""
+    low, high = sorted((response.reported(0), response.reported(1)))
+    return min(max(HALF, low), high)
 
 
 def _subset(epsilon: float, choices: int, size: int) -> Response:
@@ -216,7 +204,7 @@ def _subset(epsilon: float, choices: int, size: int) -> Response:
     return Response(lie, truth - lie)
 
 
-def _half_widths(counts: Ints, n: int, confidence: float) -> Floats:
+def _half_widths(counts: npt.ArrayLike, n: int, confidence: float) -> Floats:
     """Return half the width of Clopper and Pearson's interval of each count."""
     low, high = clopper_pearson_limits(counts, n, confidence)
     return (high - low) / 2

@@ -53,11 +53,12 @@ from dpengine.inference.categories import THIN, Arms
 from dpengine.inference.fit import SMALL_CELL, Fit, are_filled, fit_of, judged
 from dpengine.inference.inputs import SLACK
 from dpengine.inference.intervals import (
+    PART,
     Groups,
     agreed_error,
     clipped,
+    distinct,
     exact_interval,
-    grouped,
     likeliest_share,
     profile_interval,
     sums,
@@ -79,6 +80,7 @@ class Share:
     maximum_likelihood: float
     standard_error: float
     interval: Interval
+    is_exact: bool  # of people who were all asked alike, each counting as one
     profile: Interval
     log_likelihood: float
     fit: Fit | None
@@ -129,19 +131,28 @@ class Respondents:
 
     @property
     def groups(self) -> Groups:
-        return grouped(self.c0, self.c1, self.weights, self.weights * self.yes)
+        first, place = distinct(self.c0, self.c1)
+        n = sums(place, self.weights)
+        yes = sums(place, self.weights * self.yes)
+        return Groups(np.clip(self.c0[first], 0.0, 1.0), self.c1[first], n, yes)
 
     def scores(self, share: float) -> Floats:
         """Return each row's part of the derivative of ln L."""
-        reported = np.clip(self.c0 + self.c1 * share, 1e-12, 1 - 1e-12)
-        return self.weights * self.c1 * (self.yes - reported) / (reported * (1 - reported))
+        scores = np.empty(self.n)
+        for start in range(0, self.n, PART):  # by parts, for rows may be millions
+            part = slice(start, start + PART)
+            c1 = self.c1[part]
+            reported = np.clip(self.c0[part] + c1 * share, 1e-12, 1 - 1e-12)
+            surprise = self.yes[part] - reported
+            scores[part] = self.weights[part] * c1 * surprise / (reported * (1 - reported))
+        return scores
 
-    def errors(self, best: float, moment: float) -> tuple[float, float]:
+    def errors(self, groups: Groups, best: float, moment: float) -> tuple[float, float]:
         """Return the standard error, never 0, and the design effect of the weights.
 
         The linearised variance over that without them.
         """
-        upright = self.groups.upright
+        upright = groups.upright
         is_one = len(upright.n) == 1
         yes, n, c1 = float(upright.yes[0]), float(upright.n[0]), float(upright.c1[0])
         if not is_one:
@@ -181,14 +192,16 @@ def binary_share(
     inputs.check_affine(starts, slopes, answers)
     scaled = inputs.weights_of(weights, n)
     used = scaled > 0
-    starts = np.clip(starts, 0.0, 1.0)
-    rows = Respondents(answers[used], starts[used], slopes[used], scaled[used] * (used.sum() / n))
+    rows = Respondents(answers, starts, slopes, scaled)
+    if not used.all():
+        left = scaled[used] * (used.sum() / n)
+        rows = Respondents(answers[used], starts[used], slopes[used], left)
     inputs.check_confidence(confidence)
     groups = rows.groups
     steep = _steep(groups)
     moment = float(steep @ (groups.yes - groups.n * groups.c0) / (steep @ (groups.n * groups.c1)))
     best = likeliest_share(groups)
-    error, effect = rows.errors(best, moment)
+    error, effect = rows.errors(groups, best, moment)
     effective = groups.scaled(1 / effect)
     exact = exact_interval(effective, confidence)
     profile = profile_interval(effective, best, confidence)
@@ -202,6 +215,7 @@ def binary_share(
         maximum_likelihood=best,
         standard_error=error,
         interval=profile if is_outside else clipped(exact),
+        is_exact=not (is_outside or rows.is_weighted or len(groups.upright.n) > 1),
         profile=profile,
         log_likelihood=groups.log_likelihood(best),
         fit=fit,

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dpengine.checks import require
-from dpengine.estimates import Counts, Estimate, Floats, Ints, Margin, Noise, share
+from dpengine.estimates import CONFIDENCE, Counts, Estimate, Floats, Ints, Margin, Noise, share
 from dpengine.privacy import Neighbours
 from dpengine.randomness import Stream, system_stream
 
@@ -204,10 +204,12 @@ class Channel(ABC):
         """
         raise ValueError(f"a channel for {self.learns} has no choices")
 
-    def estimates(self, noisy: Sequence[int], n: int, noise: Noise) -> list[Estimate]:
+    def estimates(
+        self, noisy: Sequence[int], n: int, noise: Noise, confidence: float = CONFIDENCE
+    ) -> list[Estimate]:
         """Return the share of every choice, or what else it learns, from noisy counts."""
         pairs = zip(noisy, self.margins(), strict=True)
-        return [share(count, n, margin, noise) for count, margin in pairs]
+        return [share(count, n, margin, noise, confidence) for count, margin in pairs]
 
     def within(self, first: int, last: int, noisy: Sequence[int], n: int, noise: Noise) -> Estimate:
         """Return the share of people in some neighbouring bins, of a distribution."""

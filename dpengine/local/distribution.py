@@ -252,9 +252,13 @@ class Distribution(WholeNumbers):
             low, high = (0.0, reach) if high <= 0 else (1 - reach, 1.0)
         return Estimate(value, min(low, value), max(high, value), doubt, confidence)
 
-    def estimates(self, noisy: Sequence[int], n: int, noise: Noise) -> list[Estimate]:
+    def estimates(
+        self, noisy: Sequence[int], n: int, noise: Noise, confidence: float = CONFIDENCE
+    ) -> list[Estimate]:
         """Return the share of every bin."""
-        return [self.within(place, place, noisy, n, noise) for place in range(self.bins)]
+        return [
+            self.within(place, place, noisy, n, noise, confidence) for place in range(self.bins)
+        ]
 
     def forecast(self, n: int, at: Fraction, noise: Noise) -> Estimate:
         """Return the share below the middle, if answers are spread evenly."""

@@ -40,7 +40,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dpengine.checks import require
-from dpengine.estimates import CONFIDENCE, Estimate, Floats, Noise, NoNoise, Variance, root
+from dpengine.estimates import (
+    CONFIDENCE,
+    Estimate,
+    Floats,
+    Noise,
+    NoNoise,
+    Variance,
+    normal_quantile,
+    plain_range,
+    root,
+)
 from dpengine.local import linear_program
 from dpengine.local.channel import Bounds, Document, Learns, WholeNumbers
 from dpengine.local.counted import check_counted, rounded
@@ -202,8 +212,14 @@ class NumberChannel(WholeNumbers):
         require(0 < confidence < 1, "confidence must be between 0 and 1, got {}", confidence)
         return _Reports(self, counts, n, noise or NoNoise()).estimate(confidence)
 
-    def estimates(self, noisy: Sequence[int], n: int, noise: Noise) -> list[Estimate]:
-        return [self.mean(noisy, n, noise)]
+    def estimates(
+        self, noisy: Sequence[int], n: int, noise: Noise, confidence: float = CONFIDENCE
+    ) -> list[Estimate]:
+        return [self.mean(noisy, n, noise, confidence)]
+
+    def plain_answers(self, counts: Sequence[int], n: int, noise: Noise) -> tuple[int, int] | None:
+        """Return how few and how many plain answers would be as precise; None for few."""
+        return _Reports(self, counts, n, noise).plain_answers()
 
     def forecast(self, n: int, at: Fraction, noise: Noise) -> Estimate:
         return self.mean(self.likely_counts(n, at), n, noise)
@@ -238,16 +254,17 @@ class _Reports:
         self.points = self.rows @ self.z
         self.mean = self.total / n
         self.inside = min(max(self.mean, float(self.points[0])), float(self.points[-1]))
-        self.variance = self._upper_variance(np.asarray(counts, dtype=np.float64))
+        self.observed, self.doubt = self._variance(np.asarray(counts, dtype=np.float64))
+        self.variance = self.observed + DOUBT * self.doubt
 
-    def _upper_variance(self, counts: Floats) -> float:
-        """Return the observed variance of z plus DOUBT standard errors, the noise's counted."""
+    def _variance(self, counts: Floats) -> tuple[float, float]:
+        """Return the observed variance of z and its standard error, the noise's counted."""
         second, fourth = (
             float(counts @ self.z.astype(np.float64) ** power) / self.n for power in (2, 4)
         )
         noise = self.noise.variance * float((self.z.astype(np.float64) ** 4).sum()) / self.n**2
         doubt = math.sqrt(max(fourth - second**2, 0.0) / self.n + noise)
-        return second - self.mean**2 + DOUBT * doubt
+        return second - self.mean**2, doubt
 
     def law(self, mean: float, share: float) -> Floats:
         """Return the chances of reports if answers average to `mean`.
@@ -261,6 +278,24 @@ class _Reports:
     def _between(self, mean: float, left: int, right: int) -> Floats:
         part = (mean - self.points[left]) / (self.points[right] - self.points[left])
         return np.asarray((1 - part) * self.rows[left] + part * self.rows[right])
+
+    def plain_answers(self) -> tuple[int, int] | None:
+        """Return N for variances of reports, and means, as far off as chance makes them."""
+        reach, at = normal_quantile(CONFIDENCE), self.inside
+        first, last = float(self.points[0]), float(self.points[-1])
+        publication = self.noise.variance * float((self.z**2).sum()) / self.n
+        error = reach * math.sqrt(max(self.observed + publication, 0.0) / self.n)
+        least, most = (float(self.law(at, share) @ (self.z - at) ** 2) for share in (0, 1))
+        means = [min(max(mean, first), last) for mean in (at - error, at + error)]
+        middle = min(max((first + last) / 2, means[0]), means[1])
+        ends = []
+        for sign, mean in ((-1, min(means, key=lambda x: (last - x) * (x - first))), (1, middle)):
+            seen = min(max(self.observed + sign * reach * self.doubt, least), most)
+            share = (seen - least) / (most - least) if most > least * (1 + 1e-9) else 1.0
+            sampling = share * (last - mean) * (mean - first)
+            ends.append((sampling, (max(seen - sampling, 0.0) + publication) / self.n))
+        (low, other), (high, beside) = ends
+        return plain_range((low, high), (other, beside), self.n)
 
     def share_at_ends(self, mean: float, added: int | None = None) -> float:
         """Return the share that gives reports their observed variance about `mean`, within 0 and 1.

@@ -228,8 +228,10 @@ class OneOf(Channel):
         """Return for every option how many more reports say yes than no."""
         return [yes - no for no, yes in zip(counts[::2], counts[1::2], strict=True)]
 
-    def estimates(self, noisy: Sequence[int], n: int, noise: Noise) -> list[Estimate]:
-        return [_share(self, difference, n, noise) for difference in noisy]  # type: ignore[arg-type]
+    def estimates(
+        self, noisy: Sequence[int], n: int, noise: Noise, confidence: float = CONFIDENCE
+    ) -> list[Estimate]:
+        return [_share(self, difference, n, noise, confidence) for difference in noisy]  # type: ignore[arg-type]
 
     def forecast(self, n: int, at: Fraction, noise: Noise) -> Estimate:
         yes = self.margin.lie + at * (self.margin.truth - self.margin.lie)

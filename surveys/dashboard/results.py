@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from dpengine.estimates import Estimate
+from dpengine.estimates import CONFIDENCE, Estimate
 from surveys.charts.intervals import half_widths, share_scale
-from surveys.charts.scales import Scale, percent
+from surveys.charts.scales import Scale, number_text, percent
 from surveys.dashboard.measured import Measured
 from surveys.dashboard.tables import Row, possible
 from surveys.design import selectors as design
@@ -15,7 +15,7 @@ from surveys.design.selectors import Odds
 from surveys.plan.content import PlanQuestion
 from surveys.releases import comparisons, selectors as releases
 from surveys.releases.models import Release, Step
-from surveys.releases.numbers import ChoiceFigure, QuestionNumbers
+from surveys.releases.numbers import ChoiceFigure, Numbers, QuestionNumbers
 
 MANY = 50  # false reports, to make the harm of one easier to see
 
@@ -95,15 +95,46 @@ class Result:
 Shown = Result | Measured
 
 
-def results_of(release: Release | Step) -> list[Shown]:
+@dataclass(frozen=True, slots=True)
+class Together:
+    """A release with intervals that all hold at once, in at least 95 of 100 studies.
+
+    Of m intervals each holds with 1 − .05/m (Bonferroni; Dunn 1961), whatever they have to do with
+    one another: answers of the same people, and shares of one question, depend on each other.
+    """
+
+    intervals: int
+    content: Numbers
+    confidence: float
+
+    @classmethod
+    def of(cls, release: Release | Step) -> "Together | None":
+        """Return it where there is more than one interval, from the published numbers alone."""
+        plan, query = release.request.plan, releases.query_of(release.request)
+        count = comparisons.interval_count(plan, release.content)
+        if count < 2:
+            return None
+        confidence = 1 - (1 - CONFIDENCE) / count
+        content = comparisons.simultaneous(plan, query, release.content, confidence)
+        return None if content is None else cls(count, content, confidence)
+
+    @property
+    def percent(self) -> str:
+        """Return the confidence of each interval, rounded down."""
+        return number_text(math.floor(1e5 * self.confidence) / 1e3, 3)
+
+
+def results_of(release: Release | Step, together: Together | None = None) -> list[Shown]:
     """Return every question of a release, in the Plan's order."""
-    by_name = {numbers.name: numbers for numbers in release.content.questions}
+    content = together.content if together else release.content
+    by_name = {numbers.name: numbers for numbers in content.questions}
     results: list[Shown] = []
     for number, question in enumerate(release.request.plan.spoken.questions, start=1):
         if (numbers := by_name.get(question.name)) is None:
             continue
         if numbers.choices:
-            results.append(_result(number, question, numbers, release))
+            confidence = together.confidence if together else CONFIDENCE
+            results.append(_result(number, question, numbers, release, confidence))
         else:
             results.append(Measured.of(number, question, numbers, release.content.n))
     return results
@@ -116,7 +147,11 @@ def drawn_choices(question: PlanQuestion) -> list[int]:
 
 
 def _result(
-    number: int, question: PlanQuestion, numbers: QuestionNumbers, release: Release | Step
+    number: int,
+    question: PlanQuestion,
+    numbers: QuestionNumbers,
+    release: Release | Step,
+    confidence: float,
 ) -> Result:
     estimates = [possible(choice.as_estimate()) for choice in numbers.choices]
     order = question.shown_order
@@ -143,13 +178,13 @@ def _result(
             )
             for at in order
         ],
-        among_asked=_among_asked(question, release) if question.skipped else [],
+        among_asked=_among_asked(question, release, confidence) if question.skipped else [],
     )
 
 
-def _among_asked(question: PlanQuestion, release: Release | Step) -> list[Row]:
+def _among_asked(question: PlanQuestion, release: Release | Step, confidence: float) -> list[Row]:
     plan, query = release.request.plan, releases.query_of(release.request)
-    shares = comparisons.among_asked(plan, query, release.content, question.name)
+    shares = comparisons.among_asked(plan, query, release.content, question.name, confidence)
     if shares is None:
         return []
     return [Row.of(question.choices[at], shares[at], percent) for at in question.shown_order[:-1]]

@@ -11,6 +11,8 @@ Reads the file, leaves out rows with blanks and says so, and hands columns to `d
 By a column  every group alone, and a test that they share one value: G² = 2(Σ ln L_group − ln
              L_all), chi-square with (groups − 1)(choices − 1) df; with survey weights, and for π of
              a two-parameter design, Wald's Σ (estimate − mean)²/error² on groups − 1.
+Together     m intervals that are all to hold have a confidence of 1 − (1 − confidence)/m each:
+             Bonferroni's, since groups and whole, choices and coefficients depend on one another.
 """
 
 import math
@@ -26,11 +28,13 @@ from scipy import special
 from dpengine.designs import Design
 from dpengine.inference.coefficients import Coefficient, Regression
 from dpengine.inference.fit import Fit
+from dpengine.inference.intervals import distinct
 from dpengine.inference.logistic import logistic
 from dpengine.inference.multinomial import multinomial
 from dpengine.inference.shares import binary_share, category_shares
 from surveys.planning import two_parameters
 from surveys.planning.expressions import (
+    columns_of,
     design_matrix,
     read_covariates,
     read_expression,
@@ -44,6 +48,9 @@ MAX_GROUPS = 100
 DECIMALS = 12  # of c0 and c1: 1 − .8 and .2 are one number
 PER_ROW = "epsilon is that of the row that gives away most"
 NO_PROTECTION = "epsilon is infinite: some reports prove or rule out an answer"
+TOGETHER = (
+    "all {} intervals hold together with {:g} % (Bonferroni): each has a confidence of {:.6g} %"
+)
 UNKNOWN = "epsilon of this design is infinite, or depends on what people do: it is shown as null"
 
 Floats = npt.NDArray[np.float64]
@@ -59,60 +66,84 @@ class Request:
     by: str = ""
     weights: str = ""
     confidence: float = 0.95
+    simultaneous: bool = False  # whether the confidence is that all intervals hold at once
 
 
 def analyse(path: str, request: Request) -> Results:
     """Return what a file says, as a whole and, if asked, by the values of a column."""
     if not 0 < request.confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, got {request.confidence}")
-    sheet, notes = _complete(read_csv(path), request)
-    whole = results_of(sheet, request)
-    if request.by:
-        groups = _by(sheet, request)
-        test, more = _same_value(whole, groups, weighted=bool(request.weights))
-        whole, notes = replace(whole, groups=groups, groups_test=test), notes + more
+    sheet, notes = _complete(read_csv(path, partial(_places, request)), request)
+    whole = _analysed(sheet, request)
+    if request.simultaneous and (count := whole.intervals) > 1:
+        each = 1 - (1 - request.confidence) / count
+        whole = _analysed(sheet, replace(request, confidence=each))
+        notes = [*notes, TOGETHER.format(count, 100 * request.confidence, 100 * each)]
     return replace(whole, warnings=_sentences((*notes, *whole.warnings), whole))
 
 
-def _complete(sheet: Sheet, request: Request) -> tuple[Sheet, list[str]]:
-    """Return the rows without blanks in any column that is used, and without weights of 0."""
-    terms = read_covariates(request.covariates, sheet) if request.covariates else []
+def _analysed(sheet: Sheet, request: Request) -> Results:
+    """Return what complete rows say, as a whole and, if asked, by the values of a column."""
+    whole = results_of(sheet, request)
+    if not request.by:
+        return whole
+    groups = _by(sheet, request)
+    test, more = _same_value(whole, groups, weighted=bool(request.weights))
+    notes = (*more, *whole.warnings)
+    return replace(whole, groups=groups, groups_test=test, warnings=notes)
+
+
+def _used(request: Request, sheet: Sheet) -> dict[str, list[str]]:
+    """Return the columns that every option uses, none of which may be the outcome."""
     parts = request.design.parts if isinstance(request.design, Imported) else {}
     used = {
-        "--covariates": [name for term in terms for name in term.columns],
+        "--covariates": columns_of(request.covariates, sheet) if request.covariates else [],
         "--design": [
             name
             for part in parts.values()
             for name in read_expression(part, sheet).columns.values()
         ],
-        "--by": [request.by],
-        "--weights": [request.weights],
+        "--by": [request.by] if request.by else [],
+        "--weights": [request.weights] if request.weights else [],
     }
     for option, columns in used.items():
         if request.outcome in columns:
             raise ValueError(
                 f"{option}: expected other columns than the outcome, got column {request.outcome!r}"
             )
-    sheet, notes = sheet.complete(
-        filter(None, [request.outcome, *(name for names in used.values() for name in names)])
-    )
+    return used
+
+
+def _places(request: Request, sheet: Sheet) -> list[int]:
+    """Return where the columns stand that are to be read."""
+    names = [name for names in _used(request, sheet).values() for name in names]
+    return [sheet.place(name) for name in [request.outcome, *names]]
+
+
+def _complete(sheet: Sheet, request: Request) -> tuple[Sheet, list[str]]:
+    """Return the rows without blanks in any column that is used, and without weights of 0."""
+    if request.covariates:
+        read_covariates(request.covariates, sheet)  # words and numbers in one column are refused
+    names = [name for names in _used(request, sheet).values() for name in names]
+    sheet, notes = sheet.complete([request.outcome, *names])
     if not request.weights:
         return sheet, notes
     weights = sheet.numbers(request.weights)
-    if wrong := [line for line, weight in zip(sheet.lines, weights, strict=True) if weight < 0]:
-        raise ValueError(f"column {request.weights!r}, line {wrong[0]}: weights must be 0 or more")
-    zeros = weights.count(0)
+    if np.any(weights < 0):
+        line = sheet.lines[weights < 0][0]
+        raise ValueError(f"column {request.weights!r}, line {line}: weights must be 0 or more")
+    zeros = int(np.sum(weights == 0))
     if zeros == len(sheet):
         raise ValueError(f"n = 0: every weight in column {request.weights!r} is 0")
     if zeros:
         notes.append(f"{zeros} row{'s were' if zeros > 1 else ' was'} left out: weight 0")
-    return sheet.only([weight > 0 for weight in weights]), notes
+    return sheet.only(weights > 0), notes
 
 
 def results_of(sheet: Sheet, request: Request) -> Results:
     """Return what complete rows say."""
     design = request.design
-    weights = np.array(sheet.numbers(request.weights)) if request.weights else None
+    weights = sheet.numbers(request.weights) if request.weights else None
     if isinstance(design, Imported) and design.kind != "affine":
         return _imported(sheet, design, request, weights)
     if isinstance(design, Design) and not design.is_binary:
@@ -131,10 +162,9 @@ def _yes_or_no(
     sheet: Sheet, design: AnyDesign, request: Request, weights: Floats | None
 ) -> tuple[Results, Callable[..., Regression]]:
     first = design.first if isinstance(design, Design) else 0
-    yes = np.array(
-        sheet.codes(request.outcome, 2, 1) if first else sheet.answers(request.outcome),
-        dtype=np.float64,
-    )
+    reports = sheet.codes(request.outcome, 2, 1) if first else sheet.answers(request.outcome)
+    yes = reports.astype(np.float64)
+    del reports  # of a million people: each column counts
     c0, c1 = _constants(design, sheet)
     if isinstance(design, Design):
         least = epsilon = design.epsilon
@@ -147,6 +177,7 @@ def _yes_or_no(
         maximum_likelihood=share.maximum_likelihood,
         standard_error=share.standard_error,
         interval=share.interval,
+        is_exact=share.is_exact,
         profile=share.profile,
         epsilon=epsilon,
         log_likelihood=share.log_likelihood,
@@ -161,7 +192,7 @@ def _categories(
     sheet: Sheet, design: Design, request: Request, weights: Floats | None
 ) -> tuple[Results, Callable[..., Regression]]:
     chances = np.array(design.chances, dtype=np.float64)
-    reports = np.array(sheet.codes(request.outcome, chances.shape[1], design.first), dtype=np.int64)
+    reports = sheet.codes(request.outcome, chances.shape[1], design.first)
     shares = category_shares(reports, [chances], None, weights, request.confidence, design.first)
     results = Results(
         n=shares.n,
@@ -208,8 +239,8 @@ def _imported(sheet: Sheet, design: Imported, request: Request, weights: Floats 
 
 def _constants(design: AnyDesign, sheet: Sheet) -> tuple[Floats, Floats]:
     """Return c0 and c1 of every row."""
-    if isinstance(design, Design):
-        return tuple(np.full(len(sheet), float(constant)) for constant in design.affine)  # type: ignore[return-value]
+    if isinstance(design, Design):  # the same ones, in memory once
+        return tuple(np.broadcast_to(float(each), len(sheet)) for each in design.affine)  # type: ignore[return-value]
     c0, c1 = (
         np.round(values_of(read_expression(part, sheet), sheet), DECIMALS)
         for part in design.parts.values()
@@ -226,6 +257,8 @@ def _constants(design: AnyDesign, sheet: Sheet) -> tuple[Floats, Floats]:
 
 def _epsilons(c0: Floats, c1: Floats) -> tuple[float | None, float | None]:
     """Return the smallest and the largest ε of any row, None where it is infinite."""
+    first, _ = distinct(c0, c1)
+    c0, c1 = c0[first], c1[first]
     ends = np.unique(np.round(np.column_stack([c0, c0 + c1]), DECIMALS), axis=0)
     reports = np.stack([ends, 1 - ends])  # [report, row, answer]
     most, least = reports.max(axis=2), reports.min(axis=2)
@@ -263,13 +296,13 @@ def _by(sheet: Sheet, request: Request) -> tuple[Results, ...]:
     """Return the results of every value of a column. Where a group is too small for the
     regression, a warning says so.
     """
-    values, levels = sheet.levels(request.by)
+    places, levels = sheet.factor(request.by)
     if not 2 <= len(levels) <= MAX_GROUPS:
         raise ValueError(
             f"column {request.by!r} must have 2 to {MAX_GROUPS} different values, got {len(levels)}"
         )
     return tuple(
-        _group(sheet.only([value == level for value in values]), request, level) for level in levels
+        _group(sheet.only(places == place), request, level) for place, level in enumerate(levels)
     )
 
 

@@ -14,7 +14,7 @@ POWER, WIDTH, ERROR, EPSILON = "--from and --to", "--half-width", "--standard-er
 GOALS = {POWER: ("null", "alternative"), WIDTH: ("half_width",), ERROR: ("standard_error",)}
 MEANT = {  # what goes with each goal; anything else would be passed over in silence
     POWER: ("power", "alpha", "sides", "two_sample", "ratio", "shares", "exact"),
-    WIDTH: ("at", "confidence", "exact"),
+    WIDTH: ("at", "confidence", "exact"),  # which half-widths always are
     ERROR: ("at",),
     EPSILON: ("at", "confidence", "choices"),
 }
@@ -32,6 +32,7 @@ def analysed(options: Options) -> Results:
         by=str(options["by"]),
         weights=str(options["weights"]),
         confidence=_number(options, "confidence"),
+        simultaneous=options["simultaneous"],
     )
     return analyse(options["file"], request)
 
@@ -66,7 +67,7 @@ def planned(options: Options) -> Plan:
     if goal == ERROR:
         return plan_size.plan_standard_error(specs[0], _width(options, "standard_error"), at)
     width, confidence = _width(options, "half_width"), _number(options, "confidence")
-    return plan_size.plan_half_width(specs[0], width, at, confidence, exact=options["exact"])
+    return plan_size.plan_half_width(specs[0], width, at, confidence)
 
 
 def _meant(options: Options, goal: str) -> Options:

@@ -12,13 +12,13 @@ in treatment coding, its first value in alphabetical order being the base: `educ
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from surveys.planning.files import Sheet, is_blank, more_lines
-from surveys.planning.specs import split
+from surveys.planning.specs import NUMBER, number, split
 
 MAX_LENGTH = 300  # characters of an expression
 MAX_LEVELS = 100
@@ -96,11 +96,10 @@ def values_of(expression: Expression, sheet: Sheet) -> Floats:
     what stands there.
     """
     if expression.column is not None:
-        return np.array(sheet.numbers(expression.column), dtype=np.float64)
-    data = {
-        new: np.array(sheet.numbers(old), dtype=np.float64)
-        for new, old in expression.columns.items()
-    }
+        return sheet.numbers(expression.column)
+    if not expression.columns and NUMBER.fullmatch(expression.typed):
+        return np.full(len(sheet), float(number(repr(expression.typed), expression.typed)))
+    data = {new: sheet.numbers(old) for new, old in expression.columns.items()}
     values = _computed(expression, data, len(sheet))
     wrong = np.nonzero(~np.isfinite(values))[0]
     if wrong.size:
@@ -153,31 +152,44 @@ class Covariate:
 
 def read_covariates(text: str, sheet: Sheet) -> list[Covariate]:
     """Return the terms between the commas."""
+    covariates = []
+    for term in _terms(text, sheet):
+        column = term.expression.column if term.expression else None
+        is_category = column is not None and _holds_words(sheet, column)
+        covariates.append(replace(term, expression=None) if is_category else term)
+    return covariates
+
+
+def columns_of(text: str, sheet: Sheet) -> list[str]:
+    """Return the columns of the terms between the commas: no row is looked at."""
+    return [name for term in _terms(text, sheet) for name in term.columns]
+
+
+def _terms(text: str, sheet: Sheet) -> list[Covariate]:
+    """Return the terms between the commas, as if no column held words."""
     terms = [term.strip() for term in split(text)]
     for term in terms:
         if not term or terms.count(term) > 1:
             raise ValueError(
                 f"covariates must differ and not be empty, got {term!r}" + " twice" * bool(term)
             )
-    return [_covariate(term, sheet) for term in terms]
+    return [_term(term, sheet) for term in terms]
 
 
-def _covariate(term: str, sheet: Sheet) -> Covariate:
+def _term(term: str, sheet: Sheet) -> Covariate:
     named = CATEGORY.fullmatch(term)
     if named and term not in sheet.columns:
         column = named["column"].strip().strip("`")
         sheet.place(column)
         return Covariate(term, [column])
     expression = read_expression(term, sheet)
-    if expression.column is not None and _holds_words(sheet, expression.column):
-        return Covariate(term, [expression.column])
     return Covariate(term, list(expression.columns.values()), expression)
 
 
 def _holds_words(sheet: Sheet, name: str) -> bool:
     """Tell words from numbers. A column of both is more likely a slip than a category."""
     numbers = words = 0
-    for value in sheet.column(name):
+    for value in sheet.cells[sheet.place(name)]:
         try:
             sheet.number(value)
             numbers += 1
@@ -199,13 +211,13 @@ def design_matrix(covariates: list[Covariate], sheet: Sheet) -> tuple[Floats, li
             columns.append(values_of(covariate.expression, sheet)[:, np.newaxis])
             names.append(covariate.typed)
         else:
-            values, levels = sheet.levels(covariate.columns[0])
+            places, levels = sheet.factor(covariate.columns[0])
             if not 2 <= len(levels) <= MAX_LEVELS:
                 raise ValueError(
                     f"covariate {covariate.typed!r} must have 2 to {MAX_LEVELS} different values, "
                     f"got {len(levels)}"
                 )
-            coded = np.array(values)[:, np.newaxis] == np.array(levels[1:])
+            coded = places[:, np.newaxis] == np.arange(1, len(levels))
             columns.append(coded.astype(np.float64))
             names.extend(f"{covariate.typed}[T.{level}]" for level in levels[1:])
     return np.hstack(columns), names

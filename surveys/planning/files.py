@@ -1,6 +1,9 @@
 """Read a CSV file of answers collected elsewhere. Errors name the column and the line, never what
 stands there.
 
+The file is read once, line by line, and of it only the cells of the columns that are used are kept,
+in few bytes each: a million rows are some ten megabytes a column.
+
 UTF-8, with or without a byte order mark; separated by commas, semicolons or tabs, whichever the
 first line has most of; quoted as spreadsheets do. Blank, NA, N/A, NaN, null and a lone full stop
 are blanks: their rows are left out, counted, and said.
@@ -10,18 +13,52 @@ import csv
 import io
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from itertools import compress, dropwhile
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import chain, dropwhile
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpengine.estimates import Floats, Ints
 
 BLANKS = {"", "na", "n/a", "nan", "null", "."}
 SEPARATORS = ",;\t"
 STANDARD_INPUT = "-"
 WORDS = {"0": 0, "no": 0, "false": 0, "1": 1, "yes": 1, "true": 1}  # case does not matter
+ENDS = "\r\n "  # of the last line: no values
+REMEMBERED = 4096  # different values of a column whose reading is kept
 
-Value = TypeVar("Value")
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(slots=True)
+class Cells:
+    """The cells of a column, one after the other in UTF-8, and how many bytes each one has."""
+
+    text: bytearray = field(default_factory=bytearray)
+    sizes: "array[int]" = field(default_factory=lambda: array("I"))
+
+    def append(self, value: str) -> None:
+        cell = value.encode()
+        self.text += cell
+        self.sizes.append(len(cell))
+
+    def __iter__(self) -> Iterator[str]:
+        start = 0
+        for size in self.sizes:
+            yield self.text[start : start + size].decode()
+            start += size
+
+    def only(self, keep: Flags) -> "Cells":
+        """Return these cells only."""
+        sizes = np.frombuffer(self.sizes, dtype=np.uintc)
+        text = np.frombuffer(self.text, dtype=np.uint8)[np.repeat(keep, sizes)]
+        return Cells(bytearray(text.tobytes()), array("I", sizes[keep].tobytes()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +66,30 @@ class Sheet:
     """The rows of a file, with the line of the file on which each one ends."""
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    lines: tuple[int, ...]
+    cells: dict[int, Cells]  # of the columns that were read, by their places
+    lines: npt.NDArray[np.uintc]
     decimal_comma: bool = False  # files that separate by semicolons may write 0,5
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.lines)
 
     def column(self, name: str) -> list[str]:
-        place = self.place(name)
-        return [row[place] for row in self.rows]
+        known: dict[str, str] = {}  # equal values are one in memory
+        return [known.setdefault(value, value) for value in self.cells[self.place(name)]]
 
-    def levels(self, name: str) -> tuple[list[str], list[str]]:
-        """Return a column without space around its values, and the different ones in order."""
-        values = [value.strip() for value in self.column(name)]
-        return values, sorted(set(values), key=by_size)
+    def factor(self, name: str) -> tuple[Ints, list[str]]:
+        """Return the different values of a column in order, without space around them, and the
+        place of every row's among them.
+        """
+        places: dict[str, int] = {}
+        cells = (value.strip() for value in self.cells[self.place(name)])
+        met = np.fromiter(
+            (places.setdefault(value, len(places)) for value in cells), np.int64, len(self)
+        )
+        levels = sorted(places, key=by_size)
+        order = np.empty(len(levels), dtype=np.int64)
+        order[[places[level] for level in levels]] = np.arange(len(levels))
+        return order[met], levels
 
     def place(self, name: str) -> int:
         """Return where a column stands."""
@@ -56,39 +102,46 @@ class Sheet:
             raise ValueError(f"column {name!r} is in the file {self.columns.count(name)} times")
         return self.columns.index(name)
 
-    def only(self, keep: Sequence[bool]) -> "Sheet":
+    def only(self, keep: Flags) -> "Sheet":
         """Return the sheet with these rows only."""
-        rows, lines = compress(self.rows, keep), compress(self.lines, keep)
-        return replace(self, rows=tuple(rows), lines=tuple(lines))
+        if keep.all():
+            return self
+        cells = {place: cells.only(keep) for place, cells in self.cells.items()}
+        return replace(self, cells=cells, lines=self.lines[keep])
 
     def complete(self, names: Iterable[str]) -> tuple["Sheet", list[str]]:
         """Return the rows without blanks in these columns, and a sentence about those left out."""
-        blanks = {name: [is_blank(value) for value in self.column(name)] for name in names}
-        whole = [not any(row) for row in zip(*blanks.values(), strict=True)]
-        dropped = whole.count(False)
+        blanks = {name: self._blanks(name) for name in names}
+        partial: Flags = np.any(list(blanks.values()), axis=0)
+        dropped = int(partial.sum())
         if not dropped:
             return self, []
-        where = ", ".join(f"{name} ({sum(blank)})" for name, blank in blanks.items() if any(blank))
+        where = ", ".join(f"{name} ({blank.sum()})" for name, blank in blanks.items() if any(blank))
         were = "was" if dropped == 1 else "were"
         note = f"{dropped} of {len(self)} rows {were} left out: blank or NA in {where}"
         if dropped == len(self):
             raise ValueError(f"n = 0: all {note}")
-        return self.only(whole), [note]
+        return self.only(~partial), [note]
 
-    def numbers(self, name: str) -> list[float]:
+    def _blanks(self, name: str) -> Flags:
+        cells = self.cells[self.place(name)]
+        return np.fromiter(map(is_blank, cells), np.bool_, len(self))
+
+    def numbers(self, name: str) -> Floats:
         """Return a column of finite numbers."""
-        return self._read(name, self.number, "a number")
+        return np.asarray(self._read(name, self.number, "d", "a number"), dtype=np.float64)
 
-    def answers(self, name: str) -> list[int]:
+    def answers(self, name: str) -> Ints:
         """Return a column of yes and no as 1 and 0."""
 
         def answer(value: str) -> int:
             word = value.strip().lower()
             return WORDS[word] if word in WORDS else WORDS[f"{self.number(value):g}"]
 
-        return self._read(name, answer, "0 or 1, no or yes, false or true")
+        answers = self._read(name, answer, "b", "0 or 1, no or yes, false or true")
+        return np.asarray(answers, dtype=np.int64)
 
-    def codes(self, name: str, choices: int, first: int = 0) -> list[int]:
+    def codes(self, name: str, choices: int, first: int = 0) -> Ints:
         """Return a column of a question's codes, counted from 0."""
 
         def code(value: str) -> int:
@@ -97,7 +150,8 @@ class Sheet:
                 raise ValueError
             return int(number) - first
 
-        return self._read(name, code, f"a whole number from {first} to {first + choices - 1}")
+        expected = f"a whole number from {first} to {first + choices - 1}"
+        return np.asarray(self._read(name, code, "h", expected), dtype=np.int64)
 
     def number(self, value: str) -> float:
         text = value.strip().replace(",", ".") if self.decimal_comma else value.strip()
@@ -106,16 +160,20 @@ class Sheet:
             raise ValueError
         return number
 
-    def _read(self, name: str, read: Callable[[str], Value], expected: str) -> list[Value]:
-        values, wrong = [], []
-        for value, line in zip(self.column(name), self.lines, strict=True):
+    def _read(
+        self, name: str, read: Callable[[str], float], kind: str, expected: str
+    ) -> "array[Any]":
+        """Return what is read in a column, as an array of this kind."""
+        values: array[Any] = array(kind)
+        wrong, remembered = [], lru_cache(REMEMBERED)(read)
+        for row, value in enumerate(self.cells[self.place(name)]):
             try:
-                values.append(read(value))
+                values.append(remembered(value))
             except (ValueError, KeyError, OverflowError):
-                wrong.append(line)
+                wrong.append(row)
         if wrong:
-            more = more_lines(len(wrong) - 1)
-            raise ValueError(f"column {name!r}, line {wrong[0]}: expected {expected}{more}")
+            line, more = self.lines[wrong[0]], more_lines(len(wrong) - 1)
+            raise ValueError(f"column {name!r}, line {line}: expected {expected}{more}")
         return values
 
 
@@ -136,54 +194,94 @@ def is_blank(value: str) -> bool:
     return value.strip().lower() in BLANKS
 
 
-def read_csv(path: str) -> Sheet:
-    """Return what a CSV file holds; “-” is standard input."""
+def every_column(head: Sheet) -> Iterable[int]:
+    return range(len(head.columns))
+
+
+def read_csv(path: str, used: Callable[[Sheet], Iterable[int]] = every_column) -> Sheet:
+    """Return what a CSV file holds in the columns that are used; “-” is standard input.
+
+    `used` gets a sheet of the file's columns without rows, and returns the places of those to read.
+    """
     name = "standard input" if path == STANDARD_INPUT else Path(path).name
-    text = _text(path, name)
-    head = "".join(text.lstrip("\r\n").split("\n", 1)[0].split('"')[::2])  # without what is quoted
+    try:
+        if path == STANDARD_INPUT:
+            return _read(name, sys.stdin.buffer, used)
+        with Path(path).open("rb") as file:
+            return _read(name, file, used)
+    except OSError as error:
+        raise ValueError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _read(name: str, file: Iterable[bytes], used: Callable[[Sheet], Iterable[int]]) -> Sheet:
+    lines = _without_end(_decoded(name, file))
+    before: list[str] = []
+    for line in lines:
+        before.append(line)
+        if line.strip("\r\n"):
+            break
+    head = "".join("".join(before[-1:]).split('"')[::2])  # without what is quoted
     separator = max(SEPARATORS, key=head.count)
-    rows = _rows(name, text, separator)
-    if not rows:
+    rows = _rows(name, chain(before, lines), separator)
+    columns = tuple(column.strip() for _, row in [next(rows, (0, []))] for column in row)
+    if not columns:
         raise ValueError(f"{name} is empty: expected a line of column names, and rows")
-    columns = tuple(column.strip() for column in rows[0][1])
+    sheet = Sheet(columns, {}, np.empty(0, dtype=np.uintc), decimal_comma=separator == ";")
+    cells = {place: Cells() for place in used(sheet)}
     alone = len(columns) == 1  # then an empty line is a blank answer
-    body = [(line, row or ("",)) for line, row in rows[1:] if row or alone]
-    for line, row in body:
+    ends = array("I")
+    for end, row in rows:
+        if not row and alone:
+            row = [""]
         if len(row) != len(columns):
+            if not row:
+                continue
             raise ValueError(
-                f"{name}, line {line}: expected {len(columns)} values as in the first line, got "
+                f"{name}, line {end}: expected {len(columns)} values as in the first line, got "
                 f"{len(row)}"
             )
-    if not body:
+        ends.append(end)
+        for place, column in cells.items():
+            column.append(row[place])
+    if not ends:
         raise ValueError(f"n = 0: {name} has column names but no rows")
-    lines, cells = zip(*body, strict=True)
-    return Sheet(columns, cells, lines, decimal_comma=separator == ";")
+    return replace(sheet, cells=cells, lines=np.frombuffer(ends, dtype=np.uintc))
 
 
-def _rows(name: str, text: str, separator: str) -> list[tuple[int, tuple[str, ...]]]:
+def _rows(name: str, lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
     """Return every row from the first that is not empty, with the line that it ends on."""
-    reader = csv.reader(
-        io.StringIO(text.rstrip("\r\n "), newline=""),
-        delimiter=separator,
-        strict=True,
-        skipinitialspace=True,
-    )
+    reader = csv.reader(lines, delimiter=separator, strict=True, skipinitialspace=True)
     try:
-        rows = [(reader.line_num, tuple(row)) for row in reader]
+        yield from dropwhile(
+            lambda numbered: not numbered[1], ((reader.line_num, row) for row in reader)
+        )
     except csv.Error:
         raise ValueError(
             f"{name}, line {reader.line_num}: quotes or signs that a CSV file cannot have"
         ) from None
-    return list(dropwhile(lambda numbered: not numbered[1], rows))
 
 
-def _text(path: str, name: str) -> str:
-    try:
-        data = sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes()
-    except OSError as error:
-        raise ValueError(f"cannot read {path}: {error.strerror}") from None
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{name}, line {line}: expected UTF-8: save the file as UTF-8") from None
+def _without_end(lines: Iterable[str]) -> Iterator[str]:
+    """Return the lines without what is blank at the end of the last one, and after it."""
+    held: list[str] = []
+    for line in lines:
+        if held and line.strip(ENDS):
+            yield from held
+            held = []
+        held.append(line)
+    yield from (line.rstrip(ENDS) for line in held[:1])
+
+
+def _decoded(name: str, file: Iterable[bytes]) -> Iterator[str]:
+    """Return the lines as text, split where any system ends one."""
+    for number, line in enumerate(file, start=1):
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError:
+            raise ValueError(
+                f"{name}, line {number}: expected UTF-8: save the file as UTF-8"
+            ) from None
+        if "\r" in text.removesuffix("\r\n"):
+            yield from io.StringIO(text, newline="")
+        else:
+            yield text

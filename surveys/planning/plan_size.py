@@ -1,7 +1,8 @@
 """How many people a study needs: from a SPEC and what it is to achieve to the smallest n.
 
     power          --from .10 --to .15 --power .80   one sample, two, or arms (a design each)
-    half-width     --half-width .03 [--at .10]       of the 95 % interval; without --at, at worst
+    half-width     --half-width .03 [--at .10]       of the 95 % interval that an analysis prints:
+                                                     its mean; without --at, at worst
     standard error --standard-error .015 [--at .10]
     ε              --half-width .03 --n 2000 [--at .10] [--choices k]   the least ε, in place of n
 
@@ -103,24 +104,21 @@ def plan_power(
     return Plan(specs[0], NORMAL, {**_sizes(size), **asked, "exact_power": power}, notes)
 
 
-def plan_half_width(
-    spec: str, wanted: float, at: float | None, confidence: float, exact: bool = False
-) -> Plan:
+def plan_half_width(spec: str, wanted: float, at: float | None, confidence: float) -> Plan:
     """Return the smallest n with an interval this narrow, at a share or at the worst one."""
     response = response_of(parse(spec))
-    find = precision.exact_size_for_half_width if exact else precision.size_for_half_width
-    size = find(response, wanted, at, confidence)
-    method = "normal interval of the estimate"
-    if exact:
-        method = "Clopper-Pearson interval, " + (
-            "mean half-width" if at is not None else "largest half-width"
-        )
+    size = precision.size_for_half_width(response, wanted, at, confidence)
+    mean = "largest half-width" if at is None else "mean half-width"
     result = {
         "n": size.n,
         "half_width": size.value,
         "half_width_at_n_minus_1": size.value_at_n_minus_1,
     }
-    return Plan(spec, method, {**result, "at": at, "confidence": confidence})
+    return Plan(
+        spec,
+        f"Clopper-Pearson interval, {mean}",
+        {**result, "at": at, "confidence": confidence},
+    )
 
 
 def plan_standard_error(spec: str, wanted: float, at: float | None) -> Plan:

@@ -42,6 +42,7 @@ class Results:
     coefficients: tuple[Term, ...] = ()
     warnings: tuple[str, ...] = ()
     choices: tuple[int, ...] | None = None
+    is_exact: bool = False  # of the interval of one share
     profile: Interval | None = None
     simultaneous: tuple[Interval, ...] | None = None
     parameters: tuple[Parameter, ...] | None = None
@@ -51,6 +52,13 @@ class Results:
     groups: "tuple[Results, ...] | None" = None
     groups_test: Fit | None = None
     confidence: float = 0.95
+
+    @property
+    def intervals(self) -> int:
+        """Return how many intervals there are: of shares, parameters, coefficients and groups."""
+        shares = self.choices or self.parameters or (self,)
+        groups = sum(group.intervals for group in self.groups or ())
+        return len(shares) + len(self.coefficients) + groups
 
     @property
     def deviance(self) -> float:

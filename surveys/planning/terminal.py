@@ -93,7 +93,11 @@ def _shares(results: Results) -> str:
             _number(results.standard_error),
             "of sampling and of the design's chance together",
         ),
-        (_percent(results), _interval(results.interval), "exact, through the design"),
+        (
+            _percent(results),
+            _interval(results.interval),
+            "exact, through the design" if results.is_exact else "approximate, through the design",
+        ),
         ("profile likelihood", _interval(results.profile), "the same confidence"),
     ]
     return "\n".join(f"{name:<20}{value:<20}{words}" for name, value, words in lines)

@@ -7,15 +7,22 @@ guesses.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from dpengine.estimates import Estimate
+from msgspec import structs
+
+from dpengine.estimates import CONFIDENCE, Estimate
 from surveys.aggregation import contrasts, crosstabs
+from surveys.aggregation.selectors import public_tallies
 from surveys.design.models import Plan
-from surveys.releases.numbers import Numbers, QuestionNumbers
+from surveys.plan.kinds import MULTIPLE
+from surveys.releases.numbers import Figure, Numbers, QuestionNumbers
 from surveys.releases.queries.base import Query
+from surveys.releases.statistics import PublishedPart, question_numbers
 
 Difference = contrasts.Difference
 Within = crosstabs.Within
+FigureType = TypeVar("FigureType", bound=Figure)
 
 
 def group_differences(
@@ -53,7 +60,9 @@ def changes(one: QuestionNumbers, other: QuestionNumbers) -> list[Change]:
     return changes
 
 
-def among_asked(plan: Plan, query: Query, numbers: Numbers, name: str) -> Sequence[Within] | None:
+def among_asked(
+    plan: Plan, query: Query, numbers: Numbers, name: str, confidence: float = CONFIDENCE
+) -> Sequence[Within] | None:
     """Return each answer's share among those who were asked; None where nothing sound can be said.
 
     The last choice is "Not asked". It needs one channel that every answer went through whole: a
@@ -70,4 +79,57 @@ def among_asked(plan: Plan, query: Query, numbers: Numbers, name: str) -> Sequen
     counts = [choice.noisy_count for choice in question.choices]
     if len(counts) != side.features:
         return None
-    return contrasts.among(counts, side, noise, numbers.n)
+    return contrasts.among(counts, side, noise, numbers.n, confidence)
+
+
+def interval_count(plan: Plan, numbers: Numbers) -> int:
+    """Return how many intervals the questions of a release have: that of No is that of Yes."""
+    return sum(
+        len(_figures(question))
+        - (len(question.choices) == 2 and question.kind != MULTIPLE)
+        + (len(question.choices) - 1) * bool(plan.content.question(question.name).skipped)
+        for question in numbers.questions
+    )
+
+
+def simultaneous(plan: Plan, query: Query, numbers: Numbers, confidence: float) -> Numbers | None:
+    """Return the same numbers with intervals of this confidence, from the published counts.
+
+    None where the law of the noise is not known. No interval is narrower than it was published.
+    """
+    tallies = {tally.name: tally for tally in public_tallies(plan)}
+    widened = []
+    for question in numbers.questions:
+        noise = query.noise_of(question.name, numbers)
+        if noise is None or not numbers.n:
+            return None
+        asked, tally = plan.content.question(question.name), tallies[question.name]
+        part = PublishedPart(asked, tally, noise, question.mechanism)
+        noisy = [choice.noisy_count for choice in question.choices] or [*question.noisy_counts]
+        wider = question_numbers(part, noisy, numbers.n, confidence)
+        widened.append(_widened(question, wider))
+    return structs.replace(numbers, questions=widened, confidence=confidence)
+
+
+def _figures(question: QuestionNumbers) -> list[Figure]:
+    means = [question.mean] if question.mean else []
+    return [*question.choices, *means, *question.quartiles, *question.ranges]
+
+
+def _widened(question: QuestionNumbers, wider: QuestionNumbers) -> QuestionNumbers:
+    intervals = [
+        [min(one.low, other.low), max(one.high, other.high)]
+        for one, other in zip(_figures(question), _figures(wider), strict=True)
+    ]
+
+    def take(figures: Sequence[FigureType]) -> list[FigureType]:
+        return [structs.replace(figure, interval=intervals.pop(0)) for figure in figures]
+
+    choices, means = take(question.choices), take([question.mean] if question.mean else [])
+    return structs.replace(
+        question,
+        choices=choices,
+        mean=means[0] if means else None,
+        quartiles=take(question.quartiles),
+        ranges=take(question.ranges),
+    )

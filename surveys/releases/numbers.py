@@ -118,7 +118,7 @@ class QuestionNumbers(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
     name: str
     mechanism: NoiseLaw
-    as_precise_as: int | None  # so many plain answers
+    as_precise_as: Sequence[int] | int | None  # from so many plain answers to so many
     kind: str = ""  # multiple, mean or distribution
     noisy_counts: Sequence[int] = ()
     unit: str | UnsetType = UNSET
@@ -127,6 +127,13 @@ class QuestionNumbers(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     mean: MeanFigure | None = None
     quartiles: Sequence[QuartileFigure] = ()
     ranges: Sequence[RangeFigure] = ()
+
+    @property
+    def plain_answers(self) -> Sequence[int] | None:
+        """Return the two ends; of the one number that the first versions stored, nothing: it was
+        too high for means, and unsteady for rare shares.
+        """
+        return None if isinstance(self.as_precise_as, int) else self.as_precise_as
 
 
 class Numbers(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

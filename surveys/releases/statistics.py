@@ -28,7 +28,7 @@ from dpengine.central import counts
 from dpengine.central.counts import AsTheyCame, Mechanism
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.contraction import noise_within, shared_out
-from dpengine.estimates import Estimate, Noise, NoNoise, plain_answers, simplex
+from dpengine.estimates import CONFIDENCE, Estimate, Noise, NoNoise, plain_answers, simplex
 from dpengine.privacy import plain, round_up
 from surveys.aggregation import selectors as aggregation
 from surveys.aggregation.selectors import PublicTally
@@ -160,27 +160,26 @@ def digest(statistic: Document) -> str:
 # What follows from noisy counts
 
 
-def question_numbers(part: PublishedPart, noisy: list[int], n: int) -> QuestionNumbers:
+def question_numbers(
+    part: PublishedPart, noisy: list[int], n: int, confidence: float = CONFIDENCE
+) -> QuestionNumbers:
     """Return what is known of people's answers to one question."""
     question = part.question
     if question.wanted == "distribution":
-        return _distribution(part, noisy, n)
-    estimates = part.tally.channel.estimates(noisy, n, part.mechanism)
+        return _distribution(part, noisy, n, confidence)
+    estimates = part.tally.channel.estimates(noisy, n, part.mechanism, confidence)
     if question.wanted == "mean":
         return _mean(part, noisy, n, estimates[0])
     if question.kind == MULTIPLE:  # options can go together: each is a share of its own
         projected = [min(max(estimate.value, 0.0), 1.0) for estimate in estimates]
-        spread = sum(share * (1 - share) for share in projected)
-        plain = int(spread / sum(estimate.variance.total for estimate in estimates))
     else:
         projected = simplex([estimate.value for estimate in estimates])
-        plain = plain_answers(estimates)
+    plain = plain_answers(estimates, n, is_partition=question.kind != MULTIPLE)
     rows = zip(question.choices, noisy, estimates, projected, strict=True)
     return QuestionNumbers(
         name=part.name,
         mechanism=part.law,
-        # None where all is said to be one answer: there is nothing to compare with
-        as_precise_as=plain or None,
+        as_precise_as=plain and [*plain],
         kind="multiple" if question.kind == MULTIPLE else "",
         choices=[
             ChoiceFigure.of(estimate, choice=text, index=index, noisy_count=count, projected=share)
@@ -190,11 +189,13 @@ def question_numbers(part: PublishedPart, noisy: list[int], n: int) -> QuestionN
 
 
 def _mean(part: PublishedPart, noisy: list[int], n: int, estimate: Estimate) -> QuestionNumbers:
-    question, variance = part.question, estimate.variance
+    question = part.question
+    channel: Any = part.tally.channel  # a `NumberChannel`
+    plain = channel.plain_answers(noisy, n, part.mechanism)
     return QuestionNumbers(
         name=part.name,
         mechanism=part.law,
-        as_precise_as=int(n * variance.sampling / variance.total) or None,
+        as_precise_as=plain and [*plain],
         kind="mean",
         noisy_counts=noisy,
         unit=question.unit,
@@ -203,10 +204,12 @@ def _mean(part: PublishedPart, noisy: list[int], n: int, estimate: Estimate) -> 
     )
 
 
-def _distribution(part: PublishedPart, noisy: list[int], n: int) -> QuestionNumbers:
+def _distribution(
+    part: PublishedPart, noisy: list[int], n: int, confidence: float
+) -> QuestionNumbers:
     question, noise = part.question, part.mechanism
     channel: Any = part.tally.channel  # a `Distribution`
-    below = channel.cdf(noisy, n, noise)
+    below = channel.cdf(noisy, n, noise, confidence)
     quartiles = []
     for percent in BELOW:
         bounded = channel.quantile_of(percent / 100, below)
@@ -220,7 +223,7 @@ def _distribution(part: PublishedPart, noisy: list[int], n: int) -> QuestionNumb
     many = min(channel.bins, RANGES)  # as even as can be
     for first, after in pairwise(place * channel.bins // many for place in range(many + 1)):
         least, most = question.bin_ends(first, after - 1)
-        share = channel.within(first, after - 1, noisy, n, noise)
+        share = channel.within(first, after - 1, noisy, n, noise, confidence)
         ranges.append(
             RangeFigure(
                 least=least,

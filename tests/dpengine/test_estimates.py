@@ -8,10 +8,8 @@ from scipy import stats
 
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.estimates import (
-    Estimate,
     Margin,
     NoNoise,
-    Variance,
     plain_answers,
     share,
     simplex,
@@ -103,17 +101,55 @@ def test_projected_shares_are_shares():
 
 
 def test_as_precise_as_so_many_plain_answers():
-    both = [share(count, 1000, PLAIN, NoNoise()) for count in (300, 700)]
-    assert plain_answers(both) == pytest.approx(1000, abs=1)
-    assert plain_answers([share(count, 1000, COIN, NoNoise()) for count in (400, 600)]) < 300
+    """By hand: 30 % of 1,000 plain answers are as precise as themselves. Through the coin, whose
+    reports vary by 3/16 more per (1/2)², 400 yes of 1,000 are 30 %: .21/(.21 + .75) of 1,000.
+    """
+    plain = [share(count, 1000, PLAIN, NoNoise()) for count in (300, 700)]
+    assert plain_answers(plain, 1000) == (1000, 1000)
+    low, high = plain_answers([share(count, 1000, COIN, NoNoise()) for count in (400, 600)], 1000)
+    assert low < 1000 * 0.21 / 0.96 < high
+    assert (low, high) == (150, 250)
 
 
-def test_shares_that_chance_took_below_0_or_above_1_count_as_projected():
-    """By hand: 0.7, 0.5, −0.1 project to 0.6, 0.4, 0, whose π(1 − π) add up to 0.48, not 0.35."""
-    variance = Variance(sampling=0.0, device=0.001, publication=0.0)
-    found = [Estimate(value, 0.0, 1.0, variance) for value in (0.7, 0.5, -0.1)]
-    assert plain_answers(found) == 160
-    assert plain_answers([share(count, 1000, COIN, NoNoise()) for count in (200, 800)]) == 0
+def test_nothing_is_said_where_it_may_be_few():
+    rare = [share(count, 1000, COIN, NoNoise()) for count in (260, 740)]  # 2 %, of −3.3 to 7.6
+    assert plain_answers(rare, 1000) is None
+    assert (
+        plain_answers([share(count, 1000, COIN, NoNoise()) for count in (200, 800)], 1000) is None
+    )
+    assert plain_answers([share(count, 25, PLAIN, NoNoise()) for count in (12, 13)], 25) is None
+
+
+def test_of_options_each_is_a_share_of_its_own():
+    """By hand: three halves of 400 coins each vary by .25, and all chance by 1: 100 of 400."""
+    options = [share(200, 400, COIN, NoNoise())] * 3
+    low, high = plain_answers(options, 400, is_partition=False)
+    assert (low, high) == (95, 100)
+    assert plain_answers(options, 400) is None  # no three shares near a half add up to 1
+
+
+@pytest.mark.parametrize(
+    "shares", [(0.02, 0.98), (0.1, 0.9), (0.5, 0.5), (0.6, 0.2, 0.1, 0.05, 0.05), (0.2,) * 5]
+)
+def test_so_many_plain_answers_are_said_truly(shares):
+    """In 100 surveys of 2,000, at most 10 say a range that the truth is not in: at 95 % that is
+    beyond two standard errors.
+    """
+    lie = Fraction(1, 5 + 2 * len(shares))
+    margin = Margin(1 - (len(shares) - 1) * lie, lie)
+    truth, other = float(margin.truth), float(margin.lie)
+    table = np.full((len(shares), len(shares)), other) + np.eye(len(shares)) * (truth - other)
+    device = len(shares) * other * (1 - other) + truth * (1 - truth) - other * (1 - other)
+    spread = 1 - sum(each**2 for each in shares)
+    plain = 2000 * spread / (spread + device / margin.contrast**2)
+    rng, wrong = np.random.default_rng(7), 0
+    for _ in range(100):
+        counts = rng.multinomial(2000, np.array(shares) @ table)
+        found = plain_answers(
+            [share(int(count), 2000, margin, NoNoise()) for count in counts], 2000
+        )
+        wrong += found is not None and not found[0] <= plain <= found[1]
+    assert wrong <= 10
 
 
 FORCED = Margin(Fraction(5, 6), Fraction(1, 6))

@@ -96,8 +96,11 @@ class ExportRow:
         "points", gettext_lazy("Nearest shares that add up to 100, for display"), default=None
     )
     n: int = column("count", gettext_lazy("Answers counted, a public quantity"))
-    plain_answers: int | None = column(
-        "count", gettext_lazy("As precise as so many plain answers"), default=None
+    plain_answers_low: int | None = column(
+        "count", gettext_lazy("As precise as so many plain answers, at least"), default=None
+    )
+    plain_answers_high: int | None = column(
+        "count", gettext_lazy("As precise as so many plain answers, at most"), default=None
     )
     protection: str = column(
         "text", gettext_lazy("Protection of the answer: device, or publication only"), default=""
@@ -166,11 +169,13 @@ def question_rows(
     question: PlanQuestion, numbers: QuestionNumbers, blank: ExportRow
 ) -> Iterator[ExportRow]:
     """Yield a question's rows: its choices, or its mean, or its ranges, quartiles and mean."""
+    plain_low, plain_high = numbers.plain_answers or (None, None)
     blank = replace(
         blank,
         table=question.label,
         question=question.name,
-        plain_answers=numbers.as_precise_as,
+        plain_answers_low=plain_low,
+        plain_answers_high=plain_high,
         protection=question.protection,
         local_epsilon=None if question.loss is None else epsilon_of(question.loss),
     )

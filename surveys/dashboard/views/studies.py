@@ -18,14 +18,14 @@ from surveys.dashboard.access import study_page, with_plan
 from surveys.dashboard.exports import FORMATS
 from surveys.dashboard.progress import Progress, StudyStatus
 from surveys.dashboard.publications import chosen, key_of, summary_of
-from surveys.dashboard.results import MANY, Result, blocks_of, results_of
+from surveys.dashboard.results import MANY, Result, Together, blocks_of, results_of
 from surveys.design import selectors as design
 from surveys.design.models import Plan, Study
 from surveys.design.selectors import State
 from surveys.ledger import selectors as ledger
 from surveys.people import selectors as people
 from surveys.people.models import Right
-from surveys.releases import selectors as releases
+from surveys.releases import comparisons, selectors as releases
 
 ON_A_PAGE = 25
 MAX_SEARCH = 100
@@ -120,7 +120,8 @@ def study(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
     """Show a study's results, and what its rule waits for."""
     published = releases.by_rule_of(plan.study)
     shown = chosen(published, request.GET.get("release"))
-    results = results_of(shown) if shown else []
+    together = Together.of(shown) if shown and request.GET.get("together") == "1" else None
+    results = results_of(shown, together) if shown else []
     answered = [
         (each, summary_of(each))
         for each in releases.publications_of(plan.study)
@@ -139,6 +140,8 @@ def study(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
         shown=shown,
         key=key_of(shown) if shown else "",
         results=results,
+        together=together,
+        intervals=comparisons.interval_count(shown.request.plan, shown.content) if shown else 0,
         blocks=blocks_of(results),
         skewable=[each for each in results if isinstance(each, Result)],
         numbers_asked=[

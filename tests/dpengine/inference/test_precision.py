@@ -14,13 +14,13 @@ FORCED = Response(1 / 6, 2 / 3)
 
 
 def test_a_half_width_by_hand():
-    """λ = .2333 at .10; 1.95996²·.17889/(.03·2/3)² = 1718.0 - and the worst share, λ = 1/2,
-    needs 2401.
+    """λ = .2333 at .10: a normal interval needs 1.95996²·.17889/(.03·2/3)² = 1718.0, Clopper and
+    Pearson's 1/(.03·2/3) = 50 more or so, and the same for the worst share, λ = 1/2, with 2401.
     """
     size = precision.size_for_half_width(FORCED, 0.03, 0.10)
-    assert size.n == 1718
+    assert size.n == 1765
     assert size.value <= 0.03 < size.value_at_n_minus_1
-    assert precision.size_for_half_width(FORCED, 0.03).n == 2401
+    assert precision.size_for_half_width(FORCED, 0.03).n == 2449
 
 
 def test_a_standard_error_by_hand():
@@ -36,34 +36,43 @@ def test_the_worst_share_is_the_one_nearest_to_even_reports():
     assert precision.standard_error(Response(0.4, -0.3), 100) == precision.standard_error(
         Response(0.4, -0.3), 100, at=0
     )
+    worst = precision.half_width(lopsided, 100)
+    assert worst == pytest.approx(precision.half_width(lopsided, 100, at=0), rel=0.01)
+
+
+@pytest.mark.parametrize("at", [None, 0.0, 0.3])
+def test_a_million_people_and_more_are_planned_by_the_count_that_is_expected(at):
+    here, there = (precision.half_width(FORCED, n, at) for n in (10**6, 10**6 + 1))
+    assert here == pytest.approx(there, rel=2e-6)
+    size = precision.size_for_half_width(FORCED, 1e-4, at)
+    assert size.value <= 1e-4 < size.value_at_n_minus_1
 
 
 @pytest.mark.parametrize("at", [0.0, 0.02, 0.3])
 @pytest.mark.parametrize("n", [1, 7, 60])
-def test_the_exact_half_width_is_the_mean_over_all_counts(at, n):
+def test_the_half_width_is_the_mean_over_all_counts(at, n):
     def width(count: int) -> float:
         found = stats.binomtest(count, n).proportion_ci(0.9, method="exact")
         return (found.high - found.low) / 2 / FORCED.c1
 
     law = stats.binom(n, FORCED.reported(at))
     expected = sum(law.pmf(count) * width(count) for count in range(n + 1))
-    assert precision.exact_half_width(FORCED, n, at, 0.9) == pytest.approx(expected, abs=1e-9)
-    assert precision.exact_half_width(FORCED, n, confidence=0.9) == pytest.approx(
+    assert precision.half_width(FORCED, n, at, 0.9) == pytest.approx(expected, abs=1e-9)
+    assert precision.half_width(FORCED, n, confidence=0.9) == pytest.approx(
         max(map(width, range(n + 1))), abs=1e-9
     )
 
 
 @pytest.mark.parametrize("at", [None, 0.0, 0.1, 0.5])
 def test_the_exact_n_is_the_smallest_of_all(at):
-    size = precision.exact_size_for_half_width(FORCED, 0.12, at)
-    widths = [precision.exact_half_width(FORCED, n, at) for n in range(1, 2 * size.n)]
+    size = precision.size_for_half_width(FORCED, 0.12, at)
+    widths = [precision.half_width(FORCED, n, at) for n in range(1, 2 * size.n)]
     assert next(n for n, width in enumerate(widths, 1) if width <= 0.12) == size.n
     assert widths == sorted(widths, reverse=True)
-    assert size.n > (precision.size_for_half_width(FORCED, 0.12, at).n)
 
 
 def test_a_wide_enough_exact_interval_needs_one_person():
-    assert precision.exact_size_for_half_width(DIRECT, 0.6).value_at_n_minus_1 == math.inf
+    assert precision.size_for_half_width(DIRECT, 0.6).value_at_n_minus_1 == math.inf
 
 
 @pytest.mark.parametrize("choices", [2, 3, 5, 20, 100, 1024])
@@ -95,7 +104,7 @@ def test_epsilon_from_accuracy_and_back(n, at, choices):
         (lambda: precision.size_for_half_width(DIRECT, 0, 0.1), "must be above 0, got 0"),
         (lambda: precision.size_for_half_width(DIRECT, math.nan, 0.1), "must be above 0, got nan"),
         (
-            lambda: precision.size_for_half_width(DIRECT, 0.1, 0),
+            lambda: precision.size_for_standard_error(DIRECT, 0.1, 0),
             "reports are certain at this share",
         ),
         (lambda: precision.size_for_half_width(DIRECT, 1e-8), "more than 1000000000000 people"),
@@ -104,20 +113,19 @@ def test_epsilon_from_accuracy_and_back(n, at, choices):
             "share must be from 0 to 1, got 1.5",
         ),
         (lambda: precision.half_width(DIRECT, 0), "n must be 1 or more, got 0"),
-        (lambda: precision.exact_half_width(DIRECT, 0, 0.1), "n must be 1 or more, got 0"),
+        (lambda: precision.half_width(DIRECT, 0, 0.1), "n must be 1 or more, got 0"),
         (
             lambda: precision.half_width(DIRECT, 10, confidence=95),
             "confidence must be between 0 and 1, got 95",
         ),
         (
-            lambda: precision.exact_half_width(DIRECT, 10, confidence=0),
+            lambda: precision.half_width(DIRECT, 10, confidence=0),
             "confidence must be between 0 and 1, got 0",
         ),
         (
-            lambda: precision.exact_size_for_half_width(DIRECT, -1),
+            lambda: precision.size_for_half_width(DIRECT, -1),
             "half-width must be above 0, got -1",
         ),
-        (lambda: precision.exact_size_for_half_width(DIRECT, 1e-5), "more than 10000000 people"),
         (lambda: precision.least_variance(0), "epsilon must be above 0 and at most 20, got 0"),
         (
             lambda: precision.least_variance(math.nan),
@@ -126,7 +134,7 @@ def test_epsilon_from_accuracy_and_back(n, at, choices):
         (lambda: precision.least_variance(1, 1), "choices must be 2 or more, got 1"),
         (
             lambda: precision.epsilon_for(0.01, 100, 0.5),
-            "n = 100 gives a half-width of 0.098 even at epsilon 20",
+            "n = 100 gives a half-width of 0.1012 even at epsilon 20",
         ),
         (lambda: precision.epsilon_for(0, 100), "half-width must be above 0, got 0"),
     ],

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from dpengine.central.laplace import DiscreteLaplace
+from dpengine.estimates import NoNoise
 from dpengine.local.channel import Learns
 from dpengine.local.channels import channel_from
 from dpengine.local.number import NumberChannel
@@ -145,6 +146,24 @@ def test_the_standard_error_counts_device_sampling_and_publication():
     squares = sum(float(y) ** 2 for y in numbers(channel))
     assert found.variance.publication == pytest.approx(noise.variance * squares / n**2)
     assert (found.high - found.low) / 2 == pytest.approx(1.96 * found.standard_error, rel=0.01)
+
+
+@pytest.mark.parametrize(("shares", "plain"), [((0.5, 0.5), True), ((0.02, 0.98), False)])
+def test_plain_answers_are_between_two_ends_or_too_few_to_say(shares, plain):
+    """Two answers, 0 and 1: N is that of a share, π(1 − π) over the variance of one report."""
+    channel = NumberChannel.for_epsilon(Decimal(2), Decimal(0), Decimal(1), 1)
+    n, (no, yes) = 400, np.array(channel.table.weights) / channel.table.total
+    stands = np.array(channel.decoder) / channel.scale
+    spread, law = shares[0] * shares[1], shares[1] * no + shares[0] * yes
+    truth = n * spread / float(law @ stands**2 - (law @ stands) ** 2)
+    rng, said, wrong = np.random.default_rng(7), 0, 0
+    for _ in range(100):
+        counts = rng.multinomial(n, law).tolist()
+        found = channel.plain_answers(counts, n, NoNoise())
+        said += found is not None
+        wrong += found is not None and not found[0] <= truth <= found[1]
+    assert wrong <= 10
+    assert said == 100 if plain else said <= 10  # of a few, by chance
 
 
 def test_noise_widens_the_interval_and_leaves_the_value():

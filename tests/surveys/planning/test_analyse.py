@@ -1,5 +1,7 @@
 import json
 import math
+import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -424,3 +426,44 @@ def test_the_other_imported_designs(write):
         found(anchored, "y", "anchored:p=1/4,anchor=check,anchor_p=1/5")["parameters"][1]["name"]
         == "attentive"
     )
+
+
+def test_intervals_that_hold_together_are_wider_by_as_many_as_there_are(tmp_path):
+    """By hand: 1 of all, 4 of groups and 2 coefficients three times over, as groups have theirs."""
+    path = tmp_path / "answers.csv"
+    rows = [f"{i % 5 % 2},{i % 4},{i % 7}" for i in range(400)]
+    path.write_text("\n".join(["said,team,age", *rows]))
+    request = Request("said", parse("coin"), by="team", simultaneous=True)
+    together = analyse(str(path), request)
+    each = analyse(str(path), Request("said", parse("coin"), by="team", confidence=0.99))
+    assert together.intervals == 5
+    assert together.confidence == pytest.approx(0.99)
+    for one, other in zip(together.groups, each.groups, strict=True):
+        assert one.interval == pytest.approx(other.interval)
+    assert together.warnings[0] == (
+        "All 5 intervals hold together with 95 % (Bonferroni): each has a confidence of 99 %."
+    )
+    assert each.warnings == together.warnings[1:]
+    several = analyse(str(path), replace(request, covariates="age"))
+    assert several.intervals == 15
+    alone = analyse(str(path), replace(request, by=""))
+    assert (alone.confidence, alone.intervals, alone.warnings) == (0.95, 1, ())
+
+
+BYTES = 120  # a row: 90 are used; lists of words and numbers would be 400 and more
+
+
+@pytest.mark.parametrize(("spec", "weights"), [(FORCED, "weight"), ("affine:c0=c0,c1=.5", "")])
+def test_memory_is_of_a_few_bytes_a_row_of_the_columns_that_are_used(tmp_path, spec, weights):
+    rows, path = 50_000, tmp_path / "answers.csv"
+    lines = [f"{i % 3 % 2},{1 + i / rows:.6f},.{i % 2 + 1},{i:0100}" for i in range(rows)]
+    request = Request("said", parse(spec), weights=weights)
+    for used in (100, rows):  # a few rows first: what is loaded then is no row's
+        path.write_text("\n".join(["said,weight,c0,unused", *lines[:used]]))
+        tracemalloc.start()
+        try:
+            assert analyse(str(path), request).n == used
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert peak < BYTES * rows

@@ -54,6 +54,30 @@ def test_analyse_prints_what_a_methodologist_reads(published):
     assert "Warnings\n- The moment estimate" in text
 
 
+@pytest.mark.parametrize(
+    ("design", "options", "is_exact"),
+    [
+        ("coin", [], True),
+        ("coin", ["--weights", "same"], True),
+        ("coin", ["--weights", "weight"], False),
+        ("affine:c0=odds,c1=.5", [], False),
+        ("affine:c0=same/10,c1=.5", [], True),
+        ("forced:p=1/3,yes=2/3,no=0", [], False),  # too few yes: profile likelihood stands in
+    ],
+)
+def test_exact_is_said_of_people_asked_alike_who_count_alike(write, design, options, is_exact):
+    rows = range(90)
+    columns = {
+        "said": [i % 3 % 2 for i in rows],
+        "weight": [1 + i % 4 for i in rows],
+        "same": [1 for _ in rows],
+        "odds": [(1 + i % 2) / 10 for i in rows],
+    }
+    text = run("analyse", write(columns), "--outcome", "said", "--design", design, *options)
+    assert ("exact, through the design" in text) is is_exact
+    assert ("approximate, through the design" in text) is not is_exact
+
+
 def test_regressions_groups_choices_and_parameters_have_tables(write):
     path = write(
         {
@@ -141,7 +165,7 @@ def test_plan_size_prints_json_and_words():
 
 def test_plan_size_has_other_goals():
     words = ["plan-size", "--design", "coin", "--half-width", "3/100"]
-    assert json.loads(run(*words, "--at", "0.10", "--json"))["n"] == 3586
+    assert json.loads(run(*words, "--at", "0.10", "--json"))["n"] == 3649
     assert "worst" in run(*words, "--exact")
     one = json.loads(
         run("plan-size", "--design", "direct", "--at", "0.3", "--standard-error", "0.49", "--json")
@@ -164,7 +188,7 @@ def test_plan_size_has_other_goals():
             "--json",
         )
     )
-    assert epsilon["epsilon"] == 1.856
+    assert epsilon["epsilon"] == 1.879
     arms = run(
         "plan-size",
         "--design",

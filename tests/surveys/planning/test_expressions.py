@@ -87,7 +87,7 @@ def test_a_zero_beside_the_constant_is_still_a_column_for_every_row(sheet):
         ("()", "cannot be computed|is not an expression"),
         ("age//10", "is not an expression"),
         ("9^9^9^9", "cannot be computed: [A-Z]"),
-        ("1/0", "cannot be computed: .*division by zero"),
+        ("1/0", "must be a number such as 2/3"),
         ("log(age-20)", "line 2: not a finite number$"),
         ("1/(wave-9)", "line 3: not a finite number \\(and 1 more line\\)"),
         ("education/2", "column 'education', line 2: expected a number"),

@@ -1,9 +1,14 @@
 import math
 
+import numpy as np
 import pytest
+from scipy import stats
 
+from dpengine.inference.intervals import Groups, exact_interval
 from dpengine.inference.power import Target
+from dpengine.inference.shares import binary_share
 from surveys.planning import plan_size
+from surveys.planning.specs import parse
 
 FORCED = "forced:p=2/3,yes=1/6,no=1/6"
 
@@ -69,19 +74,46 @@ def test_constants_that_are_numbers_can_be_planned():
 
 
 def test_half_widths():
-    assert plan_size.plan_half_width(FORCED, 0.03, 0.10, 0.95).result["n"] == 1718
-    assert plan_size.plan_half_width(FORCED, 0.03, None, 0.95).result["n"] == 2401
-    exact = plan_size.plan_half_width(FORCED, 0.03, 0.10, 0.95, exact=True)
-    assert exact.result["n"] == 1765
-    assert exact.method == "Clopper-Pearson interval, mean half-width"
-    assert plan_size.plan_half_width(FORCED, 0.03, None, 0.95, exact=True).method.endswith(
-        "largest half-width"
-    )
+    plan = plan_size.plan_half_width(FORCED, 0.03, 0.10, 0.95)
+    assert plan.result["n"] == 1765
+    assert plan.method == "Clopper-Pearson interval, mean half-width"
+    worst = plan_size.plan_half_width(FORCED, 0.03, None, 0.95)
+    assert worst.result["n"] == 2449
+    assert worst.method.endswith("largest half-width")
+
+
+@pytest.mark.parametrize(
+    ("design", "wanted", "at", "n"),
+    [("direct", 0.02, 0.02, 236), ("coin", 0.15, 0.02, 142), (FORCED, 0.12, 0.3, None)],
+)
+def test_a_planned_half_width_is_that_of_the_interval_that_an_analysis_prints(
+    design, wanted, at, n
+):
+    """Its mean over all counts, of intervals that are not cut at 0 or 1; what is cut is narrower"""
+    result = plan_size.plan_half_width(design, wanted, at, 0.95).result
+    assert n in (result["n"], None)
+    c0, c1 = (float(part) for part in parse(design).affine)
+
+    def mean(n):
+        total = printed = 0.0
+        for count, chance in enumerate(stats.binom(n, c0 + c1 * at).pmf(range(n + 1))):
+            if chance < 1e-12:
+                continue
+            groups = Groups(*(np.array([float(each)]) for each in (c0, c1, n, count)))
+            low, high = exact_interval(groups, 0.95)
+            total += chance * (high - low) / 2
+            low, high = binary_share([1] * count + [0] * (n - count), c0, c1).interval
+            printed += chance * (high - low) / 2
+        assert printed <= total + 1e-9
+        return total
+
+    assert mean(result["n"]) == pytest.approx(result["half_width"], abs=1e-9)
+    assert mean(result["n"]) <= wanted < mean(result["n"] - 1)
 
 
 def test_epsilon_for_an_accuracy():
     plan = plan_size.plan_epsilon(0.03, 2000, 0.10, 5, 0.95)
-    assert plan.result["epsilon"] == 1.856
+    assert plan.result["epsilon"] == 1.879
     assert plan.result["half_width"] <= 0.03
     assert "randomised response" in plan_size.plan_epsilon(0.05, 2000, None, 2, 0.95).method
 

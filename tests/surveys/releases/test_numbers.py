@@ -24,7 +24,7 @@ QUESTIONS = [
     {
         "name": "hours",
         "mechanism": LAW,
-        "as_precise_as": None,
+        "as_precise_as": [150, 250],
         "kind": "mean",
         "noisy_counts": [1, 2],
         "unit": "",
@@ -61,6 +61,12 @@ def test_what_is_read_is_written_as_it_was(more):
 def test_numbers_of_the_first_version_held_questions_only():
     numbers = Numbers.read({"confidence": 0.95, "n": 60, "questions": QUESTIONS[:1]})
     assert (numbers.tables, numbers.method, numbers.questions[0].choices[0].low) == ([], "", 0.4)
+
+
+def test_one_number_of_plain_answers_is_kept_as_it_was_stored_and_not_shown():
+    numbers = Numbers.read({"n": 60, "questions": QUESTIONS})
+    assert [each.as_precise_as for each in numbers.questions] == [40, [150, 250], None]
+    assert [each.plain_answers for each in numbers.questions] == [None, [150, 250], None]
 
 
 def test_texts_know_their_messages_there_and_back():

@@ -47,6 +47,11 @@ class Command(Calculation):
         )
         parser.add_argument("--weights", default="", metavar="COL", help="survey weights")
         parser.add_argument("--confidence", default="0.95", help="of the intervals (0.95)")
+        parser.add_argument(
+            "--simultaneous",
+            action="store_true",
+            help="widen the intervals so that all of them hold at once (Bonferroni)",
+        )
         parser.add_argument("--json", action="store_true", help="print JSON")
 
     def answer(self, options: Options) -> str:

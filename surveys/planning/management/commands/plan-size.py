@@ -48,7 +48,11 @@ class Command(Calculation):
             help="compare two groups instead of one group with a known share",
         )
         add("--ratio", help="people in the second group for each in the first (1)")
-        add("--exact", action="store_true", help="by the binomial itself, without approximation")
+        add(
+            "--exact",
+            action="store_true",
+            help="power by the binomial itself, without approximation; half-widths always are",
+        )
         add("--half-width", metavar="WIDTH", help="of the interval, as a share: 0.03")
         add("--standard-error", metavar="ERROR", help="of the estimated share, or of one choice's")
         add(

@@ -138,6 +138,8 @@ class Marginals:
             self._widest,
         )
         require(self.budget > 0, "budget must be above 0, got {}", self.budget)
+        for pair in self.pairs[:1]:  # a round that noise is too small for is refused before any
+            self._table(pair, self.budget)
 
     @classmethod
     def for_epsilon(

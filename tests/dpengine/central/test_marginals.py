@@ -200,6 +200,11 @@ def test_a_budget_of_nothing_is_refused(make):
         make(Fraction(0), (2, 2), Neighbours.CHANGE_ONE)
 
 
+def test_a_budget_that_a_round_could_not_spend_is_refused_before_any_is_drawn():
+    with pytest.raises(ValueError, match="scale must be from 1/64"):
+        Marginals.for_rho(Fraction(10_000), (2, 2, 2), Neighbours.CHANGE_ONE)
+
+
 def test_one_column_is_a_histogram():
     marginals = Marginals.for_rho(Fraction(1, 2), (4,), Neighbours.ADD_REMOVE)
     assert marginals.singles[0].choice.tallies == (Tally(4, Neighbours.ADD_REMOVE, held=1),)

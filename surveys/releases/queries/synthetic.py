@@ -77,10 +77,11 @@ NEARER = message(
 )
 THREE = message("What three columns do together is not in it.")
 NO_TABLE = message(
-    "Pairs without a table go together only as far as the tables between them say: %(labels)s."
+    "Pairs of columns that have no table here go together only as far as the tables between them "
+    "say."
 )
-# of releases from when every pair had a table
-FORMER_METHOD = message(
+# how releases say that they were made, from when every pair had a table
+OF_OLDER_VERSIONS = message(
     "Chance was added, once, to the counts of every column and every pair of columns. The "
     "synthetic people were drawn from these counts alone: the distribution that fits them best "
     "and is otherwise as even as can be. Intervals are for the people who answered, and hold in "
@@ -203,11 +204,9 @@ class Synthetic(Query):
         ]
         for table, fit in zip(self.engine.singles, drawn.fits, strict=False):
             tables.append(self._counts(table, fit))
-        told = {fit.columns for fit in drawn.fits}
-        untold = [pair for pair in self.engine.pairs if pair not in told]
         notes = [NEARER(), THREE()]
-        if untold:
-            notes.append(NO_TABLE(labels="; ".join(map(self._label, untold))))
+        if len(drawn.fits) < len(self.cuts) + len(self.engine.pairs):
+            notes.append(NO_TABLE())
         rows = synopsis.filled(drawn.rows, self.cuts)
         return Numbers(
             tables=tables,

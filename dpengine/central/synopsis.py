@@ -1,23 +1,22 @@
 """A synthetic data set: made-up people with the columns of the real ones, drawn from noisy tables
 alone.
 
-Mechanism  1. Noisy tables of every column and every pair (marginals.py): the only look at the data,
-           and the whole cost.
-           2. A distribution p over all combinations of cells: the log-linear model with a term
-              for every table, chosen so that Σ_tables ‖n·M p − noisy table‖² / Var Z is least.
-              The search (L-BFGS) starts at equal shares and has no term that no table asks for, so
-              p has the greatest entropy among those with the same tables (the family of
-              Private-PGM; McKenna, Sheldon and Miklau 2019).
-           3. n·p rows: each combination as often as n·p says, up or down to a whole number by one
-              random offset (systematic sampling) in whole numbers of 2⁻³², drawn by
-              dpengine.randomness.
+Mechanism  1. Noisy tables of every column and of chosen pairs (marginals.py): the only look at the
+              data, and the whole cost; and p, the model of them (graphical.py).
+           2. n·p rows, clique after clique of the model's tree: the root's combinations each as
+              often as n·p says, up or down to a whole number by one random offset (systematic
+              sampling) in whole numbers of 2⁻³², drawn by dpengine.randomness; then, for all rows
+              that are alike in what the next clique shares, its other columns in the same way, by
+              p given what is shared. They are dealt so that rows that are alike in more get them as
+              evenly as others: in the order of the multiples of the golden ratio, from a random one
+              on (a Kronecker sequence).
            n is the public number (change-one), or the average total of the noisy tables
            (add-remove).
-Privacy    That of the tables: 2 and 3 see nothing else (post-processing).
-Error      For every table: noise, E|Z| a cell on average, known before; and the distance between
-           the synthetic and the noisy table, seen after. The truth is no farther from the synthetic
-           table than their sum, on average. Only tables of one and two columns are kept to: what
-           three columns do together is not in them.
+Privacy    That of the tables: 2 sees nothing else (post-processing).
+Error      For every table: noise, E|Z| a cell on average; and the distance between the synthetic
+           and the noisy table, seen after. The truth is no farther from the synthetic table than
+           their sum, on average. Pairs without a table are as the model has them: independent but
+           for what the tables between them tell. What three columns do together is not kept to.
 By hand    One column of two cells, 30 and 70 people, noise 0: p = (.3, .7), and 100 rows are 30 and
            70 of them.
 """
@@ -28,28 +27,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
-from scipy import optimize
 
-from dpengine.central.marginals import Cells, Data, Marginal, Marginals
+from dpengine.central.graphical import Columns, Model
+from dpengine.central.marginals import Cells, Data, Marginals
 from dpengine.checks import require
 from dpengine.estimates import Floats, Ints
-from dpengine.privacy import Neighbours
 from dpengine.randomness import WORD, Stream, below, system_stream
 
-STEPS = 300  # of L-BFGS; what it has not fitted by then is in the distances
-SCALE = 1e4  # of the loss, so that the solver's stopping rules see small differences
-LARGEST_N = 2**30  # rows: n times a word fits 64 bits
+STRIDE = 2654435769  # 2³² divided by the golden ratio: its multiples lie evenly in any run
+LARGEST_N = 2**24  # rows, which are in memory all at once
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
     """One table: how far off it is."""
 
-    columns: tuple[int, ...]
+    columns: Columns
     noise: float  # expected distance of the noisy from the true count, people a cell
     distance: float  # of the synthetic from the noisy count, people a cell, averaged
-    noisy: tuple[int, ...]
+    noisy: tuple[float, ...]  # the last column's cells running fastest
     synthetic: tuple[int, ...]
 
 
@@ -61,43 +57,61 @@ class Synopsis:
 
 def draw(marginals: Marginals, data: Data, stream: Stream = system_stream) -> Synopsis:
     """Draw the tables and, from them, a synthetic data set. A second call is a second release."""
-    noisy = marginals.release(data)
-    n = (
-        sum(data.values())
-        if marginals.neighbours is Neighbours.CHANGE_ONE
-        else rows_told(marginals, noisy)
-    )
-    return synthesise(marginals, noisy, n, stream)
+    published = marginals.release(data)
+    rows = sampled(published.model, round(published.n), stream)
+    fits = []
+    for table in published.tables.values():
+        synthetic = np.zeros(table.counts.shape, dtype=np.int64)
+        np.add.at(synthetic, tuple(rows[:, column] for column in table.columns), 1)
+        fits.append(
+            Fit(
+                columns=table.columns,
+                noise=table.noise,
+                distance=float(np.mean(np.abs(synthetic - table.counts))),
+                noisy=tuple(table.counts.ravel().tolist()),
+                synthetic=tuple(synthetic.ravel().tolist()),
+            )
+        )
+    combinations, people = np.unique(rows, axis=0, return_counts=True)
+    found = zip(map(tuple, combinations.tolist()), people.tolist(), strict=True)
+    return Synopsis(dict(found), tuple(fits))
 
 
-def rows_told(marginals: Marginals, noisy: Sequence[Sequence[int]]) -> int:
-    """Return how many rows noisy tables tell of: the mean of totals, by inverse variance."""
-    weights = [1 / (table.cells * table.choice.mechanism.variance) for table in marginals.tables]
-    totals = [sum(counts) for counts in noisy]
-    return max(
-        0,
-        round(
-            sum(weight * total for weight, total in zip(weights, totals, strict=True))
-            / sum(weights)
-        ),
-    )
-
-
-def synthesise(
-    marginals: Marginals, noisy: Sequence[Sequence[int]], n: int, stream: Stream = system_stream
-) -> Synopsis:
-    """Return n synthetic rows from noisy tables, and how far each of their tables is off."""
+def sampled(model: Model, n: int, stream: Stream = system_stream) -> Ints:
+    """Return n rows of a model's columns, as near its shares as whole rows can be."""
     require(0 <= n <= LARGEST_N, "n must be 0 to {}, got {}", LARGEST_N, n)
-    counts = (
-        spread(_distribution(marginals, noisy, n), n, stream)
-        if n
-        else np.zeros(marginals.sizes, dtype=np.int64)
-    )
-    fits = tuple(
-        _fit(table, own, counts) for table, own in zip(marginals.tables, noisy, strict=True)
-    )
-    filled_cells = map(tuple, np.argwhere(counts > 0).tolist())
-    return Synopsis({cells: int(counts[cells]) for cells in filled_cells}, fits)
+    tree = model.tree
+    rows = np.zeros((n, len(tree.sizes)), dtype=np.int64)
+    if n == 0:
+        return rows
+    for clique, shared, given in zip(tree.cliques, tree.shared, model.given, strict=True):
+        new = [column for column in clique if column not in shared]
+        # what is shared first: a row of `chances` for each of its combinations
+        chances = np.moveaxis(
+            given, [clique.index(column) for column in shared], list(range(len(shared)))
+        ).reshape(math.prod(tree.shape(shared)), -1)
+        alike = (
+            np.ravel_multi_index([rows[:, column] for column in shared], tree.shape(shared))
+            if shared
+            else np.zeros(n, dtype=np.int64)
+        )
+        groups, starts, people = np.unique(np.sort(alike), return_index=True, return_counts=True)
+        # rows alike in what is shared, side by side with those alike in the rest
+        order = np.lexsort((*rows.T[::-1], alike))
+        turns = np.arange(n) - np.repeat(starts, people)
+        offsets = np.array([stream() for _ in groups], dtype=np.int64)
+        keys = (turns * STRIDE + np.repeat(offsets, people)) % WORD
+        order = order[np.lexsort((keys, alike[order]))]
+        drawn = np.concatenate(
+            [
+                np.repeat(np.arange(chances.shape[1]), spread(chances[group], int(many), stream))
+                for group, many in zip(groups, people, strict=True)
+            ]
+        )
+        cells = np.unravel_index(drawn, tree.shape(tuple(new)))
+        for column, values in zip(new, cells, strict=True):
+            rows[order, column] = values
+    return rows
 
 
 def spread(shares: Floats, n: int, stream: Stream = system_stream) -> Ints:
@@ -108,7 +122,10 @@ def spread(shares: Floats, n: int, stream: Stream = system_stream) -> Ints:
     Row i falls where (i·2³² + offset)/n lies on a line that the cells divide by their shares:
     all whole numbers.
     """
-    ends = np.rint(np.cumsum(shares.ravel()) * (WORD / math.fsum(shares.ravel()))).astype(np.int64)
+    total = math.fsum(shares.ravel())
+    if total <= 0:  # what the model holds for impossible: as even as can be
+        return spread(np.ones_like(shares), n, stream)
+    ends = np.rint(np.cumsum(shares.ravel()) * (WORD / total)).astype(np.int64)
     ends[-1] = WORD  # the shares add up to 1 but for rounding
     offset = below(WORD, stream)
     before = -((offset - np.minimum(ends, WORD) * n) // WORD)  # rows with i·2³² + offset < n·end
@@ -129,68 +146,3 @@ def filled(
         for _ in range(people):
             drawn[tuple(values[below(len(values), stream)] for values in within)] += 1
     return drawn
-
-
-def _fit(table: Marginal, noisy: Sequence[int], counts: Ints) -> Fit:
-    synthetic = _margin(counts, table)
-    apart = np.abs(synthetic - np.array(noisy, dtype=np.int64))
-    return Fit(
-        columns=table.columns,
-        noise=float(table.choice.mechanism.mean_absolute_error),
-        distance=float(np.mean(apart)),
-        noisy=tuple(int(count) for count in noisy),
-        synthetic=tuple(int(count) for count in synthetic),
-    )
-
-
-def _margin(cube: npt.NDArray[np.float64] | Ints, table: Marginal) -> npt.NDArray[np.float64]:
-    """Return the sums of a cube's cells that a table has."""
-    others = tuple(axis for axis in range(cube.ndim) if axis not in table.columns)
-    return np.asarray(cube.sum(axis=others).ravel())
-
-
-def _distribution(marginals: Marginals, noisy: Sequence[Sequence[int]], n: int) -> Floats:
-    """Return the shares of all combinations that fit the noisy tables best."""
-    wanted = [np.array(counts, dtype=np.float64) / n for counts in noisy]
-    precisions = np.array([1 / table.choice.mechanism.variance for table in marginals.tables])
-    weights = precisions / precisions.sum()
-    ends = np.cumsum([table.cells for table in marginals.tables])[:-1]
-
-    def loss(flat: Floats) -> tuple[float, Floats]:
-        shares = _shares(marginals, np.split(flat, ends))
-        misses = [
-            _margin(shares, table) - want
-            for table, want in zip(marginals.tables, wanted, strict=True)
-        ]
-        value = sum(
-            weight * float(miss @ miss) for weight, miss in zip(weights, misses, strict=True)
-        )
-        pull = _cube(
-            marginals, [2 * weight * miss for weight, miss in zip(weights, misses, strict=True)]
-        )
-        slope = shares * (pull - np.sum(shares * pull))
-        return value * SCALE, SCALE * np.concatenate(
-            [_margin(slope, table) for table in marginals.tables]
-        )
-
-    start = np.zeros(sum(table.cells for table in marginals.tables))
-    best = optimize.minimize(
-        loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS, "ftol": 1e-12}
-    )
-    return _shares(marginals, np.split(best.x, ends))
-
-
-def _shares(marginals: Marginals, terms: Sequence[Floats]) -> Floats:
-    """Return the distribution whose logarithm is a sum of one term for each table."""
-    logarithms = _cube(marginals, terms)
-    raw = np.exp(logarithms - np.max(logarithms))
-    return np.asarray(raw / raw.sum(), dtype=np.float64)
-
-
-def _cube(marginals: Marginals, terms: Sequence[Floats]) -> Floats:
-    """Return, for every combination of cells, the sum of the tables' terms there."""
-    total = np.zeros(marginals.sizes)
-    for table, term in zip(marginals.tables, terms, strict=True):
-        shape = [size if axis in table.columns else 1 for axis, size in enumerate(marginals.sizes)]
-        total += term.reshape(shape)  # columns are in order, so a table's cells are too
-    return total

@@ -137,12 +137,12 @@ class SomeQuestions(Parameter):
     """One or more questions, in the Plan's order: the same set is the same request."""
 
     at_most: int | None = None
-    offered: Callable[[Questions], list[tuple[str, str]]] | None = None
 
     def field(self, context: Context) -> forms.Field:
-        offered = self.offered or choices_of
         return forms.MultipleChoiceField(
-            choices=offered(context.questions), widget=forms.CheckboxSelectMultiple, **self.shown
+            choices=choices_of(context.questions),
+            widget=forms.CheckboxSelectMultiple,
+            **self.shown,
         )
 
     def read(self, value: Any, name: str, context: Context) -> tuple[Question, ...]:

@@ -1,7 +1,7 @@
 """A synthetic data set: made-up people with the columns of the real ones, to try analyses on.
 
-The mechanism is dpengine.central.synopsis: noisy tables of every column and every pair, and rows
-drawn from them. Only questions whose answers are sent as given can be columns: of one that is
+The mechanism is dpengine.central.synopsis: noisy tables of every column and of chosen pairs, and
+rows drawn from them. Only questions whose answers are sent as given can be columns: of one that is
 changed on its device there are only reports, and rows of made-up reports would be taken for
 answers.
 """
@@ -14,10 +14,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Self
 
-from django.utils.translation import gettext as _, gettext_lazy
+from django.utils.translation import gettext_lazy
 
 from dpengine.central import counts as tallies, synopsis
-from dpengine.central.marginals import MAX_CELLS, MAX_COLUMNS, Marginal, Marginals
+from dpengine.central.graphical import Columns
+from dpengine.central.marginals import MAX_COLUMNS, ROUNDS, Marginal, Marginals
 from dpengine.central.synopsis import Fit
 from surveys.messages import Message, message, plural_message
 from surveys.releases.numbers import Numbers, Row, Table
@@ -25,17 +26,24 @@ from surveys.releases.queries.base import Counts, Query, noise_name, rho_at
 from surveys.releases.queries.parameters import (
     Epsilon,
     Question,
-    Questions,
     SomeQuestions,
     Whole,
-    WrongParameter,
 )
 
 MIN_BINS, USUAL_BINS, MAX_BINS = 2, 10, 50
 
 MECHANISM = message("%(noise)s on %(count)s tables, synthetic rows drawn from them")
+MECHANISM_CHOOSING = message(
+    "%(noise)s on the tables of %(count)s columns and of chosen pairs (%(law)s), synthetic rows "
+    "drawn from them"
+)
 SENSITIVITY = plural_message(
     "%(count)s count by 1 in each table", "%(count)s counts by 1 in each table", number="count"
+)
+SENSITIVITY_CHOOSING = plural_message(
+    "%(count)s count by 1 in each table, scores of pairs by %(apart)s from each other",
+    "%(count)s counts by 1 in each table, scores of pairs by %(apart)s from each other",
+    number="count",
 )
 EXPECTED = message(
     "%(label)s: chance moves each of its %(cells)s counts by %(width)s people on average."
@@ -43,6 +51,11 @@ EXPECTED = message(
 EXPECTED_SHARE = message(
     "%(label)s: chance moves each of its %(cells)s counts by %(width)s people on average, "
     "%(share)s of 100."
+)
+PAIRS = message(
+    "Pairs of columns, at most %(most)s, are chosen one after another, each the one that the "
+    "tables before it tell the least about: chance moves each of their counts by %(width)s people "
+    "on average, or less."
 )
 NOT_KEPT = message(
     "What three columns do together is not kept: use this to try an analysis, not to conclude."
@@ -53,27 +66,28 @@ ERRORS = message("%(errors)s, in each table")
 COUNTS = message("%(label)s: published counts")
 SPAN = message("%(least)s to %(most)s")
 METHOD = message(
+    "Chance was added to the counts of every column, and of pairs of columns that were chosen, by "
+    "chance too, one after another: each the one that the tables before it told the least about. "
+    "The synthetic people were drawn from these counts alone: the distribution that fits them best "
+    "and is otherwise as even as can be. Intervals are for the people who answered, and hold in "
+    "95 of 100 draws."
+)
+NEARER = message(
+    "A synthetic count is no farther from the true one than both errors together, on average."
+)
+THREE = message("What three columns do together is not in it.")
+NO_TABLE = message(
+    "Pairs of columns that have no table here go together only as far as the tables between them "
+    "say."
+)
+# how releases say that they were made, from when every pair had a table
+OF_OLDER_VERSIONS = message(
     "Chance was added, once, to the counts of every column and every pair of columns. The "
     "synthetic people were drawn from these counts alone: the distribution that fits them best "
     "and is otherwise as even as can be. Intervals are for the people who answered, and hold in "
     "95 of 100 draws."
 )
-NOTES = (
-    message(
-        "A synthetic count is no farther from the true one than both errors together, on average."
-    ),
-    message("What three columns do together is not in it."),
-)
 DERIVED = message("The synthetic people, and whatever is worked out from them.")
-
-
-def with_sizes(questions: Questions) -> list[tuple[str, str]]:
-    """Return columns for a form, each with the number of its answers."""
-    ranges = _("its ranges")
-    return [
-        (name, f"{question.label} ({len(question.choices) or ranges})")
-        for name, question in questions.items()
-    ]
 
 
 @dataclass(frozen=True)
@@ -82,11 +96,7 @@ class Synthetic(Query):
         tuple[Question, ...],
         SomeQuestions(
             label=gettext_lazy("Columns"),
-            help=lambda: (
-                _("The numbers in brackets, multiplied, may be %(most)s at most.")
-                % {"most": f"{MAX_CELLS:,}"}
-            ),
-            offered=with_sizes,
+            at_most=MAX_COLUMNS,
         ),
     ]
     bins: Annotated[
@@ -103,15 +113,15 @@ class Synthetic(Query):
     ]
     epsilon: Annotated[
         Decimal,
-        Epsilon(help=gettext_lazy("A third for the columns, two thirds for the pairs of columns.")),
+        Epsilon(help=gettext_lazy("A fifth for the columns, the rest for pairs of columns.")),
     ]
 
     kind = "synthetic"
     title = message("A synthetic data set", fills="title")
     sentence = gettext_lazy(
-        "A file of made-up people with the columns you choose. Tables of one and of two columns "
-        "come out like the real ones, but for an error that is printed beside them; nothing else "
-        "about the real people is in it."
+        "A file of made-up people with the columns you choose. Each column, and the pairs that go "
+        "together the most, come out like the real ones, but for an error that is printed beside "
+        "them; nothing else about the real people is in it."
     )
     needs = gettext_lazy("It needs questions that are sent as given.")
 
@@ -121,7 +131,6 @@ class Synthetic(Query):
 
     def settled(self) -> Self:
         """Where nothing is cut, any number of ranges is the same request."""
-        _refuse_too_many([one.label for one in self.questions], [len(cut) for cut in self.cuts])
         has_numbers = any(question.kind == "number" for question in self.questions)
         return self if has_numbers else replace(self, bins=USUAL_BINS)
 
@@ -139,32 +148,48 @@ class Synthetic(Query):
 
     @property
     def mechanism(self) -> str:
-        tables = self.engine.tables
+        engine = self.engine
+        tables = [*engine.singles, *engine.first_pairs]
         names = sorted({noise_name(table.choice.mechanism) for table in tables})
-        return MECHANISM(noise=" and ".join(names), count=len(tables))
+        noise = " and ".join(names)
+        if engine.selection is None:
+            return MECHANISM(noise=noise, count=len(tables))
+        return MECHANISM_CHOOSING(
+            noise=noise, count=len(engine.singles), law=engine.selection.law.value
+        )
 
     @property
     def sensitivity(self) -> str:
-        most = max(table.choice.tallies[0].moved for table in self.engine.tables)
-        return SENSITIVITY(count=most)
+        engine = self.engine
+        tables = [*engine.singles, *engine.first_pairs]
+        most = max(table.choice.tallies[0].moved for table in tables)
+        if engine.selection is None:
+            return SENSITIVITY(count=most)
+        return SENSITIVITY_CHOOSING(count=most, apart=engine.selection.spread)
 
     @property
     def published(self) -> int:
         columns = sum(len(cut) for cut in self.cuts)
-        return 2 * len(self.engine.tables) + columns
+        return 2 * (len(self.cuts) + self._most_pairs) + columns
+
+    @property
+    def _most_pairs(self) -> int:
+        return min(len(self.engine.pairs), ROUNDS * len(self.cuts))
 
     def expected(self, n: int) -> list[str]:
-        texts: list[str] = []
-        for table in self.engine.tables:
-            error = table.choice.mechanism.mean_absolute_error
+        engine, texts = self.engine, list[str]()
+        known = engine.singles if engine.selection else [*engine.singles, *engine.first_pairs]
+        for table in known:
             parts = {
-                "label": self._label(table),
+                "label": self._label(table.columns),
                 "cells": f"{table.cells:,}",
-                "width": f"{error:,.1f}",
+                "width": f"{table.noise:,.1f}",
             }
-            texts.append(
-                EXPECTED_SHARE(**parts, share=f"{100 * error / n:.1f}") if n else EXPECTED(**parts)
-            )
+            share = f"{100 * table.noise / n:.1f}" if n else ""
+            texts.append(EXPECTED_SHARE(**parts, share=share) if n else EXPECTED(**parts))
+        if engine.selection:
+            width = max(table.noise for table in engine.first_pairs)
+            texts.append(PAIRS(most=self._most_pairs, width=f"{width:,.1f}"))
         return [*texts, NOT_KEPT()]
 
     def draw(self, counts: Counts, n: int) -> Numbers:
@@ -177,14 +202,16 @@ class Synthetic(Query):
             self._errors(NOISE, [(fit, fit.noise) for fit in drawn.fits]),
             self._errors(DISTANCE, [(fit, fit.distance) for fit in drawn.fits]),
         ]
-        for table, fit in zip(self.engine.tables, drawn.fits, strict=True):
-            if len(table.columns) == 1:
-                tables.append(self._counts(table, fit))
+        for table, fit in zip(self.engine.singles, drawn.fits, strict=False):
+            tables.append(self._counts(table, fit))
+        notes = [NEARER(), THREE()]
+        if len(drawn.fits) < len(self.cuts) + len(self.engine.pairs):
+            notes.append(NO_TABLE())
         rows = synopsis.filled(drawn.rows, self.cuts)
         return Numbers(
             tables=tables,
             method=METHOD(),
-            notes=[note() for note in NOTES],
+            notes=notes,
             derived=[DERIVED()],
             columns=list(self.names),
             people=[[*self._texts(values), people] for values, people in sorted(rows.items())],
@@ -198,11 +225,11 @@ class Synthetic(Query):
             for question, value in zip(self.questions, values, strict=True)
         ]
 
-    def _label(self, table: Marginal | Fit) -> str:
-        return " × ".join(self.questions[column].label for column in table.columns)
+    def _label(self, columns: Columns) -> str:
+        return " × ".join(self.questions[column].label for column in columns)
 
     def _errors(self, which: Message, errors: list[tuple[Fit, float]]) -> Table:
-        rows = [Row(self._label(fit), float(error), unit="people") for fit, error in errors]
+        rows = [Row(self._label(fit.columns), float(error), unit="people") for fit, error in errors]
         return Table(ERRORS(errors=which()), rows)
 
     def _counts(self, table: Marginal, fit: Fit) -> Table:
@@ -213,7 +240,7 @@ class Synthetic(Query):
         rows = [
             Row(
                 _span(question, values),
-                noisy,
+                round(noisy),
                 max(noisy - reach, 0),
                 max(noisy + reach, 0),
                 error,
@@ -239,24 +266,3 @@ def _span(question: Question, values: range) -> str:
     if len(values) == 1:
         return f"{values[0]}"
     return SPAN(least=values[0], most=values[-1])
-
-
-def _refuse_too_many(labels: list[str], sizes: list[int]) -> None:
-    """Refuse more combinations of answers than can be fitted, and say what would do."""
-    cells = math.prod(sizes)
-    if cells <= MAX_CELLS and len(sizes) <= MAX_COLUMNS:
-        return
-    text = _(
-        "expected at most %(most)s combinations of answers, got %(product)s = %(got)s: choose "
-        "fewer columns, or cut numbers into fewer ranges"
-    ) % {"most": f"{MAX_CELLS:,}", "product": " × ".join(map(str, sizes)), "got": f"{cells:,}"}
-    enough = [
-        f"“{label}”"
-        for label, size in zip(labels, sizes, strict=True)
-        if cells // size <= MAX_CELLS
-    ]
-    if enough and len(sizes) - 1 <= MAX_COLUMNS:
-        text += ". " + _("Without one of these it fits: %(columns)s") % {
-            "columns": ", ".join(enough)
-        }
-    raise WrongParameter("questions", text)

@@ -73,8 +73,8 @@ def of(mechanism, *arguments):
 
 
 def tables(make, neighbours):
-    marginals = make(ONE, (2, 3), neighbours)
-    return marginals.cost, lambda: synopsis.draw(marginals, {(0, 1): 40, (1, 2): 30})
+    marginals = make(ONE, (2, 3, 2), neighbours)
+    return marginals.cost, lambda: synopsis.draw(marginals, {(0, 1, 0): 40, (1, 2, 1): 30})
 
 
 def proposed(neighbours):
@@ -136,7 +136,7 @@ def test_the_noise_of_one_release_costs_what_the_release_does(name, drawn):
     paid = spent(drawn)
     assert paid.rho <= cost.rho
     if cost.epsilon is None:
-        assert paid.rho == cost.rho
+        assert cost.rho * (1 - Fraction(1, 2**40)) < paid.rho
     else:
         assert cost.epsilon * (1 - Fraction(1, 2**40)) < paid.epsilon <= cost.epsilon
 

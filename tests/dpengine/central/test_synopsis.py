@@ -4,9 +4,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpengine.central import synopsis
+from dpengine.central import marginals as marginals_module, synopsis
+from dpengine.central.graphical import fitted
 from dpengine.central.marginals import Marginals
-from dpengine.central.synopsis import filled, spread, synthesise
+from dpengine.central.synopsis import filled, spread
 from dpengine.privacy import Neighbours
 from dpengine.randomness import WORD
 
@@ -24,21 +25,24 @@ def people(n, sizes):
     return Counter(map(tuple, np.array(columns).T.tolist()))
 
 
-def tables_of(marginals, rows):
-    return [np.array(table.exact(rows)) for table in marginals.tables]
+def tables_of(published, rows):
+    """The tables of these rows, of the columns of those published."""
+    exact = marginals_module._Exact(published.sizes, rows)
+    return lambda fit: exact.counts(fit.columns).ravel()
 
 
-def test_without_noise_all_tables_of_two_columns_come_back():
-    """Of 24 combinations each is rounded by less than 1 person, and the solver stops within 1 of
-    a table's cell.
+def test_without_noise_tables_come_back():
+    """Of 24 combinations each is rounded by less than 1 person at every step, and the solver stops
+    within 1 of a table's cell.
     """
     marginals = Marginals.for_epsilon(SURE * 10, (3, 4, 2), Neighbours.CHANGE_ONE)
     data = people(5000, (3, 4, 2))
     drawn = synopsis.draw(marginals, data)
     assert sum(drawn.rows.values()) == 5000
-    for fit, true in zip(drawn.fits, tables_of(marginals, data), strict=True):
+    for fit in drawn.fits:
+        true = tables_of(marginals, data)(fit)
         assert fit.noisy == tuple(true)
-        assert np.max(np.abs(np.array(fit.synthetic) - true)) <= 24 / len(true) + 1
+        assert np.max(np.abs(np.array(fit.synthetic) - true)) <= 24 / len(true) + 2
 
 
 def test_what_no_table_asks_for_is_as_even_as_can_be():
@@ -47,48 +51,63 @@ def test_what_no_table_asks_for_is_as_even_as_can_be():
     """
     data = Counter({(a, b, a ^ b): 250 for a in (0, 1) for b in (0, 1)})
     drawn = synopsis.draw(Marginals.for_epsilon(SURE, (2, 2, 2), Neighbours.CHANGE_ONE), data)
-    assert set(drawn.rows.values()) == {125}
+    assert all(abs(many - 125) <= 2 for many in drawn.rows.values())
 
 
 @pytest.mark.parametrize("neighbours", Neighbours)
 def test_the_distances_beside_the_tables_are_those_of_the_rows(neighbours):
-    marginals = Marginals.for_epsilon(Fraction(1), (4, 3), neighbours)
-    drawn = synopsis.draw(marginals, people(2000, (4, 3)))
-    for fit, synthetic in zip(drawn.fits, tables_of(marginals, drawn.rows), strict=True):
+    marginals = Marginals.for_epsilon(Fraction(1), (4, 3, 3), neighbours)
+    drawn = synopsis.draw(marginals, people(2000, (4, 3, 3)))
+    for fit in drawn.fits:
+        synthetic = tables_of(marginals, drawn.rows)(fit)
         assert fit.synthetic == tuple(synthetic)
         assert fit.distance == pytest.approx(np.mean(np.abs(synthetic - np.array(fit.noisy))))
 
 
 def test_the_true_tables_are_no_farther_than_both_errors_together():
-    """Averaged over 15 tables of 5 columns; it is nearer by far, because tables mend each other."""
+    """Averaged over all tables; it is nearer by far, because tables mend each other."""
     sizes = (4,) * 5
     marginals = Marginals.for_epsilon(Fraction(1), sizes, Neighbours.CHANGE_ONE)
     data = people(5000, sizes)
     drawn = synopsis.draw(marginals, data)
-    off = [
-        np.mean(np.abs(np.array(fit.synthetic) - true))
-        for fit, true in zip(drawn.fits, tables_of(marginals, data), strict=True)
-    ]
+    true = tables_of(marginals, data)
+    off = [np.mean(np.abs(np.array(fit.synthetic) - true(fit))) for fit in drawn.fits]
     assert np.mean(off) < np.mean([fit.noise for fit in drawn.fits])
 
 
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize(
-    "data", [{}, {(1, 0): 1}, {(2, 1): 400}], ids=["nobody", "one", "all alike"]
+    "data", [{}, {(1, 0, 0): 1}, {(2, 1, 1): 400}], ids=["nobody", "one", "all alike"]
 )
 def test_no_people_one_and_all_alike_make_a_synthetic_set(neighbours, data):
-    drawn = synopsis.draw(Marginals.for_epsilon(Fraction(1), (3, 2), neighbours), data)
+    drawn = synopsis.draw(Marginals.for_epsilon(Fraction(1), (3, 2, 2), neighbours), data)
     assert neighbours is Neighbours.ADD_REMOVE or sum(drawn.rows.values()) == sum(data.values())
     assert all(people > 0 for people in drawn.rows.values())
 
 
 def test_where_n_is_protected_it_is_told_from_the_noisy_tables():
-    """Its standard error is 4 people here; a false alarm at 40 is beyond 1e-6."""
+    """Its standard error is below 6 people here; a false alarm at 60 is beyond 1e-6."""
     marginals = Marginals.for_epsilon(Fraction(1), (2, 2), Neighbours.ADD_REMOVE)
     drawn = synopsis.draw(marginals, people(3000, (2, 2)))
     assert sum(drawn.rows.values()) != 0
-    assert abs(sum(drawn.rows.values()) - 3000) <= 40
-    assert synopsis.rows_told(marginals, [[-5, -5]] * 2 + [[-5] * 4]) == 0
+    assert abs(sum(drawn.rows.values()) - 3000) <= 60
+
+
+def test_columns_side_by_side_go_together_in_the_rows_and_across_the_tree_by_them():
+    """A chain of three cliques: what a clique shares decides the rest, dealt in random order."""
+    same = np.eye(3) / 3
+    model = fitted(
+        (3, 3, 3, 2),
+        {(0, 1): same, (1, 2): same, (3,): np.array([0.5, 0.5])},
+        dict.fromkeys([(0, 1), (1, 2), (3,)], 1e-9),
+        500,
+    )
+    rows = synopsis.sampled(model, 999)
+    assert np.mean(rows[:, 0] == rows[:, 2]) > 0.99
+    assert np.bincount(rows[:, 0]).tolist() == pytest.approx([333] * 3, abs=3)
+    # independent of the others: 166 of each, with a standard deviation of at most 7
+    for value in range(3):
+        assert abs(np.sum((rows[:, 0] == value) & (rows[:, 3] == 0)) - 166.5) < 45
 
 
 @pytest.mark.parametrize("offset", [0, 1, 2**31, WORD - 1])
@@ -118,11 +137,15 @@ def test_cells_are_filled_with_their_values_all_as_likely():
     assert found == Counter({(4, 9): 5} | {(3, value): 10 for value in range(6)})
 
 
-@pytest.mark.parametrize("n", [-1, 2**30 + 1])
+@pytest.mark.parametrize("n", [-1, 2**24 + 1])
 def test_a_number_of_rows_that_cannot_be_is_refused(n):
-    marginals = Marginals.for_epsilon(Fraction(1), (2,), Neighbours.CHANGE_ONE)
+    model = fitted((2,), {(0,): np.array([0.5, 0.5])}, {(0,): 1.0}, 10)
     with pytest.raises(ValueError, match="n must be 0 to"):
-        synthesise(marginals, [[1, 1]], n)
+        synopsis.sampled(model, n)
+
+
+def test_what_the_model_holds_for_impossible_is_as_even_as_can_be():
+    assert spread(np.zeros(4), 8).tolist() == [2, 2, 2, 2]
 
 
 def test_under_add_remove_there_are_as_many_rows_as_the_noisy_tables_tell():

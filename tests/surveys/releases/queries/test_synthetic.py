@@ -4,15 +4,20 @@ set”.
 
 import csv
 import io
+import random
 from collections import Counter
+from fractions import Fraction
+from itertools import combinations
 
 import pytest
 
 from surveys.dashboard.tables import people_csv
 from surveys.design.models import Plan
+from surveys.messages import MESSAGES
+from surveys.releases.numbers import Numbers
 from surveys.releases.queries.base import Query
 from surveys.releases.queries.parameters import WrongParameter
-from surveys.releases.queries.synthetic import Synthetic
+from surveys.releases.queries.synthetic import NO_TABLE, OF_OLDER_VERSIONS, Synthetic
 from tests.plans import whole
 
 EXAMPLES = [
@@ -43,8 +48,9 @@ SECRET = {
     "choices": ["No", "Yes"],
     "protection": "device",
 }
-MANY = [
-    {**FAIR, "name": f"q{at}", "choices": [str(choice) for choice in range(50)]} for at in range(4)
+SEVEN = [  # 201,684 combinations of answers
+    {**FAIR, "name": f"q{at}", "label": f"Q{at}", "choices": [*"abcdefg"][:size]}
+    for at, size in enumerate((7, 7, 7, 7, 7, 6, 2))
 ]
 PEOPLE = Counter({(20, 0): 30, (40, 1): 50, (97, 1): 20})
 
@@ -59,7 +65,8 @@ def plan_with(*questions, caps=None):
 
 
 PLAN = plan_with(AGE, FAIR, SECRET)
-CONCENTRATED = plan_with(AGE, FAIR, caps={"central_epsilon": "2", "central_rho": "0.08"})
+CONCENTRATED_CAPS = {"central_epsilon": "2", "central_rho": "0.08"}
+CONCENTRATED = plan_with(AGE, FAIR, caps=CONCENTRATED_CAPS)
 
 
 def asked(questions=("age", "fair"), plan=PLAN, bins=8, epsilon="1"):
@@ -105,7 +112,7 @@ def test_the_error_of_every_table_stands_beside_it():
     numbers = asked().draw(PEOPLE, 100)
     noise, distance, *columns = numbers.tables
     assert [row.label for row in noise.rows] == ["Age", "Fair", "Age × Fair"]
-    assert [row.value for row in noise.rows] == pytest.approx([12, 12, 3], abs=0.1)
+    assert [row.value for row in noise.rows] == pytest.approx([20, 20, 2.5], abs=0.1)
     assert all(row.value >= 0 for row in distance.rows)
     assert [table.caption for table in columns] == [
         "Age: published counts",
@@ -146,9 +153,9 @@ def test_the_ledger_is_told_noise_and_sensitivity():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"questions": []}, "expected one or more of age, fair"),
-        ({"questions": "age"}, "expected one or more of age, fair"),
-        ({"questions": ["secret"]}, "expected one or more of age, fair"),
+        ({"questions": []}, "expected 1 to 20 of age, fair"),
+        ({"questions": "age"}, "expected 1 to 20 of age, fair"),
+        ({"questions": ["secret"]}, "expected 1 to 20 of age, fair"),
         ({"bins": 1}, "whole number from 2 to 50"),
         ({"bins": "8"}, "whole number from 2 to 50"),
         ({"epsilon": "0"}, "epsilon"),
@@ -159,30 +166,57 @@ def test_parameters_that_cannot_be_are_refused(parameters, message):
         Synthetic.read(PLAN, {"questions": ["age"], "bins": 5, "epsilon": "1"} | parameters)
 
 
-def test_more_combinations_than_can_be_fitted_are_refused():
-    text = "at most 131,072 combinations of answers, got 50 × 50 × 50 × 50 = 6,250,000"
-    with pytest.raises(WrongParameter, match=text):
-        asked([question["name"] for question in MANY], plan=plan_with(*MANY))
+def test_seven_ordinary_columns_are_made():
+    chance = random.Random(20261123)  # of people, not of noise
+    people = Counter()
+    for _ in range(1885):
+        first = chance.randrange(7)
+        people[(first, *(min(first, most) for most in (6, 6, 6, 6, 5, 1)))] += 1
+    for plan in (plan_with(*SEVEN), plan_with(*SEVEN, caps=CONCENTRATED_CAPS)):
+        query = asked([question["name"] for question in SEVEN], plan=plan)
+        numbers = query.draw(people, 1885)
+        assert sum(row[-1] for row in numbers.people) == 1885
+        noise, distance, *columns = numbers.tables
+        assert len(noise.rows) == len(distance.rows) > 7
+        assert len(noise.rows) + len(distance.rows) <= query.published
+        assert len(columns) == 7
+        pairs = [row.label for row in noise.rows[7:]]
+        assert {*pairs} <= {f"Q{one} × Q{other}" for one, other in combinations(range(7), 2)}
+        assert (NO_TABLE() in numbers.notes) == (len(pairs) < 21)
 
 
-def test_how_many_combinations_there_may_be_is_said_before_anything_is_asked():
-    """Seven columns of 7, 7, 7, 7, 7, 6 and 2 answers are 201,684 combinations: without one of
-    seven they fit.
-    """
-    sizes = (7, 7, 7, 7, 7, 6, 2)
-    columns = [
-        {**FAIR, "name": f"q{at}", "label": f"Q{at}", "choices": [*"abcdefg"][:size]}
-        for at, size in enumerate(sizes)
-    ]
-    plan = plan_with(*columns, AGE)
-    field = Synthetic.form(plan)().fields["questions"]
-    assert "131,072" in field.help_text
-    assert [label for _, label in field.choices] == [
-        f"Q{at} ({size})" for at, size in enumerate(sizes)
-    ] + ["Age (its ranges)"]
-    with pytest.raises(WrongParameter) as refusal:
-        asked([column["name"] for column in columns], plan=plan)
-    assert "7 × 7 × 7 × 7 × 7 × 6 × 2 = 201,684" in refusal.value.expected
-    assert refusal.value.expected.endswith(
-        "Without one of these it fits: " + ", ".join(f"“Q{at}”" for at in range(7))
+def test_the_ledger_is_told_how_pairs_are_chosen():
+    names = [question["name"] for question in SEVEN]
+    pure, concentrated = (
+        asked(names, plan=plan_with(*SEVEN, caps=caps)) for caps in (None, CONCENTRATED_CAPS)
     )
+    assert pure.mechanism == (
+        "discrete Laplace on the tables of 7 columns and of chosen pairs (report noisy max), "
+        "synthetic rows drawn from them"
+    )
+    assert "discrete Gaussian" in concentrated.mechanism
+    assert "(exponential mechanism)" in concentrated.mechanism
+    assert pure.sensitivity == ("2 counts by 1 in each table, scores of pairs by 4 from each other")
+    assert pure.cost.epsilon == 1
+    assert concentrated.cost.rho == Fraction(1, 2)
+
+
+def test_what_is_expected_of_pairs_is_said_before_they_are_chosen():
+    lines = asked([question["name"] for question in SEVEN], plan=plan_with(*SEVEN)).expected(1885)
+    assert len(lines) == 9
+    assert lines[7].startswith("Pairs of columns, at most 21, are chosen one after another")
+
+
+def test_more_columns_than_can_be_are_refused():
+    many = [{**FAIR, "name": f"q{at}"} for at in range(21)]
+    with pytest.raises(WrongParameter, match="expected 1 to 20 of q0, q1"):
+        asked([question["name"] for question in many], plan=plan_with(*many))
+
+
+def test_what_every_version_published_is_said_in_other_languages():
+    """The method of releases from when every pair had a table is still a message."""
+    assert OF_OLDER_VERSIONS.msgid in MESSAGES
+    numbers = Numbers.read(
+        {"method": OF_OLDER_VERSIONS(), "n": 3, "tables": [], "notes": [], "derived": []}
+    )
+    assert numbers.method == OF_OLDER_VERSIONS()

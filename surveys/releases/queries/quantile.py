@@ -25,7 +25,7 @@ from dpengine.central.quantiles import Grid, Limits, QuantileWithInterval, withi
 from dpengine.central.smooth import SmoothMedian
 from dpengine.privacy import plain
 from surveys.design.models import Plan
-from surveys.messages import Message, message
+from surveys.messages import Message, Text, message
 from surveys.releases.numbers import Numbers, Row, Table
 from surveys.releases.queries.base import Counts, Engine, Query, noise_name, rho_at
 from surveys.releases.queries.parameters import (
@@ -104,6 +104,12 @@ STORED = (  # what older releases say
         "studies, whatever the answers’ shape."
     ),
 )
+
+
+def interval_by(limits: Limits) -> Text:
+    """Say what an interval is worked out from."""
+    noise = limits.noise
+    return CELLS(noise=noise_name(noise), cells=limits.cells, scale=f"{noise.scale:.6g}")
 
 
 def methods_of(plan: Plan) -> Mapping[str, Message]:
@@ -201,8 +207,7 @@ class Quantile(Query):
 
     @property
     def mechanism(self) -> str:
-        point, noise = self.point, self.limits.noise
-        limits = CELLS(noise=noise_name(noise), cells=self.limits.cells, scale=f"{noise.scale:.6g}")
+        point, limits = self.point, interval_by(self.limits)
         if isinstance(point, QuantileWithInterval):
             by = EXPONENTIAL if self.is_concentrated else NOISY_MAX
             return by(count=f"{point.point.grid.size:,}", limits=limits)

@@ -196,6 +196,11 @@ def test_edges_are_close_where_the_centre_is_and_always_as_many(centre):
     }
 
 
+def test_the_edges_by_hand():
+    edges = made("epsilon", CHANGE).limits.edges(100)
+    assert {85, 90, 93, *range(95, 105), 106, 109, 114} == {e for e in edges if 80 < e < 120}
+
+
 def test_every_point_of_a_short_scale_is_an_edge():
     limits = made("epsilon", CHANGE, bounds=Bounds(1, 5)).limits
     assert {tuple(limits.edges(centre)) for centre in range(1, 6)} == {(1, 2, 3, 4)}

@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _, ngettext
 
+from dpengine.central.counter import Strategy
 from surveys.aggregation import selectors as aggregation
 from surveys.design import selectors as design
 from surveys.design.models import Plan, Study, Unit
@@ -231,7 +232,8 @@ def by_rule(plan: Plan) -> Query:
     rule = plan.content.publication
     kind = Continual.kind if rule.rule == Continual.kind else Shares.kind
     names = statistics.public_names(plan)
-    return read(plan, kind, {"epsilon": rule.epsilon, "questions": names, "rho": rule.rho})
+    parameters = {"epsilon": rule.epsilon, "questions": names, "rho": rule.rho}
+    return read(plan, kind, {**parameters, "strategy": Strategy.WEIGHTED})
 
 
 # What can be asked

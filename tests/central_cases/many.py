@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from dpengine.central.counter import ContinualCounter, coefficients
+from dpengine.central.counter import ContinualCounter, factor
 from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.marginals import Marginals
 from dpengine.central.workload import LinearQueries
@@ -34,11 +34,12 @@ def refreshed(beside: bool, many: int) -> Ints:
     likelihood does.
     """
     counter = kept(many)
-    state = counter.start()
+    chosen, state = factor(counter.strategy, STEPS), counter.start()
     for _ in range(STEPS):
         state, _ = counter.step(state, [40 + beside] * many)
-    weights = np.array(coefficients(STEPS), dtype=np.float64)
-    told = weights @ np.array(state["noisy"], dtype=np.float64) / np.sum(weights**2)
+    moved = chosen.coefficients.astype(np.float64) * chosen.columns[0]
+    weights = moved * chosen.rows.astype(np.float64) ** 2  # a likelihood's: over the variance
+    told = weights @ np.array(state["noisy"], dtype=np.float64) / (weights @ moved)
     return np.floor(told * FINE).astype(np.int64)
 
 

@@ -125,10 +125,10 @@ def interval() -> Case:
 
 
 def limits_add_remove() -> Case:
-    mechanism = Limits(Grid(Bounds(0, 3)), HALF, ADD, Fraction(6))
+    mechanism = Limits.for_epsilon(Fraction(6), Grid(Bounds(0, 3)), HALF, ADD)
 
     def draw(moved: bool) -> int:
-        low, high = mechanism.release([0] * 20 + [3] * 20 + [3] * moved)
+        low, high = mechanism.release([0] * 20 + [3] * 20 + [3] * moved, 1)
         return 4 * low + high
 
     return Case(

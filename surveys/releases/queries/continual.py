@@ -4,7 +4,8 @@ first day.
 The rule *continual* of a Plan, {"rule": "continual", "hours": …, "horizon": T, "rho": …}: at most T
 publications. Each question has a continual counter of its own (dpengine.central.counter) with an
 equal part of ρ; one person's report arrives in one step and is in the tally of every question, so
-the parts add up. Nobody asks: there is no form.
+the parts add up. Nobody asks: there is no form. The request names its strategy: a series goes on
+as it was begun, and one whose request names none was begun with the square root.
 """
 
 import math
@@ -18,7 +19,7 @@ import msgspec
 from django import forms
 from django.utils.translation import gettext as _, gettext_lazy
 
-from dpengine.central.counter import UNIT, ContinualCounter
+from dpengine.central.counter import ContinualCounter, Strategy
 from dpengine.estimates import Noise
 from dpengine.privacy import plain, round_up
 from surveys.aggregation import selectors as aggregation
@@ -74,7 +75,7 @@ class CountedQuestion:
         law = NoiseLaw(
             name=str(COUNTER()),
             # People, of the noise before it is spread over the steps.
-            scale=counter.gaussian.scale / UNIT,
+            scale=counter.people,
             rho=str(plain(round_up(counter.gaussian.rho, RHO_PLACES))),
             horizon=counter.horizon,
             step=step,
@@ -91,6 +92,21 @@ class OfRule(Unasked):
         return getattr(context.plan.content.publication, name)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Began(Unasked):
+    """The strategy that a series is begun with."""
+
+    def read(self, value: Any, name: str, context: Context) -> Strategy:
+        strategy = value or Strategy.SQUARE_ROOT
+        if strategy not in list(Strategy):
+            names = ", ".join(Strategy)
+            raise WrongParameter(name, _("expected one of %(names)s"), names=names)
+        return Strategy(strategy)
+
+    def written(self, value: Strategy) -> str | None:
+        return None if value is Strategy.SQUARE_ROOT else str(value)
+
+
 @dataclass(frozen=True)
 class Continual(TallyQuery, InteractiveQuery):
     """All refreshes of one Plan."""
@@ -99,6 +115,7 @@ class Continual(TallyQuery, InteractiveQuery):
     epsilon: Annotated[str, OfRule()]
     rho: Annotated[str, Rho()]
     horizon: Annotated[int, OfRule()]
+    strategy: Annotated[Strategy, Began()]
 
     kind = "continual"
     title = message("Shares of each answer, refreshed", fills="title")
@@ -140,9 +157,22 @@ class Continual(TallyQuery, InteractiveQuery):
         names, questions = self.names, {one.name: one for one in self.questions}
         share = Fraction(self.rho) / len(names)
         return tuple(
-            CountedQuestion(questions[tally.name], tally, _counter(tally, share, self.horizon))
+            CountedQuestion(questions[tally.name], tally, self._counter(tally, share))
             for tally in aggregation.public_tallies(self.plan)
             if tally.name in names
+        )
+
+    def _counter(self, tally: PublicTally, rho: Fraction) -> ContinualCounter:
+        """Return one question's counter. What a person moves in one step enters squared."""
+        moved, channel = tally.moved, tally.channel
+        is_one_count = channel.is_one_count(tally.neighbours)
+        return ContinualCounter.for_rho(
+            rho,
+            horizon=self.horizon,
+            counts=moved.numbers,
+            moves=moved.squared,
+            signed=moved.numbers < channel.cells and not is_one_count,
+            strategy=self.strategy,
         )
 
     @property
@@ -201,16 +231,3 @@ class Continual(TallyQuery, InteractiveQuery):
     def noise_of(self, name: str, numbers: Numbers) -> Noise | None:
         parts = (part.at(numbers.refresh) for part in self.parts if part.name == name)
         return next((part.mechanism for part in parts), None)
-
-
-def _counter(tally: PublicTally, rho: Fraction, horizon: int) -> ContinualCounter:
-    """Return one question's counter. What a person moves in one step enters squared."""
-    moved, channel = tally.moved, tally.channel
-    is_one_count = channel.is_one_count(tally.neighbours)
-    return ContinualCounter.for_rho(
-        rho,
-        horizon=horizon,
-        counts=moved.numbers,
-        moves=moved.squared,
-        signed=moved.numbers < channel.cells and not is_one_count,
-    )

@@ -1,8 +1,9 @@
 """A quantile of a number, the median above all, by one of three mechanisms, with an interval for
 the population's.
 
-exponential    dpengine.central.quantiles: pure ε; a third of ε for the quantile, two thirds for its
-               interval
+exponential    dpengine.central.quantiles: pure ε, by permute and flip and Laplace noise; where the
+               study pays in ρ, by the exponential mechanism and Gaussian noise. A third for the
+               quantile, two thirds for its interval
 smooth         dpengine.central.smooth: (ε, δ), the median only; half of ε for it, half for the
                interval
 propose        dpengine.central.propose: the same, and it may answer nothing: that is charged as
@@ -24,9 +25,9 @@ from dpengine.central.quantiles import Grid, Limits, QuantileWithInterval, withi
 from dpengine.central.smooth import SmoothMedian
 from dpengine.privacy import plain
 from surveys.design.models import Plan
-from surveys.messages import Message, message
+from surveys.messages import Message, Text, message
 from surveys.releases.numbers import Numbers, Row, Table
-from surveys.releases.queries.base import Counts, Engine, Query
+from surveys.releases.queries.base import Counts, Engine, Query, noise_name, rho_at
 from surveys.releases.queries.parameters import (
     AnyQuestion,
     Context,
@@ -56,8 +57,9 @@ METHODS = {
     "smooth": message("Smooth sensitivity (median)", fills="way"),
     "propose": message("Propose, test, release (median; may answer nothing)", fills="way"),
 }
-TWO_LIMITS = message("two limits by report noisy max")
+CELLS = message("interval by %(noise)s on %(cells)s cells, scale %(scale)s")
 NOISY_MAX = message("report noisy max over %(count)s values, %(limits)s")
+EXPONENTIAL = message("exponential mechanism over %(count)s values, %(limits)s")
 SMOOTH = message("smooth sensitivity, r = %(r)s, discrete Laplace, δ = %(delta)s; %(limits)s")
 PROPOSE = message(
     "propose-test-release, step %(step)s, threshold %(threshold)s, discrete Laplace of scale "
@@ -90,10 +92,24 @@ MEDIAN_ROW = message("Median")
 QUANTILE_ROW = message("%(percent)s of 100 are at or below")
 UNSTABLE = message("not stable enough")
 METHOD = message(
-    "%(way)s. The interval’s limits were drawn apart from the value, each at a rank that leaves "
-    "room for sampling and for chance: it holds for the population in 95 of 100 such studies, "
-    "whatever the answers’ shape."
+    "%(way)s. The interval was worked out from how many people are in cells around the value, each "
+    "number with chance added, once. It counts sampling and publication; it holds for the "
+    "population in 95 of 100 such studies, whatever the answers’ shape."
 )
+STORED = (  # what older releases say
+    message("two limits by report noisy max"),
+    message(
+        "%(way)s. The interval’s limits were drawn apart from the value, each at a rank that "
+        "leaves room for sampling and for chance: it holds for the population in 95 of 100 such "
+        "studies, whatever the answers’ shape."
+    ),
+)
+
+
+def interval_by(limits: Limits) -> Text:
+    """Say what an interval is worked out from."""
+    noise = limits.noise
+    return CELLS(noise=noise_name(noise), cells=limits.cells, scale=f"{noise.scale:.6g}")
 
 
 def methods_of(plan: Plan) -> Mapping[str, Message]:
@@ -161,10 +177,10 @@ class Quantile(Query):
     def point(self) -> QuantileWithInterval | SmoothMedian | ProposedMedian:
         bounds, epsilon = bounds_of(self.question), Fraction(self.epsilon)
         if self.method == "exponential":
-            quantile = Fraction(self.percent) / 100
-            return QuantileWithInterval.for_epsilon(
-                epsilon, Grid(bounds), quantile, self.neighbours
-            )
+            of = Grid(bounds), Fraction(self.percent) / 100, self.neighbours
+            if self.is_concentrated:
+                return QuantileWithInterval.for_rho(rho_at(self.epsilon), *of)
+            return QuantileWithInterval.for_epsilon(epsilon, *of)
         half = epsilon / 2
         if self.method == "smooth":
             return SmoothMedian.for_epsilon_delta(half, self.delta, bounds, self.neighbours)
@@ -174,11 +190,11 @@ class Quantile(Query):
 
     @cached_property
     def limits(self) -> Limits:
-        """Return what draws the interval: within the exponential mechanism, or for half of ε."""
+        """Return what draws the interval: a part of the quantile's own, or for half of ε."""
         if isinstance(self.point, QuantileWithInterval):
             return self.point.limits
         grid = Grid(bounds_of(self.question))
-        return Limits(grid, MEDIAN, self.neighbours, Fraction(self.epsilon) / 2)
+        return Limits.for_epsilon(Fraction(self.epsilon) / 2, grid, MEDIAN, self.neighbours)
 
     @property
     def delta(self) -> Fraction:
@@ -191,9 +207,10 @@ class Quantile(Query):
 
     @property
     def mechanism(self) -> str:
-        point, limits = self.point, TWO_LIMITS()
+        point, limits = self.point, interval_by(self.limits)
         if isinstance(point, QuantileWithInterval):
-            return NOISY_MAX(count=f"{point.point.grid.size:,}", limits=limits)
+            by = EXPONENTIAL if self.is_concentrated else NOISY_MAX
+            return by(count=f"{point.point.grid.size:,}", limits=limits)
         delta = f"{float(self.delta):.2g}"
         if isinstance(point, SmoothMedian):
             return SMOOTH(r=f"{float(point.step):.6g}", delta=delta, limits=limits)
@@ -253,7 +270,10 @@ class Quantile(Query):
         if isinstance(self.point, QuantileWithInterval):
             drawn = row(label, self.point.release(values), unit)
         else:
-            value, (low, high) = self.point.release(values), self.limits.release(values)
+            value = self.point.release(values)
+            bounds = bounds_of(self.question)
+            centre = bounds.least + bounds.width // 2 if value is None else value
+            low, high = self.limits.release(values, centre)
             if value is None:
                 drawn = Row(label, UNSTABLE(), low, high, unit=unit)
             else:

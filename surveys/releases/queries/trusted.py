@@ -28,7 +28,7 @@ from surveys.releases.queries.parameters import (
     Whole,
     WrongParameter,
 )
-from surveys.releases.queries.quantile import REACH
+from surveys.releases.queries.quantile import REACH, interval_by
 from surveys.releases.queries.scored import (
     READ_OFF,
     bounds_of,
@@ -59,7 +59,11 @@ STATISTICS: dict[str, tuple[Message, Statistic]] = {
 MAX_GROUPS = 10_000
 LIKELY = 0.05
 
-MECHANISM = message("subsample and aggregate, %(count)s groups, private median by report noisy max")
+MECHANISM = message(
+    "subsample and aggregate, %(count)s groups, median by report noisy max, %(limits)s"
+)
+# what older releases say
+message("subsample and aggregate, %(count)s groups, private median by report noisy max")
 SENSITIVITY = message("the result of 1 group; ranks by 1 group")
 EXPECTED = message(
     "About %(size)s people in each group. The result named is off by at most %(ranks)s of "
@@ -149,7 +153,8 @@ class Trusted(Query):
 
     @property
     def mechanism(self) -> str:
-        return MECHANISM(count=f"{self.groups:,}")
+        limits = interval_by(self.engine.aggregate.limits)
+        return MECHANISM(count=f"{self.groups:,}", limits=limits)
 
     @property
     def sensitivity(self) -> str:

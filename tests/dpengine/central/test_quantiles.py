@@ -1,24 +1,32 @@
 """Reached on the ask page: “Median, or another quantile, of a number”."""
 
 import itertools
+import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import special
 
+from dpengine.central.gaussian import DiscreteGaussian
+from dpengine.central.laplace import DiscreteLaplace
 from dpengine.central.numeric import Bounds
 from dpengine.central.quantiles import (
+    ERROR,
     MAX_POINTS,
+    PEOPLE_ERROR,
     Grid,
+    Laws,
     Limits,
     Quantile,
     QuantileWithInterval,
-    order_statistics,
+    critical,
 )
 from dpengine.privacy import Neighbours
 
 CHANGE, ADD = Neighbours.CHANGE_ONE, Neighbours.ADD_REMOVE
 HALF = Fraction(1, 2)
+BOUNDS = Bounds(0, 366)
 GRID = Grid(Bounds(0, 4))
 
 
@@ -122,36 +130,158 @@ def test_it_is_off_by_more_than_it_says_no_oftener_than_it_says():
     assert far <= 0.05
 
 
+def made(unit, neighbours, at=HALF, bounds=BOUNDS):
+    """At ε = 1, or at what that costs in ρ."""
+    of = Grid(bounds), at, neighbours
+    if unit == "rho":
+        return QuantileWithInterval.for_rho(HALF, *of)
+    return QuantileWithInterval.for_epsilon(Fraction(1), *of)
+
+
+def half_widths(mechanism, people, n, runs, at=HALF):
+    """Return half of each interval, and how many hold the population's quantile."""
+    true = np.sort(people(400_001))[math.ceil(at * 400_001) - 1]
+    found = [mechanism.release(people(n).tolist()) for _ in range(runs)]
+    assert all(each.low <= each.value <= each.high for each in found)
+    halves = [(each.high - each.low) / 2 for each in found]
+    return halves, sum(each.low <= true <= each.high for each in found)
+
+
+@pytest.mark.parametrize("n", [40, 100, 400])
+@pytest.mark.parametrize("unit", ["epsilon", "rho"])
+@pytest.mark.parametrize(
+    ("neighbours", "at"), [(CHANGE, HALF), (CHANGE, Fraction(1, 10)), (ADD, HALF)], ids=str
+)
+def test_intervals_hold_at_least_as_often_as_they_say(neighbours, at, unit, n):
+    """250 samples: fewer than 220 hits of 95 % is rarer than once in 100,000 runs."""
+    people = np.random.default_rng(n)
+    mechanism = made(unit, neighbours, at)
+
+    def answers(many):
+        return np.minimum(np.floor(people.lognormal(4, 0.7, many)), 366).astype(int)
+
+    assert half_widths(mechanism, answers, n, 250, at)[1] >= 220
+
+
+@pytest.mark.parametrize(("n", "before", "most"), [(100, 183, 95), (200, 146, 62), (400, 79, 38)])
+def test_intervals_are_as_narrow_as_they_were_measured(n, before, most):
+    """Days of a year, ε = 1; before, two limits were drawn at ranks that left room for noise."""
+    people = np.random.default_rng(n)
+    halves, _ = half_widths(
+        made("epsilon", CHANGE), lambda many: people.integers(0, 367, many), n, 60
+    )
+    assert np.mean(halves) < most < before
+
+
+def test_limits_tighten_with_where_people_are_and_not_with_how_wide_the_bounds_are():
+    people = np.random.default_rng(4)
+    halves, _ = half_widths(
+        made("epsilon", CHANGE, bounds=Bounds(0, 1000)),
+        lambda many: np.rint(people.normal(60, 12, many)).astype(int),
+        400,
+        40,
+    )
+    assert np.mean(halves) < 6
+
+
+@pytest.mark.parametrize("centre", [0, 1, 5, 60, 183, 365, 366])
+def test_edges_are_close_where_the_centre_is_and_always_as_many(centre):
+    limits = made("epsilon", CHANGE).limits
+    edges = limits.edges(centre)
+    assert len(edges) + 1 == limits.cells == 29
+    assert edges == sorted(set(edges))
+    assert 0 <= min(edges) <= max(edges) < 366
+    assert {edge for edge in (centre - 2, centre - 1, centre, centre + 1) if 0 <= edge < 366} <= {
+        *edges
+    }
+
+
+def test_the_edges_by_hand():
+    edges = made("epsilon", CHANGE).limits.edges(100)
+    assert {85, 90, 93, *range(95, 105), 106, 109, 114} == {e for e in edges if 80 < e < 120}
+
+
+def test_every_point_of_a_short_scale_is_an_edge():
+    limits = made("epsilon", CHANGE, bounds=Bounds(1, 5)).limits
+    assert {tuple(limits.edges(centre)) for centre in range(1, 6)} == {(1, 2, 3, 4)}
+
+
+def law_of(noise, reach):
+    at = np.arange(-reach, reach + 1)
+    return noise.tail(at) - noise.tail(at + 1)
+
+
+NOISES = [DiscreteLaplace.for_epsilon(Fraction(3, 2), 2), DiscreteGaussian.for_rho(HALF, 2)]
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: type(noise).__name__)
+def test_laws_of_sums_are_those_of_adding_one_by_one(noise):
+    """Twice one cell's noise less once each of two others', by convolution."""
+    reach = 60
+    one = law_of(noise, reach)
+    twice = np.zeros(4 * reach + 1)
+    twice[::2] = one
+    added = np.cumsum(np.convolve(np.convolve(twice, one), one))
+    laws = Laws.of(noise, [(2, 1, 1)], 3)
+    points = np.arange(-40, 41)
+    expected = added[points + len(added) // 2]
+    assert laws.at(points[None])[0] == pytest.approx(expected, abs=1e-7)
+    tail = laws.quantiles(0.01)[0]
+    assert added[tail + len(added) // 2] <= 0.01 < added[tail + 1 + len(added) // 2]
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: type(noise).__name__)
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize("at", [HALF, Fraction(1, 10)], ids=str)
-def test_intervals_hold_at_least_as_often_as_they_say(neighbours, at):
-    """200 samples of 500: fewer than 180 hits of 95 % is rarer than once in 300,000 runs."""
-    people = np.random.default_rng(30)
-    quantile = QuantileWithInterval.for_epsilon(
-        Fraction(4), Grid(Bounds(0, 60), step=3), at, neighbours
-    )
-    answers = 30 + np.floor(29 * people.beta(2, 2, size=(200, 500)) - 14)
-    true = 30 + float(np.quantile(np.floor(29 * people.beta(2, 2, size=400_000) - 14), float(at)))
-    hits = 0
-    for sample in answers.astype(int).tolist():
-        found = quantile.release(sample)
-        assert found.low <= found.value <= found.high
-        hits += found.low <= true <= found.high
-    assert hits >= 180
+def test_a_limit_fails_no_oftener_than_it_says_whichever_edge_is_looked_at(noise, neighbours, at):
+    """E max_j P(noise ≤ l_j − N + qn), by drawing the noise of every edge 200,000 times."""
+    n, cells = 30, 5
+    one, chance = law_of(noise, 60), np.random.default_rng(8)
+    drawn = chance.choice(np.arange(-60, 61), size=(cells, 200_000), p=one / one.sum())
+    low, high = critical(n, at, noise, cells, neighbours)
+    parts = cells if neighbours is CHANGE else at.denominator
+    origin = math.floor(parts * n * at)
+    people = np.arange(n + 1)
+    law = special.bdtr(people, n, float(at)) - special.bdtr(people - 1.0, n, float(at))
+    law[0] = special.bdtr(0, n, float(at))
+    below, above = np.zeros(n + 1), np.zeros(n + 1)
+    for j in range(1, cells):
+        mine, others = (
+            (cells - j, j)
+            if neighbours is CHANGE
+            else (at.denominator - at.numerator, at.numerator)
+        )
+        sums = np.sort(mine * drawn[:j].sum(axis=0) - others * drawn[j:].sum(axis=0))
+        room = low[j - 1] - (parts * people - origin)
+        below = np.maximum(below, np.searchsorted(sums, room, "right") / sums.size)
+        room = high[j - 1] - (parts * people - origin)
+        above = np.maximum(above, 1 - np.searchsorted(sums, room, "left") / sums.size)
+    allowed = ERROR - (0 if neighbours is CHANGE else PEOPLE_ERROR / 2)
+    for side in (below, above):
+        assert 0.6 * allowed < law @ side < 1.03 * allowed
 
 
-def test_order_statistics_are_those_of_the_tables():
-    assert order_statistics(100, HALF, 0.025) == (40, 61)
-    assert order_statistics(5, HALF, 0.015) == (0, 6)
-    assert order_statistics(7, Fraction(0), 0.015) == (0, 1)
-    assert order_statistics(7, Fraction(1), 0.015) == (7, 8)
+def test_a_coarse_lattice_gives_limits_no_closer_than_a_fine_one():
+    """Noise of hundreds of people, where sums are normal: within a hundredth, and outside."""
+    noise = DiscreteGaussian.for_rho(Fraction(1, 10**6), 2)
+    low, _ = critical(10**5, HALF, noise, 9, CHANGE)
+    deviation = math.sqrt(10**5 / 4 + noise.variance * 4 * 5 / 9)
+    assert 1.0 < low[3] / 9 / (-1.959964 * deviation) < 1.2
 
 
 @pytest.mark.parametrize("neighbours", Neighbours)
-def test_limits_cost_what_their_draws_cost_together(neighbours):
-    limits = Limits(GRID, HALF, neighbours, Fraction(1))
-    parts = limits.people.epsilon if limits.people else 0
-    assert parts + 2 * limits.each <= limits.cost.epsilon == 1
+@pytest.mark.parametrize("unit", ["epsilon", "rho"])
+def test_a_third_pays_for_the_quantile_and_two_for_its_limits(unit, neighbours):
+    mechanism = made(unit, neighbours)
+    point, limits = mechanism.point.cost, mechanism.limits.cost
+    whole = mechanism.cost
+    if unit == "rho":
+        assert whole.epsilon is None
+        assert HALF * (1 - Fraction(1, 2**40)) < whole.rho <= HALF
+        assert limits.rho == pytest.approx(2 * point.rho)
+    else:
+        assert 1 - Fraction(1, 2**40) < whole.epsilon <= 1
+        assert limits.epsilon == pytest.approx(2 * point.epsilon)
 
 
 @pytest.mark.parametrize("neighbours", Neighbours)
@@ -189,4 +319,4 @@ def test_a_grid_too_fine_or_without_a_step_is_refused():
 
 def test_an_epsilon_of_nothing_is_refused():
     with pytest.raises(ValueError, match="epsilon must be above 0"):
-        Limits(GRID, HALF, CHANGE, Fraction(0))
+        Limits.for_epsilon(Fraction(0), GRID, HALF, CHANGE)

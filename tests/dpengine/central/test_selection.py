@@ -5,7 +5,7 @@ from itertools import permutations
 import pytest
 
 from dpengine.central.selection import Law, Selection, revenue, spread_of_counts
-from dpengine.privacy import Neighbours
+from dpengine.privacy import Neighbours, pure_within, rho_of_pure
 
 SCORES = [50, 20, 30]
 TENTH = Fraction(1, 10)
@@ -89,17 +89,64 @@ def test_it_never_costs_more_than_was_asked_for(law, best):
     for epsilon in (TENTH, Fraction(1, 3), Fraction(7)):
         selection = Selection.for_epsilon(epsilon, 2, law, best)
         assert epsilon * (1 - Fraction(1, 2**50)) < selection.epsilon <= epsilon
-        share = 8 if law is Law.EXPONENTIAL else 2
-        assert selection.cost.rho == selection.epsilon**2 / best / share
+        each = selection.epsilon / best
+        rho = each**2 / 8 if law is Law.EXPONENTIAL else rho_of_pure(each)
+        assert selection.cost.rho == best * rho
         assert selection.cost.epsilon == selection.epsilon
 
 
-@pytest.mark.parametrize("rho", [Fraction(1, 8), Fraction(1, 3), Fraction(1, 10**6)])
-def test_for_rho_it_is_the_exponential_mechanism_at_the_epsilon_whose_range_costs_that(rho):
-    selection = Selection.for_rho(rho, 2)
-    assert rho * (1 - Fraction(1, 2**50)) < selection.cost.rho <= rho
+@pytest.mark.parametrize("best", [1, 3])
+@pytest.mark.parametrize(
+    "rho", [Fraction(1, 8), Fraction(1, 3), Fraction(1, 10**6), Fraction(79, 10)]
+)
+def test_for_rho_it_is_the_exponential_mechanism_at_the_epsilon_whose_range_costs_that(rho, best):
+    selection = Selection.for_rho(best * rho, 2, best)
+    assert best * rho * (1 - Fraction(1, 2**50)) < selection.cost.rho <= best * rho
     assert selection.law is Law.EXPONENTIAL
-    assert selection.cost.rho == selection.epsilon**2 / 8
+    assert selection.cost.rho == selection.epsilon**2 / best / 8
+
+
+@pytest.mark.parametrize("best", [1, 3])
+def test_for_a_large_rho_it_is_the_law_that_is_better_at_the_same_epsilon(best):
+    """From ρ = 7.989 a choice: then pure ε is what limits both, and noisy max has no less."""
+    selection = Selection.for_rho(Fraction(8 * best), 2, best)
+    assert selection.law is Law.NOISY_MAX
+    assert 8 * best * (1 - 1e-9) < selection.cost.rho <= 8 * best
+    assert selection.epsilon / best >= math.sqrt(8 * 8)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1, 2), Fraction(2)])
+def test_noisy_max_loses_what_it_pays_in_rho_and_not_as_little_as_the_exponential(epsilon):
+    """Rényi divergences of neighbours by the exact law: of a tie, far over ε²/8."""
+    selection = Selection.for_epsilon(epsilon, 1)
+    worst = 0.0
+    for apart in range(20):
+        one, other = (selection.chances([apart + more, 0]) for more in (0, 1))
+        for order in (1.001, 1.5, 2.0, 4.0, 16.0):
+            for p, q in ((one, other), (other, one)):
+                moment = sum(a**order * b ** (1 - order) for a, b in zip(p, q, strict=True))
+                worst = max(worst, math.log(moment) / (order - 1) / order)
+    assert 1.4 * float(epsilon) ** 2 / 8 < worst <= selection.cost.rho
+    assert epsilon > Fraction(1, 10) or worst > 0.9 * selection.cost.rho
+
+
+@pytest.mark.parametrize("candidates", [2, 5, 30])
+@pytest.mark.parametrize("rho", [Fraction(1, 100), Fraction(1, 2), Fraction(2)])
+def test_where_rho_is_paid_the_worst_of_one_best_and_equals_is_better_by_the_exponential(
+    rho, candidates
+):
+    """The expected loss of score at the gap that is worst for each law."""
+    laws = [
+        Selection.for_rho(rho, 1),
+        Selection.for_epsilon(pure_within(rho), 1, Law.NOISY_MAX),
+    ]
+    worst = []
+    for selection in laws:
+        gaps = (max(1, round(selection.scale * part / 4)) for part in range(1, 40))
+        worst.append(
+            max(gap * (1 - selection.chances([gap] + [0] * (candidates - 1))[0]) for gap in gaps)
+        )
+    assert worst[0] < worst[1]
 
 
 def test_the_loss_of_score_stays_within_its_bound_as_often_as_stated():

@@ -167,7 +167,8 @@ def test_a_horizon_of_refreshes_gets_one_noise_a_step(drawn):
     state = counter.start()
     for total in (2, 5, 9):
         state, _ = counter.step(state, [total])
-    assert [mechanism for mechanism, _ in drawn] == [counter.gaussian] * 3
+    assert [mechanism for mechanism, _ in drawn] == [counter.noise_drawn(t) for t in (1, 2, 3)]
+    assert all(mechanism.scale >= counter.gaussian.scale for mechanism, _ in drawn)
 
 
 STATED = {"held", "monotonic", "moves", "neighbours", "sensitivity", "sensitivity_squared"}

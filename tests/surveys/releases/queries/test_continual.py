@@ -6,12 +6,14 @@ from fractions import Fraction
 
 import pytest
 
+from dpengine.central.counter import UNIT, Strategy
 from dpengine.local.channels import channel_for
 from surveys.design.models import Plan
 from surveys.releases import statistics
 from surveys.releases.queries.base import InteractiveQuery
 from surveys.releases.queries.continual import Continual
 from surveys.releases.queries.parameters import WrongParameter
+from surveys.releases.selectors import by_rule
 from tests.plans import whole
 
 RULE = {
@@ -133,6 +135,23 @@ def test_what_was_stored_is_read_as_the_same_request():
         "rho": "0.5",
     }
     assert Continual.read(PLAN, query.document()).document() == query.document()
+
+
+def test_a_series_goes_on_with_the_strategy_it_was_begun_with():
+    """A request from before names none; the rule's own names the better one."""
+    before, now = asked(), by_rule(PLAN)
+    assert {part.counter.strategy for part in before.parts} == {Strategy.SQUARE_ROOT}
+    assert {part.counter.strategy for part in now.parts} == {Strategy.WEIGHTED}
+    assert now.document() == {**before.document(), "strategy": "weighted"}
+    assert Continual.read(PLAN, now.document()).document() == now.document()
+    laws = [query.parts[1].at(3).law for query in (before, now)]
+    assert laws[0].scale == before.parts[1].counter.gaussian.scale / UNIT
+    assert laws[1].standard_error < laws[0].standard_error
+
+
+def test_a_strategy_that_is_none_is_refused():
+    with pytest.raises(WrongParameter, match="expected one of square root, weighted"):
+        Continual.read(PLAN, {**asked().document(), "strategy": "dense"})
 
 
 def test_nobody_asks_for_it():

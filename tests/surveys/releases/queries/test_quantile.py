@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from surveys.messages import is_known
 from surveys.releases.queries.base import Query
 from surveys.releases.queries.parameters import WrongParameter
 from surveys.releases.queries.quantile import METHODS, Quantile
@@ -61,8 +62,21 @@ def test_the_median_and_its_interval(method, neighbours):
 @pytest.mark.parametrize("method", METHODS)
 def test_it_costs_what_was_asked_and_no_more(method):
     cost = asked(method, epsilon="0.7").cost
+    if method == "exponential":  # in ρ, as the study pays
+        assert cost.epsilon is None
+        assert 0.244999 < cost.rho <= Fraction(49, 200)
+        cost = asked(method, plan_with(HOURS), epsilon="0.7").cost
     assert 0.699999 < cost.epsilon <= Fraction(7, 10)
     assert cost.is_pure is (method == "exponential")
+
+
+def test_what_older_releases_say_is_still_known():
+    assert is_known("report noisy max over 61 values, two limits by report noisy max")
+    assert is_known(
+        "Exponential mechanism (no δ). The interval’s limits were drawn apart from the value, each "
+        "at a rank that leaves room for sampling and for chance: it holds for the population in 95 "
+        "of 100 such studies, whatever the answers’ shape."
+    )
 
 
 def test_a_study_with_a_pure_cap_is_offered_no_delta():

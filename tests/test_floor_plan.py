@@ -16,6 +16,7 @@ VALUES = {
     "dpengine.designs",
     "dpengine.bounds",
     "dpengine.checks",
+    "dpengine.expressions",
 }  # value types, and what they are made with, open to every room
 PLAN = "surveys.plan"  # what a Plan says: values without rows, open to every room of `surveys`
 WINDOWS = {
@@ -34,6 +35,7 @@ WALLS = {  # room: what it may import of the house, besides itself
     "dpengine.estimates": {"dpengine.checks"},
     "dpengine.designs": {"dpengine.checks"},
     "dpengine.checks": set(),
+    "dpengine.expressions": {"dpengine.checks"},
     "dpengine.bounds": {"dpengine.checks"},
     "dpengine.local": {"dpengine.randomness", *VALUES},
     "dpengine.central": {"dpengine.randomness", *VALUES},

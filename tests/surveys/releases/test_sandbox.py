@@ -1,6 +1,7 @@
 """Reached on the ask page: “A statistic that you write, group by group”."""
 
 import math
+import mmap
 import os
 import signal
 import socket
@@ -69,7 +70,7 @@ def failing(failure: type[BaseException]) -> Any:
         opened,
         connected,
         lambda: os.pipe()[0],
-        lambda: len(bytearray(2 * sandbox.MEMORY)),
+        lambda: len(mmap.mmap(-1, 2 * sandbox.MEMORY)),
         lambda: len(os.read(0, 1)),
         lambda: os.write(1, b"7"),
         lambda: os._exit(3),

@@ -47,6 +47,7 @@ PAGES = {
     "results": "/studies/open/",
     "collect": "/studies/open/collect/",
     "over time": "/studies/open/over-time/",
+    "release": "/studies/open/releases/1/",
     "compare": "/studies/open/compare/",
     "methods": "/studies/open/methods/",
     "ask": "/studies/open/ask/",

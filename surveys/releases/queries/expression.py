@@ -81,8 +81,15 @@ class Written(Parameter):
     """An expression over the questions that fit, which gives one number."""
 
     def field(self, context: Context) -> forms.Field:
+        columns = ", ".join(f"{name} ({one.label})" for name, one in context.questions.items())
+        help_text = _("%(help)s Columns: %(columns)s.") % {
+            "help": self.shown["help_text"],
+            "columns": columns,
+        }
         return forms.CharField(
-            max_length=expressions.MAX_LENGTH, widget=forms.Textarea({"rows": 3}), **self.shown
+            max_length=expressions.MAX_LENGTH,
+            widget=forms.Textarea({"rows": 3}),
+            **self.shown | {"help_text": help_text},
         )
 
     def read(self, value: Any, name: str, context: Context) -> Formula:
@@ -246,7 +253,7 @@ class Expression(Query):
         return Numbers(
             tables=[
                 Table(
-                    ", ".join(question.label for question in self.questions),
+                    " and ".join(question.label for question in self.questions),
                     [row(RESULT(result=self.expression.typed), measured, "")],
                 )
             ],

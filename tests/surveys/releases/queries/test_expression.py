@@ -3,15 +3,21 @@
 from collections import Counter
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
-from dpengine import expressions
 from surveys.releases import sandbox
 from surveys.releases.queries.base import Query
 from surveys.releases.queries.expression import Expression
 from surveys.releases.queries.parameters import WrongParameter
-from tests.surveys.releases.queries.scored_plans import AGE, HOURS, SHY, plan_with, rows_of, stored
+from tests.surveys.releases.queries.scored_plans import (
+    AGE,
+    HOURS,
+    SHY,
+    computed_here,
+    plan_with,
+    rows_of,
+    stored,
+)
 
 EXAMPLES = [
     {"expression": "mean(hours)", "least": "0", "most": "60", "groups": 10},
@@ -42,16 +48,7 @@ def asked(expression="mean(hours)", plan=PLAN, **parameters):
 
 @pytest.fixture
 def at_once(monkeypatch):
-    """Compute here, without walls and without waiting: test_sandbox.py has both."""
-
-    def compute(formula, columns, groups):
-        read = expressions.read(formula, dict.fromkeys(columns), of_all=True)
-        tables = [np.array(rows, dtype=float).reshape(-1, len(columns)).T for rows in groups]
-        return [
-            read.of_all(dict(zip(columns, table, strict=True)), table.shape[1]) for table in tables
-        ]
-
-    monkeypatch.setattr(sandbox, "compute", compute)
+    monkeypatch.setattr(sandbox, "compute", computed_here)
 
 
 def test_it_is_a_thing_that_can_be_asked():
@@ -187,6 +184,11 @@ def test_what_cannot_be_is_refused_by_name(changed, field, words):
     with pytest.raises(WrongParameter, match=words) as refused:
         asked(**changed)
     assert refused.value.field == field
+
+
+def test_the_form_says_what_columns_are_called():
+    help_text = Expression.form(PLAN)().fields["expression"].help_text
+    assert "Columns: hours (Hours), age (Age)." in help_text
 
 
 def test_a_plan_without_numbers_offers_nothing():

@@ -1,0 +1,97 @@
+"""Reached on every release's page: “How much it tells of one person”."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from dpengine.accounting.contraction import Reading
+from surveys.releases.losses import loss_of
+from surveys.releases.queries import ALL, KINDS
+from surveys.releases.queries.shares import Shares
+from tests.surveys.releases.queries import scored_plans
+
+PURE, RHO = scored_plans.everything(), scored_plans.everything(rho=True)
+ASKED = {
+    "shares": {"questions": ["colour", "team"]},
+    "crosstab": {"rows": "colour", "within": "side"},
+    "most_common": {"question": "colour", "best": 1},
+    "mean": {"question": "hours"},
+    "variance": {"question": "hours"},
+    "quantile": {"question": "hours", "percent": "50", "method": "exponential"},
+    "ranges": {"question": "hours", "ranges": "0-20\n21-60"},
+    "linear_regression": {"outcome": "hours", "predictors": ["age"]},
+    "price": {"question": "cost", "lowest": 1, "highest": 10, "step": 3},
+    "synthetic": {"questions": ["side", "cost"], "bins": 5},
+    "watch": {"answer": "colour/1", "percent": "20"},
+    "check": {"questions": ["side", "colour"], "tolerance": "5", "numbers": 3},
+    "trusted": {"question": "hours", "statistic": "mean"},
+    "expression": {"expression": "mean(hours)", "least": 0, "most": 60},
+}
+
+
+def law(kind, plan=PURE, **parameters):
+    query = KINDS[kind].read(plan, {"epsilon": "0.6", "groups": 100} | ASKED[kind] | parameters)
+    return loss_of(query), query
+
+
+@pytest.mark.parametrize("kind", ASKED)
+def test_what_a_release_loses_ends_at_what_it_costs(kind):
+    """And so is never more than it is charged, to a part in a million."""
+    found, query = law(kind)
+    assert found.greatest == pytest.approx(float(query.cost.epsilon), rel=1e-6)
+    assert found.chances.sum() == pytest.approx(1)
+    assert 0 < found.mean < found.greatest
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_exact"),
+    [
+        ("shares", True),
+        ("crosstab", True),
+        ("mean", True),
+        ("variance", False),
+        ("quantile", False),
+    ],
+)
+def test_it_says_whether_it_is_the_law_or_a_bound(kind, is_exact):
+    assert law(kind)[0].is_exact is is_exact
+
+
+def test_a_histogram_moves_two_counts_by_one_and_ticks_one_by_two():
+    """At ε = 0.6 on one question: scale 2/0.6. Two coins of 0.3, for two counts of one each."""
+    found = law("shares", questions=["colour"])[0]
+    assert found.losses == pytest.approx([-0.6, 0, 0.6])
+    coin = 1 / (1 + math.exp(-0.3))
+    assert found.chances == pytest.approx([(1 - coin) ** 2, 2 * coin * (1 - coin), coin**2])
+
+
+def test_one_that_pays_in_rho_has_no_end_and_its_mean_is_rho():
+    found, query = law("crosstab", RHO)
+    assert query.cost.epsilon is None
+    assert found.mean == pytest.approx(float(query.cost.rho))
+
+
+def test_one_with_a_delta_has_a_chance_of_more():
+    found, query = law("quantile", RHO, method="smooth", delta="0.0000001")
+    assert found.unbounded == pytest.approx(float(query.cost.delta))
+
+
+def test_the_chance_of_devices_counts_where_the_cost_counts_it(monkeypatch):
+    """Once it does: the loss of `colour`, sent as given, stays; that of `team` becomes less."""
+    alone = law("shares", questions=["team"])[0]
+    query = law("shares")[1]
+    reading = Reading({"colour": None, "team": Fraction(3)}, [])
+    monkeypatch.setattr(Shares, "cost", replace(query.cost, reading=reading))
+    through = law("shares", questions=["team"])[0]
+    assert through.greatest == pytest.approx(
+        2 * math.atanh(math.tanh(alone.greatest / 2) * math.tanh(math.log(3) / 2))
+    )
+    assert law("shares")[0].greatest == pytest.approx(
+        0.3 + 2 * math.atanh(math.tanh(0.15) * math.tanh(math.log(3) / 2))
+    )
+
+
+def test_every_kind_that_can_be_asked_is_here():
+    assert {kind.kind for kind in ALL} == set(ASKED)

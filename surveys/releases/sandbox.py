@@ -8,17 +8,18 @@ Promise    a group's number depends on that group only, and so does not change w
 Language   A formula is read before any data is. It has no loops and can do nothing but arithmetic
            (dpengine.expressions), so it ends by itself. One that could take a group more than
            STEPS is not begun on it.
-Walls      Should the language leak: each group's process holds that group and no descriptor but
-           the pipe for eight bytes. It can open none (so no file and no socket), make no process,
-           use MEMORY at most, PROCESSOR seconds at most, and is killed at its end.
+Walls      Should the language leak: each group's process is given that group and no descriptor
+           but the pipe for eight bytes. It can open none (so no file and no socket), make no
+           process unless it is root's, use MEMORY at most, PROCESSOR seconds at most, and is
+           killed at its end. What earlier groups left in freed memory is not wiped.
 Time       Group i is begun at tick i and killed at tick i + LATE, whatever happened to the others:
            its time is its own. PROCESSOR keeps those that hang from starving the rest. All groups
            together take m + LATE ticks, and `budget` in all, however soon they are done.
 Machine    A machine too busy to give a group its turn in LATE ticks loses that group's number.
            What makes it busy is not the answers, by the lines above. That a machine's caches
            remember is not hidden.
-Sources    Mohan, Thakurta, Shi, Song and Culler 2012 (GUPT), § 6: attacks by state, by budget and
-           by timing, and a chamber of fixed time with a neutral answer against each.
+Sources    Mohan, Thakurta, Shi, Song and Culler 2012 (GUPT): attacks by state, by budget and by
+           timing, and against them a chamber of fixed time with a neutral answer.
 
 This file is also the program that runs: alone, without the site, its secrets or its connections.
 """
@@ -120,15 +121,14 @@ def main() -> None:
     formula = read(head["formula"], dict.fromkeys(columns), of_all=True)
     read(EVERYTHING, {"c": None}, of_all=True).of_all({"c": np.arange(3.0)}, 3)
     os.write(1, READY)
-    numbers, running, begun = array("d"), deque[tuple[int, int]](), time.monotonic()
+    running, begun = deque[tuple[int, int]](), time.monotonic()
     for tick in range(groups + LATE):
         time.sleep(max(0.0, begun + tick * TICK - time.monotonic()))
         if tick >= LATE:
-            numbers.append(_ended(*running.popleft()))
+            os.write(1, NUMBER.pack(_ended(*running.popleft())))  # and not kept here
         if tick < groups:
             rows = _size()
             running.append(_begun(formula, columns, rows, _taken(rows * len(columns) * 8)))
-    sys.stdout.buffer.write(numbers.tobytes())
 
 
 def _size() -> int:

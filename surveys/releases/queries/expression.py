@@ -153,8 +153,8 @@ class Expression(Query):
             help=lambda: (
                 _(
                     "One number of all people, as in mean(hours > 40) or correlation(hours, age). "
-                    "Columns are questions, by their names; what they can stand in: %(functions)s. "
-                    "Also + - * / ^, comparisons, and, or, not, A if C else B, log, exp, sqrt, abs."
+                    "Columns stand in %(functions)s. Also + - * / ^, comparisons, and, or, not, "
+                    "A if C else B, log, exp, sqrt, abs."
                 )
                 % {"functions": ", ".join(expressions.OF_ALL)}
             ),

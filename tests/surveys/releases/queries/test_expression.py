@@ -5,6 +5,8 @@ from fractions import Fraction
 
 import pytest
 
+from dpengine import expressions
+from surveys import messages
 from surveys.releases import sandbox
 from surveys.releases.queries.base import Query
 from surveys.releases.queries.expression import Expression
@@ -184,6 +186,28 @@ def test_what_cannot_be_is_refused_by_name(changed, field, words):
     with pytest.raises(WrongParameter, match=words) as refused:
         asked(**changed)
     assert refused.value.field == field
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "",
+        "hours",
+        "mean(x)",
+        "os(1)",
+        "mean(hours)(1)",
+        "mean()",
+        "quantile(hours, 2)",
+        "mean(hours), 1",
+        "mean(hours",
+        "mean(hours) = 1",
+        "-" * 200 + "mean(hours)",
+    ],
+)
+def test_what_cannot_be_read_is_said_in_the_reader_s_language(expression):
+    with pytest.raises(ValueError, match=".") as refused:
+        expressions.read(expression, {"hours": None, "age": None}, of_all=True)
+    assert messages.is_known(str(refused.value))
 
 
 def test_the_form_says_what_columns_are_called():

@@ -16,7 +16,7 @@ Coin       randomised response of odds e^ε: ±ε, the upper with chance e^ε/(1
            Thm 2.1, 3.3). So it is the law to show where the own one depends on answers.
 Sum        of draws that are made apart: of independent losses.
 Through    a device that sent the answer on changed by odds λ: x and y become λ : 1 mixtures, so L
-           becomes ln((λe^L + 1)/(e^L + λ)), within ± ln λ (accounting/contraction.py).
+           becomes ln((λe^L + 1)/(e^L + λ)), within ± ln λ (contraction.py).
 Precision  That of a picture: a law has some thousand losses at most. Those that are nearer are put
            together at the highest of them, cells of a normal law at their mean; chances add up.
 By hand    s = 1, any t: a coin of ε = 1/t. s = 2, t = 2: L is 1, 0, −1 with chances .62, .15, .23;

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpengine.accounting import composition, concentrated
-from dpengine.accounting.contraction import contracted
+from dpengine.contraction import contracted
 from dpengine.central.gaussian import delta_of_continuous
 from dpengine.losses import LossLaw
 

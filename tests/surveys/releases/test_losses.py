@@ -1,15 +1,12 @@
 """Reached on every release's page: “How much it tells of one person”."""
 
 import math
-from dataclasses import replace
-from fractions import Fraction
 
 import pytest
+from msgspec.structs import replace
 
-from dpengine.accounting.contraction import Reading
 from surveys.releases.losses import loss_of
 from surveys.releases.queries import ALL, KINDS
-from surveys.releases.queries.shares import Shares
 from tests.surveys.releases.queries import scored_plans
 
 PURE, RHO = scored_plans.everything(), scored_plans.everything(rho=True)
@@ -78,19 +75,41 @@ def test_one_with_a_delta_has_a_chance_of_more():
     assert found.unbounded == pytest.approx(float(query.cost.delta))
 
 
-def test_the_chance_of_devices_counts_where_the_cost_counts_it(monkeypatch):
-    """Once it does: the loss of `colour`, sent as given, stays; that of `team` becomes less."""
-    alone = law("shares", questions=["team"])[0]
-    query = law("shares")[1]
-    reading = Reading({"colour": None, "team": Fraction(3)}, [])
-    monkeypatch.setattr(Shares, "cost", replace(query.cost, reading=reading))
-    through = law("shares", questions=["team"])[0]
-    assert through.greatest == pytest.approx(
-        2 * math.atanh(math.tanh(alone.greatest / 2) * math.tanh(math.log(3) / 2))
-    )
-    assert law("shares")[0].greatest == pytest.approx(
-        0.3 + 2 * math.atanh(math.tanh(0.15) * math.tanh(math.log(3) / 2))
-    )
+@pytest.fixture
+def of_answers(monkeypatch):
+    """Return the same Plan, whose publications count what answers lose."""
+    plan = scored_plans.everything()
+    publication = replace(plan.content.publication, counts="answers")
+    monkeypatch.setattr(plan, "content", replace(plan.content, publication=publication))
+    return plan
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters"),
+    [
+        ("shares", {"questions": ["team"]}),
+        ("shares", {}),
+        ("crosstab", {"rows": "team", "within": "side"}),
+        ("mean", {"question": "team"}),
+        ("most_common", {"question": "team", "best": 1}),
+    ],
+)
+@pytest.mark.parametrize("epsilon", ["0.3", "3"])
+def test_the_chance_of_devices_counts_where_the_plan_counts_it(
+    of_answers, kind, parameters, epsilon
+):
+    """It ends at what answers lose; of `team` alone, at ε = 3 the device does it all."""
+    found, query = law(kind, of_answers, **parameters, epsilon=epsilon)
+    assert found.greatest == pytest.approx(float(query.cost.epsilon), rel=1e-6)
+    assert found.chances.sum() == pytest.approx(1)
+
+
+def test_of_answers_it_is_the_law_of_the_noise_through_the_device(of_answers):
+    """Of two counts of one each: three losses, not the coin of the same cost."""
+    found = law("shares", of_answers, questions=["team"], epsilon="0.3")[0]
+    assert found.is_exact
+    assert len(found.losses) == 3
+    assert not law("shares", of_answers, questions=["team"], epsilon="20")[0].is_exact
 
 
 def test_every_kind_that_can_be_asked_is_here():

@@ -205,7 +205,7 @@ def test_what_cannot_be_is_refused_by_name(changed, field, words):
     ],
 )
 def test_what_cannot_be_read_is_said_in_the_reader_s_language(expression):
-    with pytest.raises(ValueError, match=".") as refused:
+    with pytest.raises(ValueError, match=r".") as refused:
         expressions.read(expression, {"hours": None, "age": None}, of_all=True)
     assert messages.is_known(str(refused.value))
 

@@ -1,6 +1,7 @@
 """Reached on every release's page: “How much it tells of one person”."""
 
 import math
+from fractions import Fraction
 
 import pytest
 from msgspec.structs import replace
@@ -79,8 +80,13 @@ def test_one_with_a_delta_has_a_chance_of_more():
 def of_answers(monkeypatch):
     """Return the same Plan, whose publications count what answers lose."""
     plan = scored_plans.everything()
+    questions = [
+        replace(each, loss=Fraction(3)) if each.name == "team" else each
+        for each in plan.content.questions
+    ]
     publication = replace(plan.content.publication, counts="answers")
-    monkeypatch.setattr(plan, "content", replace(plan.content, publication=publication))
+    content = replace(plan.content, publication=publication, questions=questions)
+    monkeypatch.setattr(plan, "content", content)
     return plan
 
 

@@ -16,6 +16,8 @@ VALUES = {
     "dpengine.designs",
     "dpengine.bounds",
     "dpengine.checks",
+    "dpengine.expressions",
+    "dpengine.losses",
 }  # value types, and what they are made with, open to every room
 PLAN = "surveys.plan"  # what a Plan says: values without rows, open to every room of `surveys`
 WINDOWS = {
@@ -34,6 +36,8 @@ WALLS = {  # room: what it may import of the house, besides itself
     "dpengine.estimates": {"dpengine.checks"},
     "dpengine.designs": {"dpengine.checks"},
     "dpengine.checks": set(),
+    "dpengine.expressions": {"dpengine.checks"},
+    "dpengine.losses": {"dpengine.checks"},
     "dpengine.bounds": {"dpengine.checks"},
     "dpengine.local": {"dpengine.randomness", *VALUES},
     "dpengine.central": {"dpengine.randomness", *VALUES},
@@ -123,6 +127,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.aggregation.tallies",
     "surveys.releases.comparisons",
     "surveys.releases.covered",
+    "surveys.releases.losses",
     "surveys.releases.numbers",
     "surveys.releases.queries.base",
     "surveys.releases.queries.parameters",

@@ -10,13 +10,16 @@ Privacy    pure ε of the aggregate, whatever the statistic does: a person is in
            look at answers. Add-remove: each person draws a block of their own, so one person more
            or less leaves all others where they were. m is public in both, and the aggregate's
            neighbours are always change-one among m. A statistic that fails in any way, or is no
-           number, counts as the middle of the bounds: an error would tell. Proof: a program ends
-           with a value or with an exception, whatever its class, SystemExit and the like too;
-           either becomes one whole number within the bounds, and no exception of its own leaves the
-           mechanism. So a block's number is a function of the block, as long as the program is one:
-           it must not remember other blocks, nor end the process itself. How long it takes is not
-           hidden. It runs in a thread of its own, where no signal arrives: an interrupt that comes
-           out of it is the program's, one from outside ends the release.
+           number, counts as `otherwise`, the middle of the bounds unless another number within
+           them was said before: an error would tell. So what is wanted of `compute` is one thing:
+           that each block's number is a function of that block.
+           `in_turn` runs a program of the house: it ends with a value or with an exception,
+           whatever its class, SystemExit and the like too; either becomes one whole number within
+           the bounds, and no exception of its own leaves the mechanism. The program must not
+           remember other blocks, nor end the process itself; how long it takes is not hidden. It
+           runs in a thread of its own, where no signal arrives: an interrupt that comes out of it
+           is the program's, one from outside ends the release. What somebody else wrote needs
+           walls (surveys.releases.sandbox).
 Cost       ε of the quantile with interval; ρ = ε²/2.
 Error      rank of the median among m blocks off by at most t, as quantiles.py says (`off_by`); the
            blocks' own spread is that of n/m people, √m times wider than of all n, and an estimate's
@@ -24,7 +27,8 @@ Error      rank of the median among m blocks off by at most t, as quantiles.py s
 Interval   95 %, for the median of the statistic over samples of n/m people: no shape assumed.
 By hand    m = 3 blocks with 4, 5 and 30, change-one of one block: the median of three stays between
            4 and 30.
-Sources    Nissim, Raskhodnikova and Smith 2007, § 4; Smith 2011; Dwork and Roth 2014, § 7.3.
+Sources    Nissim, Raskhodnikova and Smith 2007, § 4; Smith 2011; Dwork and Roth 2014, § 7.3;
+           Mohan et al. 2012 (GUPT: walls around each block, and one time for all).
 """
 
 import math
@@ -44,7 +48,10 @@ from dpengine.privacy import Cost, Neighbours
 from dpengine.randomness import Stream, below, shuffled, system_stream
 
 Row = tuple[int, ...]
-Statistic = Callable[[Sequence[Row]], float]
+Amount = int | Fraction
+Block = Sequence[Row]
+Statistic = Callable[[Block], float]
+Compute = Callable[[Sequence[Block]], Sequence[float]]  # NaN for a block where it failed
 MEDIAN = Fraction(1, 2)
 FINE = 100  # steps of the grid that the results are put on, about
 FEWEST = 10  # blocks
@@ -58,19 +65,40 @@ class Subsample:
     scale: int
     neighbours: Neighbours  # of people; how they are dealt
     aggregate: QuantileWithInterval
+    otherwise: int  # what a block counts as that has no number, times scale
 
     @classmethod
     def for_epsilon(
-        cls, epsilon: Fraction, blocks: int, least: int, most: int, neighbours: Neighbours
+        cls,
+        epsilon: Fraction,
+        blocks: int,
+        least: Amount,
+        most: Amount,
+        neighbours: Neighbours,
+        otherwise: Amount | None = None,
     ) -> "Subsample":
         """Return the mechanism for a statistic from least to most that costs at most ε."""
         require(blocks >= FEWEST, "blocks must be {} or more, got {}", FEWEST, blocks)
-        scale = -(-FINE // Bounds(least, most).width)
-        bounds = Bounds(least * scale, most * scale)
+        require(least < most, "least must be below most, got {} and {}", least, most)
+        ends = Fraction(least), Fraction(most)
+        whole = math.lcm(*(end.denominator for end in ends))
+        scale = whole * math.ceil(FINE / ((ends[1] - ends[0]) * whole))
+        bounds = Bounds(*(int(end * scale) for end in ends))
+        if otherwise is None:
+            neutral = (bounds.least + bounds.most) // 2
+        else:
+            require(
+                least <= otherwise <= most,
+                "otherwise must be from {} to {}, got {}",
+                least,
+                most,
+                otherwise,
+            )
+            neutral = round(otherwise * scale)
         aggregate = QuantileWithInterval.for_epsilon(
             epsilon, Grid(bounds, -(-bounds.width // (2 * FINE))), MEDIAN, Neighbours.CHANGE_ONE
         )
-        return cls(blocks, bounds, scale, neighbours, aggregate)
+        return cls(blocks, bounds, scale, neighbours, aggregate, neutral)
 
     @property
     def cost(self) -> Cost:
@@ -79,8 +107,14 @@ class Subsample:
     def release(
         self, rows: Sequence[Row], statistic: Statistic, stream: Stream = system_stream
     ) -> Measured:
+        """Return the private median of a program's results, block by block. Publish once."""
+        return self.release_computed(rows, in_turn(statistic), stream)
+
+    def release_computed(
+        self, rows: Sequence[Row], compute: Compute, stream: Stream = system_stream
+    ) -> Measured:
         """Return the private median of the blocks' statistics. Publish once."""
-        middle = self.aggregate.release(self.results(self.deal(rows, stream), statistic))
+        middle = self.aggregate.release(self.whole(compute(self.deal(rows, stream))))
         return Measured(
             *(
                 part / self.scale
@@ -98,25 +132,34 @@ class Subsample:
             dealt[below(self.blocks, stream)].append(row)
         return dealt
 
-    def results(self, blocks: Sequence[Sequence[Row]], statistic: Statistic) -> list[int]:
-        """Return each block's statistic as a whole number.
+    def results(self, blocks: Sequence[Block], statistic: Statistic) -> list[int]:
+        """Return each block's statistic as a whole number. Never shown."""
+        return self.whole(in_turn(statistic)(blocks))
 
-        Never shown; nothing else that happens inside comes out.
-        """
+    def whole(self, computed: Sequence[float]) -> list[int]:
+        """Return what was computed on the grid, within the bounds. Never shown."""
+        scaled = [value * self.scale for value in computed]
+        return [
+            self.bounds.clamp(round(value)) if math.isfinite(value) else self.otherwise
+            for value in scaled
+        ]
+
+
+def in_turn(statistic: Statistic) -> Compute:
+    """Return how to run a program on blocks; nothing else that happens inside comes out."""
+
+    def compute(blocks: Sequence[Block]) -> list[float]:
         with ThreadPoolExecutor(max_workers=1) as thread:
             return [
-                self._result(thread.submit(lambda own: float(statistic(own)), block))
-                for block in blocks
+                _result(thread.submit(lambda own: float(statistic(own)), block)) for block in blocks
             ]
 
-    def _result(self, running: Future[float]) -> int:
-        """Wait for a number; `exception` hands over every exception and raises none."""
-        result = math.nan if running.exception() is not None else running.result() * self.scale
-        return (
-            self.bounds.clamp(round(result))
-            if math.isfinite(result)
-            else (self.bounds.least + self.bounds.most) // 2
-        )
+    return compute
+
+
+def _result(running: Future[float]) -> float:
+    """Wait for a number; `exception` hands over every exception and raises none."""
+    return math.nan if running.exception() is not None else running.result()
 
 
 def _column(rows: Sequence[Row], at: int = 0) -> npt.NDArray[np.float64]:

@@ -1,9 +1,6 @@
-"""Arithmetic over columns, as in `age/10` or `1-doping_p`: read here, computed by formulaic.
+"""Formulas over the columns of a file, as in `age/10` or `1-doping_p` (dpengine.expressions).
 
-Formulaic computes what it is given as Python, so nothing reaches it but numbers, names of columns,
-+ − * / ^ ** and brackets, and four functions by name; columns are renamed on the way. `^` is power.
-A column whose name is not a plain word stands in backticks: `age in years`; a name alone may do
-without.
+A name alone may do without the backticks that a name of several words needs in a formula.
 
 Covariates of a regression, as in `age/10,(age/10)^2,education`: a column of numbers, or arithmetic
 over such columns, is one covariate under the name that was typed. A column of words is a category
@@ -17,90 +14,31 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from dpengine.expressions import Formula, read
 from surveys.planning.files import Sheet, is_blank, more_lines
 from surveys.planning.specs import NUMBER, number, split
 
-MAX_LENGTH = 300  # characters of an expression
 MAX_LEVELS = 100
 CATEGORY = re.compile(r"C\((?P<column>.+)\)")
-FUNCTIONS = ("log", "exp", "sqrt", "abs")
-TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,2})?)|(?P<name>[^\W\d][\w.]*)|`(?P<quoted>[^`]+)`"
-    r"|(?P<sign>\*\*|[-+*/^()]))"
-)
 
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """What was typed, the same in Python with renamed columns, and those columns' names."""
-
-    typed: str
-    python: str
-    columns: dict[str, str]
-
-    @property
-    def column(self) -> str | None:
-        """Return the column that this is, if it is one and nothing else."""
-        return self.columns.get(self.python)
+def read_expression(text: str, sheet: Sheet) -> Formula:
+    """Return a formula over the sheet's columns. ValueError says which part cannot be read."""
+    return read(text, dict.fromkeys(sheet.columns))
 
 
-def read_expression(text: str, sheet: Sheet) -> Expression:
-    """Return an expression over the sheet's columns. ValueError says which part cannot be read."""
-    typed = text.strip()
-    if typed in sheet.columns:
-        return Expression(typed, "column_0", {"column_0": typed})
-    if not typed or len(typed) > MAX_LENGTH:
-        raise ValueError(f"an expression must have 1 to {MAX_LENGTH} characters, got {len(typed)}")
-    names: dict[str, str] = {}
-    words, place = [], 0
-    while place < len(typed):
-        token = TOKEN.match(typed, place)
-        if not token:
-            raise ValueError(
-                f"{typed!r}: expected numbers, columns, + - * / ^ and brackets, got "
-                f"{typed[place:].strip()[:1]!r}"
-            )
-        place = token.end()
-        words.append(_word(token, typed, sheet, names))
-    python = " ".join(words)  # spaces, lest two words become one
-    try:
-        compile(python, "expression", "eval")
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise ValueError(f"{typed!r} is not an expression such as (age/10)^2") from None
-    return Expression(typed, python, {new: old for old, new in names.items()})
-
-
-def _word(token: re.Match[str], typed: str, sheet: Sheet, names: dict[str, str]) -> str:
-    if token["number"]:
-        return repr(float(token["number"]))  # a whole number's powers could be endless
-    if token["sign"]:
-        return "**" if token["sign"] == "^" else token["sign"]
-    name = token["name"] or token["quoted"]
-    called = typed[token.end() :].lstrip().startswith("(")
-    if token["name"] in FUNCTIONS and called:
-        return name
-    if name not in sheet.columns:
-        known = (
-            f"one of the functions {', '.join(FUNCTIONS)}"
-            if called
-            else f"a column, one of {', '.join(sheet.columns)}"
-        )
-        raise ValueError(f"{typed!r}: expected {known}, got {name!r}")
-    return names.setdefault(name, f"column_{len(names)}")
-
-
-def values_of(expression: Expression, sheet: Sheet) -> Floats:
-    """Return the expression in every row. ValueError names the line where it is no number, never
+def values_of(expression: Formula, sheet: Sheet) -> Floats:
+    """Return the formula in every row. ValueError names the line where it is no number, never
     what stands there.
     """
     if expression.column is not None:
         return sheet.numbers(expression.column)
     if not expression.columns and NUMBER.fullmatch(expression.typed):
         return np.full(len(sheet), float(number(repr(expression.typed), expression.typed)))
-    data = {new: sheet.numbers(old) for new, old in expression.columns.items()}
-    values = _computed(expression, data, len(sheet))
+    columns = {name: sheet.numbers(name) for name in expression.columns.values()}
+    values = expression.values(columns, len(sheet))
     wrong = np.nonzero(~np.isfinite(values))[0]
     if wrong.size:
         more = more_lines(wrong.size - 1)
@@ -110,44 +48,13 @@ def values_of(expression: Expression, sheet: Sheet) -> Floats:
     return values
 
 
-def _computed(expression: Expression, data: dict[str, Floats], rows: int) -> Floats:
-    from formulaic import (
-        model_matrix,
-    )  # here, because it brings pandas: half a second that most analyses do not need
-    from pandas import DataFrame
-
-    frame = DataFrame({"one": np.ones(rows), **data})
-    functions = {name: getattr(np, name) for name in FUNCTIONS}
-    try:
-        with np.errstate(all="ignore"):
-            matrix = model_matrix(
-                f"0 + {{one * ({expression.python})}}", frame, context=functions, na_action="ignore"
-            )
-    except Exception as error:  # formulaic wraps what the arithmetic raised
-        raise ValueError(f"{expression.typed!r} cannot be computed: {_reason(error)}") from None
-    return np.asarray(matrix.to_numpy(dtype=np.float64)[:, 0], dtype=np.float64)
-
-
-def _reason(error: BaseException) -> str:
-    """Return the arithmetic's own words, which hold no data: data are columns, and columns give
-    no exceptions.
-    """
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return (
-        str(error.args[-1])
-        if isinstance(error, ArithmeticError) and error.args
-        else type(error).__name__
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Covariate:
     """One term as it was typed: arithmetic over columns, or one that is a category."""
 
     typed: str
     columns: list[str]
-    expression: Expression | None = None
+    expression: Formula | None = None
 
 
 def read_covariates(text: str, sheet: Sheet) -> list[Covariate]:

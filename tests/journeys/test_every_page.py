@@ -68,6 +68,8 @@ PAGES = {
         "/studies/partners-and-drinking/",
         "/studies/partners-and-drinking/ask/",
         "/studies/partners-and-drinking/ask/synthetic/",
+        "/studies/partners-and-drinking/ask/expression/",
+        "/studies/partners-and-drinking/releases/4/",
         "/studies/health-and-habits/compare/",
         "/studies/health-and-habits/methods/",
         "/studies/health-and-habits/over-time/",

@@ -18,7 +18,7 @@ from surveys.design import changes, services as design
 from surveys.design.models import Panel, Plan, Study
 from surveys.ledger import chain
 from surveys.ledger.models import Entry
-from surveys.releases import selectors, services, statistics
+from surveys.releases import sandbox, selectors, services, statistics
 from surveys.releases.models import Release, Step
 from surveys.releases.numbers import Numbers
 from surveys.releases.queries import ALL
@@ -31,6 +31,11 @@ from tests.surveys.releases.test_kinds import NAMES, NOW, opened
 
 PEOPLE = [(i % 5, i % 5, i % 2, i, i % 61, 18 + i % 82, i % 4) for i in range(100)]
 BY_NAME = [question["name"] for question in scored_plans.EVERYTHING]
+
+
+@pytest.fixture(autouse=True)
+def without_walls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "compute", scored_plans.computed_here)
 
 
 def examples_of(kind: type[Query]) -> list[dict[str, Any]]:

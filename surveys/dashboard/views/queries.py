@@ -15,6 +15,7 @@ from surveys.dashboard.access import study_page, with_study
 from surveys.dashboard.cost_preview import preview_of
 from surveys.dashboard.exports import FORMATS
 from surveys.dashboard.forms import add_refusal, form_of, speak_the_readers_language
+from surveys.dashboard.loss_picture import LossPicture
 from surveys.dashboard.publications import shown_of
 from surveys.dashboard.tables import csv_of, people_csv
 from surveys.design import selectors as design
@@ -172,6 +173,7 @@ def release(request: HttpRequest, study: Study, *, shared: bool, number: int) ->
         formats=FORMATS.values(),
         publication=publication,
         shown=shown_of(publication),
+        loss=LossPicture.of(publication) if publication.drawn else None,
         statement=statement,
         line=next(line for line in statement.rows if line.entry.pk == publication.entry.pk),
         question_form=form,

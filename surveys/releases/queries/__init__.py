@@ -6,6 +6,7 @@ from surveys.releases.queries.base import Query
 from surveys.releases.queries.check import Check
 from surveys.releases.queries.continual import Continual
 from surveys.releases.queries.crosstab import Crosstab
+from surveys.releases.queries.expression import Expression
 from surveys.releases.queries.linear_regression import LinearRegression
 from surveys.releases.queries.mean import Mean
 from surveys.releases.queries.most_common import MostCommon
@@ -32,6 +33,7 @@ ALL: tuple[type[Query], ...] = (
     Check,
     Price,
     Trusted,
+    Expression,
 )
 EVERY: tuple[type[Query], ...] = (*ALL, Continual)
 KINDS: dict[str, type[Query]] = {kind.kind: kind for kind in EVERY}

@@ -161,16 +161,7 @@ class Trusted(Query):
         return SENSITIVITY()
 
     def expected(self, n: int) -> list[str]:
-        groups, aggregate = self.groups, self.engine.aggregate
-        low, high = aggregate.limits.ranks(groups)
-        expected = EXPECTED(
-            size=f"{n / groups:,.0f}",
-            ranks=f"{min(aggregate.point.off_by(LIKELY), groups):,.0f}",
-            count=f"{groups:,}",
-        )
-        if low < 0 or high > groups:
-            return [expected, TOO_FEW()]
-        return [expected, REACH(low=f"{low:,.0f}", high=f"{high:,.0f}", n=f"{groups:,}")]
+        return expected_ranks(self.engine, n)
 
     def draw(self, counts: Counts, n: int) -> Numbers:
         label, statistic = STATISTICS[self.statistic]
@@ -184,3 +175,17 @@ class Trusted(Query):
             derived=[READ_OFF()],
             n=n,
         )
+
+
+def expected_ranks(engine: Subsample, n: int) -> list[str]:
+    """Say how far off the median of the groups will be, for n people."""
+    groups, aggregate = engine.blocks, engine.aggregate
+    low, high = aggregate.limits.ranks(groups)
+    expected = EXPECTED(
+        size=f"{n / groups:,.0f}",
+        ranks=f"{min(aggregate.point.off_by(LIKELY), groups):,.0f}",
+        count=f"{groups:,}",
+    )
+    if low < 0 or high > groups:
+        return [expected, TOO_FEW()]
+    return [expected, REACH(low=f"{low:,.0f}", high=f"{high:,.0f}", n=f"{groups:,}")]

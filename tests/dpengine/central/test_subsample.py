@@ -2,13 +2,17 @@
 
 import math
 import signal
+from dataclasses import replace
 from fractions import Fraction
+from functools import cache
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 
 from dpengine.central import subsample
 from dpengine.central.subsample import Subsample
+from dpengine.expressions import read
 from dpengine.privacy import Neighbours
 
 CHANGE, ADD = Neighbours.CHANGE_ONE, Neighbours.ADD_REMOVE
@@ -161,3 +165,51 @@ def test_the_median_of_groups_hides_a_group_that_changes(neighbours):
     one, other = (point.law([0] * (20 - high) + [most] * high) for high in (10, 11))
     assert max(abs(math.log(p / q)) for p, q in zip(one, other, strict=True)) <= point.cost.epsilon
     assert point.cost + mechanism.aggregate.limits.cost == mechanism.cost
+
+
+@pytest.mark.parametrize("otherwise", [None, Fraction(1, 3)])
+def test_fractions_are_kept_exactly(otherwise):
+    mechanism = Subsample.for_epsilon(
+        Fraction(1), 20, Fraction(-1, 8), Fraction(1, 2), CHANGE, otherwise
+    )
+    assert Fraction(mechanism.bounds.least, mechanism.scale) == Fraction(-1, 8)
+    assert Fraction(mechanism.bounds.most, mechanism.scale) == Fraction(1, 2)
+    neutral = Fraction(mechanism.otherwise, mechanism.scale)
+    assert abs(neutral - (Fraction(3, 16) if otherwise is None else otherwise)) < Fraction(1, 100)
+
+
+def test_what_a_block_counts_as_otherwise_is_possible():
+    with pytest.raises(ValueError, match="otherwise must be from 0 to 1, got 2"):
+        Subsample.for_epsilon(Fraction(1), 20, 0, 1, CHANGE, 2)
+    with pytest.raises(ValueError, match="least must be below most, got 1 and 1"):
+        Subsample.for_epsilon(Fraction(1), 20, 1, 1, CHANGE)
+
+
+def test_the_exact_loss_of_every_small_data_set_of_a_formula_that_can_fail():
+    """All answers of four people, all deals into two groups, the chosen point’s exact law.
+
+    The formula fails in a group where somebody answers 0, and there alone.
+    """
+    formula = read("mean(2/x) + max(x)", {"x": None}, of_all=True)
+    made = Subsample.for_epsilon(Fraction(3, 2), 10, 0, 6, CHANGE, 1)
+    mechanism = replace(made, blocks=2)
+    deals = [(pair, tuple(set(range(4)) - set(pair))) for pair in combinations(range(4), 2)]
+
+    def compute(blocks):
+        return [formula.of_all({"x": np.array(block, dtype=float)}, len(block)) for block in blocks]
+
+    chosen = cache(lambda results: mechanism.aggregate.point.law(results))
+
+    @cache
+    def law(answers):
+        """Return the law over all deals, which are all as likely."""
+        dealt = ([[answers[at] for at in block] for block in deal] for deal in deals)
+        results = (tuple(sorted(mechanism.whole(compute(blocks)))) for blocks in dealt)
+        return np.mean([chosen(numbers) for numbers in results], axis=0)
+
+    worst = 0.0
+    for answers in product(range(4), repeat=4):
+        for person, other in product(range(4), repeat=2):
+            beside = (*answers[:person], other, *answers[person + 1 :])
+            worst = max(worst, float(np.abs(np.log(law(answers) / law(beside))).max()))
+    assert 0.6 * 0.5 < worst <= mechanism.aggregate.point.cost.epsilon <= 0.5

@@ -71,6 +71,11 @@ WAYS: list[tuple[str, dict[str, object], dict[str, object]]] = [
         {"question": "age", "second": "hours", "statistic": "correlation", "groups": 30},
     ),
     (
+        "expression",
+        {"expression": "mean(hours)", "least": 0, "most": 9, "groups": 30},
+        {"expression": " mean(hours) ", "least": "0.0", "most": "9.00", "groups": 30},
+    ),
+    (
         "quantile",
         {"question": "hours", "percent": "50", "method": "exponential"},
         {"question": "hours", "percent": "50.0", "method": "exponential", "step": 3},

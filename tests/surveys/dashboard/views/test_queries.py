@@ -450,6 +450,13 @@ ASKED: dict[str, Callable[[], dict[str, Any]]] = {
     },
     "ranges": lambda: {"question": "hours", "ranges": "0-20\n21-80", "epsilon": "0.3"},
     "trusted": lambda: {"question": "hours", "statistic": "mean", "groups": "30", "epsilon": "0.3"},
+    "expression": lambda: {
+        "expression": "mean(hours > 20)",
+        "least": "0",
+        "most": "1",
+        "groups": "30",
+        "epsilon": "0.3",
+    },
 }
 
 

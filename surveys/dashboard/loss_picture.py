@@ -1,0 +1,148 @@
+"""What a release tells of one person, as a picture: the loss that was drawn with its numbers.
+
+Columns are how often a draw of this release loses so much; a line marks what it never loses more
+than, or as rarely as δ. From the plan and the request only: it shows nothing that was drawn.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from dpengine.losses import LossLaw
+from surveys.charts.intervals import share_label
+from surveys.charts.scales import Scale, number_text, percent, position, round_steps
+from surveys.releases.losses import loss_of
+from surveys.releases.selectors import Publication
+
+COLUMNS = 25  # odd: 0 and both ends stand in the middle of one
+FILLED = 0.86  # of a column's place
+NEARLY = 0.999  # of all draws are in the picture, at least
+LINES = 6  # across, at most
+HALVED = (1, 2, 4, 6, 8)  # times a power of ten, have a half that is easy to read
+PLACES = 3
+SEEN = 1e-9  # of all draws: less is rounding
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    x: str
+    width: str
+    top: str
+    height: str
+
+
+@dataclass(frozen=True)
+class LossPicture:
+    """The law of a release's loss, and the ε and δ that are promised of it."""
+
+    law: LossLaw
+    epsilon: float
+    delta: float
+
+    @classmethod
+    def of(cls, publication: Publication) -> "LossPicture":
+        """Return the picture; ε is that of the study's δ where the noise has none of its own."""
+        law = loss_of(publication.query)
+        if publication.query.cost.epsilon is not None:
+            return cls(law, law.greatest, law.unbounded)
+        delta = float(Fraction(publication.request.plan.content.caps.central_delta or 0))
+        return cls(law, law.epsilon(delta), delta)
+
+    @property
+    def end(self) -> float:
+        return max(self.epsilon, abs(self.law.at_most(1 - NEARLY)), self._nearly_most)
+
+    @property
+    def _nearly_most(self) -> float:
+        return min(self.law.at_most(NEARLY * (1 - self.law.unbounded)), self.law.greatest)
+
+    @cached_property
+    def shares(self) -> list[float]:
+        """Return the share of draws in each column; what is farther out is in the outermost.
+
+        A loss between the middles of two columns is in both, more in the nearer: else columns would
+        beat against the steps between losses.
+        """
+        width = 2 * self.end / (COLUMNS - 1)
+        places = np.clip((self.law.losses + self.end) / width, 0, COLUMNS - 1)
+        left = np.minimum(places.astype(int), COLUMNS - 2)
+        found = np.zeros(COLUMNS)
+        np.add.at(found, left, self.law.chances * (left + 1 - places))
+        np.add.at(found, left + 1, self.law.chances * (places - left))
+        return [max(float(share), 0.0) for share in found]
+
+    @cached_property
+    def scale(self) -> Scale:
+        """Return the scale across, half a column wider than the ends, with round lines."""
+        half = self.end / (COLUMNS - 1)
+        step = next(round_steps(2 * self.end / (LINES - 1)))
+        return Scale(-self.end - half, self.end + half, step)
+
+    @cached_property
+    def upright(self) -> Scale:
+        top = min(next(round_steps(max(self.shares), among=HALVED)), 1.0)
+        return Scale(0.0, top, top / 2, label=share_label)
+
+    @property
+    def columns(self) -> list[Column]:
+        gap = (1 - FILLED) / 2
+        return [
+            Column(
+                x=position((place + gap) / COLUMNS),
+                width=position(FILLED / COLUMNS),
+                top=position(1 - self.upright.part(share)),
+                height=position(self.upright.part(share)),
+            )
+            for place, share in enumerate(self.shares)
+            if share > SEEN
+        ]
+
+    @property
+    def bound(self) -> str:
+        """Return where ε stands."""
+        return self.scale.at(self.epsilon)
+
+    @property
+    def lines(self) -> list[tuple[str, str, str]]:
+        """Return in words how much is lost: what, the loss, and how many times the odds."""
+        rows = [
+            (_("on average"), self.law.mean),
+            (_("in half of all draws at most"), self.law.at_most(0.5)),
+            (_("in 99 of 100 draws at most"), self.law.at_most(0.99)),
+            (self._bound_said, self.epsilon),
+        ]
+        return [(what, _amount(loss), _times(loss)) for what, loss in rows if math.isfinite(loss)]
+
+    @property
+    def _bound_said(self) -> str:
+        if not self.delta:
+            return _("never more than")
+        return _("but for a chance of %(delta)s at most") % {"delta": f"{self.delta:.2g}"}
+
+    @property
+    def description(self) -> str:
+        """Say the picture for those who cannot see it."""
+        below = float(self.law.chances[self.law.losses < 0].sum())
+        return _(
+            "Columns from a loss of %(least)s to %(most)s. Below 0, where the numbers point the "
+            "wrong way, are %(below)s of 100 draws; a line marks %(bound)s."
+        ) % {
+            "least": _amount(-self.end),
+            "most": _amount(self.end),
+            "below": percent(below, 0),
+            "bound": _amount(self.epsilon),
+        }
+
+
+def _amount(loss: float) -> str:
+    """Return a loss for people, rounded up."""
+    rounded = math.ceil(loss * 10**PLACES - 1e-6) / 10**PLACES
+    return number_text(rounded, PLACES).rstrip("0").rstrip(".") if rounded else "0"
+
+
+def _times(loss: float) -> str:
+    return number_text(math.ceil(100 * math.exp(loss) - 1e-6) / 100, 2)

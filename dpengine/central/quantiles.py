@@ -46,8 +46,8 @@ Interval   95 % for the q-quantile ξ of the population. Around a centre c that 
            functions; where that is too fine, on a coarser one, a step further out.
 Cost       quantile with interval: a third for the quantile, two thirds for the cells.
 By hand    0, 0, 5, 9, 9, median of 0 to 9: τ = 5/2, u(0) = −1/2, u(1..4) = −1/2, u(5) = 0, u(6..8)
-           = −1/2, u(9) = −1/2. Edges around 100 of 0 to 366: 99 and 100, 98 and 101, 97 and 102, 96 and
-           103, 95 and 104, 93 and 106, 90 and 109, 85 and 114 and so on, 28 in all.
+           = −1/2, u(9) = −1/2. Edges around 100 of 0 to 366: 99 and 100, 98 and 101, 97 and 102,
+           96 and 103, 95 and 104, 93 and 106, 90 and 109, 85 and 114 and so on, 28 in all.
 Sources    Smith 2011; Dwork and Roth 2014, § 3.4; McKenna and Sheldon 2020; intervals from noisy
            counts of cells, Drechsler, Globus-Harris, McMillan, Sarathy and Smith 2022.
 """

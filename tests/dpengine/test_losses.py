@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from dpengine.accounting import composition, concentrated
-from dpengine.contraction import contracted
 from dpengine.central.gaussian import delta_of_continuous
+from dpengine.contraction import contracted
 from dpengine.losses import LossLaw
 
 

@@ -18,8 +18,8 @@ Mechanism  AIM: tables of the single columns, then of pairs in rounds, of a budg
                  half as much (ρ·4, ε·2). A round that would leave less than it costs takes all.
            With one pair only there is nothing to choose: it has the four fifths. With one column
            all of b is that column's. A pair that is published again is averaged by inverse
-           variance. Noise is that of counts.py; the choice is report noisy max for ε, the
-           exponential mechanism for ρ.
+           variance. Noise is that of counts.py; the law of the choice that of selection.py (report
+           noisy max for ε; for ρ the exponential mechanism, up to where that is better).
 Privacy    One person is in one cell of every marginal. A cell more or less moves a score by 1, so
            scores of neighbours are apart by −1 to 1 each: spread 2 (add-remove), or −2 to 2:
            spread 4 (change-one, where n is public). x̂, the noise and the candidates follow from
@@ -29,7 +29,8 @@ Privacy    One person is in one cell of every marginal. A cell more or less move
            at most r, and whatever they publish, the rest loses at most b − r (adaptive composition:
            Dwork and Roth 2014, Thm 3.16, for ε; Bun and Steinke 2016, Lemma 2.3, for ρ). Every
            round costs at least the first, so there are at most R. The ρ of a budget ε is that of
-           the columns, and (4ε/5)²/2 for the pairs together, however rounds divide it.
+           the columns, and that of pure 4ε/5 for the pairs: however rounds divide it, it is
+           what they lose together.
 Error      Each cell on its own: E|Z| and Var Z of its table's noise. The noise of a column is known
            before, for every n and every data set; that of a pair is at most the first round's.
 By hand    Two columns of 2 and 3 cells, change-one, ε = 5/2: ε = 1/4 for each column, 2 for the

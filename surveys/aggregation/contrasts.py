@@ -24,16 +24,15 @@ By hand     Nothing changed by chance, no noise: 30 of 50 against 20 of 50 is 20
             for the people.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpengine.estimates import CONFIDENCE, Estimate, Noise
+from dpengine.inference.contrasts import Limits, put_together
 from dpengine.local.cleartext import Cleartext
 from surveys.aggregation.crosstabs import Side, Sum, Table, Within
 
-Limits = tuple[float, float, float]  # a value, and the ends of its interval
 ALONE = Cleartext.of_choices(1).features()  # the other side of a table of one question
 
 
@@ -74,19 +73,6 @@ def _linearised(table: Table, answer: int, group: int) -> Sum:
     theta = float(true[answer, group]) / whole if whole else 0.0
     part = table.left.first[answer] - theta * table.left.one
     return part / max(whole, 1e-12), table.right.first[group]
-
-
-def put_together(one: Limits, other: Limits, shared: float = 0.0) -> Limits:
-    """Return one value less another, with its interval (MOVER); `shared`: the errors correlate."""
-    (a, low_a, high_a), (b, low_b, high_b) = one, other
-    shared = min(max(shared, -1.0), 1.0)
-    below = _side(a - low_a, high_b - b, shared)
-    above = _side(high_a - a, b - low_b, shared)
-    return a - b, a - b - below, a - b + above
-
-
-def _side(one: float, other: float, shared: float) -> float:
-    return math.sqrt(max(one**2 + other**2 - 2 * shared * one * other, 0.0))
 
 
 def between(one: Estimate, other: Estimate) -> Limits:

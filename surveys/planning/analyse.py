@@ -193,7 +193,9 @@ def _categories(
 ) -> tuple[Results, Callable[..., Regression]]:
     chances = np.array(design.chances, dtype=np.float64)
     reports = sheet.codes(request.outcome, chances.shape[1], design.first)
-    shares = category_shares(reports, [chances], None, weights, request.confidence, design.first)
+    choices = tuple(range(design.first, design.first + len(chances)))
+    names = [str(choice) for choice in choices]
+    shares = category_shares(reports, [chances], None, weights, request.confidence, names)
     results = Results(
         n=shares.n,
         estimate=shares.moments,
@@ -205,7 +207,7 @@ def _categories(
         log_likelihood=shares.log_likelihood,
         fit=shares.fit,
         warnings=shares.warnings,
-        choices=tuple(range(design.first, design.first + len(chances))),
+        choices=choices,
         confidence=request.confidence,
     )
     regression = partial(

@@ -7,8 +7,9 @@ from surveys.planning import plan_size
 from surveys.planning.analyse import Request, analyse
 from surveys.planning.help import Options
 from surveys.planning.plan_size import Plan
+from surveys.planning.populations import split_option
 from surveys.planning.results import Results
-from surveys.planning.specs import number, parse
+from surveys.planning.specs import number, parse, parse_asked
 
 POWER, WIDTH, ERROR, EPSILON = "--from and --to", "--half-width", "--standard-error", "--n"
 GOALS = {POWER: ("null", "alternative"), WIDTH: ("half_width",), ERROR: ("standard_error",)}
@@ -31,6 +32,8 @@ def analysed(options: Options) -> Results:
         covariates=str(options["covariates"]),
         by=str(options["by"]),
         weights=str(options["weights"]),
+        cross=parse_asked("--cross", options["cross"], is_open=True) if options["cross"] else None,
+        population=tuple(split_option(text) for text in options["poststratify"]),
         confidence=_number(options, "confidence"),
         simultaneous=options["simultaneous"],
     )

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from dpengine.inference.contrasts import Contrast
+from dpengine.inference.cross_tables import OddsRatio
 from dpengine.inference.fit import Fit
 from dpengine.inference.mixture import Parameter
+from surveys.planning.crossing import Cell, Cross
 
 Interval = tuple[float, float]
 
@@ -23,6 +26,16 @@ class Term:
     z: float | None  # None where the error is infinite
     p_value: float | None
     interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class GroupContrast:
+    """A group's share, of one choice where there are more than two, against the first group's."""
+
+    value: str
+    base: str
+    choice: int | None
+    contrast: Contrast
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +64,9 @@ class Results:
     value: str | None = None  # of the column that groups are made by
     groups: "tuple[Results, ...] | None" = None
     groups_test: Fit | None = None
+    contrasts: tuple[GroupContrast, ...] | None = None  # of the groups, each against the first
+    cross: Cross | None = None
+    effective_n: float | None = None  # of weighted reports: Kish's
     confidence: float = 0.95
 
     @property
@@ -95,6 +111,9 @@ SOMETIMES = (  # left out where there is none
     "covariates_test",
     "groups",
     "groups_test",
+    "contrasts",
+    "cross",
+    "effective_n",
 )
 
 
@@ -114,7 +133,15 @@ def _plain(value: Any) -> Any:
             parts = asdict(value)
             named = {"name": parts.pop("name"), "estimate": parts.pop("moment")}
             return {key: _plain(part) for key, part in (named | parts).items()}
-        case Term():
+        case GroupContrast():
+            named = {"value": value.value, "base": value.base}
+            if value.choice is not None:
+                named["choice"] = _plain(value.choice)
+            return named | {key: _plain(part) for key, part in asdict(value.contrast).items()}
+        case Cross():
+            names = ("column", "cells", "independence", "odds_ratio", "epsilon")
+            return {name: _plain(getattr(value, name)) for name in names}
+        case Term() | Cell() | OddsRatio():
             return {key: _plain(part) for key, part in asdict(value).items()}
         case str():
             return value

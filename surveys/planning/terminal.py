@@ -34,7 +34,8 @@ def results_text(results: Results, outcome: str, design: str) -> str:
         if results.epsilon is None
         else f"ε = {results.epsilon:.4g} a report"
     )
-    parts = [f"{outcome} by {design}: {results.n} reports, {epsilon}", _shares(results)]
+    worth = "" if results.effective_n is None else f" worth {results.effective_n:.0f} unweighted"
+    parts = [f"{outcome} by {design}: {results.n} reports{worth}, {epsilon}", _shares(results)]
     if results.coefficients:
         parts.append(_regression(results))
     fit = "" if results.fit is None or results.fit.df < 1 else f"; fit {_fit(results.fit)}"
@@ -42,7 +43,7 @@ def results_text(results: Results, outcome: str, design: str) -> str:
         f"log likelihood {_number(results.log_likelihood, 3)}, deviance "
         f"{_number(results.deviance, 3)}{fit}"
     )
-    parts += _groups(results)
+    parts += [*_groups(results), _contrasts(results), _cross(results, outcome)]
     if results.warnings:
         parts.append("Warnings\n" + "\n".join(_item(warning) for warning in results.warnings))
     return "\n\n".join(part for part in parts if part)
@@ -151,6 +152,55 @@ def _groups(results: Results) -> list[str]:
         "\n".join([columns(heads, rows), *test]),
         "\n".join(["Warnings of groups", *notes]) if notes else "",
     ]
+
+
+def _contrasts(results: Results) -> str:
+    """Return each group against the first."""
+    if not results.contrasts:
+        return ""
+    percent = _percent(results)
+    rows = [
+        [
+            f"{each.value} : {each.base}",
+            *([] if each.choice is None else [str(each.choice)]),
+            _number(each.contrast.difference),
+            _interval(each.contrast.difference_interval),
+            _number(each.contrast.ratio),
+            _interval(each.contrast.ratio_interval),
+            _number(each.contrast.odds_ratio),
+            _interval(each.contrast.odds_ratio_interval),
+        ]
+        for each in results.contrasts
+    ]
+    choice = ["choice"] if results.choices is not None else []
+    heads = ["difference", percent, "ratio", percent, "odds ratio", percent]
+    return columns(["groups", *choice, *heads], rows)
+
+
+def _cross(results: Results, outcome: str) -> str:
+    """Return the table of the outcome and a second column."""
+    cross = results.cross
+    if cross is None:
+        return ""
+    rows = [
+        [
+            each.outcome,
+            each.column,
+            *map(_number, (each.estimate, each.maximum_likelihood, each.standard_error)),
+            _interval(each.interval),
+            _interval(each.simultaneous),
+        ]
+        for each in cross.cells
+    ]
+    heads = ["moment", "likeliest", "std. error", _percent(results), "simultaneous"]
+    lines = [columns([outcome, cross.column, *heads], rows)]
+    if cross.odds_ratio is not None:
+        ratio, ends = _number(cross.odds_ratio.estimate), _interval(cross.odds_ratio.interval)
+        lines.append(f"odds ratio {ratio}, {_percent(results)} {ends}")
+    epsilon = "infinite" if cross.epsilon is None else f"{cross.epsilon:.4g}"
+    lines.append(f"answers independent of one another: {_fit(cross.independence)}")
+    lines.append(f"ε of both reports together: {epsilon}")
+    return "\n".join(lines)
 
 
 def _group_rows(group: Results) -> list[list[str]]:

@@ -114,6 +114,27 @@ def test_regressions_groups_choices_and_parameters_have_tables(write):
     )
 
 
+def test_contrasts_cross_tables_and_weights_have_words(write):
+    path = write(
+        {"y": [0, 1, 1, 0, 1, 1] * 30, "z": ["1 2", "2 3", "1 3"] * 60, "g": [*"aab"] * 60}
+    )
+    margin = write({"g": ["a", "b"], "people": [30, 70]}, "g.csv")
+    words = ["analyse", path, "--outcome", "y", "--design", "coin", "--by", "g"]
+    more = ["--cross", "z:subset:k=3,size=2,keep=4/5,first=1", "--poststratify", f"g={margin}"]
+    text = run(*words, *more)
+    assert "180 reports worth 112 unweighted" in text
+    assert "groups  difference" in text
+    assert "b : a" in text
+    assert re.search(r"y  z +moment", text)
+    assert "answers independent of one another: G² = " in text
+    assert "ε of both reports together: 1.792" in text  # ln 3 and ln 2
+    assert "odds ratio infinite, 95 % interval" in run(*words[:6], "--cross", "g")
+    again = json.loads(run(*words, *more, "--json"))
+    assert len(again["cross"]["cells"]) == 6
+    with pytest.raises(CommandError, match=r"--poststratify: expected COL=shares\.csv, got 'g'"):
+        run(*words, "--poststratify", "g")
+
+
 def test_infinite_errors_and_tiny_chances_have_words(write):
     path = write(
         {

@@ -7,6 +7,7 @@ Reads the file, leaves out rows with blanks and says so, and hands columns to `d
     one channel, more choices   shares.category_shares       with covariates  multinomial
     constants of each row       shares.binary_share          with covariates  logistic
     two-parameter designs       designs, anchor, lists       (without covariates)
+    an open outcome             predictors.py: regression on an answer that was randomised
 
 A column besides the outcome, through its own channel: the table of both (crossing.py). Weights
 may be raked to a population's margins (populations.py).
@@ -19,7 +20,6 @@ Together     m intervals that are all to hold have a confidence of 1 − (1 − 
              Bonferroni's, since groups and whole, choices and coefficients depend on one another.
 """
 
-import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -27,10 +27,9 @@ from functools import partial
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from dpengine.designs import Design
-from dpengine.inference.coefficients import Coefficient, Regression
+from dpengine.inference.coefficients import Regression
 from dpengine.inference.contrasts import Limits, contrast
 from dpengine.inference.fit import Fit
 from dpengine.inference.logistic import logistic
@@ -42,10 +41,12 @@ from surveys.planning.crossing import crossed
 from surveys.planning.expressions import columns_of, design_matrix, read_covariates
 from surveys.planning.files import Sheet, read_csv
 from surveys.planning.populations import Weighting, weighting_of
-from surveys.planning.results import GroupContrast, Results, Term
+from surveys.planning.predictors import predicted
+from surveys.planning.results import GroupContrast, Results, terms_of
 from surveys.planning.specs import AnyDesign, Asked, Imported
 
 MAX_GROUPS = 100
+OPEN = "direct"
 PER_ROW = "epsilon is that of the row that gives away most"
 NO_PROTECTION = "epsilon is infinite: some reports prove or rule out an answer"
 TOGETHER = (
@@ -66,6 +67,7 @@ class Request:
     by: str = ""
     weights: str = ""
     cross: Asked | None = None
+    predictor: Asked | None = None
     population: tuple[tuple[str, str], ...] = ()  # columns, and files of their margins
     confidence: float = 0.95
     simultaneous: bool = False  # whether the confidence is that all intervals hold at once
@@ -100,12 +102,13 @@ def _analysed(sheet: Sheet, request: Request, weighting: Weighting) -> Results:
 
 def _used(request: Request, sheet: Sheet) -> dict[str, list[str]]:
     """Return the columns that every option uses, none of which may be the outcome."""
-    second = request.cross
+    second, other = request.cross, request.predictor
     used = {
         "--covariates": columns_of(request.covariates, sheet) if request.covariates else [],
         "--design": design_columns(request.design, sheet),
         "--by": [request.by] if request.by else [],
         "--weights": [request.weights] if request.weights else [],
+        "--predictor": [other.column, *design_columns(other.design, sheet)] if other else [],
         "--cross": [second.column, *design_columns(second.design, sheet)] if second else [],
         "--poststratify": [column for column, _ in request.population],
     }
@@ -146,6 +149,8 @@ def _complete(sheet: Sheet, request: Request) -> tuple[Sheet, list[str]]:
 def results_of(sheet: Sheet, request: Request, weighting: Weighting) -> Results:
     """Return what complete rows say."""
     design, weights = request.design, weighting.weights
+    if request.predictor:
+        return _predicted(sheet, request, request.predictor, weighting)
     if isinstance(design, Imported) and design.kind != "affine":
         return _imported(sheet, design, request, weights)
     if isinstance(design, Design) and not design.is_binary:
@@ -154,8 +159,7 @@ def results_of(sheet: Sheet, request: Request, weighting: Weighting) -> Results:
         results, regression = _yes_or_no(sheet, design, request, weighting)
     if results.epsilon is None:
         results = replace(results, warnings=(NO_PROTECTION, *results.warnings))
-    if weights is not None:
-        results = replace(results, effective_n=float(weights.sum() ** 2 / (weights @ weights)))
+    results = replace(results, effective_n=weighting.effective_n)
     if request.cross:
         pair = (request.outcome, design), request.cross
         cross, notes = crossed(sheet, *pair, weighting, request.confidence)
@@ -164,6 +168,19 @@ def results_of(sheet: Sheet, request: Request, weighting: Weighting) -> Results:
         return results
     matrix, names = design_matrix(read_covariates(request.covariates, sheet), sheet)
     return _with_regression(results, regression(matrix, names), weighted=weights is not None)
+
+
+def _predicted(sheet: Sheet, request: Request, asked: Asked, weighting: Weighting) -> Results:
+    if request.design.spec.strip().lower() != OPEN:
+        raise ValueError(
+            "--predictor: expected an outcome that was given openly, --design direct, got "
+            f"{request.design.spec}"
+        )
+    if request.cross:
+        raise ValueError("--cross has no meaning with --predictor: leave one out")
+    columns = request.outcome, asked, request.covariates
+    results = predicted(sheet, *columns, weighting, request.confidence)
+    return replace(results, effective_n=weighting.effective_n)
 
 
 def _yes_or_no(
@@ -258,21 +275,13 @@ def _with_regression(results: Results, fitted: Regression, weighted: bool) -> Re
     gain = 2 * (fitted.log_likelihood - results.log_likelihood)
     return replace(
         results,
-        coefficients=tuple(_term(each, results.confidence) for each in fitted.coefficients),
+        coefficients=terms_of(fitted.coefficients, results.confidence),
         log_likelihood=fitted.log_likelihood,
         fit=fitted.fit,
         null_log_likelihood=results.log_likelihood,
         covariates_test=Fit(max(gain, 0.0), added) if added and not weighted else None,
         warnings=(*results.warnings, *fitted.warnings),
     )
-
-
-def _term(each: Coefficient, confidence: float) -> Term:
-    """Return a coefficient with Wald's test, which says nothing where the error is infinite."""
-    reach = float(special.ndtri((1 + confidence) / 2)) * each.standard_error
-    z, p = (each.z, each.p) if math.isfinite(each.standard_error) else (None, None)
-    ends = (each.estimate - reach, each.estimate + reach)
-    return Term(each.name, each.estimate, each.standard_error, z, p, ends)
 
 
 def _by(sheet: Sheet, request: Request, weighting: Weighting) -> tuple[Results, ...]:
@@ -308,7 +317,7 @@ def _group(sheet: Sheet, request: Request, weighting: Weighting, level: str) -> 
 def _contrasts(group: Results, base: Results) -> list[GroupContrast]:
     """Return a group's likeliest shares against those of the first group."""
     names = str(group.value), str(base.value)
-    if group.maximum_likelihood is None or base.maximum_likelihood is None:
+    if group.is_mean or group.maximum_likelihood is None or base.maximum_likelihood is None:
         return []
     if group.choices is None:
         return [GroupContrast(*names, None, contrast(_limits(group), _limits(base)))]
@@ -333,7 +342,7 @@ def _same_value(
             "no test that the groups share one value: likelihood ratios need answers without "
             "survey weights"
         ]
-    if not weighted and whole.parameters is None:
+    if not weighted and whole.parameters is None and not whole.is_mean:
         gain = sum(group.share_log_likelihood for group in groups) - whole.share_log_likelihood
         free = 1 if whole.choices is None else len(whole.choices) - 1
         return Fit(g2=max(2 * gain, 0.0), df=(len(groups) - 1) * free), []

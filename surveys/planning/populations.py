@@ -29,6 +29,12 @@ class Weighting:
     weights: Floats | None = None
     margins: tuple[Margin, ...] = ()
 
+    @property
+    def effective_n(self) -> float | None:
+        """Return how many rows of one weight would be as many (Kish); None without weights."""
+        weights = self.weights
+        return None if weights is None else float(weights.sum() ** 2 / (weights @ weights))
+
     def only(self, keep: Flags) -> "Weighting":
         """Return the weights of these rows: of a part, whose own margins nobody knows."""
         return Weighting(None if self.weights is None else self.weights[keep])

@@ -1,12 +1,14 @@
 """What an analysis came to, and its JSON."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from dpengine.estimates import normal_quantile
+from dpengine.inference.coefficients import Coefficient
 from dpengine.inference.contrasts import Contrast
 from dpengine.inference.cross_tables import OddsRatio
 from dpengine.inference.fit import Fit
@@ -53,6 +55,7 @@ class Results:
     log_likelihood: float
     fit: Fit | None
     coefficients: tuple[Term, ...] = ()
+    likeliest: tuple[Term, ...] | None = None  # beside a corrected score, under normal errors
     warnings: tuple[str, ...] = ()
     choices: tuple[int, ...] | None = None
     is_exact: bool = False  # of the interval of one share
@@ -67,6 +70,7 @@ class Results:
     contrasts: tuple[GroupContrast, ...] | None = None  # of the groups, each against the first
     cross: Cross | None = None
     effective_n: float | None = None  # of weighted reports: Kish's
+    is_mean: bool = False  # of an open number; else a share
     confidence: float = 0.95
 
     @property
@@ -87,6 +91,17 @@ class Results:
         return self.log_likelihood if alone is None else alone
 
 
+def terms_of(coefficients: Sequence[Coefficient], confidence: float) -> tuple[Term, ...]:
+    """Return coefficients with Wald's test, which says nothing where the error is infinite."""
+    terms = []
+    for each in coefficients:
+        reach = normal_quantile(confidence) * each.standard_error
+        z, p = (each.z, each.p) if math.isfinite(each.standard_error) else (None, None)
+        ends = (each.estimate - reach, each.estimate + reach)
+        terms.append(Term(each.name, each.estimate, each.standard_error, z, p, ends))
+    return tuple(terms)
+
+
 ALWAYS = (
     "n",
     "estimate",
@@ -104,6 +119,7 @@ ALWAYS = (
 SOMETIMES = (  # left out where there is none
     "value",
     "choices",
+    "likeliest",
     "profile",
     "simultaneous",
     "parameters",

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpengine.inference.fit import Fit
 from surveys.planning.plan_size import Plan
-from surveys.planning.results import Interval, Results, document
+from surveys.planning.results import Interval, Results, Term, document
 
 WIDTH = 100  # signs of a line
 SMALLEST = 0.0001  # of chances that are printed
@@ -39,10 +39,11 @@ def results_text(results: Results, outcome: str, design: str) -> str:
     if results.coefficients:
         parts.append(_regression(results))
     fit = "" if results.fit is None or results.fit.df < 1 else f"; fit {_fit(results.fit)}"
-    parts.append(
+    has_likelihood = math.isfinite(results.log_likelihood)
+    parts += has_likelihood * [
         f"log likelihood {_number(results.log_likelihood, 3)}, deviance "
         f"{_number(results.deviance, 3)}{fit}"
-    )
+    ]
     parts += [*_groups(results), _contrasts(results), _cross(results, outcome)]
     if results.warnings:
         parts.append("Warnings\n" + "\n".join(_item(warning) for warning in results.warnings))
@@ -78,6 +79,13 @@ def _shares(results: Results) -> str:
             for each in results.parameters
         ]
         return columns(["parameter", "moment", "likeliest", "std. error", _percent(results)], rows)
+    if results.is_mean:
+        lines = [
+            ("mean", _number(results.estimate), "of the outcome"),
+            ("standard error", _number(results.standard_error), "of sampling"),
+            (_percent(results), _interval(results.interval), "Student's"),
+        ]
+        return "\n".join(f"{name:<20}{value:<20}{words}" for name, value, words in lines)
     lines = [
         (
             "moment estimate",
@@ -105,6 +113,15 @@ def _shares(results: Results) -> str:
 
 
 def _regression(results: Results) -> str:
+    score = _terms(results, results.coefficients)
+    if results.likeliest is not None:
+        score += "\n\nlikeliest, if errors were normal\n" + _terms(results, results.likeliest)
+    if results.covariates_test is None:
+        return score
+    return f"{score}\nall covariates together: {_fit(results.covariates_test)}"
+
+
+def _terms(results: Results, terms: Sequence[Term]) -> str:
     rows = [
         [
             term.name,
@@ -113,12 +130,10 @@ def _regression(results: Results) -> str:
             _chance(term.p_value),
             _interval(term.interval),
         ]
-        for term in results.coefficients
+        for term in terms
     ]
-    table = columns(["coefficient", "log odds", "std. error", "z", "p", _percent(results)], rows)
-    if results.covariates_test is None:
-        return table
-    return f"{table}\nall covariates together: {_fit(results.covariates_test)}"
+    unit = "units" if results.is_mean else "log odds"
+    return columns(["coefficient", unit, "std. error", "z", "p", _percent(results)], rows)
 
 
 def _groups(results: Results) -> list[str]:

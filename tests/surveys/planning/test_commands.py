@@ -135,6 +135,21 @@ def test_contrasts_cross_tables_and_weights_have_words(write):
         run(*words, "--poststratify", "g")
 
 
+def test_a_regression_on_a_randomised_answer_has_words(write):
+    path = write({"x": [0.5, 1, 2, 4.5] * 50, "sad": [0, 1, 1, 0, 1] * 40, "d": [0, 0, 1, 1] * 50})
+    words = ["analyse", path, "--design", "direct", "--predictor", "d:kary:k=2,keep=9/10"]
+    text = run(*words, "--outcome", "x")
+    assert "mean                2.0000" in text
+    assert re.search(r"coefficient +units  std. error", text)
+    assert "likeliest, if errors were normal" in text
+    assert "log likelihood" not in text
+    text = run(*words, "--outcome", "sad")
+    assert "d=1" in text
+    assert "log odds" in text
+    with pytest.raises(CommandError, match="--predictor: expected COL:SPEC"):
+        run(*words[:-1], "d", "--outcome", "x")
+
+
 def test_infinite_errors_and_tiny_chances_have_words(write):
     path = write(
         {

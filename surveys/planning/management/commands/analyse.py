@@ -55,6 +55,12 @@ class Command(Calculation):
             help="the table with a second column, asked as SPEC says; openly without",
         )
         parser.add_argument(
+            "--predictor",
+            default="",
+            metavar="COL:SPEC",
+            help="an open outcome (--design direct) on this randomised column, linear or logistic",
+        )
+        parser.add_argument(
             "--poststratify",
             action="append",
             default=[],

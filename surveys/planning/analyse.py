@@ -10,7 +10,7 @@ Reads the file, leaves out rows with blanks and says so, and hands columns to `d
     an open outcome             predictors.py: regression on an answer that was randomised
 
 A column besides the outcome, through its own channel: the table of both (crossing.py). Weights
-may be raked to a population's margins (populations.py).
+may be raked to a population's margins (weighting.py).
 
 By a column  every group alone, and a test that they share one value: G² = 2(Σ ln L_group − ln
              L_all), chi-square with (groups − 1)(choices − 1) df; with survey weights, and for π of
@@ -40,10 +40,10 @@ from surveys.planning.channels import constants_of, design_columns, epsilons_of,
 from surveys.planning.crossing import crossed
 from surveys.planning.expressions import columns_of, design_matrix, read_covariates
 from surveys.planning.files import Sheet, read_csv
-from surveys.planning.populations import Weighting, weighting_of
 from surveys.planning.predictors import predicted
 from surveys.planning.results import GroupContrast, Results, terms_of
 from surveys.planning.specs import AnyDesign, Asked, Imported
+from surveys.planning.weighting import Weighting, weighting_of
 
 MAX_GROUPS = 100
 OPEN = "direct"

@@ -7,9 +7,9 @@ from surveys.planning import plan_size
 from surveys.planning.analyse import Request, analyse
 from surveys.planning.help import Options
 from surveys.planning.plan_size import Plan
-from surveys.planning.populations import split_option
 from surveys.planning.results import Results
 from surveys.planning.specs import Asked, number, parse, parse_asked
+from surveys.planning.weighting import split_option
 
 POWER, WIDTH, ERROR, EPSILON = "--from and --to", "--half-width", "--standard-error", "--n"
 GOALS = {POWER: ("null", "alternative"), WIDTH: ("half_width",), ERROR: ("standard_error",)}

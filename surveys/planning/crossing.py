@@ -6,8 +6,8 @@ from dpengine.inference.cross_tables import OddsRatio, cross_table
 from dpengine.inference.fit import Fit
 from surveys.planning.channels import question_of
 from surveys.planning.files import Sheet
-from surveys.planning.populations import Weighting
 from surveys.planning.specs import AnyDesign, Asked
+from surveys.planning.weighting import Weighting
 
 Interval = tuple[float, float]
 

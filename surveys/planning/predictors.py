@@ -18,9 +18,9 @@ from dpengine.inference.weights import left_variances
 from surveys.planning.channels import question_of
 from surveys.planning.expressions import design_matrix, read_covariates
 from surveys.planning.files import Sheet
-from surveys.planning.populations import Weighting
 from surveys.planning.results import Results, terms_of
 from surveys.planning.specs import Asked
+from surveys.planning.weighting import Weighting
 
 Floats = npt.NDArray[np.float64]
 

@@ -8,8 +8,8 @@ import pytest
 from dpengine.inference.cross_tables import Question, cross_table
 from surveys.planning.crossing import crossed
 from surveys.planning.files import read_csv
-from surveys.planning.populations import Weighting
 from surveys.planning.specs import parse, parse_asked
+from surveys.planning.weighting import Weighting
 
 WADA = Path(__file__).parents[2] / "data" / "wada_monkey.csv"
 

@@ -9,10 +9,10 @@ from dpengine.inference.shares import binary_share
 from dpengine.inference.weights import Margin, left_variances, raked
 from surveys.planning.analyse import Request, analyse
 from surveys.planning.files import read_csv
-from surveys.planning.populations import Weighting
 from surveys.planning.predictors import predicted
 from surveys.planning.results import document
 from surveys.planning.specs import parse, parse_asked
+from surveys.planning.weighting import Weighting
 
 COIN = np.array([[0.75, 0.25], [0.25, 0.75]])
 DRUG = parse_asked("--predictor", "drug:coin")

@@ -6,7 +6,7 @@ import pytest
 from dpengine.inference.shares import binary_share
 from dpengine.inference.weights import Margin, raked
 from surveys.planning.files import read_csv
-from surveys.planning.populations import split_option, weighting_of
+from surveys.planning.weighting import split_option, weighting_of
 
 SEX = ["f"] * 30 + ["m"] * 10
 AGE = ["old", "young"] * 20

@@ -15,7 +15,8 @@ HELP = """Analyse a CSV file of randomised answers collected elsewhere.
       --poststratify sex=sex.csv --poststratify age=age.csv
 
 The outcome is 0 or 1, no or yes, false or true; a question of k choices has codes 0 to k - 1, or
-1 to k with first=1. Rows with a blank or NA in any column that is used are left out, and counted.
+1 to k with first=1. Files of --poststratify have two columns: values, and their shares of the
+population. Rows with a blank or NA in any column that is used are left out, and counted.
 
 """
 

@@ -3,9 +3,10 @@
 import pytest
 from django.test import Client
 
+from surveys.design import services as design
 from surveys.releases.reconstruction import Crowding, crowding_of
 from tests.html import one_line
-from tests.surveys.dashboard.small import answer, open_small, publish
+from tests.surveys.dashboard.small import NOW, answer, close, open_small, publish
 from tests.surveys.registry import kinds
 
 
@@ -36,6 +37,18 @@ def test_numbers_and_people_of_a_wave_are_counted() -> None:
     publish(plan)
     assert crowding_of(plan).numbers == 7  # yes, no, and five steps of liking
     assert crowding_of(plan, 6) == Crowding(13, 120, is_of_reports=True)
+
+
+@pytest.mark.django_db
+def test_another_waves_numbers_are_not_about_these_people() -> None:
+    first = open_small()
+    answer(first)
+    publish(first)
+    close(first)
+    design.begin_wave(study_id=first.study_id)
+    second = design.open_study(study_id=first.study_id, who="ada", now=NOW)
+    assert crowding_of(second) == Crowding(0, 0, is_of_reports=True)
+    assert crowding_of(first).numbers == 7
 
 
 @pytest.mark.django_db

@@ -46,6 +46,7 @@ MAX_ARMS = 1000  # pairs of arms
 MAX_CELLS = 2**20  # of the product of two channels, over all pairs of arms
 FARTHEST = 30.0  # of a ratio's logarithm: beyond lie 0 and ∞
 HAIR = 1e-9  # that shares keep from 0 and 1 while a profile is climbed
+CLOSE = 1e-8  # of shares, and of ln L
 IMPOSSIBLE = 1e-300  # chance of a report that cannot be, while a profile is climbed
 
 
@@ -113,7 +114,8 @@ def _paired(first: Question, second: Question) -> tuple[Question, tuple[int, int
         len(left[0]),
         len(right[0]),
     )
-    pairs, arm = np.unique(np.column_stack([left[1], right[1]]), axis=0, return_inverse=True)
+    met, arm = np.unique(left[1] * len(right[2]) + right[1], return_inverse=True)
+    pairs = [divmod(pair, len(right[2])) for pair in met.tolist()]
     require(
         len(pairs) <= MAX_ARMS,
         "a cross table may have at most {} different pairs of odds, got {}",
@@ -129,7 +131,6 @@ def _paired(first: Question, second: Question) -> tuple[Question, tuple[int, int
         size,
     )
     widths: Ints = np.array([right[2][other].shape[1] for _, other in pairs], dtype=np.int64)
-    arm = arm.ravel()
     matrices = [np.kron(left[2][one], right[2][other]) for one, other in pairs]
     shape = len(left[2][0]), len(right[2][0])
     return Question(left[0] * widths[arm] + right[0], matrices, arm), shape
@@ -155,7 +156,10 @@ def _odds_ratio(arms: Arms, confidence: float) -> OddsRatio:
             table = plackett(float(shares[0]), float(shares[1]), math.exp(log_ratio))
             return -_height(counts, table.ravel() @ arms.chances)
 
-        found = optimize.minimize(depth, start, method="L-BFGS-B", bounds=[(HAIR, 1 - HAIR)] * 2)
+        # Nelder and Mead's steps: no threads are woken for two numbers
+        found = optimize.minimize(
+            depth, start, method="Nelder-Mead", bounds=[(HAIR, 1 - HAIR)] * 2, tol=CLOSE
+        )
         return -float(found.fun) - least
 
     centre = min(max(math.log(estimate) if estimate > 0 else -FARTHEST, -FARTHEST), FARTHEST)

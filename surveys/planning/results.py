@@ -75,10 +75,15 @@ class Results:
 
     @property
     def intervals(self) -> int:
-        """Return how many intervals there are: of shares, parameters, coefficients and groups."""
+        """Return how many intervals there are: of shares, parameters, coefficients, groups, their
+        contrasts (three each), and a table's cells and odds ratio.
+        """
         shares = self.choices or self.parameters or (self,)
         groups = sum(group.intervals for group in self.groups or ())
-        return len(shares) + len(self.coefficients) + groups
+        terms = len(self.coefficients) + len(self.likeliest or ())
+        cross = self.cross
+        table = 0 if cross is None else len(cross.cells) + (cross.odds_ratio is not None)
+        return len(shares) + terms + groups + 3 * len(self.contrasts or ()) + table
 
     @property
     def deviance(self) -> float:

@@ -471,23 +471,27 @@ def test_the_other_imported_designs(write):
 
 
 def test_intervals_that_hold_together_are_wider_by_as_many_as_there_are(tmp_path):
-    """By hand: 1 of all, 4 of groups and 2 coefficients three times over, as groups have theirs."""
+    """By hand: 1 of all, 4 of groups, 3 of each contrast; and 2 coefficients for all and each."""
     path = tmp_path / "answers.csv"
     rows = [f"{i % 5 % 2},{i % 4},{i % 7}" for i in range(400)]
     path.write_text("\n".join(["said,team,age", *rows]))
     request = Request("said", parse("coin"), by="team", simultaneous=True)
     together = analyse(str(path), request)
-    each = analyse(str(path), Request("said", parse("coin"), by="team", confidence=0.99))
-    assert together.intervals == 5
-    assert together.confidence == pytest.approx(0.99)
+    each = analyse(str(path), Request("said", parse("coin"), by="team", confidence=1 - 0.05 / 14))
+    assert together.intervals == 14
+    assert together.confidence == pytest.approx(1 - 0.05 / 14)
     for one, other in zip(together.groups, each.groups, strict=True):
         assert one.interval == pytest.approx(other.interval)
     assert together.warnings[0] == (
-        "All 5 intervals hold together with 95 % (Bonferroni): each has a confidence of 99 %."
+        "All 14 intervals hold together with 95 % (Bonferroni): each has a confidence of 99.6429 %."
     )
     assert each.warnings == together.warnings[1:]
     several = analyse(str(path), replace(request, covariates="age"))
-    assert several.intervals == 15
+    assert several.intervals == 24
+    crossed = analyse(
+        str(path), replace(request, by="", cross=parse_asked("", "age:kary:k=7,keep=1/2"))
+    )
+    assert crossed.intervals == 15  # cells of 2 by 7
     alone = analyse(str(path), replace(request, by=""))
     assert (alone.confidence, alone.intervals, alone.warnings) == (0.95, 1, ())
 

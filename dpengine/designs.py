@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import combinations
 
 from dpengine.checks import require
 
@@ -40,6 +41,7 @@ class Design:
     spec: str  # as it is written: warner:p=3/4
     chances: Chances
     first: int = 0  # the outcome's lowest code
+    size: int = 1  # choices that a report holds: reports are the sets of so many, in order
 
     def __post_init__(self) -> None:
         require(
@@ -205,15 +207,21 @@ def triangular(p: Exact) -> Chances:
     return _binary(Fraction(1), chance_of("p", p))
 
 
-def kary(k: int, keep: Exact) -> Chances:
-    """Return k-ary randomised response: the true choice with chance keep, every other alike.
+def subset(k: int, size: int, keep: Exact) -> Chances:
+    """Return subset selection: a report holds `size` of k choices, the true one with chance keep.
 
-    e^ε = keep·(k − 1)/(1 − keep); keep = e^ε/(e^ε + k − 1). Kairouz, Bonawitz and Ramage 2016.
+    The others are drawn without replacement. Reports are the sets in the order of
+    itertools.combinations: keep / C(k − 1, size − 1) for each that holds the answer, (1 − keep) /
+    C(k − 1, size) for each other. e^ε = keep·(k − size)/((1 − keep)·size). Ye and Barg 2018.
+    A set of one is k-ary randomised response: keep = e^ε/(e^ε + k − 1). Kairouz, Bonawitz and
+    Ramage 2016.
     """
+    require(1 <= size < k, "size must be 1 to {}, got {}", k - 1, size)
     own = chance_of("keep", keep)
-    other = (1 - own) / (k - 1)
+    held, missed = own / math.comb(k - 1, size - 1), (1 - own) / math.comb(k - 1, size)
     return tuple(
-        tuple(own if answer == report else other for report in range(k)) for answer in range(k)
+        tuple(held if answer in each else missed for each in combinations(range(k), size))
+        for answer in range(k)
     )
 
 

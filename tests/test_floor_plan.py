@@ -129,6 +129,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.releases.covered",
     "surveys.releases.losses",
     "surveys.releases.numbers",
+    "surveys.releases.reconstruction",
     "surveys.releases.queries.base",
     "surveys.releases.queries.parameters",
     "surveys.releases.verification",

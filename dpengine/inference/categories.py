@@ -22,6 +22,7 @@ Thin      Weights whose effective n is below 2 leave no variance to see: errors 
           answers that are all equally likely, times Kish's design effect.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,6 +35,7 @@ from dpengine.estimates import Floats, Interval, Ints
 from dpengine.inference.inputs import SLACK
 from dpengine.inference.intervals import beyond_rounding, share_intervals, sums
 from dpengine.inference.simplex import tangent_covariance
+from dpengine.inference.weights import Margin, left_variances
 
 THIN = 2.0  # effective reports below which weights leave no variance to see
 SINGULAR = 1e-13  # smallest to largest eigenvalue of M: the square of what floats can tell apart
@@ -48,9 +50,18 @@ class Arms:
     squares: Floats  # sums of squared weights
     chances: Floats  # [answer, column]
     owner: Ints  # arm of a column
+    # values [choice, column] to the variances of their sums, given margins that the weights meet
+    left: Callable[[Floats], Floats] | None = None
 
     @classmethod
-    def of(cls, reports: Ints, channels: list[Floats], arm: Ints, weights: Floats) -> "Arms":
+    def of(
+        cls,
+        reports: Ints,
+        channels: list[Floats],
+        arm: Ints,
+        weights: Floats,
+        margins: Sequence[Margin] = (),
+    ) -> "Arms":
         """Return the counts of every arm that somebody is in."""
         used = [index for index in range(len(channels)) if np.any(weights[arm == index] > 0)]
         kept = [channels[index] for index in used]
@@ -62,6 +73,7 @@ class Arms:
         factor = present.sum() / weights.sum()
         if not present.all():
             place, weights = place[present], weights[present]
+            margins = [margin.only(present) for margin in margins]
         weights = weights * factor
         return cls(
             n=len(place),
@@ -69,6 +81,9 @@ class Arms:
             squares=sums(place, weights**2, columns),
             chances=np.hstack(kept),
             owner=np.repeat(np.arange(len(kept)), [channel.shape[1] for channel in kept]),
+            left=(lambda values: left_variances(values[:, place].T, weights, margins))
+            if margins
+            else None,
         )
 
     def check(self) -> None:
@@ -140,7 +155,11 @@ class Arms:
         """Return the variances of the moments, linearised when there are weights."""
         if not self.is_weighted:
             return self.plain_variances
-        spread = self._centred**2 @ self.squares * self.n / max(self.n - 1, 1)
+        spread = (
+            self._centred**2 @ self.squares * self.n / max(self.n - 1, 1)
+            if self.left is None
+            else self.left(self._centred)
+        )
         share = (self.moments - self._bounds[0]) / self.spans
         agreed = np.minimum(share, 1 - share) * self.n < self.kish / 2
         return np.where(agreed, 0.0, beyond_rounding(spread, self.spans, self.n))

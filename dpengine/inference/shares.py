@@ -35,7 +35,8 @@ Categories. P[answer, report] of each arm, chances of arm a's reports λₐ = P�
 Weights make it a pseudo-likelihood: they are scaled to add up to n, variances are linearised (a
 sandwich with n/(n − 1), respondents as drawn one by one with replacement; Binder 1983), intervals
 use the effective n of Korn and Graubard (1998), G² is divided by the design effect (first order of
-Rao and Scott 1984). Rows of weight 0 are left out of n, with a warning.
+Rao and Scott 1984). Rows of weight 0 are left out of n, with a warning. Where weights were raked to
+a population's margins, variances are of what the margins leave of each row (weights.py).
 By hand    52 yes of 350 with P(yes) = 1/6 + 2/3·π: moment −0.027, likeliest 0, interval to 0.035,
            profile 0.039.
 """
@@ -64,6 +65,7 @@ from dpengine.inference.intervals import (
     sums,
 )
 from dpengine.inference.simplex import likeliest_shares
+from dpengine.inference.weights import Margin, left_variances
 
 # groups made of smaller ones: more, of 5 reports a cell, alarm in 11 % of sound surveys
 MAX_POOLED = 10
@@ -110,6 +112,7 @@ class Respondents:
     c0: Floats
     c1: Floats
     weights: Floats
+    margins: Sequence[Margin] = ()  # that the weights meet
 
     @property
     def n(self) -> int:
@@ -147,6 +150,13 @@ class Respondents:
             scores[part] = self.weights[part] * c1 * surprise / (reported * (1 - reported))
         return scores
 
+    def _spread(self, scores: Floats) -> float:
+        """Return the variance of the scores' sum, given the margins that the weights meet."""
+        if not self.margins:
+            return float(np.var(scores, ddof=1)) * len(scores)
+        alone = (scores / self.weights)[:, np.newaxis]
+        return float(left_variances(alone, self.weights, self.margins)[0])
+
     def errors(self, groups: Groups, best: float, moment: float) -> tuple[float, float]:
         """Return the standard error, never 0, and the design effect of the weights.
 
@@ -170,8 +180,7 @@ class Respondents:
             return agreed_error(self.n / self.kish) / c1, self.kish
         effect = self.kish
         if is_one or 0 < best < 1:
-            scores = self.scores(moment if is_one else best)
-            effect = float(np.var(scores, ddof=1)) * len(scores) * plain**2
+            effect = self._spread(self.scores(moment if is_one else best)) * plain**2
         return math.sqrt(effect) * plain, max(effect, 1.0)
 
 
@@ -181,10 +190,12 @@ def binary_share(
     c1: npt.ArrayLike,
     weights: npt.ArrayLike | None = None,
     confidence: float = CONFIDENCE,
+    margins: Sequence[Margin] = (),
 ) -> Share:
     """Return the share of yes behind reports that say yes with chance c0 + c1·share.
 
-    A constant is a number, or a column with one for each row.
+    A constant is a number, or a column with one for each row. `margins` are those of a population
+    that the weights were raked to.
     """
     answers = inputs.binary(yes)
     n = len(answers)
@@ -192,10 +203,11 @@ def binary_share(
     inputs.check_affine(starts, slopes, answers)
     scaled = inputs.weights_of(weights, n)
     used = scaled > 0
-    rows = Respondents(answers, starts, slopes, scaled)
+    rows = Respondents(answers, starts, slopes, scaled, margins)
     if not used.all():
         left = scaled[used] * (used.sum() / n)
-        rows = Respondents(answers[used], starts[used], slopes[used], left)
+        met = [margin.only(used) for margin in margins]
+        rows = Respondents(answers[used], starts[used], slopes[used], left, met)
     inputs.check_confidence(confidence)
     groups = rows.groups
     steep = _steep(groups)
@@ -247,14 +259,16 @@ def category_shares(
     arm: npt.ArrayLike | None = None,
     weights: npt.ArrayLike | None = None,
     confidence: float = CONFIDENCE,
-    first: int = 0,
+    names: Sequence[str] = (),
+    margins: Sequence[Margin] = (),
 ) -> Shares:
     """Return the shares of answers behind reports drawn with chances matrices[arm][answer, report].
 
-    Reports are counted from 0; in warnings choice 0 is called `first`.
+    Reports are counted from 0; warnings call choices by their names, without any by number.
+    `margins` are those of a population that the weights were raked to.
     """
     codes, which, channels = inputs.arms_of(reports, matrices, arm)
-    arms = Arms.of(codes, channels, which, inputs.weights_of(weights, len(codes)))
+    arms = Arms.of(codes, channels, which, inputs.weights_of(weights, len(codes)), margins)
     arms.check()
     inputs.check_confidence(confidence)
     best = likeliest_shares(arms.counts, arms.chances)
@@ -262,7 +276,10 @@ def category_shares(
     effect, seen, k = arms.effect, arms.counts > 0, len(best)
     fit = judged(arms.counts / effect, arms.sizes * reported / effect, df=arms.freedom)
     notes = inputs.left_out(len(codes) - arms.n)
-    if outside := [str(i) for i, moment in enumerate(arms.moments, first) if _is_beyond(moment)]:
+    called = names or [str(choice) for choice in range(k)]
+    if outside := [
+        name for name, moment in zip(called, arms.moments, strict=True) if _is_beyond(moment)
+    ]:
         notes.append(
             f"moment estimates of {len(outside)} of {k} choices lie outside 0 to 1 "
             f"({', '.join(outside[:5])}{', …' * (len(outside) > 5)}), so the likeliest shares are "

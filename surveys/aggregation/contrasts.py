@@ -15,6 +15,8 @@ Difference  of a within b₁ and a within b₂. Each is a ratio with Fieller's i
             (crosstabs.Within); their correlation ρ is that of the linearised ratios, (x_a −
             θ_b·1)⊗y_b / whole_b. The two intervals are put together with it (MOVER, Zou and Donner
             2008): d − √((θ₁ − l₁)² + (u₂ − θ₂)² − 2ρ(θ₁ − l₁)(u₂ − θ₂)), and the like above.
+Odds ratio  of the same two shares, each within 0 and 1, with the same ρ, on the scale of log odds
+            (dpengine.inference.contrasts).
 Among       the share of an answer among those who were asked: p[a] / (1 − p[not asked]), by
             Fieller.
 Waves       two releases of different waves have separate noise. The same people may have answered
@@ -24,16 +26,15 @@ By hand     Nothing changed by chance, no noise: 30 of 50 against 20 of 50 is 20
             for the people.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpengine.estimates import CONFIDENCE, Estimate, Noise
+from dpengine.inference.contrasts import Limits, contrast, put_together
 from dpengine.local.cleartext import Cleartext
 from surveys.aggregation.crosstabs import Side, Sum, Table, Within
 
-Limits = tuple[float, float, float]  # a value, and the ends of its interval
 ALONE = Cleartext.of_choices(1).features()  # the other side of a table of one question
 
 
@@ -46,6 +47,7 @@ class Difference:
     high: float
     one: Within
     other: Within
+    odds_ratio: Limits | None = None  # None where neither share has odds
 
     @property
     def is_told_apart(self) -> bool:
@@ -64,7 +66,9 @@ def difference(
         return Difference(None, -1.0, 1.0, one, other)
     shared = table.correlation(*(_linearised(table, answer, group) for group in groups))
     limits = (one.value, one.low, one.high), (other.value, other.low, other.high)
-    return Difference(*put_together(*limits, shared), one, other)
+    return Difference(
+        *put_together(*limits, shared), one, other, odds_ratio=odds_ratio(*limits, shared)
+    )
 
 
 def _linearised(table: Table, answer: int, group: int) -> Sum:
@@ -76,17 +80,15 @@ def _linearised(table: Table, answer: int, group: int) -> Sum:
     return part / max(whole, 1e-12), table.right.first[group]
 
 
-def put_together(one: Limits, other: Limits, shared: float = 0.0) -> Limits:
-    """Return one value less another, with its interval (MOVER); `shared`: the errors correlate."""
-    (a, low_a, high_a), (b, low_b, high_b) = one, other
-    shared = min(max(shared, -1.0), 1.0)
-    below = _side(a - low_a, high_b - b, shared)
-    above = _side(high_a - a, b - low_b, shared)
-    return a - b, a - b - below, a - b + above
+def odds_ratio(one: Limits, other: Limits, shared: float = 0.0) -> Limits | None:
+    """Return the odds of one share over those of another, with the interval; both from 0 to 1."""
+    found = contrast(_inside(one), _inside(other), shared)
+    return None if found.odds_ratio is None else (found.odds_ratio, *found.odds_ratio_interval)
 
 
-def _side(one: float, other: float, shared: float) -> float:
-    return math.sqrt(max(one**2 + other**2 - 2 * shared * one * other, 0.0))
+def _inside(limits: Limits) -> Limits:
+    value, low, high = (min(max(end, 0.0), 1.0) for end in limits)
+    return value, low, high
 
 
 def between(one: Estimate, other: Estimate) -> Limits:

@@ -20,6 +20,7 @@ from surveys.releases.selectors import Publication
 
 MIN_REACH = 0.1  # to either side of 0, so that a small difference looks small
 LINES = 6
+MANY = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,7 @@ class DifferenceRow(Row):
 
     one: str
     other: str
+    odds_ratio: str
     verdict: str  # more, fewer or unclear: picks the words beside it
 
 
@@ -53,9 +55,8 @@ def differences_of(title: str, raw: Sequence[tuple[str, Difference | Change]]) -
         if difference.value is not None:
             verdict = "more" if difference.low > 0 else "fewer" if difference.high < 0 else verdict
         one, other = _share(difference.one), _share(difference.other)
-        rows.append(
-            DifferenceRow.of(answer, difference, _signed, one=one, other=other, verdict=verdict)
-        )
+        words = {"one": one, "other": other, "odds_ratio": _odds_ratio(difference.odds_ratio)}
+        rows.append(DifferenceRow.of(answer, difference, _signed, **words, verdict=verdict))
     return Differences(title, rows, scale)
 
 
@@ -64,6 +65,18 @@ def _share(share: Spread) -> str:
         return _("too few to say")
     value, low, high = (percent(each) for each in (share.value, share.low, share.high))
     return _("%(value)s%%, %(low)s to %(high)s") % {"value": value, "low": low, "high": high}
+
+
+def _odds_ratio(limits: tuple[float, float, float] | None) -> str:
+    if limits is None:
+        return _("too few to say")
+    value, low, high = (_times(each) for each in limits)
+    return _("%(value)s, %(low)s to %(high)s") % {"value": value, "low": low, "high": high}
+
+
+def _times(ratio: float) -> str:
+    """Return a ratio as far as it says something: beyond a thousand it is told as that."""
+    return f">{MANY}" if ratio > MANY else f"{ratio:.2f}"
 
 
 def _signed(share: float) -> str:

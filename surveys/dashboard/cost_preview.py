@@ -24,10 +24,10 @@ from surveys.releases.models import Request
 from surveys.releases.numbers import Document
 from surveys.releases.queries.base import Query
 from surveys.releases.queries.parameters import WrongParameter
+from surveys.releases.reconstruction import Crowding, crowding_of
 
 SIGNIFICANT = Fraction(1, 20)  # of an amount, that rounding may add to it
 MAX_PLACES = 9
-CROWDED = Fraction(1, 2)  # published numbers for each person, from which on a page warns
 MANY_TIMES = 100  # from here on without decimals
 
 
@@ -89,9 +89,8 @@ class Preview:
     lines: list[BudgetLine]  # of every budget that pays, the study's own first
     epsilon: Decimal  # for people to compare
     delta: Decimal  # at which that ε holds; 0 where it always does
-    people: int
     expected: list[str]
-    total: int  # numbers that the study will have published, these counted in
+    crowding: Crowding  # as if these numbers had been published
     # names the statistic: if more answers are counted before it is confirmed, it is another one
     seen: str
     same: Request | None  # that was asked before
@@ -134,17 +133,6 @@ class Preview:
         """Return how sure, of 100, somebody can become who thought it was 50."""
         return even_guess_within(self.epsilon)
 
-    # Reconstruction compares how many numbers are published with how many people they are about
-
-    @property
-    def root(self) -> int:
-        """Return √n: errors of this size are what reconstruction cannot get over."""
-        return math.isqrt(self.people)
-
-    @property
-    def is_near(self) -> bool:
-        return self.total >= CROWDED * self.people
-
 
 def places_for(amount: Fraction) -> int:
     """Return how many decimals say an amount well enough: two, or more if it is small."""
@@ -179,9 +167,8 @@ def preview_of(
         ],
         epsilon=ledger.epsilon_for_people(cost, delta),
         delta=plain(round_up(cost.delta if cost.epsilon is not None else delta + cost.delta, 18)),
-        people=people,
         expected=query.expected(people),
-        total=releases.counts_published(plan.study) + query.published,
+        crowding=crowding_of(plan, query.published),
         seen=releases.digest_now(plan, query),
         same=releases.same_request(plan, query),
     )

@@ -7,15 +7,19 @@ Reads the file, leaves out rows with blanks and says so, and hands columns to `d
     one channel, more choices   shares.category_shares       with covariates  multinomial
     constants of each row       shares.binary_share          with covariates  logistic
     two-parameter designs       designs, anchor, lists       (without covariates)
+    an open outcome             predictors.py: regression on an answer that was randomised
+
+A column besides the outcome, through its own channel: the table of both (crossing.py). Weights
+may be raked to a population's margins (weighting.py).
 
 By a column  every group alone, and a test that they share one value: G² = 2(Σ ln L_group − ln
              L_all), chi-square with (groups − 1)(choices − 1) df; with survey weights, and for π of
-             a two-parameter design, Wald's Σ (estimate − mean)²/error² on groups − 1.
+             a two-parameter design, Wald's Σ (estimate − mean)²/error² on groups − 1. Each group
+             against the first: difference, ratio and odds ratio of likeliest shares (contrasts.py).
 Together     m intervals that are all to hold have a confidence of 1 − (1 − confidence)/m each:
              Bonferroni's, since groups and whole, choices and coefficients depend on one another.
 """
 
-import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -23,29 +27,26 @@ from functools import partial
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from dpengine.designs import Design
-from dpengine.inference.coefficients import Coefficient, Regression
+from dpengine.inference.coefficients import Regression
+from dpengine.inference.contrasts import Limits, contrast
 from dpengine.inference.fit import Fit
-from dpengine.inference.intervals import distinct
 from dpengine.inference.logistic import logistic
 from dpengine.inference.multinomial import multinomial
 from dpengine.inference.shares import binary_share, category_shares
 from surveys.planning import two_parameters
-from surveys.planning.expressions import (
-    columns_of,
-    design_matrix,
-    read_covariates,
-    read_expression,
-    values_of,
-)
+from surveys.planning.channels import constants_of, design_columns, epsilons_of, reports_of
+from surveys.planning.crossing import crossed
+from surveys.planning.expressions import columns_of, design_matrix, read_covariates
 from surveys.planning.files import Sheet, read_csv
-from surveys.planning.results import Results, Term
-from surveys.planning.specs import AnyDesign, Imported
+from surveys.planning.predictors import predicted
+from surveys.planning.results import GroupContrast, Results, terms_of
+from surveys.planning.specs import AnyDesign, Asked, Imported
+from surveys.planning.weighting import Weighting, weighting_of
 
 MAX_GROUPS = 100
-DECIMALS = 12  # of c0 and c1: 1 − .8 and .2 are one number
+OPEN = "direct"
 PER_ROW = "epsilon is that of the row that gives away most"
 NO_PROTECTION = "epsilon is infinite: some reports prove or rule out an answer"
 TOGETHER = (
@@ -65,6 +66,9 @@ class Request:
     covariates: str = ""
     by: str = ""
     weights: str = ""
+    cross: Asked | None = None
+    predictor: Asked | None = None
+    population: tuple[tuple[str, str], ...] = ()  # columns, and files of their margins
     confidence: float = 0.95
     simultaneous: bool = False  # whether the confidence is that all intervals hold at once
 
@@ -74,37 +78,39 @@ def analyse(path: str, request: Request) -> Results:
     if not 0 < request.confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, got {request.confidence}")
     sheet, notes = _complete(read_csv(path, partial(_places, request)), request)
-    whole = _analysed(sheet, request)
+    weighting, more = weighting_of(sheet, request.weights, request.population)
+    notes += more
+    whole = _analysed(sheet, request, weighting)
     if request.simultaneous and (count := whole.intervals) > 1:
         each = 1 - (1 - request.confidence) / count
-        whole = _analysed(sheet, replace(request, confidence=each))
+        whole = _analysed(sheet, replace(request, confidence=each), weighting)
         notes = [*notes, TOGETHER.format(count, 100 * request.confidence, 100 * each)]
     return replace(whole, warnings=_sentences((*notes, *whole.warnings), whole))
 
 
-def _analysed(sheet: Sheet, request: Request) -> Results:
+def _analysed(sheet: Sheet, request: Request, weighting: Weighting) -> Results:
     """Return what complete rows say, as a whole and, if asked, by the values of a column."""
-    whole = results_of(sheet, request)
+    whole = results_of(sheet, request, weighting)
     if not request.by:
         return whole
-    groups = _by(sheet, request)
-    test, more = _same_value(whole, groups, weighted=bool(request.weights))
+    groups = _by(sheet, request, weighting)
+    test, more = _same_value(whole, groups, weighted=weighting.weights is not None)
+    against = tuple(each for group in groups[1:] for each in _contrasts(group, groups[0]))
     notes = (*more, *whole.warnings)
-    return replace(whole, groups=groups, groups_test=test, warnings=notes)
+    return replace(whole, groups=groups, groups_test=test, contrasts=against, warnings=notes)
 
 
 def _used(request: Request, sheet: Sheet) -> dict[str, list[str]]:
     """Return the columns that every option uses, none of which may be the outcome."""
-    parts = request.design.parts if isinstance(request.design, Imported) else {}
+    second, other = request.cross, request.predictor
     used = {
         "--covariates": columns_of(request.covariates, sheet) if request.covariates else [],
-        "--design": [
-            name
-            for part in parts.values()
-            for name in read_expression(part, sheet).columns.values()
-        ],
+        "--design": design_columns(request.design, sheet),
         "--by": [request.by] if request.by else [],
         "--weights": [request.weights] if request.weights else [],
+        "--predictor": [other.column, *design_columns(other.design, sheet)] if other else [],
+        "--cross": [second.column, *design_columns(second.design, sheet)] if second else [],
+        "--poststratify": [column for column, _ in request.population],
     }
     for option, columns in used.items():
         if request.outcome in columns:
@@ -140,37 +146,54 @@ def _complete(sheet: Sheet, request: Request) -> tuple[Sheet, list[str]]:
     return sheet.only(weights > 0), notes
 
 
-def results_of(sheet: Sheet, request: Request) -> Results:
+def results_of(sheet: Sheet, request: Request, weighting: Weighting) -> Results:
     """Return what complete rows say."""
-    design = request.design
-    weights = sheet.numbers(request.weights) if request.weights else None
+    design, weights = request.design, weighting.weights
+    if request.predictor:
+        return _predicted(sheet, request, request.predictor, weighting)
     if isinstance(design, Imported) and design.kind != "affine":
         return _imported(sheet, design, request, weights)
     if isinstance(design, Design) and not design.is_binary:
-        results, regression = _categories(sheet, design, request, weights)
+        results, regression = _categories(sheet, design, request, weighting)
     else:
-        results, regression = _yes_or_no(sheet, design, request, weights)
+        results, regression = _yes_or_no(sheet, design, request, weighting)
     if results.epsilon is None:
         results = replace(results, warnings=(NO_PROTECTION, *results.warnings))
+    results = replace(results, effective_n=weighting.effective_n)
+    if request.cross:
+        pair = (request.outcome, design), request.cross
+        cross, notes = crossed(sheet, *pair, weighting, request.confidence)
+        results = replace(results, cross=cross, warnings=(*results.warnings, *notes))
     if not request.covariates:
         return results
     matrix, names = design_matrix(read_covariates(request.covariates, sheet), sheet)
-    return _with_regression(results, regression(matrix, names), request)
+    return _with_regression(results, regression(matrix, names), weighted=weights is not None)
+
+
+def _predicted(sheet: Sheet, request: Request, asked: Asked, weighting: Weighting) -> Results:
+    if request.design.spec.strip().lower() != OPEN:
+        raise ValueError(
+            "--predictor: expected an outcome that was given openly, --design direct, got "
+            f"{request.design.spec}"
+        )
+    if request.cross:
+        raise ValueError("--cross has no meaning with --predictor: leave one out")
+    columns = request.outcome, asked, request.covariates
+    results = predicted(sheet, *columns, weighting, request.confidence)
+    return replace(results, effective_n=weighting.effective_n)
 
 
 def _yes_or_no(
-    sheet: Sheet, design: AnyDesign, request: Request, weights: Floats | None
+    sheet: Sheet, design: AnyDesign, request: Request, weighting: Weighting
 ) -> tuple[Results, Callable[..., Regression]]:
-    first = design.first if isinstance(design, Design) else 0
-    reports = sheet.codes(request.outcome, 2, 1) if first else sheet.answers(request.outcome)
-    yes = reports.astype(np.float64)
-    del reports  # of a million people: each column counts
-    c0, c1 = _constants(design, sheet)
+    yes = reports_of(sheet, request.outcome, design).astype(np.float64)
+    c0, c1 = constants_of(design, sheet)
     if isinstance(design, Design):
         least = epsilon = design.epsilon
     else:
-        least, epsilon = _epsilons(c0, c1)
-    share = binary_share(yes, c0, c1, weights, request.confidence)
+        least, epsilon = epsilons_of(c0, c1)
+    weights = weighting.weights
+    share = binary_share(yes, c0, c1, weights, request.confidence, weighting.margins)
     results = Results(
         n=share.n,
         estimate=share.moment,
@@ -189,11 +212,15 @@ def _yes_or_no(
 
 
 def _categories(
-    sheet: Sheet, design: Design, request: Request, weights: Floats | None
+    sheet: Sheet, design: Design, request: Request, weighting: Weighting
 ) -> tuple[Results, Callable[..., Regression]]:
-    chances = np.array(design.chances, dtype=np.float64)
-    reports = sheet.codes(request.outcome, chances.shape[1], design.first)
-    shares = category_shares(reports, [chances], None, weights, request.confidence, design.first)
+    chances, weights = np.array(design.chances, dtype=np.float64), weighting.weights
+    reports = reports_of(sheet, request.outcome, design)
+    choices = tuple(range(design.first, design.first + len(chances)))
+    names = [str(choice) for choice in choices]
+    shares = category_shares(
+        reports, [chances], None, weights, request.confidence, names, weighting.margins
+    )
     results = Results(
         n=shares.n,
         estimate=shares.moments,
@@ -205,7 +232,7 @@ def _categories(
         log_likelihood=shares.log_likelihood,
         fit=shares.fit,
         warnings=shares.warnings,
-        choices=tuple(range(design.first, design.first + len(chances))),
+        choices=choices,
         confidence=request.confidence,
     )
     regression = partial(
@@ -218,6 +245,10 @@ def _imported(sheet: Sheet, design: Imported, request: Request, weights: Floats 
     if request.covariates:
         raise ValueError(
             f"covariates: a regression through {design.kind} is not possible; leave them out"
+        )
+    if request.cross:
+        raise ValueError(
+            f"--cross: a table through {design.kind} is not possible: its chances are not known"
         )
     result = two_parameters.estimate(sheet, request.outcome, design, weights, request.confidence)
     pi = result.parameters[0]
@@ -237,62 +268,23 @@ def _imported(sheet: Sheet, design: Imported, request: Request, weights: Floats 
     )
 
 
-def _constants(design: AnyDesign, sheet: Sheet) -> tuple[Floats, Floats]:
-    """Return c0 and c1 of every row."""
-    if isinstance(design, Design):  # the same ones, in memory once
-        return tuple(np.broadcast_to(float(each), len(sheet)) for each in design.affine)  # type: ignore[return-value]
-    c0, c1 = (
-        np.round(values_of(read_expression(part, sheet), sheet), DECIMALS)
-        for part in design.parts.values()
-    )
-    for name, chances in (("c0", c0), ("c0 + c1", np.round(c0 + c1, DECIMALS))):
-        wrong = np.nonzero((chances < 0) | (chances > 1))[0]
-        if wrong.size:
-            line, came = sheet.lines[int(wrong[0])], chances[wrong[0]]
-            raise ValueError(
-                f"design affine, line {line}: {name} must be a chance, from 0 to 1, got {came:g}"
-            )
-    return c0, c1
-
-
-def _epsilons(c0: Floats, c1: Floats) -> tuple[float | None, float | None]:
-    """Return the smallest and the largest ε of any row, None where it is infinite."""
-    first, _ = distinct(c0, c1)
-    c0, c1 = c0[first], c1[first]
-    ends = np.unique(np.round(np.column_stack([c0, c0 + c1]), DECIMALS), axis=0)
-    reports = np.stack([ends, 1 - ends])  # [report, row, answer]
-    most, least = reports.max(axis=2), reports.min(axis=2)
-    ratios = np.divide(most, least, out=np.where(most > 0, np.inf, 1.0), where=least > 0)
-    losses = ratios.max(axis=0)
-    low, high = np.round(np.log([losses.min(), losses.max()]), DECIMALS).tolist()
-    return (low if math.isfinite(low) else None), (high if math.isfinite(high) else None)
-
-
-def _with_regression(results: Results, fitted: Regression, request: Request) -> Results:
+def _with_regression(results: Results, fitted: Regression, weighted: bool) -> Results:
     """Return the results with a regression's likelihood and fit in place of the shares'."""
     logits = 1 if results.choices is None else len(results.choices) - 1
     added = len(fitted.coefficients) - logits
     gain = 2 * (fitted.log_likelihood - results.log_likelihood)
     return replace(
         results,
-        coefficients=tuple(_term(each, results.confidence) for each in fitted.coefficients),
+        coefficients=terms_of(fitted.coefficients, results.confidence),
         log_likelihood=fitted.log_likelihood,
         fit=fitted.fit,
         null_log_likelihood=results.log_likelihood,
-        covariates_test=Fit(max(gain, 0.0), added) if added and not request.weights else None,
+        covariates_test=Fit(max(gain, 0.0), added) if added and not weighted else None,
         warnings=(*results.warnings, *fitted.warnings),
     )
 
 
-def _term(each: Coefficient, confidence: float) -> Term:
-    """Return a coefficient with Wald's test, which says nothing where the error is infinite."""
-    reach = float(special.ndtri((1 + confidence) / 2)) * each.standard_error
-    z, p = (each.z, each.p) if math.isfinite(each.standard_error) else (None, None)
-    ends = (each.estimate - reach, each.estimate + reach)
-    return Term(each.name, each.estimate, each.standard_error, z, p, ends)
-
-
-def _by(sheet: Sheet, request: Request) -> tuple[Results, ...]:
+def _by(sheet: Sheet, request: Request, weighting: Weighting) -> tuple[Results, ...]:
     """Return the results of every value of a column. Where a group is too small for the
     regression, a warning says so.
     """
@@ -302,23 +294,43 @@ def _by(sheet: Sheet, request: Request) -> tuple[Results, ...]:
             f"column {request.by!r} must have 2 to {MAX_GROUPS} different values, got {len(levels)}"
         )
     return tuple(
-        _group(sheet.only(places == place), request, level) for place, level in enumerate(levels)
+        _group(sheet.only(places == place), request, weighting.only(places == place), level)
+        for place, level in enumerate(levels)
     )
 
 
-def _group(sheet: Sheet, request: Request, level: str) -> Results:
+def _group(sheet: Sheet, request: Request, weighting: Weighting, level: str) -> Results:
     notes: list[str] = []
     try:
         try:
-            results = results_of(sheet, request)
+            results = results_of(sheet, request, weighting)
         except (ValueError, ArithmeticError) as error:
             if not request.covariates:
                 raise
-            results = results_of(sheet, replace(request, covariates=""))
+            results = results_of(sheet, replace(request, covariates=""), weighting)
             notes = [f"no regression of this group: {error}"]
     except ValueError as error:
         raise ValueError(f"{request.by} = {level}: {error}") from None
     return replace(results, value=level, warnings=_sentences((*notes, *results.warnings), results))
+
+
+def _contrasts(group: Results, base: Results) -> list[GroupContrast]:
+    """Return a group's likeliest shares against those of the first group."""
+    names = str(group.value), str(base.value)
+    if group.is_mean or group.maximum_likelihood is None or base.maximum_likelihood is None:
+        return []
+    if group.choices is None:
+        return [GroupContrast(*names, None, contrast(_limits(group), _limits(base)))]
+    return [
+        GroupContrast(*names, choice, contrast(_limits(group, place), _limits(base, place)))
+        for place, choice in enumerate(group.choices)
+    ]
+
+
+def _limits(results: Results, place: int | None = None) -> Limits:
+    """Return a likeliest share and the ends of its interval; of a choice, if there is a list."""
+    share, ends = results.maximum_likelihood, results.interval
+    return (share, *ends) if place is None else (share[place], *ends[place])
 
 
 def _same_value(
@@ -330,7 +342,7 @@ def _same_value(
             "no test that the groups share one value: likelihood ratios need answers without "
             "survey weights"
         ]
-    if not weighted and whole.parameters is None:
+    if not weighted and whole.parameters is None and not whole.is_mean:
         gain = sum(group.share_log_likelihood for group in groups) - whole.share_log_likelihood
         free = 1 if whole.choices is None else len(whole.choices) - 1
         return Fit(g2=max(2 * gain, 0.0), df=(len(groups) - 1) * free), []

@@ -8,7 +8,8 @@ from surveys.planning.analyse import Request, analyse
 from surveys.planning.help import Options
 from surveys.planning.plan_size import Plan
 from surveys.planning.results import Results
-from surveys.planning.specs import number, parse
+from surveys.planning.specs import Asked, number, parse, parse_asked
+from surveys.planning.weighting import split_option
 
 POWER, WIDTH, ERROR, EPSILON = "--from and --to", "--half-width", "--standard-error", "--n"
 GOALS = {POWER: ("null", "alternative"), WIDTH: ("half_width",), ERROR: ("standard_error",)}
@@ -31,10 +32,17 @@ def analysed(options: Options) -> Results:
         covariates=str(options["covariates"]),
         by=str(options["by"]),
         weights=str(options["weights"]),
+        cross=_asked(options, "cross", is_open=True),
+        predictor=_asked(options, "predictor"),
+        population=tuple(split_option(text) for text in options["poststratify"]),
         confidence=_number(options, "confidence"),
         simultaneous=options["simultaneous"],
     )
     return analyse(options["file"], request)
+
+
+def _asked(options: Options, name: str, is_open: bool = False) -> Asked | None:
+    return parse_asked(_spelt(name), str(options[name]), is_open) if options[name] else None
 
 
 def planned(options: Options) -> Plan:

@@ -17,7 +17,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain, dropwhile
+from itertools import chain, combinations, dropwhile
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +152,19 @@ class Sheet:
 
         expected = f"a whole number from {first} to {first + choices - 1}"
         return np.asarray(self._read(name, code, "h", expected), dtype=np.int64)
+
+    def sets(self, name: str, choices: int, size: int, first: int = 0) -> Ints:
+        """Return a column of sets of a question's codes, such as 1 3, each as its place among
+        all sets of this size in order.
+        """
+        places = {held: place for place, held in enumerate(combinations(range(choices), size))}
+
+        def place(value: str) -> int:
+            return places[tuple(sorted(int(code) - first for code in value.split()))]
+
+        last = first + choices - 1
+        expected = f"{size} different whole numbers from {first} to {last}, with spaces between"
+        return np.asarray(self._read(name, place, "i", expected), dtype=np.int64)
 
     def number(self, value: str) -> float:
         text = value.strip().replace(",", ".") if self.decimal_comma else value.strip()

@@ -1,14 +1,19 @@
 """What an analysis came to, and its JSON."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from dpengine.estimates import normal_quantile
+from dpengine.inference.coefficients import Coefficient
+from dpengine.inference.contrasts import Contrast
+from dpengine.inference.cross_tables import OddsRatio
 from dpengine.inference.fit import Fit
 from dpengine.inference.mixture import Parameter
+from surveys.planning.crossing import Cell, Cross
 
 Interval = tuple[float, float]
 
@@ -26,6 +31,16 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupContrast:
+    """A group's share, of one choice where there are more than two, against the first group's."""
+
+    value: str
+    base: str
+    choice: int | None
+    contrast: Contrast
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """What the reports say. Over the choices of a question with more than two, what is one
     number here is a list.
@@ -40,6 +55,7 @@ class Results:
     log_likelihood: float
     fit: Fit | None
     coefficients: tuple[Term, ...] = ()
+    likeliest: tuple[Term, ...] | None = None  # beside a corrected score, under normal errors
     warnings: tuple[str, ...] = ()
     choices: tuple[int, ...] | None = None
     is_exact: bool = False  # of the interval of one share
@@ -51,14 +67,23 @@ class Results:
     value: str | None = None  # of the column that groups are made by
     groups: "tuple[Results, ...] | None" = None
     groups_test: Fit | None = None
+    contrasts: tuple[GroupContrast, ...] | None = None  # of the groups, each against the first
+    cross: Cross | None = None
+    effective_n: float | None = None  # of weighted reports: Kish's
+    is_mean: bool = False  # of an open number; else a share
     confidence: float = 0.95
 
     @property
     def intervals(self) -> int:
-        """Return how many intervals there are: of shares, parameters, coefficients and groups."""
+        """Return how many intervals there are: of shares, parameters, coefficients, groups, their
+        contrasts (three each), and a table's cells and odds ratio.
+        """
         shares = self.choices or self.parameters or (self,)
         groups = sum(group.intervals for group in self.groups or ())
-        return len(shares) + len(self.coefficients) + groups
+        terms = len(self.coefficients) + len(self.likeliest or ())
+        cross = self.cross
+        table = 0 if cross is None else len(cross.cells) + (cross.odds_ratio is not None)
+        return len(shares) + terms + groups + 3 * len(self.contrasts or ()) + table
 
     @property
     def deviance(self) -> float:
@@ -69,6 +94,17 @@ class Results:
         """Return the log likelihood of the same share for everyone."""
         alone = self.null_log_likelihood
         return self.log_likelihood if alone is None else alone
+
+
+def terms_of(coefficients: Sequence[Coefficient], confidence: float) -> tuple[Term, ...]:
+    """Return coefficients with Wald's test, which says nothing where the error is infinite."""
+    terms = []
+    for each in coefficients:
+        reach = normal_quantile(confidence) * each.standard_error
+        z, p = (each.z, each.p) if math.isfinite(each.standard_error) else (None, None)
+        ends = (each.estimate - reach, each.estimate + reach)
+        terms.append(Term(each.name, each.estimate, each.standard_error, z, p, ends))
+    return tuple(terms)
 
 
 ALWAYS = (
@@ -88,6 +124,7 @@ ALWAYS = (
 SOMETIMES = (  # left out where there is none
     "value",
     "choices",
+    "likeliest",
     "profile",
     "simultaneous",
     "parameters",
@@ -95,6 +132,9 @@ SOMETIMES = (  # left out where there is none
     "covariates_test",
     "groups",
     "groups_test",
+    "contrasts",
+    "cross",
+    "effective_n",
 )
 
 
@@ -114,7 +154,15 @@ def _plain(value: Any) -> Any:
             parts = asdict(value)
             named = {"name": parts.pop("name"), "estimate": parts.pop("moment")}
             return {key: _plain(part) for key, part in (named | parts).items()}
-        case Term():
+        case GroupContrast():
+            named = {"value": value.value, "base": value.base}
+            if value.choice is not None:
+                named["choice"] = _plain(value.choice)
+            return named | {key: _plain(part) for key, part in asdict(value.contrast).items()}
+        case Cross():
+            names = ("column", "cells", "independence", "odds_ratio", "epsilon")
+            return {name: _plain(getattr(value, name)) for name in names}
+        case Term() | Cell() | OddsRatio():
             return {key: _plain(part) for key, part in asdict(value).items()}
         case str():
             return value

@@ -16,16 +16,19 @@ neither; triangular: a triangle; kuk: red).
     triangular:p=1/4               1             p           the harmless trait
     kuk:p1=4/5,p2=1/5[,repeats=3]  p1            p2          red cards; repeats: the outcome counts
     kary:k=7,epsilon=2 or kary:k=7,keep=1/2       the true choice with chance keep, else another
+    subset:k=5,size=2,epsilon=1 or subset:k=5,size=2,keep=2/3   the report holds `size` of k
+                           choices, the true one with chance keep: 1 3
     table:FILE.json        [answer][report]: weights, or chances with sum 1
     affine:c0=COL,c1=COL           c0 + c1       c0          of each row
     sld, cdm, unrelated2, ecwm: p=COL[,group=COL]; anchored:p=COL,anchor=COL,anchor_p=COL;
     list:treated=COL,items=4
 
-`first=1` after kary or table says that the outcome's codes start at 1.
+`first=1` after kary, subset or table says that the outcome's codes start at 1.
 """
 
 import inspect
 import json
+import math
 import re
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
@@ -40,6 +43,7 @@ from dpengine.privacy import exponential_below
 
 MAX_CHOICES = 128
 MAX_CELLS = 4096
+MAX_SET_CELLS = 2**16  # of a subset design: choices times sets
 MAX_REPEATS = 100
 MAX_NUMBER_LENGTH = 40
 # Chances written as decimals may miss 1 by this: other tools print sixteen digits
@@ -55,7 +59,8 @@ IMPORTED = {  # parts that are needed, and parts that may be left out
     "anchored": (("p", "anchor", "anchor_p"), ()),
     "list": (("treated",), ()),
 }
-NAMES = sorted({*designs.BINARY, *IMPORTED, "kary", "table"})
+NAMES = sorted({*designs.BINARY, *IMPORTED, "kary", "subset", "table"})
+COLUMN = re.compile(r"\s*(`(?P<quoted>[^`]+)`|(?P<name>[^:`]+))\s*(:(?P<spec>.*))?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,14 @@ class Imported:
 AnyDesign = Design | Imported
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A column besides the outcome, and how it was asked; without a design it was given openly."""
+
+    column: str
+    design: AnyDesign | None
+
+
 def parse(spec: str) -> AnyDesign:
     """Return the design that a SPEC describes. ValueError names the part, what was expected and
     what came.
@@ -97,6 +110,27 @@ def parse(spec: str) -> AnyDesign:
     design = _design(parts)
     parts.end()
     return design
+
+
+def parse_asked(option: str, text: str, is_open: bool = False) -> Asked:
+    """Return the column and the design of COL:SPEC; without SPEC too, where it may be open."""
+    expected = f"{option}: expected COL:SPEC, such as drug:kary:k=3,keep=1/2"
+    named = COLUMN.fullmatch(text)
+    if named is None or not (is_open or named["spec"]):
+        raise ValueError(f"{expected}{', or COL alone' * is_open}, got {text!r}")
+    column = (named["quoted"] or named["name"]).strip()
+    if named["spec"] is None:
+        return Asked(column, None)
+    try:
+        design = parse(named["spec"])
+    except ValueError as error:
+        raise ValueError(f"{option}: {error}") from None
+    if isinstance(design, Imported) and design.kind != "affine":
+        raise ValueError(
+            f"{option}: expected a design whose chances are known, got {design.kind}, which has "
+            "parameters of its own"
+        )
+    return Asked(column, design)
 
 
 class Parts:
@@ -179,8 +213,8 @@ def _design(parts: Parts) -> AnyDesign:
         items = parts.whole("items", 1, MAX_REPEATS) if parts.name == "list" else 0
         return Imported(parts.spec, parts.name, columns, items=items)
     try:
-        if parts.name == "kary":
-            return _kary(parts)
+        if parts.name in ("kary", "subset"):
+            return _choices(parts)
         make = designs.BINARY[parts.name]
         chances = make(
             **{
@@ -197,8 +231,15 @@ def _design(parts: Parts) -> AnyDesign:
     return design if repeats == 1 else Imported(parts.spec, "kuk", repeats=repeats, one=design)
 
 
-def _kary(parts: Parts) -> Design:
+def _choices(parts: Parts) -> Design:
+    """Return a design of k choices, whose report holds `size` of them: one in k-ary response."""
     choices = parts.whole("k", 2, MAX_CHOICES)
+    size = parts.whole("size", 1, choices - 1) if parts.name == "subset" else 1
+    if (cells := choices * math.comb(choices, size)) > MAX_SET_CELLS:
+        raise ValueError(
+            f"design subset: k times the sets of so many must be at most {MAX_SET_CELLS}, got "
+            f"{cells}"
+        )
     first = parts.whole("first", 0, 1, default="0")
     if "keep" in parts.left:
         keep = parts.number("keep")
@@ -206,8 +247,8 @@ def _kary(parts: Parts) -> Design:
         epsilon = parts.number("epsilon")
         with localcontext(prec=DIGITS):
             loss = exponential_below(Decimal(epsilon.numerator) / Decimal(epsilon.denominator))
-        keep = loss / (loss + choices - 1)
-    return Design(parts.spec, designs.kary(choices, keep), first)
+        keep = loss * size / (loss * size + choices - size)
+    return Design(parts.spec, designs.subset(choices, size, keep), first, size)
 
 
 def _table(spec: str, rest: str) -> Design:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpengine.inference.fit import Fit
 from surveys.planning.plan_size import Plan
-from surveys.planning.results import Interval, Results, document
+from surveys.planning.results import Interval, Results, Term, document
 
 WIDTH = 100  # signs of a line
 SMALLEST = 0.0001  # of chances that are printed
@@ -34,15 +34,17 @@ def results_text(results: Results, outcome: str, design: str) -> str:
         if results.epsilon is None
         else f"ε = {results.epsilon:.4g} a report"
     )
-    parts = [f"{outcome} by {design}: {results.n} reports, {epsilon}", _shares(results)]
+    worth = "" if results.effective_n is None else f" worth {results.effective_n:.0f} unweighted"
+    parts = [f"{outcome} by {design}: {results.n} reports{worth}, {epsilon}", _shares(results)]
     if results.coefficients:
         parts.append(_regression(results))
     fit = "" if results.fit is None or results.fit.df < 1 else f"; fit {_fit(results.fit)}"
-    parts.append(
+    has_likelihood = math.isfinite(results.log_likelihood)
+    parts += has_likelihood * [
         f"log likelihood {_number(results.log_likelihood, 3)}, deviance "
         f"{_number(results.deviance, 3)}{fit}"
-    )
-    parts += _groups(results)
+    ]
+    parts += [*_groups(results), _contrasts(results), _cross(results, outcome)]
     if results.warnings:
         parts.append("Warnings\n" + "\n".join(_item(warning) for warning in results.warnings))
     return "\n\n".join(part for part in parts if part)
@@ -77,6 +79,13 @@ def _shares(results: Results) -> str:
             for each in results.parameters
         ]
         return columns(["parameter", "moment", "likeliest", "std. error", _percent(results)], rows)
+    if results.is_mean:
+        lines = [
+            ("mean", _number(results.estimate), "of the outcome"),
+            ("standard error", _number(results.standard_error), "of sampling"),
+            (_percent(results), _interval(results.interval), "Student's"),
+        ]
+        return "\n".join(f"{name:<20}{value:<20}{words}" for name, value, words in lines)
     lines = [
         (
             "moment estimate",
@@ -104,6 +113,15 @@ def _shares(results: Results) -> str:
 
 
 def _regression(results: Results) -> str:
+    score = _terms(results, results.coefficients)
+    if results.likeliest is not None:
+        score += "\n\nlikeliest, if errors were normal\n" + _terms(results, results.likeliest)
+    if results.covariates_test is None:
+        return score
+    return f"{score}\nall covariates together: {_fit(results.covariates_test)}"
+
+
+def _terms(results: Results, terms: Sequence[Term]) -> str:
     rows = [
         [
             term.name,
@@ -112,12 +130,10 @@ def _regression(results: Results) -> str:
             _chance(term.p_value),
             _interval(term.interval),
         ]
-        for term in results.coefficients
+        for term in terms
     ]
-    table = columns(["coefficient", "log odds", "std. error", "z", "p", _percent(results)], rows)
-    if results.covariates_test is None:
-        return table
-    return f"{table}\nall covariates together: {_fit(results.covariates_test)}"
+    unit = "units" if results.is_mean else "log odds"
+    return columns(["coefficient", unit, "std. error", "z", "p", _percent(results)], rows)
 
 
 def _groups(results: Results) -> list[str]:
@@ -151,6 +167,55 @@ def _groups(results: Results) -> list[str]:
         "\n".join([columns(heads, rows), *test]),
         "\n".join(["Warnings of groups", *notes]) if notes else "",
     ]
+
+
+def _contrasts(results: Results) -> str:
+    """Return each group against the first."""
+    if not results.contrasts:
+        return ""
+    percent = _percent(results)
+    rows = [
+        [
+            f"{each.value} : {each.base}",
+            *([] if each.choice is None else [str(each.choice)]),
+            _number(each.contrast.difference),
+            _interval(each.contrast.difference_interval),
+            _number(each.contrast.ratio),
+            _interval(each.contrast.ratio_interval),
+            _number(each.contrast.odds_ratio),
+            _interval(each.contrast.odds_ratio_interval),
+        ]
+        for each in results.contrasts
+    ]
+    choice = ["choice"] if results.choices is not None else []
+    heads = ["difference", percent, "ratio", percent, "odds ratio", percent]
+    return columns(["groups", *choice, *heads], rows)
+
+
+def _cross(results: Results, outcome: str) -> str:
+    """Return the table of the outcome and a second column."""
+    cross = results.cross
+    if cross is None:
+        return ""
+    rows = [
+        [
+            each.outcome,
+            each.column,
+            *map(_number, (each.estimate, each.maximum_likelihood, each.standard_error)),
+            _interval(each.interval),
+            _interval(each.simultaneous),
+        ]
+        for each in cross.cells
+    ]
+    heads = ["moment", "likeliest", "std. error", _percent(results), "simultaneous"]
+    lines = [columns([outcome, cross.column, *heads], rows)]
+    if cross.odds_ratio is not None:
+        ratio, ends = _number(cross.odds_ratio.estimate), _interval(cross.odds_ratio.interval)
+        lines.append(f"odds ratio {ratio}, {_percent(results)} {ends}")
+    epsilon = "infinite" if cross.epsilon is None else f"{cross.epsilon:.4g}"
+    lines.append(f"answers independent of one another: {_fit(cross.independence)}")
+    lines.append(f"ε of both reports together: {epsilon}")
+    return "\n".join(lines)
 
 
 def _group_rows(group: Results) -> list[list[str]]:

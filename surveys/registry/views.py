@@ -30,6 +30,7 @@ from surveys.registry.studies import (
     registered,
     registered_studies,
 )
+from surveys.releases.reconstruction import crowding_of
 
 ON_A_PAGE = 25
 MAX_SEARCH = 100  # characters
@@ -71,6 +72,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "record": record,
         "says": presenters.StudyPresenter(record),
         "published": record.published,
+        "crowding": crowding_of(record.plan),
         "head": head,
         "length": length,
         "scripts": scripts.served(),

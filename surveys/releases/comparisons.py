@@ -21,6 +21,7 @@ from surveys.releases.queries.base import Query
 from surveys.releases.statistics import PublishedPart, question_numbers
 
 Difference = contrasts.Difference
+Limits = tuple[float, float, float]  # a value, and the ends of its interval
 Within = crosstabs.Within
 FigureType = TypeVar("FigureType", bound=Figure)
 
@@ -47,6 +48,7 @@ class Change:
     high: float
     one: Estimate
     other: Estimate
+    odds_ratio: Limits | None
 
 
 def changes(one: QuestionNumbers, other: QuestionNumbers) -> list[Change]:
@@ -56,8 +58,14 @@ def changes(one: QuestionNumbers, other: QuestionNumbers) -> list[Change]:
     for choice in one.choices:
         if (right := estimates.get(choice.choice)) is not None:
             left = choice.as_estimate()
-            changes.append(Change(choice.choice, *contrasts.between(left, right), left, right))
+            odds_ratio = contrasts.odds_ratio(_limits(left), _limits(right))
+            apart = contrasts.between(left, right)
+            changes.append(Change(choice.choice, *apart, left, right, odds_ratio))
     return changes
+
+
+def _limits(estimate: Estimate) -> Limits:
+    return estimate.value, estimate.low, estimate.high
 
 
 def among_asked(

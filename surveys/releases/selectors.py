@@ -435,16 +435,3 @@ def batches_for_step(series: Series, query: InteractiveQuery) -> int:
 def _batches_seen(series: Series) -> int:
     last = series.published.last()
     return last.content.batches if last else 0
-
-
-# Warnings
-
-
-def counts_published(study: Study) -> int:
-    """Return how many numbers a study has published: each is an equation about its people."""
-    return sum(
-        len(table.rows)
-        for publication in publications_of(study)
-        for drawn in publication.drawn
-        for table in drawn.content.tables
-    )

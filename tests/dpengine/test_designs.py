@@ -1,6 +1,7 @@
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
+from itertools import combinations
 
 import pytest
 
@@ -28,7 +29,7 @@ BY_HAND = [  # table, P(yes | yes), P(yes | no), e^ε, W
 K_ARY = [
     Table.of(forced_choices("1/2", ["1/4", "1/8", "1/8"])),
     Table.of([[F(1, 2), F(1, 3), F(1, 6)], [F(1, 7), F(3, 7), F(3, 7)]]),
-    Table.of(designs.kary(3, "5/7")),
+    Table.of(designs.subset(3, 1, "5/7")),
 ]
 
 
@@ -86,11 +87,26 @@ def test_forced_choices_are_by_hand_too():
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "4"])
 def test_k_ary_response_is_a_subset_of_one(k, epsilon):
     loss = exponential_below(Decimal(epsilon))
-    chances = designs.kary(k, loss / (loss + k - 1))
+    chances = designs.subset(k, 1, loss / (loss + k - 1))
     assert Design("it", chances).loss == loss
     truth = float(Subset(k, 1, int(WORD * loss / (loss + k - 1))).margin.truth)
     assert float(chances[0][0]) == pytest.approx(truth, rel=1e-7)
     assert float(chances[0][1]) * (k - 1) == pytest.approx(1 - truth, rel=1e-6)
+
+
+@pytest.mark.parametrize(("k", "size"), [(4, 2), (5, 3), (7, 6)])
+def test_a_subset_design_is_the_channel_of_that_name(k, size):
+    loss = exponential_below(Decimal(1))
+    keep = loss * size / (loss * size + k - size)
+    chances = designs.subset(k, size, keep)
+    assert Design("it", chances).loss == loss
+    channel = Subset(k, size, int(WORD * keep))
+    for choice in range(k):
+        held = [choice in each for each in combinations(range(k), size)]
+        shares = [sum(c for c, h in zip(row, held, strict=True) if h) for row in chances]
+        for answer, share in enumerate(shares):
+            margin = channel.margin.truth if answer == choice else channel.margin.lie
+            assert float(share) == pytest.approx(float(margin), rel=1e-6)
 
 
 def test_a_table_is_written_with_the_least_denominator():
@@ -126,7 +142,8 @@ def test_a_design_whose_report_proves_an_answer_is_analysed_and_never_collected(
 
 
 @pytest.mark.parametrize(
-    "chances", [warner("1/2"), unrelated(0, "1/2"), disguised("2/5", "2/5"), designs.kary(3, "1/3")]
+    "chances",
+    [warner("1/2"), unrelated(0, "1/2"), disguised("2/5", "2/5"), designs.subset(3, 1, "1/3")],
 )
 def test_a_design_that_teaches_nothing_is_refused(chances):
     with pytest.raises(
@@ -186,7 +203,7 @@ def test_an_exponent_that_would_take_for_ever_is_refused_at_once(text):
 
 
 def test_choices_are_planned_by_their_margins():
-    assert Design("it", designs.kary(5, "1/2")).affine == (F(1, 8), F(3, 8))
+    assert Design("it", designs.subset(5, 1, "1/2")).affine == (F(1, 8), F(3, 8))
     with pytest.raises(ValueError, match="all choices treated alike"):
         Design("it", forced_choices("1/2", ["1/4", "1/8", "1/8"])).affine  # noqa: B018
     with pytest.raises(ValueError, match="one report per choice"):

@@ -26,6 +26,7 @@ from surveys.people import selectors as people
 from surveys.people.models import Right
 from surveys.releases import selectors as releases, services
 from surveys.releases.queries.parameters import WrongParameter
+from surveys.releases.reconstruction import crowding_of
 from surveys.releases.selectors import Publication
 
 LOOK_AGAIN = 2  # seconds, while a worker draws
@@ -41,7 +42,8 @@ def ask(request: HttpRequest, study: Study, *, shared: bool) -> HttpResponse:
     kinds = releases.kinds().values()
     possible = [kind for kind in kinds if kind.form(plan) is not None]
     others = [kind for kind in kinds if kind not in possible]
-    return _asking_page(request, "ask", plan, kinds=possible, others=others)
+    crowding = crowding_of(plan)
+    return _asking_page(request, "ask", plan, kinds=possible, others=others, crowding=crowding)
 
 
 @with_study

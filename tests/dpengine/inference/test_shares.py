@@ -402,9 +402,9 @@ def test_one_report_only_of_more_than_answers_is_not_certain(report, n):
     assert all(high - low > 1e-3 for low, high in found.intervals)
 
 
-def test_warnings_count_choices_from_the_first():
+def test_warnings_call_choices_by_their_names():
     found = category_shares(
-        np.repeat([0, 1], [60, 40]), [np.full((3, 3), 0.1) + 0.7 * np.eye(3)], first=1
+        np.repeat([0, 1], [60, 40]), [np.full((3, 3), 0.1) + 0.7 * np.eye(3)], names="123"
     )
     assert any("1 of 3 choices lie outside 0 to 1 (3)" in words for words in found.warnings)
 

@@ -31,6 +31,20 @@ def test_by_hand_thirty_of_fifty_against_twenty_of_fifty_is_twenty_points() -> N
     # Newcombe's interval for independent groups of 50 is 0.006 to 0.376; theirs come from Fieller
     assert found.low == pytest.approx(0.006, abs=0.02)
     assert found.high == pytest.approx(0.376, abs=0.02)
+    assert found.odds_ratio is not None
+    ratio, low, high = found.odds_ratio
+    assert ratio == pytest.approx(2.25)
+    # Wald's exp(ln 2.25 ∓ 1.96·√(2/30 + 2/20)) is 1.01 to 5.01
+    assert (low, high) == (pytest.approx(1.01, abs=0.05), pytest.approx(5.01, abs=0.6))
+
+
+def test_odds_of_shares_at_one_edge_have_no_ratio() -> None:
+    assert contrasts.odds_ratio((-0.1, -0.3, 0.1), (0.0, -0.1, 0.1)) is None
+    assert contrasts.odds_ratio((-0.1, -0.3, 0.1), (0.5, 0.4, 0.6)) == (
+        0,
+        0,
+        pytest.approx((0.1 / 0.9) / (0.4 / 0.6)),
+    )
 
 
 def test_the_difference_turns_round_with_its_groups() -> None:
@@ -79,6 +93,7 @@ def test_too_small_a_group_has_no_difference() -> None:
     found = contrasts.difference(table, 0, (0, 1))
     assert found.value is None
     assert (found.low, found.high) == (-1.0, 1.0)
+    assert found.odds_ratio is None
 
 
 def test_intervals_of_differences_hold_in_95_of_100_studies() -> None:
@@ -88,7 +103,7 @@ def test_intervals_of_differences_hold_in_95_of_100_studies() -> None:
     rng = np.random.default_rng(11)
     side, noise = COIN, DiscreteLaplace.for_epsilon(Fraction(1, 5), 2)
     stop = 1 - np.exp(-1 / noise.scale)
-    held = 0
+    held, ratios = 0, 0
     for _ in range(400):
         group = rng.random(4000) < 0.5
         answer = rng.random(4000) < np.where(group, 0.4, 0.3)
@@ -102,7 +117,10 @@ def test_intervals_of_differences_hold_in_95_of_100_studies() -> None:
             Table.of((counts + drawn).tolist(), side, side, noise, 4000), 1, (1, 0)
         )
         held += found.value is not None and found.low <= 0.1 <= found.high
-    assert held >= 365
+        if found.odds_ratio is not None:
+            _, low, high = found.odds_ratio
+            ratios += low <= (0.4 / 0.6) / (0.3 / 0.7) <= high
+    assert min(held, ratios) >= 365
 
 
 def test_waves_of_separate_noise_add_their_half_widths_as_squares() -> None:

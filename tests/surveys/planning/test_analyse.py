@@ -13,7 +13,7 @@ from dpengine.inference.multinomial import multinomial
 from dpengine.inference.shares import binary_share, category_shares
 from surveys.planning.analyse import Request, analyse
 from surveys.planning.results import document
-from surveys.planning.specs import parse
+from surveys.planning.specs import parse, parse_asked
 
 WADA = Path(__file__).parents[2] / "data" / "wada_monkey.csv"
 FORCED = "forced:p=2/3,yes=1/6,no=1/6"
@@ -286,6 +286,12 @@ def test_a_covariate_that_is_told_by_others_is_refused(write):
 def test_groups_are_analysed_alone_and_tested_together(write):
     path = write({"y": [1] * 30 + [0] * 30 + [1] * 10 + [0] * 50, "wave": ["10"] * 60 + ["9"] * 60})
     answer = found(path, "y", "coin", by="wave")
+    (against,) = answer["contrasts"]
+    assert (against["value"], against["base"]) == ("10", "9")
+    assert against["difference"] == pytest.approx(0.5)  # of likeliest shares: 0 and .5
+    assert against["difference_interval"][0] > 0.1
+    assert (against["ratio"], against["odds_ratio"]) == (None, None)  # infinite
+    assert against["odds_ratio_interval"][1] is None
     assert [group["value"] for group in answer["groups"]] == ["9", "10"]
     assert [group["estimate"] for group in answer["groups"]] == pytest.approx(
         [(1 / 6 - 0.25) * 2, 0.5]
@@ -304,6 +310,42 @@ def test_groups_of_choices_are_tested_on_all_of_them(write):
     )
     assert answer["groups_test"]["df"] == 2
     assert answer["groups_test"]["p"] > 0.5
+    assert [(each["value"], each["choice"]) for each in answer["contrasts"]] == [
+        ("b", 0), ("b", 1), ("b", 2),
+    ]  # fmt: skip
+    assert answer["contrasts"][2]["odds_ratio_interval"][0] < 1
+
+
+def test_a_second_column_is_crossed_through_its_own_channel(write):
+    path = write({"y": [0, 1, 1, 0] * 30, "c": [1, 2, 3, 3] * 30, "g": ["a", "b"] * 60})
+    drug = parse_asked("--cross", "c:kary:k=3,keep=4/5,first=1")
+    answer = found(path, "y", "coin", cross=drug, by="g")
+    assert set(answer["cross"]) == {"column", "cells", "independence", "odds_ratio", "epsilon"}
+    assert answer["cross"]["epsilon"] == pytest.approx(math.log(3) + math.log(8))
+    assert len(answer["cross"]["cells"]) == 6
+    assert sum(cell["estimate"] for cell in answer["cross"]["cells"]) == pytest.approx(1)
+    assert answer["cross"]["independence"]["df"] == 2
+    assert answer["groups"][0]["cross"]["column"] == "c"
+    with pytest.raises(ValueError, match="--cross: expected other columns than the outcome, got"):
+        found(path, "y", "coin", cross=parse_asked("--cross", "y:coin"))
+    with pytest.raises(ValueError, match="--cross: a table through ecwm is not possible"):
+        found(path, "y", "ecwm:p=1/4", cross=drug)
+
+
+def test_rows_are_weighted_to_the_population(write):
+    rng, columns, smokes = people()
+    columns["y"] = np.where(rng.random(len(smokes)) < 0.75, smokes, ~smokes).astype(int)
+    shares = write({"value": ["arts", "law", "physics"], "share": [0.6, 0.3, 0.1]}, "school.csv")
+    path = write(columns)
+    answer = found(path, "y", "coin", population=(("school", shares),), covariates="age")
+    plain = found(path, "y", "coin", by="school")
+    parts = [group["estimate"] for group in plain["groups"]]
+    assert answer["estimate"] == pytest.approx(np.dot([0.6, 0.3, 0.1], parts))
+    assert answer["effective_n"] < 600
+    assert "covariates_test" not in answer
+    assert "effective_n" not in plain
+    with pytest.raises(ValueError, match="--poststratify: expected other columns than the outcome"):
+        found(path, "y", "coin", population=(("y", shares),))
 
 
 def test_a_group_too_small_for_the_regression_says_so_and_is_still_estimated(write):
@@ -429,23 +471,27 @@ def test_the_other_imported_designs(write):
 
 
 def test_intervals_that_hold_together_are_wider_by_as_many_as_there_are(tmp_path):
-    """By hand: 1 of all, 4 of groups and 2 coefficients three times over, as groups have theirs."""
+    """By hand: 1 of all, 4 of groups, 3 of each contrast; and 2 coefficients for all and each."""
     path = tmp_path / "answers.csv"
     rows = [f"{i % 5 % 2},{i % 4},{i % 7}" for i in range(400)]
     path.write_text("\n".join(["said,team,age", *rows]))
     request = Request("said", parse("coin"), by="team", simultaneous=True)
     together = analyse(str(path), request)
-    each = analyse(str(path), Request("said", parse("coin"), by="team", confidence=0.99))
-    assert together.intervals == 5
-    assert together.confidence == pytest.approx(0.99)
+    each = analyse(str(path), Request("said", parse("coin"), by="team", confidence=1 - 0.05 / 14))
+    assert together.intervals == 14
+    assert together.confidence == pytest.approx(1 - 0.05 / 14)
     for one, other in zip(together.groups, each.groups, strict=True):
         assert one.interval == pytest.approx(other.interval)
     assert together.warnings[0] == (
-        "All 5 intervals hold together with 95 % (Bonferroni): each has a confidence of 99 %."
+        "All 14 intervals hold together with 95 % (Bonferroni): each has a confidence of 99.6429 %."
     )
     assert each.warnings == together.warnings[1:]
     several = analyse(str(path), replace(request, covariates="age"))
-    assert several.intervals == 15
+    assert several.intervals == 24
+    crossed = analyse(
+        str(path), replace(request, by="", cross=parse_asked("", "age:kary:k=7,keep=1/2"))
+    )
+    assert crossed.intervals == 15  # cells of 2 by 7
     alone = analyse(str(path), replace(request, by=""))
     assert (alone.confidence, alone.intervals, alone.warnings) == (0.95, 1, ())
 

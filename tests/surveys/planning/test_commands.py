@@ -114,6 +114,42 @@ def test_regressions_groups_choices_and_parameters_have_tables(write):
     )
 
 
+def test_contrasts_cross_tables_and_weights_have_words(write):
+    path = write(
+        {"y": [0, 1, 1, 0, 1, 1] * 30, "z": ["1 2", "2 3", "1 3"] * 60, "g": [*"aab"] * 60}
+    )
+    margin = write({"g": ["a", "b"], "people": [30, 70]}, "g.csv")
+    words = ["analyse", path, "--outcome", "y", "--design", "coin", "--by", "g"]
+    more = ["--cross", "z:subset:k=3,size=2,keep=4/5,first=1", "--poststratify", f"g={margin}"]
+    text = run(*words, *more)
+    assert "180 reports worth 112 unweighted" in text
+    assert "groups  difference" in text
+    assert "b : a" in text
+    assert re.search(r"y  z +moment", text)
+    assert "answers independent of one another: G² = " in text
+    assert "ε of both reports together: 1.792" in text  # ln 3 and ln 2
+    assert "odds ratio infinite, 95 % interval" in run(*words[:6], "--cross", "g")
+    again = json.loads(run(*words, *more, "--json"))
+    assert len(again["cross"]["cells"]) == 6
+    with pytest.raises(CommandError, match=r"--poststratify: expected COL=shares\.csv, got 'g'"):
+        run(*words, "--poststratify", "g")
+
+
+def test_a_regression_on_a_randomised_answer_has_words(write):
+    path = write({"x": [0.5, 1, 2, 4.5] * 50, "sad": [0, 1, 1, 0, 1] * 40, "d": [0, 0, 1, 1] * 50})
+    words = ["analyse", path, "--design", "direct", "--predictor", "d:kary:k=2,keep=9/10"]
+    text = run(*words, "--outcome", "x")
+    assert "mean                2.0000" in text
+    assert re.search(r"coefficient +units  std. error", text)
+    assert "likeliest, if errors were normal" in text
+    assert "log likelihood" not in text
+    text = run(*words, "--outcome", "sad")
+    assert "d=1" in text
+    assert "log odds" in text
+    with pytest.raises(CommandError, match="--predictor: expected COL:SPEC"):
+        run(*words[:-1], "d", "--outcome", "x")
+
+
 def test_infinite_errors_and_tiny_chances_have_words(write):
     path = write(
         {

@@ -7,7 +7,7 @@ import pytest
 
 from dpengine import designs
 from dpengine.local.table import Table
-from surveys.planning.specs import Imported, parse, split
+from surveys.planning.specs import Imported, parse, parse_asked, split
 from tests.tables import kary
 
 F = Fraction
@@ -200,3 +200,44 @@ def test_columns_and_expressions_are_kept_as_they_were_typed():
 
 def test_commas_in_brackets_and_backticks_do_not_part():
     assert split("a,(b,c),`d,e`,f") == ["a", "(b,c)", "`d,e`", "f"]
+
+
+def test_a_subset_design_gives_away_its_epsilon():
+    design = parse("subset:k=5,size=2,epsilon=1,first=1")
+    assert (design.first, design.size, len(design.chances[0])) == (1, 2, 10)
+    assert design.epsilon == pytest.approx(1)
+    assert parse("subset:k=5,size=1,keep=1/2").chances == parse("kary:k=5,keep=1/2").chances
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "spec"),
+    [
+        ("drug:coin", "drug", "coin"),
+        (" drug :kary:k=3,keep=1/2", "drug", "kary:k=3,keep=1/2"),
+        ("`a:b`:coin", "a:b", "coin"),
+        ("drug", "drug", None),
+    ],
+)
+def test_a_column_and_how_it_was_asked(text, column, spec):
+    asked = parse_asked("--cross", text, is_open=True)
+    assert asked.column == column
+    assert asked.design == (None if spec is None else parse(spec))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "--predictor: expected COL:SPEC, such as .*, got ''"),
+        ("drug", "--predictor: expected COL:SPEC, such as .*, got 'drug'"),
+        (":coin", "--predictor: expected COL:SPEC"),
+        ("drug:", "--predictor: expected COL:SPEC"),
+        ("drug:wrner:p=3/4", "--predictor: design: expected one of .*, got 'wrner'"),
+        ("drug:warner:p=2", "--predictor: design warner: p must be a chance"),
+        ("drug:sld:p=p", "--predictor: expected a design whose chances are known, got sld"),
+        ("drug:subset:k=5,size=5,keep=1/2", "size must be a whole number from 1 to 4, got 5"),
+        ("drug:subset:k=40,size=9,keep=1/2", "design subset: k times the sets .* at most 65536"),
+    ],
+)
+def test_a_column_that_is_not_said_how_it_was_asked_is_refused(text, words):
+    with pytest.raises(ValueError, match=words):
+        parse_asked("--predictor", text)

@@ -11,9 +11,12 @@ HELP = """Analyse a CSV file of randomised answers collected elsewhere.
   analyse FILE.csv --outcome smoked --design forced:p=2/3,yes=1/6,no=1/6
   analyse FILE.csv --outcome smoked --design crosswise:p=1/4 --by wave \\
       --covariates "age/10,(age/10)^2,education"
+  analyse FILE.csv --outcome smoked --design coin --cross "drank:crosswise:p=1/4" \\
+      --poststratify sex=sex.csv --poststratify age=age.csv
 
 The outcome is 0 or 1, no or yes, false or true; a question of k choices has codes 0 to k - 1, or
-1 to k with first=1. Rows with a blank or NA in any column that is used are left out, and counted.
+1 to k with first=1. Files of --poststratify have two columns: values, and their shares of the
+population. Rows with a blank or NA in any column that is used are left out, and counted.
 
 """
 
@@ -46,6 +49,25 @@ class Command(Calculation):
             "--by", default="", metavar="COL", help="also analyse each value of this column"
         )
         parser.add_argument("--weights", default="", metavar="COL", help="survey weights")
+        parser.add_argument(
+            "--cross",
+            default="",
+            metavar="COL[:SPEC]",
+            help="the table with a second column, asked as SPEC says; openly without",
+        )
+        parser.add_argument(
+            "--predictor",
+            default="",
+            metavar="COL:SPEC",
+            help="an open outcome (--design direct) on this randomised column, linear or logistic",
+        )
+        parser.add_argument(
+            "--poststratify",
+            action="append",
+            default=[],
+            metavar="COL=shares.csv",
+            help="weight to the population's shares of this column's values; several are raked",
+        )
         parser.add_argument("--confidence", default="0.95", help="of the intervals (0.95)")
         parser.add_argument(
             "--simultaneous",

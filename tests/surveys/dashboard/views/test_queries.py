@@ -134,6 +134,12 @@ def test_many_numbers_about_few_people_are_warned_of(plan: Plan, asker: Client) 
     page = text_of(preview(asker, epsilon="0.07"))
     assert "some 35 numbers about 60 people" in page
     assert "Dinur and Nissim 2003" in page
+    assert "With this request" in page
+    for hundredth in range(8, 10):  # thirty and more have been published: said before a question
+        publish(asker, epsilon=f"0.0{hundredth}")
+    page = text_of(asker.get(f"/studies/{plan.study.slug}/ask/"))
+    assert "Many numbers about few people" in page
+    assert "have been published of this wave" in page
 
 
 @pytest.mark.parametrize(

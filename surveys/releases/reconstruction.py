@@ -1,0 +1,45 @@
+"""How many numbers are published about how few people: from public counts only.
+
+About as many numbers as people, each with less chance in it than √n, give back nearly everyone's
+record by least squares (Dinur and Nissim 2003). Where all answers are changed on the device the
+record is the report, which gives away what the device allowed and no more.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from surveys.design.models import Plan
+from surveys.releases.selectors import people_counted, publications_of
+
+CROWDED = Fraction(1, 2)  # published numbers for each person, from which on a page warns
+
+
+@dataclass(frozen=True, slots=True)
+class Crowding:
+    """What has been published of one wave: each number is an equation about its people."""
+
+    numbers: int
+    people: int
+    is_of_reports: bool  # all answers were changed before they were sent
+
+    @property
+    def is_near(self) -> bool:
+        return self.numbers > 0 and self.numbers >= CROWDED * self.people
+
+    @property
+    def root(self) -> int:
+        """Return √n: errors of this size are what reconstruction cannot get over."""
+        return math.isqrt(self.people)
+
+
+def crowding_of(plan: Plan, more: int = 0) -> Crowding:
+    """Return the numbers published of a wave, and so many more, beside its people."""
+    numbers = sum(
+        len(table.rows)
+        for publication in publications_of(plan.study)
+        if publication.request.plan_id == plan.pk
+        for drawn in publication.drawn
+        for table in drawn.content.tables
+    )
+    return Crowding(numbers + more, people_counted(plan), not plan.content.cleartext)

@@ -111,8 +111,7 @@ def test_every_estimate_on_the_page_is_in_the_release_with_its_interval(
     possible = [min(max(choice["estimate"], 0), 1) for choice in choices]
     assert set(ESTIMATE.findall(page)) <= set(map(percent, possible))
     assert set(INTERVAL.findall(page)) <= {
-        (percent(max(low, 0)), percent(min(high, 1)))
-        for low, high in (c["interval"] for c in choices)
+        tuple(percent(min(max(end, 0), 1)) for end in choice["interval"]) for choice in choices
     }
     # the Likert question; yes/no says its interval in words
     told = [low > 0 or high < 1 for low, high in (c["interval"] for c in choices[2:7])]

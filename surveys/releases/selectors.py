@@ -275,8 +275,7 @@ class TooWide:
     """A question of which so many answers would say next to nothing, and how many would do."""
 
     label: str
-    half: float  # of the interval that is expected
-    unit: str
+    percent: int  # of all that is possible, which its interval is expected to cover
     answers: int | None  # with which no question would be as wide; None: no number of answers
 
 
@@ -295,11 +294,10 @@ def too_wide(plan: Plan, n: int) -> TooWide | None:
     )
     if 100 * covered <= widest:
         return None
-    half, _added, unit = statistics.expected(part, n)
     enough = [_answers_for(part, widest) for part in query.parts]
     known = [each for each in enough if each is not None]
     answers = max(known) if len(known) == len(enough) else None
-    return TooWide(part.question.label, half, unit, answers)
+    return TooWide(part.question.label, round(100 * covered), answers)
 
 
 def _answers_for(part: Part, widest: int) -> int | None:

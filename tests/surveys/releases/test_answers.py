@@ -152,7 +152,7 @@ def test_what_would_say_next_to_nothing_waits_and_says_how_many_answers_would_do
     plan = few(release_epsilon=Decimal("0.05"))
     assert services.publish_due(now=now) == []
     found = selectors.waits(plan)
-    assert found.half > 25
+    assert found.percent > 50
     assert selectors.too_wide(plan, found.answers) is None
     assert selectors.too_wide(plan, found.answers * 9 // 10) is not None
     with pytest.raises(services.CannotAsk, match="come first"):

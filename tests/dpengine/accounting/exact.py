@@ -13,8 +13,15 @@ from functools import cache
 import numpy as np
 from dp_accounting.pld import common, privacy_loss_distribution as pld
 
-from dpengine.accounting.concentrated import epsilon_of
-from dpengine.accounting.filters import EVERYONE, Charge, ConcentratedFilter, Filter, PureFilter
+from dpengine.accounting.concentrated import epsilon_of, rho_of
+from dpengine.accounting.filters import (
+    EVERYONE,
+    Charge,
+    ConcentratedFilter,
+    EitherFilter,
+    Filter,
+    PureFilter,
+)
 from dpengine.privacy import Cost
 
 DELTA = Fraction(1, 10**6)
@@ -73,16 +80,24 @@ def admitted(cap: Filter, rng: np.random.Generator) -> list[Event]:
 
 def _cost(kind: str, size: float) -> Cost:
     epsilon = max(GRID, round(size / float(GRID)) * GRID)
-    return Cost.concentrated(epsilon**2 / 2) if kind == "gaussian" else Cost.pure(epsilon)
+    if kind == "gaussian":
+        return Cost.concentrated(epsilon**2 / 2)
+    return Cost.pure_exactly(epsilon)
 
 
 def caps(rng: np.random.Generator) -> Filter:
-    """Return a random cap, pure or concentrated."""
-    if rng.random() < 0.5:
+    """Return a random cap: pure, concentrated, or either of both."""
+    kind = rng.integers(3)
+    if kind == 0:
+        epsilon = round(float(rng.uniform(0.2, 4)) / float(GRID)) * GRID
+        return EitherFilter(Fraction(rho_of(epsilon, DELTA)), epsilon=epsilon)
+    if kind == 1:
         return PureFilter(round(float(rng.uniform(0.2, 4)) / float(GRID)) * GRID)
     return ConcentratedFilter(Fraction(int(rng.integers(5, 1000)), 1000))
 
 
 def promised(cap: Filter) -> float:
     """Return the ε at DELTA that a cap promises never to pass."""
+    if isinstance(cap, EitherFilter):
+        return float(cap.epsilon)
     return float(cap.cap) if isinstance(cap, PureFilter) else float(epsilon_of(cap.rho, DELTA))

@@ -6,6 +6,7 @@ row shows.
 """
 
 import datetime
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -250,6 +251,11 @@ class Entry(models.Model):
     def reading(self) -> Reading:
         """Return what it read. ValueError if it does not say."""
         return reads.from_text(self.reads or "")
+
+    @property
+    def again(self) -> Cost:
+        """Return what the same charge made again would ask for."""
+        return replace(self.cost, reading=self.reading) if self.reads else self.cost
 
     @property
     def charge(self) -> Charge:

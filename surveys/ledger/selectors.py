@@ -194,8 +194,8 @@ class Account:
         weekly, last = self.budget.weekly, self.entries[-1]
         if (
             weekly is None
-            or self.can_pay(last.cost, part=last.part, now=now)
-            or not self.can_pay(last.cost)
+            or self.can_pay(last.again, part=last.part, now=now)
+            or not self.can_pay(last.again)
         ):
             return None
         sign, spent = self.budget.measure, self.burn(now).weeks[-1].amount

@@ -156,8 +156,8 @@ FAULTS = (
     Fault(
         "a counter that counts one step of its horizon",
         "dpengine/central/counter.py",
-        "squared = moves * sum(weight**2 for weight in coefficients(horizon))",
-        "squared = moves * coefficients(horizon)[0] ** 2",
+        "squared = moves * factor(strategy, horizon).squares",
+        "squared = moves * factor(strategy, 1).squares",
         (*PYTEST, "tests/dpengine/central/test_counter.py"),
     ),
     Fault(

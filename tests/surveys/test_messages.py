@@ -3,6 +3,7 @@
 import importlib
 import json
 import re
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -226,7 +227,7 @@ def stored_by(language: str) -> tuple[list[Any], list[Any]]:
     numbers.
     """
     with translation.override(language):
-        plan = opened(rule="on-request")
+        plan = opened(rule="on-request", cap=Decimal(3))
         asked = [
             ("shares", {"questions": NAMES, "epsilon": "1"}),
             ("crosstab", {"rows": "drowsy", "within": "boss", "epsilon": "1"}),

@@ -15,6 +15,7 @@ from tests.surveys.people.test_doors import ELSEWHERE, address, patterns, world
 __all__ = ["world"]  # a fixture
 ADDRESSES = sorted({name for name, _ in patterns() if name and not name.startswith(ELSEWHERE)})
 BACK = {
+    "dashboard:publish-anyway": "/studies/small/",
     "drafting:close": "/studies/small/launch/",
     "drafting:next": "/studies/small/launch/",
     "planning:save": "/studies/exam-honesty/plan/",

@@ -101,6 +101,7 @@ OF_A_STUDY: dict[str, Right] = {
     "dashboard:release-file": Right.READ,
     "dashboard:ask": Right.ASK,
     "dashboard:ask-kind": Right.ASK,
+    "dashboard:publish-anyway": Right.ASK,
     "planning:study": Right.READ,
     "planning:save": Right.EDIT,
     "planning:rehearse": Right.READ,

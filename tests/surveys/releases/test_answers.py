@@ -169,3 +169,15 @@ def test_what_says_something_is_published_by_itself(few, now):
     with pytest.raises(services.CannotAsk, match="Nothing waits"):
         services.publish_anyway(plan=plan, who="mira", now=now)
     assert len(services.publish_due(now=now)) == 1
+
+
+def test_a_limit_for_a_week_warns_by_what_the_last_charge_would_add_again(draft):
+    plan = opened(draft, cap=Decimal(8), release_epsilon=Decimal(1))
+    charges.set_weekly_limit(
+        budget_id=plan.study.budget_id, weekly=Decimal("1.2"), who="ada", now=NOW, why="a test"
+    )
+    charge(plan, query(plan, "1").cost)
+    account = ledger.account(plan.study.budget_id)
+    assert any("has to wait" in alert for alert in account.alerts(NOW))
+    (row,) = account.entries
+    assert 0 < account.added(row.again).epsilon < row.epsilon

@@ -31,7 +31,7 @@ WITH_CHOICES = ("drowsy", "awake", "taken", "boss", "rest")
 
 
 def opened(people: int = 60, **changes: Any) -> Plan:
-    plan, _ = ensure_study({**SLEEP, **changes}, SLEEP_QUESTIONS, NOW)
+    plan, _ = ensure_study({**SLEEP, "widest": 100, **changes}, SLEEP_QUESTIONS, NOW)
     answer_as_browsers(plan, made_up_people()[:people], NOW.date())
     sweeping.sweep_all(today=NOW.date())
     return plan
@@ -270,7 +270,9 @@ def test_a_thousand_choices_are_asked_answered_and_published():
         "choices": choices,
         "epsilon": "4",
     }
-    plan, _ = ensure_study({**SLEEP, "slug": "places", "layout": "screens"}, [where], NOW)
+    plan, _ = ensure_study(
+        {**SLEEP, "widest": 100, "slug": "places", "layout": "screens"}, [where], NOW
+    )
     answer_as_browsers(plan, [{"where": at % 3 + 997} for at in range(60)], NOW.date())
     sweeping.sweep_all(today=NOW.date())
     made = services.publish_if_due(plan=plan, now=NOW)

@@ -26,6 +26,8 @@ def cap_means(capped: Study | Panel) -> str:
 
 
 def _delta_means(capped: Study | Panel) -> str:
+    if isinstance(capped, Study) and terms.counts_answers(capped):
+        return _("Without a δ this always holds. Answers lose nothing twice: later costs are less.")
     if not terms.is_concentrated(capped):
         return _("Without a δ this always holds, and costs add up: two publications of ε 1 are 2.")
     most = int(1 / (100 * Fraction(capped.cap_delta)))
@@ -62,6 +64,8 @@ def rule_means(study: Study) -> str:
             % amounts
         )
     times = terms.publications_paid(study)
+    if terms.counts_answers(study) and study.rule in (Rule.WHEN_CLOSED, Rule.EVERY):
+        return _counted_means(study, amounts)
     match study.rule:
         case Rule.EVERY:
             return _every_means(study, times, amounts)
@@ -85,6 +89,18 @@ def rule_means(study: Study) -> str:
                 "the cap of %(cap)s pays for %(times)s of them.",
                 times,
             ) % {**amounts, "times": f"{times:,}"}
+
+
+def _counted_means(study: Study, amounts: dict[str, Decimal]) -> str:
+    """Say the same where charges are what answers lose: nothing is lost twice."""
+    if study.rule == Rule.WHEN_CLOSED:
+        text = _("One publication when a wave has closed, for ε %(cost)s of the cap of %(cap)s.")
+        return text % amounts
+    text = _(
+        "One publication %(span)s, for ε %(cost)s of the cap of %(cap)s, all waves together: each "
+        "costs less than the one before."
+    )
+    return text % {**amounts, "span": hours_said(study.hours)}
 
 
 def _every_means(study: Study, times: int, amounts: dict[str, Decimal]) -> str:

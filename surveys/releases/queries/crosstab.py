@@ -33,6 +33,7 @@ MAX_CELLS = 400  # of the table that is shown
 HALF_WIDTH = 1.96  # standard errors on each side of 95 of 100
 
 MECHANISM = message("%(noise)s, scale %(scale)s, %(count)s counts")
+WITHOUT_NOISE = message("no noise, %(count)s counts")
 SENSITIVITY = message("%(count)s counts of pairs by 1 each")
 EXPECTED = message(
     "Each share of all people within ± %(half)s points, in 95 of 100 such studies; in a plain "
@@ -132,6 +133,8 @@ class Crosstab(Query):
 
     @property
     def mechanism(self) -> str:
+        if not self.engine.scale:
+            return WITHOUT_NOISE(count=self.tally.published)
         return MECHANISM(
             noise=noise_name(self.engine),
             scale=f"{self.engine.scale:.6g}",

@@ -185,7 +185,8 @@ def sampled(database):
     analyse(database)
     answers = "'values', 'given', 'columns', 'counts', 'state', 'sealed'"
     query = f"SELECT tablename, attname FROM pg_stats WHERE schemaname = 'public' AND attname IN ({answers})"  # noqa: S608
-    return database.sql(query) if POSTGRES else []
+    found = database.sql(query) if POSTGRES else []
+    return [each for each in found if each[0] != "ledger_budget"]  # which says what it counts
 
 
 def test_reports_leave_the_files_with_their_sweep_and_batches_with_their_study(database):

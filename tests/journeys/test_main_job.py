@@ -44,6 +44,7 @@ def link(admin):
     admin.locator("#id_cap").fill("1.5")
     admin.locator("#id_release_epsilon").fill("1.5")
     admin.locator("#id_smallest_batch").fill("30")
+    admin.locator("#id_widest").fill("100")  # not what is tried here
     admin.get_by_role("button", name="Save", exact=True).click()
     question(admin, "drugs", "yes_no", "Have you ever tried a hard drug?", "2")
     down = "On how many days did you feel down?"

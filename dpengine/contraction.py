@@ -25,7 +25,8 @@ All         Let the reports be split into blocks, C(U) the sum of ε of the nois
             anything of block U, ε₀(U) the sum of ε₀ over the block. Together the releases lose at
             most
                 Σ_U f(C(U); ε₀(U)),      f(C; None) = C,
-            for every split: so the least that we find is a bound too.
+            for every split: so the least that we find is a bound too. We try one block for each
+            report, those that one noise covers together, and all as one.
             Proof. Change the answers of one block after another. Given the reports of the other
             blocks, whose law is the same before and after, the chance of all that was published
             is a function of the block's reports that varies by at most e^C(U): each release's
@@ -33,7 +34,8 @@ All         Let the reports be split into blocks, C(U) the sum of ε of the nois
             each change loses f, whatever the other blocks hold. Reports without a loss may
             depend on each other and on all else: their chance is bounded by its largest value,
             which costs their C and leaves a function of the others that varies as before. They
-            are one block. □
+            are one block. Some noises of finite ε may count in full instead, outside of the blocks:
+            given the reports each varies by at most e^ε on any path, and leaves the sums. □
             Pointwise, on every path: releases may be chosen on the way, and a filter may stop.
 One noise over all of a person's reports is one block of all of them: never more than Σε, nor Σε₀.
 Rounding    Exponentials and logarithms err upwards where a loss is said, and down where noise is
@@ -44,6 +46,7 @@ Sources     Post-processing and group privacy: Dwork and Roth 2014, Prop. 2.1, T
             2021, whose E_γ contraction gives the same f at δ = 0.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -55,6 +58,7 @@ from dpengine.checks import require
 Loss = Fraction | None  # e^ε₀ of a report; None: its chance does not count
 Epsilon = Fraction | None  # of a noise; None: there is no finite one
 Block = frozenset[str]
+MOST_BLOCKS = 12  # of which two are tried together: beyond, the bound is found without
 FINEST = 10**30  # noise is chosen down to this part of a nat
 
 
@@ -153,14 +157,12 @@ def loss_of(readings: Iterable[Reading]) -> Epsilon:
     known = {name: loss for name, loss in losses.items() if loss is not None}
     bare = frozenset(name for name, loss in losses.items() if loss is None)
     split = [frozenset({name}) for name in known] + ([bare] if bare else [])
-    totals: list[Epsilon] = [_total([frozenset(losses)], known, noises)]
-    least = _total(split, known, noises)
-    totals.append(least)
-    while merged := _best_merger(split, known, noises):
-        split, total = merged
-        if not _is_less(total, least):
+    totals = [_total([frozenset(losses)], known, noises), _total(split, known, noises)]
+    least = totals[-1]
+    while len(split) <= MOST_BLOCKS and (merged := _best_merger(split, known, noises)):
+        if not _is_less(merged[1], least):
             break
-        least = total
+        split, least = merged
         totals.append(least)
     finite = [total for total in totals if total is not None]
     return min(finite) if finite else None
@@ -197,17 +199,46 @@ def _is_less(one: Epsilon, other: Epsilon) -> bool:
 def _total(
     split: Sequence[Block], losses: Mapping[str, Fraction], noises: Sequence[Noise]
 ) -> Epsilon:
-    """Return Σ_U f(C(U); ε₀(U)) over the blocks of a split."""
+    """Return Σ ε of the noises that count in full, and Σ f(C(U); ε₀(U)) of the others.
+
+    Those over most blocks are tried first, each kept where it makes the sum less.
+    """
+    read = [[noise for noise in noises if noise.reports & block] for block in split]
+    ceilings = [_loss_of_block(block, losses) for block in split]
+    sums = [_sum(noise.epsilon for noise in touching) for touching in read]
+    parts = [contracted(*each) for each in zip(sums, ceilings, strict=True)]
+    full = Fraction(0)
+    for noise in sorted(noises, key=lambda each: len(each.reports), reverse=True):
+        places = [at for at, block in enumerate(split) if noise.reports & block]
+        if noise.epsilon is None or len(places) < 2:
+            continue
+        before, after = _sum(parts[at] for at in places), {}
+        for at in places:
+            known = sums[at]
+            after[at] = parts[at]
+            if known is not None:
+                after[at] = contracted(known - noise.epsilon, ceilings[at])
+        instead = _sum(after.values())
+        if instead is not None and _is_less(instead + noise.epsilon, before):
+            full += noise.epsilon
+            for at in places:
+                parts[at] = after[at]
+                left = sums[at]
+                sums[at] = None if left is None else left - noise.epsilon
+    total = _sum(parts)
+    return None if total is None else full + total
+
+
+def _loss_of_block(block: Block, losses: Mapping[str, Fraction]) -> Loss:
+    if not block <= set(losses):
+        return None
+    return math.prod((losses[name] for name in block), start=Fraction(1))
+
+
+def _sum(parts: Iterable[Epsilon]) -> Epsilon:
     total = Fraction(0)
-    for block in split:
-        read = [noise.epsilon for noise in noises if noise.reports & block]
-        sums = [epsilon for epsilon in read if epsilon is not None]
-        epsilon = sum(sums, Fraction(0)) if len(sums) == len(read) else None
-        loss: Loss = Fraction(1)
-        for name in block:
-            loss = losses[name] * loss if name in losses and loss is not None else None
-        own = contracted(epsilon, loss)
-        if own is None:
+    for part in parts:
+        if part is None:
             return None
-        total += own
+        total += part
     return total

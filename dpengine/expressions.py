@@ -21,6 +21,7 @@ By hand    x = 0, 1, 2: 1/x is NaN, 1, 0.5; 1/x if x else 5 is 5, 1, 0.5; mean(x
 """
 
 import ast
+import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -166,7 +167,9 @@ def _word(
     names: dict[str, str],
 ) -> str:
     if token["number"]:
-        return repr(float(token["number"]))  # a whole number's powers could be endless
+        value = float(token["number"])  # a whole number's powers could be endless
+        require(math.isfinite(value), "{!r}: expected numbers below 1e308, got a larger one", typed)
+        return repr(value)
     if token["sign"]:
         return "**" if token["sign"] == "^" else token["sign"]
     name = token["name"] or token["quoted"]

@@ -28,7 +28,8 @@ Which      At the same ε noisy max is never further off on average, whatever th
            equally far off, the worst gap for each, the exponential mechanism is off by .79 (2
            candidates) to .52 (1,000) times as much at ρ ≤ 0.5, and by no more up to ρ = 2.9. So it
            is taken below 7.989. Only ρ decides.
-Top k      k times among those left, each time at ε: cost k·ε and k·ρ; one draw of noise.
+Top k      k times among those left, each time at ε: cost k·ε, and k·ρ where each is drawn anew; of
+           one draw of noise (permute-and-flip) the ρ of pure k·ε.
 Error      exponential: P(best score − chosen score ≥ s·(ln(m/m*) + t)) ≤ e^−t, m candidates, m* of
            them best (Thm 3.11); noisy max is never further off on average.
 By hand    Scores 50, 20, 30 with Δu = 1 and ε = 0.1: s = 20, chances .628, .140, .231 (003 prints
@@ -99,7 +100,7 @@ class Selection:
         exponential = cls(root_above(best * spread**2 / (8 * rho)), spread, Law.EXPONENTIAL, best)
         if rho_of_pure(exponential.epsilon / best) > rho / best:
             return exponential
-        return cls.for_epsilon(best * pure_within(rho / best), spread, Law.NOISY_MAX, best)
+        return cls.for_epsilon(pure_within(rho), spread, Law.NOISY_MAX, best)
 
     @property
     def epsilon(self) -> Fraction:
@@ -109,9 +110,9 @@ class Selection:
     @property
     def cost(self) -> Cost:
         each = self.spread / Fraction(self.scale)
-        rho = rho_of_pure(each)
-        if self.law is Law.EXPONENTIAL:
-            rho = min(rho, each**2 / 8)
+        if self.law is Law.NOISY_MAX:  # one draw names all of the best, not a fresh one each
+            return Cost(rho=rho_of_pure(self.best * each), epsilon=self.epsilon)
+        rho = min(rho_of_pure(each), each**2 / 8)
         return Cost(rho=self.best * rho, epsilon=self.epsilon)
 
     def chances(self, scores: Sequence[int]) -> list[float]:

@@ -18,7 +18,7 @@ from surveys.design.models import Plan
 from surveys.guesses import even_guess_within
 from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import Account, Statement, in_measure
-from surveys.ledger.services import Refused
+from surveys.ledger.services import BadAmount, Refused
 from surveys.releases import selectors as releases
 from surveys.releases.models import Request
 from surveys.releases.numbers import Document
@@ -157,12 +157,7 @@ def preview_of(
         query=query,
         title=releases.heading(plan, query),
         lines=[
-            BudgetLine(
-                account,
-                _whose(account, plan),
-                _added(account, cost),
-                account.can_pay(cost, part=part, now=now),
-            )
+            BudgetLine(account, _whose(account, plan), *_added(account, cost, part, now))
             for account in accounts
         ],
         epsilon=ledger.epsilon_for_people(cost, delta),
@@ -174,12 +169,16 @@ def preview_of(
     )
 
 
-def _added(account: Account, cost: Cost) -> Cost:
-    """Return what a cost adds to a budget; all of it, where the budget cannot take it."""
+def _added(account: Account, cost: Cost, part: str, now: datetime.datetime) -> tuple[Cost, bool]:
+    """Return what a cost adds to a budget, and whether that can pay it; all of it, if it never
+    can.
+    """
     try:
-        return account.added(cost)
+        return account.admitted(cost, part, now), True
+    except BadAmount:
+        return cost, False
     except Refused:
-        return cost
+        return account.added(cost) if account.budget.retired_on is None else cost, False
 
 
 def _whose(account: Account, plan: Plan) -> str:

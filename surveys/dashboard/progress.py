@@ -77,7 +77,7 @@ class Progress:
     def can_go_on(self) -> bool:
         if self.is_paid:
             return self.refreshes_left > 0
-        if not self.costs_less_each_time:
+        if not self.costs_less_each_time or not releases.publishes_by_rule(self.plan):
             return self.spending.further > 0
         return self.account.can_pay(releases.by_rule(self.plan).cost)
 

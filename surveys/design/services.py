@@ -249,7 +249,7 @@ def retire_spent(*, now: datetime.datetime, is_unfinished: Callable[[Study], boo
 def _is_spent(study: Study) -> bool:
     """Tell whether a study's cap is reached; then it stays so."""
     account = accounts.account(_budget_of(study.budget_id))
-    plan = Plan.objects.filter(study=study).latest("wave")
+    plan = Plan.objects.filter(study=study).latest("wave")  # nothing is asked of earlier ones
     return not any(map(account.can_pay, terms.smallest(plan.content)))
 
 

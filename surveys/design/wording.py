@@ -27,7 +27,7 @@ def cap_means(capped: Study | Panel) -> str:
 
 def _delta_means(capped: Study | Panel) -> str:
     if isinstance(capped, Study) and terms.counts_answers(capped):
-        return _("Without a δ this always holds. Answers lose nothing twice: later costs are less.")
+        return _("Without a δ this always holds. What answers lost is not charged again.")
     if not terms.is_concentrated(capped):
         return _("Without a δ this always holds, and costs add up: two publications of ε 1 are 2.")
     most = int(1 / (100 * Fraction(capped.cap_delta)))
@@ -97,8 +97,8 @@ def _counted_means(study: Study, amounts: dict[str, Decimal]) -> str:
         text = _("One publication when a wave has closed, for ε %(cost)s of the cap of %(cap)s.")
         return text % amounts
     text = _(
-        "One publication %(span)s, for ε %(cost)s of the cap of %(cap)s, all waves together: each "
-        "costs less than the one before."
+        "One publication %(span)s, for ε %(cost)s of the cap of %(cap)s, all waves together: what "
+        "answers lost already is not charged again."
     )
     return text % {**amounts, "span": hours_said(study.hours)}
 

@@ -1,6 +1,7 @@
 """Read budgets: what was spent, on what, how fast, and what is left."""
 
 import datetime
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -11,7 +12,7 @@ from django.utils.translation import gettext as _, ngettext
 
 from dpengine.accounting import concentrated
 from dpengine.accounting.filters import EVERYONE, Charge, Left
-from dpengine.contraction import loss_of
+from dpengine.contraction import Loss, ceiling, loss_of
 from dpengine.privacy import Cost, plain, rho_of_pure, round_down, round_up
 from surveys.ledger import chain as links
 from surveys.ledger.amounts import charged, in_measure
@@ -133,34 +134,60 @@ class Account:
             reading=cost.reading,
         )
 
-    def refusal(
+    def admitted(
         self, cost: Cost, part: str = EVERYONE, now: datetime.datetime | None = None
-    ) -> Refused | None:
-        """Return why a charge would not be taken, None if it would; by the week's limit too, if the
-        moment is given.
+    ) -> Cost:
+        """Return what a charge adds, or raise the Refused that says why it would not be taken; by
+        the week's limit too, if the moment is given. What adds nothing is taken.
         """
         budget, charges = self.budget, [entry.charge for entry in self.entries]
         if budget.retired_on is not None:
-            return Retired(budget)
-        try:
-            cost = self.added(cost)
-        except BadAmount as refusal:
-            return refusal
+            raise Retired(budget)
+        cost = self.added(cost)
         if budget.is_pure and not cost.is_pure:
-            return BadAmount(PURE_ONLY.said(budget=budget))
+            raise BadAmount(PURE_ONLY.said(budget=budget))
+        if not cost.epsilon and not cost.rho:
+            return cost
         if not budget.filter.admits(cost, charges, part):
-            return Overspent(budget, cost, budget.filter.left(charges, part))
+            raise Overspent(budget, cost, budget.filter.left(charges, part))
         if budget.weekly is not None and now is not None:
             week = budget.filter_to(budget.weekly)
             lately = [entry.charge for entry in self.entries if entry.at > now - WEEK]
             if not week.admits(cost, lately, part):
-                return TooFast(budget, cost, week.left(lately, part))
-        return None
+                raise TooFast(budget, cost, week.left(lately, part))
+        return cost
 
     def can_pay(
         self, cost: Cost, *, part: str = EVERYONE, now: datetime.datetime | None = None
     ) -> bool:
-        return self.refusal(cost, part, now) is None
+        try:
+            self.admitted(cost, part, now)
+        except Refused:
+            return False
+        return True
+
+    @property
+    def is_understated(self) -> bool:
+        """Tell whether rows say less than what they read loses, or cannot be read."""
+        if not self.budget.counts_answers:
+            return False
+        try:
+            total = loss_of(entry.reading for entry in self.entries)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return True
+        return total is None or round_up(total, EpsilonField.places) > self.amount_spent
+
+    @property
+    def is_all_lost(self) -> bool:
+        """Tell whether what was read so far cannot use up the cap, however often it is read."""
+        if not self.budget.counts_answers or not self.entries:
+            return False
+        losses: dict[str, Loss] = {}
+        for entry in self.entries:
+            losses.update(entry.reading.losses)
+        known = [loss for loss in losses.values() if loss is not None]
+        most = ceiling(math.prod(known, start=Fraction(1)))
+        return len(known) == len(losses) and most is not None and most <= Fraction(self.cap)
 
     def spent_after(self, start: datetime.datetime, until: datetime.datetime) -> Decimal:
         charges = [entry.charge for entry in self.entries if start < entry.at <= until]
@@ -179,6 +206,8 @@ class Account:
 
     def days_left(self, now: datetime.datetime) -> int | None:
         """Return how many whole days the rest lasts at this rate; None if nothing is spent."""
+        if self.is_all_lost:
+            return None
         rate = self.burn(now).per_week
         return int(Fraction(self.amount_left) * 7 / rate) if rate else None
 

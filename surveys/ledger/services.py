@@ -18,6 +18,7 @@ from surveys.ledger import chain, terms
 from surveys.ledger.amounts import Amount, capped, exact_amount, lowered
 from surveys.ledger.fields import written
 from surveys.ledger.models import (
+    LONGEST_READING,
     Budget,
     DeltaField,
     Entry,
@@ -35,6 +36,10 @@ from surveys.messages import message
 
 __all__ = ["BadAmount", "Mismatch", "Overspent", "Refused", "Retired", "TooFast"]
 
+READS_TOO_MUCH = message(
+    "What this reads takes more than %(most)s characters to say: ask about fewer questions. "
+    "Nothing was published."
+)
 OPENED_WITH_STUDY = message("opened with its study")
 DELTA_TOO_LARGE = message(
     "δ must be below 1 in %(n)s people; it is %(delta)s. Nothing was published."
@@ -155,18 +160,17 @@ def charge(
         raise BadAmount(DELTA_TOO_LARGE.said(n=f"{n:,}", delta=delta))
     budgets = lock(*budget_ids)
     _refuse_different(budgets)
-    accounts = [account_of(budget) for budget in budgets]
-    for account in accounts:
-        if refusal := account.refusal(cost, part, now):
-            raise refusal
-    costs = [account.added(cost) for account in accounts]
+    costs = [account_of(budget).admitted(cost, part, now) for budget in budgets]
+    reads = to_text(cost.reading) if cost.reading else ""
+    if len(reads) > LONGEST_READING and any(budget.counts_answers for budget in budgets):
+        raise BadAmount(READS_TOO_MUCH.said(most=f"{LONGEST_READING:,}"))
     published = draw() if draw else None
     return [
         _append(
             kind=Kind.CHARGE,
             budget=budget,
             epsilon=None if paid.epsilon is None else round_up(paid.epsilon, EpsilonField.places),
-            reads=to_text(paid.reading) if paid.reading else None,
+            reads=reads if paid.reading else None,
             rho=round_up(paid.rho, RhoField.places),
             delta=round_up(paid.delta, DeltaField.places),
             statistic=statistic,

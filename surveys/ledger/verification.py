@@ -98,6 +98,9 @@ def _beyond(rows: Sequence[Stored], length: int) -> Iterator[Fault]:
 def _overspent() -> Iterator[Fault]:
     """Find budgets that paid more than their cap, by rows that no service wrote."""
     for account in selectors.accounts().values():
+        if account.is_understated:
+            text = f"rows of “{account.budget}” say less than what they read loses"
+            yield Fault(account.entries[-1].position if account.entries else 0, text)
         if account.is_overspent:
             yield Fault(
                 account.entries[-1].position, f"more than the cap of “{account.budget}” is spent"

@@ -42,7 +42,7 @@ from typing import Any
 TICK = 0.01  # seconds
 LATE = 200  # ticks
 START = 2.0  # seconds: Python and numpy are loaded before any data is read
-GRACE = 30.0  # seconds beyond all time that is fixed, until it is given up
+GRACE = 10.0  # seconds beyond all time that is fixed, until it is given up
 STEPS = 10**6  # cells computed in one group
 MEMORY = 2**30  # bytes, numpy and all
 PROCESSOR = 0.25  # seconds of one group

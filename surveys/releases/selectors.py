@@ -236,6 +236,11 @@ def by_rule(plan: Plan) -> Query:
     return read(plan, kind, {**parameters, "strategy": Strategy.WEIGHTED})
 
 
+def publishes_by_rule(plan: Plan) -> bool:
+    """Tell whether a Plan's rule publishes anything."""
+    return plan.content.publication.rule != "on-request" and bool(statistics.public_names(plan))
+
+
 # What can be asked
 
 

@@ -101,6 +101,23 @@ def test_an_account_grows_and_never_passes_what_noise_and_devices_lose_by_themse
         before = total
 
 
+def test_a_noise_over_a_report_in_the_clear_counts_in_full_where_that_is_less():
+    both_read = reading([E1, None], ("ab", Fraction(1, 2)))
+    one = reading([E1], ("a", noise_within(Fraction(1, 4), E1)))
+    total = loss_of([both_read, one])
+    assert total <= Fraction(3, 4)
+    assert float(total) == pytest.approx(0.75)
+
+
+def test_many_tables_of_many_questions_are_added_up_with_few_steps():
+    names = [f"q{number}" for number in range(40)]
+    readings = [
+        Reading({one: E1, other: E1}, [Noise(frozenset({one, other}), Fraction(1, 10))])
+        for one, other in itertools.combinations(names, 2)
+    ]
+    assert loss_of(readings) <= min(Fraction(len(readings), 10), 40 * ceiling(E1))
+
+
 def randomised(local):
     """Return the law of a report of one bit."""
     kept = Fraction(local, 1 + local)

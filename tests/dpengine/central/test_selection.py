@@ -90,8 +90,8 @@ def test_it_never_costs_more_than_was_asked_for(law, best):
         selection = Selection.for_epsilon(epsilon, 2, law, best)
         assert epsilon * (1 - Fraction(1, 2**50)) < selection.epsilon <= epsilon
         each = selection.epsilon / best
-        rho = each**2 / 8 if law is Law.EXPONENTIAL else rho_of_pure(each)
-        assert selection.cost.rho == best * rho
+        rho = best * each**2 / 8 if law is Law.EXPONENTIAL else rho_of_pure(selection.epsilon)
+        assert selection.cost.rho == rho
         assert selection.cost.epsilon == selection.epsilon
 
 

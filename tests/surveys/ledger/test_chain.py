@@ -266,7 +266,7 @@ def test_the_record_of_the_end_is_checked_too(ledger, change):
 
 def test_rows_beyond_the_cap_show_even_in_a_chain_that_holds(ledger, monkeypatch):
     """As one that could run the site's code without its refusals would write them."""
-    monkeypatch.setattr(selectors.Account, "refusal", lambda *args: None)
+    monkeypatch.setattr(selectors.Account, "admitted", lambda account, cost, *args: cost)
     pay(Budget.objects.get(name="study:x"), "1.06", now=NOW)
     assert [str(fault) for fault in faults()] == ["row 11: more than the cap of “study:x” is spent"]
 

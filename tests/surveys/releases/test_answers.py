@@ -9,6 +9,7 @@ from dpengine.central.counts import AsTheyCame
 from dpengine.contraction import Noise, Reading, loss_of
 from dpengine.privacy import Cost, epsilon_above
 from surveys.aggregation import services as sweeps
+from surveys.dashboard.progress import Progress
 from surveys.design import services as design
 from surveys.design.models import Study
 from surveys.ledger import selectors as ledger, services as charges
@@ -181,3 +182,41 @@ def test_a_limit_for_a_week_warns_by_what_the_last_charge_would_add_again(draft)
     assert any("has to wait" in alert for alert in account.alerts(NOW))
     (row,) = account.entries
     assert 0 < account.added(row.again).epsilon < row.epsilon
+
+
+def test_what_adds_nothing_is_taken_although_the_week_is_used_up(draft):
+    plan = opened(draft, cap=Decimal(8), release_epsilon=Decimal(1))
+    charge(plan, query(plan, "8").cost)
+    charges.set_weekly_limit(
+        budget_id=plan.study.budget_id, weekly=Decimal("0.5"), who="ada", now=NOW, why="a test"
+    )
+    (row,) = charge(plan, query(plan, "0.3").cost, 1)
+    assert row.epsilon == 0
+    account = ledger.account(plan.study.budget_id)
+    assert account.is_all_lost
+    assert account.days_left(NOW) is None
+
+
+def test_a_row_that_says_less_than_it_reads_is_a_fault(draft):
+    plan = opened(draft, cap=Decimal(8), release_epsilon=Decimal(1))
+    (_row,) = charge(plan, query(plan, "1").cost)
+    assert charges.faults() == []
+    text = '{"losses":{"x/1/q":null},"noises":[{"epsilon":"100","reports":["x/1/q"]}]}'
+    charges._append(
+        kind="charge",
+        budget=plan.study.budget,
+        epsilon=Decimal(0),
+        rho=Decimal(0),
+        delta=Decimal(0),
+        statistic="f" * 64,
+        reads=text,
+        who="ada",
+        at=NOW,
+    )
+    assert "say less than what they read loses" in str(charges.faults()[0])
+
+
+def test_a_study_of_numbers_sent_as_given_has_a_stage(draft):
+    plan = opened(draft, cap=Decimal(1), release_epsilon=Decimal(1), rule="on-request")
+    assert not selectors.publishes_by_rule(plan)
+    assert Progress.of(plan).stage

@@ -290,6 +290,7 @@ def second_wave(guest, site, plan):
     """Serve the study's second wave: the first question as it was, the second with other odds."""
     changed = json.loads(json.dumps(plan))
     changed["wave"] = 2
+    del changed["publication"]["counts"]  # which a first wave's alone can be
     channel = changed["questions"][1]["channel"]
     channel["keep"] -= 1
     text = json.dumps(changed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -156,7 +156,7 @@ class Expression(Query):
                     "Columns stand in %(functions)s. Also + - * / ^, comparisons, and, or, not, "
                     "A if C else B, log, exp, sqrt, abs."
                 )
-                % {"functions": ", ".join(expressions.OF_ALL)}
+                % {"functions": ", ".join(f"{name}()" for name in expressions.OF_ALL)}
             ),
         ),
     ]

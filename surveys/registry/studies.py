@@ -248,9 +248,15 @@ class RegisteredStudy:
 
     @cached_property
     def compared(self) -> Comparison:
-        """Return what all publications so far have lost, by every accountant at one δ."""
+        """Return what all publications so far have lost, by every accountant at one δ.
+
+        Where rows say what answers lost, each is what it added: they are one loss, and only that.
+        """
         charges = [entry.charge for entry in self.account.entries]
         meetings = self.account.budget.filter.meetings(charges)
+        if self.account.budget.counts_answers:
+            spent = self.account.spent
+            meetings = [(spent,)] if spent and spent.epsilon else []
         return comparison.compare_worst(meetings, self.delta)
 
     @cached_property

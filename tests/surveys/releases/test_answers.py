@@ -220,3 +220,29 @@ def test_a_study_of_numbers_sent_as_given_has_a_stage(draft):
     plan = opened(draft, cap=Decimal(1), release_epsilon=Decimal(1), rule="on-request")
     assert not selectors.publishes_by_rule(plan)
     assert Progress.of(plan).stage
+
+
+def test_every_page_of_a_study_reads_rows_that_cost_nothing(draft, client, today, request):
+    Study.objects.filter(pk=draft.pk).update(
+        cap=Decimal(8), release_epsilon=Decimal(8), results="public"
+    )
+    plan = request.getfixturevalue("answered")(40)
+    design.close_plan(plan_id=plan.pk, today=today)
+    sweeps.sweep_all(today=today)
+    services.publish_due(now=NOW)
+    plan.refresh_from_db()
+    names = [question.name for question in plan.content.questions[:2]]
+    parameters = {"rows": names[0], "within": names[1], "epsilon": "3"}
+    asked = services.ask_for(plan=plan, kind="crosstab", parameters=parameters, who="mira", now=NOW)
+    free = services.publish(request_id=asked.pk, now=NOW)
+    assert free.entry.epsilon == 0
+    assert free.numbers["method"].startswith("Nothing was added")
+    slug, number = plan.study.slug, f"releases/{free.entry.number}/"
+    for path in (
+        *(f"/registry/{slug}{end}" for end in ("/", ".json", ".yaml")),
+        *(f"/results/{slug}/{page}" for page in ("", "methods/", number, "compare/")),
+        f"/ledger/{free.entry.position}/",
+        "/registry/ledger.json",
+    ):
+        assert client.get(path).status_code == 200, path
+    assert "Nothing was added" in client.get(f"/results/{slug}/").content.decode()

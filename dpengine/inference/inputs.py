@@ -157,3 +157,11 @@ def arms_of(
                 f"reports of arm {index} must be whole numbers from 0 to {channel.shape[1] - 1}"
             )
     return codes, arms, channels
+
+
+def likelihoods_of(codes: Ints, arms: Ints, channels: Sequence[Floats]) -> Floats:
+    """Return the chance of each row's report after each answer, through its own arm's channel."""
+    likelihoods = np.empty((len(codes), len(channels[0])))
+    for index, channel in enumerate(channels):
+        likelihoods[arms == index] = channel.T[codes[arms == index]]
+    return likelihoods

@@ -30,7 +30,7 @@ from dpengine.checks import require
 from dpengine.estimates import Floats
 from dpengine.inference.coefficients import Regression, Scale
 from dpengine.inference.fitting import highest
-from dpengine.inference.inputs import aligned, arms_of
+from dpengine.inference.inputs import aligned, arms_of, likelihoods_of
 from dpengine.inference.latent import Latent
 from dpengine.inference.logit import Rows
 
@@ -52,10 +52,7 @@ def logistic_predictor(
     Reports are counted from 0; "drug=1" is γ of choice 1, choice 0 is called `first`.
     """
     codes, arms, channels = arms_of(reports, matrices, arm)
-    likelihoods = np.empty((len(codes), len(channels[0])))
-    for index, channel in enumerate(channels):
-        likelihoods[arms == index] = channel.T[codes[arms == index]]
-    rows = Rows(likelihoods, design, names, weights)
+    rows = Rows(likelihoods_of(codes, arms, channels), design, names, weights)
     seen = aligned(yes, "outcome", len(codes))[rows.used]
     require(
         set(np.unique(seen).tolist()) == {0.0, 1.0},

@@ -20,7 +20,7 @@ from dpengine.checks import require
 from dpengine.estimates import Floats
 from dpengine.inference.coefficients import Regression
 from dpengine.inference.fit import Fit, fit_of_table
-from dpengine.inference.inputs import arms_of
+from dpengine.inference.inputs import arms_of, likelihoods_of
 from dpengine.inference.logit import Rows, fitted
 
 ALIKE = 1e-6  # smallest to largest singular value of a channel that tells the answers apart
@@ -45,10 +45,7 @@ def multinomial(
         strengths[len(channels[0]) - 1 :].sum() >= ALIKE * strengths[0],
         "the matrices do not tell all answers apart: leave out or join answers with equal rows",
     )
-    likelihoods = np.empty((len(codes), len(channels[0])))
-    for index, channel in enumerate(channels):
-        likelihoods[arms == index] = channel.T[codes[arms == index]]
-    rows = Rows(likelihoods, design, names, weights)
+    rows = Rows(likelihoods_of(codes, arms, channels), design, names, weights)
     codes, arms = codes[rows.used], arms[rows.used]
     labels = [f"{first + choice}: {name}" for choice in range(1, rows.answers) for name in names]
 

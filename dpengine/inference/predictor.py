@@ -42,7 +42,7 @@ from dpengine.checks import require
 from dpengine.estimates import Floats, Ints
 from dpengine.inference.coefficients import Coefficient, Scale
 from dpengine.inference.fitting import highest
-from dpengine.inference.inputs import aligned, arms_of
+from dpengine.inference.inputs import aligned, arms_of, likelihoods_of
 from dpengine.inference.latent import Latent
 from dpengine.inference.logit import Rows
 from dpengine.inference.outcomes import Outcome
@@ -87,10 +87,7 @@ def linear_predictor(
     Reports are counted from 0; "drug=1" is γ of choice 1, choice 0 is called `first`.
     """
     codes, arms, channels = arms_of(reports, matrices, arm)
-    likelihoods = np.empty((len(codes), len(channels[0])))
-    for index, channel in enumerate(channels):
-        likelihoods[arms == index] = channel.T[codes[arms == index]]
-    rows = Rows(likelihoods, design, names, weights)
+    rows = Rows(likelihoods_of(codes, arms, channels), design, names, weights)
     values = aligned(outcome, "outcome", len(codes))[rows.used]
     spread = float(values.std())
     require(spread > 0, "outcome must not be the same in every row")

@@ -18,7 +18,7 @@ from django import forms
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpengine import expressions
-from dpengine.central.subsample import FEWEST, Subsample
+from dpengine.central.subsample import Subsample
 from dpengine.expressions import Formula
 from dpengine.privacy import plain
 from surveys.messages import Text, message, translate
@@ -30,7 +30,6 @@ from surveys.releases.queries.parameters import (
     Paid,
     Parameter,
     Question,
-    Whole,
     WrongParameter,
 )
 from surveys.releases.queries.scored import READ_OFF, is_number_in_clear, row, rows_of
@@ -38,6 +37,7 @@ from surveys.releases.queries.trusted import (
     METHOD,
     RESULT,
     SENSITIVITY,
+    dealt_into,
     expected_ranks,
 )
 
@@ -176,16 +176,7 @@ class Expression(Query):
             is_required=False,
         ),
     ]
-    groups: Annotated[
-        int,
-        Whole(
-            label=gettext_lazy("Groups"),
-            help=gettext_lazy("More groups: less chance in the result, but fewer people in each."),
-            least=FEWEST,
-            most=MAX_GROUPS,
-            initial=100,
-        ),
-    ]
+    groups: Annotated[int, dealt_into(MAX_GROUPS)]
     epsilon: Paid
 
     kind = "expression"

@@ -57,6 +57,19 @@ STATISTICS: dict[str, tuple[Message, Statistic]] = {
     ),
 }
 MAX_GROUPS = 10_000
+
+
+def dealt_into(most: int) -> Whole:
+    """Return the parameter of how many random groups people are dealt into."""
+    return Whole(
+        label=gettext_lazy("Groups"),
+        help=gettext_lazy("More groups: less chance in the result, but fewer people in each."),
+        least=FEWEST,
+        most=most,
+        initial=100,
+    )
+
+
 LIKELY = 0.05
 
 MECHANISM = message(
@@ -103,16 +116,7 @@ class Trusted(Query):
             is_required=False,
         ),
     ]
-    groups: Annotated[
-        int,
-        Whole(
-            label=gettext_lazy("Groups"),
-            help=gettext_lazy("More groups: less chance in the result, but fewer people in each."),
-            least=FEWEST,
-            most=MAX_GROUPS,
-            initial=100,
-        ),
-    ]
+    groups: Annotated[int, dealt_into(MAX_GROUPS)]
     epsilon: Paid
 
     kind = "trusted"

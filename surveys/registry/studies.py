@@ -19,7 +19,7 @@ from surveys.design.selectors import Odds, odds_of
 from surveys.ledger import selectors as ledger
 from surveys.ledger.models import Entry, Kind
 from surveys.ledger.selectors import Account, Burn, Statement, StatementLine
-from surveys.plan.content import PlanContent, PlanQuestion
+from surveys.plan.content import ANSWERS, PlanContent, PlanQuestion
 from surveys.registry import chart, privacy_loss
 from surveys.registry.privacy_loss import USUAL_DELTA, Household, Loss, Shuffled
 from surveys.releases import selectors as releases
@@ -120,6 +120,14 @@ class RegisteredStudy:
         # Of fixed parts each wave has its own.
         is_spent = self.account.amount_left <= 0 and not self.account.budget.fixed_parts
         return "spent" if is_spent else "closed"
+
+    @property
+    def ends_at_cap(self) -> bool:
+        """Tell whether the cap can be reached for good: not where it holds all that devices gave
+        away, for then whatever was published so costs nothing again.
+        """
+        counts = self.content.publication.counts == ANSWERS
+        return not counts or bool(self.cleartext) or epsilon_above(self.loss) > self.cap.epsilon
 
     @property
     def is_collecting(self) -> bool:

@@ -29,6 +29,7 @@ from typing import Any
 from tests.bench import report
 from tests.patience import PATIENCE
 
+TOGETHER = "paid once for all"
 ROUNDS, PROCESSES, REQUESTS, PAID = 50, 8, 200, 17
 COST, CAP = Decimal("0.1"), Decimal("1.75")
 NOW = datetime.datetime(2026, 5, 11, 12, tzinfo=datetime.UTC)
@@ -123,7 +124,9 @@ def open_study(slug: str) -> int:
 
 
 def race(number: int, rounds: int, rows: Any, said: Any, start: Any, end: Any) -> None:
-    """Make every eighth request, as soon as everyone is ready."""
+    """Make one request together with everyone, and then every eighth: all as soon as everyone is
+    ready. What all ask for is drawn once, and everyone finds it.
+    """
     from surveys.design.selectors import plans
     from surveys.releases import services
 
@@ -132,7 +135,9 @@ def race(number: int, rounds: int, rows: Any, said: Any, start: Any, end: Any) -
     for _ in range(rounds):
         plan = plans().get(pk=rows.get(timeout=PATIENCE))
         start.wait(PATIENCE)
+        together = ask(plan, CHOICES[0], who).replace("paid", TOGETHER)
         heard = Counter(ask(plan, chosen, who) for chosen in CHOICES[number::PROCESSES])
+        heard[together] += 1
         end.wait(PATIENCE)
         said.put(heard)
 
@@ -188,7 +193,7 @@ def state_of(plan_id: int) -> dict[str, Any]:
 
 
 def summary(found: list[dict[str, Any]], seconds: float) -> dict[str, Any]:
-    expected = {"paid": PAID, "refused": REQUESTS - PAID}
+    expected = {"paid": PAID, "refused": REQUESTS - PAID, TOGETHER: PROCESSES}
     return {
         "rounds": len(found),
         "requests": REQUESTS * len(found),

@@ -11,8 +11,8 @@ Report      what one device sent for one question, or for several through one dr
             drawn apart. Where chance is not to be counted (the answer was sent as given; a later
             wave may repeat an earlier draw) a report has no loss: None.
 Release     pure: whatever it reads of one person through one noise changes the odds of what it
-            publishes by at most e^ε. None: published as it came, or with a noise that has no
-            finite ε.
+            publishes by at most e^ε. An ε of None: it was published as it came, or with noise that
+            has no finite ε.
 
 One report  Noise of ε over one report of ε₀ loses
                 f(ε; ε₀) = ln((e^(ε + ε₀) + 1)/(e^ε + e^ε₀)) = 2·artanh(tanh(ε/2)·tanh(ε₀/2)).
@@ -20,13 +20,24 @@ One report  Noise of ε over one report of ε₀ loses
             within [m, e^ε·m]. Two answers make the reports' laws w and w' with w ≤ e^ε₀·w' and
             back. The odds Σwg/Σw'g are largest where g takes its two ends only, and w moves as
             much chance as it may to the upper one: from p = 1/(1 + e^ε₀) to 1 − p. □
-            f < min(ε, ε₀), it rises and is concave in each, f(∞; ε₀) = ε₀: the ceiling.
+            f < min(ε, ε₀). It rises with each of the two and is concave in each. f(∞; ε₀) = ε₀ is
+            the ceiling.
+Swapped     Of a channel under which a report S is as likely after answer a as σS after b, where σ
+            swaps the choices a and b (subset selection), ε need only hold between S and σS.
+            Proof. S and σS are together as likely after a as after b, and the one is at most e^ε₀
+            times likelier than the other. So each pair obeys the bound above, with p of it, and
+            the odds of a sum of pairs are at most the largest of a pair. □ Of w choices named two
+            are swapped at most, whatever w is: noise on counts of choices has sensitivity 2, not
+            2·min(w, k − w). So it is in all that follows, within the sets that swaps lead to; but
+            what counts in full below must hold between any two reports: a noise of a swapped ε
+            covers one report only, and is never counted so.
 All         Let the reports be split into blocks, C(U) the sum of ε of the noises that read
             anything of block U, ε₀(U) the sum of ε₀ over the block. Together the releases lose at
             most
                 Σ_U f(C(U); ε₀(U)),      f(C; None) = C,
-            for every split: so the least that we find is a bound too. We try one block for each
-            report, those that one noise covers together, and all as one.
+            for every split: so the least that we find is a bound too. We try three splits: a block
+            for each report; from there, blocks that one noise covers merged, two at a time, while
+            that helps; and all reports in one block.
             Proof. Change the answers of one block after another. Given the reports of the other
             blocks, whose law is the same before and after, the chance of all that was published
             is a function of the block's reports that varies by at most e^C(U): each release's
@@ -34,12 +45,20 @@ All         Let the reports be split into blocks, C(U) the sum of ε of the nois
             each change loses f, whatever the other blocks hold. Reports without a loss may
             depend on each other and on all else: their chance is bounded by its largest value,
             which costs their C and leaves a function of the others that varies as before. They
-            are one block. Some noises of finite ε may count in full instead, outside of the blocks:
-            given the reports each varies by at most e^ε on any path, and leaves the sums. □
+            are one block. A noise of finite ε may count in full instead, outside the blocks: given
+            the reports, what it publishes varies by at most e^ε on any path. Its ε is then added
+            to the total, and is in no C(U). □
             Pointwise, on every path: releases may be chosen on the way, and a filter may stop.
+Drawn       Where chance, without looking at an answer, lets a person send the reports of one of
+            some sets only, and everybody sees which, they lose the largest of what each set's
+            reports would: given the set, nothing else of theirs is read, and its chance cancels.
+            Only sets that no other one holds are tried. What several such draws let out, of one
+            person and drawn apart, adds up: change the answers of one draw after another. A report
+            that no set names, everybody sends.
 One noise over all of a person's reports is one block of all of them: never more than Σε, nor Σε₀.
 Rounding    Exponentials and logarithms err upwards where a loss is said, and down where noise is
-            chosen; sums are exact.
+            chosen; sums are exact. Which of two is less floats say where they are sure, fractions
+            where not.
 By hand     ε₀ = 1: noise of ε = .25 loses .1150; to lose .25, ε = .5517. e^ε₀ = 3, e^ε = 2: 7/5.
 Sources     Post-processing and group privacy: Dwork and Roth 2014, Prop. 2.1, Thm 2.2; contraction
             of local randomisers: Kairouz, Oh and Viswanath 2016; Asoodeh, Aliakbarpour and Calmon
@@ -50,6 +69,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from itertools import combinations
 
 from dpengine.bounds import exp_above, exp_below, ln_above, ln_below
@@ -59,6 +79,11 @@ Loss = Fraction | None  # e^ε₀ of a report; None: its chance does not count
 Epsilon = Fraction | None  # of a noise; None: there is no finite one
 Block = frozenset[str]
 MOST_BLOCKS = 12  # of which two are tried together: beyond, the bound is found without
+MOST_CACHED = 4096  # contractions, which an account asks for again and again
+NEAR = 1e-9  # of a sum: a thousand times what floats can be off by
+ABOVE = 1 + Fraction(NEAR)
+ROUNDED = 1e-40  # nats: so much what `contracted` can be above f, summed
+FAR = 700.0  # nats, of which exp is a float
 FINEST = 10**30  # noise is chosen down to this part of a nat
 
 
@@ -81,15 +106,38 @@ class Reading:
 
     losses: Mapping[str, Loss]
     noises: Sequence[Noise]
+    sets: tuple[Block, ...] = ()  # of reports, read here or not: a person sends one of them
 
     def __post_init__(self) -> None:
+        require(all(self.sets), "sets must hold one report or more each, got one of none")
         for noise in self.noises:
             unknown = sorted(noise.reports - set(self.losses))
             require(not unknown, "losses must name every report that is read, not {}", unknown)
         for name, loss in self.losses.items():
             require(loss is None or loss >= 1, "loss of {} must be 1 or more, got {}", name, loss)
 
+    @property
+    def drawn(self) -> Block:
+        """Return the reports of which a person sends some only."""
+        return frozenset[str]().union(*self.sets)
 
+    def held(self) -> list[Block]:
+        """Return what of the reports read here a person can have sent: all that can be most."""
+        everything = frozenset(self.losses)
+        found = {everything - (self.drawn - each) for each in self.sets} or {everything}
+        most = [each for each in found if each and not any(each < other for other in found)]
+        return sorted(most, key=sorted)
+
+    def of(self, held: Block) -> "Reading":
+        """Return what is read of a person who sent these of the reports."""
+        touched = [(noise.reports & held, noise.epsilon) for noise in self.noises]
+        return Reading(
+            {name: loss for name, loss in self.losses.items() if name in held},
+            [Noise(reports, epsilon) for reports, epsilon in touched if reports],
+        )
+
+
+@lru_cache(maxsize=MOST_CACHED)
 def contracted(epsilon: Epsilon, loss: Loss) -> Epsilon:
     """Return f(ε; ε₀), in nats, from above; None where it is not finite."""
     if loss is None:
@@ -142,30 +190,40 @@ def shared_out(epsilon: Fraction, losses: Sequence[Loss]) -> list[Fraction]:
 
 def loss_of(readings: Iterable[Reading]) -> Epsilon:
     """Return what one person loses by all of some releases, in nats, from above; None where it is
-    not finite. 0 for none. ValueError where two say another loss of one report.
+    not finite. 0 for none. ValueError where two say another loss of one report, or draw one of
+    other sets.
     """
-    losses: dict[str, Loss] = {}
-    noises: list[Noise] = []
+    groups: dict[tuple[Block, ...], Reading] = {}
     for reading in readings:
+        other = groups.get(reading.sets, Reading({}, [], reading.sets))
         for name, loss in reading.losses.items():
-            if losses.setdefault(name, loss) != loss:
+            if other.losses.get(name, loss) != loss:
                 raise ValueError(f"expected one loss of report {name}, got another one")
-        noises += reading.noises
-    if not losses:
+        losses = {**other.losses, **reading.losses}
+        groups[reading.sets] = Reading(losses, [*other.noises, *reading.noises], reading.sets)
+    named = [name for group in groups.values() for name in {*group.losses} | group.drawn]
+    if len(set(named)) != len(named):
+        raise ValueError("expected each report in the sets of one draw, got one in two")
+    return _sum(_largest(group) for group in groups.values())
+
+
+def _largest(group: Reading) -> Epsilon:
+    """Return the largest of what each set's reports lose."""
+    found = [_loss_of(group.of(held)) for held in group.held()]
+    finite = [each for each in found if each is not None]
+    return max(finite, default=Fraction(0)) if len(finite) == len(found) else None
+
+
+def _loss_of(reading: Reading) -> Epsilon:
+    """Return what a person loses who sent all of these reports."""
+    if not reading.losses:
         return Fraction(0)
-    noises = _together(noises)
-    known = {name: loss for name, loss in losses.items() if loss is not None}
-    bare = frozenset(name for name, loss in losses.items() if loss is None)
-    split = [frozenset({name}) for name in known] + ([bare] if bare else [])
-    totals = [_total([frozenset(losses)], known, noises), _total(split, known, noises)]
-    least = totals[-1]
-    while len(split) <= MOST_BLOCKS and (merged := _best_merger(split, known, noises)):
-        if not _is_less(merged[1], least):
-            break
+    splits = _Splits(reading.losses, _together(reading.noises))
+    split = splits.finest
+    whole, least = splits.total([sum(split)]), splits.total(split)
+    while len(split) <= MOST_BLOCKS and (merged := splits.best_merger(split, least)):
         split, least = merged
-        totals.append(least)
-    finite = [total for total in totals if total is not None]
-    return min(finite) if finite else None
+    return whole if least is None or _is_less(whole, least) else least
 
 
 def _together(noises: Iterable[Noise]) -> list[Noise]:
@@ -178,61 +236,135 @@ def _together(noises: Iterable[Noise]) -> list[Noise]:
     return [Noise(reports, epsilon) for reports, epsilon in sums.items()]
 
 
-def _best_merger(
-    split: Sequence[Block], losses: Mapping[str, Fraction], noises: Sequence[Noise]
-) -> tuple[list[Block], Epsilon] | None:
-    """Return the best of all splits in which two blocks that one noise covers are one."""
-    best: tuple[list[Block], Epsilon] | None = None
-    for one, other in combinations(split, 2):
-        if any(noise.reports & one and noise.reports & other for noise in noises):
-            merged = [block for block in split if block not in (one, other)] + [one | other]
-            total = _total(merged, losses, noises)
-            if best is None or _is_less(total, best[1]):
-                best = merged, total
-    return best
-
-
 def _is_less(one: Epsilon, other: Epsilon) -> bool:
     return one is not None and (other is None or one < other)
 
 
-def _total(
-    split: Sequence[Block], losses: Mapping[str, Fraction], noises: Sequence[Noise]
-) -> Epsilon:
-    """Return Σ ε of the noises that count in full, and Σ f(C(U); ε₀(U)) of the others.
+class _Splits:
+    """What noises over some reports lose in all, by how the reports are split into blocks: numbers
+    with a bit for each report.
 
-    Those over most blocks are tried first, each kept where it makes the sum less.
+    Sums are compared as floats, and as fractions where those could err. What is worked out of a
+    block is kept, for most blocks are in many splits.
     """
-    read = [[noise for noise in noises if noise.reports & block] for block in split]
-    ceilings = [_loss_of_block(block, losses) for block in split]
-    sums = [_sum(noise.epsilon for noise in touching) for touching in read]
-    parts = [contracted(*each) for each in zip(sums, ceilings, strict=True)]
-    full = Fraction(0)
-    for noise in sorted(noises, key=lambda each: len(each.reports), reverse=True):
-        places = [at for at, block in enumerate(split) if noise.reports & block]
-        if noise.epsilon is None or len(places) < 2:
-            continue
-        before, after = _sum(parts[at] for at in places), {}
-        for at in places:
-            known = sums[at]
-            after[at] = parts[at]
-            if known is not None:
-                after[at] = contracted(known - noise.epsilon, ceilings[at])
-        instead = _sum(after.values())
-        if instead is not None and _is_less(instead + noise.epsilon, before):
-            full += noise.epsilon
-            for at in places:
-                parts[at] = after[at]
-                left = sums[at]
-                sums[at] = None if left is None else left - noise.epsilon
-    total = _sum(parts)
-    return None if total is None else full + total
+
+    def __init__(self, losses: Mapping[str, Loss], noises: Sequence[Noise]) -> None:
+        bits = {name: 1 << place for place, name in enumerate(losses)}
+        bare = sum(bits[name] for name, loss in losses.items() if loss is None)
+        known = [bits[name] for name, loss in losses.items() if loss is not None]
+        self.finest = known + [bare] * (bare > 0)
+        self.losses = {bits[name]: loss for name, loss in losses.items()}
+        widest_first = sorted(noises, key=lambda noise: len(noise.reports), reverse=True)
+        self.noises = [
+            (sum(bits[name] for name in noise.reports), noise.epsilon) for noise in widest_first
+        ]
+        self.blocks: dict[int, _Block] = {}
+
+    def best_merger(self, split: list[int], least: Epsilon) -> tuple[list[int], Epsilon] | None:
+        """Return the best of all splits in which two blocks that one noise covers are one, if it
+        loses less than that.
+        """
+        best = None
+        for one, other in combinations(split, 2):
+            if any(reports & one and reports & other for reports, _ in self.noises):
+                merged = [block for block in split if block not in (one, other)] + [one | other]
+                total = self.total(merged, least)
+                if _is_less(total, least):
+                    best, least = (merged, total), total
+        return best
+
+    def total(self, split: Sequence[int], least: Epsilon = None) -> Epsilon:
+        """Return Σ ε of the noises that count in full, and Σ f(C(U); ε₀(U)) of the others; None
+        where it is not finite, or is more than the least that is known.
+
+        Those over most blocks are tried first, each kept where it makes the sum less.
+        """
+        blocks, full = [self._block(each) for each in split], Fraction(0)
+        for noise, (reports, epsilon) in enumerate(self.noises):
+            places = [at for at, each in enumerate(split) if reports & each]
+            if epsilon is not None and len(places) > 1:
+                read = [blocks[at] for at in places]
+                if _is_less_in_full(noise, epsilon, read):
+                    full += epsilon
+                    for at, block in zip(places, read, strict=True):
+                        blocks[at] = block.without(noise, epsilon)
+        if least is not None and float(full) + sum(each.rough for each in blocks) > least * ABOVE:
+            return None
+        total = _sum(block.part for block in blocks)
+        return None if total is None else full + total
+
+    def _block(self, block: int) -> "_Block":
+        if block not in self.blocks:
+            losses = [loss for bit, loss in self.losses.items() if bit & block]
+            known = [loss for loss in losses if loss is not None]
+            loss = math.prod(known, start=Fraction(1)) if len(known) == len(losses) else None
+            read = _sum(epsilon for reports, epsilon in self.noises if reports & block)
+            self.blocks[block] = _Block(read, loss)
+        return self.blocks[block]
 
 
-def _loss_of_block(block: Block, losses: Mapping[str, Fraction]) -> Loss:
-    if not block <= set(losses):
-        return None
-    return math.prod((losses[name] for name in block), start=Fraction(1))
+def _is_less_in_full(noise: int, epsilon: Fraction, blocks: Sequence["_Block"]) -> bool:
+    """Tell whether less is lost where one of the noises that read some blocks counts in full."""
+    added = epsilon
+    for block in blocks:
+        if block.loss is None:  # there is one such: it saves ε itself
+            if block.epsilon is None:
+                return False
+            added = Fraction(0)
+    changed = [block for block in blocks if block.loss is not None]
+    saved, rough = sum(block.saved(noise, epsilon) for block in changed), float(added)
+    if abs(saved - rough) > max(NEAR * (saved + rough), ROUNDED):
+        return saved > rough
+    parts = ((block.part or 0, block.without(noise, epsilon).part or 0) for block in changed)
+    return sum(one - other for one, other in parts if one != other) > added
+
+
+class _Block:
+    """Some reports: the ε of the noises that read them and do not count in full, and e^ε₀."""
+
+    def __init__(self, epsilon: Epsilon, loss: Loss) -> None:
+        self.epsilon, self.loss = epsilon, loss
+        self._saved: dict[int, float] = {}
+        self._without: dict[int, _Block] = {}
+
+    @cached_property
+    def part(self) -> Epsilon:
+        """Return what is lost by them."""
+        return contracted(self.epsilon, self.loss)
+
+    @cached_property
+    def rough(self) -> float:
+        """Return it to 12 digits, or inf."""
+        if self.epsilon is None or self.loss is None:
+            return math.inf if self.part is None else float(self.part)
+        return self._saved_of(float(self.epsilon))
+
+    def saved(self, noise: int, epsilon: Fraction) -> float:
+        """Return how much less is lost without one of the noises, to 12 digits."""
+        if noise not in self._saved:
+            self._saved[noise] = 0.0 if self.epsilon is None else self._saved_of(float(epsilon))
+        return self._saved[noise]
+
+    def _saved_of(self, epsilon: float) -> float:
+        """Return f(C; ε₀) − f(C − ε; ε₀) = ln(1 + x), of factors that lose no digits:
+
+        x = (1 − e^−2ε₀)(1 − e^−ε)e^(ε + ε₀ − max(C, ε₀))/((1 + e^−|C − ε₀|)(1 + e^(ε − C − ε₀))).
+        """
+        read, limit = float(self.epsilon or 0), float(ceiling(self.loss) or 0)
+        factors = math.expm1(-2 * limit) * math.expm1(-epsilon)
+        factors /= (1 + math.exp(-abs(read - limit))) * (1 + math.exp(epsilon - read - limit))
+        exponent = epsilon + limit - max(read, limit)
+        if exponent > FAR and factors:
+            return exponent + math.log(factors)
+        return math.log1p(factors * math.exp(exponent))
+
+    def without(self, noise: int, epsilon: Fraction) -> "_Block":
+        """Return the same without one of the noises."""
+        if self.epsilon is None:
+            return self
+        if noise not in self._without:
+            self._without[noise] = _Block(self.epsilon - epsilon, self.loss)
+        return self._without[noise]
 
 
 def _sum(parts: Iterable[Epsilon]) -> Epsilon:

@@ -40,6 +40,7 @@ TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,2})?)|(?P<name>[^\W\d][\w.]*)|`(?P<quoted>[^`]+)`"
     r"|(?P<sign>\*\*|[<>=!]=|[-+*/^(),<>]))"
 )
+PARTS = "numbers, columns, + - * / ^ and brackets"
 WORDS = ("and", "or", "not", "if", "else")
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -143,8 +144,7 @@ def read(typed: str, columns: Mapping[str, object], *, of_all: bool = False) -> 
         token = TOKEN.match(typed, place)
         if not token:
             got = typed[place:].strip()[:1]
-            expected = "numbers, columns, + - * / ^ and brackets"
-            raise ValueError(f"{typed!r}: expected {expected}, got {got!r}")
+            raise ValueError(f"{typed!r}: expected {PARTS}, got {got!r}")
         place = token.end()
         words.append(_word(token, typed, columns, functions, names))
     tree = _tree(" ".join(words), typed)  # spaces, lest two words become one
@@ -204,6 +204,8 @@ def _problems(node: ast.expr, functions: tuple[str, ...], levels: int = 1) -> It
             many = 2 if name in PAIRS else 1
             if name not in functions:
                 yield f"expected one of the functions {', '.join(functions)} before a bracket"
+            elif node.keywords:  # only ** makes one
+                yield f"expected {PARTS}, got '**'"
             elif len(node.args) != many:
                 yield f"{name} takes {many} in its brackets, got {len(node.args)}"
             elif name == "quantile" and not _is_share(node.args[1]):
@@ -214,7 +216,7 @@ def _problems(node: ast.expr, functions: tuple[str, ...], levels: int = 1) -> It
         case ast.Name() | ast.Constant():
             return
         case _:
-            yield "is not an expression: a comma stands outside a function's brackets"
+            yield "a comma stands outside a function's brackets"
             return
     for part in parts:
         yield from _problems(part, functions, levels + 1)

@@ -3,7 +3,8 @@
 Of an outcome o, where one person's answer is x and not y: L = ln(Pr[o | x] / Pr[o | y]), random as
 o is, drawn with x (Dwork and Roth 2014, § 3.5.1; Sommer, Meiser and Mohammadi 2019). All that a
 release promises can be read off its law: ε is its end, δ(ε) = E[(1 − e^(ε − L))₊], its mean is the
-KL divergence. Nothing but public parameters goes in.
+KL divergence. δ is not the chance of a loss above ε, which is more: P(L > ε + ln 2) ≤ 2δ(ε), for
+1 − e^(ε − L) ≥ ½ there. Nothing but public parameters goes in.
 
 Laplace    one whole number moved by s, discrete Laplace noise Z of scale t, p = e^(−1/t):
            L = (|Z + s| − |Z|)/t, so s/t with chance 1/(1 + p), −s/t with chance p^s/(1 + p), and
@@ -11,10 +12,11 @@ Laplace    one whole number moved by s, discrete Laplace noise Z of scale t, p =
 Gaussian   numbers moved by d, noise of σ each: normal, mean ρ and variance 2ρ, ρ = |d|²/(2σ²): of
            continuous noise, which discrete noise follows as closely as a picture shows.
 Coin       randomised response of odds e^ε: ±ε, the upper with chance e^ε/(1 + e^ε). No mechanism of
-           pure ε loses more, alone or in a sum: each is a function of the coin's toss. With δ, the
-           loss has no bound with chance δ, and is the coin's else (Kairouz, Oh and Viswanath 2015,
-           Thm 2.1, 3.3). So it is the law to show where the own one depends on answers.
-Sum        of draws that are made apart: of independent losses.
+           pure ε has a greater δ(ε′) at any ε′, alone or in a sum: each is a function of the coin's
+           toss. With a δ of its own, the loss has no bound with chance δ, and is the coin's
+           otherwise (Kairouz, Oh and Viswanath 2015, Thm 2.1, 3.3). So the coin's law is shown
+           where a mechanism's own law depends on the answers.
+Sum        Losses of noises that are drawn independently are independent, and add up.
 Through    a device that sent the answer on changed by odds λ: x and y become λ : 1 mixtures, so L
            becomes ln((λe^L + 1)/(e^L + λ)), within ± ln λ (contraction.py).
 Precision  That of a picture: a law has some thousand losses at most. Those that are nearer are put
@@ -36,7 +38,8 @@ Floats = npt.NDArray[np.float64]
 CELLS = 1000  # between the least and the greatest loss
 FEW = 200  # losses between the two ends of one number's
 REACH = 7.0  # standard deviations of a normal law: beyond is one draw in 10¹¹
-SAME = 1e-9  # losses that are so near are one
+SAME = 1e-9  # losses that are so near are one; so are chances, as parts of each other
+TINY = 1e-15  # rounding of 1 − a chance
 STEPS = 60  # of halving a range
 
 
@@ -45,7 +48,7 @@ class LossLaw:
     losses: Floats  # in nats, rising
     chances: Floats  # of each
     unbounded: float = 0.0  # chance of more than any of them
-    is_exact: bool = True  # else no mechanism of this cost loses more
+    is_exact: bool = True  # else a bound: no other noise of the same ε loses more
 
     @classmethod
     def of(cls, losses: Floats, chances: Floats, unbounded: float = 0.0) -> "LossLaw":
@@ -86,7 +89,7 @@ class LossLaw:
     def gaussian(cls, rho: float) -> "LossLaw":
         """Return the law of Gaussian noise."""
         require(rho > 0, "rho must be above 0, got {}", rho)
-        edges = np.linspace(-REACH, REACH, CELLS + 1)
+        edges = np.linspace(-REACH, REACH, CELLS + 2)  # one cell more: one around the mean
         chances = np.diff(special.ndtr(edges))
         heights = np.exp(-(edges**2) / 2) / math.sqrt(2 * math.pi)
         return cls(rho + math.sqrt(2 * rho) * -np.diff(heights) / chances, chances)
@@ -128,9 +131,13 @@ class LossLaw:
         return float(self.losses[-1])
 
     def at_most(self, share: float) -> float:
-        """Return the least loss that is not passed in this share of draws; ∞ if there is none."""
-        place = int(np.searchsorted(np.cumsum(self.chances), share - SAME))
-        return float(self.losses[place]) if place < len(self.losses) else math.inf
+        """Return the least loss that is not passed in this share of draws; ∞ if there is none.
+
+        It is P(L > loss) ≤ 1 − share: more than the ε that holds with δ = 1 − share.
+        """
+        beyond = self.unbounded + np.append(np.cumsum(self.chances[:0:-1])[::-1], 0.0)
+        found = np.flatnonzero(beyond <= (1 - share) * (1 + SAME) + TINY)
+        return float(self.losses[found[0]]) if len(found) else math.inf
 
     def delta(self, epsilon: float) -> float:
         """Return the least δ with which ε holds."""

@@ -72,6 +72,24 @@ class Cost:
         """Return the cost of (ρ, δ): no finite ε at that δ alone."""
         return cls(rho=rho, delta=delta)
 
+    @classmethod
+    def largest(cls, costs: "Sequence[Cost]") -> "Cost":
+        """Return what is enough for each of some costs, of which a person bears one."""
+        known = [cost.epsilon for cost in costs if cost.epsilon is not None]
+        return cls(
+            rho=max(cost.rho for cost in costs),
+            delta=max(cost.delta for cost in costs),
+            epsilon=max(known) if len(known) == len(costs) else None,
+        )
+
+    def of_group(self, people: int) -> "Cost":
+        """Return what it costs so many people together (group privacy: pure ε costs k·ε, Dwork and
+        Roth 2014, Thm 2.2; ρ costs k²·ρ, Bun and Steinke 2016, Prop. 1.9). ValueError with a δ.
+        """
+        require(people == 1 or not self.delta, "expected no δ for {} people together", people)
+        epsilon = None if self.epsilon is None else people * self.epsilon
+        return Cost(people**2 * self.rho, self.delta, epsilon, self.reading)
+
     @property
     def is_pure(self) -> bool:
         return self.epsilon is not None and self.delta == 0

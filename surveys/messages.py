@@ -22,7 +22,7 @@ from django.utils.translation import gettext, ngettext
 
 HOLE = re.compile(r"%\((\w+)\)s")
 A_NUMBER = r"[-−]?(?:\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?|inf|nan)"
-AN_AMOUNT = rf"[ερ] {A_NUMBER}(?:(?:,| and) δ {A_NUMBER})?"
+AN_AMOUNT = rf"(?:ε {A_NUMBER},? or )?[ερ] {A_NUMBER}(?:(?:,| and) δ {A_NUMBER})?"
 ANYTHING = ".+?"
 MAX_CACHED = 4096  # texts that were found among the templates
 NUMBERS = (

@@ -112,7 +112,41 @@ def draft(db: None) -> Study:
 @pytest.fixture
 def plan(draft: Study) -> Plan:
     """An open study of three questions: a table, and two subsets."""
-    return design.open_study(study_id=draft.pk, who="ada", now=NOW)
+    return design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
+
+
+@pytest.fixture
+def drawn(db: None) -> Plan:
+    """An open study of five questions, one sent as given; each person is asked two of the others,
+    of which two are drawn as one.
+    """
+    return design.open_study(why="A test.", study_id=draft_of_drawn().pk, who="ada", now=NOW)
+
+
+def draft_of_drawn(**changes: Any) -> Study:
+    """Return the draft of that study."""
+    followed = {
+        "name": "caught",
+        "kind": "yes_no",
+        "text": "Were you caught?",
+        "label": "Caught",
+        "asked_if": "copied",
+        "asked_if_answers": [1],
+    }
+    more = [
+        followed,
+        {"name": "late", "kind": "yes_no", "text": "Were you ever late?", "label": "Late"},
+        {
+            "name": "year",
+            "kind": "single",
+            "protection": "publication",
+            "text": "Which year are you in?",
+            "label": "Year",
+            "choices": "First\nSecond\nThird",
+        },
+    ]
+    study = {**STUDY, "slug": "drawn", "title": "Drawn", "asked": 2, **changes}
+    return design.draft_study(study=study, questions=[*QUESTIONS, *more])
 
 
 @pytest.fixture

@@ -2,9 +2,15 @@
 
 from decimal import Decimal
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
+from typing import Any
 
+import numpy as np
+
+from dpengine.estimates import Floats
+from dpengine.local.channel import Channel
 from dpengine.local.number import NumberChannel
+from dpengine.local.one_of import OneOf
 from dpengine.local.subset import Subset
 from dpengine.local.table import Table
 from dpengine.privacy import exponential_below
@@ -73,3 +79,25 @@ def mean_variance(subset: Subset) -> Fraction:
         sum((p * (v - answer) ** 2 for p, v in zip(row, values, strict=True)), Fraction(0))
         for answer, row in enumerate(subset.probabilities(reports))
     )
+
+
+def chances_of(channel: Channel) -> tuple[list[Any], Floats]:
+    """Return all reports of a channel, and Pr[report | answer] from its whole numbers.
+
+    The answers to ticks are all sets of options, the last option turning fastest.
+    """
+    if isinstance(channel, Subset):
+        held = [list(each) for each in combinations(range(channel.choices), channel.size)]
+        return held, np.array(channel.probabilities(held), dtype=np.float64)
+    if isinstance(channel, OneOf):
+        kept, turned = float(channel.margin.truth), float(channel.margin.lie)
+        sets = np.array(list(product((0, 1), repeat=channel.options)))
+        yes = turned + (kept - turned) * sets
+        asked = [[option, bit] for option in range(channel.options) for bit in (0, 1)]
+        return asked, np.stack([1 - yes, yes], axis=-1).reshape(len(sets), -1) / channel.options
+    if isinstance(channel, NumberChannel):
+        return list(range(channel.reports)), np.array(rows(channel), dtype=np.float64)
+    if not channel.is_random:
+        return list(range(channel.answers)), np.eye(channel.answers)
+    weights = np.array(channel.document()["weights"], dtype=np.float64)
+    return list(range(weights.shape[1])), weights / weights.sum(axis=1, keepdims=True)

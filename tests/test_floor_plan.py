@@ -103,11 +103,13 @@ WALLS = {  # room: what it may import of the house, besides itself
 DOORS = {"services", "selectors", "models"}
 PUBLIC = {  # modules that are open as well
     "surveys.plan.content",
+    "surveys.plan.drawing",
     "surveys.plan.kinds",
     "surveys.plan.verification",
     "surveys.design.calendars",
     "surveys.design.documents",
     "surveys.design.drafts",
+    "surveys.design.launch",
     "surveys.design.limit_changes",
     "surveys.design.panels",
     "surveys.design.pictures",

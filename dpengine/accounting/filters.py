@@ -6,11 +6,13 @@ Pure          Σε ≤ cap. Basic composition (Dwork and Roth 2014, Thm 3.16) ho
 Concentrated  Σρ ≤ rho and Σδ ≤ delta, for charges of δ-approximate ρ-zCDP: the whole transcript is
               delta-approximate rho-zCDP (Whitehouse, Ramdas, Rogers and Wu 2023, Thm 1).
 
-Either        one or the other. Let A be the paths of answers on which the pure sum holds to
-              the end: on each the loss is at most ε. The others end on the concentrated sum, and
-              are among the paths of a run of that filter alone: of their chance at most
-              e^ε·(theirs) + δ. Both sets are closed under prefixes, so that nothing is decided
-              twice; the sum of both is (ε, δ) again.
+Either        one or the other, after the charge is added. Let A be the paths of answers on which
+              the pure sum holds to the end: on each the loss is at most ε. The others end on the
+              concentrated sum, and are among the paths of a run of that filter alone: of their
+              chance at most e^ε·(theirs) + δ. Both sets are closed under prefixes, so that nothing
+              is decided twice; the sum of both is (ε, δ) again. A cost with a δ, or with no ε,
+              ends the sum of ε; a pure one counts in both. Of k people the same split gives kε on
+              A, and on the others what `groups` says of the concentrated sum.
 
 Each is a sum that may be stopped at any time: advanced and optimal composition are not, because
 their theorems fix the number of charges and each one's ε before the first (Rogers et al. 2016, §
@@ -22,16 +24,18 @@ Parts  A charge can concern a part of the people only; parts do not overlap, and
        can move a person from one part to another, and the two largest add up. The filter holds for
        every pair of parts, so it holds for the pair that two neighbours happen to touch. The cost
        of a release on a part must hold for whatever a neighbour can do to that part: change in it,
-       enter it, or leave it.
+       enter it, or leave it. Of either, one pair may hold by ε and another by ρ: two neighbours
+       meet one pair only.
 
 By hand    cap 1; 0.3 on everyone, 0.4 on women, 0.2 on men. Add-remove: 0.3 + 0.4 is spent, and men
            may still be charged 0.5. Change-one: 0.3 + 0.4 + 0.2 is spent, and anyone 0.1.
 Unit and neighbours are those of the charges, which must all share them. Amounts are exact.
 """
 
+from abc import abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -51,7 +55,9 @@ class Charge:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What may still be charged to one part. Either a pure ε, or (ρ, δ)."""
+    """What may still be charged to one part: a pure ε, or (ρ, δ); where both are known, one of
+    them is enough.
+    """
 
     delta: Fraction = Fraction(0)
     rho: Fraction | None = None
@@ -105,6 +111,14 @@ class _Filter:
         own = sums.pop(str(part), Fraction(0))
         return everyone + own + (max(sums.values(), default=Fraction(0)) if self.touched > 1 else 0)
 
+    def admits(self, cost: Cost, spent: Iterable[Charge], part: str = EVERYONE) -> bool:
+        """Tell whether one more cost fits."""
+        return self.holds([*spent, Charge(part, cost)])
+
+    @abstractmethod
+    def holds(self, spent: Iterable[Charge]) -> bool:
+        """Tell whether charges are within the cap, for any two neighbours."""
+
     def left_of(
         self,
         cap: Fraction,
@@ -141,10 +155,11 @@ class PureFilter(_Filter):
         )
         return Left(epsilon=self.left_of(self.cap, charges, _epsilon, part))
 
-    def admits(self, cost: Cost, spent: Iterable[Charge], part: str = EVERYONE) -> bool:
-        """Tell whether the cost fits; one that is not pure never does."""
-        left = self.left(spent, part).epsilon
-        return cost.is_pure and left is not None and _epsilon(cost) <= left
+    def holds(self, spent: Iterable[Charge]) -> bool:
+        """Tell whether Σε is within the cap; with a cost that is not pure it never is."""
+        charges = list(spent)
+        is_pure = all(charge.cost.is_pure for charge in charges)
+        return is_pure and self.sum_of(charges, _epsilon) <= self.cap
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +181,10 @@ class ConcentratedFilter(_Filter):
         rho = self.left_of(self.rho, charges, _rho, part)
         return Left(rho=rho, delta=self.left_of(self.delta, charges, _delta, part))
 
-    def admits(self, cost: Cost, spent: Iterable[Charge], part: str = EVERYONE) -> bool:
-        """Tell whether the cost fits under both caps."""
-        left = self.left(spent, part)
-        return left.rho is not None and cost.rho <= left.rho and cost.delta <= left.delta
+    def holds(self, spent: Iterable[Charge]) -> bool:
+        """Tell whether Σρ and Σδ are within their caps."""
+        charges = list(spent)
+        return self.sum_of(charges, _rho) <= self.rho and self.sum_of(charges, _delta) <= self.delta
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,17 +193,38 @@ class EitherFilter(ConcentratedFilter):
 
     epsilon: Fraction = Fraction(0)
 
-    def admits(self, cost: Cost, spent: Iterable[Charge], part: str = EVERYONE) -> bool:
-        """Tell whether the cost fits under either. What has a δ, or no ε, ends the sum of ε."""
-        charges = list(spent)
-        if ConcentratedFilter.admits(self, cost, charges, part):
+    def __post_init__(self) -> None:
+        require(self.epsilon > 0, "epsilon must be above 0, got {}", self.epsilon)
+        require(self.rho >= 0, "rho must be 0 or more, got {}", self.rho)
+        require(0 <= self.delta < 1, "delta must be from 0 to below 1, got {}", self.delta)
+
+    def left(self, spent: Iterable[Charge], part: str = EVERYONE) -> Left:
+        """Return what fits under the sum of ε, None once that has ended, and under that of ρ.
+
+        What fits under one of them is admitted. Where some parts hold by ε and others by ρ, more
+        is.
+        """
+        is_met = self.touched > 1 or part == EVERYONE
+        charges = [charge for charge in spent if is_met or charge.part in (EVERYONE, part)]
+        left = ConcentratedFilter.left(self, charges, part)
+        if not all(charge.cost.is_pure for charge in charges):
+            return left
+        return replace(left, epsilon=self.left_of(self.epsilon, charges, _epsilon, part))
+
+    def holds(self, spent: Iterable[Charge]) -> bool:
+        """Tell whether Σε, or Σρ and Σδ, are within their caps, for each pair of parts."""
+        return all(self._holds_for(costs) for costs in self.meetings(spent))
+
+    def _holds_for(self, costs: Sequence[Cost]) -> bool:
+        none = Fraction(0)
+        rho, delta = sum(map(_rho, costs), none), sum(map(_delta, costs), none)
+        if rho <= self.rho and delta <= self.delta:
             return True
-        if not cost.is_pure or not all(charge.cost.is_pure for charge in charges):
-            return False
-        return _epsilon(cost) <= self.left_of(self.epsilon, charges, _epsilon, part)
+        is_pure = all(cost.is_pure for cost in costs)
+        return is_pure and sum(map(_epsilon, costs), none) <= self.epsilon
 
 
-Filter = PureFilter | ConcentratedFilter
+Filter = PureFilter | ConcentratedFilter  # or its own EitherFilter
 
 
 def _rho(cost: Cost) -> Fraction:

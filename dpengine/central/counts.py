@@ -127,14 +127,20 @@ class Choice:
         ]
 
 
-def for_epsilon(tallies: Sequence[Tally], epsilon: Fraction | None) -> Choice:
-    """Return Laplace noise: the only one of the two with a finite ε and no δ; none for None."""
+def for_epsilon(
+    tallies: Sequence[Tally], epsilon: Fraction | None, *, has_delta: bool = False
+) -> Choice:
+    """Return Laplace noise: the only one of the two with a finite ε and no δ; none for None. Why
+    differs where the budget has a δ, and holds by the sum of ε too.
+    """
     if epsilon is None:
-        return Choice(tuple(tallies), AsTheyCame(), "None: devices added what chance is wanted")
+        return Choice(tuple(tallies), AsTheyCame(), "None is needed: the devices added enough")
     return Choice(
         tuple(tallies),
         DiscreteLaplace.for_epsilon(epsilon, _moved(tallies)),
-        "Laplace: the budget is pure, and Gaussian noise always needs a δ",
+        "Laplace: it counts in ε too, as Gaussian noise would not"
+        if has_delta
+        else "Laplace: the budget is pure, and Gaussian noise always needs a δ",
     )
 
 

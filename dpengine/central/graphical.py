@@ -3,8 +3,9 @@ tree.
 
 Model      p(x) = exp(Σ_t θ_t[x_t]) / Z, one term θ_t for every table t, a set of columns. The graph
            that joins the columns of each table is triangulated (the column that makes the fewest
-           cells goes first); its cliques, those that share the most columns side by side, are a
-           tree. What is held is the cells of the cliques: a sum, not the product of all columns.
+           cells goes first). Its cliques are joined into a tree, along the largest sets of columns
+           that two of them share. What is held is the cells of the cliques: a sum, not the
+           product of all columns.
 Marginals  exact, by two sweeps (sum-product): messages to the root give p(clique | what it shares
            with its parent) and Z, the way back multiplies with the parent's marginal.
 Fit        θ maximises the concave Σ_t (θ_t·ŷ_t − (w_t/2)·‖θ_t‖²) − ln Z, ŷ_t the shares that table
@@ -88,7 +89,7 @@ class Model:
         """Return the shares of all combinations of these columns, an axis a column."""
         tree, home = self.tree, self.tree.home(columns)
         if home is not None:
-            return summed(self.shares[home], tree.cliques[home], columns)
+            return sum_over(self.shares[home], tree.cliques[home], columns)
         # from the leaves up, all that is neither wanted nor shared is summed out
         carried: dict[int, list[tuple[Floats, Columns]]] = {}
         for place in range(len(tree.cliques) - 1, -1, -1):
@@ -104,7 +105,7 @@ class Model:
         return carried[-1][0][0]
 
 
-def fitted(
+def fit(
     sizes: Sequence[int],
     wanted: Mapping[Columns, Floats],
     weights: Mapping[Columns, float],
@@ -134,8 +135,8 @@ def fitted(
         return found
 
     def loss(flat: Floats) -> tuple[float, Floats]:
-        shares, _, log_total = calibrated(tree, logarithms(flat))
-        found = [summed(shares[home], tree.cliques[home], table) for table, _, home in tables]
+        shares, _, log_total = calibrate(tree, logarithms(flat))
+        found = [sum_over(shares[home], tree.cliques[home], table) for table, _, home in tables]
         pull = weight * flat
         slope = np.concatenate([own.ravel() for own in found]) - target + pull
         return float(log_total - flat @ target + pull @ flat / 2), slope
@@ -148,20 +149,22 @@ def fitted(
         method="L-BFGS-B",
         options={"maxiter": steps, "ftol": 1e-12, "gtol": 1e-7},
     ).x
-    shares, given, _ = calibrated(tree, logarithms(best))
+    shares, given, _ = calibrate(tree, logarithms(best))
     return Model(tree, terms_of(best), shares, given)
 
 
-def calibrated(
+def calibrate(
     tree: JunctionTree, logarithms: Sequence[Floats]
 ) -> tuple[list[Floats], list[Floats], float]:
-    """Return p of every clique, p of it given what it shares, and ln Z, of summands of ln p."""
+    """Return p of every clique, p given the columns that it shares with its parent, and ln Z;
+    from the summands of ln p, one array for each clique.
+    """
     totals, given, log_total = list(logarithms), list(logarithms), 0.0
     for place in range(len(tree.cliques) - 1, -1, -1):
         clique, shared, parent = tree.cliques[place], tree.shared[place], tree.parents[place]
         top = np.max(totals[place])
         raw = np.exp(totals[place] - top)
-        message = summed(raw, clique, shared)
+        message = sum_over(raw, clique, shared)
         # shares e⁷⁰⁸ times smaller than the largest are 0
         message = np.maximum(message, np.finfo(np.float64).tiny)
         given[place] = raw / spread_out(message, shared, clique)
@@ -173,12 +176,12 @@ def calibrated(
     shares = given[:1]
     for place in range(1, len(tree.cliques)):
         clique, shared, parent = tree.cliques[place], tree.shared[place], tree.parents[place]
-        above = summed(shares[parent], tree.cliques[parent], shared)
+        above = sum_over(shares[parent], tree.cliques[parent], shared)
         shares.append(given[place] * spread_out(above, shared, clique))
     return shares, given, log_total
 
 
-def summed(values: Floats, columns: Columns, kept: Columns) -> Floats:
+def sum_over(values: Floats, columns: Columns, kept: Columns) -> Floats:
     """Return the sums over all columns but those kept."""
     others = tuple(axis for axis, column in enumerate(columns) if column not in kept)
     return np.asarray(values.sum(axis=others), dtype=np.float64)

@@ -120,7 +120,7 @@ class Holdout:
     @property
     def cost(self) -> Cost:
         parts = (self.of_threshold, self.of_comparison, self.of_number, self.of_people)
-        return Cost.pure(sum((part.epsilon for part in parts if part), Fraction(0)))
+        return Cost.pure_exactly(sum((part.epsilon for part in parts if part), Fraction(0)))
 
     def start(self, n: int) -> State:
         """Draw what is drawn once."""

@@ -5,10 +5,28 @@
 Privacy    ε = sensitivity / scale, for any two neighbours whose counts differ by at most
            `sensitivity` in L1; δ = 0. Unit and neighbours are whatever the sensitivity was
            stated for. The adversary sees every published count and may know all other people's.
-Cost       pure ε, so ρ = ε²/2.
+Cost       pure ε, and with t = 1/scale, Δ the sensitivity
+               ρ = ε − (1 − e^(−ε))·t/sinh t,   ε = Δt,
+           exactly, if one count can move by Δ. Proof. Let one count move by d, a = dt/2, τ = t/2.
+           Summing the geometric series, Σ P^α·Q^(1−α) is, with y = 2α − 1 > 1,
+               M = e^(−a)·(cosh(ay) + c·sinh(ay)),   c = tanh τ·coth(τy),
+           and ln M = (α − 1)·D_α is to be at most α(α − 1)ρ = ¼(y² − 1)·ρ. Both are 0 at a = 0. By
+           a, with ρ = 2a − 2κ(1 − e^(−2a)), κ = τ/sinh 2τ, their difference changes by
+               ½(y² + 1) − κ(y² − 1)e^(−2a) − y·u,
+               u = (sinh ay + c·cosh ay)/(cosh ay + c·sinh ay),
+           which is y·(B − u) for B = (y² + 1 − w)/(2y), w = 2κ(y² − 1)e^(−2a). Now u solves
+           u′ = y(1 − u²), and B′ − y(1 − B²) = (y² − 1 − w)²/(4y) ≥ 0, so that u ≤ B for every a
+           if it is at a = 0: there c·y = tanh τ·y·coth(τy) ≤ ½(y² + 1) − κ(y² − 1), which is its
+           tangent at y² = 1, and √s·coth √s = 1 + Σ 2s/(s + k²π²) is concave in s. Equal as α → 1:
+           ρ is the Kullback-Leibler divergence. Several counts, d₁ + d₂ + … ≤ Δ, each with noise of
+           its own, lose the sum of theirs, and 1 − e^(−dt) is concave, 0 at 0: at most the ρ of one
+           that moves by Δ. □
+           As t → 0: ε + e^(−ε) − 1, of continuous noise (Harrison and Manurangsi 2025); Δ = 1:
+           ε·tanh(ε/2), randomised response. Rounded up.
 Error      Var Z = 2p/(1 − p)², E|Z| = 2p/(1 − p²), P(|Z| ≥ m) = 2p^m/(1 + p); each count on its
            own.
-By hand    scale 1/ln 3: p = 1/3, Pr[Z = 0] = 1/2, variance 3/2, E|Z| = 3/4.
+By hand    scale 1/ln 3: p = 1/3, Pr[Z = 0] = 1/2, variance 3/2, E|Z| = 3/4. Scale 2, Δ = 2:
+           ρ = 1 − (1 − 1/e)/(2·sinh ½) = 0.39347, where ε²/2 is 0.5.
 Numbers    Counts may be any whole numbers; beyond ±2⁶² one is taken as ±2⁶². That moves no two
            neighbours further apart, and it is no error: an error would tell.
 Sources    Ghosh, Roughgarden and Sundararajan 2009; drawn exactly, over rationals, by OpenDP
@@ -27,6 +45,7 @@ from opendp.measurements import make_laplace
 from opendp.metrics import l1_distance
 from opendp.mod import enable_features
 
+from dpengine.bounds import exp_above, exp_below
 from dpengine.checks import require
 from dpengine.estimates import Floats, Ints
 from dpengine.privacy import Cost
@@ -34,6 +53,7 @@ from dpengine.privacy import Cost
 enable_features("contrib")
 
 LARGEST_COUNT = 2**62  # either way; beyond it the 64-bit integers of the sampler could wrap
+LARGEST_STEP = 100  # beyond it ρ is ε but for 10⁻⁴⁰
 LARGEST_SCALE = 2.0**50  # so that count and noise together stay inside 64 bits
 
 
@@ -64,7 +84,17 @@ class DiscreteLaplace:
 
     @property
     def cost(self) -> Cost:
-        return Cost.pure(self.epsilon)
+        return Cost(rho=self.rho, epsilon=self.epsilon)
+
+    @property
+    def rho(self) -> Fraction:
+        """Return the ρ of releasing once, from above."""
+        epsilon, step = self.epsilon, 1 / Fraction(self.scale)
+        most = min(epsilon, epsilon**2 / 2)
+        if step > LARGEST_STEP:
+            return most
+        sinh = (exp_above(step) - exp_below(-step)) / 2
+        return min(most, epsilon - (1 - exp_above(-epsilon)) * step / sinh)
 
     @property
     def variance(self) -> float:

@@ -274,7 +274,7 @@ class Marginals:
         """Return the model of these tables, and of how many rows it is."""
         told = float(n) if self.neighbours is Neighbours.CHANGE_ONE else _rows_told(tables.values())
         people = max(told, 1.0)
-        model = graphical.fitted(
+        model = graphical.fit(
             self.sizes,
             {columns: table.counts / people for columns, table in tables.items()},
             {columns: EVEN * table.variance / people**2 for columns, table in tables.items()},

@@ -1,4 +1,4 @@
-"""Quantiles and the median, chosen from a public grid, with an interval for the population's
+"""Quantiles and the median, chosen from a public grid, each with an interval for the population's
 quantile.
 
 The grid g₀ < g₁ < … < g_m−1 covers the bounds in equal whole steps. A value counts as the highest
@@ -42,9 +42,14 @@ Interval   95 % for the q-quantile ξ of the population. Around a centre c that 
            five populations): the maximum over j, the cells' widths, and an edge before e that stops
            it are all on the safe side.
            Where no edge is taken so, a limit is the bound.
-           Laws of noise are summed on their lattice of 1/B (1/den(q)) people, by characteristic
-           functions; where that is too fine, on a coarser one, a step further out.
-Cost       quantile with interval: a third for the quantile, two thirds for the cells.
+           Laws of noise are summed on their lattice of 1/B (1/den(q)) people (noise_sums.py).
+Several    One draw of cells serves several quantiles: they are cut at the nearest edges of all
+           centres, as many for each. What l_j needs of edges is only that they do not depend on
+           this noise, so every interval holds in 95 % by itself, as alone. m quantiles have m times
+           the cells, and m times less noise in each than m draws: for three, limits are 1.4 to 1.9
+           times closer in rank (n from 200 to 1,000, ε from 1/2 to 2).
+Cost       quantiles with intervals: a third for the quantiles, in equal parts, two thirds for the
+           cells.
 By hand    0, 0, 5, 9, 9, median of 0 to 9: τ = 5/2, u(0) = −1/2, u(1..4) = −1/2, u(5) = 0, u(6..8)
            = −1/2, u(9) = −1/2. Edges around 100 of 0 to 366: 99 and 100, 98 and 101, 97 and 102,
            96 and 103, 95 and 104, 93 and 106, 90 and 109, 85 and 114 and so on, 28 in all.
@@ -55,17 +60,18 @@ Sources    Smith 2011; Dwork and Roth 2014, § 3.4; McKenna and Sheldon 2020; in
 import math
 from bisect import bisect_left, insort
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import pairwise
+from operator import add
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
 from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.laplace import DiscreteLaplace
+from dpengine.central.noise_sums import REACH, Cells, Laws
 from dpengine.central.numeric import Bounds, Measured
 from dpengine.central.selection import Selection
 from dpengine.checks import require
@@ -77,13 +83,7 @@ FINEST = 10**6  # a quantile is a fraction of at most so many parts
 GROWTH = Fraction(3, 2)  # of the distances of edges from the centre
 ERROR = 0.025  # on each side
 PEOPLE_ERROR = 0.005  # of it, for n where that is not public
-LATTICE = 2**15  # points of a law, at most
 ATOMS = 400  # of a binomial, at most
-REACH = 8.0  # standard deviations
-FAR = 16.0  # Laplace scales more, to 1e-7
-NARROW = 0.5  # σ below which discrete Gaussian noise is taken as wider than it is
-
-Cells = DiscreteLaplace | DiscreteGaussian
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +174,15 @@ class Quantile:
 
 
 @dataclass(frozen=True, slots=True)
+class NoisyCells:
+    """People in cells between edges, each number with noise."""
+
+    edges: Sequence[int]
+    noisy: Sequence[int]
+    n: int  # public, or an upper limit of it
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
     """The two limits of a 95 % interval for the population's quantile, alone."""
 
@@ -181,6 +190,7 @@ class Limits:
     quantile: Fraction
     neighbours: Neighbours
     noise: Cells  # of the people in each cell
+    centres: int = 1  # that cells are close around
 
     @classmethod
     def for_epsilon(
@@ -204,7 +214,7 @@ class Limits:
 
     @property
     def cells(self) -> int:
-        """Return B, the same around every centre."""
+        """Return B, the same around all centres."""
         return len(self.edges(self.grid.bounds.least)) + 1
 
     def ranks(self, n: int) -> tuple[float, float]:
@@ -216,17 +226,22 @@ class Limits:
         at, middle = n * float(self.quantile), (cells - 1) // 2
         return at + float(low[middle]) / parts, at + float(high[middle]) / parts
 
-    def edges(self, centre: int) -> list[int]:
+    def edges(self, *centres: int) -> list[int]:
         """Return where the bounds are cut: behind each edge. Always as many of them."""
         least, most, step = self.grid.bounds.least, self.grid.bounds.most, self.grid.step
         away = [0]
         while 2 * (grown := max(away[-1] + 1, round(GROWTH * away[-1]))) < self.grid.size:
             away.append(grown)
-        many = min(2 * len(away), self.grid.bounds.width)
+        many = min(2 * len(away) * self.centres, self.grid.bounds.width)
         while away[-1] < self.grid.size:
             away.append(max(away[-1] + 1, round(GROWTH * away[-1])))
-        near = [edge for d in away for edge in (centre - 1 - d * step, centre - 1 + (d + 1) * step)]
-        edges = sorted([edge for edge in near if least <= edge < most][:many])
+        near = [
+            edge
+            for d in away
+            for centre in centres
+            for edge in (centre - 1 - d * step, centre - 1 + (d + 1) * step)
+        ]
+        edges = sorted([*dict.fromkeys(edge for edge in near if least <= edge < most)][:many])
         while len(edges) < many:
             ends = [least - 1, *edges, most]
             width, before = max((end - start, start) for start, end in pairwise(ends))
@@ -235,7 +250,12 @@ class Limits:
 
     def release(self, values: Sequence[int], centre: int) -> tuple[int, int]:
         """Return lower and upper limit, around a value that is public. Publish once."""
-        edges, bounds = self.edges(self.grid.bounds.clamp(centre)), self.grid.bounds
+        return self.read(self.draw(values, [centre]))
+
+    def draw(self, values: Sequence[int], centres: Sequence[int]) -> "NoisyCells":
+        """Return noisy cells around values that are public. Publish once."""
+        bounds = self.grid.bounds
+        edges = self.edges(*map(bounds.clamp, centres))
         people = [0] * (len(edges) + 1)
         for value in values:
             people[bisect_left(edges, bounds.clamp(value))] += 1
@@ -244,7 +264,15 @@ class Limits:
         if self.neighbours is Neighbours.ADD_REMOVE:
             short = Laws.of(self.noise, [(1, 1, len(people))], len(people))
             n = max(sum(noisy) - int(short.quantiles(PEOPLE_ERROR)[0]), 1)
-        low, high = critical(n, self.quantile, self.noise, len(people), self.neighbours)
+        return NoisyCells(edges, noisy, n)
+
+    def read(self, cells: "NoisyCells") -> tuple[int, int]:
+        """Return lower and upper limit from cells that were drawn: again, or for another quantile,
+        at no cost.
+        """
+        edges, noisy, n = cells.edges, cells.noisy, cells.n
+        bounds = self.grid.bounds
+        low, high = critical(n, self.quantile, self.noise, len(noisy), self.neighbours)
         lower, upper = bounds.least, bounds.most
         told = self._told(noisy, n)
         for edge, estimate, most in zip(edges, told, low.tolist(), strict=True):
@@ -341,125 +369,68 @@ def _binomial(n: int, quantile: float, spread: float) -> tuple[Ints, Floats]:
     return people[:-1], np.diff(np.concatenate([[0.0], below, [1.0]]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Laws:
-    """Laws of weighted sums of noise, a row each, on a lattice around 0."""
-
-    step: int  # of the lattice, in parts of a person
-    frequencies: Floats  # 0 to π a lattice's step, by parts of a person
-    characteristic: npt.NDArray[np.complex128]
-    below: Floats  # P(≤ x), a column a point x = step·(i − points/2)
-
-    @classmethod
-    def of(
-        cls, noise: Cells, weights: Sequence[tuple[int, int, int]], cells: int, beside: float = 0.0
-    ) -> "Laws":
-        """Return those of `mine` times j cells' noise less `others` times the other cells'.
-
-        There is room for so much `beside` it on each side.
-        """
-        scale = noise.scale if isinstance(noise, DiscreteLaplace) else 0.0
-        reach = beside + max(
-            REACH * math.sqrt(noise.variance * (mine**2 * j + others**2 * (cells - j)))
-            + FAR * scale * max(mine, others)
-            for mine, others, j in weights
-        )
-        step = math.ceil(2 * reach / LATTICE)
-        points = min(1 << math.ceil(math.log2(2 * reach / step + 2)), LATTICE)
-        places = np.arange(points // 2 + 1, dtype=np.float64)
-        frequencies: Floats = places * (2 * np.pi / (points * step))
-        rows = [
-            np.power(_characteristic(noise, mine * frequencies, step), j)
-            * np.power(_characteristic(noise, others * frequencies, step), cells - j)
-            for mine, others, j in weights
-        ]
-        return cls._made(step, frequencies, np.array(rows, dtype=np.complex128))
-
-    @classmethod
-    def _made(
-        cls, step: int, frequencies: Floats, characteristic: npt.NDArray[np.complex128]
-    ) -> "Laws":
-        points = 2 * (len(frequencies) - 1)
-        chances = np.fft.fftshift(np.fft.irfft(characteristic.conj(), points), axes=1)
-        return cls(step, frequencies, characteristic, np.cumsum(chances, axis=1))
-
-    def with_binomial(self, n: int, quantile: float, parts: int, origin: int) -> "Laws":
-        """Return the laws with parts·Bin(n, q) − origin added."""
-        turned = 1 - quantile + quantile * np.exp(1j * self.frequencies * parts)
-        added = turned**n * np.exp(-1j * self.frequencies * origin)
-        return self._made(self.step, self.frequencies, self.characteristic * added)
-
-    def quantiles(self, error: float) -> Ints:
-        """Return the greatest point of each law with at most this chance of no more."""
-        places = np.sum(self.below <= error, axis=1) - 1 - (self.step > 1)
-        return np.asarray(self.step * (places - self.below.shape[1] // 2), dtype=np.int64)
-
-    def at(self, points: Ints) -> Floats:
-        """Return each law's chance of no more, at a row of points each."""
-        last = self.below.shape[1] - 1
-        places = points // self.step + (self.step > 1) + (last + 1) // 2
-        found = np.take_along_axis(self.below, np.clip(places, 0, last), axis=1)
-        return np.where(places < 0, 0.0, np.where(places > last, 1.0, found))
-
-
-def _characteristic(noise: Cells, angles: Floats, step: int) -> Floats:
-    """Return E cos(angle·Z): of whole people, or on a coarser lattice of the continuous law."""
-    if isinstance(noise, DiscreteLaplace):
-        if step > 1:
-            return np.asarray(1 / (1 + (noise.scale * angles) ** 2))
-        p = math.exp(-1 / noise.scale)
-        return np.asarray(
-            1 / (1 + 2 * p * (1 - np.cos(angles)) / math.expm1(-1 / noise.scale) ** 2)
-        )
-    scale = max(noise.scale, NARROW)
-    if step > 1:
-        return np.asarray(np.exp(-((scale * angles) ** 2) / 2))
-    near = np.remainder(angles + np.pi, 2 * np.pi) - np.pi
-    images = 2 * np.pi * np.arange(-3, 4)[:, None]
-    terms = np.sum(np.exp(-((scale * (near + images)) ** 2) / 2), axis=0)
-    return np.asarray(terms / np.sum(np.exp(-((scale * images) ** 2) / 2)))
-
-
 @dataclass(frozen=True, slots=True)
-class QuantileWithInterval:
-    """A quantile and its interval: a third of ε, or of ρ, for it, two thirds for the limits."""
+class QuantilesWithIntervals:
+    """Quantiles and their intervals: a third of ε, or of ρ, for them, two thirds for the limits."""
 
-    point: Quantile
-    limits: Limits
+    points: tuple[Quantile, ...]  # in rising order
+    limits: Limits  # of the first; those of others are read from the same cells
 
     @classmethod
     def for_epsilon(
-        cls, epsilon: Fraction, grid: Grid, quantile: Fraction, neighbours: Neighbours
-    ) -> "QuantileWithInterval":
-        return cls(
-            Quantile.for_epsilon(Fraction(epsilon) / 3, grid, quantile, neighbours),
-            Limits.for_epsilon(Fraction(epsilon) * 2 / 3, grid, quantile, neighbours),
-        )
+        cls, epsilon: Fraction, grid: Grid, quantiles: Sequence[Fraction], neighbours: Neighbours
+    ) -> "QuantilesWithIntervals":
+        _check_order(quantiles)
+        part = Fraction(epsilon) / 3 / len(quantiles)
+        limits = Limits.for_epsilon(Fraction(epsilon) * 2 / 3, grid, quantiles[0], neighbours)
+        points = (Quantile.for_epsilon(part, grid, each, neighbours) for each in quantiles)
+        return cls(tuple(points), replace(limits, centres=len(quantiles)))
 
     @classmethod
     def for_rho(
-        cls, rho: Fraction, grid: Grid, quantile: Fraction, neighbours: Neighbours
-    ) -> "QuantileWithInterval":
-        return cls(
-            Quantile.for_rho(Fraction(rho) / 3, grid, quantile, neighbours),
-            Limits.for_rho(Fraction(rho) * 2 / 3, grid, quantile, neighbours),
-        )
+        cls, rho: Fraction, grid: Grid, quantiles: Sequence[Fraction], neighbours: Neighbours
+    ) -> "QuantilesWithIntervals":
+        _check_order(quantiles)
+        part = Fraction(rho) / 3 / len(quantiles)
+        limits = Limits.for_rho(Fraction(rho) * 2 / 3, grid, quantiles[0], neighbours)
+        points = (Quantile.for_rho(part, grid, each, neighbours) for each in quantiles)
+        return cls(tuple(points), replace(limits, centres=len(quantiles)))
 
     @property
     def cost(self) -> Cost:
-        return self.point.cost + self.limits.cost
+        return reduce(add, (point.cost for point in self.points)) + self.limits.cost
 
-    def release(self, values: Sequence[int]) -> Measured:
-        """Return the quantile with its interval.
+    def limits_of(self, point: Quantile) -> Limits:
+        return replace(self.limits, quantile=point.quantile)
 
-        Publish once; nobody at all is refused only where n is public.
+    def off_by(self, beta: float) -> float:
+        """Return people that no chosen point's rank is off by more, but for a chance of beta."""
+        return max(point.off_by(beta / len(self.points)) for point in self.points)
+
+    def release(self, values: Sequence[int]) -> list[Measured]:
+        """Return every quantile with its interval.
+
+        Publish once; nobody at all is refused only where n is public. Points that noise put in
+        another order are put back: no rank is then off by more than the farthest was.
         """
         require(
             self.limits.neighbours is not Neighbours.CHANGE_ONE or values,
             "n must be 1 or more, got 0",
         )
-        value = self.point.release(values)
-        return within_limits(value, *self.limits.release(values, value))
+        found = sorted(point.release(values) for point in self.points)
+        cells = self.limits.draw(values, found)
+        return [
+            within_limits(value, *self.limits_of(point).read(cells))
+            for value, point in zip(found, self.points, strict=True)
+        ]
+
+
+def _check_order(quantiles: Sequence[Fraction]) -> None:
+    require(
+        quantiles and list(quantiles) == sorted(set(quantiles)),
+        "quantiles must be one or more in rising order, got {}",
+        len(quantiles),
+    )
 
 
 def within_limits(value: float, low: float, high: float) -> Measured:

@@ -82,7 +82,7 @@ class AboveThreshold:
 
     @property
     def cost(self) -> Cost:
-        return Cost.pure(self.epsilon)
+        return Cost.pure_exactly(self.epsilon)
 
     def start(self) -> State:
         """Draw the threshold's noise: once, before any query."""

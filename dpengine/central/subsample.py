@@ -11,8 +11,8 @@ Privacy    pure ε of the aggregate, whatever the statistic does: a person is in
            or less leaves all others where they were. m is public in both, and the aggregate's
            neighbours are always change-one among m. A statistic that fails in any way, or is no
            number, counts as `otherwise`, the middle of the bounds unless another number within
-           them was said before: an error would tell. So what is wanted of `compute` is one thing:
-           that each block's number is a function of that block.
+           them was said before: an error would tell. So `median` wants one thing of the numbers
+           that it is given: that each is a function of its own block.
            `in_turn` runs a program of the house: it ends with a value or with an exception,
            whatever its class, SystemExit and the like too; either becomes one whole number within
            the bounds, and no exception of its own leaves the mechanism. The program must not
@@ -42,7 +42,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine.central.numeric import Bounds, Measured
-from dpengine.central.quantiles import Grid, QuantileWithInterval
+from dpengine.central.quantiles import Grid, QuantilesWithIntervals
 from dpengine.checks import require
 from dpengine.privacy import Cost, Neighbours
 from dpengine.randomness import Stream, below, shuffled, system_stream
@@ -51,7 +51,6 @@ Row = tuple[int, ...]
 Amount = int | Fraction
 Block = Sequence[Row]
 Statistic = Callable[[Block], float]
-Compute = Callable[[Sequence[Block]], Sequence[float]]  # NaN for a block where it failed
 MEDIAN = Fraction(1, 2)
 FINE = 100  # steps of the grid that the results are put on, about
 FEWEST = 10  # blocks
@@ -64,7 +63,7 @@ class Subsample:
     bounds: Bounds  # of the statistic times scale
     scale: int
     neighbours: Neighbours  # of people; how they are dealt
-    aggregate: QuantileWithInterval
+    aggregate: QuantilesWithIntervals
     otherwise: int  # what a block counts as that has no number, times scale
 
     @classmethod
@@ -95,8 +94,8 @@ class Subsample:
                 otherwise,
             )
             neutral = round(otherwise * scale)
-        aggregate = QuantileWithInterval.for_epsilon(
-            epsilon, Grid(bounds, -(-bounds.width // (2 * FINE))), MEDIAN, Neighbours.CHANGE_ONE
+        aggregate = QuantilesWithIntervals.for_epsilon(
+            epsilon, Grid(bounds, -(-bounds.width // (2 * FINE))), [MEDIAN], Neighbours.CHANGE_ONE
         )
         return cls(blocks, bounds, scale, neighbours, aggregate, neutral)
 
@@ -108,13 +107,11 @@ class Subsample:
         self, rows: Sequence[Row], statistic: Statistic, stream: Stream = system_stream
     ) -> Measured:
         """Return the private median of a program's results, block by block. Publish once."""
-        return self.release_computed(rows, in_turn(statistic), stream)
+        return self.median(self.results(self.deal(rows, stream), statistic))
 
-    def release_computed(
-        self, rows: Sequence[Row], compute: Compute, stream: Stream = system_stream
-    ) -> Measured:
-        """Return the private median of the blocks' statistics. Publish once."""
-        middle = self.aggregate.release(self.whole(compute(self.deal(rows, stream))))
+    def median(self, results: Sequence[int]) -> Measured:
+        """Return the private median of the blocks' whole numbers. Publish once."""
+        (middle,) = self.aggregate.release(results)
         return Measured(
             *(
                 part / self.scale
@@ -134,7 +131,7 @@ class Subsample:
 
     def results(self, blocks: Sequence[Block], statistic: Statistic) -> list[int]:
         """Return each block's statistic as a whole number. Never shown."""
-        return self.whole(in_turn(statistic)(blocks))
+        return self.whole(in_turn(blocks, statistic))
 
     def whole(self, computed: Sequence[float]) -> list[int]:
         """Return what was computed on the grid, within the bounds. Never shown."""
@@ -145,16 +142,14 @@ class Subsample:
         ]
 
 
-def in_turn(statistic: Statistic) -> Compute:
-    """Return how to run a program on blocks; nothing else that happens inside comes out."""
-
-    def compute(blocks: Sequence[Block]) -> list[float]:
-        with ThreadPoolExecutor(max_workers=1) as thread:
-            return [
-                _result(thread.submit(lambda own: float(statistic(own)), block)) for block in blocks
-            ]
-
-    return compute
+def in_turn(blocks: Sequence[Block], statistic: Statistic) -> list[float]:
+    """Return a program's number of each block, NaN where it failed; nothing else that happens
+    inside comes out.
+    """
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return [
+            _result(thread.submit(lambda own: float(statistic(own)), block)) for block in blocks
+        ]
 
 
 def _result(running: Future[float]) -> float:

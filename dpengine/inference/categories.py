@@ -33,7 +33,7 @@ from scipy import linalg
 from dpengine.checks import require
 from dpengine.estimates import Floats, Interval, Ints
 from dpengine.inference.inputs import SLACK
-from dpengine.inference.intervals import beyond_rounding, share_intervals, sums
+from dpengine.inference.intervals import beyond_rounding, share_intervals, smallest, sums
 from dpengine.inference.simplex import tangent_covariance
 from dpengine.inference.weights import Margin, left_variances
 
@@ -68,20 +68,22 @@ class Arms:
         starts = np.zeros(len(channels), dtype=np.int64)
         starts[used] = np.cumsum([0, *(channel.shape[1] for channel in kept[:-1])])
         columns = sum(channel.shape[1] for channel in kept)
-        place, present = starts[arm], weights > 0
-        place += reports
+        place, present = smallest(starts[arm] + reports, columns), weights > 0
         factor = present.sum() / weights.sum()
         if not present.all():
             place, weights = place[present], weights[present]
             margins = [margin.only(present) for margin in margins]
-        weights = weights * factor
+        if weights.strides == (0,):  # the same for all, in memory once
+            weights = np.broadcast_to(weights[0] * factor, len(weights))
+        else:
+            weights = weights * factor
         return cls(
             n=len(place),
             counts=sums(place, weights, columns),
-            squares=sums(place, weights**2, columns),
+            squares=sums(place, weights, columns, power=2),
             chances=np.hstack(kept),
             owner=np.repeat(np.arange(len(kept)), [channel.shape[1] for channel in kept]),
-            left=(lambda values: left_variances(values[:, place].T, weights, margins))
+            left=(lambda values: left_variances((row[place] for row in values), weights, margins))
             if margins
             else None,
         )

@@ -114,8 +114,10 @@ def _paired(first: Question, second: Question) -> tuple[Question, tuple[int, int
         len(left[0]),
         len(right[0]),
     )
-    met, arm = np.unique(left[1] * len(right[2]) + right[1], return_inverse=True)
-    pairs = [divmod(pair, len(right[2])) for pair in met.tolist()]
+    pairs, arm = [(0, 0)], None  # no column says that all are in one arm
+    if len(left[2]) * len(right[2]) > 1:
+        met, arm = np.unique(left[1] * len(right[2]) + right[1], return_inverse=True)
+        pairs = [divmod(pair, len(right[2])) for pair in met.tolist()]
     require(
         len(pairs) <= MAX_ARMS,
         "a cross table may have at most {} different pairs of odds, got {}",
@@ -133,7 +135,7 @@ def _paired(first: Question, second: Question) -> tuple[Question, tuple[int, int
     widths: Ints = np.array([right[2][other].shape[1] for _, other in pairs], dtype=np.int64)
     matrices = [np.kron(left[2][one], right[2][other]) for one, other in pairs]
     shape = len(left[2][0]), len(right[2][0])
-    return Question(left[0] * widths[arm] + right[0], matrices, arm), shape
+    return Question(left[0] * widths[0 if arm is None else arm] + right[0], matrices, arm), shape
 
 
 def _odds_ratio(arms: Arms, confidence: float) -> OddsRatio:

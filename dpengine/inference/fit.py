@@ -17,6 +17,7 @@ from scipy import special
 
 from dpengine.checks import require
 from dpengine.estimates import Floats, Ints
+from dpengine.inference.repeats import Repeats
 
 ALARM = 0.05  # a fit less likely than this is warned of
 LOOK = 1000  # rows are looked at first: no table if they fall into more than GROUPS
@@ -64,17 +65,23 @@ def judged(observed: Floats, expected: Floats, df: int) -> Fit | None:
 
 
 def fit_of_table(
-    design: Floats, channel: Ints, reports: Ints, chances: Floats, parameters: int
+    design: Floats,
+    channel: Ints,
+    reports: Ints,
+    chances: Floats,
+    parameters: int,
+    repeats: Repeats | None = None,
 ) -> Fit | None:
     """Return G² of reports, given each row's fitted chances [row, report] and its channel."""
+    repeats = Repeats.of(repeats, len(design))
     rows = np.column_stack([design, channel])
-    if len(np.unique(rows[:LOOK], axis=0)) > GROUPS:
+    if len(np.unique(rows[: repeats.among(LOOK)], axis=0)) > GROUPS:
         return None
     groups, place = np.unique(rows, axis=0, return_inverse=True)
     expected = np.zeros((len(groups), chances.shape[1]))
     observed = np.zeros_like(expected)
-    np.add.at(expected, place, chances)
-    np.add.at(observed, (place, reports), 1.0)
+    np.add.at(expected, place, chances * repeats.counts[:, np.newaxis])
+    np.add.at(observed, (place, reports), repeats.counts)
     if not are_filled(expected):
         return None
     possible = expected > 0

@@ -77,7 +77,7 @@ def check_confidence(confidence: float) -> None:
     require(0 < confidence < 1, "confidence must be between 0 and 1, got {}", confidence)
 
 
-def check_affine(c0: Floats, c1: Floats, answers: Floats) -> None:
+def check_affine(c0: Floats, c1: Floats, answers: Floats | npt.NDArray[np.int8]) -> None:
     """Refuse constants that are no chances, teach nothing, or cannot have made a report."""
     for name, chances in (("c0", c0), ("c0 + c1", c0 + c1)):
         if np.any(chances < -SLACK) or np.any(chances > 1 + SLACK):

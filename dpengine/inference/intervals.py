@@ -105,7 +105,7 @@ def distinct(c0: Floats, c1: Floats) -> tuple[Ints, Ints]:
     known: dict[complex, int] = {}
     first: list[int] = []
     place = np.empty(len(c0), dtype=np.int64)
-    parts = [slice(start, start + PART) for start in range(0, len(c0), PART)]
+    parts = parts_of(len(c0))
     for part in parts:
         pairs, at, index = np.unique(
             np.round(c0[part], 12) + 1j * np.round(c1[part], 12),
@@ -123,9 +123,22 @@ def distinct(c0: Floats, c1: Floats) -> tuple[Ints, Ints]:
     return np.array(first)[order], place
 
 
-def sums(place: Ints, values: Floats, places: int = 0) -> Floats:
-    """Return the sums of values over equal places."""
-    return np.bincount(place, values, minlength=places).astype(np.float64)
+def sums(place: Ints, values: Floats, places: int = 0, power: int = 1) -> Floats:
+    """Return the sums of values, or of a power of them, over equal places: of at least so many."""
+    totals = np.zeros(max(places, int(place.max()) + 1) if len(place) else places)
+    for part in parts_of(len(place)):
+        np.add.at(totals, place[part], values[part] ** power)
+    return totals
+
+
+def parts_of(rows: int) -> list[slice]:
+    """Return slices of rows that are looked at together: rows may be millions."""
+    return [slice(start, min(start + PART, rows)) for start in range(0, rows, PART)]
+
+
+def smallest(places: Ints, many: int) -> Ints:
+    """Return places, of so many, in as few bytes each as there can be."""
+    return places.astype(np.min_scalar_type(many), copy=False)
 
 
 def likeliest_share(groups: Groups) -> float:

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from dpengine.checks import require
 from dpengine.estimates import Floats
@@ -34,18 +35,24 @@ class Basis:
     columns: Floats  # Z
     back: Floats  # R⁻¹: β = back·θ
     spread: Floats  # of each column of X: its standard deviation, of a constant its size
+    share: Floats  # of all people, who have each row
 
     @classmethod
-    def of(cls, design: Floats, names: Sequence[str]) -> "Basis":
-        """Return a basis by Gram and Schmidt, twice over: exact enough (Giraud et al. 2005)."""
-        length = np.sqrt((design**2).mean(axis=0))
+    def of(cls, design: Floats, names: Sequence[str], counts: npt.ArrayLike = 1) -> "Basis":
+        """Return a basis by Gram and Schmidt, twice over: exact enough (Giraud et al. 2005).
+
+        Means are of people: each row counts so often.
+        """
+        people = np.broadcast_to(np.asarray(counts, dtype=np.float64), len(design))
+        share = people / people.sum()
+        length = np.sqrt(share @ design**2)
         columns = np.empty_like(design)
         for place, name in enumerate(names):
             require(length[place], "column {} of the design is 0 in every row", name)
             left = design[:, place] / length[place]
             for _ in range(2):
-                left = left - columns[:, :place] @ (columns[:, :place].T @ left / len(design))
-            size = np.sqrt((left**2).mean())
+                left = left - columns[:, :place] @ (columns[:, :place].T @ (share * left))
+            size = np.sqrt(share @ left**2)
             require(
                 size >= COLLINEAR,
                 "column {} of the design follows from the columns before it: leave one out",
@@ -53,15 +60,15 @@ class Basis:
             )
             columns[:, place] = left / size
         back = (
-            np.linalg.inv(np.triu(columns.T @ (design / length)) / len(design))
-            / length[:, np.newaxis]
+            np.linalg.inv(np.triu((columns.T * share) @ (design / length))) / length[:, np.newaxis]
         )
-        deviation = design.std(axis=0)
-        return cls(columns, back, np.where(deviation > COLLINEAR * length, deviation, length))
+        deviation = np.sqrt(share @ (design - share @ design) ** 2)
+        spread = np.where(deviation > COLLINEAR * length, deviation, length)
+        return cls(columns, back, spread, share)
 
     def nearest(self, values: Floats) -> Floats:
         """Return θ whose linear predictor is nearest to these values, by least squares."""
-        return np.asarray(self.columns.T @ values / len(values), dtype=np.float64)
+        return np.asarray(self.columns.T @ (self.share * values), dtype=np.float64)
 
 
 class Latent:
@@ -90,12 +97,14 @@ class Latent:
         gradient = self.weights @ self._scores(chances, posteriors)
         return float(self.weights @ total), gradient, self._hessian(chances, posteriors)
 
-    def meat(self, at: Floats) -> Floats:
-        """Return Σ (weight · score)(weight · score)ᵀ: the middle of the sandwich."""
+    def meat(self, at: Floats, counts: npt.ArrayLike = 1) -> Floats:
+        """Return Σ (weight · score)(weight · score)ᵀ over people, so many a row: the middle of the
+        sandwich.
+        """
         log_chances = self.log_chances(at)
         joint = log_chances + self.logs
         scores = self._scores(np.exp(log_chances), np.exp(joint - log_sum(joint)))
-        weighted = scores * self.weights[:, np.newaxis]
+        weighted = scores * (self.weights / np.sqrt(counts))[:, np.newaxis]
         return np.asarray(weighted.T @ weighted, dtype=np.float64)
 
     def _scores(self, chances: Floats, posteriors: Floats) -> Floats:

@@ -30,6 +30,7 @@ from dpengine.inference.coefficients import Regression
 from dpengine.inference.fit import Fit, fit_of_table
 from dpengine.inference.inputs import binary, check_affine, constants
 from dpengine.inference.logit import Rows, fitted
+from dpengine.inference.repeats import Repeats
 
 
 def logistic(
@@ -39,23 +40,27 @@ def logistic(
     c0: npt.ArrayLike,
     c1: npt.ArrayLike,
     weights: npt.ArrayLike | None = None,
+    repeats: Repeats | None = None,
 ) -> Regression:
     """Return the regression of the true answer's log odds on a design that includes its constant.
 
-    c0 and c1 are numbers, or columns with a constant for each row.
+    c0 and c1 are numbers, or columns with a constant for each row. Rows that are alike may be said
+    once, with their `repeats`.
     """
     reported = binary(yes)
     low, slope = constants(c0, "c0", len(reported)), constants(c1, "c1", len(reported))
     check_affine(low, slope, reported)
     says_yes = np.clip(np.column_stack([low, low + slope]), 0, 1)
     likelihoods = np.where(reported[:, np.newaxis] == 1, says_yes, 1 - says_yes)
-    rows = Rows(likelihoods, design, names, weights)
+    rows = Rows(likelihoods, design, names, weights, repeats)
     low, slope, reported = low[rows.used], slope[rows.used], reported[rows.used]
     channels, channel = np.unique(np.column_stack([low, slope]), axis=0, return_inverse=True)
 
     def judge(chances: Floats) -> Fit | None:
         said_yes = low + slope * chances[:, 1]
         table = np.clip(np.column_stack([1 - said_yes, said_yes]), 0, 1)
-        return fit_of_table(rows.design, channel, reported.astype(np.int64), table, len(names))
+        return fit_of_table(
+            rows.design, channel, reported.astype(np.int64), table, len(names), rows.repeats
+        )
 
     return fitted(rows, rows.names, judge, channels=len(channels))

@@ -1,5 +1,5 @@
 """A logit regression of answers of which only likelihoods are known: Pr[report_i | answer], one row
-per person.
+per person, or per people who are alike (`repeats`).
 
 All that `logistic` and `multinomial` share: checks, starts, the climb, errors, warnings.
 
@@ -21,6 +21,7 @@ from dpengine.inference.fit import Fit
 from dpengine.inference.fitting import highest
 from dpengine.inference.inputs import SLACK, left_out, weights_of
 from dpengine.inference.latent import Basis, Latent
+from dpengine.inference.repeats import Repeats
 
 SHARE_ROUNDS = 20  # of EM for the shares to start from
 LEAST = 0.01  # share of a choice to start from
@@ -35,19 +36,23 @@ class Rows:
         design: npt.ArrayLike,
         names: Sequence[str],
         weights: npt.ArrayLike | None,
+        repeats: Repeats | None = None,
     ) -> None:
         self.names, rows = [str(name) for name in names], len(likelihoods)
+        everybody = Repeats.of(repeats, rows)
         scaled = weights_of(weights, rows)
         self.used = scaled > 0
-        self.n = int(self.used.sum())
-        self.warnings = left_out(rows - self.n)
+        self.repeats = everybody.only(self.used)
+        self.n = self.repeats.people
+        self.warnings = left_out(everybody.people - self.n)
         self.is_weighted = weights is not None
-        self.weights: Floats = scaled[self.used] * (self.n / rows)
+        weighted = scaled[self.used] * self.repeats.counts
+        self.weights: Floats = weighted * (self.n / weighted.sum())  # of all people of a row
         self.design = _columns(design, self.names, rows)[self.used]
         self.likelihoods = likelihoods[self.used]
         self.answers: int = self.likelihoods.shape[1]
         self._check()
-        self.basis = Basis.of(self.design, self.names)
+        self.basis = Basis.of(self.design, self.names, self.repeats.counts)
 
     def scale(self, labels: Sequence[str]) -> Scale:
         """Return how B, climbed with in orthogonal columns, is shown."""
@@ -67,7 +72,7 @@ class Rows:
             shares = self.weights @ (joint / joint.sum(axis=1, keepdims=True)) / self.n
         shares = np.maximum(shares, LEAST)
         shares = shares / shares.sum()
-        constant = self.basis.nearest(np.ones(self.n))
+        constant = self.basis.nearest(np.ones(len(self.design)))
         starts = [(np.log(shares[1:] / shares[0])[:, np.newaxis] * constant).ravel()]
         if not ((self.likelihoods > 0).sum(axis=1) == 1).all():
             starts.append(np.zeros(len(starts[0])))
@@ -77,7 +82,8 @@ class Rows:
         best = self.likelihoods.max(axis=1, keepdims=True)
         if best.min() <= 0:
             raise ValueError(
-                f"{int((best <= 0).sum())} reports are impossible: no answer can have led to them"
+                f"{int(self.repeats.counts[best[:, 0] <= 0].sum())} reports are impossible: no "
+                "answer can have led to them"
             )
         require(
             np.ptp(self.likelihoods, axis=1).max() >= SLACK,
@@ -101,7 +107,8 @@ def fitted(
     hill = Latent(rows.likelihoods, rows.basis.columns, rows.weights)
     best, summits = highest(hill, rows.starts())
     scale = rows.scale(labels)
-    meat = hill.meat(best.at) * (rows.n / (rows.n - 1)) if rows.is_weighted else None
+    counts = rows.repeats.counts
+    meat = hill.meat(best.at, counts) * (rows.n / (rows.n - 1)) if rows.is_weighted else None
     coefficients, covariance = scale.read(best, meat)
     fit = None if rows.is_weighted else judge(np.exp(hill.log_chances(best.at)).T)
     warnings = [*rows.warnings, *scale.warnings(best, summits)]

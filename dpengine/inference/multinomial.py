@@ -22,6 +22,7 @@ from dpengine.inference.coefficients import Regression
 from dpengine.inference.fit import Fit, fit_of_table
 from dpengine.inference.inputs import arms_of, likelihoods_of
 from dpengine.inference.logit import Rows, fitted
+from dpengine.inference.repeats import Repeats
 
 ALIKE = 1e-6  # smallest to largest singular value of a channel that tells the answers apart
 
@@ -34,10 +35,12 @@ def multinomial(
     arm: npt.ArrayLike | None = None,
     weights: npt.ArrayLike | None = None,
     first: int = 0,
+    repeats: Repeats | None = None,
 ) -> Regression:
     """Return the regression of answers on covariates, through each arm's channel [answer, report].
 
-    Reports are counted from 0; in names choice 0 is called `first`.
+    Reports are counted from 0; in names choice 0 is called `first`. Rows that are alike may be said
+    once, with their `repeats`.
     """
     codes, arms, channels = arms_of(reports, matrices, arm)
     strengths = np.linalg.svd(np.hstack(channels), compute_uv=False)
@@ -45,14 +48,14 @@ def multinomial(
         strengths[len(channels[0]) - 1 :].sum() >= ALIKE * strengths[0],
         "the matrices do not tell all answers apart: leave out or join answers with equal rows",
     )
-    rows = Rows(likelihoods_of(codes, arms, channels), design, names, weights)
+    rows = Rows(likelihoods_of(codes, arms, channels), design, names, weights, repeats)
     codes, arms = codes[rows.used], arms[rows.used]
     labels = [f"{first + choice}: {name}" for choice in range(1, rows.answers) for name in names]
 
     def judge(chances: Floats) -> Fit | None:
-        table = np.zeros((rows.n, max(channel.shape[1] for channel in channels)))
+        table = np.zeros((len(codes), max(channel.shape[1] for channel in channels)))
         for index, channel in enumerate(channels):
             table[arms == index, : channel.shape[1]] = chances[arms == index] @ channel
-        return fit_of_table(rows.design, arms, codes, table, len(labels))
+        return fit_of_table(rows.design, arms, codes, table, len(labels), rows.repeats)
 
     return fitted(rows, labels, judge, channels=len(np.unique(arms)))

@@ -54,13 +54,13 @@ from dpengine.inference.categories import THIN, Arms
 from dpengine.inference.fit import SMALL_CELL, Fit, are_filled, fit_of, judged
 from dpengine.inference.inputs import SLACK
 from dpengine.inference.intervals import (
-    PART,
     Groups,
     agreed_error,
     clipped,
     distinct,
     exact_interval,
     likeliest_share,
+    parts_of,
     profile_interval,
     sums,
 )
@@ -108,7 +108,7 @@ class Shares:
 class Respondents:
     """Reports of yes with the constants of each, and weights that add up to their number."""
 
-    yes: Floats
+    yes: npt.NDArray[np.int8]
     c0: Floats
     c1: Floats
     weights: Floats
@@ -142,8 +142,7 @@ class Respondents:
     def scores(self, share: float) -> Floats:
         """Return each row's part of the derivative of ln L."""
         scores = np.empty(self.n)
-        for start in range(0, self.n, PART):  # by parts, for rows may be millions
-            part = slice(start, start + PART)
+        for part in parts_of(self.n):
             c1 = self.c1[part]
             reported = np.clip(self.c0[part] + c1 * share, 1e-12, 1 - 1e-12)
             surprise = self.yes[part] - reported
@@ -154,8 +153,8 @@ class Respondents:
         """Return the variance of the scores' sum, given the margins that the weights meet."""
         if not self.margins:
             return float(np.var(scores, ddof=1)) * len(scores)
-        alone = (scores / self.weights)[:, np.newaxis]
-        return float(left_variances(alone, self.weights, self.margins)[0])
+        scores /= self.weights
+        return float(left_variances([scores], self.weights, self.margins)[0])
 
     def errors(self, groups: Groups, best: float, moment: float) -> tuple[float, float]:
         """Return the standard error, never 0, and the design effect of the weights.
@@ -197,7 +196,7 @@ def binary_share(
     A constant is a number, or a column with one for each row. `margins` are those of a population
     that the weights were raked to.
     """
-    answers = inputs.binary(yes)
+    answers = inputs.binary(yes).astype(np.int8)
     n = len(answers)
     starts, slopes = inputs.constants(c0, "c0", n), inputs.constants(c1, "c1", n)
     inputs.check_affine(starts, slopes, answers)

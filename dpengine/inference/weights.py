@@ -19,7 +19,7 @@ By hand     Direct, yes 10 of 40 and 30 of 60, population ½ and ½: the mean is
             V = ¼(.25·.75/39 + .5·.5/59).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from dpengine.checks import require
 from dpengine.estimates import Floats, Ints
-from dpengine.inference.intervals import agreed_error, sums
+from dpengine.inference.intervals import agreed_error, parts_of, smallest, sums
 
 SLACK = 1e-6  # by which printed shares may miss 1
 CLOSE = 1e-10  # to its margins ends a raking
@@ -54,12 +54,22 @@ class Margin:
             name,
             float(shares.sum()),
         )
+        margin = cls(name, smallest(places, len(shares)), shares / shares.sum())
         require(
-            np.bincount(places, minlength=len(shares)).all(),
+            margin.people.all(),
             "{}: every category needs a respondent: join those without to others",
             name,
         )
-        return cls(name, places, shares / shares.sum())
+        return margin
+
+    @property
+    def people(self) -> Floats:
+        """Return how many rows each category has."""
+        return self.held(np.broadcast_to(1.0, len(self.places)))
+
+    def held(self, weights: Floats, power: int = 1) -> Floats:
+        """Return the sums of each category's weights, or of a power of them."""
+        return sums(self.places, weights, len(self.shares), power)
 
     def only(self, rows: npt.NDArray[np.bool_]) -> "Margin":
         return Margin(self.name, self.places[rows], self.shares)
@@ -71,10 +81,12 @@ def raked(weights: Floats, margins: Sequence[Margin]) -> Floats:
     off: dict[str, float] = {}
     for _ in range(ROUNDS):
         for margin in margins:
-            share = share * (margin.shares / _held(margin, share))[margin.places]
-        off = {each.name: float(np.abs(_held(each, share) - each.shares).max()) for each in margins}
+            factors = margin.shares / margin.held(share)
+            for part in parts_of(len(share)):
+                share[part] *= factors[margin.places[part]]
+        off = {each.name: float(np.abs(each.held(share) - each.shares).max()) for each in margins}
         if max(off.values()) < CLOSE:
-            return np.asarray(share * total, dtype=np.float64)
+            return np.asarray(np.multiply(share, total, out=share), dtype=np.float64)
     worst = max(off, key=lambda name: off[name])
     raise ValueError(
         f"raking did not converge in {ROUNDS} rounds: margin {worst} is still {off[worst]:.2g} "
@@ -82,56 +94,58 @@ def raked(weights: Floats, margins: Sequence[Margin]) -> Floats:
     )
 
 
-def _held(margin: Margin, share: Floats) -> Floats:
-    return sums(margin.places, share, len(margin.shares))
-
-
-def left_variances(values: Floats, weights: Floats, margins: Sequence[Margin]) -> Floats:
-    """Return the variance of Σ weight·value for each column of values [row, column].
+def left_variances(columns: Iterable[Floats], weights: Floats, margins: Sequence[Margin]) -> Floats:
+    """Return the variance of Σ weight·value for each column of values, which is written over.
 
     Weights are those that `raked` gave, of any sum.
     """
     starts = np.cumsum([0, *(len(margin.shares) for margin in margins)])
-    places = np.stack(
-        [margin.places + start for margin, start in zip(margins, starts, strict=False)]
-    )
+    parts = parts_of(len(weights))
+
+    def places_in(part: slice) -> list[Ints]:
+        """Return the category of each row in each margin, all margins' in one order."""
+        return [margin.places[part] + start for margin, start in zip(margins, starts, strict=False)]
+
     gram = np.zeros((starts[-1], starts[-1]))
-    for one in places:
-        for other in places:
-            np.add.at(gram, (one, other), weights)
+    for part in parts:
+        places = places_in(part)
+        for one in places:
+            for other in places:
+                np.add.at(gram, (one, other), weights[part])
     inverse = np.linalg.pinv(gram, hermitian=True)
-    leverage = weights * sum(inverse[one, other] for one in places for other in places)
-    free = 1 - leverage
-    return np.array([_left(column, weights, margins, places, inverse, free) for column in values.T])
+    free = np.empty(len(weights))
+    for part in parts:
+        places = places_in(part)
+        free[part] = 1 - weights[part] * sum(
+            inverse[one, other] for one in places for other in places
+        )
 
+    def left(values: Floats) -> float:
+        span = float(np.ptp(values))
+        alike = sum(_alike(margin, values, weights, span) for margin in margins)
+        totals = np.zeros((len(margins), len(inverse)))
+        for part in parts:
+            for place, total in zip(places_in(part), totals, strict=True):
+                np.add.at(total, place, weights[part] * values[part])
+        effects = inverse @ sum(totals)
+        for part in parts:
+            rest = (values[part] - sum(effects[place] for place in places_in(part))) ** 2
+            alone = free[part] < LEVERAGE
+            values[part] = np.where(alone, span**2 / 4, rest / np.where(alone, 1.0, free[part]))
+        return float(weights**2 @ values) + alike
 
-def _left(
-    values: Floats,
-    weights: Floats,
-    margins: Sequence[Margin],
-    places: Ints,
-    inverse: Floats,
-    free: Floats,
-) -> float:
-    totals = sum(sums(place, weights * values, len(inverse)) for place in places)
-    effects = inverse @ totals
-    left = (values - sum(effects[place] for place in places)) ** 2
-    span = float(np.ptp(values))
-    alone = free < LEVERAGE
-    spread = np.where(alone, span**2 / 4, left / np.where(alone, 1.0, free))
-    return float(weights**2 @ spread) + sum(
-        _alike(margin, values, weights, span) for margin in margins
-    )
+    return np.array([left(column) for column in columns])
 
 
 def _alike(margin: Margin, values: Floats, weights: Floats, span: float) -> float:
     """Return the variance owed to categories of several respondents with one and the same value."""
     count = len(margin.shares)
     low, high = np.full(count, np.inf), np.full(count, -np.inf)
-    np.minimum.at(low, margin.places, values)
-    np.maximum.at(high, margin.places, values)
-    held, squares = _held(margin, weights), _held(margin, weights**2)
-    alike = (high - low <= ALIKE * span) & (np.bincount(margin.places, minlength=count) > 1)
+    for part in parts_of(len(values)):
+        np.minimum.at(low, margin.places[part], values[part])
+        np.maximum.at(high, margin.places[part], values[part])
+    held, squares = margin.held(weights), margin.held(weights, power=2)
+    alike = (high - low <= ALIKE * span) & (margin.people > 1)
     return float(
         sum(
             (held[place] * agreed_error(held[place] ** 2 / squares[place]) * span) ** 2

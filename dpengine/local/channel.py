@@ -17,7 +17,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dpengine.checks import require
-from dpengine.estimates import CONFIDENCE, Counts, Estimate, Floats, Ints, Margin, Noise, share
+from dpengine.estimates import (
+    CONFIDENCE,
+    Counts,
+    Estimate,
+    Floats,
+    Ints,
+    KnownSum,
+    Margin,
+    Noise,
+    share,
+    with_known_sum,
+)
 from dpengine.privacy import Neighbours
 from dpengine.randomness import Stream, system_stream
 
@@ -59,6 +70,7 @@ class Features:
     chances: Floats  # of a feature after an answer: [answer, feature]
     ends: tuple[Floats, Floats]  # the least and the greatest u of each answer
     is_exact: bool = False  # whether the feature is the answer
+    cells: int = 1  # features that an answer has, all with the same part in u
 
     @property
     def answers(self) -> int:
@@ -77,16 +89,21 @@ class Features:
     def pairs(self) -> Floats:
         """Return G[t, i, j], the chance that a report of true answer t holds features i and j.
 
-        Of a subset two choices are held: the true one among them, or not.
+        Of a subset two choices are held: the true one among them, or not. Where an answer has
+        several cells, each is the true one as often.
         """
         found = np.zeros((self.answers, self.features, self.features))
         k, w = self.features, self.held
         for true, chances in enumerate(self.chances):
             if w > 1:
-                own = float(chances[true])
+                of_answer = self.first[true] > 0
+                lie, spread = chances.min(), chances.max() - chances.min()
+                own = float(lie + self.cells * spread)
                 others = own * (w - 1) * (w - 2) + (1 - own) * w * (w - 1)
-                found[true] = others / ((k - 1) * (k - 2)) if k > 2 else 0.0
-                found[true, true, :] = found[true, :, true] = own * (w - 1) / (k - 1)
+                apart = others / ((k - 1) * (k - 2)) if k > 2 else 0.0
+                with_true = own * (w - 1) / (k - 1)
+                times = np.add.outer(of_answer, of_answer, dtype=np.int64) / self.cells
+                found[true] = apart + (with_true - apart) * times
             np.fill_diagonal(found[true], chances)
         return found
 
@@ -183,6 +200,13 @@ class Channel(ABC):
         changed = self.held if add_remove else 2 * min(self.held, self.cells - self.held)
         return Moved(self.cells, changed, changed)
 
+    def swapped(self) -> Moved:
+        """Return how far apart `released` are of two reports of which one is as likely after one
+        answer as the other after another, with n public: all that noise has to hide of what this
+        channel changed already (dpengine.contraction, Swapped).
+        """
+        return self.moved(Neighbours.CHANGE_ONE)
+
     def is_one_count(self, neighbours: Neighbours) -> bool:
         """Tell whether one count is published, for the other is n less that one."""
         return False
@@ -194,6 +218,14 @@ class Channel(ABC):
     def noisy_counts(self, noisy: Sequence[int], n: int) -> list[int]:
         """Return what `estimates` takes, from a released vector with noise: a count a report."""
         return [n - noisy[0], noisy[0]] if len(noisy) == 1 else list(noisy)
+
+    def noise_left(self, noise: Noise, neighbours: Neighbours) -> Noise:
+        """Return the law of the noise in counts that people are estimated from.
+
+        Counts of choices add up to `held` for each report, and with public n that is known.
+        """
+        is_known = self.learns is Learns.SHARES and neighbours is Neighbours.CHANGE_ONE
+        return with_known_sum(noise, self.cells) if is_known else noise
 
     # People
 
@@ -207,8 +239,14 @@ class Channel(ABC):
     def estimates(
         self, noisy: Sequence[int], n: int, noise: Noise, confidence: float = CONFIDENCE
     ) -> list[Estimate]:
-        """Return the share of every choice, or what else it learns, from noisy counts."""
-        pairs = zip(noisy, self.margins(), strict=True)
+        """Return the share of every choice, or what else it learns, from noisy counts.
+
+        With noise of a known sum, from the nearest counts that have it.
+        """
+        counts: Sequence[float] = noisy
+        if isinstance(noise, KnownSum):
+            counts = noise.counted(noisy, self.held * n)
+        pairs = zip(counts, self.margins(), strict=True)
         return [share(count, n, margin, noise, confidence) for count, margin in pairs]
 
     def within(self, first: int, last: int, noisy: Sequence[int], n: int, noise: Noise) -> Estimate:
@@ -223,6 +261,14 @@ class Channel(ABC):
         margin = self.margins()[0]
         reported = margin.lie + at * (margin.truth - margin.lie)
         return share(round(n * reported), n, margin, noise)
+
+    def lean(self, at: Fraction) -> float:
+        """Return how far the first of `estimates` moves, times n, where n is off by one person.
+
+        π̂ = (Y/n − b)/(a − b) falls by λ/(n(a − b)).
+        """
+        margin = self.margins()[0]
+        return float(at + margin.lie / (margin.truth - margin.lie))
 
     def variance(self, at: Fraction) -> Fraction:
         """Return variance × n of one choice's share, `at`: sampling and device together.

@@ -265,6 +265,10 @@ class Distribution(WholeNumbers):
         even = rounded([Fraction(n, self.bins)] * self.bins)
         return self.within(0, self.bins // 2 - 1, even, n, noise)
 
+    def lean(self, at: Fraction) -> float:
+        """Return the same of the share below the middle, as if reports were answers."""
+        return 0.5
+
     def _limits(
         self, wanted: Floats, counts: Sequence[int], n: int, noise: Noise | None, confidence: float
     ) -> tuple[float, float]:

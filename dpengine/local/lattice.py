@@ -2,7 +2,8 @@
 
     S = Σ of n independent draws from `outputs` with given chances + Σ_r outputs[r]·Z_r
 
-with publication noise Z_r on the count of every output. The characteristic function of S on a ring
+with publication noise Z_r on the count of every output; or the sum of several such, each of draws
+of its own. The characteristic function of S on a ring
 of N points is φ(ω)ⁿ·Π_r φ_Z(outputs[r]·ω), ω = 2πk/N; a tail of S is its sum against a geometric
 series. Nothing is approximated but what lies outside the ring (12 standard deviations, less than
 1e-30 of the draws and 1e-7 of Laplace noise that dwarfs them) and, for large n, frequencies that n
@@ -13,6 +14,7 @@ Source     Davies 1973, for sums of lattice variables by inversion.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,15 +29,17 @@ NOISE_WINDOW = 25.0  # of the noise of one count: beyond lies less than 1e-15 of
 FREQUENCIES = 2048
 
 
+Draws = tuple[int, Ints]  # how many, and from which outputs
+
+
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """The law of S for n draws, all but the chances of the outputs."""
+    """The law of S, all but the chances of the outputs."""
 
-    n: int
-    outputs: Ints
+    draws: tuple[Draws, ...]
     size: int  # N
     turns: Floats  # ω
-    phases: Complexes  # [frequency][output]
+    phases: tuple[Complexes, ...]  # of each of the draws: [frequency][output]
     noise: Complexes  # [frequency]
 
     @classmethod
@@ -50,28 +54,47 @@ class Sums:
 
         Or on other numbers, with these whole weights.
         """
-        weights = outputs if noisy is None else noisy
-        largest, squares = float(np.abs(outputs).max()), float((weights**2).sum())
-        spread = math.sqrt(n * largest**2 + noise.variance * squares)
-        reach = min(WINDOW * spread, n * largest + WINDOW * math.sqrt(noise.variance * squares))
+        return cls.of_several([(n, outputs)], noise, outputs if noisy is None else noisy)
+
+    @classmethod
+    def of_several(cls, draws: Sequence[Draws], noise: Noise, noisy: Ints) -> "Sums":
+        """Return the law of several sums together, with noise on numbers of these whole weights."""
+        ranges = [(n, float(np.ptp(outputs))) for n, outputs in draws]
+        added = noise.variance * float((noisy**2).sum())
+        # no draw has a variance above a quarter of its range squared
+        spread = math.sqrt(sum(n * whole**2 / 4 for n, whole in ranges) + added)
+        most = sum(n * whole for n, whole in ranges)
+        reach = min(WINDOW * spread, most + WINDOW * math.sqrt(added))
         size = 2 ** math.ceil(math.log2(2 * reach + 2))
         frequencies = np.arange(min(size // 2 + 1, FREQUENCIES))
         turns = 2 * np.pi * frequencies / size
-        own = _folded(noise, size)
-        noises = np.prod([own[frequencies * output % size] for output in weights.tolist()], axis=0)
-        return cls(n, outputs, size, turns, np.exp(1j * np.outer(turns, outputs)), noises)
+        noises = np.ones(len(turns), dtype=np.complex128)
+        if added:
+            own = _folded(noise, size)
+            for weight, times in zip(*np.unique(noisy, return_counts=True), strict=True):
+                noises *= own[frequencies * weight % size] ** times
+        phases = tuple(np.exp(1j * np.outer(turns, outputs)) for _, outputs in draws)
+        return cls(tuple(draws), size, turns, phases, noises)
 
     def at_least(self, chances: Floats, total: int) -> float:
         """Return P(S ≥ total) when each output is drawn with its chance."""
-        centre = round(self.n * float(chances @ self.outputs))
+        return self.all_at_least([chances], total)
+
+    def all_at_least(self, chances: Sequence[Floats], total: int) -> float:
+        """Return P(S ≥ total), with the chances of each of the draws."""
+        means = (
+            n * float(own @ outputs) for (n, outputs), own in zip(self.draws, chances, strict=True)
+        )
+        centre = round(sum(means))
         first, last = total, centre + self.size // 2 - 1
         if first > last:
             return 0.0
         if first <= centre - self.size // 2:
             return 1.0
-        # a product by BLAS would wake threads for a tenth of a millisecond
-        once = np.einsum("fr,r->f", self.phases, chances)
-        law = np.exp(self.n * np.log(once)) * self.noise
+        law = self.noise
+        for (n, _), phases, own in zip(self.draws, self.phases, chances, strict=True):
+            # a product by BLAS would wake threads for a tenth of a millisecond
+            law = np.exp(n * np.log(np.einsum("fr,r->f", phases, own))) * law
         terms = (law * _series(self.turns, first, last)).real
         # the fastest frequency stands alone
         half = 0.5 if len(self.turns) == self.size // 2 + 1 else 1.0

@@ -224,6 +224,10 @@ class NumberChannel(WholeNumbers):
     def forecast(self, n: int, at: Fraction, noise: Noise) -> Estimate:
         return self.mean(self.likely_counts(n, at), n, noise)
 
+    def lean(self, at: Fraction) -> float:
+        """Return the same of the mean, which is the middle where its reports cancel out."""
+        return abs(float(at) - 0.5) * float(self.high - self.low)
+
     def likely_counts(self, n: int, at: Fraction) -> list[int]:
         """Return about the counts of n reports if a share `at` are at the far end.
 

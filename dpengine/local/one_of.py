@@ -237,6 +237,10 @@ class OneOf(Channel):
         yes = self.margin.lie + at * (self.margin.truth - self.margin.lie)
         return self.share(round(Fraction(n, self.options) * (2 * yes - 1)), n, noise)
 
+    def lean(self, at: Fraction) -> float:
+        """Return the same of an option's share, which is ½ where as many say yes as no."""
+        return abs(float(at) - 0.5)
+
     def probabilities(
         self, reports: Sequence[Sequence[int]], answers: Sequence[Sequence[int]]
     ) -> list[list[Fraction]]:

@@ -26,7 +26,7 @@ import numpy as np
 from dpengine.checks import require
 from dpengine.estimates import Counts, Margin
 from dpengine.local.bits import column_counts
-from dpengine.local.channel import Bounds, Channel, Codes, Document, Features, Learns, whole
+from dpengine.local.channel import Bounds, Channel, Codes, Document, Features, Learns, Moved, whole
 from dpengine.privacy import exponential_below
 from dpengine.randomness import WORD, Stream, sample, system_stream
 
@@ -74,12 +74,14 @@ class Subset(Channel):
         near = int(choices / (loss + 1))
         sizes = {min(max(size, 1), choices - 1) for size in (near, near + 1)}
         return min(
-            (cls._of_size(choices, size, loss) for size in sorted(sizes)),
+            (cls.of_size(choices, size, epsilon) for size in sorted(sizes)),
             key=lambda s: s.margin.rare_variance,
         )
 
     @classmethod
-    def _of_size(cls, choices: int, size: int, loss: Fraction) -> "Subset":
+    def of_size(cls, choices: int, size: int, epsilon: Decimal) -> "Subset":
+        """Return the channel that names so many choices, whose loss is at most e^ε by a hair."""
+        loss = exponential_below(epsilon)
         # Rounded down: towards privacy.
         keep = int(WORD * (size * loss) / (size * loss + choices - size))
         return cls(choices=choices, size=size, keep=keep)
@@ -163,6 +165,12 @@ class Subset(Channel):
         )
         counts: Counts = held[: self.choices].tolist()
         return counts
+
+    def swapped(self) -> Moved:
+        """Return how far apart a report is from the one with the choices a and b swapped: by those
+        two counts, for Pr[S | a] depends on whether S holds a only.
+        """
+        return Moved(self.choices, 2, 2)
 
     def features(self) -> Features:
         """Return the choices that a report holds.

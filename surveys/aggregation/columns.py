@@ -2,17 +2,24 @@
 
 Answers that were changed by chance lie in the open; those sent as given lie encrypted, together,
 under the Plan's digest and the batch's number, so that no batch can be passed off as another.
+
+Where devices draw what they ask, the first column is of sets: a byte a report, which set of the
+Plan it answers; and each question's column holds the reports of those who were asked it, in order.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dpengine.local.channel import Channel
 
 Counts = dict[str, list[int]]  # of each question's reports, or of what they hold
+Sets = Sequence[Set[str]]  # of which one report answers one: names of questions
+Bools = npt.NDArray[np.bool_]
+SETS = ""  # the column of sets, and how many reports answer each: no question has this name
 
 
 def batch_aad(digest: str, number: int) -> str:
@@ -20,14 +27,22 @@ def batch_aad(digest: str, number: int) -> str:
     return f"batch {number} of plan {digest}"
 
 
-def pack(rows: Sequence[Sequence[Any]], channels: Mapping[str, Channel]) -> bytes:
-    """Turn answers, a row a report, into packed columns."""
+def pack(rows: Sequence[Sequence[Any]], channels: Mapping[str, Channel], sets: Sets = ()) -> bytes:
+    """Turn answers, a row a report, into packed columns; None was not asked."""
     if not channels:
         return b""
     by_question = zip(*rows, strict=True)
-    return b"".join(
-        channel.pack(column) for channel, column in zip(channels.values(), by_question, strict=True)
+    packed = (
+        channel.pack([value for value in column if value is not None])
+        for channel, column in zip(channels.values(), by_question, strict=True)
     )
+    return bytes(_set_of(row, channels, sets) for row in rows if sets) + b"".join(packed)
+
+
+def _set_of(row: Sequence[Any], names: Iterable[str], sets: Sets) -> int:
+    """Return the index of the set that a report answers."""
+    held = {name for name, value in zip(names, row, strict=True) if value is not None}
+    return next(index for index, each in enumerate(sets) if each == held)
 
 
 def transposed(rows: Sequence[bytes], channels: Mapping[str, Channel]) -> bytes:
@@ -39,11 +54,16 @@ def transposed(rows: Sequence[bytes], channels: Mapping[str, Channel]) -> bytes:
     return b"".join(part.tobytes() for part in np.split(table, ends[:-1], axis=1))
 
 
-def split(columns: bytes, size: int, channels: Mapping[str, Channel]) -> dict[str, bytes]:
-    """Return every question's column of a batch of so many reports."""
+def split(
+    columns: bytes, size: int, channels: Mapping[str, Channel], sets: Sets = ()
+) -> dict[str, bytes]:
+    """Return every question's column of a batch of so many reports, and the one of sets."""
     parts, start = {}, 0
+    if sets:
+        parts[SETS], start = columns[:size], size
     for name, channel in channels.items():
-        end = start + size * channel.width
+        asked = int(asked_in(parts[SETS], [name], sets).sum()) if sets else size
+        end = start + asked * channel.width
         parts[name] = columns[start:end]
         start = end
     if start != len(columns):
@@ -53,12 +73,32 @@ def split(columns: bytes, size: int, channels: Mapping[str, Channel]) -> dict[st
     return parts
 
 
+def asked_in(column: bytes, names: Iterable[str], sets: Sets) -> Bools:
+    """Return which reports of a column of sets answer all of these questions."""
+    wanted = set(names)
+    holds = np.array([wanted <= each for each in sets])
+    found: Bools = holds[np.frombuffer(column, dtype=np.uint8)]
+    return found
+
+
+def rows_of(column: bytes, kept: Bools) -> bytes:
+    """Return some rows of a packed column."""
+    if not len(kept):
+        return b""
+    return np.frombuffer(column, dtype=np.uint8).reshape(len(kept), -1)[kept].tobytes()
+
+
 def add_tallies(
-    counts: Counts, columns: Mapping[str, bytes], channels: Mapping[str, Channel]
+    counts: Counts, columns: Mapping[str, bytes], channels: Mapping[str, Channel], sets: Sets = ()
 ) -> None:
-    """Count every question's column of a batch, and add it in place."""
-    for name, channel in channels.items():
-        new = channel.tally(columns[name])
+    """Count every question's column of a batch, and how many reports answer each set; add it in
+    place.
+    """
+    found = {name: channel.tally(columns[name]) for name, channel in channels.items()}
+    if sets:
+        of_sets = np.frombuffer(columns[SETS], dtype=np.uint8)
+        found[SETS] = np.bincount(of_sets, minlength=len(sets)).tolist()
+    for name, new in found.items():
         old = counts.get(name, [0] * len(new))
         counts[name] = [before + after for before, after in zip(old, new, strict=True)]
 

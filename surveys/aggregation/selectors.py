@@ -7,7 +7,16 @@ from typing import Any
 
 from dpengine.local.channel import Channel
 from dpengine.privacy import Neighbours
-from surveys.aggregation.columns import Counts, add_tallies, batch_aad, combinations, split
+from surveys.aggregation.columns import (
+    SETS,
+    Counts,
+    add_tallies,
+    asked_in,
+    batch_aad,
+    combinations,
+    rows_of,
+    split,
+)
 from surveys.aggregation.models import Batch, Tally
 from surveys.aggregation.tallies import PublicTally as PublicTally, tally_of
 from surveys.design import selectors as design
@@ -23,24 +32,31 @@ def totals(plan: Plan, batches: int | None = None) -> Counts:
     when it covers just these batches. Answers sent as given are decrypted and counted each time,
     choices only; of numbers there is no tally.
     """
+    counts, cleartext = _changed(plan, batches), plan.content.cleartext
+    choices = {name: channel for name, channel in cleartext.items() if channel.cells}
+    if not choices or not Tally.objects.filter(plan=plan).exists():
+        return counts
+    return counts | recount(plan, sealed_batches(plan) if batches is None else batches, choices)
+
+
+def _changed(plan: Plan, batches: int | None) -> Counts:
+    """Return the counts of what was changed by chance."""
     tally = Tally.objects.filter(plan=plan).first()
+    channels = plan.content.channels | plan.content.cleartext
+    nobody = {name: [0] * channel.cells for name, channel in channels.items() if channel.cells}
     if tally is None:
-        return {}
-    content = plan.content
+        return nobody
     counts: Counts = tally.counts
-    if batches is None or batches == tally.batches:
-        batches = tally.batches
-    else:
-        counts = recount(plan, batches, content.channels)
-    choices = {name: channel for name, channel in content.cleartext.items() if channel.cells}
-    return counts | (recount(plan, batches, choices) if choices else {})
+    is_running = batches is None or batches == tally.batches
+    return nobody | (counts if is_running else recount(plan, batches or 0, plan.content.channels))
 
 
 def recount(plan: Plan, batches: int, channels: Mapping[str, Channel]) -> Counts:
     """Count these questions anew, from what is sealed in a Plan's first batches."""
     counts: Counts = {}
+    sets = [] if channels.keys() <= plan.content.cleartext.keys() else plan.content.drawn_sets
     for batch in sealed(plan, batches):
-        add_tallies(counts, _columns_of(plan, batch, channels), channels)
+        add_tallies(counts, _columns_of(plan, batch, channels), channels, sets)
     return counts
 
 
@@ -60,21 +76,37 @@ def joint(plan: Plan, names: Sequence[str], batches: int | None = None) -> Count
 
     Values are as reports hold them: an index for a table, rising indices for a subset, twice the
     option plus the bit for one_of, an answer as it was given for what is protected in publications
-    only, which is decrypted here.
+    only, which is decrypted here. Where devices draw what they ask: of the reports that hold all.
     """
     channels = plan.content.channels | plan.content.cleartext
     for name in names:
         if name not in channels:
             raise ValueError(f"names must be questions of this Plan, got {name}")
     counted = sealed(plan, sealed_batches(plan) if batches is None else batches)
-    parts = [_columns_of(plan, batch, names) for batch in counted]
-    joined = ((channels[name], b"".join(part[name] for part in parts)) for name in names)
-    return combinations(joined, sum(batch.size for batch in counted))
+    parts = [_rows_of(plan, batch, names) for batch in counted]
+    joined = ((channels[name], b"".join(part[name] for part, _ in parts)) for name in names)
+    return combinations(joined, sum(size for _, size in parts))
+
+
+def _rows_of(plan: Plan, batch: Batch, names: Sequence[str]) -> tuple[dict[str, bytes], int]:
+    """Return the columns of these questions, of the reports that hold all, and how many do."""
+    columns, content = _columns_of(plan, batch, names), plan.content
+    hidden = [name for name in names if name in content.channels]
+    if not (content.drawn and hidden):
+        return columns, batch.size
+    sets = content.sets
+    kept = asked_in(columns[SETS], hidden, sets)
+    for name in names:
+        asked = [name] if name in hidden else []
+        columns[name] = rows_of(columns[name], kept[asked_in(columns[SETS], asked, sets)])
+    return columns, int(kept.sum())
 
 
 def _columns_of(plan: Plan, batch: Batch, names: Iterable[str]) -> dict[str, bytes]:
     """Return the columns of a batch, decrypting only if one of these questions needs it."""
-    columns = split(bytes(batch.columns), batch.size, plan.content.channels)
+    columns = split(
+        bytes(batch.columns), batch.size, plan.content.channels, plan.content.drawn_sets
+    )
     cleartext = plan.content.cleartext
     if not cleartext.keys().isdisjoint(names):
         opened = open_sealed(bytes(batch.given), about=batch_aad(plan.digest, batch.number))
@@ -89,8 +121,11 @@ def public_tallies(plan: Plan) -> list[PublicTally]:
     it in noise. What is published of them is what a researcher asks for, a mean say, on its own
     charge.
     """
-    neighbours = Neighbours(plan.content.neighbours)
-    tallies = (tally_of(question, neighbours) for question in plan.content.questions)
+    neighbours, losses = Neighbours(plan.content.neighbours), plan.content.losses
+    tallies = (
+        tally_of(each, neighbours, counts_answers=losses[each.name] is not None)
+        for each in plan.content.questions
+    )
     return [tally for tally in tallies if tally.channel.cells]
 
 
@@ -115,9 +150,21 @@ def sealed_batches(plan: Plan) -> int:
     return Tally.objects.filter(plan=plan).values_list("batches", flat=True).first() or 0
 
 
-def reports_in(plan: Plan, batches: int) -> int:
-    """Return how many reports are in a Plan's first batches: a public quantity under change-one."""
+def reports_in(plan: Plan, batches: int, names: Iterable[str] = ()) -> int:
+    """Return how many reports in a Plan's first batches hold all of these questions: a public
+    quantity under change-one, for no answer has a say in what a device draws.
+    """
+    content = plan.content
+    hidden = [name for name in names if name in content.channels]
+    if content.drawn and hidden:
+        return asked_of(plan, hidden, _changed(plan, batches))
     return sum(Batch.objects.filter(plan=plan, number__lte=batches).values_list("size", flat=True))
+
+
+def asked_of(plan: Plan, names: Iterable[str], counts: Mapping[str, Sequence[int]]) -> int:
+    """Return how many of the reports of such `totals` hold all of these, where some are drawn."""
+    of_sets = counts.get(SETS)
+    return sum(of_sets[index] for index in plan.content.sets_with(names)) if of_sets else 0
 
 
 def batch_sizes(plan: Plan) -> list[int]:

@@ -82,9 +82,9 @@ def sweep(*, plan: Plan, today: datetime.date) -> int:
     tally.reports += len(reports)
     tally.batches += 1
     packed = _packed(plan, tally.batches, shuffled(reports))
-    channels = plan.content.channels
-    by_question = columns.split(packed["columns"], len(reports), channels)
-    columns.add_tallies(tally.counts, by_question, channels)
+    channels, sets = plan.content.channels, plan.content.drawn_sets
+    by_question = columns.split(packed["columns"], len(reports), channels, sets)
+    columns.add_tallies(tally.counts, by_question, channels, sets)
     tally.save()
     Batch.objects.create(
         plan=plan, number=tally.batches, size=len(reports), sealed_on=today, **packed
@@ -117,10 +117,11 @@ def _packed(plan: Plan, number: int, reports: list[Kept]) -> dict[str, bytes]:
     """Pack reports into a batch: what was changed by chance in the open, what was sent as given
     encrypted.
     """
-    cleartext = plan.content.cleartext
+    content = plan.content
+    cleartext, values = content.cleartext, [report.values for report in reports]
     answers = columns.transposed([report.given for report in reports], cleartext)
     return {
-        "columns": columns.pack([report.values for report in reports], plan.content.channels),
+        "columns": columns.pack(values, content.channels, content.drawn_sets),
         "given": seal(answers, about=columns.batch_aad(plan.digest, number)) if cleartext else b"",
     }
 

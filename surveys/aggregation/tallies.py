@@ -17,6 +17,7 @@ L1 and L2² are under change-one, where the number of reports is public.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dpengine.estimates import KnownSum, Noise
 from dpengine.local.channel import Channel, Moved
 from dpengine.privacy import Neighbours
 from surveys.plan.content import PlanQuestion
@@ -29,17 +30,30 @@ class PublicTally:
     name: str
     channel: Channel
     neighbours: Neighbours
+    counts_answers: bool = False  # whether noise is chosen for what these lose
 
     @property
     def moved(self) -> Moved:
         """Return how many numbers are published, and how far apart those of two neighbours are."""
-        return self.channel.moved(self.neighbours)
+        return (
+            self.channel.swapped() if self.counts_answers else self.channel.moved(self.neighbours)
+        )
 
     def vector(self, counts: Sequence[int]) -> list[int]:
         """Return the numbers to put noise on."""
         return self.channel.released(counts, self.neighbours)
 
+    def noise_left(self, noise: Noise) -> Noise:
+        """Return the law of the noise in counts once they have the sum that is public."""
+        return self.channel.noise_left(noise, self.neighbours)
 
-def tally_of(question: PlanQuestion, neighbours: Neighbours) -> PublicTally:
+    def has_known_sum(self, noise: Noise) -> bool:
+        """Tell whether a sum that is public takes a part of this noise."""
+        return isinstance(self.noise_left(noise), KnownSum)
+
+
+def tally_of(
+    question: PlanQuestion, neighbours: Neighbours, *, counts_answers: bool = False
+) -> PublicTally:
     """Return the tally of one question of a Plan. A number in the clear has none published."""
-    return PublicTally(question.name, question.channel, neighbours)
+    return PublicTally(question.name, question.channel, neighbours, counts_answers)

@@ -6,11 +6,16 @@ Positions are text, so that no locale's comma gets into them.
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+
+from dpengine.privacy import plain, round_down, round_up
 
 ROUND = (1, 2, 5)  # times a power of ten
 NEAR_AN_END = 0.05  # of the whole: a label there stands inside, not in the middle
 MIN_WIDTH = 0.003  # of the whole: what is narrower cannot be seen
 ROUNDING = 1e-9  # a step that falls short by so much is no shorter
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def position(part: float) -> str:
@@ -27,6 +32,27 @@ def number_text(value: float, places: int) -> str:
 def percent(share: float, places: int = 1) -> str:
     """Return a share of one as a number of hundred: 24.8."""
     return number_text(100 * share, places)
+
+
+def chance_text(chance: Fraction, rounding: str = ROUND_CEILING) -> str:
+    """Return a chance for people, rounded up to two digits: 5.1·10⁻⁷."""
+    if chance == 0:
+        return "0"
+    if chance >= Fraction(1, 100):
+        rounded = round_up(chance, 3) if rounding == ROUND_CEILING else round_down(chance, 3)
+        return f"{plain(rounded):f}"
+    digits = Context(prec=2, rounding=rounding).divide(
+        Decimal(chance.numerator), Decimal(chance.denominator)
+    )
+    exponent = digits.adjusted()
+    lead = digits.scaleb(-exponent)
+    power = f"10{str(exponent).translate(SUPERSCRIPTS)}"
+    return power if lead == 1 else f"{plain(lead):f}·{power}"
+
+
+def chance_text_below(chance: Fraction) -> str:
+    """Return the same rounded down: for what should not be passed."""
+    return chance_text(chance, ROUND_FLOOR)
 
 
 def round_steps(least: float, among: Sequence[float] = ROUND) -> Iterator[float]:

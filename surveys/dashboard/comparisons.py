@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from surveys.charts.scales import Scale, percent
 from surveys.dashboard.results import drawn_choices
-from surveys.dashboard.tables import Row, Spread
+from surveys.dashboard.tables import Row, Spread, Table
 from surveys.releases import comparisons
 from surveys.releases.comparisons import Change, Difference
 from surveys.releases.models import Release, Step
@@ -97,6 +97,7 @@ class Groups:
     first: str
     second: str
     differences: Differences
+    every: list[Table]  # of every answer its share in all groups, and drawn towards their mean
 
 
 def groups_of(publication: Publication, one: int, other: int) -> Groups | None:
@@ -115,8 +116,16 @@ def groups_of(publication: Publication, one: int, other: int) -> Groups | None:
         return None
     raw = [(left.choices[place], by_answer[place]) for place in drawn_choices(left)]
     differences = differences_of(left.text, raw)
+    every = [query.in_groups(release.content, place) for place in drawn_choices(left)]
     return Groups(
-        publication, list(enumerate(names)), one, other, names[one], names[other], differences
+        publication,
+        list(enumerate(names)),
+        one,
+        other,
+        names[one],
+        names[other],
+        differences,
+        [Table.of(table) for table in every if table is not None],
     )
 
 

@@ -17,7 +17,7 @@ from surveys.design import wording
 from surveys.design.models import Plan
 from surveys.guesses import even_guess_within
 from surveys.ledger import selectors as ledger
-from surveys.ledger.selectors import Account, Statement, in_measure
+from surveys.ledger.selectors import SHOWN_PLACES, Account, Statement, in_measure, places_for
 from surveys.ledger.services import BadAmount, Refused
 from surveys.releases import selectors as releases
 from surveys.releases.models import Request
@@ -26,8 +26,6 @@ from surveys.releases.queries.base import Query
 from surveys.releases.queries.parameters import WrongParameter
 from surveys.releases.reconstruction import Crowding, crowding_of
 
-SIGNIFICANT = Fraction(1, 20)  # of an amount, that rounding may add to it
-MAX_PLACES = 9
 MANY_TIMES = 100  # from here on without decimals
 
 
@@ -40,12 +38,17 @@ class BudgetLine(Statement):
     can_pay: bool
 
     @property
+    def measure(self) -> str:
+        """Return the sign of what it is paid in."""
+        return self.account.measure_after(self.cost)
+
+    @property
     def _exact(self) -> Decimal:
-        return in_measure(self.account.budget, self.cost)
+        return in_measure(self.measure, self.cost)
 
     @property
     def places(self) -> int:
-        return max(places_for(Fraction(self._exact)), Statement(self.account).places)
+        return max(places_for(Fraction(self._exact)), SHOWN_PLACES[self.measure])
 
     @property
     def amount(self) -> Decimal:
@@ -53,13 +56,23 @@ class BudgetLine(Statement):
         return round_up(Fraction(self._exact), self.places)
 
     @property
+    def signed_amount(self) -> str:
+        """Say what it costs with its sign; where either counts, in the other one too if it does."""
+        said, other = f"{self.measure} {self.amount}", "ρ" if self.measure == "ε" else "ε"
+        if not self.account.budget.is_either or not (self.cost.is_pure and self.cost.rho):
+            return said
+        exact = Fraction(in_measure(other, self.cost))
+        amount = round_up(exact, max(places_for(exact), SHOWN_PLACES[other]))
+        return f"{said} ({other} {amount})"
+
+    @property
     def left_after(self) -> Decimal:
-        return round_down(Fraction(self.account.amount_left) - Fraction(self._exact), self.places)
+        return round_down(Fraction(self.exact_left) - Fraction(self._exact), self.places)
 
     @property
     def is_short_of_delta(self) -> bool:
         """Tell whether it is the δ of the budget, and not its ε or ρ, that cannot pay."""
-        return self.account.budget.measure != "ε" and self.cost.delta > self.account.left.delta
+        return not self.account.budget.is_pure and self.cost.delta > self.account.left.delta
 
     @property
     def picture_text(self) -> str:
@@ -77,7 +90,7 @@ class BudgetLine(Statement):
     @property
     def amount_width(self) -> str:
         """Return what it costs, of the cap, in percent; what is left at most."""
-        return f"{100 * min(self._exact, self.account.amount_left) / self.account.cap:.2f}%"
+        return f"{100 * min(self._exact, self.exact_left) / self.exact_cap:.2f}%"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +122,8 @@ class Preview:
     def use(self) -> str:
         """Return what the button says."""
         own = self.lines[0]
-        return str(own.amount) if own.measure == "ε" else f"{own.measure} {own.amount}"
+        is_plain = own.measure == "ε" and not own.account.budget.is_either
+        return str(own.amount) if is_plain else f"{own.measure} {own.amount}"
 
     @property
     def shown_epsilon(self) -> Decimal:
@@ -134,14 +148,6 @@ class Preview:
         return even_guess_within(self.epsilon)
 
 
-def places_for(amount: Fraction) -> int:
-    """Return how many decimals say an amount well enough: two, or more if it is small."""
-    for places in range(2, MAX_PLACES):
-        if Fraction(round_up(amount, places)) <= amount * (1 + SIGNIFICANT):
-            return places
-    return MAX_PLACES
-
-
 def preview_of(
     plan: Plan, kind: str, parameters: Document, *, asker: str, now: datetime.datetime
 ) -> Preview:
@@ -162,7 +168,7 @@ def preview_of(
         ],
         epsilon=ledger.epsilon_for_people(cost, delta),
         delta=plain(round_up(cost.delta if cost.epsilon is not None else delta + cost.delta, 18)),
-        expected=query.expected(people),
+        expected=query.expected(query.people_expected(people)),
         crowding=crowding_of(plan, query.published),
         seen=releases.digest_now(plan, query),
         same=releases.same_request(plan, query),

@@ -34,7 +34,7 @@ class Invitation:
 def invitations(texts: PlanContent, link: str, last: datetime.date | None) -> list[Invitation]:
     """Return what can be sent to people: everyone gets the same link."""
     names = {"organisation": texts.organisation, "title": texts.title}
-    count = len(texts.questions)
+    count = len(texts.cleartext) + max(map(len, texts.sets))
     asks = ngettext(
         "%(organisation)s asks %(count)s question: “%(title)s”.",
         "%(organisation)s asks %(count)s questions: “%(title)s”.",

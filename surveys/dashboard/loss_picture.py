@@ -1,7 +1,14 @@
 """What a release tells of one person, as a picture: the loss that was drawn with its numbers.
 
-Columns are how often a draw of this release loses so much; a line marks what it never loses more
-than, or as rarely as δ. From the plan and the request only: it shows nothing that was drawn.
+Columns are how often a draw of this release loses so much. A line marks what no draw passes, or
+what draws pass with a small chance only. From the Plan and the request alone: it shows nothing that
+was drawn.
+
+Where a loss has no bound, the line is at a loss b and its chance c, P(L > b) ≤ c, not at an ε that
+holds with a δ: such an ε is passed more often than δ (dpengine.losses).
+    (ε, δ)            b = ε + ln 2, c = 2δ.
+    ρ, Gaussian noise the law itself says it, at c = δ of the study.
+    ρ, other noise    b = ρ + 2√(ρ·ln(1/δ)), c = δ (Bun and Steinke 2016, Prop. 1.3).
 """
 
 import math
@@ -14,8 +21,15 @@ from django.utils.translation import gettext as _
 
 from dpengine.losses import LossLaw
 from surveys.charts.intervals import share_label
-from surveys.charts.scales import Scale, number_text, percent, position, round_steps
-from surveys.releases.losses import loss_of
+from surveys.charts.scales import (
+    Scale,
+    chance_text,
+    number_text,
+    percent,
+    position,
+    round_steps,
+)
+from surveys.releases.losses import is_noisy, loss_of
 from surveys.releases.selectors import Publication
 
 COLUMNS = 25  # odd: 0 and both ends stand in the middle of one
@@ -37,24 +51,31 @@ class Column:
 
 @dataclass(frozen=True)
 class LossPicture:
-    """The law of a release's loss, and the ε and δ that are promised of it."""
+    """The law of a release's loss, and what it passes with a small chance only."""
 
     law: LossLaw
-    epsilon: float
-    delta: float
+    most: float
+    chance: Fraction = Fraction(0)  # of more than that
+    is_of_rho: bool = False  # what is bounded is ρ, not ε
+    is_noisy: bool = True  # else the devices' chance is all there is
 
     @classmethod
     def of(cls, publication: Publication) -> "LossPicture":
-        """Return the picture; ε is that of the study's δ where the noise has none of its own."""
-        law = loss_of(publication.query)
-        if publication.query.cost.epsilon is not None:
-            return cls(law, law.greatest, law.unbounded)
-        delta = float(Fraction(publication.request.plan.content.caps.central_delta or 0))
-        return cls(law, law.epsilon(delta), delta)
+        query = publication.query
+        law, cost = loss_of(query), query.cost
+        if cost.epsilon is not None:
+            most = law.greatest + (math.log(2) if cost.delta else 0)
+            return cls(law, most, 2 * cost.delta, is_noisy=is_noisy(query))
+        caps, rho = publication.request.plan.content.caps, float(cost.rho)
+        delta = Fraction(str(caps.central_delta))  # which every cap on ρ has
+        most = rho + 2 * math.sqrt(-rho * math.log(delta))
+        if law.is_exact:
+            most = law.at_most(1 - float(delta))
+        return cls(law, most, delta, is_of_rho=True)
 
     @property
     def end(self) -> float:
-        return max(self.epsilon, abs(self.law.at_most(1 - NEARLY)), self._nearly_most)
+        return max(self.most, abs(self.law.at_most(1 - NEARLY)), self._nearly_most)
 
     @property
     def _nearly_most(self) -> float:
@@ -103,25 +124,41 @@ class LossPicture:
 
     @property
     def bound(self) -> str:
-        """Return where ε stands."""
-        return self.scale.at(self.epsilon)
+        """Return where the line stands."""
+        return self.scale.at(self.most)
+
+    @property
+    def caption(self) -> str:
+        if self.law.is_exact:
+            return _("How often a draw loses so much, for the noise of this release")
+        if self.is_of_rho:
+            return _("How often a draw loses so much, as Gaussian noise of the same ρ does")
+        return _(
+            "How often a draw loses so much, at worst: no other noise of the same ε loses more"
+        )
 
     @property
     def lines(self) -> list[tuple[str, str, str]]:
-        """Return in words how much is lost: what, the loss, and how many times the odds."""
-        rows = [
-            (_("on average"), self.law.mean),
-            (_("in half of all draws at most"), self.law.at_most(0.5)),
-            (_("in 99 of 100 draws at most"), self.law.at_most(0.99)),
-            (self._bound_said, self.epsilon),
-        ]
+        """Return in words how much is lost: what, the loss, and how many times the odds.
+
+        Noise that loses no more has no greater mean and no greater end, but can have a greater
+        median: where the law is such a bound, it says no parts of draws.
+        """
+        rows = [(_("on average at most"), self.law.mean)]
+        if self.law.is_exact:
+            rows = [
+                (_("on average"), self.law.mean),
+                (_("in half of all draws at most"), self.law.at_most(0.5)),
+                (_("in 99 of 100 draws at most"), self.law.at_most(0.99)),
+            ]
+        rows.append((self._bound_said, self.most))
         return [(what, _amount(loss), _times(loss)) for what, loss in rows if math.isfinite(loss)]
 
     @property
     def _bound_said(self) -> str:
-        if not self.delta:
+        if not self.chance:
             return _("never more than")
-        return _("but for a chance of %(delta)s at most") % {"delta": f"{self.delta:.2g}"}
+        return _("but for a chance of %(chance)s at most") % {"chance": chance_text(self.chance)}
 
     @property
     def description(self) -> str:
@@ -134,7 +171,7 @@ class LossPicture:
             "least": _amount(-self.end),
             "most": _amount(self.end),
             "below": percent(below, 0),
-            "bound": _amount(self.epsilon),
+            "bound": _amount(self.most),
         }
 
 

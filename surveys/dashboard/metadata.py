@@ -44,8 +44,10 @@ class Metadata:
     address: str  # of the registry's page, where all of it can be checked
 
     @property
-    def n(self) -> int:
-        """Return how many answers are counted: public, since neighbours differ in one answer."""
+    def n(self) -> int | None:
+        """Return how many answers are counted, as far as it is told: where whether somebody took
+        part is protected, with noise, and None before they were counted.
+        """
         return self.release.content.n if self.release else releases.answers_so_far(self.plan)
 
     @property
@@ -57,6 +59,21 @@ class Metadata:
     def cleartext(self) -> list[PlanQuestion]:
         """Return the questions whose answers were sent as given."""
         return [q for q in self.plan.spoken.questions if q.is_cleartext]
+
+    @property
+    def is_noisy(self) -> bool:
+        """Tell whether noise was added to any of the numbers."""
+        questions = self.release.content.questions if self.release else ()
+        return any(question.mechanism.scale for question in questions)
+
+    @property
+    def asked_rows(self) -> list[int]:
+        """Return the ledger's rows of what was published of this wave on request, oldest first."""
+        return sorted(
+            publication.entry.position
+            for publication in releases.publications_of(self.plan.study)
+            if not publication.is_by_rule and publication.request.plan_id == self.plan.pk
+        )
 
     @property
     def total(self) -> str:

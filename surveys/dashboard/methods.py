@@ -5,13 +5,18 @@ Nothing in them is typed by hand for one study: what the Plan does not say, they
 
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 
 from django.utils import formats
 from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
+from dpengine.privacy import plain, round_down
 from surveys.dashboard.metadata import Metadata, shown_epsilon, version
+from surveys.design.models import Rule
+from surveys.ledger.selectors import SHOWN_PLACES
 from surveys.messages import translate
 
+MANY_ROWS = 6  # more are counted, and not named
 SOURCES = {
     "warner": "Warner, S. L. (1965). Randomized response: a survey technique for eliminating "
     "evasive answer bias. Journal of the American Statistical Association, 60, 63–69.",
@@ -39,6 +44,9 @@ SOURCES = {
     "simplifications, extensions, and lower bounds. Theory of Cryptography, 635–658.",
     "interval": "Clopper, C. J., & Pearson, E. S. (1934). The use of confidence or fiducial limits "
     "illustrated in the case of the binomial. Biometrika, 26, 404–413.",
+    "known_sum": "Hay, M., Rastogi, V., Miklau, G., & Suciu, D. (2010). Boosting the accuracy of "
+    "differentially private histograms through consistency. Proceedings of the VLDB Endowment, 3, "
+    "1021–1032.",
     "opendp": "The OpenDP Team (2025). OpenDP library, version 0.16.0. https://opendp.org",
 }
 
@@ -61,20 +69,33 @@ CHANNELS = {  # by kind
     ),
 }
 ESTIMATION = gettext_lazy(
-    "From a noisy count y of n reports the share is estimated as (y/n − b)/(a − b), where a and b "
-    "are the chances that a report holds the choice when it was and was not the answer; it is "
-    "unbiased and may leave 0 to 1. The 95%% interval inverts the binomial tails with the law of "
-    "the noise convolved in (after Clopper and Pearson 1934), so that it holds at the edges and "
-    "for every n. Its variance is split into sampling, randomisation on devices and publication "
-    "noise. Differences of released shares combine both intervals with the correlation of their "
-    "errors. Answers were taken as a random sample of people. Test and average the unprojected "
-    "estimates; those that add up to 100 are for display."
+    "From a published count y of n reports the share is estimated as (y/n − b)/(a − b), where a "
+    "and b are the chances that a report holds the choice when it was and was not the answer; it "
+    "is unbiased and may leave 0 to 1. The 95%% interval inverts the binomial tails with the law "
+    "of any noise convolved in (after Clopper and Pearson 1934), so that it holds at the edges and "
+    "for every n. Its variance is split into sampling, randomisation on devices and any noise of "
+    "publication. Differences of released shares combine both intervals with the correlation of "
+    "their errors. Answers were taken as a random sample of people. Test and average the "
+    "unprojected estimates; those that add up to 100 are for display."
+)
+KNOWN_SUM = gettext_lazy(
+    "Where a question has three choices or more, k in all, what their noisy counts add up to "
+    "beyond the sum that n makes public was taken out of each in equal parts first (Hay et al. "
+    "2010): y is what is left, and its noise has 1/k less variance."
 )
 NOT_PROTECTED = gettext_lazy(
     "That somebody took part and how many did; who saw the screen; a device or a form that "
     "somebody has changed. The guarantee bounds what a report adds to what was known before; it "
     "does not make answers more honest. Whoever answers several times, or sends false reports, can "
     "skew the estimates."
+)
+
+
+NOT_HIDDEN_FROM_SITE = gettext_lazy(
+    "Towards whoever runs the site: that somebody took part and how many did. Who saw the screen; "
+    "a device or a form that somebody has changed. The guarantee bounds what a report adds to what "
+    "was known before; it does not make answers more honest. Whoever answers several times, or "
+    "sends false reports, can skew the estimates."
 )
 
 
@@ -92,7 +113,7 @@ def methods_of(metadata: Metadata) -> dict[str, str]:
 def _sentence(metadata: Metadata) -> str:
     text = {
         "organisation": metadata.plan.spoken.organisation,
-        "n": _number(metadata.n),
+        "n": _people(metadata),
         "total": metadata.total,
         "charged": metadata.charged,
         "digest": metadata.plan.digest[:12],
@@ -101,7 +122,7 @@ def _sentence(metadata: Metadata) -> str:
         return (
             _(
                 "%(n)s answers to a survey of %(organisation)s were kept encrypted, and published "
-                "as totals with differentially private noise (Candor; plan %(digest)s)."
+                "only as totals with differentially private noise (Candor; plan %(digest)s)."
             )
             % text
         )
@@ -111,6 +132,16 @@ def _sentence(metadata: Metadata) -> str:
                 "Each answer to this survey of %(organisation)s is randomised on the respondent’s "
                 "device (local differential privacy, ε = %(total)s for a whole form) before it is "
                 "sent (Candor; plan %(digest)s)."
+            )
+            % text
+        )
+    if not metadata.is_noisy:
+        return (
+            _(
+                "%(n)s answers to a survey of %(organisation)s were randomised on the "
+                "respondents’ devices (local differential privacy, ε = %(total)s for a whole "
+                "form), and shares were published without further noise, at %(charged)s (Candor; "
+                "plan %(digest)s)."
             )
             % text
         )
@@ -155,8 +186,11 @@ def _section(metadata: Metadata) -> Iterator[tuple[str, str]]:
     checked %= {"address": metadata.address}
     yield _("Publication"), f"{_release(metadata)} {_cap(metadata)} {checked}"
     if metadata.release:
-        yield _("Estimation"), str(ESTIMATION).replace("%%", "%")
-    yield _("What is not protected"), str(NOT_PROTECTED)
+        texts = [str(ESTIMATION).replace("%%", "%")]
+        texts += [str(KNOWN_SUM)] if "known_sum" in cited else []
+        yield _("Estimation"), " ".join(texts)
+    not_protected = NOT_PROTECTED if metadata.plan.content.n_is_public else NOT_HIDDEN_FROM_SITE
+    yield _("What is not protected"), str(not_protected)
     yield _("Software"), _software(metadata)
     yield _("References"), "\n".join(SOURCES[name] for name in SOURCES if name in cited)
 
@@ -167,7 +201,7 @@ def _when(metadata: Metadata) -> str:
         "title": metadata.plan.spoken.title,
         "organisation": metadata.plan.spoken.organisation,
         "wave": plan.wave,
-        "n": _number(metadata.n),
+        "n": _people(metadata),
         "first": _day(plan.opened_on),
         "last": _day(plan.closed_on) if plan.closed_on else "",
     }
@@ -189,14 +223,28 @@ def _when(metadata: Metadata) -> str:
 
 
 def _unit(metadata: Metadata) -> str:
+    content = metadata.plan.content
     record = _("One record is one person in all waves of the study;")
-    if metadata.plan.content.unit == "respondent-in-wave":
+    if content.unit == "respondent-in-wave":
         record = _("One record is one person in one wave;")
-    return f"{record} " + _(
+    elif content.people > 1:
+        record = _("One record is a household of at most %(people)s people;") % {
+            "people": content.people
+        }
+    neighbours = _(
         "neighbouring data sets differ in the answers of one record, and the number of answers is "
-        "public. Anyone with the link could answer; answers were not tied to a list of people, so "
-        "the sample is one of volunteers unless its recruitment says otherwise."
+        "public."
     )
+    if not content.n_is_public:
+        neighbours = _(
+            "neighbouring data sets differ in one record more or less, and the number of answers "
+            "is published with noise only."
+        )
+    volunteers = _(
+        "Anyone with the link could answer; answers were not tied to a list of people, so the "
+        "sample is one of volunteers unless its recruitment says otherwise."
+    )
+    return f"{record} {neighbours} {volunteers}"
 
 
 def _device(metadata: Metadata) -> str:
@@ -229,7 +277,21 @@ def _device(metadata: Metadata) -> str:
         "All answers of one form together lose at most ε = %(total)s. The server never received "
         "the answers that were chosen, only the changed ones."
     )
-    return f"{answers} {every % text}"
+    return " ".join(filter(None, (answers, _drawing(metadata), every % text)))
+
+
+def _drawing(metadata: Metadata) -> str:
+    """Say who was asked what, where devices drew it."""
+    content = metadata.plan.content
+    if not content.drawn:
+        return ""
+    sizes = sorted({len(each) for each in content.sets})
+    text = _(
+        "Each device drew which %(asked)s of these %(all)s questions it asked, out of %(sets)s "
+        "sets, without looking at an answer; the n of a question is how many were asked it."
+    )
+    asked = "–".join(str(each) for each in {sizes[0]: 0, sizes[-1]: 0})
+    return text % {"asked": asked, "all": len(metadata.device), "sets": len(content.sets)}
 
 
 def _questions(metadata: Metadata) -> str:
@@ -258,13 +320,14 @@ def _given(metadata: Metadata) -> str:
 def _release(metadata: Metadata) -> str:
     release = metadata.release
     if release is None:
-        return _("No numbers of this wave have been published by its rule yet.")
+        none = _("No numbers of this wave have been published by its rule yet.")
+        return on_request(metadata) or none
     text = _(
         "The counts of reports were published on %(day)s with integer noise drawn once "
         "(%(mechanism)s; sensitivity: "
         "%(sensitivity)s), at a cost of %(charged)s, row %(row)s of the public ledger."
     )
-    if not any(question.mechanism.scale for question in release.content.questions):
+    if not metadata.is_noisy:
         text = _(
             "The counts of reports were published on %(day)s as they came: a person’s answers lose "
             "%(charged)s at most by it, all that their device allowed, row %(row)s of the public "
@@ -279,8 +342,31 @@ def _release(metadata: Metadata) -> str:
     }
 
 
+def on_request(metadata: Metadata) -> str:
+    """Say which rows hold what was asked for, where that is all that a study publishes."""
+    rows = metadata.asked_rows
+    if not rows or metadata.plan.content.publication.rule != Rule.ON_REQUEST:
+        return ""
+    text = _("Numbers are published on request: rows %(rows)s of the public ledger.")
+    if len(rows) == 1:
+        text = _("Numbers are published on request: row %(rows)s of the public ledger.")
+    if len(rows) > MANY_ROWS:
+        text = _("Numbers are published on request: %(count)s rows of the public ledger.")
+    return text % {"rows": ", ".join(map(str, rows)), "count": len(rows)}
+
+
 def _cap(metadata: Metadata) -> str:
-    caps = metadata.plan.content.caps
+    caps, budget = metadata.plan.content.caps, metadata.plan.study.budget
+    if budget is not None and budget.is_either:
+        return _(
+            "All publications of the study together are capped at ε = %(cap)s, δ = %(delta)s: by "
+            "the sum of ε, or as concentrated differential privacy (ρ = %(rho)s; Bun and Steinke "
+            "2016), whichever holds."
+        ) % {
+            "cap": caps.central_epsilon,
+            "delta": caps.central_delta,
+            "rho": plain(round_down(Fraction(budget.rho), SHOWN_PLACES["ρ"])),
+        }
     if caps.central_delta:
         return _(
             "All publications of the study together are capped at ε = %(cap)s, δ = %(delta)s, "
@@ -293,10 +379,13 @@ def _cap(metadata: Metadata) -> str:
 
 
 def _software(metadata: Metadata) -> str:
-    return _(
-        "Candor %(version)s (plan format %(format)s, SHA-256 of the plan %(digest)s); noise drawn "
-        "by OpenDP 0.16.0."
-    ) % {
+    text = _("Candor %(version)s (plan format %(format)s, SHA-256 of the plan %(digest)s).")
+    if metadata.is_noisy:
+        text = _(
+            "Candor %(version)s (plan format %(format)s, SHA-256 of the plan %(digest)s); noise "
+            "drawn by OpenDP 0.16.0."
+        )
+    return text % {
         "version": version(),
         "format": metadata.plan.content.format,
         "digest": metadata.plan.digest,
@@ -317,19 +406,24 @@ def _cited(metadata: Metadata) -> set[str]:
             question.bins or "bins" in (question.channel_document or {})
             for question in metadata.device
         ),
-        "dwork": bool(metadata.release),
+        "dwork": metadata.is_noisy,
         "laplace": "Laplace" in noises,
         "gaussian": "Gaussian" in noises,
         "counter": "continual" in noises,
         "concentrated": bool(metadata.plan.content.caps.central_delta),
         "interval": bool(metadata.release),
-        "opendp": True,
+        "known_sum": any(numbers.mechanism.known_sum for numbers in published),
+        "opendp": metadata.is_noisy,
     }
     return {name for name, is_cited in cited.items() if is_cited}
 
 
-def _number(n: int) -> str:
-    return formats.number_format(n, use_l10n=True, force_grouping=True)
+def _people(metadata: Metadata) -> str:
+    """Return how many answers there are, as far as it is told."""
+    if metadata.n is None:
+        return _("an unpublished number of")
+    said = str(formats.number_format(metadata.n, use_l10n=True, force_grouping=True))
+    return said if metadata.plan.content.n_is_public else _("about %(n)s") % {"n": said}
 
 
 def _day(day: object) -> str:

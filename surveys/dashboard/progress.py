@@ -1,21 +1,21 @@
 """How a wave stands: what has come, what was published, and what the next publication waits for.
 
-From public quantities only: the Plan, how many answered, the releases and the ledger.
+From public quantities only: the Plan, how many answered (as far as it is told), the releases and
+the ledger.
 """
 
 import datetime
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from dpengine.privacy import round_up
+from dpengine.privacy import Cost, round_up
 from surveys.design.models import Plan, Rule, Study
 from surveys.ledger import selectors as ledger
-from surveys.ledger.selectors import Account, Statement
+from surveys.ledger.selectors import SHOWN_PLACES, Account, Statement, in_measure
 from surveys.plan.content import PublicationTerms
 from surveys.releases import selectors as releases
 from surveys.releases.models import Release, Step
@@ -28,16 +28,24 @@ OVER = {"on-request", "retired", "finished", "too-few", "too-few-new", "spent"} 
 class Spending(Statement):
     """What was spent, and what the next publication would cost."""
 
-    next_cost: Decimal
+    next_cost: Cost
 
     @property
-    def cost(self) -> Decimal:
-        return round_up(Fraction(self.next_cost), self.places)
+    def cost(self) -> str:
+        """Return the next cost, with its sign where what is spent is said in the other one."""
+        sign = self.account.measure_after(self.next_cost)
+        amount = round_up(Fraction(in_measure(sign, self.next_cost)), SHOWN_PLACES[sign])
+        return f"{amount}" if sign == self.measure else f"{sign} {amount}"
+
+    @property
+    def left_either_way(self) -> str:
+        """Return what is left, of a cap on either in both measures that can still pay."""
+        return f"{self.left} {self.or_left}".strip()
 
     @property
     def further(self) -> int:
         """Return how many more publications of this cost the cap pays for."""
-        return int(self.account.amount_left // self.next_cost)
+        return self.account.pays_for(self.next_cost)
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,7 @@ class Progress:
     """One wave, as it stands."""
 
     plan: Plan
-    answers: int
+    told: int | None  # how many answered; None where that is protected and not counted yet
     account: Account
     last: Release | Step | None  # by the rule of this wave
 
@@ -55,13 +63,26 @@ class Progress:
         return cls(plan, releases.answers_so_far(plan), account, releases.last_by_rule(plan))
 
     @property
+    def answers(self) -> int:
+        return self.told or 0
+
+    @property
     def terms(self) -> PublicationTerms:
         return self.plan.content.publication
 
-    @property
+    @cached_property
     def spending(self) -> Spending:
-        paid = self.terms.epsilon if self.account.budget.is_pure else self.terms.rho
-        return Spending(self.account, Decimal(paid or 0))
+        return Spending(self.account, self.next_cost)
+
+    @cached_property
+    def next_cost(self) -> Cost:
+        """Return what the rule's next publication costs, at most."""
+        says_more = self.account.budget.is_either or self.costs_less_each_time
+        if says_more and releases.publishes_by_rule(self.plan):
+            return releases.by_rule(self.plan).cost
+        if self.terms.rho:
+            return Cost.concentrated(Fraction(self.terms.rho))
+        return Cost.pure(Fraction(self.terms.epsilon))
 
     @property
     def is_paid(self) -> bool:
@@ -77,9 +98,11 @@ class Progress:
     def can_go_on(self) -> bool:
         if self.is_paid:
             return self.refreshes_left > 0
-        if not self.costs_less_each_time or not releases.publishes_by_rule(self.plan):
+        if not releases.publishes_by_rule(self.plan):
             return self.spending.further > 0
-        return self.account.can_pay(releases.by_rule(self.plan).cost)
+        if self.costs_less_each_time or not self.plan.content.n_is_public:
+            return self.account.can_pay(releases.next_by_rule(self.plan).cost)
+        return self.spending.further > 0
 
     @property
     def costs_less_each_time(self) -> bool:
@@ -118,6 +141,8 @@ class Progress:
         """Name what the rule waits for: the word picks the sentence in dashboard/stage.html."""
         if self.plan.study.is_retired:
             return "retired"
+        if self.told is None:
+            return "uncounted"
         if self.terms.rule == Rule.ON_REQUEST and self.answers >= self.terms.smallest_batch:
             return "on-request"
         if not self.plan.is_open:

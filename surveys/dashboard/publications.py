@@ -56,7 +56,7 @@ def shown_of(publication: Publication) -> list[PublishedNumbers]:
     """Return the numbers of a release, or those of all steps of a series, newest first."""
     shown = []
     for release in reversed(publication.drawn):
-        content, results = release.content, results_of(release)
+        content, results = publication.query.shown(release.content), results_of(release)
         tables = [] if results else [Table.of(table) for table in content.tables]
         step = release if isinstance(release, Step) else None
         shown.append(PublishedNumbers(content, step, tables, blocks_of(results)))
@@ -65,8 +65,9 @@ def shown_of(publication: Publication) -> list[PublishedNumbers]:
 
 def summary_of(publication: Publication) -> str:
     """Return a publication in a list: its only number with its interval, or the first word."""
-    shown = shown_of(publication)
-    row = shown[0].tables[0].one if shown and shown[0].tables else None
+    newest = publication.drawn[-1] if publication.drawn else None
+    tables = newest.content.tables if newest and not results_of(newest) else []
+    row = Table.of(tables[0]).one if tables else None
     if row is None:
         return ""
     return f"{row.value} ({row.interval})" if row.interval else row.value

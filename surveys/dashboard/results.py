@@ -136,7 +136,7 @@ def results_of(release: Release | Step, together: Together | None = None) -> lis
             confidence = together.confidence if together else CONFIDENCE
             results.append(_result(number, question, numbers, release, confidence))
         else:
-            results.append(Measured.of(number, question, numbers, release.content.n))
+            results.append(Measured.of(number, question, numbers, content.n_of(numbers)))
     return results
 
 
@@ -164,7 +164,7 @@ def _result(
         number=number,
         question=question,
         numbers=numbers,
-        n=release.content.n,
+        n=release.content.n_of(numbers),
         odds=odds[order[0]] if odds else None,
         contrast=contrast,
         scale=share_scale(estimates[at] for at in drawn_choices(question)),

@@ -1,20 +1,22 @@
 """Tables of numbers, each with its interval, as a page shows them and as a file holds them."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol, Self
 
 from django.utils.translation import gettext as _
+from msgspec import structs
 from msgspec.structs import astuple
 
 from dpengine.estimates import Estimate
 from surveys.charts.scales import Scale, number_text
 from surveys.messages import translate
 from surveys.releases import numbers
-from surveys.releases.models import Release, Step
+from surveys.releases.models import Step
 from surveys.releases.numbers import Numbers
+from surveys.releases.selectors import Publication
 from surveys.spreadsheets import csv_lines
 
 MAX_LINES = 6  # of a scale
@@ -64,6 +66,13 @@ def possible(estimate: Estimate, least: float = 0.0, most: float = 1.0) -> Estim
         min(max(part, least), most) for part in (estimate.value, estimate.low, estimate.high)
     )
     return replace(estimate, value=value, low=low, high=high)
+
+
+def possible_share(row: numbers.Row) -> numbers.Row:
+    """Return a share of people as near as what is possible comes to it, in percent."""
+    ends: dict[str, Any] = {"value": row.value, "low": row.low, "high": row.high}
+    near = {name: min(max(end, 0.0), 100.0) for name, end in ends.items() if is_number(end)}
+    return structs.replace(row, **near)
 
 
 def is_number(value: Any) -> bool:
@@ -126,11 +135,12 @@ class Table:
 
     @classmethod
     def of(cls, table: numbers.Table) -> "Table":
-        units = {row.unit for row in table.rows}
-        scale = number_scale(table.rows, units.pop()) if len(units) == 1 else None
+        shown = [possible_share(row) if row.unit == "percent" else row for row in table.rows]
+        units = {row.unit for row in shown}
+        scale = number_scale(shown, units.pop()) if len(units) == 1 else None
         rows = []
-        for row in table.rows:
-            places = places_of(table.rows if scale else [row])
+        for row in shown:
+            places = places_of(shown if scale else [row])
             error = row.standard_error
             rows.append(
                 TableRow.of(
@@ -166,12 +176,14 @@ class Table:
 # Files
 
 
-def csv_of(published: Iterable[Release | Step]) -> str:
-    """Return the tables of releases as a file: one line a number, exactly as published."""
+def csv_of(publication: Publication) -> str:
+    """Return the tables of a publication as a file: one line a number, exactly as published, with
+    what pages show beside.
+    """
     lines: list[list[Any]] = []
-    for release in published:
+    for release in publication.drawn:
         step = f"step {release.number}: " if isinstance(release, Step) else ""
-        for table in release.content.tables:
+        for table in publication.query.shown(release.content).tables:
             lines += [[f"{step}{table.caption}", *astuple(row)] for row in table.rows]
     return csv_lines(HEAD, lines)
 

@@ -22,9 +22,8 @@ SLEEP: Fields = {
     "title": "Sleep and work",
     "organisation": "Candor demo · 1,000 invented answers",
     "purpose": (
-        "Shows every kind of question there is. The first 1,000 answers were made up by chance, "
-        "so that there are "
-        "numbers to read; nobody gave them. The form is open: add your own, and see what is sent."
+        "Every kind of question there is. The first 1,000 answers were made up by chance; nobody "
+        "gave them. Add your own, and see what is sent."
     ),
     "contact": "demo@example.org",
     "cap": Decimal(6),

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from surveys import messages
 from surveys.aggregation import services as aggregation
+from surveys.demo import DEMO, WHY
 from surveys.demo.answers import Answers, people_of_health, people_with_habits
 from surveys.demo.kinds import SLEEP, SLEEP_IN_CHINESE, SLEEP_QUESTIONS, made_up_people
 from surveys.demo.studies import (
@@ -40,7 +40,6 @@ from surveys.people import services as people
 from surveys.people.models import Role
 from surveys.releases import selectors as published, services as releases
 
-DEMO = messages.message("the demo")()  # who opened what it made
 LOGINS = {"admin": "demo-admin", "researcher": "demo-researcher"}  # name, and role: password
 
 
@@ -105,7 +104,7 @@ def ensure_study(
         return plan, False
     for language, content in (translations or {}).items():
         save_translation(study_id=made.pk, language=language, content=content, who=who, now=now)
-    return design.open_study(study_id=made.pk, who=who, now=now), True
+    return design.open_study(study_id=made.pk, who=who, now=now, why=WHY), True
 
 
 @transaction.atomic
@@ -127,9 +126,10 @@ def answer_as_browsers(plan: Plan, truths: list[Answers], today: datetime.date) 
     content = plan.content
     for person in truths:
         answers = {}
+        asked = content.sets[content.draw_set()] | content.cleartext.keys()
         for name, answer in person.items():
-            question = content.question(name)
-            answers[name] = question.channel.randomise(question.input_of(answer))
+            if name in asked:
+                answers[name] = content.question(name).randomise(answer)
         report_id = secrets.token_hex(16)
         message = {"plan": plan.digest, "report_id": report_id, "answers": answers}
         envelope = open_envelope(json.dumps(message).encode())

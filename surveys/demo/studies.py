@@ -54,10 +54,8 @@ MEDICINES: Fields = {
     "title": "Medicines, alcohol and getting help",
     "organisation": "University of Aldermoor · Student Health Service",
     "purpose": (
-        "The Student Health Service asks how common borrowed medicines are, and whether people "
-        "know where to find "
-        "help, to decide where to open a second advice room. Aldermoor is invented: this form is "
-        "for trying out."
+        "How common are borrowed medicines, and do people know where to find help? Aldermoor is "
+        "invented: this form is for trying out."
     ),
     "contact": "advice@example.org",
     "cap": Decimal("1.8"),

@@ -23,6 +23,7 @@ TERMS = {  # as a row of the ledger calls them, by field
     "epsilon_ceiling": message("greatest ε of one answer", fills="term"),
     "given_cap": message("greatest cap where answers are sent as given, ε", fills="term"),
     "given_batch": message("fewest answers to publish where they are sent as given", fills="term"),
+    "asked": message("questions each person is asked", fills="term"),
     "rule": message("publish", fills="term"),
     "horizon": message("publications in all", fills="term"),
     "hours": message("hours between", fills="term"),

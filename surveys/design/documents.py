@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from django.utils.translation import gettext as _
 
-from dpengine.privacy import loss_of_all
 from surveys.design import terms
 from surveys.design.models import Question, Study, Translation
 from surveys.design.questions import content_of, for_whom, joined, texts_of
-from surveys.plan.content import PlanContent, QuestionTexts, Texts
+from surveys.plan.content import Block, DrawnSet, PlanContent, QuestionTexts, Texts, largest_loss
+from surveys.plan.drawing import sets_of
 from surveys.plan.kinds import NUMBER
 from surveys.plan.verification import FORMAT
 
@@ -38,13 +38,18 @@ def compose(
                 "the rule that says so."
             )
         )
+    losses = {each.name: each.loss for each in questions if each.loss is not None}
+    blocks, sets = _drawn(study, drafts)
+    asked = [[name for at in each.blocks for name in blocks[at].questions] for each in sets]
     return PlanContent(
+        blocks=blocks,
+        drawn=sets,
         caps=terms.caps(study),
         contact=study.contact,
         format=FORMAT,
         language=str(study.language),
         layout="page" if study.layout == "page" else "",
-        loss=loss_of_all(each.loss for each in questions if each.loss is not None),
+        loss=largest_loss(asked or [losses], losses),
         neighbours=str(study.neighbours),
         organisation=study.organisation,
         publication=terms.publication(study),
@@ -61,6 +66,22 @@ def compose(
         unit=str(study.unit),
         wave=study.wave,
     )
+
+
+def sets_of_names(study: Study, drafts: Iterable[Question]) -> list[frozenset[str]]:
+    """Return the sets of questions, by name, of which a device draws one, each as likely; none
+    where everybody is asked everything.
+    """
+    blocks, sets = _drawn(study, drafts)
+    return [frozenset(n for at in each.blocks for n in blocks[at].questions) for each in sets]
+
+
+def _drawn(study: Study, drafts: Iterable[Question]) -> tuple[list[Block], list[DrawnSet]]:
+    """Return blocks, and the sets of them of which a device draws one: none where all is asked."""
+    blocks = terms.blocks(drafts)
+    if study.asked is None or study.asked >= len(blocks):
+        return [], []
+    return blocks, sets_of(len(blocks), study.asked)
 
 
 def _translated(translation: Translation, drafts: Sequence[Question]) -> Texts:

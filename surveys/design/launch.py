@@ -13,8 +13,9 @@ from dpengine.privacy import Cost, epsilon_above, plain
 from surveys.design import changes, documents, site, terms
 from surveys.design.models import Panel, Plan, Question, Study, Unit
 from surveys.design.refusals import CannotOpen
+from surveys.guesses import LIKELY, even_guess
 from surveys.ledger import services as ledger
-from surveys.ledger.models import Budget, Counts, Side
+from surveys.ledger.models import Budget, Counts, Entry, Side
 from surveys.messages import message
 from surveys.plan import content as plans
 from surveys.plan.content import Caps, PlanContent, Unsound, canonical, digest, read
@@ -42,6 +43,7 @@ ALL_ANSWERS = message("all answers of one person in this wave")
 IN_CLEAR = message("%(study)s: where answers are sent as given")
 IN_CLEAR_LIMITS = message("cap %(cap)s at most, %(count)s answers at least")
 
+MAX_WHY: int = Entry._meta.get_field("why").max_length or 0
 LASTING_TERMS = ("slug", "unit", "neighbours", "results")
 
 
@@ -96,6 +98,26 @@ def frozen(study: Study, content: PlanContent | None = None) -> str:
     return canonical(content)
 
 
+def needs_reason(content: PlanContent) -> bool:
+    """Tell whether opening asks why: a guess about a person can be right over 95 times in 100."""
+    return content.loss > LIKELY
+
+
+def refuse_without_reason(study: Study, content: PlanContent, why: str) -> None:
+    """Refuse to open what gives away so much of a person for no reason, or for too long a one."""
+    if not needs_reason(content):
+        return
+    if not why.strip():
+        text = _(
+            "Say why one person must give away so much: a guess between two answers, from all that "
+            "they send, could be right %(guess)s times in 100. Everyone can read the reason."
+        )
+        raise _cannot_open(study, text % {"guess": even_guess(content.loss)})
+    if len(why.strip()) > MAX_WHY:
+        text = _("The reason can have %(most)s characters at most; it has %(found)s.")
+        raise _cannot_open(study, text % {"most": MAX_WHY, "found": len(why.strip())})
+
+
 def _refuse_another_cap(study: Study, first: Caps, new: Caps) -> None:
     """The cap is what the ledger holds: it can only have been lowered since wave 1."""
     delta = _("“%(study)s”: the δ of the cap has been %(then)s since wave 1; it cannot change.")
@@ -107,7 +129,7 @@ def _refuse_another_cap(study: Study, first: Caps, new: Caps) -> None:
         if then != now:
             raise CannotOpen(text % {"study": study, "then": then or _(changes.NOTHING)})
     budget = study.budget
-    if budget is not None and budget.cap != next(iter(terms.budget_cap(study).values())):
+    if budget is not None and budget.cap != terms.cap_in(budget, study, study.cap):
         text = _(
             "“%(study)s”: the cap in the ledger is %(sign)s %(cap)s, and not what the draft's ε "
             "%(draft)s makes. A cap "
@@ -142,8 +164,11 @@ def open_budget(
     )
 
 
-def record_opening(plan: Plan, *, who: str, now: datetime.datetime) -> None:
-    """Write down what opened, and what held for the draft then: its history is its members' own."""
+def record_opening(plan: Plan, *, why: str, who: str, now: datetime.datetime) -> None:
+    """Write down what opened, and what held for the draft then: its history is its members' own.
+
+    The reason is kept where one is needed.
+    """
     study, publication = plan.study, plan.content.publication
     chance = f", δ {study.cap_delta}" if terms.is_concentrated(study) else ""
     opened = OPENED_IN_CLEAR if plan.content.cleartext else OPENED
@@ -160,7 +185,7 @@ def record_opening(plan: Plan, *, who: str, now: datetime.datetime) -> None:
             least=plain(study.epsilon_floor),
             most=plain(study.epsilon_ceiling),
         ),
-        why=WAVE_BEGINS(wave=plan.wave),
+        why=why.strip() if needs_reason(plan.content) else WAVE_BEGINS(wave=plan.wave),
         who=who,
         now=now,
     )

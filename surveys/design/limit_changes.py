@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from surveys.design import changes, locks, site, terms
-from surveys.design.models import Question, Study
+from surveys.design.models import Question, Study, Unit
 from surveys.design.questions import unfit
 from surveys.design.refusals import NotDecided, Refused
 
@@ -29,11 +29,13 @@ TERMS = (
     "given_cap",
     "given_batch",
     "unit",
+    "neighbours",
     "panel",
 )
 # From the first opening on, the ledger's budget holds these.
-LASTING = ("cap", "cap_delta", "unit", "panel")
-OF_ADMINS = ("unit", "panel")  # what counts as one person, and whose other studies pay too
+LASTING = ("cap", "cap_delta", "unit", "neighbours", "panel")
+OF_ADMINS = ("panel",)  # whose other studies pay too
+OF_ADMINS_UNIT = Unit.RESPONDENT_IN_WAVE  # the cap is then one wave's
 OF_GIVEN = ("given_cap", "given_batch")
 OF_THE_SITE = ("epsilon_floor", "epsilon_ceiling", *OF_GIVEN)
 
@@ -61,6 +63,10 @@ def decide(
         )
     if not may_choose_panel and set(OF_ADMINS) & set(changed):
         raise Refused(_("Only an admin puts a study into a panel. Nothing was changed."))
+    if "unit" in changed and not may_choose_panel and OF_ADMINS_UNIT in (study.unit, new["unit"]):
+        raise Refused(
+            _("Only an admin lets one person count anew in each wave. Nothing was changed.")
+        )
     for name in changed:
         setattr(study, name, new[name])
     if set(OF_GIVEN) & set(changed):

@@ -56,12 +56,22 @@ class Unit(models.TextChoices):
         gettext_lazy("one person, in all waves of the study"),
     )
     RESPONDENT_IN_WAVE = "respondent-in-wave", gettext_lazy("one person, in one wave")
+    HOUSEHOLD_OF_2 = "household-of-2", gettext_lazy("a household of at most 2 people")
+    HOUSEHOLD_OF_3 = "household-of-3", gettext_lazy("a household of at most 3 people")
+    HOUSEHOLD_OF_4 = "household-of-4", gettext_lazy("a household of at most 4 people")
+    HOUSEHOLD_OF_5 = "household-of-5", gettext_lazy("a household of at most 5 people")
 
 
 class Neighbours(models.TextChoices):
+    """What of a record publications protect."""
+
     CHANGE_ONE = (
         "change-one",
-        gettext_lazy("one person answers differently (how many answered is public)"),
+        gettext_lazy("what was answered; how many answered is shown to everybody"),
+    )
+    ADD_REMOVE = (
+        "add-remove",
+        gettext_lazy("also whether somebody took part; how many did is shown with noise only"),
     )
 
 
@@ -290,6 +300,16 @@ class Study(models.Model):
             "researcher confirms it. Empty: 50; 100: never wait."
         ),
         validators=[MinValueValidator(1), MaxValueValidator(100)],
+    )
+    asked = models.PositiveSmallIntegerField(
+        gettext_lazy("questions each person is asked"),
+        null=True,
+        blank=True,
+        help_text=gettext_lazy(
+            "Of those that are changed on the device; a question that follows from another comes "
+            "with it. Each device draws which. Empty: all."
+        ),
+        validators=[MinValueValidator(1)],
     )
     smallest_batch = models.PositiveIntegerField(
         default=100,

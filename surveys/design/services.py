@@ -8,6 +8,7 @@ panel, budgets (the ledger says in which order), so that no two of these wait fo
 import datetime
 from collections.abc import Callable
 from decimal import Decimal
+from typing import Any
 
 from django.db import transaction
 from django.utils.formats import date_format
@@ -21,7 +22,7 @@ from surveys.design.models import Panel, Plan, Question, Study, Unit
 from surveys.design.refusals import CannotOpen, Refused
 from surveys.isolation import isolate_failures
 from surveys.ledger import selectors as accounts, services as ledger
-from surveys.ledger.models import Side
+from surveys.ledger.models import Budget, Side
 from surveys.messages import message
 from surveys.plan.content import ANSWERS, digest, read
 
@@ -41,10 +42,13 @@ def draft_study(*, study: Fields, questions: list[Fields]) -> Study:
 
 
 @transaction.atomic
-def open_study(*, study_id: int, who: str, now: datetime.datetime, seen: str = "") -> Plan:
+def open_study(
+    *, study_id: int, who: str, now: datetime.datetime, seen: str = "", why: str = ""
+) -> Plan:
     """Freeze the draft into a Plan and begin to take answers.
 
-    `seen` is the fingerprint of the draft that was looked at, if any.
+    `seen` is the fingerprint of the draft that was looked at, if any; `why`, the reason that is
+    needed, and kept, where a person gives away more than is usual (`launch.needs_reason`).
 
     From here on nothing about this wave can change. The study's central budget is opened with its
     first wave and its cap holds for all of them. In a panel the wave's local ε is charged first: if
@@ -58,6 +62,7 @@ def open_study(*, study_id: int, who: str, now: datetime.datetime, seen: str = "
         raise CannotOpen(
             _("The draft has changed since you looked at it. Nothing was opened: look at it again.")
         )
+    launch.refuse_without_reason(study, read(document), why)
     launch.pay_panel(study, document, who=who, now=now)
     if study.budget is None:
         study.budget = launch.open_budget(
@@ -81,7 +86,7 @@ def open_study(*, study_id: int, who: str, now: datetime.datetime, seen: str = "
         opened_on=today,
         closes_on=closes_on,
     )
-    launch.record_opening(plan, who=who, now=now)
+    launch.record_opening(plan, why=why, who=who, now=now)
     launch.record_more_given(study, now=now)
     return plan
 
@@ -127,12 +132,12 @@ def begin_wave(*, study_id: int) -> Study:
 def lower_cap(*, study_id: int, new: Decimal, who: str, why: str, now: datetime.datetime) -> Study:
     """Lower a study's cap for good, not below what is spent. What Plans say of it stays."""
     study = hold(study_id)
-    if study.budget_id is None:
+    if study.budget is None:
         raise Refused(
             _("“%(study)s” has not opened yet: change the cap in the draft.") % {"study": study}
         )
     _refuse_no_fall(study.cap, new)
-    ledger.lower_cap(budget_id=study.budget_id, **_lowered(study, new), who=who, why=why, now=now)
+    _lower(study, study.budget, new, who=who, why=why, now=now)
     study.cap = new
     study.save(update_fields=["cap"])
     return study
@@ -145,15 +150,14 @@ def lower_panel_cap(
     """Lower a panel's cap, for publications or for answers, for good."""
     panel = Panel.objects.select_for_update().get(pk=panel_id)
     is_local = side == Side.LOCAL
-    budget_id = panel.local_budget_id if is_local else panel.central_budget_id
-    if budget_id is None:
+    budget = panel.local_budget if is_local else panel.central_budget
+    if budget is None:
         raise Refused(
             _("“%(panel)s” has not met a study yet: change the cap itself.") % {"panel": panel}
         )
     field = "local_cap" if is_local else "cap"
     _refuse_no_fall(getattr(panel, field), new)
-    amount: terms.BudgetCap = {"epsilon": new} if is_local else _lowered(panel, new)
-    ledger.lower_cap(budget_id=budget_id, **amount, who=who, why=why, now=now)
+    _lower(panel, budget, new, who=who, why=why, now=now)
     setattr(panel, field, new)
     panel.save(update_fields=[field])
     return panel
@@ -167,11 +171,12 @@ def _refuse_no_fall(old: Decimal, new: Decimal) -> None:
         raise Refused(text % {"cap": plain(old), "new": new})
 
 
-def _lowered(capped: Study | Panel, new: Decimal) -> terms.BudgetCap:
-    """Return the lower cap as the ledger takes it: its δ stays."""
-    cap = terms.budget_cap(capped, new)
-    cap.pop("delta", None)
-    return cap
+def _lower(capped: Study | Panel, budget: Budget, new: Decimal, **by: Any) -> None:
+    """Lower the cap that the ledger holds, in its measure: its δ stays."""
+    cap: dict[str, Any] = {
+        "epsilon" if budget.measure == "ε" else "rho": terms.cap_in(budget, capped, new)
+    }
+    ledger.lower_cap(budget_id=budget.pk, **cap, **by)
 
 
 @transaction.atomic
@@ -229,8 +234,8 @@ def retire_spent(*, now: datetime.datetime, is_unfinished: Callable[[Study], boo
     knows), nor one whose waves each have a budget of their own, for the next wave begins with a
     full one.
     """
-    living = Study.objects.filter(
-        retired_on=None, budget__isnull=False, unit=Unit.RESPONDENT_IN_STUDY
+    living = Study.objects.filter(retired_on=None, budget__isnull=False).exclude(
+        unit=Unit.RESPONDENT_IN_WAVE
     )
 
     @transaction.atomic

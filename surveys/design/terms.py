@@ -1,8 +1,9 @@
 """The terms of a study as its Plan states them, in decimal strings, and as the ledger holds them.
 
-A cap without a δ is pure: the ledger adds up ε. A cap (ε, δ) is kept as (ρ, δ/2): half of δ is for
-the conversion of ρ to ε (Canonne, Kamath and Steinke 2020), half for mechanisms that have a δ of
-their own. Both roundings go down, so whatever the ledger admits keeps the promise (ε, δ).
+A cap without a δ is pure: the ledger adds up ε. A cap (ε, δ) is kept as ε or (ρ, δ/2), whichever
+sum holds: half of δ is for the conversion of ρ to ε (Canonne, Kamath and Steinke 2020), half for
+mechanisms that have a δ of their own. Both roundings go down, so whatever the ledger admits keeps
+the promise (ε, δ). Budgets that are older hold by (ρ, δ/2) alone.
 
 By hand    cap (2, 10⁻⁶): ρ = 0.083441717, δ of mechanisms 5·10⁻⁷. One publication of (1, 10⁻⁶)
            costs ρ = 0.022937446, so the cap pays for three, where adding up ε would pay for two.
@@ -17,9 +18,18 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from dpengine.accounting.concentrated import rho_of
-from dpengine.contraction import Noise, Reading, noise_within
+from dpengine.contraction import Noise, noise_within
 from dpengine.privacy import Cost, Neighbours, plain
-from surveys.plan.content import ANSWERS, Caps, PlanContent, PublicationTerms
+from surveys.plan.content import (
+    ANSWERS,
+    Block,
+    Caps,
+    PlanContent,
+    PublicationTerms,
+    n_is_public,
+    people_in,
+)
+from surveys.plan.drawing import blocks_of
 from surveys.plan.kinds import PUBLICATION
 from surveys.plan.verification import WHOLE
 
@@ -38,7 +48,7 @@ MIN_REQUEST = Decimal("0.001")
 
 
 class BudgetCap(TypedDict, total=False):
-    """A cap as the ledger takes it: ε, or ρ and the δ of mechanisms."""
+    """A cap as the ledger takes it: ε, with the δ of mechanisms if there is one; older ones ρ."""
 
     epsilon: Decimal
     rho: Decimal
@@ -65,12 +75,14 @@ def caps(study: "Study") -> Caps:
     )
 
 
-def budget_cap(capped: "Study | Panel", epsilon: Decimal | None = None) -> BudgetCap:
-    """Return the cap as the ledger takes it, at another ε if one is given."""
-    epsilon = capped.cap if epsilon is None else epsilon
-    if not is_concentrated(capped):
-        return {"epsilon": epsilon}
-    return {"rho": rho_within(epsilon, capped.cap_delta), "delta": Fraction(capped.cap_delta) / 2}
+def budget_cap(capped: "Study | Panel") -> BudgetCap:
+    """Return the cap as the ledger takes it."""
+    return {"epsilon": capped.cap, "delta": Fraction(capped.cap_delta) / 2}
+
+
+def cap_in(budget: "Budget", capped: "Study | Panel", epsilon: Decimal) -> Decimal:
+    """Return a cap of ε in the measure of the budget that holds it: older ones may be in ρ."""
+    return epsilon if budget.measure == "ε" else rho_within(epsilon, capped.cap_delta)
 
 
 def counts_answers(study: "Study") -> bool:
@@ -118,7 +130,7 @@ def smallest(content: PlanContent) -> list[Cost]:
     for name, loss in content.losses.items():
         report = content.report_of(name)
         noise = Noise(frozenset([report]), noise_within(least, loss))
-        costs.append(Cost.pure_exactly(least, Reading({report: loss}, [noise])))
+        costs.append(Cost.pure_exactly(content.people * least, content.reading([name], [noise])))
     return costs
 
 
@@ -142,6 +154,11 @@ def problems(study: "Study") -> dict[str, str]:
     elif cap is not None and cost is not None and cost > cap:
         text = _("One publication must cost at most the cap of %(cap)s; it is %(cost)s.")
         reasons["release_epsilon"] = text % {"cap": _text(cap), "cost": _text(cost)}
+    if study.asked is not None and study.neighbours != Neighbours.CHANGE_ONE:
+        reasons["asked"] = _(
+            "Where it is hidden who takes part, everybody must be asked everything: how many are "
+            "asked a question is public."
+        )
     if closes is not None and retires is not None and closes >= retires:
         text = _("Retirement must come after the last day of collecting, %(last)s; it is %(day)s.")
         last, day = (date_format(each, "DATE_FORMAT") for each in (closes, retires))
@@ -152,7 +169,20 @@ def problems(study: "Study") -> dict[str, str]:
     if study.slug in RESERVED:
         text = _("“%(slug)s” is a file of the registry; choose another.")
         reasons["slug"] = text % {"slug": study.slug}
-    return reasons | _problems_of_panel(study)
+    return reasons | _problems_of_protection(study) | _problems_of_panel(study)
+
+
+def _problems_of_protection(study: "Study") -> dict[str, str]:
+    """When something is published must not tell how many took part, and a δ grows with people."""
+    reasons = {}
+    if not n_is_public(study.neighbours) and study.rule in ("every", "continual"):
+        reasons["rule"] = _(
+            "Where it is protected whether somebody took part, numbers are published once, when "
+            "the study has closed, or on request: how often would tell how many come."
+        )
+    if people_in(study.unit) > 1 and is_concentrated(study):
+        reasons["cap_delta"] = _("A household needs a cap without a δ.")
+    return reasons
 
 
 def _problems_of_panel(study: "Study") -> dict[str, str]:
@@ -201,8 +231,30 @@ def problems_within(
     study: "Study", questions: "Iterable[Question]", limits: "SiteLimits"
 ) -> list[str]:
     """Return what of a study's terms cannot be, with its questions and on its site."""
-    of_cap, of_given = problem_of_cap(study, limits), problems_of_given(study, questions)
-    return [*problems(study).values(), *filter(None, [of_cap]), *of_given.values()]
+    questions = list(questions)
+    alone = problem_of_cap(study, limits), problem_of_asked(study, questions)
+    of_given = problems_of_given(study, questions)
+    return [*problems(study).values(), *filter(None, alone), *of_given.values()]
+
+
+def blocks(questions: "Iterable[Question]") -> list[Block]:
+    """Return what of a draft is drawn as one: a question and all that follow from it, of what is
+    changed on the device.
+    """
+    changed = [question for question in questions if question.protection != PUBLICATION]
+    parents = {question.name: question.asked_if for question in changed if question.asked_if}
+    return blocks_of([question.name for question in changed], parents)
+
+
+def problem_of_asked(study: "Study", questions: "Iterable[Question]") -> str:
+    """Return why each person cannot be asked so many of the questions, or nothing."""
+    if study.asked is None or study.asked <= (count := len(blocks(questions))):
+        return ""
+    text = _(
+        "Each person is asked %(asked)s questions, but only %(count)s can be drawn: those that are "
+        "changed on the device, each with all that follow from it."
+    )
+    return text % {"asked": study.asked, "count": count}
 
 
 def given_limits(study: "Study") -> tuple[Decimal, int]:
@@ -212,10 +264,11 @@ def given_limits(study: "Study") -> tuple[Decimal, int]:
 
     Who knows all answers but one (nine of ten are their own) learns the last one from a total as
     far as the cap lets them: at ε = 8 with 3,999 guesses of 4,000 right, at ε = 1 with 73.2 of 100
-    at most (guesses.even_guess_within).
+    at most (guesses.even_guess_within). Where whether somebody took part is protected, half of it:
+    another answer is one person less and one more.
     """
     if not study.given_why:
-        return GIVEN_CAP, GIVEN_BATCH
+        return (GIVEN_CAP if n_is_public(study.neighbours) else GIVEN_CAP / 2), GIVEN_BATCH
     cap = GIVEN_CAP if study.given_cap is None else study.given_cap
     return cap, GIVEN_BATCH if study.given_batch is None else study.given_batch
 

@@ -7,27 +7,83 @@ from fractions import Fraction
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _, ngettext
 
-from dpengine.privacy import plain
+from dpengine.bounds import exp_above
+from dpengine.privacy import epsilon_above, plain
 from surveys.design import terms
 from surveys.design.models import Panel, Rule, Study
-from surveys.guesses import even_guess_within
+from surveys.guesses import even_guess, even_guess_within
 from surveys.ledger import selectors as ledger
+from surveys.plan.content import PlanContent, n_is_public, people_in
 
 
-def cap_means(capped: Study | Panel) -> str:
-    """Say what the cap does to a reader's odds, and what its δ adds."""
-    sure = even_guess_within(capped.cap, Fraction(capped.cap_delta))  # twin of cleartext.js
-    odds = _(
-        "Who knows all other answers, and was 50 in 100 sure of something about one person, can "
-        "become at most "
-        "%(sure)s in 100 sure by reading everything that is ever published."
-    ) % {"sure": sure}
-    return f"{odds} {_delta_means(capped)}"
+def cap_means(capped: Study | Panel, loss: Fraction | None = None) -> str:
+    """Say what the cap does to a reader's odds, and what its δ adds.
+
+    `loss` is e^ε of all answers of one person, where all are changed on the device: a first wave's
+    readers learn no more. Later waves may repeat draws, and the cap alone holds for all of them.
+    """
+    if loss is not None and (most := _most_lost(capped, loss)) and most < capped.cap:
+        of_wave = _(
+            "Who knows all other answers, and was 50 in 100 sure of something about one person, "
+            "can become at most %(sure)s in 100 sure by reading everything that is ever published "
+            "of this wave: devices give away no more. Later waves add to that, up to the cap."
+        ) % {"sure": even_guess(loss)}
+        return f"{of_wave} {_delta_means(capped)}"
+    cap, delta = capped.cap, Fraction(capped.cap_delta)
+    sure = even_guess_within(cap, delta)  # twin of cleartext.js
+    parts = {"sure": sure, "people": people_in(capped.unit)}
+    if not n_is_public(capped.neighbours):
+        growth = Fraction(exp_above(Fraction(cap)))
+        parts["answer"] = even_guess_within(2 * cap, min(delta * (1 + growth), Fraction(1)))
+        odds = _(
+            "Who knows all other answers, and was 50 in 100 sure whether one person took part, can "
+            "become at most %(sure)s in 100 sure by reading everything that is ever published. Of "
+            "what that person answered: %(answer)s in 100."
+        )
+        if parts["people"] != 1:
+            odds = _(
+                "Who knows all other answers, and was 50 in 100 sure whether a household of at "
+                "most %(people)s people took part, can become at most %(sure)s in 100 sure by "
+                "reading everything that is ever published. Of what they answered: %(answer)s in "
+                "100."
+            )
+    elif parts["people"] != 1:
+        odds = _(
+            "Who knows all other answers, and was 50 in 100 sure of something about a household of "
+            "at most %(people)s people, can become at most %(sure)s in 100 sure by reading "
+            "everything that is ever published."
+        )
+    else:
+        odds = _(
+            "Who knows all other answers, and was 50 in 100 sure of something about one person, "
+            "can become at most %(sure)s in 100 sure by reading everything that is ever published."
+        )
+    return f"{odds % parts} {_delta_means(capped)}"
+
+
+def neighbours_of(content: PlanContent) -> str:
+    """Say what two neighbouring sets of answers differ in."""
+    if content.people == 1:
+        if content.n_is_public:
+            return _("one person answers differently; how many answered is public")
+        return _("one person more or less; how many took part is published with noise only")
+    parts = {"people": content.people}
+    if content.n_is_public:
+        text = _(
+            "the people of one household, at most %(people)s, answer differently; how many "
+            "answered is public"
+        )
+    else:
+        text = _(
+            "one household of at most %(people)s people more or less; how many took part is "
+            "published with noise only"
+        )
+    return text % parts
 
 
 def _delta_means(capped: Study | Panel) -> str:
     if isinstance(capped, Study) and terms.counts_answers(capped):
-        return _("Without a δ this always holds. What answers lost is not charged again.")
+        return _("Without a δ this always holds. What answers lost once is not charged again.")
     if not terms.is_concentrated(capped):
         return _("Without a δ this always holds, and costs add up: two publications of ε 1 are 2.")
     most = int(1 / (100 * Fraction(capped.cap_delta)))
@@ -52,8 +108,15 @@ def twice(delta: Fraction) -> str:
     return _("1 in %(many)s") % {"many": f"{int(1 / (2 * delta)):,}"}
 
 
-def rule_means(study: Study) -> str:
-    """Say when something is published, and what it costs."""
+def _most_lost(capped: Study | Panel, loss: Fraction) -> Decimal | None:
+    """Return the ε of all that devices give away; None where charges do not count that."""
+    if not isinstance(capped, Study) or not terms.counts_answers(capped):
+        return None
+    return epsilon_above(loss, 2)
+
+
+def rule_means(study: Study, loss: Fraction | None = None) -> str:
+    """Say when something is published, and what it costs; `loss` as in `cap_means`."""
     amounts = {"cost": plain(study.release_epsilon), "cap": plain(study.cap)}
     if study.release_epsilon > study.cap:
         return (
@@ -63,6 +126,8 @@ def rule_means(study: Study) -> str:
             )
             % amounts
         )
+    if loss is not None and (most := _most_lost(study, loss)):
+        amounts["cost"] = plain(min(study.release_epsilon, most))
     times = terms.publications_paid(study)
     if terms.counts_answers(study) and study.rule in (Rule.WHEN_CLOSED, Rule.EVERY):
         return _counted_means(study, amounts)
@@ -94,11 +159,14 @@ def rule_means(study: Study) -> str:
 def _counted_means(study: Study, amounts: dict[str, Decimal]) -> str:
     """Say the same where charges are what answers lose: nothing is lost twice."""
     if study.rule == Rule.WHEN_CLOSED:
-        text = _("One publication when a wave has closed, for ε %(cost)s of the cap of %(cap)s.")
+        text = _(
+            "One publication when this wave has closed, for at most ε %(cost)s of the cap of "
+            "%(cap)s."
+        )
         return text % amounts
     text = _(
-        "One publication %(span)s, for ε %(cost)s of the cap of %(cap)s, all waves together: what "
-        "answers lost already is not charged again."
+        "One publication %(span)s, for at most ε %(cost)s of the cap of %(cap)s: what answers lost "
+        "already is not charged again."
     )
     return text % {**amounts, "span": hours_said(study.hours)}
 
@@ -156,10 +224,15 @@ def spending(budget_id: int | None) -> str:
     sign, budget = statement.measure, statement.account.budget
     sentences = [
         _("%(sign)s %(spent)s of %(cap)s is spent, %(left)s is left.")
-        % {"sign": sign, "spent": statement.spent, "cap": statement.cap, "left": statement.left}
+        % {
+            "sign": sign,
+            "spent": statement.spent,
+            "cap": statement.cap,
+            "left": f"{statement.left} {statement.or_left}".strip(),
+        }
     ]
     if budget.weekly is not None:
-        weekly = {"sign": sign, "weekly": plain(budget.weekly)}
+        weekly = {"sign": budget.measure, "weekly": plain(budget.weekly)}
         sentences.append(_("At most %(sign)s %(weekly)s in any seven days.") % weekly)
     if budget.retired_on is not None:
         sentences.append(_("Retired on %(day)s.") % {"day": day_said(budget.retired_on)})

@@ -106,6 +106,7 @@ class TextsForm(BeginForm):
             *BeginForm.Meta.fields,
             "layout",
             "follow_ups",
+            "asked",
             "expected",
             "closes_on",
             "cap",
@@ -123,6 +124,7 @@ class TextsForm(BeginForm):
         }
         labels = {
             **BeginForm.Meta.labels,
+            "asked": gettext_lazy("How many of the questions is each person asked?"),
             "expected": gettext_lazy("Answers you expect"),
             "closes_on": gettext_lazy("Last day of collecting"),
             "cap": gettext_lazy("Cap for all publications, ε"),
@@ -134,6 +136,11 @@ class TextsForm(BeginForm):
         }
         help_texts = {
             **BeginForm.Meta.help_texts,
+            "asked": gettext_lazy(
+                "Empty: all. Else each device draws which, of those that are changed on the "
+                "device; a question that follows from another comes with it. A person then loses "
+                "the ε of so many answers only, and fewer people are asked each question."
+            ),
             "expected": gettext_lazy("For planning only."),
             "closes_on": gettext_lazy("In UTC. Without one, you close the wave yourself."),
             "cap": gettext_lazy(
@@ -172,7 +179,10 @@ class TextsForm(BeginForm):
         """Refuse where it is typed what a study with answers sent as given cannot open with."""
         super()._post_clean()  # type: ignore[misc]  # which puts what was typed on the study
         questions = self.instance.questions.all() if self.instance.pk else []
-        for name, problem in terms.problems_of_given(self.instance, questions).items():
+        problems = terms.problems_of_given(self.instance, questions)
+        if problem := terms.problem_of_asked(self.instance, questions):
+            problems["asked"] = problem
+        for name, problem in problems.items():
             if name in self.changed_data and name not in self.errors:
                 self.add_error(name, problem)
 

@@ -7,6 +7,7 @@ from django.utils.translation import get_language_info, gettext as _
 from dpengine.privacy import epsilon_above
 from surveys.design import wording
 from surveys.design.calendars import calendar_of
+from surveys.design.models import Neighbours, Unit
 from surveys.plan.content import Condition, PlanContent, PlanQuestion, PublicationTerms
 from surveys.plan.kinds import KINDS
 
@@ -150,6 +151,8 @@ def term_lines(content: PlanContent) -> Lines:
             _("ε %(cap)s at most, ever") % {"cap": caps.central_epsilon},
         ),
     }
+    if content.drawn:
+        by_address["asked"] = (_("Each person is asked"), _asked_text(content))
     if caps.central_delta:
         text = f"{caps.central_delta}: {wording.beyond_cap(caps.central_delta)}"
         by_address["delta"] = (_("δ of the cap"), text)
@@ -159,11 +162,6 @@ def term_lines(content: PlanContent) -> Lines:
         text = _follow_ups_text(content.minutes_between)
         by_address["follow_ups"] = (_("Questions that are not for everybody"), text)
     results = _("everyone") if content.results == "public" else _("its researchers")
-    unit = (
-        _("one person, in one wave")
-        if content.unit == "respondent-in-wave"
-        else _("one person, in all waves of the study")
-    )
     layout = _("all on one page") if content.layout == "page" else _("one a screen")
     widest = content.publication.widest
     return by_address | {
@@ -171,8 +169,19 @@ def term_lines(content: PlanContent) -> Lines:
         "smallest": (_("Fewest answers to publish"), str(content.publication.smallest_batch)),
         **({"widest": (_("Widest interval to publish"), f"{widest} %")} if widest else {}),
         "results": (_("Results are for"), results),
-        "unit": (_("One record is"), unit),
+        "unit": (_("One record is"), str(Unit(content.unit).label)),
+        "neighbours": (_("Publications protect"), str(Neighbours(content.neighbours).label)),
         "layout": (_("How the questions stand"), layout),
+    }
+
+
+def _asked_text(content: PlanContent) -> str:
+    """Say which questions a device draws, each with those that follow from it."""
+    text = _("%(asked)s of these, drawn by their device out of %(sets)s sets: %(blocks)s")
+    return text % {
+        "asked": len(content.drawn[0].blocks),
+        "sets": len(content.drawn),
+        "blocks": "; ".join(", ".join(block.questions) for block in content.blocks),
     }
 
 

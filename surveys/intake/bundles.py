@@ -17,11 +17,11 @@ from collections.abc import Set
 from pathlib import Path
 
 FOLDER = "form"  # of what is made, beside intake/
-RARE = frozenset({"cleartext", "distribution", "number", "one_of", "pictures"})
+RARE = frozenset({"cleartext", "distribution", "drawn", "number", "one_of", "pictures"})
 # and the modules that each leaves out
 SCRIPTS = {
     "plain.js": RARE,
-    "kinds.js": frozenset({"cleartext", "pictures"}),
+    "kinds.js": frozenset({"cleartext", "drawn", "pictures"}),
     "full.js": frozenset[str](),
 }
 STYLE, STYLES = "form.css", ("tokens.css", "base.css", "form.css")

@@ -50,23 +50,32 @@ def page_context(plan: Plan, language: str, today: datetime.date) -> dict[str, A
     modules = {question.channel.kind for question in questions}
     modules |= {question.wanted for question in questions}
     modules |= {"pictures" for question in questions if question.picture}
+    drawn = ["drawn"] if content.drawn else []
+    modules |= {*drawn}
+    device = max(map(len, content.sets))  # questions that a person is asked, at most
+    count = device + protections.count(PUBLICATION)
     return {
         "slug": content.slug,
         "title": spoken.title,
         "organisation": spoken.organisation,
         "language": language,
         "languages": links(content.slug, content, here=language),
-        "count": len(questions),
-        "changed_count": protections.count(DEVICE),
+        "count": count,
+        "changed_count": device,
+        "drawn": content.drawn,
         "given_count": protections.count(PUBLICATION),
         "device": DEVICE in protections,
         "given": PUBLICATION in protections,
-        "minutes": max(2, ceil((BEFORE + EACH * len(questions)) / 60)),
+        "minutes": max(2, ceil((BEFORE + EACH * count) / 60)),
         "conditional": bool(skips),
         "follow_ups": any(question.skipped for question in questions),
         "script": f"{bundles.FOLDER}/{bundles.least(modules & bundles.RARE)}",
         "words": " ".join(
-            [*(f"{name}-{protections.count(name)}" for name in sorted(set(protections))), *skips]
+            [
+                *(f"{name}-{protections.count(name)}" for name in sorted(set(protections))),
+                *skips,
+                *drawn,
+            ]
         ),
         "over": over(plan, today),
         "earlier": " ".join(design.earlier_digests(plan)),

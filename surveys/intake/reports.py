@@ -16,6 +16,7 @@ import msgspec
 
 from dpengine.local.channel import Channel
 from surveys.design.models import Plan
+from surveys.plan.content import PlanContent
 
 MAX_BODY = 65_536  # bytes; a report on 100 questions of 1,024 choices would fit
 MAX_NAME = 40  # characters of an unknown field's name that an error repeats
@@ -59,8 +60,8 @@ _envelopes = msgspec.json.Decoder(Envelope)
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A well-formed report: its id, and its values in the Plan's order, those sent as given
-    apart.
+    """A well-formed report: its id, and its values in the Plan's order, None of a question that
+    was not asked; those sent as given apart.
     """
 
     report_id: str
@@ -103,13 +104,25 @@ def read_report(envelope: Envelope, plan: Plan) -> Report:
     for name in envelope.answers:
         if name not in channels and name not in cleartext:
             raise Refused(f"answers.{name[:MAX_NAME]}", "no such question in this Plan")
+    asked = _asked(envelope.answers, plan.content)
     return Report(
         report_id=envelope.report_id,
-        values=[_value(envelope.answers, name, channel) for name, channel in channels.items()],
+        values=[
+            _value(envelope.answers, name, channel) if name in asked else None
+            for name, channel in channels.items()
+        ],
         given={
             name: _value(envelope.answers, name, channel) for name, channel in cleartext.items()
         },
     )
+
+
+def _asked(answers: dict[str, Any], content: PlanContent) -> frozenset[str]:
+    """Return what a report answers of all that is changed on the device: one of the sets."""
+    held = frozenset(name for name in answers if name in content.channels)
+    if content.drawn and held not in content.sets:
+        raise Refused("answers", "expected the questions of one of this Plan’s sets, got others")
+    return held if content.drawn else content.sets[0]
 
 
 def _value(answers: dict[str, Any], name: str, channel: Channel) -> Any:

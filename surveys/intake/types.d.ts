@@ -100,6 +100,9 @@ type Plan = {
   /** Absent: one question a screen. */
   layout?: 'page';
   questions: Question[];
+  /** What is drawn as one, and the sets of it of which each device draws one; absent: all is asked. */
+  blocks?: Block[];
+  drawn?: DrawnSet[];
   loss: Loss;
   /** ε as decimal strings of at most nine places. */
   caps: { central_epsilon: string; central_delta?: string; central_rho?: string };
@@ -112,6 +115,10 @@ type Plan = {
   };
   neighbours: string;
 };
+/** Names of questions. */
+type Block = { questions: string[] };
+/** Indices of blocks. */
+type DrawnSet = { blocks: number[]; weight: number };
 /** A Plan's texts in another language; what is not in it stays as it is. */
 type Texts = {
   title?: string;
@@ -138,6 +145,8 @@ type Checked = { questions: NumberedQuestion[]; declared: Ratio; found: Ratio };
 /** `minutes`: between the moments at which a message may leave; 0: it leaves at once. `readers`: how often their guess of an answer sent as given is right. */
 type Study = {
   plan: Plan;
+  /** How many questions the study has; those of `plan` are what this device asks. */
+  all: number;
   digest: string;
   checked: Checked;
   linked: boolean;

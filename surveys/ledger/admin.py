@@ -42,11 +42,13 @@ class BudgetAdmin(ReadOnly, admin.ModelAdmin):
 
     @admin.display(description=_("spent"))
     def spent(self, budget: Budget) -> str:
-        return f"{budget.measure} {written(account_of(budget).amount_spent)}"
+        account = account_of(budget)
+        return f"{account.measure} {written(account.amount_spent)}"
 
     @admin.display(description=_("left"))
     def left(self, budget: Budget) -> str:
-        return f"{budget.measure} {written(account_of(budget).amount_left)}"
+        account = account_of(budget)
+        return f"{account.measure} {written(account.amount_left)}"
 
     @admin.display(description=_("weekly limit"))
     def limit(self, budget: Budget) -> str:

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from dpengine.privacy import Cost, plain, round_down, round_up
 from surveys.ledger.fields import written
-from surveys.ledger.models import AmountField, Budget, DeltaField, EpsilonField, RhoField
+from surveys.ledger.models import AmountField, DeltaField, EpsilonField, RhoField
 from surveys.ledger.refusals import BadAmount
 
 Amount = Fraction | Decimal | int
@@ -68,9 +68,9 @@ def lowered(
     return cap
 
 
-def in_measure(budget: Budget, cost: Cost | None) -> Decimal:
-    """Return costs in a budget's own measure. Those of its charges need no rounding."""
+def in_measure(measure: str, cost: Cost | None) -> Decimal:
+    """Return costs in ε, or in ρ. Those of charges need no rounding."""
     if cost is None:
         return Decimal(0)
-    amount, field = (cost.epsilon, EpsilonField) if budget.is_pure else (cost.rho, RhoField)
+    amount, field = (cost.epsilon, EpsilonField) if measure == "ε" else (cost.rho, RhoField)
     return plain(round_up(amount or Fraction(0), field.places))

@@ -15,7 +15,14 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from dpengine.accounting.filters import Charge, ConcentratedFilter, PureFilter
+from dpengine.accounting.concentrated import rho_of
+from dpengine.accounting.filters import (
+    Charge,
+    ConcentratedFilter,
+    EitherFilter,
+    Filter,
+    PureFilter,
+)
 from dpengine.contraction import Reading
 from dpengine.privacy import Cost, Neighbours
 from surveys.ledger import reads
@@ -57,7 +64,9 @@ class Kind(models.TextChoices):
 
 
 class Budget(models.Model):
-    """How much privacy one unit may lose in all, for one kind of neighbours: ε, or (ρ, δ)."""
+    """How much privacy one unit may lose in all, for one kind of neighbours: ε, or (ρ, δ), or
+    either of them (`pure_epsilon` beside ρ and δ).
+    """
 
     name = models.CharField(
         max_length=255, unique=True, help_text="Whose budget it is, such as study:health."
@@ -78,6 +87,12 @@ class Budget(models.Model):
     epsilon = EpsilonField(blank=True, null=True, help_text="The cap on Σε, of a pure budget.")
     rho = RhoField(blank=True, null=True, help_text="The cap on Σρ, of a concentrated budget.")
     delta = DeltaField(default=0, help_text="The cap on Σδ, of a concentrated budget.")
+    pure_epsilon = EpsilonField(
+        blank=True,
+        null=True,
+        help_text="The cap on Σε that is enough too, of a concentrated budget; empty in older "
+        "ones.",
+    )
     weekly = RhoField(
         blank=True, null=True, help_text="What any seven days may cost, in ε or ρ as the cap is."
     )
@@ -124,27 +139,50 @@ class Budget(models.Model):
         return self.counts == Counts.ANSWERS
 
     @property
+    def is_either(self) -> bool:
+        """Tell whether a charge that fits in ε, or in ρ and δ, is admitted."""
+        return self.pure_epsilon is not None
+
+    @property
     def measure(self) -> str:
-        """Return the sign of what is counted."""
-        return "ε" if self.is_pure else "ρ"
+        """Return the sign in which the cap is said."""
+        return "ε" if self.is_pure or self.is_either else "ρ"
 
     @property
     def cap(self) -> Decimal:
         """Return the cap in the budget's own measure."""
-        cap: Decimal = self.epsilon if self.is_pure else self.rho
-        return cap
+        return self.cap_in(self.measure)
+
+    def cap_in(self, measure: str) -> Decimal:
+        """Return the cap in ε, or in ρ."""
+        epsilon: Decimal = self.epsilon if self.is_pure else self.pure_epsilon
+        rho: Decimal = self.rho
+        return epsilon if measure == "ε" else rho
 
     @property
-    def filter(self) -> PureFilter | ConcentratedFilter:
+    def filter(self) -> Filter:
         """Return what decides whether one more charge can be paid."""
         return self.filter_to(self.cap)
 
-    def filter_to(self, cap: Decimal) -> PureFilter | ConcentratedFilter:
+    def filter_to(self, cap: Decimal) -> Filter:
         """Return the filter of a budget with these terms and another cap."""
-        neighbours = Neighbours(self.neighbours)
+        amount, delta, terms = Fraction(cap), Fraction(self.delta), self._terms
         if self.is_pure:
-            return PureFilter(Fraction(cap), neighbours, self.fixed_parts)
-        return ConcentratedFilter(Fraction(cap), Fraction(self.delta), neighbours, self.fixed_parts)
+            return PureFilter(amount, *terms)
+        if self.is_either:
+            return EitherFilter(Fraction(self.rho_at(cap)), delta, *terms, epsilon=amount)
+        return ConcentratedFilter(amount, delta, *terms)
+
+    @property
+    def _terms(self) -> tuple[Neighbours, bool]:
+        return Neighbours(self.neighbours), self.fixed_parts
+
+    def rho_at(self, epsilon: Decimal) -> Decimal:
+        """Return the ρ that keeps ε at a δ as large as that of mechanisms; never a larger one."""
+        if epsilon == self.pure_epsilon and self.rho is not None:
+            return Decimal(self.rho)
+        rho = rho_of(Fraction(epsilon), Fraction(self.delta))
+        return rho if self.rho is None else min(Decimal(self.rho), rho)
 
 
 class Charges(models.Manager["Entry"]):

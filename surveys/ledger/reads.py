@@ -4,11 +4,16 @@ by anyone what answers have lost (dpengine.contraction).
     {"losses": {report: "e^ε₀, a fraction" or null, …},
      "noises": [{"epsilon": "ε, a fraction" or null, "reports": [report, …]}, …]}
 
-A report is named by its study's address, its wave and its question.
+A report is named by its study's address, its wave and its question. Where devices draw what they
+ask, a third part says which reports of a study one person can have sent, each set by the places of
+its reports in a list; a report that is not in it, everybody sends:
+
+     "drawn": {"reports": [report, …], "sets": [[place, …], …]}
 """
 
 import json
 from fractions import Fraction
+from typing import Any
 
 from dpengine.contraction import Noise, Reading
 
@@ -20,7 +25,11 @@ def to_text(reading: Reading) -> str:
         for noise in reading.noises
     ]
     losses = {name: _written(loss) for name, loss in reading.losses.items()}
-    document = {"losses": losses, "noises": noises}
+    document: dict[str, Any] = {"losses": losses, "noises": noises}
+    if reading.sets:
+        reports = sorted(reading.drawn)
+        sets = [[at for at, name in enumerate(reports) if name in each] for each in reading.sets]
+        document["drawn"] = {"reports": reports, "sets": sets}
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -31,7 +40,9 @@ def from_text(text: str) -> Reading:
     noises = [
         Noise(frozenset(each["reports"]), _fraction(each["epsilon"])) for each in document["noises"]
     ]
-    return Reading(losses, noises)
+    drawn = document.get("drawn", {"reports": [], "sets": []})
+    sets = [frozenset(drawn["reports"][at] for at in each) for each in drawn["sets"]]
+    return Reading(losses, noises, tuple(sets))
 
 
 def _written(value: Fraction | None) -> str | None:

@@ -29,6 +29,7 @@ READS_UNKNOWN = message(
 )
 RHO = message("ρ %(rho)s")
 RHO_AND_DELTA = message("ρ %(rho)s and δ %(delta)s")
+EPSILON_OR_RHO = message("ε %(epsilon)s, or %(other)s")
 
 
 class Refused(Exception):
@@ -75,11 +76,22 @@ class TooFast(Refused):
 
 
 def shown(budget: Budget, amount: Cost | Left) -> str:
-    """Return an amount in a budget's measure: charges rounded up, what is left rounded down."""
-    rounded = round_up if isinstance(amount, Cost) else round_down
+    """Return an amount in a budget's measure: charges rounded up, what is left rounded down. Under
+    a cap on either both, but what has ended or is passed.
+    """
+    is_charge = isinstance(amount, Cost)
+    rounded = round_up if is_charge else round_down
+    epsilon = written(rounded(amount.epsilon or Fraction(0), EpsilonField.places))
     if budget.is_pure:
-        return f"ε {written(rounded(amount.epsilon or Fraction(0), EpsilonField.places))}"
+        return f"ε {epsilon}"
     rho = written(rounded(amount.rho or Fraction(0), RhoField.places))
-    if not budget.delta and not amount.delta:
-        return RHO.said(rho=rho)
-    return RHO_AND_DELTA.said(rho=rho, delta=written(rounded(amount.delta, DeltaField.places)))
+    delta = written(rounded(amount.delta, DeltaField.places))
+    other = RHO_AND_DELTA.said(rho=rho, delta=delta)
+    if not amount.delta and (is_charge or not budget.delta):
+        other = RHO.said(rho=rho)
+    has_ended = amount.epsilon is None or amount.epsilon < 0 or (is_charge and amount.delta)
+    if not budget.is_either or has_ended:
+        return other
+    if (amount.rho or 0) < 0:
+        return f"ε {epsilon}"
+    return EPSILON_OR_RHO.said(epsilon=epsilon, other=other)

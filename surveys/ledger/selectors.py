@@ -1,9 +1,8 @@
 """Read budgets: what was spent, on what, how fast, and what is left."""
 
 import datetime
-import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -12,7 +11,7 @@ from django.utils.translation import gettext as _, ngettext
 
 from dpengine.accounting import concentrated
 from dpengine.accounting.filters import EVERYONE, Charge, Left
-from dpengine.contraction import Loss, ceiling, loss_of
+from dpengine.contraction import Noise, loss_of
 from dpengine.privacy import Cost, plain, rho_of_pure, round_down, round_up
 from surveys.ledger import chain as links
 from surveys.ledger.amounts import charged, in_measure
@@ -54,6 +53,16 @@ WEEK = 7 * DAY
 RECENT = 4 * WEEK  # over which the rate is taken
 CHARTED = 12  # weeks
 SHOWN_PLACES = {"ε": 2, "ρ": 4}  # for people
+SIGNIFICANT = Fraction(1, 20)  # of an amount, that rounding may add to it
+MAX_PLACES = 9
+
+
+def places_for(amount: Fraction) -> int:
+    """Return how many decimals say an amount well enough: two, or more if it is small."""
+    for places in range(2, MAX_PLACES):
+        if Fraction(round_up(amount, places)) <= amount * (1 + SIGNIFICANT):
+            return places
+    return MAX_PLACES
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +89,34 @@ class Account:
     entries: list[Entry]
 
     @property
+    def measure(self) -> str:
+        """Return the sign in which what is spent is said: of a cap on either, that of which the
+        larger part is left.
+        """
+        return self.measure_after(None)
+
+    def other_than(self, measure: str) -> str | None:
+        """Return the other sign in which a cap on either can still pay, None if it cannot."""
+        left = self.left
+        other, rest = ("ρ", left.rho) if measure == "ε" else ("ε", left.epsilon)
+        return other if self.budget.is_either and rest is not None and rest > 0 else None
+
+    def measure_after(self, cost: Cost | None) -> str:
+        """Return the measure once this cost is paid for everyone too."""
+        budget, charges = self.budget, [entry.charge for entry in self.entries]
+        if not budget.is_either:
+            return budget.measure
+        if cost is not None:
+            charges.append(Charge(EVERYONE, cost))
+        if (total := budget.filter.total(charges)) is None:
+            return "ε"
+        parts = [Fraction(in_measure(sign, total) / budget.cap_in(sign)) for sign in "ερ"]
+        return "ε" if total.is_pure and parts[0] <= parts[1] else "ρ"
+
+    @property
     def cap(self) -> Decimal:
-        """Return the cap, in ε or in ρ: the budget's own measure."""
-        return self.budget.cap
+        """Return the cap, in the account's measure."""
+        return self.budget.cap_in(self.measure)
 
     @property
     def spent(self) -> Cost | None:
@@ -96,21 +130,21 @@ class Account:
 
     @property
     def amount_spent(self) -> Decimal:
-        """Return what is spent in the budget's own measure."""
-        return in_measure(self.budget, self.spent)
+        """Return what is spent in the account's measure."""
+        return in_measure(self.measure, self.spent)
 
     @property
     def amount_left(self) -> Decimal:
-        """Return what is left of the cap in the budget's own measure."""
-        return plain(self.cap - self.amount_spent)
+        """Return what is left of the cap in the account's measure."""
+        return self.left_in(self.measure)
+
+    def left_in(self, measure: str) -> Decimal:
+        return plain(self.budget.cap_in(measure) - in_measure(measure, self.spent))
 
     @property
     def is_overspent(self) -> bool:
         """Tell whether more is spent than the cap: it was lowered, or rows were not ours."""
-        left = self.left
-        return any(
-            amount is not None and amount < 0 for amount in (left.epsilon, left.rho, left.delta)
-        )
+        return not self.budget.filter.holds(entry.charge for entry in self.entries)
 
     def added(self, cost: Cost) -> Cost:
         """Return what a cost adds to what is spent: all of it, rounded up; of what answers lose,
@@ -133,6 +167,16 @@ class Account:
             epsilon=max(after - (before.epsilon or 0), Fraction(0)),
             reading=cost.reading,
         )
+
+    def pays_for(self, cost: Cost) -> int:
+        """Return how many more charges of this cost, for everyone, the cap pays for."""
+        cost, left, times = charged(cost), self.left, Fraction(0)
+        if left.rho is not None:
+            times = left.rho / cost.rho
+            times = min(times, left.delta / cost.delta) if cost.delta else times
+        if left.epsilon is not None and cost.epsilon is not None and cost.is_pure:
+            times = max(times, left.epsilon / cost.epsilon)
+        return max(0, int(times))
 
     def admitted(
         self, cost: Cost, part: str = EVERYONE, now: datetime.datetime | None = None
@@ -182,16 +226,17 @@ class Account:
         """Tell whether what was read so far cannot use up the cap, however often it is read."""
         if not self.budget.counts_answers or not self.entries:
             return False
-        losses: dict[str, Loss] = {}
-        for entry in self.entries:
-            losses.update(entry.reading.losses)
-        known = [loss for loss in losses.values() if loss is not None]
-        most = ceiling(math.prod(known, start=Fraction(1)))
-        return len(known) == len(losses) and most is not None and most <= Fraction(self.cap)
+        readings = [entry.reading for entry in self.entries]
+        most = loss_of(
+            replace(reading, noises=[Noise(frozenset(reading.losses), None)])  # as it came
+            for reading in readings
+            if reading.losses
+        )
+        return most is not None and most <= Fraction(self.cap)
 
     def spent_after(self, start: datetime.datetime, until: datetime.datetime) -> Decimal:
         charges = [entry.charge for entry in self.entries if start < entry.at <= until]
-        return in_measure(self.budget, self.budget.filter.total(charges))
+        return in_measure(self.measure, self.budget.filter.total(charges))
 
     def burn(self, now: datetime.datetime) -> Burn:
         """Return how fast the budget is being spent."""
@@ -227,13 +272,14 @@ class Account:
             or not self.can_pay(last.again)
         ):
             return None
-        sign, spent = self.budget.measure, self.burn(now).weeks[-1].amount
+        spent = self.burn(now).weeks[-1].amount
         text = _(
-            "%(sign)s %(spent)s was spent in the last seven days, and %(sign)s %(weekly)s is the "
-            "limit: "
+            "%(spent)s was spent in the last seven days, and %(weekly)s is the limit: "
             "another charge like the last one has to wait."
         )
-        return text % {"sign": sign, "spent": written(spent), "weekly": written(weekly)}
+        signs = {"spent": self.measure, "weekly": self.budget.measure}
+        amounts = {"spent": spent, "weekly": weekly}
+        return text % {name: f"{signs[name]} {written(amounts[name])}" for name in signs}
 
     def _end_alert(self, now: datetime.datetime, until: datetime.date | None) -> str | None:
         days = self.days_left(now)
@@ -262,6 +308,12 @@ class StatementLine:
         return round_up(Fraction(self.exact_amount), self.places)
 
     @property
+    def cost(self) -> Decimal:
+        """Return the amount in as many decimals as it was said with before it was confirmed."""
+        exact = Fraction(self.exact_amount)
+        return round_up(exact, max(places_for(exact), self.places))
+
+    @property
     def total(self) -> Decimal:
         return round_up(Fraction(self.exact_total), self.places)
 
@@ -274,45 +326,75 @@ class Statement:
 
     @property
     def measure(self) -> str:
-        return self.account.budget.measure
+        return self.account.measure
 
     @property
     def places(self) -> int:
         return SHOWN_PLACES[self.measure]
 
     @property
+    def exact_spent(self) -> Decimal:
+        return in_measure(self.measure, self.account.spent)
+
+    @property
+    def exact_cap(self) -> Decimal:
+        return self.account.budget.cap_in(self.measure)
+
+    @property
+    def exact_left(self) -> Decimal:
+        return self.account.left_in(self.measure)
+
+    @property
     def spent(self) -> Decimal:
-        return round_up(Fraction(self.account.amount_spent), self.places)
+        return round_up(Fraction(self.exact_spent), self.places)
 
     @property
     def cap(self) -> Decimal:
-        return round_down(Fraction(self.account.cap), self.places)
+        return round_down(Fraction(self.exact_cap), self.places)
 
     @property
     def left(self) -> Decimal:
-        return round_down(Fraction(self.account.amount_left), self.places)
+        return round_down(Fraction(self.exact_left), self.places)
+
+    @property
+    def or_left(self) -> str:
+        """Say what is left of a cap on either in its other measure, if that can still pay."""
+        if (sign := self.account.other_than(self.measure)) is None:
+            return ""
+        amounts = (self.account.left_in(sign), self.account.budget.cap_in(sign))
+        left, cap = (round_down(Fraction(amount), SHOWN_PLACES[sign]) for amount in amounts)
+        return _("or %(sign)s %(left)s of %(cap)s") % {"sign": sign, "left": left, "cap": cap}
+
+    @property
+    def signed_left(self) -> str:
+        """Say what is left with its sign; of a cap on either, in both that can still pay."""
+        said, sign = f"{self.measure} {self.left}", self.account.other_than(self.measure)
+        if sign is None:
+            return said
+        left = round_down(Fraction(self.account.left_in(sign)), SHOWN_PLACES[sign])
+        return _("%(left)s or %(other)s") % {"left": said, "other": f"{sign} {left}"}
 
     @property
     def weekly(self) -> str:
         """Return the limit for any seven days."""
-        weekly = self.account.budget.weekly
-        return _("none") if weekly is None else f"{self.measure} {plain(weekly)}"
+        weekly, sign = self.account.budget.weekly, self.account.budget.measure
+        return _("none") if weekly is None else f"{sign} {plain(weekly)}"
 
     @property
     def width(self) -> str:
         """Return what is spent, of the cap, in percent."""
-        return f"{100 * self.account.amount_spent / self.account.cap:.2f}%"
+        return f"{100 * self.exact_spent / self.exact_cap:.2f}%"
 
     @property
     def rows(self) -> list[StatementLine]:
         """Return the charges, newest first. Costs on one part add up."""
-        budget, lines = self.account.budget, []
+        budget, measure, lines = self.account.budget, self.measure, []
         parts: dict[str, Cost] = {}
         for entry in self.account.entries:
             before = parts.get(entry.part)
             parts[entry.part] = before + entry.cost if before else entry.cost
-            total = in_measure(budget, budget.filter.total(map(Charge, parts, parts.values())))
-            amount = in_measure(budget, entry.cost)
+            total = in_measure(measure, budget.filter.total(map(Charge, parts, parts.values())))
+            amount = in_measure(measure, entry.cost)
             lines.append(StatementLine(entry, amount, total, self.places))
         return lines[::-1]
 

@@ -8,6 +8,7 @@ holds all its budgets with `lock`.
 
 import datetime
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from typing import Any
 
 from django.db import transaction
@@ -64,12 +65,18 @@ def open_budget(
     now: datetime.datetime,
     why: str = OPENED_WITH_STUDY(),
 ) -> Budget:
-    """Open a budget with a cap on ε or (ρ, δ). A name that is taken is an IntegrityError.
+    """Open a budget with a cap on ε or (ρ, δ), or on either: ε with a δ, of mechanisms, to which
+    as much comes for ρ. A name that is taken is an IntegrityError.
 
     One that counts what answers lose has a cap on ε, no parts, and change-one neighbours.
     """
     if (epsilon is None) == (rho is None):
         raise BadAmount(_("A cap is either an ε, or a ρ with a δ."))
+    cap_delta = exact_amount("δ of the cap", delta, DeltaField)
+    if not 0 <= cap_delta < 1:
+        text = _("δ of the cap must be from 0 to below 1; it is %(delta)s.")
+        raise BadAmount(text % {"delta": written(cap_delta)})
+    cap = None if epsilon is None else capped("cap", epsilon, EpsilonField)
     budget = Budget(
         name=name,
         side=Side(side),
@@ -79,13 +86,13 @@ def open_budget(
         counts=counts,
         within=within,
         holder=holder,
-        epsilon=None if epsilon is None else capped("cap", epsilon, EpsilonField),
+        epsilon=None if cap_delta else cap,
+        pure_epsilon=cap if cap_delta else None,
         rho=None if rho is None else capped("cap", rho, RhoField),
-        delta=exact_amount("δ of the cap", delta, DeltaField),
+        delta=cap_delta,
     )
-    if budget.delta >= 1 or budget.delta < 0 or (budget.is_pure and budget.delta):
-        text = _("δ of the cap must be from 0 to below 1, and 0 beside an ε; it is %(delta)s.")
-        raise BadAmount(text % {"delta": written(budget.delta)})
+    if cap is not None and budget.is_either:
+        budget.rho = capped("ρ of the cap", Fraction(budget.rho_at(cap)), RhoField)
     if counts and (not budget.is_pure or fixed_parts or neighbours != Neighbours.CHANGE_ONE):
         raise BadAmount(_("Losses of answers are counted in ε, of all people, change-one only."))
     budget.clean_fields()
@@ -113,7 +120,7 @@ def open_share(
         counts=study.counts,
         within=study,
         holder=holder,
-        **{"epsilon" if study.is_pure else "rho": cap, "delta": study.delta},
+        **{"epsilon" if study.measure == "ε" else "rho": cap, "delta": study.delta},
         who=who,
         now=now,
         why=why,
@@ -237,16 +244,22 @@ def lower_cap(
     now: datetime.datetime,
     why: str,
 ) -> Entry:
-    """Lower a cap of ε, ρ or δ: never below what is spent, and never to be raised again."""
+    """Lower a cap of ε, ρ or δ: never below what is spent, and never to be raised again. Of a cap
+    on either, ρ falls with ε, and δ stays.
+    """
     budget = _living(budget_id)
-    old = terms.cap_of(budget)
-    foreign = (rho, delta) if budget.is_pure else (epsilon,)
+    old, is_in_epsilon = terms.cap_of(budget), budget.measure == "ε"
+    foreign = (rho, delta) if is_in_epsilon else (epsilon,)
     if any(amount is not None for amount in foreign):
         text = _("“%(budget)s” has its cap in ε. Nothing was changed.")
-        if not budget.is_pure:
+        if not is_in_epsilon:
             text = _("“%(budget)s” has its cap in ρ and δ. Nothing was changed.")
         raise BadAmount(text % {"budget": budget})
-    if budget.is_pure:
+    if budget.is_either:
+        cap = lowered("ε", epsilon, budget.cap, EpsilonField)
+        budget.rho = capped("ρ of the cap", Fraction(budget.rho_at(cap)), RhoField)
+        budget.pure_epsilon = cap
+    elif budget.is_pure:
         budget.epsilon = lowered("ε", epsilon, budget.epsilon, EpsilonField)
     else:
         budget.rho = lowered("ρ", rho, budget.rho, RhoField)
@@ -257,7 +270,10 @@ def lower_cap(
         text = _("More than %(cap)s is spent already. To stop all spending, retire the budget.")
         raise BadAmount(text % {"cap": terms.cap_of(budget)})
     Budget.objects.filter(pk=budget.pk).update(
-        epsilon=budget.epsilon, rho=budget.rho, delta=budget.delta
+        epsilon=budget.epsilon,
+        pure_epsilon=budget.pure_epsilon,
+        rho=budget.rho,
+        delta=budget.delta,
     )
     return _act(
         budget, what=terms.LOWERED, old=old, new=terms.cap_of(budget), why=why, who=who, now=now
@@ -270,7 +286,7 @@ def set_weekly_limit(
 ) -> Entry:
     """Set what any seven days may cost, in the budget's own measure; None for no such limit."""
     budget = _living(budget_id)
-    field = EpsilonField if budget.is_pure else RhoField
+    field = EpsilonField if budget.measure == "ε" else RhoField
     old = terms.limit_of(budget)
     budget.weekly = None if weekly is None else capped("weekly limit", weekly, field)
     Budget.objects.filter(pk=budget.pk).update(weekly=budget.weekly)

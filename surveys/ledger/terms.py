@@ -15,6 +15,7 @@ LIMITED, RETIRED = message("set the weekly limit")(), message("retired")()
 NAMES = (OPENED, LOWERED, LIMITED, RETIRED)
 UNLIMITED, OPEN = message("no limit")(), message("no end")()
 EPSILON, RHO_AND_DELTA = message("ε %(epsilon)s"), message("ρ %(rho)s, δ %(delta)s")
+EITHER = message("ε %(epsilon)s or ρ %(rho)s, δ %(delta)s")
 WEEKLY = message("%(cap)s in any seven days")
 ENDED = message("retired on %(day)s")
 LASTING = message("%(side)s, %(record)s, %(neighbours)s")
@@ -29,6 +30,10 @@ COUNTED = (  # what a budget counts
     message("respondent-in-study", fills="record"),
     message("respondent-in-wave", fills="record"),
     message("respondent-in-panel", fills="record"),
+    message("household-of-2", fills="record"),
+    message("household-of-3", fills="record"),
+    message("household-of-4", fills="record"),
+    message("household-of-5", fills="record"),
     message("change-one", fills="neighbours"),
     message("add-remove", fills="neighbours"),
 )
@@ -57,7 +62,10 @@ def _counted(budget: Budget) -> dict[str, str]:
 def cap_of(budget: Budget) -> str:
     if budget.is_pure:
         return EPSILON(epsilon=written(budget.epsilon))
-    return RHO_AND_DELTA(rho=written(budget.rho), delta=written(budget.delta))
+    amounts = {"rho": written(budget.rho), "delta": written(budget.delta)}
+    if budget.pure_epsilon is not None:
+        return EITHER(epsilon=written(budget.pure_epsilon), **amounts)
+    return RHO_AND_DELTA(**amounts)
 
 
 def limit_of(budget: Budget) -> str:

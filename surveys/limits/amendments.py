@@ -104,7 +104,7 @@ def itself(budget: Budget) -> Budget:
 
 
 def lower_share(share: Budget, data: Mapping[str, Any], **by: Any) -> Any:
-    cap = {"epsilon" if share.is_pure else "rho": data["cap"]}
+    cap = {"epsilon" if share.measure == "ε" else "rho": data["cap"]}
     return ledger.lower_cap(budget_id=share.pk, **cap, why=data["why"], **by)
 
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from django import forms
@@ -11,24 +13,29 @@ from django.core.validators import DecimalValidator
 from django.forms.renderers import TemplatesSetting
 from django.utils.translation import gettext as _, gettext_lazy
 
-from dpengine.privacy import LARGEST_EPSILON, plain
-from surveys.design import selectors as design, services, terms
+from dpengine.privacy import LARGEST_EPSILON, epsilon_above, plain, round_down, round_up
+from surveys.design import documents, selectors as design, services, terms
 from surveys.design.models import (
     MIN_EPSILON,
     Delta,
     DraftChange,
+    Neighbours,
     Panel,
     Question,
     SiteLimits,
     Study,
     Unit,
 )
+from surveys.design.questions import unfit
 from surveys.design.refusals import NotDecided, Refused
-from surveys.guesses import USUAL_HOUSEHOLD
+from surveys.guesses import USUAL_HOUSEHOLD, even_guess_within
 from surveys.ledger import services as ledger
 from surveys.ledger.models import AmountField, Budget, EpsilonField, RhoField
-from surveys.limits.risk import MAX_HOUSEHOLD
+from surveys.limits.risk import MAX_HOUSEHOLD, loss_of_draft
 
+PERSON_PLACES = 2  # of a person's ε as it is shown, rounded up
+MOST_OF_A_PERSON = 8  # which the verifier allows
+NOTHING_SHARED = gettext_lazy("Nothing was shared.")
 PREFIX = "epsilon-"  # of a question's field, before the question's name
 REFUSALS = (Refused, ledger.Refused)  # their texts are for people
 MAY_BE_EMPTY = ("retires_on", "given_cap", "given_batch", "panel")
@@ -109,8 +116,16 @@ def why(read_by: Any = READ_BY_ALL, max_length: int = MAX_WHY, **kwargs: Any) ->
 
 
 class DraftForm(Described):
-    """The limits of a draft: one ε a question, and what holds for all of it."""
+    """The limits of a draft: a person's ε and its share for each question, and what holds for all.
 
+    A person's ε is kept nowhere: what is shown is what the questions give away together.
+    """
+
+    person = amount(
+        gettext_lazy("One person, all together: ε"),
+        gettext_lazy("Saved are the ε of the answers below, which share it."),
+        required=False,
+    )
     cap = amount(
         gettext_lazy("Cap for all publications, ε"),
         gettext_lazy("Once it is reached, nothing is published again."),
@@ -134,7 +149,21 @@ class DraftForm(Described):
         gettext_lazy("Greatest ε of one answer"),
         gettext_lazy("Above it, answers are hardly protected."),
     )
-    unit = forms.ChoiceField(label=gettext_lazy("What counts as one record"), choices=Unit.choices)
+    unit = forms.ChoiceField(
+        label=gettext_lazy("Whom do publications protect?"),
+        choices=Unit.choices,
+        help_text=gettext_lazy(
+            "The cap holds for all of it. A household is charged for each of its people."
+        ),
+    )
+    neighbours = forms.ChoiceField(
+        label=gettext_lazy("What of them?"),
+        choices=Neighbours.choices,
+        help_text=gettext_lazy(
+            "If taking part is protected too, nothing shows how many answer before the end, and "
+            "devices’ own chance makes nothing free."
+        ),
+    )
     panel = forms.ModelChoiceField(
         design.panels(),
         label=gettext_lazy("Panel"),
@@ -185,13 +214,23 @@ class DraftForm(Described):
         is_all_on_device = len(self.on_device) == len(self.questions)
         for names, stays in (
             (("cap", "cap_delta"), has_opened),
-            (("unit", "panel"), has_opened or not may_choose_panel),
+            (("unit", "neighbours"), has_opened),
+            (("panel",), has_opened or not may_choose_panel),
             (("epsilon_floor", "epsilon_ceiling"), not may_set_limits),
             (("given_cap", "given_batch"), not may_set_limits or is_all_on_device),
         ):
             for name in names if stays else ():
                 del self.fields[name]
+        of_admins = Unit.RESPONDENT_IN_WAVE
+        if "unit" in self.fields and not may_choose_panel and study.unit != of_admins:
+            offered = [each for each in Unit.choices if each[0] != of_admins]
+            self.fields["unit"].choices = offered  # type: ignore[attr-defined]
         present = {name: shown(getattr(study, name, None)) for name in self.fields}
+        if self.on_device:
+            loss = loss_of_draft(study, self.questions)
+            present["person"] = plain(epsilon_above(loss, PERSON_PLACES))
+        else:
+            del self.fields["person"]
         for question in self.on_device:
             name = PREFIX + question.name
             self.fields[name] = amount(f"{question.label}: ε")
@@ -214,12 +253,61 @@ class DraftForm(Described):
                 parts = {"low": plain(low), "high": plain(high), "asked": plain(epsilon)}
                 text = _("ε must be between %(low)s and %(high)s; it is %(asked)s.") % parts
                 self.add_error(PREFIX + question.name, text)
+        is_decided = not {"look", "share"} & self.data.keys()
+        if is_decided and "person" in self.changed_data and cleaned.get("person") is not None:
+            found = epsilon_above(
+                loss_of_draft(self.proposed(), self.proposed_questions()), PERSON_PLACES
+            )
+            if found > round_up(Fraction(cleaned["person"]), PERSON_PLACES):
+                text = _(
+                    "The answers below give away ε %(found)s together. Share ε %(asked)s among "
+                    "them first, or lower them one by one."
+                )
+                parts = {"found": plain(found), "asked": plain(cleaned["person"])}
+                self.add_error("person", text % parts)
         if (cap := cleaned.get("cap")) is not None and cap > self.limits.cap_ceiling:
             parts = {"most": plain(self.limits.cap_ceiling), "asked": plain(cap)}
             self.add_error(
                 "cap", _("A cap must be at most %(most)s on this site; it is %(asked)s.") % parts
             )
         return cleaned
+
+    def share(self) -> None:
+        """Put an equal part of a person's ε in every question's field, to be looked at and saved;
+        or say what is wrong, and leave them all as they were.
+
+        A device asks as many at most as are in the largest set that it can draw, so that their
+        product is at most e^ε: each channel's loss is at most e to its part, rounded down.
+        """
+        typed = {PREFIX + question.name for question in self.on_device}
+        if not typed or "person" in self.errors:
+            return
+        person = self.cleaned_data.get("person")
+        if person is None or not 0 < person <= MOST_OF_A_PERSON:
+            text = _("This must be above 0 and at most 8, or browsers refuse it.")
+            self.add_error("person", f"{text} {NOTHING_SHARED}")
+            return
+        sets = documents.sets_of_names(self.proposed(), self.questions)
+        asked = max((len(each) for each in sets), default=len(typed))
+        part = round_down(Fraction(person) / asked)
+        for question in self.on_device:
+            asked_so = copy(question)
+            asked_so.epsilon = part
+            problem = terms.problem_of_epsilon(self.study, part, self.limits) or unfit(asked_so)
+            if problem:
+                self.add_error("person", f"{question.label}: {problem} {NOTHING_SHARED}")
+                return
+        was = {name: self.data[name] for name in self.data}
+        self.data = {**was, **dict.fromkeys(typed, shown(part))}
+        for name in typed:
+            self.cleaned_data[name] = part
+            self.errors.pop(name, None)
+
+    @property
+    def person_guess(self) -> str:
+        """Return how often of 100 a guess about a person is right at most, at the ε shown."""
+        person: Decimal = self.cleaned_data.get("person") or self.initial["person"]
+        return even_guess_within(min(max(person, Decimal(0)), LARGEST_EPSILON))
 
     # What was typed, as far as it can be read: to show what it would do
 
@@ -229,7 +317,7 @@ class DraftForm(Described):
         return {
             name: value
             for name, value in self.cleaned_data.items()
-            if name not in ("household", "why") and not name.startswith(PREFIX)
+            if name not in ("household", "person", "why") and not name.startswith(PREFIX)
         }
 
     @property
@@ -396,7 +484,7 @@ class PanelForm(Described):
 
 
 def measure_of(budget: Budget) -> type[AmountField]:
-    return EpsilonField if budget.is_pure else RhoField
+    return EpsilonField if budget.measure == "ε" else RhoField
 
 
 def shown(value: Any) -> Any:

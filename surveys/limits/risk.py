@@ -5,6 +5,7 @@ from no answer.
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -12,12 +13,12 @@ from functools import cached_property
 
 from django.utils.translation import gettext as _, ngettext
 
-from dpengine.privacy import epsilon_above, loss_of_all
-from surveys.design import selectors as design
-from surveys.design.models import Question, Study
+from dpengine.privacy import epsilon_above
+from surveys.design import documents, selectors as design, terms
+from surveys.design.models import Neighbours, Question, Study, Unit
 from surveys.design.questions import content_of
 from surveys.guesses import CLOSE, FAIR, Guess, guesses, is_risky
-from surveys.plan.content import PlanContent, PlanQuestion
+from surveys.plan.content import PlanContent, PlanQuestion, largest_loss
 from surveys.plan.verification import MAXIMUM_TOTAL
 from surveys.planning import selectors as planning
 
@@ -108,6 +109,8 @@ class StudyRisk:
     household: int
     widths: dict[str, planning.Precision]
     expected: int | None
+    study: Study
+    sets: Sequence[frozenset[str]] = ()  # of which a device draws one; none: all is asked
 
     @property
     def randomised(self) -> list[QuestionRisk]:
@@ -120,8 +123,26 @@ class StudyRisk:
 
     @cached_property
     def loss(self) -> Fraction:
-        """Return e^ε of all answers of one person that are changed on the device: their product."""
-        return loss_of_all(question.loss for question in self.randomised if question.loss)
+        """Return e^ε of all answers of one person that are changed on the device: their product, in
+        the set that loses most.
+        """
+        losses = {each.name: each.loss for each in self.randomised if each.loss}
+        sets = [each & losses.keys() for each in self.sets]
+        return largest_loss(sets or [frozenset(losses)], losses)
+
+    @property
+    def asked(self) -> int:
+        """Return how many of the randomised questions a person is asked, at most."""
+        names = {each.name for each in self.randomised}
+        return max((len(names & each) for each in self.sets), default=len(names))
+
+    @property
+    def loss_of_reports(self) -> Fraction | None:
+        """Return e^ε of all that one person sends; None where some answers are sent as given, or
+        cannot be asked.
+        """
+        is_known = bool(self.questions) and len(self.randomised) == len(self.questions)
+        return self.loss if is_known else None
 
     @property
     def epsilon(self) -> Decimal:
@@ -148,7 +169,7 @@ class StudyRisk:
             return []
         labels = (_("Hardly believed it"), _("Had no idea"), _("Was fairly sure"))
         beliefs = list(zip(labels, guesses(self.worst.loss), strict=True))
-        count = len(self.randomised)
+        count = self.asked
         if count > 1:
             together = ngettext(
                 "No idea, %(count)d answer", "No idea, all %(count)d answers together", count
@@ -193,18 +214,59 @@ class StudyRisk:
         return max(shares, key=lambda width: width.half, default=None)
 
 
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """Whom publications would protect, or what of them, and the ± that would be left."""
+
+    label: str
+    precision: planning.Precision | None  # None: it needs a cap without a δ
+    is_chosen: bool
+
+
+def protections(risk: StudyRisk) -> list[Protection]:
+    """Return what each choice would cost at the question that is least precise, all else as it is;
+    nothing where no ± is known.
+    """
+    study, headline = risk.study, risk.headline
+    if headline is None or risk.expected is None:
+        return []
+    whole = [each.question for each in risk.questions if each.question is not None]
+    found = []
+    choices = [("unit", unit) for unit in Unit if unit != Unit.RESPONDENT_IN_WAVE]
+    for field, choice in [*choices, *(("neighbours", each) for each in Neighbours)]:
+        chosen = copy(study)
+        setattr(chosen, field, choice)
+        name, precision = headline.question.content.name, None
+        if "cap_delta" not in terms.problems(chosen):
+            precision = planning.precisions(chosen, whole, risk.expected, risk.sets, name)[name]
+        is_chosen = getattr(study, field) == choice
+        found.append(Protection(str(choice.label), precision, is_chosen))
+    return found
+
+
 def of_draft(study: Study, questions: Sequence[Question], *, household: int) -> StudyRisk:
     """Return what a draft does with these questions, saved or not."""
-    return _of([QuestionRisk.of_draft(question) for question in questions], study, household)
+    risks = [QuestionRisk.of_draft(question) for question in questions]
+    return _of(risks, study, household, documents.sets_of_names(study, questions))
+
+
+def loss_of_draft(study: Study, questions: Sequence[Question]) -> Fraction:
+    """Return e^ε of one person with these questions, saved or not."""
+    risks = [QuestionRisk.of_draft(question) for question in questions]
+    return StudyRisk(risks, 1, {}, None, study, documents.sets_of_names(study, questions)).loss
 
 
 def of_plan(study: Study, content: PlanContent | None, *, household: int) -> StudyRisk:
     """Return what the newest Plan does; nothing of a study that never opened."""
     questions = content.questions if content else []
-    return _of([QuestionRisk.of_plan(question) for question in questions], study, household)
+    risks = [QuestionRisk.of_plan(question) for question in questions]
+    return _of(risks, study, household, content.drawn_sets if content else [])
 
 
-def _of(questions: list[QuestionRisk], study: Study, household: int) -> StudyRisk:
+def _of(
+    questions: list[QuestionRisk], study: Study, household: int, sets: Sequence[frozenset[str]]
+) -> StudyRisk:
     whole = [risk.question for risk in questions if risk.question is not None]
-    widths = planning.precisions(study, whole, study.expected) if study.expected and whole else {}
-    return StudyRisk(questions, household, widths, study.expected)
+    has_widths = study.expected and whole
+    widths = planning.precisions(study, whole, study.expected or 0, sets) if has_widths else {}
+    return StudyRisk(questions, household, widths, study.expected, study, sets)

@@ -87,6 +87,8 @@ def oldest_unpublished() -> tuple[datetime.date, Study] | None:
     waiting = []
     for plan in by_rule:
         published = last[plan.pk].content.n if plan.pk in last else 0
+        if published and not plan.content.n_is_public:
+            continue  # once, of all there are: that number has noise
         sizes, days = aggregation.batch_sizes(plan), aggregation.sealed_days(plan)
         unpublished = [
             day for day, reports in zip(days, accumulate(sizes), strict=True) if reports > published

@@ -106,11 +106,11 @@ def used_by(study: Study) -> dict[str, Decimal]:
     account = ledger.account(study.budget_id)
     charges: defaultdict[str, Fraction] = defaultdict(Fraction)
     for entry in account.entries:
-        charges[entry.who] += Fraction(ledger.in_measure(account.budget, entry.cost))
-    places = ledger.SHOWN_PLACES[account.budget.measure]
+        charges[entry.who] += Fraction(ledger.in_measure(account.measure, entry.cost))
+    places = ledger.SHOWN_PLACES[account.measure]
     return {person: round_up(amount, places) for person, amount in charges.items()}
 
 
 def measure(study: Study) -> str:
     """Return the letter that a study's budget is counted in."""
-    return "ε" if study.budget_id is None else ledger.account(study.budget_id).budget.measure
+    return "ε" if study.budget_id is None else ledger.account(study.budget_id).measure

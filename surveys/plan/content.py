@@ -10,20 +10,26 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
 import msgspec
 
+from dpengine.contraction import Noise, Reading
+from dpengine.local.blocks import Drawn
 from dpengine.local.channel import Channel
 from dpengine.local.cleartext import Cleartext
+from dpengine.privacy import Neighbours, loss_of_all, plain, round_down
 from dpengine.randomness import Stream, system_stream
 from surveys.plan.kinds import DISTRIBUTION, KINDS, PUBLICATION
 
 LARGEST_NUMBER = 2**53 - 1  # that every JSON reader keeps exactly
 POSITIVE = re.compile("[1-9][0-9]{0,999}")
+HOUSEHOLD = re.compile("household-of-([2-9])")  # a unit: at most so many people
 ANSWERS = "answers"  # whose losses publications count
+RHO_PLACES = 12
 ABSENT: Any = msgspec.UNSET  # of a kind of question that has no such part
 
 
@@ -62,6 +68,38 @@ class PublicationTerms(Part, frozen=True, kw_only=True):
     hours: int = 0
     horizon: int = 0
     rho: str | None = None
+
+    def of_shares(self, unit: str, neighbours: str, questions: int) -> "PublicationTerms":
+        """Return what is left for the shares of so many questions, as it is for one person.
+
+        A household pays for each of its people; it has no ρ. Where how many took part is
+        protected, to count them costs as much as one question more.
+        """
+        if n_is_public(neighbours):
+            return self._times(Fraction(1, people_in(unit)))
+        return self._times(Fraction(questions, people_in(unit) * (questions + 1)))
+
+    def of_people(self, unit: str, questions: int) -> "PublicationTerms":
+        """Return what is left to count people, likewise."""
+        return self._times(Fraction(1, people_in(unit) * (max(questions, 1) + 1)))
+
+    def _times(self, share: Fraction) -> "PublicationTerms":
+        if share == 1:
+            return self
+        rho = self.rho and f"{plain(round_down(Fraction(self.rho) * share, RHO_PLACES)):f}"
+        epsilon = f"{plain(round_down(Fraction(self.epsilon) * share)):f}"
+        return msgspec.structs.replace(self, epsilon=epsilon, rho=rho)
+
+
+def people_in(unit: str) -> int:
+    """Return how many people one record of this unit is, at most."""
+    household = HOUSEHOLD.fullmatch(unit)
+    return int(household[1]) if household else 1
+
+
+def n_is_public(neighbours: str) -> bool:
+    """Tell whether how many took part is public, and exact: else it is protected as well."""
+    return neighbours != Neighbours.ADD_REMOVE
 
 
 class Condition(Part, frozen=True, kw_only=True):
@@ -191,6 +229,19 @@ class PlanQuestion(Part, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, **found)
 
 
+class Block(Part, frozen=True, kw_only=True):
+    """Questions that are drawn as one, by their names, in the Plan's order."""
+
+    questions: list[str]
+
+
+class DrawnSet(Part, frozen=True, kw_only=True):
+    """Blocks, by their index, that one person is asked; drawn in proportion to its weight."""
+
+    blocks: list[int]
+    weight: int
+
+
 class PlanContent(Part, frozen=True, kw_only=True):
     """All that a Plan says."""
 
@@ -208,7 +259,9 @@ class PlanContent(Part, frozen=True, kw_only=True):
     caps: Caps
     publication: PublicationTerms
     questions: list[PlanQuestion]
-    loss: Fraction  # e^ε of all answers that are changed on the device
+    loss: Fraction  # e^ε of all answers of one person that are changed on the device
+    blocks: list[Block] = []
+    drawn: list[DrawnSet] = []  # one of them by each device; none: everybody is asked everything
     layout: str = ""  # "page": all questions on one; else one a screen
     translations: dict[str, Texts] = {}
 
@@ -230,6 +283,81 @@ class PlanContent(Part, frozen=True, kw_only=True):
         """The channel of every question that is sent in the clear, by name, in order."""
         return {each.name: each.channel for each in self.questions if each.is_cleartext}
 
+    @cached_property
+    def sets(self) -> list[frozenset[str]]:
+        """The names of what one person is asked that is changed on the device, for each set that
+        can be drawn; where none are, all of them.
+        """
+        if not self.drawn:
+            return [frozenset(each.name for each in self.questions if not each.is_cleartext)]
+        return [
+            frozenset(name for at in each.blocks for name in self.blocks[at].questions)
+            for each in self.drawn
+        ]
+
+    @property
+    def drawn_sets(self) -> list[frozenset[str]]:
+        """Return `sets`, where a device draws one of them; none where everybody is asked all."""
+        return self.sets if self.drawn else []
+
+    @property
+    def weights(self) -> list[int]:
+        """Return the weight of each of `sets`."""
+        return [each.weight for each in self.drawn] or [1]
+
+    def sets_with(self, names: Iterable[str]) -> list[int]:
+        """Return the indices of the sets that hold all of these; what is sent as given, all do."""
+        wanted = self._hidden(names)
+        return [index for index, held in enumerate(self.sets) if wanted <= held]
+
+    def _hidden(self, names: Iterable[str]) -> frozenset[str]:
+        """Return those of some questions that are changed on the device."""
+        return frozenset(names) & frozenset[str]().union(*self.sets)
+
+    def part_asked(self, names: Iterable[str]) -> Fraction:
+        """Return the share of people who are expected to be asked all of these."""
+        weights = self.weights
+        return Fraction(sum(weights[at] for at in self.sets_with(names)), sum(weights))
+
+    def draw_set(self, stream: Stream = system_stream) -> int:
+        """Return the index of the set that a device draws. Twin of drawn.js."""
+        if not self.drawn:
+            return 0
+        return Drawn(tuple(tuple(each.blocks) for each in self.drawn), tuple(self.weights)).draw(
+            stream
+        )
+
+    @property
+    def people(self) -> int:
+        """Return how many people one record is, at most: what costs one person ε costs it so many
+        times as much (group privacy; Dwork and Roth 2014, Thm 2.2).
+        """
+        return people_in(self.unit)
+
+    @property
+    def n_is_public(self) -> bool:
+        """Tell whether how many took part is public. Else another answer is one person less and one
+        more: it costs twice what taking part does.
+        """
+        return n_is_public(self.neighbours)
+
+    @property
+    def counted(self) -> int:
+        """Return how many questions a rule publishes: all but numbers that are sent as given."""
+        return sum(
+            not (each.is_cleartext and KINDS[each.kind].is_counted) for each in self.questions
+        )
+
+    @property
+    def of_shares(self) -> PublicationTerms:
+        """Return what a publication's shares cost one person at most."""
+        return self.publication.of_shares(self.unit, self.neighbours, self.counted)
+
+    @property
+    def of_people(self) -> PublicationTerms:
+        """Return what it costs one person that people are counted, where that is protected."""
+        return self.publication.of_people(self.unit, self.counted)
+
     @property
     def is_concentrated(self) -> bool:
         """Tell whether the cap has a δ, so that publications are charged in ρ."""
@@ -244,6 +372,21 @@ class PlanContent(Part, frozen=True, kw_only=True):
         """Return e^ε₀ of each question's report, by name: None where its chance does not count."""
         counted = self.publication.counts == ANSWERS
         return {each.name: each.loss if counted else None for each in self.questions}
+
+    def reading(self, names: Iterable[str], noises: Sequence[Noise]) -> Reading:
+        """Return what a release through some noises reads of a person, of these questions."""
+        losses = {self.report_of(name): self.losses[name] for name in names}
+        return Reading(losses, noises, self._reports)
+
+    @cached_property
+    def _reports(self) -> tuple[frozenset[str], ...]:
+        """The reports of each set that can be drawn; none where everybody sends all."""
+        return tuple(frozenset(map(self.report_of, each)) for each in self.drawn_sets)
+
+    def most_asked(self, names: Iterable[str]) -> int:
+        """Return how many of these questions one person can have been asked."""
+        wanted, hidden = frozenset(names), self._hidden(names)
+        return len(wanted - hidden) + max(len(hidden & each) for each in self.sets)
 
     @property
     def languages(self) -> list[str]:
@@ -275,6 +418,13 @@ class PlanContent(Part, frozen=True, kw_only=True):
         words = ["".join((each.text, each.help, *each.choices)) for each in self.questions]
         seconds = 60 + sum(20 + math.ceil(len(text.encode()) / 10) for text in words)
         return math.ceil(seconds / 60)
+
+
+def largest_loss(sets: Iterable[Iterable[str]], losses: Mapping[str, Fraction]) -> Fraction:
+    """Return the e^ε of a person who answers one of these sets: the chance that it was drawn is
+    the same whatever the answers are, and cancels (dpengine.local.blocks).
+    """
+    return max(loss_of_all(losses[name] for name in each) for each in sets)
 
 
 def pair(loss: Fraction) -> list[int | str]:

@@ -17,8 +17,8 @@ from typing import Any
 import msgspec
 
 from dpengine.local.channels import CHANNELS
-from dpengine.privacy import LARGEST_EPSILON, Neighbours, loss_of_all
-from surveys.plan import kinds
+from dpengine.privacy import LARGEST_EPSILON, Neighbours
+from surveys.plan import drawing, kinds
 from surveys.plan.content import (
     ANSWERS,
     LARGEST_NUMBER,
@@ -45,8 +45,9 @@ DIGEST, MEDIA = re.compile("[0-9a-f]{64}"), re.compile("image/(png|jpeg|webp|gif
 WIDEST = 10_000  # pixels of a picture's side
 PLACES, FINE_PLACES = 9, 12  # decimals of ε; of δ and ρ
 MAX_RHO = LARGEST_EPSILON**2 / 2  # what the largest ε costs, in concentrated terms
-# The greatest e^ε of all answers together: ε = 8, rounded down. Also compiled into verify.js.
-MAXIMUM_TOTAL = Fraction(2980)
+# The greatest e^ε of all answers together: e⁸, rounded up, so that an ε of 8 in all can be asked
+# for. Also compiled into verify.js.
+MAXIMUM_TOTAL = Fraction(2_980_957_987_042, 10**9)
 
 OF_SOME_RULES = {"every": {"hours"}, "continual": {"horizon", "hours"}}
 OF_SOME_QUESTIONS = {"least", "most", "unit", "channel", "loss", "wanted", "bins"}
@@ -88,7 +89,8 @@ def _verify(plan: Any) -> None:
     for at, question in enumerate(questions):
         if "group" in question:
             _verify_group(question, questions[:at])
-    declared, total, most = fraction(plan["loss"]), loss_of_all(losses), MAXIMUM_TOTAL
+    by_name = {question["name"]: loss for question, loss in zip(questions, losses, strict=True)}
+    declared, total, most = fraction(plan["loss"]), drawing.verify(plan, by_name), MAXIMUM_TOTAL
     if declared < total:
         text = f"loss: declared {_said(declared)}, but the questions together lose {_said(total)}"
         raise Unsound(text)
@@ -111,6 +113,8 @@ def _parts_of(plan: Any) -> Iterator[tuple[str, Any, set[str]]]:
     yield "publication", plan["publication"], _names(PublicationTerms) - {"horizon", "hours"} | more
     for question in plan["questions"]:
         yield from _parts_of_question(question)
+    for place, part, value in drawing.parts_of(plan):
+        yield place, part, _names(value)
     if "translations" in plan:
         yield "translations", plan["translations"], set(LANGUAGES)
         names = {str(question["name"]) for question in plan["questions"]}

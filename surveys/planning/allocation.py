@@ -2,21 +2,22 @@
 
 Split      Everyone answers all q; question i has its part of ε, by weight.
 Sample     Each device answers s of q, each with ε/s; a question has n·s/q answers. What was not
-           asked gets no report, so that cross-tabs of pairs need s ≥ 2. For comparison: the form
-           asks everyone everything.
+           asked gets no report, so that cross-tabs of pairs need s ≥ 2.
+Drawn      A draft that says how many each person is asked: of its sets, whose largest loss counts.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from functools import cached_property
 
 from django.utils.translation import gettext as _
 
-from dpengine.local import budget
-from dpengine.privacy import epsilon_above, plain
+from dpengine.privacy import epsilon_above, loss_of_all
+from surveys.design.site import MAX_ANSWER_EPSILON
 from surveys.guesses import Guess
+from surveys.plan.content import largest_loss
 from surveys.plan.verification import MAXIMUM_TOTAL
 from surveys.planning.precision import Precision
 from surveys.planning.scenarios import Scenario
@@ -51,11 +52,14 @@ class Allocation:
 
     reported: int  # s
     parts: tuple[Part, ...]  # of all q questions
+    sets: Sequence[frozenset[str]] = ()  # of which a device draws one; none: any s questions
 
     @cached_property
     def loss(self) -> Fraction:
-        """Return e^ε of one person, exactly: of the s questions that lose most."""
-        return budget.sampled([part.loss for part in self.parts], self.reported)
+        """Return e^ε of one person, exactly: of the s questions, or of the set, that lose most."""
+        if self.sets:
+            return largest_loss(self.sets, {part.name: part.loss for part in self.parts})
+        return loss_of_all(sorted(part.loss for part in self.parts)[-self.reported :])
 
     @property
     def epsilon(self) -> Decimal:
@@ -71,11 +75,10 @@ class Allocation:
         """Say why browsers refuse a form that asks all of this of one person, and the ways out."""
         if self.loss <= MAXIMUM_TOTAL:
             return ""
-        most = f"{plain(epsilon_above(MAXIMUM_TOTAL, places=2)):f}"
         return _(
             "Together ε %(epsilon)s: browsers refuse a study in which one person gives away more "
             "than ε %(most)s. Find more people, accept a rougher answer, or ask fewer questions."
-        ) % {"epsilon": epsilon_text(self.epsilon), "most": most}
+        ) % {"epsilon": epsilon_text(self.epsilon), "most": MAX_ANSWER_EPSILON}
 
     @property
     def halves(self) -> str:
@@ -99,14 +102,18 @@ def parts_of(total: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
 
 
 def split(
-    scenarios: Sequence[Scenario], epsilons: Sequence[Decimal], weights: Sequence[Decimal], n: int
+    scenarios: Sequence[Scenario],
+    epsilons: Sequence[Decimal],
+    weights: Sequence[Decimal],
+    n: int,
+    sets: Sequence[frozenset[str]] = (),
 ) -> Allocation:
-    """Return what comes of everyone answering everything."""
+    """Return what comes of everyone answering everything, or one of some sets."""
     parts = tuple(
         Part(scenario, weight, epsilon, scenario.precision(n, epsilon))
         for scenario, weight, epsilon in zip(scenarios, weights, epsilons, strict=True)
     )
-    return Allocation(len(parts), parts)
+    return Allocation(max(map(len, sets), default=len(parts)), parts, sets)
 
 
 def sampled(scenarios: Sequence[Scenario], total: Decimal, n: int) -> Allocation | None:
@@ -124,7 +131,12 @@ def _sampled(
         return None
     different = {id(scenario): scenario for scenario in scenarios}  # each but once: it is slow
     parts = {
-        key: Part(scenario, Decimal(1), epsilon, scenario.precision(answers, epsilon))
+        key: Part(scenario, Decimal(1), epsilon, _of_asked(scenario).precision(answers, epsilon))
         for key, scenario in different.items()
     }
     return Allocation(reported, tuple(parts[id(scenario)] for scenario in scenarios))
+
+
+def _of_asked(scenario: Scenario) -> Scenario:
+    """Return the same, for answers of people who all are asked."""
+    return replace(scenario, asked=Fraction(1))

@@ -21,7 +21,7 @@ Together     m intervals that are all to hold have a confidence of 1 − (1 − 
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -37,10 +37,10 @@ from dpengine.inference.multinomial import multinomial
 from dpengine.inference.shares import binary_share, category_shares
 from surveys.planning import two_parameters
 from surveys.planning.channels import constants_of, design_columns, epsilons_of, reports_of
-from surveys.planning.crossing import crossed
+from surveys.planning.crossing import cross_table_of
 from surveys.planning.expressions import columns_of, design_matrix, read_covariates
 from surveys.planning.files import Sheet, read_csv
-from surveys.planning.predictors import predicted
+from surveys.planning.predictors import regression_of
 from surveys.planning.results import GroupContrast, Results, terms_of
 from surveys.planning.specs import AnyDesign, Asked, Imported
 from surveys.planning.weighting import Weighting, weighting_of
@@ -154,20 +154,20 @@ def results_of(sheet: Sheet, request: Request, weighting: Weighting) -> Results:
     if isinstance(design, Imported) and design.kind != "affine":
         return _imported(sheet, design, request, weights)
     if isinstance(design, Design) and not design.is_binary:
-        results, regression = _categories(sheet, design, request, weighting)
+        results = _categories(sheet, design, request, weighting)
     else:
-        results, regression = _yes_or_no(sheet, design, request, weighting)
+        results = _yes_or_no(sheet, design, request, weighting)
     if results.epsilon is None:
         results = replace(results, warnings=(NO_PROTECTION, *results.warnings))
     results = replace(results, effective_n=weighting.effective_n)
     if request.cross:
         pair = (request.outcome, design), request.cross
-        cross, notes = crossed(sheet, *pair, weighting, request.confidence)
+        cross, notes = cross_table_of(sheet, *pair, weighting, request.confidence)
         results = replace(results, cross=cross, warnings=(*results.warnings, *notes))
     if not request.covariates:
         return results
-    matrix, names = design_matrix(read_covariates(request.covariates, sheet), sheet)
-    return _with_regression(results, regression(matrix, names), weighted=weights is not None)
+    fitted = _regression(sheet, design, request, weights)
+    return _with_regression(results, fitted, weighted=weights is not None)
 
 
 def _predicted(sheet: Sheet, request: Request, asked: Asked, weighting: Weighting) -> Results:
@@ -179,14 +179,12 @@ def _predicted(sheet: Sheet, request: Request, asked: Asked, weighting: Weightin
     if request.cross:
         raise ValueError("--cross has no meaning with --predictor: leave one out")
     columns = request.outcome, asked, request.covariates
-    results = predicted(sheet, *columns, weighting, request.confidence)
+    results = regression_of(sheet, *columns, weighting, request.confidence)
     return replace(results, effective_n=weighting.effective_n)
 
 
-def _yes_or_no(
-    sheet: Sheet, design: AnyDesign, request: Request, weighting: Weighting
-) -> tuple[Results, Callable[..., Regression]]:
-    yes = reports_of(sheet, request.outcome, design).astype(np.float64)
+def _yes_or_no(sheet: Sheet, design: AnyDesign, request: Request, weighting: Weighting) -> Results:
+    yes = reports_of(sheet, request.outcome, design).astype(np.int8)
     c0, c1 = constants_of(design, sheet)
     if isinstance(design, Design):
         least = epsilon = design.epsilon
@@ -194,7 +192,7 @@ def _yes_or_no(
         least, epsilon = epsilons_of(c0, c1)
     weights = weighting.weights
     share = binary_share(yes, c0, c1, weights, request.confidence, weighting.margins)
-    results = Results(
+    return Results(
         n=share.n,
         estimate=share.moment,
         maximum_likelihood=share.maximum_likelihood,
@@ -208,12 +206,9 @@ def _yes_or_no(
         warnings=share.warnings if least == epsilon else (PER_ROW, *share.warnings),
         confidence=request.confidence,
     )
-    return results, partial(logistic, yes, c0=c0, c1=c1, weights=weights)
 
 
-def _categories(
-    sheet: Sheet, design: Design, request: Request, weighting: Weighting
-) -> tuple[Results, Callable[..., Regression]]:
+def _categories(sheet: Sheet, design: Design, request: Request, weighting: Weighting) -> Results:
     chances, weights = np.array(design.chances, dtype=np.float64), weighting.weights
     reports = reports_of(sheet, request.outcome, design)
     choices = tuple(range(design.first, design.first + len(chances)))
@@ -221,7 +216,7 @@ def _categories(
     shares = category_shares(
         reports, [chances], None, weights, request.confidence, names, weighting.margins
     )
-    results = Results(
+    return Results(
         n=shares.n,
         estimate=shares.moments,
         maximum_likelihood=shares.maximum_likelihood,
@@ -235,10 +230,32 @@ def _categories(
         choices=choices,
         confidence=request.confidence,
     )
-    regression = partial(
-        multinomial, reports, matrices=[chances], weights=weights, first=design.first
-    )
-    return results, regression
+
+
+def _regression(
+    sheet: Sheet, design: AnyDesign, request: Request, weights: Floats | None
+) -> Regression:
+    """Return the regression on covariates. Rows with the same cells are looked at once."""
+    terms = read_covariates(request.covariates, sheet)
+    alike = replace(request, by="", cross=None)  # what a regression reads, and weights come from
+    used = [name for names in _used(alike, sheet).values() for name in names]
+    repeats, rows = sheet.repeats([request.outcome, *used]), sheet
+    if repeats is not None:
+        keep = np.zeros(len(sheet), dtype=np.bool_)
+        keep[repeats.first] = True
+        rows, weights = sheet.only(keep), None if weights is None else weights[keep]
+    try:
+        matrix, names = design_matrix(terms, rows)
+    except ValueError:
+        design_matrix(terms, sheet)  # its error counts all lines
+        raise
+    reports = reports_of(rows, request.outcome, design)
+    if isinstance(design, Design) and not design.is_binary:
+        chances = [np.array(design.chances, dtype=np.float64)]
+        arms, first = (chances, None, weights), design.first
+        return multinomial(reports, matrix, names, *arms, first, repeats)
+    c0, c1 = constants_of(design, rows)
+    return logistic(reports, matrix, names, c0, c1, weights, repeats)
 
 
 def _imported(sheet: Sheet, design: Imported, request: Request, weights: Floats | None) -> Results:

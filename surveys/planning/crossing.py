@@ -34,7 +34,7 @@ class Cross:
     epsilon: float | None  # of both reports together
 
 
-def crossed(
+def cross_table_of(
     sheet: Sheet,
     outcome: tuple[str, AnyDesign],
     asked: Asked,

@@ -25,12 +25,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine.estimates import Floats, Ints
+from dpengine.inference.repeats import Repeats
 
 BLANKS = {"", "na", "n/a", "nan", "null", "."}
 SEPARATORS = ",;\t"
 STANDARD_INPUT = "-"
 WORDS = {"0": 0, "no": 0, "false": 0, "1": 1, "yes": 1, "true": 1}  # case does not matter
 ENDS = "\r\n "  # of the last line: no values
+MOST_DIFFERENT = 2**15  # rows that are kept apart: some megabytes
 REMEMBERED = 4096  # different values of a column whose reading is kept
 
 Flags = npt.NDArray[np.bool_]
@@ -38,15 +40,20 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(slots=True)
 class Cells:
-    """The cells of a column, one after the other in UTF-8, and how many bytes each one has."""
+    """The cells of a column, one after the other in UTF-8, and how many bytes each one has: said in
+    one byte each, in four if one has more than 255.
+    """
 
     text: bytearray = field(default_factory=bytearray)
-    sizes: "array[int]" = field(default_factory=lambda: array("I"))
+    sizes: "array[int]" = field(default_factory=lambda: array("B"))
 
     def append(self, value: str) -> None:
         cell = value.encode()
         self.text += cell
-        self.sizes.append(len(cell))
+        try:
+            self.sizes.append(len(cell))
+        except OverflowError:
+            self.sizes = array("I", [*self.sizes, len(cell)])
 
     def __iter__(self) -> Iterator[str]:
         start = 0
@@ -56,9 +63,10 @@ class Cells:
 
     def only(self, keep: Flags) -> "Cells":
         """Return these cells only."""
-        sizes = np.frombuffer(self.sizes, dtype=np.uintc)
+        kind = self.sizes.typecode
+        sizes = np.frombuffer(self.sizes, dtype=kind)
         text = np.frombuffer(self.text, dtype=np.uint8)[np.repeat(keep, sizes)]
-        return Cells(bytearray(text.tobytes()), array("I", sizes[keep].tobytes()))
+        return Cells(bytearray(text.tobytes()), array(kind, sizes[keep].tobytes()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +130,23 @@ class Sheet:
         if dropped == len(self):
             raise ValueError(f"n = 0: all {note}")
         return self.only(~partial), [note]
+
+    def repeats(self, names: Iterable[str]) -> Repeats | None:
+        """Return the first row of all that have the same cells in these columns, and how many there
+        are; None where so many differ that nothing is gained.
+        """
+        columns = [self.cells[self.place(name)] for name in names]
+        met: dict[tuple[str, ...], int] = {}
+        first, counts = array("q"), array("d")
+        for row, cells in enumerate(zip(*columns, strict=True)):
+            place = met.setdefault(cells, len(met))
+            if place == len(first):
+                if place == MOST_DIFFERENT:
+                    return None
+                first.append(row)
+                counts.append(0)
+            counts[place] += 1
+        return Repeats(np.array(first, dtype=np.int64), np.array(counts, dtype=np.float64))
 
     def _blanks(self, name: str) -> Flags:
         cells = self.cells[self.place(name)]

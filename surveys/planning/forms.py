@@ -2,6 +2,7 @@
 wrong, and knows what is planned.
 """
 
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -59,6 +60,8 @@ class Whole(forms.IntegerField):
 
 class DialsForm(forms.Form):
     """The three dials, and which one follows."""
+
+    sets: Sequence[frozenset[str]] = ()  # of questions, of which a device draws one
 
     n = Whole(
         label=gettext_lazy("Answers I expect"),
@@ -206,7 +209,7 @@ class StudyForm(DialsForm):
 
     def __init__(self, *args: Any, planned: PlannedStudy, **kwargs: Any) -> None:
         super().__init__(*args, limits=planned.limits, **kwargs)
-        self.planned = planned
+        self.planned, self.sets = planned, planned.sets
         questions = planned.protected
         self.fields["question"].choices = [(each.name, each.label) for each in questions]  # type: ignore[attr-defined]
         for each in questions if len(questions) > 1 else []:

@@ -16,13 +16,14 @@ Plain      How many plain answers would be as precise: π(1 − π) over the var
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpengine.central import counts
 from dpengine.central.counter import ContinualCounter
 from dpengine.contraction import Loss, noise_within, shared_out
-from dpengine.estimates import Noise, Variance
+from dpengine.estimates import CONFIDENCE, COUNTED, Noise, Variance, normal_quantile
+from dpengine.privacy import Neighbours
 from surveys.plan.content import ANSWERS, PublicationTerms
 from surveys.planning.questions import QuestionAtEpsilon, forecast
 
@@ -36,6 +37,7 @@ class OneRelease:
     """
 
     noise: counts.Mechanism
+    people: counts.Mechanism | None = None  # in how many took part, where that is protected
 
     def draw(self, vector: list[int]) -> list[int]:
         return self.noise.release(vector)
@@ -83,11 +85,16 @@ def noise_of(
             signed=moved.numbers < channel.cells and not channel.is_one_count(neighbours),
         )
         return LastRefresh(counter)
+    is_protected = neighbours is Neighbours.ADD_REMOVE  # counted at what one question costs
     if terms.rho:
-        return OneRelease(counts.lesser(moved.l1, moved.squared, Fraction(terms.rho) / parts))
+        own = Fraction(terms.rho) / parts
+        people: counts.Mechanism | None = counts.lesser(1, 1, own) if is_protected else None
+        return OneRelease(counts.lesser(moved.l1, moved.squared, own), people)
     losses = [question.content.loss, *others] if terms.counts == ANSWERS else [None] * parts
     own = shared_out(Fraction(terms.epsilon), losses)[0]
-    return OneRelease(counts.laplace_or_none(noise_within(own, losses[0]), moved.l1))
+    people = counts.laplace_or_none(own, 1) if is_protected else None
+    l1 = moved.l1 if losses[0] is None else channel.swapped().l1
+    return OneRelease(counts.laplace_or_none(noise_within(own, losses[0]), l1), people)
 
 
 def pure(epsilon: str) -> PublicationTerms:
@@ -140,8 +147,15 @@ def precision_of(
     """Return the precision of n answers, when a share `at` of people answer what is planned for."""
     if n < 1:
         raise ValueError(f"n must be 1 or more, got {n}")
-    estimate = forecast(question.channel, n, at, publication.noise)  # type: ignore[arg-type] # frozen values
-    half = (estimate.high - estimate.low) / 2
+    noise = question.noise_left(publication.noise)
+    estimate = forecast(question.channel, n, at, noise)  # type: ignore[arg-type] # frozen values
+    half, variance = (estimate.high - estimate.low) / 2, estimate.variance
+    if isinstance(publication, OneRelease) and publication.people is not None:
+        lean, off = question.channel.lean(at) / n, publication.people
+        error = COUNTED * (1 - CONFIDENCE)
+        half *= normal_quantile(CONFIDENCE + error) / normal_quantile(CONFIDENCE)
+        half += lean * counts.largest_error(off, 1, 1 - error)
+        variance = replace(variance, publication=variance.publication + lean**2 * off.variance)
     spread = float(at * (1 - at)) * question.reach**2  # the variance of one plain answer
-    plain = max(1, int(spread / estimate.variance.total))
-    return Precision(question, half, estimate.variance, plain)
+    plain = max(1, int(spread / variance.total))
+    return Precision(question, half, variance, plain)

@@ -1,7 +1,8 @@
 """An outcome that was given openly, on covariates and on an answer that was randomised.
 
-An outcome of 0 and 1, no and yes has a logistic regression, any other number a linear one: its
-corrected score, which assumes nothing of the errors, with the likeliest under normal errors beside.
+An outcome of 0 and 1, or of no and yes, gets a logistic regression, any other number a linear one:
+by its corrected score, which assumes nothing about the errors, and beside it by maximum likelihood
+under normal errors.
 """
 
 import math
@@ -25,7 +26,7 @@ from surveys.planning.weighting import Weighting
 Floats = npt.NDArray[np.float64]
 
 
-def predicted(
+def regression_of(
     sheet: Sheet,
     outcome: str,
     asked: Asked,
@@ -111,7 +112,7 @@ def _mean(values: Floats, weighting: Weighting) -> tuple[float, float]:
     share = weights / weights.sum()
     mean, n = float(share @ values), len(values)
     if weighting.margins:
-        variance = float(left_variances(values[:, np.newaxis], share, weighting.margins)[0])
+        variance = float(left_variances([values.copy()], share, weighting.margins)[0])
     else:
         variance = float(share**2 @ (values - mean) ** 2) * n / max(n - 1, 1)
     return mean, math.sqrt(variance)

@@ -49,6 +49,10 @@ class QuestionAtEpsilon:
     def channel(self) -> Channel:
         return self.content.channel
 
+    def noise_left(self, noise: Noise) -> Noise:
+        """Return the law of the noise in counts once they have the sum that is public."""
+        return self.channel.noise_left(noise, self.neighbours)
+
     @property
     def loss(self) -> Fraction:
         """Return e^ε of one answer, exactly; 1 where the device changes nothing: no ε says it."""
@@ -124,10 +128,31 @@ class QuestionAtEpsilon:
 
 
 def others_of(
-    question: QuestionAtEpsilon, among: Sequence[QuestionAtEpsilon]
+    question: QuestionAtEpsilon,
+    among: Sequence[QuestionAtEpsilon],
+    sets: Sequence[frozenset[str]] = (),
 ) -> list[Fraction | None]:
-    """Return e^ε₀ of all questions but one."""
-    return [other.content.loss for other in among if other is not question]
+    """Return e^ε₀ of all questions but one that a person is asked beside it."""
+    left_out = not_beside(question.content.name, sets)
+    return [
+        other.content.loss
+        for other in among
+        if other is not question and other.content.name not in left_out
+    ]
+
+
+def not_beside(name: str, sets: Sequence[frozenset[str]]) -> frozenset[str]:
+    """Return the questions that somebody who is asked this one is not, of those that a device can
+    draw: in the largest set that holds it.
+    """
+    drawn = frozenset[str]().union(*sets)
+    return drawn - max([each for each in sets if name in each] or sets, key=len, default=drawn)
+
+
+def part_asked(name: str, sets: Sequence[frozenset[str]]) -> Fraction:
+    """Return the share of people who are asked a question, of sets that are as likely each."""
+    held = sum(name in each for each in sets)
+    return Fraction(held, len(sets)) if held else Fraction(1)
 
 
 @dataclass(frozen=True)

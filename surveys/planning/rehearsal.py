@@ -50,7 +50,8 @@ class RehearsedQuestion:
         """Return what would be published of these reports: packed, counted, given noise,
         estimated. Of a distribution, the parts of its scale, which hold whole bins.
         """
-        channel, n, noise = self.question.channel, len(reports), self.publication.noise
+        channel, n = self.question.channel, len(reports)
+        noise = self.question.noise_left(self.publication.noise)
         counts = channel.tally(channel.pack(reports))
         vector = channel.released(counts, self.question.neighbours)
         noisy = channel.noisy_counts(self.publication.draw(vector), n)
@@ -67,12 +68,14 @@ class Rehearsal:
     """A Plan ready to be rehearsed."""
 
     def __init__(self, content: PlanContent, population: Population) -> None:
-        neighbours = Neighbours(content.neighbours)
+        neighbours, sets = Neighbours(content.neighbours), content.drawn_sets
+        self.content = content
         questions = [QuestionAtEpsilon(question, neighbours) for question in population.questions]
         self.population = population
         self.questions = [
             RehearsedQuestion(
-                question, noise_of(question, others_of(question, questions), content.publication)
+                question,
+                noise_of(question, others_of(question, questions, sets), content.of_shares),
             )
             for question in questions
         ]
@@ -80,9 +83,26 @@ class Rehearsal:
     def run(self, people: int, words: Stream = system_stream) -> dict[str, list[Estimate]]:
         """Return what would be published of so many made-up people."""
         truths = [self.population.person(words) for _ in range(people)]
+        asked = self._asked(people, words)
         return {
-            each.name: each.estimates([each.report(truth[each.name], words) for truth in truths])
+            each.name: each.estimates(
+                [each.report(truths[at][each.name], words) for at in asked[each.name]]
+            )
             for each in self.questions
+        }
+
+    def _asked(self, people: int, words: Stream) -> dict[str, Sequence[int]]:
+        """Return which people are asked each question: all, or those whose device drew it; the
+        first one, should nobody’s.
+        """
+        names, content = [each.name for each in self.questions], self.content
+        if not content.drawn:
+            return dict.fromkeys(names, range(people))
+        drawn = [content.draw_set(words) for _ in range(people)]
+        found = {name: set(content.sets_with([name])) for name in names}
+        return {
+            name: [at for at, index in enumerate(drawn) if index in found[name]] or [0]
+            for name in names
         }
 
 

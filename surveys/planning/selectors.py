@@ -7,22 +7,39 @@ from surveys.design import terms
 from surveys.design.models import Study
 from surveys.plan.content import PlanQuestion
 from surveys.planning.precision import Precision as Precision, noise_of, precision_of
-from surveys.planning.questions import HALF, QuestionAtEpsilon, is_on_request, others_of
+from surveys.planning.questions import (
+    HALF,
+    QuestionAtEpsilon,
+    is_on_request,
+    others_of,
+    part_asked,
+)
 
 
-def precisions(study: Study, contents: Sequence[PlanQuestion], n: int) -> dict[str, Precision]:
+def precisions(
+    study: Study,
+    contents: Sequence[PlanQuestion],
+    n: int,
+    sets: Sequence[frozenset[str]] = (),
+    only: str = "",
+) -> dict[str, Precision]:
     """Return how precise one publication of n answers will be, by question: in the worst case, half
     say yes.
 
-    `contents` are the Plan's questions, all of them; a number sent as given has none, for no rule
-    publishes it.
+    `contents` are the Plan's questions, all of them, even if `only` one is wanted; a number sent as
+    given has none, for no rule publishes it. `sets` are those of which each device draws one: a
+    question is answered by as many as are expected to be asked it.
     """
     published = [content for content in contents if not is_on_request(content)]
-    publication = terms.publication(study)
+    publication = terms.publication(study).of_shares(study.unit, study.neighbours, len(published))
     questions = [QuestionAtEpsilon(content, Neighbours(study.neighbours)) for content in published]
     return {
         question.content.name: precision_of(
-            question, noise_of(question, others_of(question, questions), publication), n, HALF
+            question,
+            noise_of(question, others_of(question, questions, sets), publication),
+            max(1, round(n * part_asked(question.content.name, sets))),
+            HALF,
         )
         for question in questions
+        if only in ("", question.content.name)
     }

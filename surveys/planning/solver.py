@@ -15,7 +15,7 @@ from decimal import ROUND_FLOOR, Decimal
 
 from scipy import optimize
 
-from surveys.planning.precision import Precision, precision_of
+from surveys.planning.precision import Precision
 from surveys.planning.questions import QuestionAtEpsilon
 from surveys.planning.scenarios import Scenario
 
@@ -115,13 +115,13 @@ def answers_for(scenario: Scenario, epsilon: Decimal, wanted: float) -> int:
     noise = scenario.noise(question)
 
     def is_enough(n: int) -> bool:
-        return precision_of(question, noise, n, scenario.at).half <= wanted
+        return scenario.precision_of(question, noise, n).half <= wanted
 
     low, high = 0, 1000
     while not is_enough(high):
         low, high = high, high * 4
         if high > MAX_ANSWERS:
-            raise Unreachable(precision_of(question, noise, MAX_ANSWERS, scenario.at), None)
+            raise Unreachable(scenario.precision_of(question, noise, MAX_ANSWERS), None)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)

@@ -3,7 +3,8 @@
     --poststratify sex=shares.csv     a file of two columns: the values of sex, and the population's
                                       share of each (adding up to 1), or whole numbers of people
 
-One margin is post-stratification; several are raked one after the other until all are met.
+With one margin this is post-stratification; with several, rows are raked to each in turn until all
+are met.
 """
 
 from collections.abc import Sequence

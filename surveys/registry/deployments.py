@@ -26,6 +26,13 @@ UNITS = {
     "message in each",
     "respondent-in-wave": "Respondent and wave: what one person sends in one wave, one message",
 }
+UNITS |= {
+    f"household-of-{people}": f"Household: all that at most {people} people send in all waves of "
+    "the study, one message each in every wave"
+    for people in range(2, 6)
+}
+DIFFER = "Adjacent data sets have the same number of records and differ in the answers of one"
+ONE_MORE = "One of two adjacent data sets has one record more than the other"
 WAVES = {0: "in one wave", 1: "together"}
 PROTECTED = (
     "{count} of {all} answers are changed by chance in the respondent's browser before "
@@ -50,7 +57,9 @@ def entry(record: RegisteredStudy, link: Callable[[str], str]) -> dict[str, obje
                 "data_domain": "All possible answers of each respondent to every question of the "
                 "plan.",
                 "unprotected_quantities": "How many people answered, and when each publication was "
-                "made.",
+                "made."
+                if record.content.n_is_public
+                else "When each publication was made.",
             },
             "privacy_loss": _privacy_loss(record),
             "deployment_model": _model(record),
@@ -81,12 +90,11 @@ def _privacy_loss(record: RegisteredStudy) -> dict[str, object]:
     content = record.content
     # What readers of everything that may ever be published can learn. The schema asks for numbers.
     parameters = {"epsilon": float(record.cap.epsilon)}
-    if not record.account.budget.is_pure:
-        parameters |= {"delta": float(record.cap.delta), "rho": float(record.account.cap)}
+    if not (budget := record.account.budget).is_pure:
+        parameters |= {"delta": float(record.cap.delta), "rho": float(budget.cap_in("ρ"))}
     return {
         "privacy_unit": UNITS.get(content.unit, content.unit),
-        "privacy_unit_details": "Adjacent data sets have the same number of records and differ in "
-        "the answers of one "
+        "privacy_unit_details": f"{DIFFER if content.n_is_public else ONE_MORE} "
         f"({content.neighbours}).",
         "privacy_parameters": parameters,
         "privacy_parameters_details": _parameters_details(record),
@@ -110,6 +118,11 @@ def _parameters_details(record: RegisteredStudy) -> str:
     if record.cleartext:
         return (
             f"{so_far} {local} as far as they are changed; those sent as given have a local ε of ∞."
+        )
+    if record.may_repeat:
+        return (
+            f"{so_far} {local}, where each was drawn anew; devices that keep their key repeat the "
+            "draw of an unchanged answer, so that whether it changed has no ε."
         )
     return f"{so_far} {local}, which readers of the publications cannot pass either."
 
@@ -159,16 +172,18 @@ def _protections(record: RegisteredStudy) -> str:
 def _spending(record: RegisteredStudy) -> str:
     """Say cap, burn rate and end: the schema has no keys for them."""
     account, study = record.account, record.study
-    sign = account.budget.measure
+    sign = account.measure
     if study.retired_on:
         ends = f"It was retired on {study.retired_on}."
     elif study.retires_on:
         ends = f"It ends on {study.retires_on} in any case."
     else:
         ends = "It has no other end."
-    cap = f"{sign} {written(account.cap)}"
-    if not account.budget.is_pure:
-        cap += f" and δ {written(account.budget.delta)}"
+    budget = account.budget
+    signs = "ερ" if budget.is_either else budget.measure
+    cap = " or ".join(f"{each} {written(budget.cap_in(each))}" for each in signs)
+    if not budget.is_pure:
+        cap += f" and δ {written(budget.delta)}"
     left = record.days_left
     days = "" if left is None else f" At this rate the rest lasts {left} day{'s' * (left != 1)}."
     return (
@@ -180,7 +195,10 @@ def _spending(record: RegisteredStudy) -> str:
 
 
 def _accounting(record: RegisteredStudy) -> dict[str, object]:
-    sums = "Σε" if record.account.budget.is_pure else "Σρ and Σδ"
+    budget = record.account.budget
+    sums = "Σε" if budget.is_pure else "Σρ and Σδ"
+    if budget.is_either:
+        sums = "Σε, or on Σρ and Σδ,"
     theorems = "; ".join(f"{name}: ε {epsilon}" for name, epsilon in record.accountants)
     return {
         "post_processing": "Debiasing by the plan's exact odds, confidence intervals, shares cut "

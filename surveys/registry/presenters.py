@@ -14,7 +14,7 @@ from surveys.registry.studies import RegisteredQuestion, RegisteredStudy
 RULES = {
     "every": gettext_noop(
         "Published %(span)s and once more after the close, each time only if %(n)s answers "
-        "or more are new. Each time costs ε %(epsilon)s."
+        "or more are new. Each time costs at most ε %(epsilon)s."
     ),
     "continual": gettext_noop(
         "Published %(span)s, at most %(times)s times. All of it costs ε %(epsilon)s, "
@@ -26,7 +26,7 @@ RULES = {
     ),
     "when-closed": gettext_noop(
         "Published once, after the close, and not for fewer than %(n)s answers. That costs "
-        "ε %(epsilon)s."
+        "at most ε %(epsilon)s."
     ),
 }
 
@@ -106,13 +106,43 @@ class StudyPresenter:
             self.record,
             {"epsilon": self.record.device_epsilon, "n": self.record.waves},
         )
-        if record.cleartext:
+        if not record.changes_answers:
+            amounts["epsilon"] = "∞"
+        elif record.cleartext:
             return _("All changed answers of one person together: ε %(epsilon)s.") % amounts
         if record.waves > 1:
-            return _("One person, in all %(n)s waves together: ε %(epsilon)s.") % amounts
+            return (
+                _("One person, in all %(n)s waves together, each drawn anew: ε %(epsilon)s.")
+                % amounts
+            )
         if record.waves == 0:
             return _("One person, in one wave, all together: ε %(epsilon)s.") % amounts
         return _("One person, all together: ε %(epsilon)s.") % amounts
+
+    @property
+    def drawn(self) -> str:
+        """Say that devices draw what they ask; nothing where everybody is asked everything."""
+        content = self.record.content
+        if not content.drawn:
+            return ""
+        text = _(
+            "Each device draws which %(asked)s of the %(all)s changed questions it asks, out of "
+            "%(sets)s sets, without looking at an answer. Which one is seen; all together is the "
+            "loss of the set that loses most."
+        )
+        sizes = sorted({len(each) for each in content.sets})
+        asked = "–".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
+        return text % {"asked": asked, "all": len(content.channels), "sets": len(content.sets)}
+
+    @property
+    def repeats(self) -> str:
+        """What holds where a device did not draw anew."""
+        if not self.record.may_repeat:
+            return ""
+        return _(
+            "A device that keeps its key sends an unchanged answer as before: nothing more is told "
+            "of that answer, but whether it changed is not protected."
+        )
 
     @property
     def guess(self) -> str:
@@ -142,7 +172,7 @@ class StudyPresenter:
         """When something is published, and what that costs."""
         terms = self.record.content.publication
         parts = {
-            "epsilon": terms.epsilon,
+            "epsilon": self.record.release_epsilon,
             "n": _number(terms.smallest_batch),
             "times": _number(terms.horizon),
             "span": wording.hours_said(terms.hours),

@@ -8,28 +8,34 @@ is shown.
 """
 
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-from dpengine.accounting import beliefs, groups, shuffling
+from dpengine.accounting import beliefs, concentrated, groups, shuffling
 from dpengine.bounds import ln_above
-from dpengine.privacy import round_down, round_up
+from dpengine.privacy import round_up
 from surveys.guesses import even_guess_within
-from surveys.ledger.selectors import written
 from surveys.plan.content import PlanContent, PlanQuestion
 
 # At which accountants are compared where a study has no δ of its own.
 USUAL_DELTA = Fraction(1, 10**6)
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What may be lost: (ε, δ)."""
+    """What may be lost: (ε, δ); where it is converted from ρ, that and the δ of mechanisms."""
 
     epsilon: Decimal
     delta: Fraction = Fraction(0)
+    rho: Fraction | None = None
+    of_mechanisms: Fraction = Fraction(0)  # of δ; the rest converts ρ
+
+    @classmethod
+    def of_rho(cls, rho: Fraction, delta: Fraction, of_mechanisms: Fraction) -> "Loss":
+        """Return what is lost by ρ and the δ of mechanisms, at δ in all."""
+        epsilon = concentrated.epsilon_of(rho, delta - of_mechanisms)
+        return cls(epsilon, delta, rho, of_mechanisms)
 
     @property
     def guess(self) -> str:
@@ -38,6 +44,11 @@ class Loss:
     def for_group(self, size: int) -> "Loss":
         """Return what people with something in common may lose of it together."""
         epsilon = groups.group_epsilon(Fraction(self.epsilon), size)
+        if self.rho is not None:
+            rest = self.delta - self.of_mechanisms
+            converted = concentrated.epsilon_of(groups.group_rho(self.rho, size), rest)
+            own = groups.group_delta_of_mechanisms(self.rho, self.of_mechanisms, size)
+            return Loss(max(converted, round_up(epsilon)), min(Fraction(1), rest + Fraction(own)))
         delta = groups.group_delta(Fraction(self.epsilon), self.delta, size)
         return Loss(round_up(epsilon), Fraction(delta))
 
@@ -52,6 +63,7 @@ class Household:
     local: Loss | None  # None: everything
     spent: Loss
     cap: Loss
+    readers: Loss  # the cap, or what devices give away where that is less
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +76,20 @@ class Shuffled:
     together: Decimal
 
 
-def households(local: Fraction | None, spent: Loss, cap: Loss) -> list[Household]:
+def households(
+    local: Fraction | None, spent: Loss, cap: Loss, readers: Loss, people: int = 1
+) -> list[Household]:
     """Return what one to five people face; `local` is e^ε of one, None where answers are sent as
-    given.
+    given. What is spent, and the cap, hold for so many `people` together.
     """
     one = None if local is None else Loss(round_up(ln_above(local)) if local > 1 else Decimal(0))
     sizes = range(1, groups.LARGEST_SHOWN + 1)
     return [
-        Household(size, one and one.for_group(size), spent.for_group(size), cap.for_group(size))
+        Household(
+            size,
+            one and one.for_group(size),
+            *(loss.for_group(-(-size // people)) for loss in (spent, cap, readers)),
+        )
         for size in sizes
     ]
 
@@ -126,24 +144,3 @@ def shown(epsilon: Decimal) -> str:
 def times(loss: Fraction) -> str:
     """Return a loss for people: how many times likelier, rounded up to three digits or more."""
     return f"{round_up(loss, 2 if loss < 100 else 0):,f}"
-
-
-def small(amount: Fraction, rounding: str = ROUND_CEILING) -> str:
-    """Return a chance for people, rounded up to two digits: 5.1·10⁻⁷."""
-    if amount == 0:
-        return "0"
-    if amount >= Fraction(1, 100):
-        rounded = round_up(amount, 3) if rounding == ROUND_CEILING else round_down(amount, 3)
-        return written(rounded)
-    digits = Context(prec=2, rounding=rounding).divide(
-        Decimal(amount.numerator), Decimal(amount.denominator)
-    )
-    exponent = digits.adjusted()
-    lead = digits.scaleb(-exponent)
-    power = f"10{str(exponent).translate(SUPERSCRIPTS)}"
-    return power if lead == 1 else f"{written(lead)}·{power}"
-
-
-def small_below(amount: Fraction) -> str:
-    """Return the same rounded down: for what should not be passed."""
-    return small(amount, ROUND_FLOOR)

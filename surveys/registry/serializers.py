@@ -52,6 +52,7 @@ CLEARTEXT_NOT_PROTECTED = (
     "answers sent as given, from who runs the site, and from who has the database and its "
     "key: everything"
 )
+NAMED = {"ε": "epsilon", "ρ": "rho"}
 HOW_TO_CHECK = (
     "A row's digest is the SHA-256 of the row without its digest, as JSON with sorted keys, no "
     "spaces and UTF-8. Every row holds the digest of the row before as `previous`; the first holds "
@@ -124,7 +125,7 @@ class CentralSerializer(Serializer[RegisteredStudy]):
     """What the budget of publications holds, and what that promises readers."""
 
     budget = CharField(source="account.budget.name")
-    measure = Shown(lambda budget: "epsilon" if budget.is_pure else "rho", source="account.budget")
+    measure = Shown(NAMED.get, source="account.measure")
     cap = Shown(written, source="account.cap")
     cap_delta = Shown(written, source="account.budget.delta")
     spent = Shown(written, source="account.amount_spent")
@@ -138,6 +139,23 @@ class CentralSerializer(Serializer[RegisteredStudy]):
     promised = LossSerializer(source="cap")
     lost = LossSerializer(source="spent")
     accountants = AccountantsSerializer(source="compared")
+
+    def to_representation(self, record: RegisteredStudy) -> Any:
+        """Say the other measure of a cap that holds by either, last."""
+        document, budget = super().to_representation(record), record.account.budget
+        if not budget.is_either:
+            return document
+        account = record.account
+        sign = "ρ" if account.measure == "ε" else "ε"
+        left = account.left.rho if sign == "ρ" else account.left.epsilon
+        return {
+            **document,
+            "or": {
+                "measure": NAMED[sign],
+                "cap": written(budget.cap_in(sign)),
+                "left": None if left is None else written(account.left_in(sign)),
+            },
+        }
 
 
 class WeekSerializer(Serializer[Any]):
@@ -331,7 +349,10 @@ class StudySerializer(Serializer[RegisteredStudy]):
 
     def get_not_protected(self, study: RegisteredStudy) -> dict[str, str]:
         more = {"sent-as-given": CLEARTEXT_NOT_PROTECTED} if study.cleartext else {}
-        return NOT_PROTECTED | more
+        found = NOT_PROTECTED | more
+        if not study.content.n_is_public:
+            del found["how-many"]
+        return found
 
     def get_links(self, study: RegisteredStudy) -> dict[str, str]:
         slug, link = study.study.slug, self.context["link"]

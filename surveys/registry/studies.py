@@ -1,19 +1,23 @@
 """What the registry knows of a study: its Plans, and what the ledger says was spent: all public."""
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
+from operator import attrgetter
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from dpengine.accounting import beliefs, comparison, concentrated
+from dpengine.accounting import beliefs, comparison
 from dpengine.accounting.comparison import Comparison
 from dpengine.bounds import exp_above
-from dpengine.privacy import epsilon_above, loss_of_all, round_up
+from dpengine.privacy import epsilon_above, loss_of_all, plain, round_up
+from surveys.charts.scales import chance_text
 from surveys.design import selectors as design
+from surveys.design.launch import OPENED_WAVE, WAVE_BEGINS, needs_reason
 from surveys.design.models import Plan, Study, Unit
 from surveys.design.selectors import Odds, odds_of
 from surveys.ledger import selectors as ledger
@@ -34,6 +38,10 @@ STATES = {
 UNITS = {
     Unit.RESPONDENT_IN_STUDY.value: _("One person, one study"),
     Unit.RESPONDENT_IN_WAVE.value: _("One person, one wave"),
+    Unit.HOUSEHOLD_OF_2.value: _("A household of at most 2, one study"),
+    Unit.HOUSEHOLD_OF_3.value: _("A household of at most 3, one study"),
+    Unit.HOUSEHOLD_OF_4.value: _("A household of at most 4, one study"),
+    Unit.HOUSEHOLD_OF_5.value: _("A household of at most 5, one study"),
 }
 
 
@@ -187,6 +195,17 @@ class RegisteredStudy:
         return max(losses) if self.content.unit == Unit.RESPONDENT_IN_WAVE else loss_of_all(losses)
 
     @property
+    def reasons(self) -> list[tuple[int, str]]:
+        """Return waves, newest first, that needed a reason to give away so much, and the reason."""
+        whys = {entry.what: entry.why for entry in self.acts}
+        opened = [(plan, whys.get(OPENED_WAVE(wave=plan.wave), "")) for plan in self.plans]
+        return [
+            (plan.wave, why)
+            for plan, why in opened
+            if needs_reason(plan.content) and why and why != WAVE_BEGINS(wave=plan.wave)
+        ]
+
+    @property
     def waves(self) -> int:
         """Return how many waves one record is in: 0 where it is one of several waves, each a
         record of its own.
@@ -197,6 +216,14 @@ class RegisteredStudy:
     def changes_answers(self) -> bool:
         """Tell whether any answer is changed on the device."""
         return self.loss > 1
+
+    @property
+    def may_repeat(self) -> bool:
+        """Tell whether a device that kept its key can have sent an answer again, drawn as before.
+
+        Then reports that differ tell that the answer changed, whatever the ε (intake/waves.js).
+        """
+        return self.changes_answers and len(self.plans) > 1
 
     @property
     def device_epsilon(self) -> str:
@@ -215,9 +242,9 @@ class RegisteredStudy:
         budget = self.account.budget
         if budget.is_pure:
             return Loss(budget.cap)
-        half = self.delta / 2
-        epsilon = concentrated.epsilon_of(Fraction(budget.cap), half)
-        return Loss(epsilon, half + Fraction(budget.delta))
+        own = Fraction(budget.delta)
+        loss = Loss.of_rho(Fraction(budget.cap_in("ρ")), self.delta / 2 + own, own)
+        return replace(loss, epsilon=max(loss.epsilon, budget.pure_epsilon or Decimal(0)))
 
     @cached_property
     def spent(self) -> Loss:
@@ -226,18 +253,36 @@ class RegisteredStudy:
         if spent is None or self.account.budget.is_pure:
             return Loss(self.account.amount_spent)
         # At most half of δ is spent.
-        return Loss(concentrated.epsilon_of(spent.rho, self.delta - spent.delta), self.delta)
+        loss = Loss.of_rho(spent.rho, self.delta, spent.delta)
+        pure = Loss(round_up(spent.epsilon)) if spent.is_pure and spent.epsilon else loss
+        return min(pure, loss, key=attrgetter("epsilon"))
 
     @cached_property
     def readers(self) -> Loss:
         """Return what readers of the results, all together and for ever, can learn about one person
         at most.
 
-        What is published is computed from reports, so that it tells no more than they do.
+        What is published is computed from reports, so that it tells no more than they do: of what
+        was answered in one wave. Those of several have no bound of their own, since a kept key
+        repeats its draws. Where whether somebody took part is protected too, it is that; of a
+        household it is all together.
         """
-        if self.cleartext or epsilon_above(self.loss) >= self.cap.epsilon:
+        content = self.content
+        if not content.n_is_public or content.people > 1:
+            return self.cap
+        if self.cleartext or self.may_repeat or epsilon_above(self.loss) >= self.cap.epsilon:
             return self.cap
         return Loss(epsilon_above(self.loss))
+
+    @property
+    def release_epsilon(self) -> str:
+        """Return the most that one publication costs: no more than devices give away, where that
+        is what is charged.
+        """
+        terms = self.content.publication
+        if terms.counts != ANSWERS or self.cleartext:
+            return terms.epsilon
+        return f"{plain(min(Decimal(terms.epsilon), epsilon_above(self.content.loss, 2))):f}"
 
     @property
     def reader_times(self) -> str:
@@ -252,7 +297,7 @@ class RegisteredStudy:
     @property
     def reader_failure(self) -> str:
         """Return 2δ."""
-        return privacy_loss.small(2 * self.readers.delta)
+        return chance_text(2 * self.readers.delta)
 
     @cached_property
     def compared(self) -> Comparison:
@@ -286,7 +331,9 @@ class RegisteredStudy:
 
     @cached_property
     def households(self) -> list[Household]:
-        return privacy_loss.households(None if self.cleartext else self.loss, self.spent, self.cap)
+        local = None if self.cleartext else self.loss
+        people = self.content.people
+        return privacy_loss.households(local, self.spent, self.cap, self.readers, people)
 
     @cached_property
     def published(self) -> list[Publication]:
@@ -296,14 +343,16 @@ class RegisteredStudy:
     # Counts, which are public
 
     @cached_property
-    def answers(self) -> int:
-        """Return how many answers came, in all waves."""
-        return sum(releases.answers_so_far(plan) for plan in self.plans)
+    def answers(self) -> int | None:
+        """Return how many answers came, in all waves, as far as it is told; None if nothing is."""
+        told = [releases.answers_so_far(plan) for plan in self.plans]
+        known = [answers for answers in told if answers is not None]
+        return sum(known) if known else None
 
     @property
     def at_risk(self) -> Fraction:
         """Return δ·n of the cap: records that publications may lay bare, on average."""
-        return privacy_loss.at_risk(self.cap, self.answers)
+        return privacy_loss.at_risk(self.cap, self.answers or 0)
 
     @property
     def advised_delta(self) -> Fraction | None:
@@ -315,11 +364,12 @@ class RegisteredStudy:
         """Return the smallest and the largest sealed batch of the newest wave that has any.
 
         Nothing where some answers are sent as given: a row that holds an age or an income stands
-        out of any crowd.
+        out of any crowd; nor where devices draw what they ask, for only reports of the same set
+        hide each other.
         """
         for plan in self.plans:
             sizes = releases.batch_sizes(plan)
-            if sizes and not plan.content.cleartext:
+            if sizes and not plan.content.cleartext and not plan.content.drawn:
                 return [
                     privacy_loss.shuffled(plan.content, size)
                     for size in sorted({min(sizes), max(sizes)})

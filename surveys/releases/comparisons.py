@@ -13,12 +13,17 @@ from msgspec import structs
 
 from dpengine.estimates import CONFIDENCE, Estimate
 from surveys.aggregation import contrasts, crosstabs
-from surveys.aggregation.selectors import public_tallies
+from surveys.aggregation.tallies import tally_of
 from surveys.design.models import Plan
 from surveys.plan.kinds import MULTIPLE
 from surveys.releases.numbers import Figure, Numbers, QuestionNumbers
 from surveys.releases.queries.base import Query
-from surveys.releases.statistics import PublishedPart, question_numbers
+from surveys.releases.statistics import (
+    PeopleCounted,
+    PublishedPart,
+    noise_in_people,
+    question_numbers,
+)
 
 Difference = contrasts.Difference
 Limits = tuple[float, float, float]  # a value, and the ends of its interval
@@ -74,20 +79,31 @@ def among_asked(
     """Return each answer's share among those who were asked; None where nothing sound can be said.
 
     The last choice is "Not asked". It needs one channel that every answer went through whole: a
-    table or a subset.
+    table or a subset; and a number of people without noise.
     """
     question = next((one for one in numbers.questions if one.name == name), None)
-    noise = query.noise_of(name, numbers)
-    if question is None or noise is None or not numbers.n:
+    part = None if question is None else _part_of(plan, query, numbers, question)
+    if question is None or part is None or not plan.content.n_is_public:
         return None
     try:
-        side = plan.content.question(name).channel.features()
-    except (ValueError, KeyError, AttributeError):
+        side = part.tally.channel.features()
+    except ValueError:
         return None
     counts = [choice.noisy_count for choice in question.choices]
     if len(counts) != side.features:
         return None
-    return contrasts.among(counts, side, noise, numbers.n, confidence)
+    return contrasts.among(counts, side, part.noise, numbers.n_of(question), confidence)
+
+
+def _part_of(
+    plan: Plan, query: Query, numbers: Numbers, question: QuestionNumbers
+) -> PublishedPart | None:
+    """Return a question's tally with the law that it was published with; None if not known."""
+    noise = query.noise_of(question.name, numbers)
+    if noise is None or not numbers.n:
+        return None
+    asked = plan.content.question(question.name)
+    return PublishedPart(asked, tally_of(asked, query.neighbours), noise, question.mechanism)
 
 
 def interval_count(plan: Plan, numbers: Numbers) -> int:
@@ -105,16 +121,15 @@ def simultaneous(plan: Plan, query: Query, numbers: Numbers, confidence: float) 
 
     None where the law of the noise is not known. No interval is narrower than it was published.
     """
-    tallies = {tally.name: tally for tally in public_tallies(plan)}
+    noise = noise_in_people(plan.content)
     widened = []
     for question in numbers.questions:
-        noise = query.noise_of(question.name, numbers)
-        if noise is None or not numbers.n:
+        part = _part_of(plan, query, numbers, question)
+        if part is None:
             return None
-        asked, tally = plan.content.question(question.name), tallies[question.name]
-        part = PublishedPart(asked, tally, noise, question.mechanism)
         noisy = [choice.noisy_count for choice in question.choices] or [*question.noisy_counts]
-        wider = question_numbers(part, noisy, numbers.n, confidence)
+        people = PeopleCounted(numbers.n_of(question), noise)
+        wider = question_numbers(part, noisy, people, confidence)
         widened.append(_widened(question, wider))
     return structs.replace(numbers, questions=widened, confidence=confidence)
 

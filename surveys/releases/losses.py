@@ -7,6 +7,7 @@ from math import log, prod
 from operator import add
 
 from dpengine.central.counts import AsTheyCame
+from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.central.numeric import Mean
 from dpengine.losses import LossLaw
@@ -19,17 +20,33 @@ Block = frozenset[str]
 
 
 def loss_of(query: Query) -> LossLaw:
-    """Return the law of the loss of one release, by itself; the worst that its cost allows, where
-    its own one depends on answers. What reads the same reports goes through the devices together.
+    """Return the law of the loss of one release, by itself: its own, or the worst that its cost
+    allows where its own depends on the answers, and of a household. Noises over the same reports go
+    through the chance of those devices together.
     """
-    blocks: dict[Block, list[LossLaw | None]] = {}
-    for law, noise in zip(_laws(query), query.noises, strict=True):
-        blocks.setdefault(noise.reports, []).append(law)
-    found = reduce(add, (_sent_on(query, block, laws) for block, laws in blocks.items()))
     cost = query.cost
+    if query.plan.content.people > 1 and cost.epsilon is not None:
+        return LossLaw.coin(float(cost.epsilon))
+    everything = frozenset[str]().union(*(noise.reports for noise in query.noises))
+    held = cost.reading.held() if cost.reading else [everything]
+    found = max((_of_person(query, each) for each in held), key=lambda law: law.greatest)
     if cost.epsilon is None or cost.delta or found.greatest <= float(cost.epsilon) * ROUNDING:
         return found
     return LossLaw.coin(float(cost.epsilon))
+
+
+def _of_person(query: Query, held: Block) -> LossLaw:
+    """Return the law for a person who sent these of the reports that it reads."""
+    blocks: dict[Block, list[LossLaw | None]] = {}
+    for law, noise in zip(_laws(query), query.noises, strict=True):
+        if reports := noise.reports & held:
+            blocks.setdefault(reports, []).append(law)
+    return reduce(add, (_through_devices(query, block, laws) for block, laws in blocks.items()))
+
+
+def is_noisy(query: Query) -> bool:
+    """Tell whether any noise is added to what the devices sent."""
+    return any(law is not None for law in _laws(query))
 
 
 def _laws(query: Query) -> list[LossLaw | None]:
@@ -44,7 +61,7 @@ def _laws(query: Query) -> list[LossLaw | None]:
     return [_of_tally(noise, *by) for noise, by in zip(query.engines, moved, strict=True)]
 
 
-def _sent_on(query: Query, block: Block, laws: Sequence[LossLaw | None]) -> LossLaw:
+def _through_devices(query: Query, block: Block, laws: Sequence[LossLaw | None]) -> LossLaw:
     """Return the law of some noises over the same reports, of answers where their devices' chance
     counts.
     """
@@ -74,16 +91,21 @@ def _together(laws: Sequence[LossLaw]) -> LossLaw:
 
 @singledispatch
 def _of_engine(engine: Engine) -> LossLaw | None:
-    """Return the worst law of what it costs."""
+    """Return the worst law of what it costs; of a ρ, the law of Gaussian noise in its stead."""
     cost = engine.cost
     if cost.epsilon is None:
-        return LossLaw.gaussian(float(cost.rho))
+        return replace(LossLaw.gaussian(float(cost.rho)), is_exact=False)
     return LossLaw.coin(float(cost.epsilon), float(cost.delta))
 
 
 @_of_engine.register
 def _of_no_noise(engine: AsTheyCame) -> None:
     return None
+
+
+@_of_engine.register
+def _of_gaussian(noise: DiscreteGaussian) -> LossLaw:
+    return LossLaw.gaussian(float(noise.rho))
 
 
 @_of_engine.register

@@ -54,6 +54,7 @@ class NoiseLaw(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     horizon: int = 0  # of a continual counter
     step: int = 0
     standard_error: float = 0.0  # people
+    known_sum: bool = False  # of counts: they were made to have it before people were estimated
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -120,6 +121,7 @@ class QuestionNumbers(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     mechanism: NoiseLaw
     as_precise_as: Sequence[int] | int | None  # from so many plain answers to so many
     kind: str = ""  # multiple, mean or distribution
+    n: int = 0  # how many were asked it, where devices draw that; else all who answered
     noisy_counts: Sequence[int] = ()
     unit: str | UnsetType = UNSET
     is_month: bool = False
@@ -149,8 +151,13 @@ class Numbers(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     questions: Sequence[QuestionNumbers] = ()
     refresh: int = 0  # of shares that are published again and again
     noisy_counts: Sequence[Sequence[int]] = ()  # of a table of two questions
+    known_sum: bool = False  # of these: as in `NoiseLaw`
     columns: Sequence[str] = ()  # of a synthetic set
     people: Sequence[Sequence[Value]] = ()  # rows of it, each with its count last
+
+    def n_of(self, question: QuestionNumbers) -> int:
+        """Return how many answered a question."""
+        return question.n or self.n
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> "Numbers":

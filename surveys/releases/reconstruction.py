@@ -34,7 +34,9 @@ class Crowding:
 
 
 def crowding_of(plan: Plan, more: int = 0) -> Crowding:
-    """Return the numbers published of a wave, and so many more, beside its people."""
+    """Return how many numbers of a wave are published, with `more` to come, and of how many
+    people.
+    """
     numbers = sum(
         len(table.rows)
         for publication in publications_of(plan.study)

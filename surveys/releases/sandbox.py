@@ -6,15 +6,16 @@ Promise    a group's number depends on that group only, and so does not change w
            another. Whatever goes wrong in it, and however, it is NaN. Nothing else depends on
            anybody's answers: no error, no line of a log, and not the time that all takes.
 Language   A formula is read before any data is. It has no loops and can do nothing but arithmetic
-           (dpengine.expressions), so it ends by itself. One that could take a group more than
-           STEPS is not begun on it.
+           (dpengine.expressions), so it ends by itself. A group on which it could take more than
+           STEPS is NaN, and not computed.
 Walls      Should the language leak: each group's process is given that group and no descriptor
            but the pipe for eight bytes. It can open none (so no file and no socket), make no
            process unless it is root's, use MEMORY at most, PROCESSOR seconds at most, and is
-           killed at its end. What earlier groups left in freed memory is not wiped.
+           killed at its end. What earlier groups left in freed memory is not wiped. On Linux all
+           of them are killed with whoever asked, however that ended.
 Time       Group i is begun at tick i and killed at tick i + LATE, whatever happened to the others:
            its time is its own. PROCESSOR keeps those that hang from starving the rest. All groups
-           together take m + LATE ticks, and `budget` in all, however soon they are done.
+           together take at least m + LATE ticks, and `budget` in all, however soon they are done.
 Machine    A machine too busy to give a group its turn in LATE ticks loses that group's number.
            What makes it busy is not the answers, by the lines above. That a machine's caches
            remember is not hidden.
@@ -47,6 +48,7 @@ STEPS = 10**6  # cells computed in one group
 MEMORY = 2**30  # bytes, numpy and all
 PROCESSOR = 0.25  # seconds of one group
 READY = b"ready\n"
+PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>; a fork does not inherit it
 # what numpy loads late is loaded by this, while files can be opened
 EVERYTHING = (
     "mean(c) + sum(c) + count(c) + min(c) + max(c) + median(c) + quantile(c, 0.5) + "
@@ -72,12 +74,12 @@ def compute(formula: str, columns: Sequence[str], groups: Sequence[Block]) -> li
     """Return a formula's value for each group; NaN where it has none."""
     end = time.monotonic() + budget(len(groups))
     head = json.dumps({"formula": formula, "columns": list(columns), "groups": len(groups)})
-    parts = [SIZE.pack(len(head.encode())), head.encode(), *map(_packed, groups)]
-    came = _run(b"".join(parts), budget(len(groups)) + GRACE)
-    if not came.startswith(READY):
+    parts = [SIZE.pack(len(head.encode())), head.encode(), *map(_pack, groups)]
+    written = _run(b"".join(parts), budget(len(groups)) + GRACE)
+    if not written.startswith(READY):
         raise NotStarted("the program that computes expressions did not start")
     time.sleep(max(0.0, end - time.monotonic()))
-    numbers = came.removeprefix(READY)
+    numbers = written.removeprefix(READY)
     if len(numbers) != NUMBER.size * len(groups):
         return [math.nan] * len(groups)
     return [number for (number,) in NUMBER.iter_unpack(numbers)]
@@ -87,7 +89,7 @@ def _run(data: bytes, seconds: float) -> bytes:
     """Return what the program wrote until it ended, or until it was given up."""
     try:
         return subprocess.run(
-            [sys.executable, "-I", __file__],
+            [sys.executable, "-I", __file__, str(os.getpid())],
             input=data,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -100,7 +102,7 @@ def _run(data: bytes, seconds: float) -> bytes:
         return late.output or b""
 
 
-def _packed(group: Block) -> bytes:
+def _pack(group: Block) -> bytes:
     """Return a group as bytes: how many rows, and the numbers of each."""
     numbers = array("d", [float(number) for row in group for number in row])
     return SIZE.pack(len(group)) + numbers.tobytes()
@@ -111,12 +113,13 @@ def _packed(group: Block) -> bytes:
 
 def main() -> None:
     """Read a formula; only then groups, one a tick; and write their numbers when time is up."""
+    _end_with(int(sys.argv[1]))
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     import numpy as np
 
     from dpengine.expressions import read
 
-    head = json.loads(_taken(_size()))
+    head = json.loads(_read_exactly(_size()))
     columns, groups = head["columns"], head["groups"]
     formula = read(head["formula"], dict.fromkeys(columns), of_all=True)
     read(EVERYTHING, {"c": None}, of_all=True).of_all({"c": np.arange(3.0)}, 3)
@@ -125,18 +128,18 @@ def main() -> None:
     for tick in range(groups + LATE):
         time.sleep(max(0.0, begun + tick * TICK - time.monotonic()))
         if tick >= LATE:
-            os.write(1, NUMBER.pack(_ended(*running.popleft())))  # and not kept here
+            os.write(1, NUMBER.pack(_end(*running.popleft())))  # and not kept here
         if tick < groups:
             rows = _size()
-            running.append(_begun(formula, columns, rows, _taken(rows * len(columns) * 8)))
+            running.append(_start(formula, columns, rows, _read_exactly(rows * len(columns) * 8)))
 
 
 def _size() -> int:
-    return int(SIZE.unpack(_taken(SIZE.size))[0])
+    return int(SIZE.unpack(_read_exactly(SIZE.size))[0])
 
 
-def _taken(size: int) -> bytes:
-    """Return the next bytes that came, and take in none that come after them."""
+def _read_exactly(size: int) -> bytes:
+    """Return exactly so many bytes of what is sent, and take in none beyond."""
     data = bytearray()
     while len(data) < size:
         more = os.read(0, size - len(data))
@@ -146,18 +149,30 @@ def _taken(size: int) -> bytes:
     return bytes(data)
 
 
-def _begun(formula: Any, columns: Sequence[str], rows: int, group: bytes) -> tuple[int, int]:
+def _start(formula: Any, columns: Sequence[str], rows: int, group: bytes) -> tuple[int, int]:
     """Return a process that computes a formula of a group, and where its number will come."""
+    program = os.getpid()
     inward, outward = os.pipe()
     process = os.fork()
     if process == 0:
         try:
+            _end_with(program)
             _confine(outward)
             os.write(outward, NUMBER.pack(_value(formula, columns, rows, group)))
         finally:
             os._exit(0)
     os.close(outward)
     return process, inward
+
+
+def _end_with(parent: int) -> None:
+    """Have this process killed as soon as its parent ends, on Linux; end it if that is over."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def _confine(outward: int) -> None:
@@ -178,13 +193,13 @@ def _value(formula: Any, columns: Sequence[str], rows: int, group: bytes) -> flo
     return float(formula.of_all(dict(zip(columns, table.T, strict=True)), rows))
 
 
-def _ended(process: int, inward: int) -> float:
+def _end(process: int, inward: int) -> float:
     """End a process, whatever it does, and return the number that came; NaN if none did."""
     os.kill(process, signal.SIGKILL)
     os.waitpid(process, 0)
-    came = os.read(inward, NUMBER.size + 1)  # nobody writes any more: it does not wait
+    written = os.read(inward, NUMBER.size + 1)  # nobody writes any more: it does not wait
     os.close(inward)
-    return float(NUMBER.unpack(came)[0]) if len(came) == NUMBER.size else math.nan
+    return float(NUMBER.unpack(written)[0]) if len(written) == NUMBER.size else math.nan
 
 
 if __name__ == "__main__":

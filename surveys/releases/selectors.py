@@ -11,6 +11,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _, ngettext
 
 from dpengine.central.counter import Strategy
+from dpengine.central.counts import Mechanism
 from surveys.aggregation import selectors as aggregation
 from surveys.design import selectors as design
 from surveys.design.models import Plan, Study, Unit
@@ -26,6 +27,7 @@ from surveys.releases.queries import ALL, KINDS
 from surveys.releases.queries.base import InteractiveQuery, Query
 from surveys.releases.queries.continual import Continual
 from surveys.releases.queries.parameters import WrongParameter
+from surveys.releases.queries.people import People
 from surveys.releases.queries.shares import Shares
 from surveys.releases.statistics import Part
 
@@ -116,7 +118,9 @@ def latest_releases(plans: Iterable[Plan]) -> dict[int, Release | Step]:
 
 def _published_by_rule(plans: Iterable[Plan]) -> list[Release | Step]:
     """Return what the rules of Plans published, oldest first."""
-    releases = Release.objects.filter(request__plan__in=plans, request__who=SCHEDULE)
+    releases = Release.objects.filter(request__plan__in=plans, request__who=SCHEDULE).exclude(
+        request__statistic__kind=People.kind
+    )
     steps = Step.objects.filter(series__request__plan__in=plans, series__request__who=SCHEDULE)
     published: list[Release | Step] = [
         *releases.select_related("request__plan", "entry"),
@@ -134,14 +138,36 @@ def series_by_rule(plan: Plan) -> Series | None:
     return Series.objects.filter(request__plan=plan, request__who=SCHEDULE).first()
 
 
-def answers_so_far(plan: Plan) -> int:
-    """Return how many reports came: the one public quantity of a change-one study."""
-    return aggregation.received(plan)
+def answers_so_far(plan: Plan) -> int | None:
+    """Return how many reports came, where that is public; else how many were counted, with noise,
+    None before they were.
+    """
+    return aggregation.received(plan) if plan.content.n_is_public else _told(plan)
+
+
+def people(plan: Plan) -> int | None:
+    """Return how many people numbers are about: those sealed by now; where whether somebody took
+    part is protected, the noisy number, None before it was drawn.
+    """
+    return aggregation.sealed_reports(plan) if plan.content.n_is_public else _told(plan)
+
+
+def _told(plan: Plan) -> int | None:
+    """Return the noisy number of people that was published."""
+    counted = Release.objects.filter(request__plan=plan, request__statistic__kind=People.kind)
+    return next((release.content.n for release in counted), None)
 
 
 def batch_sizes(plan: Plan) -> list[int]:
-    """Return how many reports each sealed batch holds: public in a change-one study."""
-    return aggregation.batch_sizes(plan)
+    """Return how many reports each sealed batch holds, where that is public."""
+    return aggregation.batch_sizes(plan) if plan.content.n_is_public else []
+
+
+def batches_named(plan: Plan) -> int:
+    """Return the sealed batches that a request names; 0, all there are of a closed wave, where how
+    many there are would tell how many took part.
+    """
+    return aggregation.sealed_batches(plan) if plan.content.n_is_public else 0
 
 
 # What was asked for
@@ -178,12 +204,12 @@ def same_request(plan: Plan, query: Query) -> Request | None:
 
 def digest_now(plan: Plan, query: Query) -> str:
     """Return the name of the request that asking this now would be."""
-    return statistics.digest(statistic(plan, query, aggregation.sealed_batches(plan)))
+    return statistics.digest(statistic(plan, query, batches_named(plan)))
 
 
 def people_counted(plan: Plan) -> int:
-    """Return how many answers a request would be about: those sealed by now."""
-    return aggregation.sealed_reports(plan)
+    """Return how many answers a request would be about, as far as it is told."""
+    return people(plan) or 0
 
 
 def statistic(plan: Plan, query: Query, batches: int) -> Document:
@@ -219,6 +245,9 @@ def read(plan: Plan, kind: str, parameters: Document) -> Query:
     query = KINDS.get(kind)
     if query is None:
         raise WrongParameter("kind", _("expected one of %(names)s") % {"names": ", ".join(kinds())})
+    if not query.is_for(plan):
+        text = _("none that goes on, for how often it does would tell how many take part")
+        raise WrongParameter("kind", text)
     return query.read(plan, parameters)
 
 
@@ -229,11 +258,18 @@ def kinds() -> dict[str, type[Query]]:
 
 def by_rule(plan: Plan) -> Query:
     """Return what a Plan's rule publishes: the shares of every question that can be counted."""
-    rule = plan.content.publication
+    rule = plan.content.of_shares
     kind = Continual.kind if rule.rule == Continual.kind else Shares.kind
     names = statistics.public_names(plan)
     parameters = {"epsilon": rule.epsilon, "questions": names, "rho": rule.rho}
     return read(plan, kind, {**parameters, "strategy": Strategy.WEIGHTED})
+
+
+def next_by_rule(plan: Plan) -> Query:
+    """Return what a Plan's rule publishes next: before all else, how many took part, where that is
+    not public.
+    """
+    return by_rule(plan) if people(plan) is not None else People.of(plan)
 
 
 def publishes_by_rule(plan: Plan) -> bool:
@@ -246,11 +282,16 @@ def publishes_by_rule(plan: Plan) -> bool:
 
 def may_ask(plan: Plan, today: datetime.date) -> str:
     """Return why nothing can be asked of a Plan now, or nothing: from public quantities only."""
-    rule, sealed = plan.content.publication, aggregation.sealed_reports(plan)
+    rule, sealed = plan.content.publication, people(plan)
     if ended := design.ended_on(plan, today):
         return _("The study was retired on %(day)s. Nothing is published from it any more.") % {
             "day": date_format(ended, "DATE_FORMAT")
         }
+    if sealed is None:
+        return _(
+            "In this study it is protected whether somebody took part. Nothing is published before "
+            "it has closed, and how many did has been counted."
+        )
     if sealed < rule.smallest_batch:
         return ngettext(
             "Nothing is published before %(least)s answers; %(count)s has come and been counted.",
@@ -271,7 +312,7 @@ def _rule_goes_on(plan: Plan, last: Release | Step) -> bool:
     """Tell whether the rule of a closed Plan still publishes: nobody may request its numbers."""
     if not aggregation.everything_is_sealed(plan):
         return True
-    new = aggregation.sealed_reports(plan) - last.content.n
+    new = people_counted(plan) - last.content.n
     return new >= plan.content.publication.smallest_batch and rule_can_pay(plan)
 
 
@@ -294,24 +335,26 @@ def too_wide(plan: Plan, n: int) -> TooWide | None:
     query = by_rule(plan)
     if not isinstance(query, Shares):
         return None
+    noise = statistics.noise_in_people(plan.content)
     covered, part = max(
-        ((statistics.covered(part, n), part) for part in query.parts), key=lambda pair: pair[0]
+        ((statistics.covered(part, n, noise), part) for part in query.parts),
+        key=lambda pair: pair[0],
     )
     if 100 * covered <= widest:
         return None
-    enough = [_answers_for(part, widest) for part in query.parts]
+    enough = [_answers_for(part, widest, noise) for part in query.parts]
     known = [each for each in enough if each is not None]
     answers = max(known) if len(known) == len(enough) else None
     return TooWide(part.question.label, round(100 * covered), answers)
 
 
-def _answers_for(part: Part, widest: int) -> int | None:
+def _answers_for(part: Part, widest: int, noise: Mechanism | None) -> int | None:
     """Return the least number of answers, about, with which an interval is no wider than that;
     None if a million are not enough.
     """
 
     def is_enough(people: int) -> bool:
-        return 100 * statistics.covered(part, people) <= widest
+        return 100 * statistics.covered(part, people, noise) <= widest
 
     high = 1
     while not is_enough(high):
@@ -331,7 +374,7 @@ def waits(plan: Plan) -> TooWide | None:
     """
     if not plan.content.publication.widest or is_wanted_anyway(plan):
         return None
-    return too_wide(plan, aggregation.sealed_reports(plan))
+    return too_wide(plan, people_counted(plan))
 
 
 def is_wanted_anyway(plan: Plan) -> bool:
@@ -341,18 +384,27 @@ def is_wanted_anyway(plan: Plan) -> bool:
 
 
 def rule_can_pay(plan: Plan, now: datetime.datetime | None = None) -> bool:
-    """Tell whether the budgets can pay what a Plan's rule publishes, at a moment if given."""
-    cost, part = by_rule(plan).cost, part_of(plan)
-    accounts = map(ledger.account, budgets_of(plan, SCHEDULE))
+    """Tell whether the budgets can pay what a Plan's rule publishes next, at a moment if given."""
+    return can_pay(plan, next_by_rule(plan), SCHEDULE, now)
+
+
+def can_pay(plan: Plan, query: Query, who: str, now: datetime.datetime | None = None) -> bool:
+    """Tell whether the budgets can pay for a query, at a moment if given."""
+    cost, part = query.cost, part_of(plan)
+    accounts = map(ledger.account, budgets_of(plan, who))
     return all(account.can_pay(cost, part=part, now=now) for account in accounts)
 
 
 def too_dear(plan: Plan, query: Query) -> str:
-    """Return why a request may not cost so much, or nothing: a Plan on request sets a limit."""
-    rule, cost = plan.content.publication, query.cost
-    paid = cost.rho if rule.rho else cost.epsilon
-    most = Fraction(rule.rho or rule.epsilon)
-    if rule.rule != "on-request" or (paid is not None and paid <= most):
+    """Return why a request may not cost so much, or nothing: a Plan on request sets a limit. Of a
+    cap that holds by either, ε is one for pure noise too.
+    """
+    rule, cost, budget = plan.content.publication, query.cost, plan.study.budget
+    is_in_rho = rule.rho is not None and not (cost.is_pure and budget and budget.is_either)
+    paid = cost.rho if is_in_rho else cost.epsilon
+    most = Fraction(rule.rho if rule.rho and is_in_rho else rule.epsilon)
+    is_little = rule.rho is not None and cost.rho <= Fraction(rule.rho)
+    if rule.rule != "on-request" or is_little or (paid is not None and paid <= most):
         return ""
     parts = {
         "most": f"{float(most):.3g}",
@@ -361,7 +413,7 @@ def too_dear(plan: Plan, query: Query) -> str:
     }
     if paid is None:
         text = _("one request of this study may cost at most ε %(most)s, and this has no finite ε")
-    elif rule.rho:
+    elif is_in_rho:
         text = _(
             "one request of this study may cost at most ρ %(most)s (noise at ε %(noise)s costs "
             "so much), and this costs ρ %(costs)s"

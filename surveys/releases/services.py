@@ -8,6 +8,7 @@ a series.
 import datetime
 from collections.abc import Callable
 from decimal import Decimal
+from typing import Any
 
 import structlog
 from celery import current_app
@@ -73,10 +74,12 @@ def ask_for(
     if reason := selectors.may_ask(plan, now.date()):
         raise CannotAsk(reason)
     query = selectors.read(plan, kind, parameters)
+    if query.n_is_public and not query.people(aggregation.sealed_batches(plan)):
+        raise CannotAsk(_("Nobody whose answers are counted has been asked all of this yet."))
     if problem := selectors.too_dear(plan, query):
         raise WrongParameter("epsilon", problem)
     request = _request(
-        plan=plan, query=query, batches=aggregation.sealed_batches(plan), who=who, now=now
+        plan=plan, query=query, batches=selectors.batches_named(plan), who=who, now=now
     )
     return confirm(request_id=request.pk, who=who, now=now)
 
@@ -139,21 +142,37 @@ def _tell_a_worker(request_id: int) -> None:
 # Publishing
 
 
-@transaction.atomic
 def publish(*, request_id: int, now: datetime.datetime) -> Release | Series:
     """Charge for, draw and store one release, at most once.
 
     Charge and draw stand or fall together. A second call finds the first draw: fresh noise on the
-    same totals would be a second release, paid for once. Whatever is stored of it, a refusal too,
-    is in English, whoever acts and in whatever language: this is the door.
+    same totals would be a second release, paid for once. What it draws from is counted before
+    anything is locked, so that nobody waits for that. Whatever is stored of it, a refusal too, is
+    in English, whoever acts and in whatever language: this is the door.
     """
     with translation.override("en"):
-        return _publish(
-            Request.objects.select_related("plan__study__panel").get(pk=request_id), now
-        )
+        request = Request.objects.select_related("plan__study__panel").get(pk=request_id)
+        counted = _counted(request, now)
+        with transaction.atomic():
+            return _publish(request, counted, now)
 
 
-def _publish(request: Request, now: datetime.datetime) -> Release | Series:
+def _counted(request: Request, now: datetime.datetime) -> dict[str, Any]:
+    """Return what a request is drawn from, by its digest; nothing where nothing will be drawn.
+
+    Sealed batches never change, and the digest names how many, of which Plan: whoever finds it
+    under the lock would have counted the same.
+    """
+    if selectors.drawn(request) or _ended(request.plan, now):
+        return {}
+    query = selectors.query_of(request)
+    if not query.n_is_public or not selectors.can_pay(request.plan, query, request.who, now):
+        return {}  # what names no batches is counted under the lock
+    counted = query.counted(request.statistic["batches"])
+    return {statistics.digest(request.statistic): counted}
+
+
+def _publish(request: Request, counted: dict[str, Any], now: datetime.datetime) -> Release | Series:
     charges.lock(*selectors.budgets_of(request.plan, request.who))
     if done := selectors.drawn(request):
         return done
@@ -166,21 +185,37 @@ def _publish(request: Request, now: datetime.datetime) -> Release | Series:
     if reason := _ended(request.plan, now):
         raise charges.Refused(reason)
     query = selectors.query_of(request)
-    n = aggregation.reports_in(request.plan, request.statistic["batches"])
+    n, batches = _people(request, query), request.statistic["batches"]
+    if not query.n_is_public:
+        batches = aggregation.sealed_batches(request.plan)
+    own = statistics.digest(request.statistic)
+
+    def counts() -> Any:
+        return counted[own] if own in counted else query.counted(batches)
+
     if isinstance(query, InteractiveQuery):
-        return _begin(request, query, _charge(request, query, n=n, now=now), n=n, now=now)
+        entry = _charge(request, query, n=n, now=now)
+        return _begin(request, query, entry, counts(), n=n, now=now)
     release = Release(
         request=request, salt=covered.new_salt(), published_on=now.date(), published_at=now
     )
 
     def draw() -> str:
-        counts = query.counted(request.statistic["batches"])
-        release.numbers = query.draw(counts, n).document()
+        release.numbers = query.draw(counts(), n).document()
         return covered.digest_of(covered.document_of(release))
 
     release.entry = _charge(request, query, n=n, now=now, draw=draw)
     release.save(force_insert=True)
     return release
+
+
+def _people(request: Request, query: Query) -> int:
+    """Return how many people a request is about; the noisy number, where theirs is protected, and
+    0 where that is still to be drawn.
+    """
+    if query.n_is_public:
+        return query.people(request.statistic["batches"])
+    return selectors.people_counted(request.plan)
 
 
 def _charge(
@@ -201,9 +236,7 @@ def _charge(
         cost=query.cost,
         statistic=request.digest,
         reason=selectors.reason(request.plan, query)[:MAX_REASON],
-        mechanism=(MECHANISM(mechanism=query.mechanism, n=f"{n:,}") if n else query.mechanism)[
-            :MAX_REASON
-        ],
+        mechanism=_mechanism(query, n)[:MAX_REASON],
         sensitivity=query.sensitivity[:MAX_REASON],
         part=selectors.part_of(request.plan),
         who=request.who,
@@ -212,6 +245,12 @@ def _charge(
         draw=draw,
     )
     return next(entry for entry in entries if entry.budget_id == request.plan.study.budget_id)
+
+
+def _mechanism(query: Query, n: int) -> str:
+    if n and query.n_is_public:
+        return str(MECHANISM(mechanism=query.mechanism, n=f"{n:,}"))
+    return query.mechanism
 
 
 def try_to_publish(*, request_id: int, now: datetime.datetime) -> Release | Series | None:
@@ -266,9 +305,9 @@ def publish_if_due(*, plan: Plan, now: datetime.datetime) -> Release | Step | No
 
 def request_by_rule(*, plan: Plan, now: datetime.datetime) -> Request:
     """Return the request that a Plan's rule makes on all batches sealed by now."""
-    query = selectors.by_rule(plan)
+    query = selectors.next_by_rule(plan)
     # a series counts later ones too
-    batches = 0 if isinstance(query, InteractiveQuery) else aggregation.sealed_batches(plan)
+    batches = 0 if isinstance(query, InteractiveQuery) else selectors.batches_named(plan)
     return _request(plan=plan, query=query, batches=batches, who=SCHEDULE, now=now)
 
 
@@ -279,11 +318,16 @@ def is_due(*, plan: Plan, now: datetime.datetime) -> bool:
     when the budget cannot pay: a rule that has used up its cap falls silent. A series is paid
     for, so that its steps wait for their hour and for one new answer only.
     """
-    rule = plan.content.publication
-    if rule.rule == "on-request" or not statistics.public_names(plan) or _ended(plan, now):
+    rule, people = plan.content.publication, selectors.people(plan)
+    if _ended(plan, now):
+        return False
+    if people is None:  # to be counted, however many they are
+        is_closed = not plan.is_open and aggregation.everything_is_sealed(plan)
+        return is_closed and selectors.rule_can_pay(plan, now)
+    if not selectors.publishes_by_rule(plan):
         return False
     series, last = selectors.series_by_rule(plan), selectors.last_by_rule(plan)
-    new = aggregation.sealed_reports(plan) - (last.content.n if last else 0)
+    new = people - (last.content.n if last else 0)
     if new < (1 if series else rule.smallest_batch) or not (
         not series.is_over if series else selectors.rule_can_pay(plan, now)
     ):
@@ -324,11 +368,17 @@ def publish_anyway(*, plan: Plan, who: str, now: datetime.datetime) -> None:
 
 
 def _begin(
-    request: Request, query: InteractiveQuery, entry: Entry, *, n: int, now: datetime.datetime
+    request: Request,
+    query: InteractiveQuery,
+    entry: Entry,
+    counts: Any,
+    *,
+    n: int,
+    now: datetime.datetime,
 ) -> Series:
     """Store a series with what it draws once, and its first step unless somebody asks for it."""
     series = Series(request=request, entry=entry)
-    series.memory = query.start(query.counted(request.statistic["batches"]), n)
+    series.memory = query.start(counts, n)
     series.save(force_insert=True)
     if query.question_form() is None:
         take_step(series_id=series.pk, now=now)
@@ -364,8 +414,8 @@ def _step(
     now: datetime.datetime,
     question: Document | None,
 ) -> Step:
-    plan, batches = series.request.plan, selectors.batches_for_step(series, query)
-    n = aggregation.reports_in(plan, batches)
+    batches = selectors.batches_for_step(series, query)
+    n = query.people(batches)
     state, numbers = query.step(series.memory, query.counted(batches), n, question)
     series.steps += 1
     series.is_over = bool(state.get("over"))

@@ -1,10 +1,10 @@
 """What a publication of shares consists of: mechanisms, their cost, and the estimates derived from
 their draw.
 
-One respondent's report is in the tally of every question, so that what one publication may cost is
-split over its questions equally, and their losses add up (basic composition; for ρ too). Laplace
-noise in a pure study; in a concentrated one whichever of Laplace and Gaussian has the smaller error
-at its part of ρ (dpengine.central.counts).
+One respondent's report is in the tally of every question that they were asked, so that what one
+publication may cost is split over these equally, and their losses add up (basic composition; for ρ
+too). Laplace noise in a pure study; in a concentrated one whichever of Laplace and Gaussian has the
+smaller error at its part of ρ (dpengine.central.counts).
 
 What follows from noisy counts is post-processing, and free. Every number has an interval. Where a
 standard error means something it is split by where the doubt comes from; a distribution's limits
@@ -15,7 +15,7 @@ once, by a worker, for readers of any language; pages say it in theirs from the 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -23,19 +23,31 @@ from math import ceil, floor
 from typing import Any
 
 from django.utils.translation import override
+from msgspec import structs
 
 from dpengine.central import counts
 from dpengine.central.counts import AsTheyCame, Mechanism
+from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.contraction import noise_within, shared_out
-from dpengine.estimates import CONFIDENCE, Estimate, Noise, NoNoise, plain_answers, simplex
+from dpengine.estimates import (
+    CONFIDENCE,
+    COUNTED,
+    Estimate,
+    Noise,
+    NoNoise,
+    Variance,
+    over_people,
+    plain_answers,
+    simplex,
+)
 from dpengine.privacy import plain, round_up
 from surveys.aggregation import selectors as aggregation
 from surveys.aggregation.selectors import PublicTally
 from surveys.design.calendars import amount_text, calendar_of
 from surveys.design.models import Plan
 from surveys.messages import message
-from surveys.plan.content import PlanQuestion
+from surveys.plan.content import PlanContent, PlanQuestion
 from surveys.plan.kinds import MONTH, MULTIPLE
 from surveys.releases.numbers import (
     ChoiceFigure,
@@ -66,16 +78,25 @@ HALF_WIDTH = 1.96  # standard errors on each side of 95 of 100
 
 @dataclass(frozen=True, slots=True)
 class PublishedPart:
-    """The tally of one question, and the law of the noise in its published counts."""
+    """The tally of one question, and the law of the noise in its published counts.
+
+    Numbers that were published without the use of a known sum do not name it, and stay as they are.
+    """
 
     question: PlanQuestion
     tally: PublicTally
     mechanism: Noise
     law: NoiseLaw
+    asked: Fraction = Fraction(1)  # the share of people who are expected to be asked
 
     @property
     def name(self) -> str:
         return self.tally.name
+
+    @property
+    def noise(self) -> Noise:
+        """Return the law of the noise in the counts that people are estimated from."""
+        return self.tally.noise_left(self.mechanism) if self.law.known_sum else self.mechanism
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +129,13 @@ def law_of(mechanism: Mechanism) -> NoiseLaw:
     )
 
 
+def mechanism_of(law: NoiseLaw) -> Mechanism:
+    """Return what drew noise of this law, of one release."""
+    if law.sensitivity_squared:
+        return DiscreteGaussian(law.scale, law.sensitivity_squared)
+    return DiscreteLaplace(law.scale, law.sensitivity or 1) if law.scale else AsTheyCame()
+
+
 def public_names(plan: Plan) -> list[str]:
     """Return the questions that a rule publishes, in order: all but numbers in the clear."""
     return [tally.name for tally in aggregation.public_tallies(plan)]
@@ -120,9 +148,8 @@ def parts_for(
 
     Where the Plan counts what answers lose, ε is that: noise that is read through the devices' own.
     """
-    parts = []
-    losses = plan.content.losses
-    strengths = dict(zip(names, _strengths(epsilon, [losses[name] for name in names]), strict=True))
+    content, parts = plan.content, []
+    strengths = _strengths(content, epsilon, names)
     for tally in aggregation.public_tallies(plan):
         if tally.name not in names:
             continue
@@ -130,16 +157,28 @@ def parts_for(
             mechanism: Mechanism = counts.laplace_or_none(strengths[tally.name], tally.moved.l1)
         else:  # the smaller of Laplace and Gaussian
             moved = tally.moved.l1, tally.moved.squared
-            mechanism = counts.lesser(*moved, rho / len(names))
-        question = plan.content.question(tally.name)
-        parts.append(Part(question, tally, mechanism, law_of(mechanism)))
+            mechanism = counts.lesser(*moved, rho / content.most_asked(names))
+        question, asked = content.question(tally.name), content.part_asked([tally.name])
+        law = structs.replace(law_of(mechanism), known_sum=tally.has_known_sum(mechanism))
+        parts.append(Part(question, tally, mechanism, law, asked))
     return parts
 
 
-def _strengths(epsilon: Fraction, losses: Sequence[Fraction | None]) -> list[Fraction | None]:
-    """Return the ε of the noise on each question's counts, with which all of them lose ε."""
-    parts = shared_out(epsilon, losses)
-    return [noise_within(part, loss) for part, loss in zip(parts, losses, strict=True)]
+def _strengths(
+    content: PlanContent, epsilon: Fraction, names: Sequence[str]
+) -> dict[str, Fraction | None]:
+    """Return the ε of the noise on each question's counts, with which a person loses ε: whichever
+    set their device drew.
+    """
+    losses, parts = content.losses, dict.fromkeys(names, epsilon)
+    for held in content.sets:
+        own = [name for name in names if name in held or content.question(name).is_cleartext]
+        if own:
+            shares = shared_out(epsilon, [losses[name] for name in own])
+            parts |= {
+                name: min(parts[name], share) for name, share in zip(own, shares, strict=True)
+            }
+    return {name: noise_within(part, losses[name]) for name, part in parts.items()}
 
 
 def marginal(joint: Counter[tuple[Any, ...]], position: int, cells: int) -> list[int]:
@@ -160,14 +199,49 @@ def digest(statistic: Document) -> str:
 # What follows from noisy counts
 
 
+def noise_in_people(content: PlanContent) -> Mechanism | None:
+    """Return what counts a Plan's people, where how many there are is not public."""
+    if content.n_is_public:
+        return None
+    terms = content.of_people
+    if terms.rho:
+        return counts.lesser(1, 1, Fraction(terms.rho))
+    return counts.laplace_or_none(Fraction(terms.epsilon), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleCounted:
+    """How many people numbers are about; the noise in that, where it is not public."""
+
+    n: int
+    noise: Mechanism | None = None
+
+    @classmethod
+    def of(cls, plan: Plan, n: int) -> "PeopleCounted":
+        return cls(n, noise_in_people(plan.content))
+
+    def estimates(
+        self, at: Callable[[int, float], Sequence[Estimate]], confidence: float = CONFIDENCE
+    ) -> list[Estimate]:
+        """Return what `at` gives for so many people."""
+        if self.noise is None:
+            return list(at(self.n, confidence))
+        reach = counts.largest_error(self.noise, 1, 1 - COUNTED * (1 - confidence))
+        return over_people(at, self.n, reach, self.noise.variance, confidence)
+
+
 def question_numbers(
-    part: PublishedPart, noisy: list[int], n: int, confidence: float = CONFIDENCE
+    part: PublishedPart, noisy: list[int], people: PeopleCounted, confidence: float = CONFIDENCE
 ) -> QuestionNumbers:
     """Return what is known of people's answers to one question."""
-    question = part.question
+    question, n = part.question, people.n
     if question.wanted == "distribution":
-        return _distribution(part, noisy, n, confidence)
-    estimates = part.tally.channel.estimates(noisy, n, part.mechanism, confidence)
+        return _distribution(part, noisy, people, confidence)
+
+    def at(many: int, sure: float) -> list[Estimate]:
+        return part.tally.channel.estimates(noisy, many, part.noise, sure)
+
+    estimates = people.estimates(at, confidence)
     if question.wanted == "mean":
         return _mean(part, noisy, n, estimates[0])
     if question.kind == MULTIPLE:  # options can go together: each is a share of its own
@@ -205,14 +279,19 @@ def _mean(part: PublishedPart, noisy: list[int], n: int, estimate: Estimate) -> 
 
 
 def _distribution(
-    part: PublishedPart, noisy: list[int], n: int, confidence: float
+    part: PublishedPart, noisy: list[int], people: PeopleCounted, confidence: float
 ) -> QuestionNumbers:
     question, noise = part.question, part.mechanism
     channel: Any = part.tally.channel  # a `Distribution`
-    below = channel.cdf(noisy, n, noise, confidence)
+
+    def quantiles(n: int, sure: float) -> list[Estimate]:
+        below = channel.cdf(noisy, n, noise, sure)
+        bounded = [channel.quantile_of(percent / 100, below) for percent in BELOW]
+        unknown = Variance(0.0, 0.0, 0.0)
+        return [Estimate(each.value, each.low, each.high, unknown, sure) for each in bounded]
+
     quartiles = []
-    for percent in BELOW:
-        bounded = channel.quantile_of(percent / 100, below)
+    for percent, bounded in zip(BELOW, people.estimates(quantiles, confidence), strict=True):
         # as whole numbers: a bin from 3 up to 5 holds 3 and 4
         low, high = ceil(bounded.low), ceil(bounded.high) - 1
         value = min(max(floor(bounded.value), low), high)
@@ -221,9 +300,13 @@ def _distribution(
         )
     ranges = []
     many = min(channel.bins, RANGES)  # as even as can be
-    for first, after in pairwise(place * channel.bins // many for place in range(many + 1)):
+    ends = list(pairwise(place * channel.bins // many for place in range(many + 1)))
+
+    def within(n: int, sure: float) -> list[Estimate]:
+        return [channel.within(first, end - 1, noisy, n, noise, sure) for first, end in ends]
+
+    for (first, after), share in zip(ends, people.estimates(within, confidence), strict=True):
         least, most = question.bin_ends(first, after - 1)
-        share = channel.within(first, after - 1, noisy, n, noise, confidence)
         ranges.append(
             RangeFigure(
                 least=least,
@@ -289,29 +372,34 @@ def _row(label: str, figure: Figure, times: int, unit: str) -> Row:
 # Before anything is drawn
 
 
-def covered(part: PublishedPart, n: int) -> float:
+def covered(part: PublishedPart, n: int, people: Mechanism | None = None) -> float:
     """Return how much of all that is possible an interval is expected to cover, at most 1."""
-    half, _added, _unit = expected(part, n)
+    half, _added, _unit = expected(part, n, people)
     question = part.question
     reach = question.most - question.least if question.wanted == "mean" else 100
     return min(2 * half / reach, 1.0)
 
 
-def expected(part: PublishedPart, n: int) -> tuple[float, float, str]:
+def expected(
+    part: PublishedPart, n: int, people: Mechanism | None = None
+) -> tuple[float, float, str]:
     """Return half an interval's width, how much of it publication adds, and its unit.
 
     From public values only, for the answers that are the least certain: half say yes, or half of
-    people are at each end of a number's scale.
+    people are at each end of a number's scale. `people` is the noise in n, where that has any.
     """
-    question, channel, n = part.question, part.tally.channel, max(n, 1)
-    estimate = channel.forecast(n, HALF, part.mechanism)
+    question, channel, n = part.question, part.tally.channel, max(round(n * part.asked), 1)
+    estimate = channel.forecast(n, HALF, part.noise)
+    lean = 0.0 if people is None else channel.lean(HALF) / n * people.variance**0.5
     if question.wanted == "distribution":  # whose limits hold without a standard error
         without = channel.forecast(n, HALF, NoNoise())
-        half = 50 * (estimate.high - estimate.low)
+        half = 50 * (estimate.high - estimate.low) + 100 * HALF_WIDTH * lean
         return half, max(half - 50 * (without.high - without.low), 0.0), ""
     scale, unit = 100.0, ""
     if question.wanted == "mean":
         calendar = calendar_of(question)
         scale, unit = 1.0, calendar.steps() if calendar else question.unit
     half = HALF_WIDTH * scale
-    return half * estimate.standard_error, half * estimate.variance.publication**0.5, unit
+    publication = estimate.variance.publication + lean**2
+    total = estimate.variance.total + lean**2
+    return half * total**0.5, half * publication**0.5, unit

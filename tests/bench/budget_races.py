@@ -1,13 +1,13 @@
-"""200 requests at once from 8 processes, against one budget that can pay for 17: on SQLite and on
-PostgreSQL.
+"""200 requests at once from 8 processes, against one budget that can pay for 17, or for 39 where
+its cap has a δ and holds by ε or by ρ: on SQLite and on PostgreSQL.
 
-Every request is another statistic: another choice of a study's eight questions, at ε = 0.1. Half of
+Every request is another statistic: another three of a study's twelve questions, at ε = 0.1. Half of
 the processes ask as a researcher with a budget of their own, so that those charges lock two
 budgets. After each round every charge must have its release with numbers in it, and the chain must
 hold from the first row on.
 
-    python -m tests.bench.budget_races [rounds]            both engines, 50 rounds each
-    python -m tests.bench.budget_races here <rounds>       on the database that the environment names
+    python -m tests.bench.budget_races [rounds]                  both engines, 50 rounds each
+    python -m tests.bench.budget_races here <rounds> <delta>     on the database of the environment
 """
 
 import contextlib
@@ -30,17 +30,16 @@ from tests.bench import report
 from tests.patience import PATIENCE
 
 TOGETHER = "paid once for all"
-ROUNDS, PROCESSES, REQUESTS, PAID = 50, 8, 200, 17
+ROUNDS, PROCESSES, REQUESTS = 50, 8, 200
+PAID = {"0": 17, "0.000001": 39}  # by the δ of the cap
 COST, CAP = Decimal("0.1"), Decimal("1.75")
 NOW = datetime.datetime(2026, 5, 11, 12, tzinfo=datetime.UTC)
-NAMES = [f"q{number}" for number in range(8)]
-CHOICES = [list(chosen) for size in range(1, 9) for chosen in itertools.combinations(NAMES, size)][
-    :REQUESTS
-]
+NAMES = [f"q{number}" for number in range(12)]
+CHOICES = [list(chosen) for chosen in itertools.combinations(NAMES, 3)][:REQUESTS]
 RESEARCHER, OTHER = "mira", "otto"
 
 
-def race_here(rounds: int) -> dict[str, Any]:
+def race_here(rounds: int, delta: str) -> dict[str, Any]:
     """Run the rounds on the database of this process; return what was found."""
     import django
 
@@ -61,16 +60,18 @@ def race_here(rounds: int) -> dict[str, Any]:
         racer.start()
     began, found = (
         time.perf_counter(),
-        [one_round(number, rows, said, start, end) for number in range(rounds)],
+        [one_round(number, delta, rows, said, start, end) for number in range(rounds)],
     )
     for racer in racers:
         racer.join(PATIENCE)
-    return summary(found, time.perf_counter() - began)
+    return summary(found, PAID[delta], time.perf_counter() - began)
 
 
-def one_round(number: int, rows: Any, said: Any, start: Any, end: Any) -> dict[str, Any]:
-    """Open a study that can pay for 17, let everyone ask, and look at what came of it."""
-    plan_id = open_study(f"race-{number}")
+def one_round(
+    number: int, delta: str, rows: Any, said: Any, start: Any, end: Any
+) -> dict[str, Any]:
+    """Open a study, let everyone ask, and look at what came of it."""
+    plan_id = open_study(f"race-{number}", delta)
     for _ in range(PROCESSES):
         rows.put(plan_id)
     start.wait(PATIENCE)
@@ -83,8 +84,8 @@ def one_round(number: int, rows: Any, said: Any, start: Any, end: Any) -> dict[s
     return {"seconds": seconds, "heard": heard, **state_of(plan_id)}
 
 
-def open_study(slug: str) -> int:
-    """Open a study of eight questions with twelve sealed answers; return its Plan's id."""
+def open_study(slug: str, delta: str) -> int:
+    """Open a study of twelve questions with twelve sealed answers; return its Plan's id."""
     from surveys.aggregation import services as sweeps
     from surveys.demo.services import answer_as_browsers
     from surveys.design import services as design
@@ -97,10 +98,11 @@ def open_study(slug: str) -> int:
         "purpose": "p",
         "contact": "a@example.org",
         "cap": CAP,
+        "cap_delta": delta,
         "release_epsilon": COST,
         "smallest_batch": 10,
         "rule": "on-request",
-        "neighbours": "add-remove",  # so that each costs the same, whatever was asked before
+        "unit": "respondent-in-wave",  # so that each costs the same, whatever was asked before
     }
     questions = [
         {
@@ -113,7 +115,7 @@ def open_study(slug: str) -> int:
         for name in NAMES
     ]
     made = design.draft_study(study=study, questions=questions)
-    plan = design.open_study(study_id=made.pk, who="ada", now=NOW)
+    plan = design.open_study(why="A test.", study_id=made.pk, who="ada", now=NOW)
     answer_as_browsers(plan, [dict.fromkeys(NAMES, i % 2) for i in range(12)], NOW.date())
     sweeps.sweep_all(today=NOW.date())
     study_id = plan.study.budget_id
@@ -192,13 +194,14 @@ def state_of(plan_id: int) -> dict[str, Any]:
     }
 
 
-def summary(found: list[dict[str, Any]], seconds: float) -> dict[str, Any]:
-    expected = {"paid": PAID, "refused": REQUESTS - PAID, TOGETHER: PROCESSES}
+def summary(found: list[dict[str, Any]], paid: int, seconds: float) -> dict[str, Any]:
+    expected = {"paid": paid, "refused": REQUESTS - paid, TOGETHER: PROCESSES}
     return {
         "rounds": len(found),
         "requests": REQUESTS * len(found),
-        "rounds with exactly 17 paid": sum(
-            one["heard"] == expected and one["charges"] == one["releases"] == PAID for one in found
+        "paid": paid,
+        "rounds with exactly so many paid": sum(
+            one["heard"] == expected and one["charges"] == one["releases"] == paid for one in found
         ),
         "half-done": sum(not one["whole"] for one in found),
         "rounds with a fault in the chain": sum(bool(one["faults"]) for one in found),
@@ -211,9 +214,9 @@ def summary(found: list[dict[str, Any]], seconds: float) -> dict[str, Any]:
     }
 
 
-def race_on(environment: dict[str, str], rounds: int) -> dict[str, Any]:
+def race_on(environment: dict[str, str], rounds: int, delta: str) -> dict[str, Any]:
     """Run the rounds in a process with this environment."""
-    command = [sys.executable, "-m", "tests.bench.budget_races", "here", str(rounds)]
+    command = [sys.executable, "-m", "tests.bench.budget_races", "here", str(rounds), delta]
     settings = {**os.environ, "DJANGO_SETTINGS_MODULE": "surveys.settings", **environment}
     done = subprocess.run(command, env=settings, stdout=subprocess.PIPE, text=True, check=True)
     return dict(json.loads(done.stdout.splitlines()[-1]))
@@ -234,17 +237,17 @@ def engine(name: str) -> Iterator[dict[str, str]]:
 
 def main(rounds: int) -> None:
     rows = []
-    for name in ("SQLite", "PostgreSQL"):
+    for name, delta in itertools.product(("SQLite", "PostgreSQL"), PAID):
         with engine(name) as environment:
-            rows.append({"engine": name, **race_on(environment, rounds)})
+            rows.append({"engine": name, "δ": delta, **race_on(environment, rounds, delta)})
     for row in rows:
         report.table(
-            f"200 requests, 8 processes, a budget for 17, on {row['engine']}",
+            f"200 requests, 8 processes, a budget for {row['paid']}, on {row['engine']}",
             [{"": key, "found": value} for key, value in row.items() if key != "engine"],
         )
     report.save("budget_races", rows)
     if any(
-        row["rounds with exactly 17 paid"] != rounds or row["half-done"] or row["surprises"]
+        row["rounds with exactly so many paid"] != rounds or row["half-done"] or row["surprises"]
         for row in rows
     ):
         sys.exit("a round went wrong")
@@ -252,6 +255,6 @@ def main(rounds: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["here"]:
-        print(json.dumps(race_here(int(sys.argv[2])), default=str))
+        print(json.dumps(race_here(int(sys.argv[2]), sys.argv[3]), default=str))
     else:
         main(int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS)

@@ -10,6 +10,8 @@ Widths are of the part within 0 to 1, on average. Wald is (r − b)/(a − b) ±
 
 Several constants: half the reports through one channel, half through another; exact, by
 enumeration. Simultaneous: 10,000 surveys of all choices of one question, by the channels' own law.
+Known sum: 2,000 surveys of all choices with publication noise in the counts, as they were drawn
+and once they add up; least and mean coverage of a choice, and mean widths.
 
     python -m tests.bench.coverage
 """
@@ -19,13 +21,15 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from dpengine.estimates import Margin, NoNoise, share
+from dpengine.central.laplace import DiscreteLaplace
+from dpengine.estimates import Margin, NoNoise, share, with_known_sum
 from dpengine.inference.intervals import Groups, _tails_of, likeliest_share
 from dpengine.inference.shares import category_shares
 from dpengine.local.subset import Subset
@@ -36,6 +40,7 @@ Floats = npt.NDArray[np.float64]
 Interval = tuple[float, float]
 HAIR = 1e-9  # by which rounding may move a limit that is the share itself
 RUNS = 10_000
+NOISY = 2000  # surveys with publication noise
 SEED = 20_240_607
 SIZES = (30, 100, 200, 1000)
 SHARES = (0.0, 0.01, 0.05, 0.2, 0.5)
@@ -81,6 +86,9 @@ def main() -> None:
     table(f"All choices of a question at once, {RUNS:,} surveys each", together)
     arms = [row for n in (30, 200) for row in several_arms(n, rng)]
     table("Choices asked through two arms, 1,000 surveys each: least coverage of a choice", arms)
+    noisy = [row for n in (30, 100, 1000) for row in known_sum(n, rng)]
+    table(f"With noise in the counts, {NOISY:,} surveys each", noisy)
+    save("coverage_known_sum", noisy)
     save("coverage", one)
     save("coverage_several", several)
     save("coverage_simultaneous", together)
@@ -234,6 +242,38 @@ def all_choices(n: int, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
 def _alone(count: int, n: int, margin: Margin, confidence: float = 0.95) -> Interval:
     found = share(count, n, margin, NoNoise(), confidence)
     return found.low, found.high
+
+
+def known_sum(n: int, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
+    """Yield coverage and widths with Laplace noise, as if its scale moved 2 counts by 1 each."""
+    for name, (choices, epsilon, truths) in QUESTIONS.items():
+        if choices == 2:
+            continue
+        channel = Subset.for_epsilon(choices, Decimal(epsilon))
+        margin = channel.margin
+        for scale in (1.0, 10.0):
+            drawn = DiscreteLaplace(scale, 2)
+            left = with_known_sum(drawn, choices)
+            held = {"drawn": np.zeros(choices), "known sum": np.zeros(choices)}
+            wide = dict.fromkeys(held, 0.0)
+            for counts in islice(surveys(channel, np.array(truths), n, rng), NOISY):
+                noisy = drawn.release(counts)
+                summed = left.counted(noisy, channel.size * n)
+                for way, law, taken in (("drawn", drawn, noisy), ("known sum", left, summed)):
+                    found = [share(count, n, margin, law) for count in taken]
+                    held[way] += [
+                        each.low <= true <= each.high
+                        for each, true in zip(found, truths, strict=True)
+                    ]
+                    wide[way] += sum(each.high - each.low for each in found) / choices
+            yield {
+                "n": n,
+                "question": name,
+                "scale": scale,
+                **{f"{way}, least": float(held[way].min()) / NOISY for way in held},
+                **{f"{way}, mean": float(held[way].mean()) / NOISY for way in held},
+                **{f"{way}, width": wide[way] / NOISY for way in held},
+            }
 
 
 def surveys(

@@ -86,7 +86,7 @@ def opened(study: Any, client: Any) -> Any:
 
     page = f"/studies/{study.slug}/launch/"
     seen = client.get(page).content.decode().split('name="seen" value="')[1].split('"')[0]
-    done = client.post(page, {"seen": seen})
+    done = client.post(page, {"seen": seen, "why": "A test."})
     assert done.status_code == 302, done.content.decode()
     plan = selectors.latest_plan(study.slug)
     assert plan is not None

@@ -128,15 +128,15 @@ FAULTS = (
     Fault(
         "a charge without a release",
         "surveys/releases/services.py",
-        "@transaction.atomic\ndef publish(",
-        "def publish(",
+        "with transaction.atomic():\n            return _publish",
+        "if request:\n            return _publish",
         (*PYTEST, "tests/surveys/releases/test_publishing.py"),
     ),
     Fault(
         "the cap off by a hair",
         "dpengine/accounting/filters.py",
-        "_epsilon(cost) <= left",
-        "_epsilon(cost) <= left + Fraction(1, 10**9)",
+        "self.sum_of(charges, _epsilon) <= self.cap",
+        "self.sum_of(charges, _epsilon) <= self.cap + Fraction(1, 10**9)",
         (*PYTEST, "tests/dpengine/accounting/test_filters.py"),
     ),
     Fault(
@@ -219,11 +219,25 @@ FAULTS = (
         (*PYTEST, "tests/dpengine/local/test_one_of.py"),
     ),
     Fault(
-        "sampled questions charged by their average",
-        "dpengine/local/budget.py",
-        "sorted(losses, reverse=True)",
-        "sorted(losses)",
-        (*PYTEST, "tests/dpengine/local/test_budget.py"),
+        "drawn questions charged by the set that loses least",
+        "dpengine/local/blocks.py",
+        "return max(loss_of_all(",
+        "return min(loss_of_all(",
+        (*PYTEST, "tests/dpengine/local/test_blocks.py"),
+    ),
+    Fault(
+        "a joint answer's question that takes all its cells for one",
+        "dpengine/local/joint.py",
+        "return self.together * self._cell.lie",
+        "return self._cell.lie",
+        (*PYTEST, "tests/dpengine/local/test_joint.py"),
+    ),
+    Fault(
+        "a joint answer whose digits the browser reads from the end",
+        f"{BROWSER}/blocks.js",
+        "cell * choices[i] + answer",
+        "cell + answer * choices[i]",
+        NODE,
     ),
     Fault(
         "a part of the budget rounded up",
@@ -249,8 +263,8 @@ FAULTS = (
     Fault(
         "an interval that forgets the noise",
         "dpengine/estimates.py",
-        "@ noise.tail(count - holding))",
-        "@ (count - holding <= 0))",
+        "@ noise.tail(count - _parts(noise) * holding))",
+        "@ (count - _parts(noise) * holding <= 0))",
         (*PYTEST, "tests/dpengine/test_estimates.py"),
     ),
     Fault(

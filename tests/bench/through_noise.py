@@ -13,6 +13,15 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "surveys.settings")
 django.setup()
 
+from surveys.demo.answers import people_of_health, people_with_habits  # noqa: E402
+from surveys.demo.studies import (  # noqa: E402
+    DEPRESSED,
+    HABITS,
+    HARD_DRUGS,
+    HEALTH,
+    HEALTH_QUESTIONS,
+)
+from surveys.design.models import Question  # noqa: E402
 from surveys.plan.content import ANSWERS, PublicationTerms  # noqa: E402
 from surveys.planning.precision import noise_of, precision_of  # noqa: E402
 from surveys.planning.questions import HALF, PlannedQuestion, others_of  # noqa: E402
@@ -87,10 +96,34 @@ def seven_choices() -> list[dict[str, Any]]:
     ]
 
 
+def of_the_demo() -> list[dict[str, Any]]:
+    """One publication of the questions that devices change, as many people as the data have."""
+    rows = []
+    for study, asked_for, people in (
+        (HEALTH, HEALTH_QUESTIONS, people_of_health()),
+        (HABITS, [HARD_DRUGS, DEPRESSED], people_with_habits()),
+    ):
+        rows_of = [Question(**fields) for fields in asked_for]
+        questions = [PlannedQuestion(row).at(Decimal(row.epsilon)) for row in rows_of]
+        epsilon, n = str(study["release_epsilon"]), len(people)
+        rows.append(
+            {
+                "study": study["slug"],
+                "people": n,
+                "ε": epsilon,
+                "reports": half(questions, n, epsilon, ""),
+                "answers": half(questions, n, epsilon),
+                "devices alone": half(questions, n, EXACT),
+            }
+        )
+    return rows
+
+
 TABLES = {
     "six yes/no questions at ε 1 each, ± points": by_people,
     "five questions, one publication at ε 1, 1,000 people": by_question,
     "five questions of seven choices, ε 1 each": seven_choices,
+    "the demo's studies, as one publication": of_the_demo,
 }
 
 

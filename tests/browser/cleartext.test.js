@@ -43,13 +43,20 @@ test('a message is equally long whatever was answered, for whoever watches the l
   assert.equal(lengths.size, 1);
 });
 
-const told = (caps) => atMost(readersShare(/** @type {any} */ ({ caps })));
+const told = (caps, neighbours = 'change-one') =>
+  atMost(readersShare(/** @type {any} */ ({ caps, neighbours })));
 
 test('who knows every other answer is told of by the cap: at ε = 1 right 73.2 times in 100 at most', () => {
   assert.deepEqual(
     ['0.1', '1', '2', '4', '8'].map((central_epsilon) => told({ central_epsilon })),
     ['52.5', '73.2', '88.1', '98.3', '99.97'],
   );
+});
+
+test('where taking part is protected, another answer is one person less and one more', () => {
+  assert.equal(told({ central_epsilon: '1' }, 'add-remove'), '88.1');
+  const caps = { central_epsilon: '1', central_delta: '0.1', central_rho: '0.02' };
+  assert.equal(told(caps, 'add-remove'), '92.6');
 });
 
 test('a δ adds δ/(e^ε + 1), and a ρ that is more than ε and δ make it is told as what it is', () => {

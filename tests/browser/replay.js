@@ -14,7 +14,8 @@ export function replay(list) {
 
 /**
  * Return what goes wrong, a sentence a case; nothing, if the engine agrees with Python in all of them.
- * A case is a draw (words, report) of a channel or of a whole question, a draw by a key (key, first, report), a loss, or a Plan that is accepted or not.
+ * A case is a draw (words, report) of a channel or of a whole question, a draw by a key (key, first, report), a set that is drawn, a joint answer's cell, a loss,
+ * or a Plan that is accepted or not.
  */
 export async function failures(cases) {
   const found = await Promise.all(
@@ -25,6 +26,8 @@ export async function failures(cases) {
 
 const wrongWith = async (each) => {
   if ('key' in each) return wrongWave(each);
+  if ('drawn' in each) return wrongSet(each);
+  if ('cell' in each) return wrongCell(each);
   if ('question' in each) return wrongQuestion(each);
   if ('words' in each) return wrongDraw(each);
   if ('accepted' in each) return wrongVerdict(each);
@@ -38,6 +41,20 @@ async function wrongDraw({ channel, answer, words, report }) {
   const got = JSON.stringify(randomise(answer, channel, replayed));
   if (got !== JSON.stringify(report)) return `expected ${JSON.stringify(report)}, got ${got}`;
   return replayed.left() && `expected every word to be used, ${replayed.left()} are left`;
+}
+
+async function wrongSet({ weights, words, drawn }) {
+  const { draw } = await import(`${intake}/blocks.js`);
+  const replayed = replay(words);
+  const got = draw(weights, replayed);
+  if (got !== drawn) return `expected set ${drawn}, got ${got}`;
+  return replayed.left() && `expected every word to be used, ${replayed.left()} are left`;
+}
+
+async function wrongCell({ choices, answers, cell }) {
+  const { encode } = await import(`${intake}/blocks.js`);
+  const got = encode(answers, choices);
+  return got !== cell && `expected cell ${cell}, got ${got}`;
 }
 
 async function wrongQuestion({ question, answer, words, report }) {
@@ -65,8 +82,9 @@ async function wrongVerdict({ plan, accepted }) {
   const { prepare } = await import(`${intake}/channels.js`);
   const { verify } = await import(`${intake}/verify.js`);
   const cleartext = await import(`${intake}/cleartext.js`);
+  const drawing = await import(`${intake}/drawn.js`);
   const got = await prepare(plan).then(
-    () => thrown(() => verify(plan, cleartext.verify)),
+    () => thrown(() => verify(plan, cleartext.verify, drawing.verify)),
     (error) => error,
   );
   return (

@@ -13,7 +13,7 @@ from dpengine.central.holdout import Holdout
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.central.numeric import Bounds, Mean, Spread
 from dpengine.central.propose import ProposedMedian
-from dpengine.central.quantiles import Grid, Limits, Quantile, QuantileWithInterval
+from dpengine.central.quantiles import Grid, Limits, Quantile, QuantilesWithIntervals
 from dpengine.central.regression import LEVELS, Regression
 from dpengine.central.smooth import SmoothMedian, median
 from dpengine.central.subsample import Subsample
@@ -108,10 +108,10 @@ def quantile(neighbours: Neighbours, at: Fraction, beside: Sequence[int]) -> Cas
 
 def interval() -> Case:
     """Both limits and the value, as one number."""
-    mechanism = QuantileWithInterval.for_epsilon(Fraction(6), Grid(Bounds(0, 3)), HALF, CHANGE)
+    mechanism = QuantilesWithIntervals.for_epsilon(Fraction(6), Grid(Bounds(0, 3)), [HALF], CHANGE)
 
     def draw(moved: bool) -> int:
-        found = mechanism.release([0] * 19 + [3] * 20 + [3 * moved])
+        (found,) = mechanism.release([0] * 19 + [3] * 20 + [3 * moved])
         return round(16 * found.value + 4 * found.low + found.high)
 
     return Case(

@@ -29,6 +29,7 @@ WANTED = (
     "Pan-privacy",
     "Stable prices",
     "Subsample",
+    "drawn questions",
 )
 
 

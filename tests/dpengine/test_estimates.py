@@ -1,4 +1,5 @@
 import math
+from bisect import bisect_left
 from decimal import Decimal
 from fractions import Fraction
 
@@ -6,13 +7,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.estimates import (
+    KnownSum,
     Margin,
     NoNoise,
     plain_answers,
     share,
     simplex,
+    with_known_sum,
 )
 from dpengine.local.subset import Subset
 from dpengine.local.table import Table
@@ -63,6 +67,82 @@ def test_intervals_cover_what_they_say(margin, noise, n, truth):
         if (e := share(int(count), n, margin, noise)).low <= truth <= e.high
     )
     assert covered >= 0.95 - 1e-3
+
+
+# Counts with a known sum
+
+
+def test_counts_that_should_add_up_to_100_by_hand():
+    assert KnownSum(NOISE, 3).counted([41, 30, 35], 100) == [39, 28, 33]
+
+
+@pytest.mark.parametrize(
+    ("noise", "counts"),
+    [(DiscreteLaplace(1.5, 2), 3), (DiscreteLaplace(0.2, 2), 4), (DiscreteGaussian(1.2, 2), 4)],
+    ids=str,
+)
+def test_the_law_of_what_is_left_is_that_of_every_way_that_noise_can_fall(noise, counts):
+    """By adding up the laws of (k − 1)·Z and of each −Z, value by value."""
+    z = np.arange(-60, 61)
+    one = noise.tail(z) - noise.tail(z + 1)
+    whole = np.zeros(120 * (counts - 1) + 1)
+    whole[:: counts - 1] = one
+    for _ in range(counts - 1):
+        whole = np.convolve(whole, one[::-1])
+    places = np.arange(len(whole)) - len(whole) // 2
+    law = KnownSum(noise, counts)
+    expected = np.cumsum(whole[::-1])[::-1]
+    assert law.tail(places) == pytest.approx(expected, abs=1e-8)
+    assert law.variance == pytest.approx(float(whole @ places**2) / counts**2, rel=1e-6)
+    assert law.variance + (counts - 1) * law.covariance == pytest.approx(0)  # of a share and all
+
+
+def test_a_law_too_fine_is_made_coarser_and_wider():
+    noise = DiscreteLaplace(30_000.0, 2)
+    law = KnownSum(noise, 3)
+    far = np.array([3 * 60_000, 3 * 110_000])
+    grains = law.tail(far)
+    third = law.tail(far + 3)  # a person on: less than a grain
+    assert np.all(grains >= third)
+    assert law.tail(np.array([0]))[0] == pytest.approx(0.5, abs=1e-4)
+    # like noise a thousandth as wide, a thousandth as far
+    assert grains == pytest.approx(
+        KnownSum(DiscreteLaplace(30.0, 2), 3).tail(far // 1000), rel=2e-2
+    )
+
+
+@pytest.mark.parametrize("n", [10, 40, 300])
+@pytest.mark.parametrize("truth", [0.0, 0.2, 1.0])
+@pytest.mark.parametrize("choices", [3, 7])
+def test_intervals_of_counts_with_a_known_sum_cover_what_they_say(n, truth, choices):
+    """Exact: the law of the count and what is left of its noise, on k-ths, over those whose
+    interval holds the truth. Intervals move with their counts, so those lie between two.
+    """
+    margin, noise = Subset.for_epsilon(choices, Decimal(1)).margin, DiscreteLaplace(6.0, 2)
+    law, reach = KnownSum(noise, choices), 40 * choices
+    z = np.arange(-3 * reach, 3 * reach + 1)
+    left = law.tail(z) - law.tail(z + 1)
+    held = np.zeros(n * choices + 1)
+    held[::choices] = stats.binom.pmf(
+        np.arange(n + 1), n, float(margin.lie) + truth * margin.contrast
+    )
+    chances = np.convolve(held, left)
+    counts = np.arange(len(chances)) - 3 * reach
+
+    def first(is_there):
+        return bisect_left(
+            counts, True, key=lambda count: is_there(share(count / choices, n, margin, law))
+        )
+
+    low, high = first(lambda e: e.high >= truth - 1e-12), first(lambda e: e.low > truth + 1e-12)
+    covered = float(chances[low:high].sum())
+    assert covered >= 0.95 - 1e-6
+    assert covered <= 0.962
+
+
+def test_of_two_counts_and_of_counts_as_they_came_nothing_is_taken_out():
+    assert with_known_sum(NOISE, 2) == NOISE
+    assert isinstance(with_known_sum(NoNoise(), 5), NoNoise)
 
 
 def test_a_published_count_below_zero_still_has_an_interval_that_holds_its_estimate():

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import special
 
 from dpengine.accounting import composition, concentrated
 from dpengine.central.gaussian import delta_of_continuous
@@ -74,6 +75,29 @@ def test_sums_of_gauss_are_of_gauss():
     assert added.mean == pytest.approx(whole.mean, abs=0.005)
     for share in (0.1, 0.5, 0.99):
         assert added.at_most(share) == pytest.approx(whole.at_most(share), abs=0.01)
+
+
+@pytest.mark.parametrize("chance", [0.01, 1e-6, 1e-10])
+def test_a_normal_loss_is_passed_as_often_as_said_and_more_often_than_its_epsilon(chance):
+    """An ε that holds with δ is passed more often than δ; ε + ln 2 at most twice as often."""
+    law = LossLaw.gaussian(0.18)
+    at = 0.18 + 0.6 * -special.ndtri(chance)
+    assert law.at_most(1 - chance) == pytest.approx(at, abs=0.01)
+    epsilon = law.epsilon(chance)
+    assert special.ndtr((0.18 - epsilon) / 0.6) > chance
+    assert special.ndtr((0.18 - epsilon - math.log(2)) / 0.6) <= 2 * chance
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-12])
+def test_the_share_that_has_a_bound_ends_at_it(delta):
+    law = LossLaw.coin(2.0, delta)
+    assert law.at_most(1 - delta) == 2
+    assert law.at_most(1 - delta / 2) == math.inf
+
+
+def test_the_whole_of_many_draws_ends_at_the_greatest():
+    law = LossLaw.coin(0.1).times(30)
+    assert law.at_most(1) == law.greatest
 
 
 @pytest.mark.parametrize(("epsilon", "many"), [(0.1, 30), (0.5, 4)])

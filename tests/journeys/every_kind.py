@@ -121,7 +121,7 @@ for given in json.loads({given!r}):
         picture, _ = Picture.objects.get_or_create(sha256=hashlib.sha256(content).hexdigest(), defaults=shape)
         first = study.questions.filter(name__in=["smoked", "place"])
         first.update(picture=picture, picture_text="Two stripes")
-    plan = services.open_study(study_id=study.pk, who="researcher", now=datetime.datetime.now(datetime.UTC))
+    plan = services.open_study(why="A test.", study_id=study.pk, who="researcher", now=datetime.datetime.now(datetime.UTC))
     found[study.slug] = plan.digest
     if given["retired"]:
         Study.objects.filter(pk=study.pk).update(retired_on=datetime.date.today())

@@ -53,7 +53,7 @@ class Visit:
 
     def answer(self, *choices: str) -> None:
         """Start, answer every question, and stop at “Ready to send”."""
-        self.page.get_by_role("button", name="Start").click()
+        self.page.locator("[data-do=start]").click()
         for number, choice in enumerate(choices, start=1):
             self.page.get_by_text(f"Question {number} of {len(choices)}").wait_for()
             self.choose(choice)

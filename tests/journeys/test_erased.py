@@ -45,13 +45,13 @@ def say(what):
 """
 OPEN = """
 study = design.draft_study(study=STUDY, questions=QUESTIONS)
-plan = design.open_study(study_id=study.pk, who="ada", now=NOW)
+plan = design.open_study(why="A test.", study_id=study.pk, who="ada", now=NOW)
 """
 MARKED = """
 CHOICES = "\\n".join(f"choice {i}" for i in range(50))
 one = {"kind": "single", "text": "Which?", "choices": CHOICES}
 study = design.draft_study(study=STUDY, questions=[{**one, "name": f"q{i}", "label": f"Q{i}"} for i in (1, 2, 3)])
-plan = design.open_study(study_id=study.pk, who="ada", now=NOW)
+plan = design.open_study(why="A test.", study_id=study.pk, who="ada", now=NOW)
 answer_as_browsers(plan, [{"q1": i % 50, "q2": i % 49, "q3": i % 48} for i in range(PEOPLE)], TODAY)
 readers = plan.content.channels
 reports = list(OpenReport.objects.values_list("values", flat=True))
@@ -67,7 +67,7 @@ say([intake.erase_retired(), aggregation.erase_retired(), intake.drop_closed()])
 ARRIVE = """
 plan = Plan.objects.first()
 if plan is None:
-    plan = design.open_study(study_id=design.draft_study(study=STUDY, questions=QUESTIONS).pk, who="ada", now=NOW)
+    plan = design.open_study(why="A test.", study_id=design.draft_study(study=STUDY, questions=QUESTIONS).pk, who="ada", now=NOW)
 arrived = []
 for number in range(PEOPLE):
     report = Report(report_id=f"{DAYS:016x}{number:016x}", values=[number % 2, [number % 5], [0]])
@@ -471,7 +471,7 @@ from surveys.erasing import InUse
 from surveys.operations import backups
 for name in ("kept", "ended"):
     study = design.draft_study(study={**STUDY, "slug": name}, questions=QUESTIONS)
-    plan = design.open_study(study_id=study.pk, who="ada", now=NOW)
+    plan = design.open_study(why="A test.", study_id=study.pk, who="ada", now=NOW)
     answer_as_browsers(plan, [{"copied": 1, "fair": 2, "often": 0}] * 20, TODAY)
 aggregation.sweep_all(today=TODAY)
 design.retire(study_id=plan.study_id, because="ended", who="ada", now=NOW)

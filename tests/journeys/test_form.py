@@ -38,6 +38,39 @@ def test_back_and_forth_never_throws_again(guest, link, plan):
     )
 
 
+SMALL_PHONE = {"width": 360, "height": 740}
+SEEN = """() => [...document.querySelector('main').querySelectorAll('*')]
+  .filter((part) => part.checkVisibility() && part.getBoundingClientRect().top < innerHeight)
+  .flatMap((part) => [...part.childNodes].filter((node) => node.nodeType === 3))
+  .map((node) => node.textContent).join(' ')"""
+
+
+def test_the_welcome_says_what_matters_before_the_fold(guest, link):
+    guest.page.set_viewport_size(SMALL_PHONE)
+    guest.page.goto(link)
+    start = guest.page.get_by_role("button", name="Start")
+    start.wait_for()
+    box = start.bounding_box()
+    assert box["y"] + box["height"] <= SMALL_PHONE["height"]
+    assert len(guest.page.evaluate(SEEN).split()) <= 120
+    seen = guest.page.locator("main").inner_text().replace("\u00a0", " ")
+    assert "times in 100 at most" in seen
+    assert "could know everything" in seen
+    readers = guest.page.get_by_text("Readers of the results")
+    assert not readers.is_visible()
+    guest.page.get_by_text("Who could learn my real answer?").click()
+    assert readers.is_visible()
+
+
+def test_a_printed_welcome_has_all_of_it(guest, link):
+    guest.page.goto(link)
+    guest.page.get_by_role("button", name="Start").wait_for()
+    assert not guest.page.get_by_text("Readers of the results").first.is_visible()
+    guest.page.emulate_media(media="print")
+    for text in ("Readers of the results", "Of 100 people who answer", "says your browser"):
+        assert guest.page.get_by_text(text).first.is_visible()
+
+
 def test_everything_can_be_done_with_the_keyboard(guest, link, plan):
     guest.page.goto(link)
     guest.page.get_by_role("button", name="Start").wait_for()

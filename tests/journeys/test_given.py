@@ -41,7 +41,7 @@ study = services.draft_study(study={**STUDY, "release_epsilon": Decimal("0.5"), 
      "most": 2_000_000_000, "unit": "øre", **shared},
     {"name": "region", "kind": "single", "text": "Where?", "label": "Region", "choices": "North\\nSouth", **shared},
 ])
-plan = services.open_study(study_id=study.pk, who="ada", now=datetime.datetime.now(datetime.UTC))
+plan = services.open_study(why="A test.", study_id=study.pk, who="ada", now=datetime.datetime.now(datetime.UTC))
 print(json.dumps(plan.digest))
 """
 CLOSE = """
@@ -246,6 +246,7 @@ def answer_at_a_browser(guest):
     page.get_by_role("button", name="Start").wait_for()
     promise = page.locator("#promise").inner_text().replace("\xa0", " ")
     assert promise.endswith("Questions 2 and 3 are sent as you give them.")
+    page.locator("summary", has_text="Who could learn my real answer?").press("Enter")
     # the worst comes first
     assert "They could know all of it" in text_of(page, ".label tbody >> nth=0")
     label = text_of(page, ".label tbody >> nth=1")

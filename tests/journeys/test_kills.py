@@ -16,7 +16,7 @@ from surveys.design import services
 from surveys.intake.models import OpenReport
 today = datetime.date.today()
 study = services.draft_study(study=STUDY, questions=QUESTIONS)
-plan = services.open_study(study_id=study.pk, who="ada", now=datetime.datetime.now(datetime.UTC))
+plan = services.open_study(why="A test.", study_id=study.pk, who="ada", now=datetime.datetime.now(datetime.UTC))
 from django.db import transaction
 with transaction.atomic():
     answer_as_browsers(plan, [{"copied": int(i % 3 == 0), "fair": i % 5, "often": i % 4} for i in range(3000)], today)

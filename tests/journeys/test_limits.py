@@ -26,7 +26,7 @@ print("ready", flush=True)
 input()
 try:
     pk = Study.objects.get(slug="race-{number}").pk
-    services.open_study(study_id=pk, who="ada", now=datetime.datetime.now(datetime.UTC))
+    services.open_study(why="A test.", study_id=pk, who="ada", now=datetime.datetime.now(datetime.UTC))
     print("opened")
 except services.CannotOpen:
     print("refused")

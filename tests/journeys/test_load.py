@@ -18,7 +18,7 @@ import datetime, json
 from tests.conftest import STUDY, QUESTIONS
 from surveys.design import services
 study = services.draft_study(study={**STUDY, "slug": "load"}, questions=QUESTIONS)
-plan = services.open_study(study_id=study.pk, who="ada", now=datetime.datetime.now(datetime.UTC))
+plan = services.open_study(why="A test.", study_id=study.pk, who="ada", now=datetime.datetime.now(datetime.UTC))
 print(json.dumps(plan.digest))
 """
 COUNT = """

@@ -50,6 +50,7 @@ def link(admin):
     down = "On how many days did you feel down?"
     question(admin, "depressed", "single", down, "3", "\n".join(DEPRESSED[:3]))
     admin.goto(f"{STUDY}launch/")
+    admin.locator("#why").fill("Nobody’s answers: a test.")
     admin.get_by_role("button", name="Open wave 1, for good").click()
     return admin.get_by_label("Link for respondents").input_value()
 

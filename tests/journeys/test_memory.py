@@ -33,7 +33,7 @@ def visit_form(guest, link):
     # else the same address with its fingerprint would not be loaded again
     guest.page.goto("about:blank")
     guest.page.goto(link)
-    guest.page.get_by_role("button", name="Start").wait_for()
+    guest.page.locator("[data-do=start]").wait_for()
 
 
 def answer(guest, link, choices=CHOICES):
@@ -210,7 +210,7 @@ def test_the_statement_adds_up_and_tells_what_a_guess_becomes(guest, site, link,
 def test_answering_twice_is_warned_of_on_this_device_with_what_it_costs(guest, link):
     answer(guest, link)
     visit_form(guest, link)
-    note = guest.page.locator("#keep .note")
+    note = guest.page.locator("#before .note")
     note.wait_for()
     text = note.inner_text()
     assert "This device has answered these questions before" in text
@@ -314,7 +314,7 @@ def test_an_answer_that_did_not_change_is_sent_as_before_and_a_changed_channel_i
     assert first["answers"] == guest.drawn(plan, *INDICES, key=key)
     address, changed = second_wave()
     guest.page.goto(address)
-    guest.page.locator("#keep .note").get_by_text("an earlier round of this study").wait_for()
+    guest.page.locator("#before .note").get_by_text("an earlier round of this study").wait_for()
     guest.answer(*CHOICES)
     second = guest.send()
     assert second["answers"] == guest.drawn(changed, *INDICES, key=key)
@@ -344,7 +344,7 @@ def test_without_the_key_a_later_wave_is_thrown_anew(guest, link, second_wave):
     assert guest.page.evaluate(DATABASES) == []
     address, changed = second_wave()
     guest.page.goto(address)
-    guest.page.locator("#keep .note").get_by_text("There is no key of that time here").wait_for()
+    guest.page.locator("#before .note").get_by_text("There is no key of that time here").wait_for()
     guest.answer(*CHOICES)
     message = guest.send()
     assert guest.key() != old
@@ -396,7 +396,7 @@ def begin(guest, link, tick):
     assert not box.is_checked()
     if tick:
         box.check()
-    guest.page.get_by_role("button", name="Start").click()
+    guest.page.locator("[data-do=start]").click()
     for number, choice in enumerate(CHOICES[:2], start=1):
         guest.page.get_by_text(f"Question {number} of 3").wait_for()
         guest.choose(choice)
@@ -408,7 +408,7 @@ def test_an_unfinished_form_is_kept_only_if_asked_for(guest, link):
     begin(guest, link, tick=False)
     assert kept(guest) == {}
     guest.page.reload()
-    guest.page.get_by_role("button", name="Start").click()
+    guest.page.locator("[data-do=start]").click()
     guest.page.get_by_text("Question 1 of 3").wait_for()
     assert guest.page.locator("input:checked").count() == 0
 
@@ -418,7 +418,7 @@ def test_an_unfinished_form_goes_on_where_it_stopped_and_is_erased_when_sent(gue
     assert [name.partition(".")[2].partition(".")[0] for name in kept(guest)] == ["draft"]
     guest.page.reload()
     guest.page.locator("#keep").get_by_text("Your unfinished answers are on this device").wait_for()
-    guest.page.get_by_role("button", name="Start").click()
+    guest.page.locator("[data-do=start]").click()
     guest.page.get_by_text("Question 3 of 3").wait_for()
     guest.choose(CHOICES[2])
     guest.go_on()
@@ -577,7 +577,7 @@ def test_a_message_is_sent_when_the_browser_is_opened_again(chromium, folder, li
 
 def test_without_a_connection_nothing_is_asked(guest, link):
     guest.page.goto(link)
-    guest.page.get_by_role("button", name="Start").wait_for()
+    guest.page.locator("[data-do=start]").wait_for()
     guest.page.route("**/plan", lambda route: route.abort())
     guest.page.reload()
     guest.page.get_by_role("heading", name="The questions could not be fetched").wait_for()
@@ -586,7 +586,7 @@ def test_without_a_connection_nothing_is_asked(guest, link):
 def test_the_questions_need_no_connection_once_they_are_here(guest, link):
     guest.page.clock.install()
     guest.page.goto(link)
-    guest.page.get_by_role("button", name="Start").wait_for()
+    guest.page.locator("[data-do=start]").wait_for()
     guest.context.set_offline(True)
     guest.answer(*CHOICES)
     guest.page.get_by_role("button", name="Send these answers").click()
@@ -638,7 +638,7 @@ def test_axe_finds_nothing_on_the_pages_of_afterwards(chromium, site, link, sche
         fold.click()
     found = complaints(guest.page)
     visit_form(guest, link)
-    guest.page.locator("#keep .note").wait_for()
+    guest.page.locator("#before .note").wait_for()
     found += complaints(guest.page)
     statement(guest, site)
     for fold in guest.page.locator("#mine summary").all():

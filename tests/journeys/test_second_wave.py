@@ -18,7 +18,7 @@ study = Study.objects.get(slug={slug!r})
 services.close_plan(plan_id=study.plan.pk, today=now.date())
 study = services.begin_wave(study_id=study.pk)
 study.questions.filter(name__in={changed!r}).update(epsilon=Decimal("0.7"))
-plan = services.open_study(study_id=study.pk, who="researcher", now=now)
+plan = services.open_study(why="A test.", study_id=study.pk, who="researcher", now=now)
 print(json.dumps([plan.digest, json.loads(plan.document)]))
 """
 LINES = "JSON.parse(localStorage.getItem('candor.statement'))"
@@ -52,7 +52,7 @@ def answered(guest, link):
     guest.page.goto("about:blank")
     guest.page.goto(link)
     guest.page.get_by_role("button", name="Start").wait_for()
-    note = guest.page.locator("#keep .note.chance")
+    note = guest.page.locator("#before .note.chance")
     said = note.inner_text().replace("\xa0", " ") if note.count() else ""
     start(guest, link)
     answer_screens(guest, "No")

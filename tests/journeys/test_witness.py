@@ -227,7 +227,7 @@ def test_another_language_carries_nothing_over_and_fetches_nothing_but_its_page(
     guest.page.get_by_role("button", name="Start").click()
     fill(guest, "smoked", "Yes")
     guest.page.get_by_role("button", name="Back").click()
-    guest.page.get_by_role("button", name="Start").wait_for()
+    guest.page.get_by_role("button", name="Continue").wait_for()
     guest.page.get_by_role("link", name="简体中文").click()
     guest.page.wait_for_url("**/zh-hans/**")
     guest.page.locator("[data-do=start]").click()

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from dpengine import designs
+from dpengine.local.blocks import MAX_SETS, MAX_WEIGHT, Drawn
 from dpengine.local.channel import Channel
+from dpengine.local.joint import Joint
 from dpengine.local.number import NumberChannel
 from dpengine.local.one_of import OneOf
 from dpengine.local.subset import Subset
@@ -21,7 +23,7 @@ from dpengine.local.table import Table
 from dpengine.privacy import loss_of_all
 from dpengine.randomness import WORD
 from surveys.plan.content import Unsound
-from surveys.plan.verification import verify
+from surveys.plan.verification import MAXIMUM_TOTAL, verify
 from tests.tables import kary
 from tests.vectors import kinds
 
@@ -116,6 +118,46 @@ def cases_of_sets(stream: random.Random) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def of_blocks(stream: random.Random) -> list[dict[str, Any]]:
+    """Return draws of sets by their weights, and cells of joint answers."""
+    found: list[dict[str, Any]] = []
+    for number in range(CASES // 2):
+        count = (1, 2, 3, 7, 28, MAX_SETS)[number % 6]
+        largest = (1, 5, 1000, MAX_WEIGHT)[number % 4]
+        weights = [stream.randint(max(1, largest // 2), largest) for _ in range(count)]
+        found.append({"name": f"sets {number + 1}, {count} of them", **set_drawn(weights, stream)})
+    for number in range(CASES // 2):
+        choices = ([2, 2], [2, 3, 4], [5, 5], [7, 2], [2] * 10, [32, 32], [4, 4, 4, 4, 4])[
+            number % 7
+        ]
+        joint = Joint.for_epsilon(choices, Decimal(1))
+        answers = [stream.choice([0, each - 1, stream.randrange(each)]) for each in choices]
+        found.append(
+            {
+                "name": f"joint answer {number + 1}",
+                "choices": choices,
+                "answers": answers,
+                "cell": joint.encode(answers),
+            }
+        )
+    return found
+
+
+def set_drawn(weights: list[int], stream: random.Random) -> dict[str, Any]:
+    used: list[int] = []
+    whole = WORD - WORD % sum(weights)  # the first word that draws no set
+    ends = [end for limit in accumulate(weights) for end in (limit - 1, limit)]
+    edges = [0, WORD - 1, *ends, *(word for word in (whole - 1, whole) if word < WORD)]
+
+    def words() -> int:
+        used.append(stream.choice(edges) if stream.random() < 0.5 else stream.randrange(WORD))
+        return used[-1]
+
+    sets = Drawn(tuple((place,) for place in range(len(weights))), tuple(weights))
+    drawn = sets.draw(words)
+    return {"weights": weights, "words": used, "drawn": drawn}
 
 
 def pair(channel: Channel) -> list[int | str]:
@@ -402,6 +444,109 @@ def counting() -> list[dict[str, Any]]:
     ]
 
 
+def drawing() -> list[dict[str, Any]]:
+    """Return Plans whose devices draw what they ask."""
+    channels = [Table.coin(), Table.coin(), Subset.for_epsilon(5, Decimal(1)), Table.coin()]
+    base = with_given(plan(channels))
+    four, five = base["questions"][3], base["questions"][2]
+    base["questions"][3] = {
+        **four,
+        "asked_if": {"answers": [0, 1], "question": five["name"]},
+        "kind": "single",
+        "choices": ["a", "b", "Not asked"],
+        "channel": {"kind": "table", "weights": [[3, 1, 1], [1, 3, 1], [1, 1, 3]]},
+        "skipped": 1,
+    }
+    # ε of the subset is 1, rounded towards privacy; the others are coins of 3 to 1
+    base["blocks"] = [{"questions": ["q1"]}, {"questions": ["q2"]}, {"questions": ["q3", "q4"]}]
+    base["drawn"] = [
+        {"blocks": [0, 1], "weight": 1},
+        {"blocks": [2], "weight": 2},
+        {"blocks": [0], "weight": 2**20},
+    ]
+    base["loss"] = [9, 1]
+    top, bottom = (int(part) for part in base["questions"][0]["loss"])
+    less = [top * top * 10**6 - 1, bottom * bottom * 10**6]
+    first, block = ["drawn", 0], ["blocks", 0]
+    pairs = [{"blocks": [0, 2], "weight": 1}, {"blocks": [1], "weight": 1}]
+    many = [{"blocks": [0, 1], "weight": 1} for _ in range(101)]
+    without = {name: part for name, part in base.items() if name != "drawn"}
+    wrong = [
+        ("a Plan that understates the loss of a set", changed(base, ["loss"], less)),
+        ("the loss of another set than the largest", changed(base, ["drawn"], pairs)),
+        ("sets that are not there", without),
+        ("no sets", changed(base, ["drawn"], [])),
+        ("no blocks", changed(base, ["blocks"], [])),
+        ("nobody asked anything", changed(base, [*first, "blocks"], [])),
+        ("more sets than a phone looks through", changed(base, ["drawn"], many)),
+        ("more blocks than a phone looks through", changed(base, ["blocks"], base["blocks"] * 34)),
+        ("a block of nothing", changed(base, [*block, "questions"], [])),
+        ("a block that is never drawn", changed(base, ["drawn"], base["drawn"][::2])),
+        ("a set that is there twice", changed(base, ["drawn", 2, "blocks"], [0, 1])),
+        ("a block twice in a set", changed(base, [*first, "blocks"], [0, 0, 1])),
+        ("blocks that fall", changed(base, [*first, "blocks"], [1, 0])),
+        ("a block that there is not", changed(base, [*first, "blocks"], [0, 3])),
+        ("a block before the first", changed(base, [*first, "blocks"], [-1, 1])),
+        ("a question in two blocks", changed(base, [*block, "questions"], ["q1", "q2"])),
+        ("a question twice in a block", changed(base, [*block, "questions"], ["q1", "q1"])),
+        ("a question in no block", changed(base, ["blocks", 2, "questions"], ["q3"])),
+        ("a name that no question has", changed(base, [*block, "questions"], ["q9"])),
+        ("a number for a name", changed(base, [*block, "questions"], [1])),
+        ("one sent as given in a block", changed(base, [*block, "questions"], ["q1", "choice"])),
+        ("questions in another order", changed(base, ["blocks", 2, "questions"], ["q4", "q3"])),
+        (
+            "a condition whose parent is in another block",
+            changed(base, ["questions", 3, "asked_if", "question"], "q1"),
+        ),
+        ("a weight of nothing", changed(base, [*first, "weight"], 0)),
+        ("a weight that is a part", changed(base, [*first, "weight"], 1.5)),
+        ("a weight that is a truth", changed(base, [*first, "weight"], True)),
+        ("a weight above 2^20", changed(base, [*first, "weight"], 2**20 + 1)),
+        ("a weight in words", changed(base, [*first, "weight"], "1")),
+        ("a block sent as one answer", changed(base, [*block, "channel"], {"kind": "table"})),
+        ("sets where taking part is hidden", changed(base, ["neighbours"], "add-remove")),
+    ]
+    one = plan([Table.coin()])
+    alone = {"blocks": [{"questions": ["q1"]}], "drawn": [{"blocks": [0], "weight": 1}]}
+    counted = {**base, "publication": {**base["publication"], "counts": "answers"}}
+    sound = [
+        ("drawn questions, a block of two, and some sent as given", base),
+        ("one set of all", {**one, **alone}),
+        ("drawn questions whose losses are counted", counted),
+    ]
+    return [
+        *(
+            {"name": name, "plan": case, "accepted": True, "why": "a person loses the largest"}
+            for name, case in sound
+        ),
+        *({"name": name, "plan": case, "accepted": False, "why": name} for name, case in wrong),
+    ]
+
+
+def of_eight() -> list[dict[str, Any]]:
+    """Return Plans whose answers lose an ε of 8 in all, and the least more."""
+    base = plan([Table.coin(), Subset.for_epsilon(5, Decimal(1))])
+    at = [MAXIMUM_TOTAL.numerator, MAXIMUM_TOTAL.denominator]
+    one = plan([Subset.for_epsilon(3, Decimal(8))])
+    two = plan([Table.binary(Decimal("6.5")), Subset.for_epsilon(4, Decimal("1.5"))])
+    return [
+        {"name": "an ε of 8, of one answer", "plan": one, "accepted": True, "why": "e⁸"},
+        {"name": "an ε of 8, of two answers", "plan": two, "accepted": True, "why": "e⁸"},
+        {
+            "name": "e⁸, rounded up",
+            "plan": changed(base, ["loss"], at),
+            "accepted": True,
+            "why": "the maximum compiled into the script",
+        },
+        {
+            "name": "a billionth more than e⁸, rounded up",
+            "plan": changed(base, ["loss"], [2_980_957_987_043, 10**9]),
+            "accepted": False,
+            "why": "the maximum compiled into the script",
+        },
+    ]
+
+
 def write(name: str, found: list[dict[str, Any]]) -> None:
     lines = ",\n".join(json.dumps(case, sort_keys=True) for case in found)
     (HERE / name).write_text(f"[\n{lines}\n]\n")
@@ -413,7 +558,9 @@ if __name__ == "__main__":
     write("subset.json", cases(SUBSETS, stream))
     write("one_of.json", cases_of_sets(stream))
     write("losses.json", losses())
-    for case in (found := [*plans(), *kinds.plans(), *counting()]):
+    write("blocks.json", of_blocks(random.Random(20261124)))
+    found = [*plans(), *kinds.plans(), *counting(), *of_eight(), *drawing()]
+    for case in found:
         try:
             verify(case["plan"])
         except Unsound:

@@ -159,7 +159,8 @@ def _rows(publication: Publication, release: Release | Step) -> Iterator[ExportR
         plan=plan.digest,
     )
     for numbers in content.questions:
-        yield from question_rows(plan.content.question(numbers.name), numbers, blank)
+        asked = replace(blank, n=content.n_of(numbers))
+        yield from question_rows(plan.content.question(numbers.name), numbers, asked)
     for table in () if content.questions else content.tables:
         for row in table.rows:
             yield table_row(table, row, blank)
@@ -238,7 +239,7 @@ def table_row(table: Table, row: Row, blank: ExportRow) -> ExportRow:
     is_word = row.value is not None and not is_number(row.value)
     return replace(
         blank,
-        table=table.caption,
+        table=str(table.caption),
         label=f"{row.label}: {row.value}" if is_word else str(row.label),
         estimate=_number(row.value),
         low=_number(row.low),

@@ -1,7 +1,7 @@
 """Collect: how a wave stands, its link, QR code and poster, and texts to invite people with.
 
-How many answered is shown as it is under change-one, where it is public. Under add-remove only a
-charged, noisy count could be shown; `counted` is the one place that decides.
+How many answered is shown as it is where that is public. Where whether somebody took part is
+protected, nothing is shown before the wave has closed, and then the noisy number, as published.
 """
 
 import datetime
@@ -16,14 +16,9 @@ from surveys.dashboard.access import study_page, with_plan
 from surveys.dashboard.invitations import FormLink, form_links, invitations
 from surveys.dashboard.progress import Progress
 from surveys.design import selectors as design
-from surveys.design.models import Neighbours, Plan
+from surveys.design.models import Plan
 from surveys.people import selectors as people
 from surveys.people.models import Right
-
-
-def counted(plan: Plan, answers: int) -> int | None:
-    """Return how many answers a page may show: the number where it is public, else none."""
-    return answers if plan.content.neighbours == Neighbours.CHANGE_ONE else None
 
 
 @with_plan
@@ -43,7 +38,7 @@ def collect(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
         plan,
         shared=shared,
         progress=progress,
-        answers=counted(plan, progress.answers),
+        answers=progress.told,
         days_left=days_left(plan, timezone.now().date()),
         links=links,
         link=link,

@@ -12,7 +12,7 @@ from surveys.dashboard.comparisons import (
 from surveys.dashboard.exports import FORMATS
 from surveys.dashboard.exports.rows import export_rows
 from surveys.dashboard.metadata import Metadata
-from surveys.dashboard.methods import methods_of
+from surveys.dashboard.methods import methods_of, on_request
 from surveys.dashboard.publications import chosen, key_of, narrowed_to
 from surveys.dashboard.time_series import time_series_of
 from surveys.design.models import Plan
@@ -33,16 +33,17 @@ def metadata_of(request: HttpRequest, plan: Plan, release: Release | Step | None
 def methods(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
     """Show the methods texts in three lengths; one of them as plain text if its length is named."""
     release = chosen(releases.by_rule_of(plan.study), request.GET.get("release"))
-    texts = methods_of(metadata_of(request, plan, release))
+    metadata = metadata_of(request, plan, release)
+    texts = methods_of(metadata)
     length = request.GET.get("plain")
     if length is not None:
         if length not in texts:
             raise Http404(f"expected one of {', '.join(texts)}")
         return HttpResponse(texts[length] + "\n", content_type="text/plain; charset=utf-8")
     key = key_of(release) if release else ""
-    return study_page(
-        request, "methods", plan, shared=shared, release=release, key=key, texts=texts
-    )
+    asked = "" if release else on_request(metadata)
+    said = {"release": release, "key": key, "texts": texts, "asked": asked}
+    return study_page(request, "methods", plan, shared=shared, **said)
 
 
 @with_plan

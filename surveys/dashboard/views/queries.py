@@ -196,7 +196,7 @@ def release_file(request: HttpRequest, study: Study, *, shared: bool, number: in
             raise Http404("this release holds no synthetic set")
         text, suffix = people_csv(content), "-synthetic"
     else:
-        text, suffix = csv_of(publication.drawn), ""
+        text, suffix = csv_of(publication), ""
     response = HttpResponse(text, content_type="text/csv; charset=utf-8")
     name = f"{study.slug}-{publication.number}{suffix}.csv"
     response["Content-Disposition"] = f'attachment; filename="{name}"'

@@ -7,6 +7,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from surveys.design import services
+from surveys.design.launch import MAX_WHY, needs_reason
 from surveys.design.models import Study
 from surveys.design.readiness import Consequence, Readiness
 from surveys.design.refusals import Refused
@@ -29,7 +30,8 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
     require(Right.LAUNCH, request, study)
     try:
         seen = request.POST.get("seen") or "nothing"
-        services.open_study(study_id=study.pk, seen=seen, **author(request))
+        why = request.POST.get("why", "")
+        services.open_study(study_id=study.pk, seen=seen, why=why, **author(request))
     except (Refused, LedgerRefused) as refusal:
         return _show_draft(request, study, refused=str(refusal), status=409)
     return redirect("drafting:launch", study.slug)
@@ -55,6 +57,9 @@ def _show_draft(
             "changes": plan_text.differences(before.content, content) if before else [],
             "sections": plan_text.sections(content),
             "consequence": Consequence(loss=content.loss),
+            "asks_why": needs_reason(content),
+            "most_why": MAX_WHY,
+            "why": request.POST.get("why", ""),
             "follow_ups": any(question.skipped for question in content.questions),
         }
     return render(request, "drafting/launch.html", context, status=status)

@@ -61,7 +61,8 @@ def draft(request: HttpRequest, study: Study) -> HttpResponse:
         "may_choose_panel": request.user.has_perm(amendments.CHANGE_STUDY),
     }
     form = DraftForm(request.POST if request.method == "POST" else None, study=study, **powers)
-    only_look = form.is_bound and "look" in form.data
+    shares = form.is_bound and "share" in form.data
+    only_look = form.is_bound and ("look" in form.data or shares)
     if form.is_valid() and not only_look:
         with form.refusals():
             limit_changes.decide(
@@ -79,6 +80,8 @@ def draft(request: HttpRequest, study: Study) -> HttpResponse:
             return redirect("limits:study", study.slug)
     if only_look:
         form.errors.pop("why", None)
+    if shares:
+        form.share()
     proposed = form.proposed()
     household = form.cleaned_data.get("household") or USUAL_HOUSEHOLD
     shown = risk.of_draft(proposed, form.proposed_questions(), household=household)
@@ -88,10 +91,12 @@ def draft(request: HttpRequest, study: Study) -> HttpResponse:
             (question, None if question.is_cleartext else form[PREFIX + question.name])
             for question in shown.questions
         ],
+        "protections": risk.protections(shown) if "unit" in form.fields else [],
         "may_edit": may_edit,
-        "only_look": only_look,
+        "only_look": only_look and not shares,
+        "is_shared": shares and not form.errors,
     }
-    status = 422 if form.errors and not only_look else 200
+    status = 422 if form.errors and not context["only_look"] else 200
     template = "limits/live.html" if request.htmx else "limits/study.html"  # type: ignore[attr-defined]
     return render(request, template, context, status=status)
 
@@ -108,8 +113,8 @@ def context_of(request: HttpRequest, study: Study, shown: risk.StudyRisk) -> dic
         "least": low,
         "greatest": high,
         "exact_at": shown.epsilon if terms.counts_answers(study) and shown.randomised else None,
-        "cap_means": wording.cap_means(study),
-        "rule_means": wording.rule_means(study),
+        "cap_means": wording.cap_means(study, shown.loss_of_reports),
+        "rule_means": wording.rule_means(study, shown.loss_of_reports),
         "spent": None if study.budget_id is None else Spending(study, study.budget_id),
         "history": design.changes_of(study),
         "amendments": [each for each in fitting if each.is_for(request.user, study)],

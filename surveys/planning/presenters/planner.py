@@ -2,9 +2,11 @@
 and units of its reader.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +17,7 @@ from django.utils.translation import gettext as _, gettext_lazy, ngettext, pgett
 from dpengine.estimates import Estimate
 from dpengine.inference.power import Response, Target, two_samples
 from dpengine.local.channel import Learns
-from dpengine.privacy import epsilon_above, loss_of_all, plain
+from dpengine.privacy import epsilon_above, plain
 from surveys.charts.intervals import Interval
 from surveys.charts.scales import Scale
 from surveys.design.selectors import Odds
@@ -224,13 +226,12 @@ class Planner:
     @cached_property
     def risks(self) -> list[tuple[str, str, list[Guess]]]:
         """Return ε and guesses at most about one answer, a person and a household."""
-        losses = [part.loss for part in self.split.parts]
-        person = loss_of_all(losses)
+        person, asked = self.split.loss, self.split.reported
         answers = ngettext(
             "about one person, who answers this question",
             "about one person, who answers all %(q)s questions",
-            len(losses),
-        ) % {"q": len(losses)}
+            asked,
+        ) % {"q": asked}
         risks = [
             (_("about one answer"), self.question.loss),
             (answers, person),
@@ -287,16 +288,20 @@ class Planner:
 
 
 def compare(
-    question: QuestionAtEpsilon, one: Decimal, other: Decimal, power: Decimal
+    question: QuestionAtEpsilon,
+    one: Decimal,
+    other: Decimal,
+    power: Decimal,
+    asked: Fraction,
 ) -> dict[str, str] | None:
-    """Return how many people two groups of one size need to be told apart, and how many plain
-    answers would do it; None where what is planned for is no share.
+    """Return how many people, of whom a share is `asked`, two groups of one size need to be told
+    apart, and how many plain answers would do it; None where what is planned for is no share.
     """
     if question.channel.learns is not Learns.SHARES:
         return None
     margin = question.channel.margins()[0]
     response = Response(float(margin.lie), margin.contrast)
     shares, target = (float(one) / 100, float(other) / 100), Target(power=float(power) / 100)
-    n = two_samples(response, *shares).smallest(target).n
+    n = math.ceil(two_samples(response, *shares).smallest(target).n / asked)
     plainly = two_samples(Response(0.0, 1.0), *shares).smallest(target).n
     return {"each": count(n), "both": count(2 * n), "plainly": count(plainly)}

@@ -137,7 +137,7 @@ def _planner(form: DialsForm) -> Planner | None:
         solution.epsilon if each is scenario else min(max(part, least), most)
         for each, part in zip(form.scenarios, parts, strict=True)
     ]
-    split = allocation.split(form.scenarios, epsilons, weights, solution.n)
+    split = allocation.split(form.scenarios, epsilons, weights, solution.n, form.sets)
     sampled = allocation.sampled(form.scenarios, sum(epsilons, Decimal(0)), solution.n)
     return Planner(scenario, solution, split, sampled)
 
@@ -148,7 +148,9 @@ def _context(
     compare = CompareForm(data)
     compared = None
     if planner and compare.is_valid():
-        compared = presenters.compare(planner.question, **compare.cleaned_data)
+        compared = presenters.compare(
+            planner.question, **compare.cleaned_data, asked=planner.scenario.asked
+        )
     return {
         "planner": planner,
         "compare": compare,
@@ -242,6 +244,6 @@ def _together(
     scenarios = [planned.scenario(each, HALF) for each in planned.protected]
     weights = [Decimal(1)] * len(scenarios)
     try:
-        return allocation.split(scenarios, list(epsilons.values()), weights, n)
+        return allocation.split(scenarios, list(epsilons.values()), weights, n, planned.sets)
     except (ValueError, ArithmeticError):
         return None

@@ -2,10 +2,11 @@
 
 from django import template
 
+from surveys.charts import scales
 from surveys.registry import privacy_loss
 
 register = template.Library()
 register.filter("epsilon", privacy_loss.shown)
 register.filter("times", privacy_loss.times)
-register.filter("chance", privacy_loss.small)
-register.filter("chance_below", privacy_loss.small_below)
+register.filter("chance", scales.chance_text)
+register.filter("chance_below", scales.chance_text_below)

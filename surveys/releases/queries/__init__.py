@@ -1,5 +1,5 @@
 """The kinds of queries, by their names in a request: those that researchers ask, in the order of
-the list, and the one that only the rule of a study makes.
+the list, and those that only the rule of a study makes.
 """
 
 from surveys.releases.queries.base import Query
@@ -10,6 +10,7 @@ from surveys.releases.queries.expression import Expression
 from surveys.releases.queries.linear_regression import LinearRegression
 from surveys.releases.queries.mean import Mean
 from surveys.releases.queries.most_common import MostCommon
+from surveys.releases.queries.people import People
 from surveys.releases.queries.price import Price
 from surveys.releases.queries.quantile import Quantile
 from surveys.releases.queries.ranges import Ranges
@@ -35,5 +36,5 @@ ALL: tuple[type[Query], ...] = (
     Trusted,
     Expression,
 )
-EVERY: tuple[type[Query], ...] = (*ALL, Continual)
+EVERY: tuple[type[Query], ...] = (*ALL, Continual, People)
 KINDS: dict[str, type[Query]] = {kind.kind: kind for kind in EVERY}

@@ -19,18 +19,18 @@ from typing import Any, ClassVar, Protocol, Self, get_type_hints
 
 from django import forms
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from dpengine.central.counts import AsTheyCame
 from dpengine.central.gaussian import DiscreteGaussian
-from dpengine.contraction import Noise, Reading, loss_of, noise_within
+from dpengine.contraction import Noise, loss_of, noise_within
 from dpengine.estimates import Noise as NoiseLaw
 from dpengine.privacy import Cost, Neighbours
 from surveys.aggregation import crosstabs, selectors as aggregation
 from surveys.design.models import Plan
 from surveys.messages import Message, Text, message, translate
 from surveys.plan.content import ANSWERS
-from surveys.releases.numbers import Document, Numbers
+from surveys.releases.numbers import Document, Numbers, Table
 from surveys.releases.queries.parameters import (
     Context,
     Parameter,
@@ -44,6 +44,11 @@ State = Document  # what a mechanism remembers between steps, ready for JSON; se
 
 HEADING = message("%(title)s: %(labels)s")
 HEADING_IN_WAVE = message("%(title)s: %(labels)s, wave %(wave)s")
+KNOWN_SUM = message(
+    "How many answered is public. Three counts or more of one question, or of a table, were made "
+    "to add up as those of so many reports do before shares were estimated: a part of the chance "
+    "goes, and the shares add up to 100."
+)
 
 # The engine's own words: the laws of what it chooses, and what it refuses where a researcher's
 # own choice can lead to it
@@ -87,6 +92,11 @@ class Query(ABC):
     blames: ClassVar[str] = "epsilon"  # the parameter, where the engine refuses a setting
     do_not_call_in_templates: ClassVar = True  # which show the class itself, as a kind
 
+    @classmethod
+    def is_for(cls, plan: Plan) -> bool:
+        """Tell whether it can be asked at all, where its questions fit."""
+        return True
+
     @staticmethod
     @abstractmethod
     def fits(question: Question) -> bool:
@@ -114,7 +124,7 @@ class Query(ABC):
     def form(cls, plan: Plan) -> type[forms.Form] | None:
         """Return the form of its parameters, or None if nothing in this Plan can be asked so."""
         context = Context(plan, cls.fitting(plan))
-        if len(context.questions) < cls.fewest:
+        if len(context.questions) < cls.fewest or not cls.is_for(plan):
             return None
         fields = {
             name: parameter.field(context)
@@ -135,7 +145,16 @@ class Query(ABC):
             _ = query.cost  # what cannot be drawn is refused before anything is charged
         except ValueError as error:
             raise WrongParameter(cls.blames, translate(str(error))) from error
+        query.refuse_apart()
         return query
+
+    def refuse_apart(self) -> None:
+        """Refuse questions that no device is asked together: no report holds all of them."""
+        if self.names and not self.plan.content.part_asked(self.names):
+            names = (
+                name for name, each in self.parameters().items() if each.names(getattr(self, name))
+            )
+            raise WrongParameter(next(names), _("expected questions that one person is asked"))
 
     def settled(self) -> Self:
         """Return the same query with parameters that agree; WrongParameter if they cannot."""
@@ -176,15 +195,20 @@ class Query(ABC):
 
     @cached_property
     def cost(self) -> Cost:
-        """Return what one release loses: of answers, if the Plan counts that, else of reports."""
+        """Return what one release loses of a record: of answers, if the Plan counts that, else of
+        reports; of a household, of all its people.
+        """
         content = self.plan.content
-        losses = {content.report_of(name): content.losses[name] for name in self.names}
-        reading = Reading(losses, self.noises)
+        reading = content.reading(self.names, self.noises)
         lost = loss_of([reading])
         if lost is not None and content.publication.counts == ANSWERS:
             return Cost.pure_exactly(lost, reading)
-        costs = (engine.cost for engine in self.engines)
-        return replace(reduce(add, costs), reading=reading)
+        drawn = list(zip(self.noises, self.engines, strict=True))
+        costs = [  # of each set that a person can have sent
+            reduce(add, (engine.cost for noise, engine in drawn if noise.reports & held))
+            for held in reading.held()
+        ]
+        return replace(Cost.largest(costs), reading=reading).of_group(content.people)
 
     def noise_for(self, epsilon: Decimal) -> Fraction | None:
         """Return the ε of one noise over all that it reads, with which answers lose so much.
@@ -213,8 +237,22 @@ class Query(ABC):
     def expected(self, n: int) -> list[str]:
         """Say how far off it will be, for n answers, before anything is drawn."""
 
+    def people(self, batches: int) -> int:
+        """Return how many reports in the first batches hold all that it reads: public where n is.
+
+        Of what everybody is asked, all.
+        """
+        return aggregation.reports_in(self.plan, batches, self.names)
+
+    def people_expected(self, n: int) -> int:
+        """Return how many of so many reports are expected to hold all that it reads."""
+        return round(n * self.plan.content.part_asked(self.names))
+
     def counted(self, batches: int) -> Any:
-        """Return what it draws from, sealed in the first batches: joint counts of its questions."""
+        """Return what it draws from, sealed in the first batches: joint counts of its questions.
+
+        Nothing is locked meanwhile. A Refused says why it cannot be had, whatever the answers are.
+        """
         return aggregation.joint(self.plan, self.names, batches)
 
     @abstractmethod
@@ -232,12 +270,15 @@ class Query(ABC):
 
     @property
     def n_is_public(self) -> bool:
-        return self.neighbours is Neighbours.CHANGE_ONE
+        return self.plan.content.n_is_public
 
-    @property
-    def is_concentrated(self) -> bool:
-        """Tell whether the study's cap counts ρ and δ, so that Gaussian noise can be paid."""
-        return self.plan.content.is_concentrated
+    def is_paid_in(self, rho: Fraction) -> bool:
+        """Tell whether noise is chosen for ρ, and may be Gaussian: where the cap has a δ, and one
+        request may cost so much. More can only be paid in ε, by pure noise.
+        """
+        rule, caps = self.plan.content.publication, self.plan.content.caps
+        most = rule.rho if rule.rule == "on-request" else None
+        return self.plan.content.is_concentrated and rho <= Fraction(most or caps.central_rho or 0)
 
     # What can be worked out from its numbers later
 
@@ -249,9 +290,24 @@ class Query(ABC):
         """Return the table of two questions that was published, if it is one."""
         return None
 
+    def shown(self, numbers: Numbers) -> Numbers:
+        """Return what was published with what pages work out from it beside, at no cost."""
+        return numbers
+
+    def in_groups(self, numbers: Numbers, answer: int) -> Table | None:
+        """Return the share of an answer in every group, drawn towards their mean beside; None
+        where nothing is drawn.
+        """
+        return None
+
 
 class InteractiveQuery(Query):
     """A kind that goes on after its first draw."""
+
+    @classmethod
+    def is_for(cls, plan: Plan) -> bool:
+        """Steps follow batches, and so tell how many took part."""
+        return plan.content.n_is_public
 
     @abstractmethod
     def start(self, counts: Any, n: int) -> State:

@@ -36,7 +36,7 @@ from surveys.releases.queries.parameters import (
     WrongParameter,
 )
 from surveys.releases.queries.shares import Rho, Tallies, TallyQuery, numbers_of
-from surveys.releases.statistics import RHO_PLACES, PublishedPart
+from surveys.releases.statistics import RHO_PLACES, PeopleCounted, PublishedPart
 
 COUNTER = message("continual counter, discrete Gaussian")
 MECHANISM = message("continual counter, discrete Gaussian, %(count)s refreshes")
@@ -80,6 +80,7 @@ class CountedQuestion:
             horizon=counter.horizon,
             step=step,
             standard_error=math.sqrt(noise.variance),
+            known_sum=self.tally.has_known_sum(noise),
         )
         return PublishedPart(self.question, self.tally, noise, law)
 
@@ -155,7 +156,7 @@ class Continual(TallyQuery, InteractiveQuery):
     @cached_property
     def parts(self) -> tuple[CountedQuestion, ...]:
         names, questions = self.names, {one.name: one for one in self.questions}
-        share = Fraction(self.rho) / len(names)
+        share = Fraction(self.rho) / self.plan.content.most_asked(names)
         return tuple(
             CountedQuestion(questions[tally.name], tally, self._counter(tally, share))
             for tally in aggregation.public_tallies(self.plan)
@@ -215,18 +216,22 @@ class Continual(TallyQuery, InteractiveQuery):
         """
         after: State = {}
         noisy: dict[str, list[int]] = {}
+        asked = self.asked(counts, n)
         for part in self.parts:
             after[part.name], drawn = part.counter.step(
                 state[part.name], part.tally.vector(counts[part.name])
             )
-            noisy[part.name] = part.tally.channel.noisy_counts(drawn, n)
+            noisy[part.name] = part.tally.channel.noisy_counts(drawn, asked[part.name])
         taken = len(after[self.names[0]]["noisy"])
         if taken == self.horizon:
             after["over"] = True
-        numbers = numbers_of([part.at(taken) for part in self.parts], noisy, n)
+        numbers = numbers_of(
+            [part.at(taken) for part in self.parts], noisy, PeopleCounted(n), asked
+        )
         left = f"{self.horizon - taken:,}"
         note = REFRESH(number=f"{taken:,}", all=f"{self.horizon:,}", left=left)
-        return after, msgspec.structs.replace(numbers, method=METHOD(), notes=[note], refresh=taken)
+        notes = [note, *numbers.notes]
+        return after, msgspec.structs.replace(numbers, method=METHOD(), notes=notes, refresh=taken)
 
     def noise_of(self, name: str, numbers: Numbers) -> Noise | None:
         parts = (part.at(numbers.refresh) for part in self.parts if part.name == name)

@@ -13,13 +13,15 @@ from functools import cached_property
 from typing import Annotated, Self
 
 from django.utils.translation import gettext as _, gettext_lazy
+from msgspec import structs
 
 from dpengine.central import counts as tallies
 from dpengine.central.counts import Choice, Mechanism, Tally
-from surveys.aggregation import crosstabs
-from surveys.messages import message
+from dpengine.estimates import KnownSum, Noise, with_known_sum
+from surveys.aggregation import contrasts, crosstabs
+from surveys.messages import Text, message, plural_message
 from surveys.releases.numbers import Numbers, Row, Table
-from surveys.releases.queries.base import Counts, Query, noise_name, rho_at
+from surveys.releases.queries.base import KNOWN_SUM, Counts, Query, noise_name, rho_at
 from surveys.releases.queries.parameters import (
     ONE_CHOICE,
     AnyQuestion,
@@ -34,14 +36,17 @@ HALF_WIDTH = 1.96  # standard errors on each side of 95 of 100
 
 MECHANISM = message("%(noise)s, scale %(scale)s, %(count)s counts")
 WITHOUT_NOISE = message("no noise, %(count)s counts")
-SENSITIVITY = message("%(count)s counts of pairs by 1 each")
+SENSITIVITY = plural_message(
+    "%(count)s count of a pair by 1", "%(count)s counts of pairs by 1 each", number="count"
+)
 EXPECTED = message(
     "Each share of all people within ± %(half)s points, in 95 of 100 such studies; in a plain "
     "survey of as many people, ± %(part)s at most."
 )
 WHY = (  # as dpengine.central.counts says it
-    message("None: devices added what chance is wanted."),
+    message("None is needed: the devices added enough."),
     message("Laplace: the budget is pure, and Gaussian noise always needs a δ."),
+    message("Laplace: it counts in ε too, as Gaussian noise would not."),
     message(
         "Laplace: the smaller standard error of a count at this cost (%(scale)s for Laplace "
         "noise, %(other_scale)s for Gaussian)."
@@ -60,6 +65,17 @@ METHOD = message(
     "estimated through the odds of both questions' devices; estimates can fall below 0. Intervals "
     "hold in 95 of 100 studies, each cell on its own, and count sampling, devices and publication."
 )
+METHOD_OF_CLEARTEXT = message(
+    "Chance was added once to the counts of pairs of answers. The shares of people follow from "
+    "them; they can fall below 0. Intervals hold in 95 of 100 studies, each cell on its own, and "
+    "count sampling and publication."
+)
+METHOD_OF_ONE_DEVICE = message(
+    "Chance was added once to the counts of pairs of reports. From them the shares of people were "
+    "estimated through the odds of the devices, which changed the answers to one of the two "
+    "questions; estimates can fall below 0. Intervals hold in 95 of 100 studies, each cell on its "
+    "own, and count sampling, devices and publication."
+)
 METHOD_WITHOUT_NOISE = message(
     "Nothing was added to the counts of pairs of reports: all that is published here can give away "
     "no more than the devices already allowed. From them the shares of people were estimated "
@@ -72,6 +88,14 @@ N_ESTIMATED = message(
 FREE = message(
     "Shares within each group follow from the same numbers and cost nothing more (Fieller's "
     "intervals)."
+)
+IN_GROUPS = message("%(label)s: %(answer)s, in each group")
+DRAWN = message("%(label)s, drawn towards the mean of all groups")
+DRAWN_FREE = message(
+    "Shares drawn towards the mean of all groups, the less is known of a group the more (empirical "
+    "Bayes), follow from the same numbers and cost nothing: on average over the groups they are "
+    "nearer to the truth, and their intervals hold in 95 of 100; but they can hide a single group "
+    "that really differs."
 )
 
 
@@ -123,13 +147,19 @@ class Crosstab(Query):
     @cached_property
     def choice(self) -> Choice:
         """Return Laplace noise, or where the study pays in ρ the more precise noise at ρ = ε²/2."""
-        if self.is_concentrated:
+        if self.is_paid_in(rho_at(self.epsilon)):
             return tallies.for_rho([self.tally], rho_at(self.epsilon))
-        return tallies.for_epsilon([self.tally], self.noise_for(self.epsilon))
+        noise, has_delta = self.noise_for(self.epsilon), self.plan.content.is_concentrated
+        return tallies.for_epsilon([self.tally], noise, has_delta=has_delta)
 
     @property
     def engine(self) -> Mechanism:
         return self.choice.mechanism
+
+    @cached_property
+    def noise_left(self) -> Noise:
+        """Return the law of the noise in counts once they have the sum that is public."""
+        return with_known_sum(self.engine, self.tally.cells) if self.n_is_public else self.engine
 
     @property
     def mechanism(self) -> str:
@@ -151,7 +181,7 @@ class Crosstab(Query):
 
     def expected(self, n: int) -> list[str]:
         nothing = [[0] * self.sides[1].features] * self.sides[0].features
-        empty = crosstabs.Table.of(nothing, *self.sides, self.engine, max(n, 1))
+        empty = crosstabs.Table.of(nothing, *self.sides, self.noise_left, max(n, 1))
         wide = 100 * HALF_WIDTH * empty.even_error()
         plain = 50 * HALF_WIDTH / math.sqrt(max(n, 1))
         expected = EXPECTED(half=f"{wide:.1f}", part=f"{plain:.1f}")
@@ -163,26 +193,64 @@ class Crosstab(Query):
         (noisy,) = self.choice.release([flat], n)
         width = self.sides[1].features
         rows = [noisy[start : start + width] for start in range(0, len(noisy), width)]
-        table = self._table(rows, n)
+        table = self._table(rows, n, self.noise_left)
+        is_known = isinstance(table.noise, KnownSum)
         groups = range(len(self.within.choices))
         return Numbers(
             tables=[self._all(table), *(self._within(table, group) for group in groups)],
-            method=METHOD() if self.engine.scale else METHOD_WITHOUT_NOISE(),
-            notes=[] if table.known else [N_ESTIMATED()],
+            method=self._method,
+            notes=[KNOWN_SUM()] if is_known else [] if table.known else [N_ESTIMATED()],
             derived=[FREE()],
-            noisy_counts=table.noisy.astype(int).tolist(),
+            noisy_counts=rows,
+            known_sum=is_known,
             n=n,
         )
+
+    @property
+    def _method(self) -> Text:
+        if not self.engine.scale:
+            return METHOD_WITHOUT_NOISE()
+        given = sum(question.is_cleartext for question in (self.rows, self.within))
+        return (METHOD, METHOD_OF_ONE_DEVICE, METHOD_OF_CLEARTEXT)[given]()
 
     def table_of(self, numbers: Numbers) -> crosstabs.Table | None:
         """Return the table that was published, from its noisy counts."""
         if not numbers.noisy_counts:
             return None
-        return self._table(numbers.noisy_counts, numbers.n)
+        noise = self.noise_left if numbers.known_sum else self.engine
+        return self._table(numbers.noisy_counts, numbers.n, noise)
 
-    def _table(self, noisy: Sequence[Sequence[int]], n: int) -> crosstabs.Table:
+    def shown(self, numbers: Numbers) -> Numbers:
+        """Return it with each share within a group drawn towards the mean of all groups beside."""
+        table = self.table_of(numbers)
+        if table is None:
+            return numbers
+        drawn = [contrasts.towards_mean(table, answer) for answer in range(len(self.rows.choices))]
+        if not any(drawn):
+            return numbers
+        whole, *groups = numbers.tables
+        tables = [
+            structs.replace(each, rows=_beside(each.rows, [of.get(group) for of in drawn]))
+            for group, each in enumerate(groups)
+        ]
+        derived = [*numbers.derived, DRAWN_FREE()]
+        return structs.replace(numbers, tables=[whole, *tables], derived=derived)
+
+    def in_groups(self, numbers: Numbers, answer: int) -> Table | None:
+        table, names = self.table_of(numbers), self.within.choices
+        drawn = contrasts.towards_mean(table, answer) if table else {}
+        if not drawn:
+            return None
+        rows = [
+            structs.replace(group.rows[answer], label=name)
+            for name, group in zip(names, numbers.tables[1:], strict=True)
+        ]
+        caption = IN_GROUPS(label=self.rows.label, answer=self.rows.choices[answer])
+        return Table(caption, _beside(rows, [drawn.get(group) for group in range(len(names))]))
+
+    def _table(self, noisy: Sequence[Sequence[int]], n: int, noise: Noise) -> crosstabs.Table:
         public = max(n, 1) if self.n_is_public else None
-        return crosstabs.Table.of(noisy, *self.sides, self.engine, public)
+        return crosstabs.Table.of(noisy, *self.sides, noise, public)
 
     def _all(self, table: crosstabs.Table) -> Table:
         errors, intervals, shares = table.standard_errors, table.intervals(), table.shares
@@ -213,3 +281,15 @@ class Crosstab(Query):
             group=self.within.choices[group],
         )
         return Table(caption, rows)
+
+
+def _beside(rows: Sequence[Row], drawn: Sequence[contrasts.Shrunk | None]) -> list[Row]:
+    """Return every row, and below it the same number drawn towards the mean, where there is one."""
+    beside = []
+    for row, one in zip(rows, drawn, strict=True):
+        beside.append(row)
+        if one is not None:
+            value, low, high = 100 * one.value, 100 * one.low, 100 * one.high
+            error = 100 * one.standard_error
+            beside.append(Row(DRAWN(label=row.label), value, low, high, error, "percent"))
+    return beside

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Annotated, Any, Self
 
 from django import forms
@@ -21,6 +21,7 @@ from dpengine import expressions
 from dpengine.central.subsample import Subsample
 from dpengine.expressions import Formula
 from dpengine.privacy import plain
+from surveys.ledger.services import Refused
 from surveys.messages import Text, message, translate
 from surveys.releases import sandbox
 from surveys.releases.numbers import Numbers, Table
@@ -57,6 +58,9 @@ TOO_MANY_PEOPLE = message(
     "Groups of this size are too large for this expression: every one would count as %(amount)s. "
     "Take more groups."
 )
+NOT_STARTED = message(
+    "The program that computes what you wrote did not start. Nothing was published: ask again."
+)
 CLAMPED = message("Results beyond %(low)s to %(high)s count as the nearer of the two.")
 BIASED = message("A statistic that is biased in small groups is as biased here.")
 
@@ -70,7 +74,7 @@ READER = (
     message("%(typed)s: expected at most %(most)s parts in one another"),
     message("%(typed)s: %(name)s takes %(most)s in its brackets, got %(count)s"),
     message("%(typed)s: quantile takes a number from 0 to 1 after the comma"),
-    message("%(typed)s: is not an expression: a comma stands outside a function's brackets"),
+    message("%(typed)s: a comma stands outside a function's brackets"),
     message("%(typed)s is not an expression such as (age/10)^2"),
     message("%(typed)s must be one number: put columns into one of %(names)s"),
 )
@@ -153,8 +157,8 @@ class Expression(Query):
             help=lambda: (
                 _(
                     "One number of all people, as in mean(hours > 40) or correlation(hours, age). "
-                    "Columns stand in %(functions)s. Also + - * / ^, comparisons, and, or, not, "
-                    "A if C else B, log, exp, sqrt, abs."
+                    "Columns stand within %(functions)s. You can also use + - * / ^, comparisons, "
+                    "and, or, not, A if C else B, log, exp, sqrt and abs."
                 )
                 % {"functions": ", ".join(f"{name}()" for name in expressions.OF_ALL)}
             ),
@@ -171,7 +175,7 @@ class Expression(Query):
     otherwise: Annotated[
         Decimal | None,
         Amount(
-            label=gettext_lazy("What a group counts as that has no result"),
+            label=gettext_lazy("What a group without a result counts as"),
             help=gettext_lazy("Empty: the middle between the two."),
             is_required=False,
         ),
@@ -238,9 +242,24 @@ class Expression(Query):
         is_too_much = self.expression.cells * -(-n // self.groups) > sandbox.STEPS
         return [TOO_MANY_PEOPLE(amount=self.neutral), *known] if is_too_much else known
 
-    def draw(self, counts: Counts, n: int) -> Numbers:
-        compute = partial(sandbox.compute, self.expression.typed, self.names)
-        measured = self.engine.release_computed(rows_of(self.questions, counts), compute)
+    def counted(self, batches: int) -> list[int]:
+        return self.results(super().counted(batches))
+
+    def results(self, counts: Counts) -> list[int]:
+        """Return the result of every group, into which people are dealt anew. Never shown.
+
+        Refused if it could not begin.
+        """
+        groups = self.engine.deal(rows_of(self.questions, counts))
+        try:
+            computed = sandbox.compute(self.expression.typed, self.names, groups)
+        except sandbox.NotStarted:
+            raise Refused(NOT_STARTED()) from None
+        return self.engine.whole(computed)
+
+    def draw(self, counts: list[int], n: int) -> Numbers:
+        """Draw once from the groups' results."""
+        measured = self.engine.median(counts)
         return Numbers(
             tables=[
                 Table(

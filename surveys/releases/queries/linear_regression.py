@@ -136,7 +136,7 @@ class LinearRegression(Query):
         *bounds, outcome = map(bounds_of, self.columns)
         epsilon, neighbours = Fraction(self.epsilon), self.neighbours
         laplace = Regression.for_epsilon(epsilon, bounds, outcome, neighbours)
-        if not self.is_concentrated:
+        if not self.is_paid_in(rho_at(self.epsilon)):
             return laplace
         gaussian = Regression.for_rho(rho_at(self.epsilon), bounds, outcome, neighbours)
         return min(laplace, gaussian, key=lambda regression: regression.deviation)

@@ -33,7 +33,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from dpengine.central.numeric import ERROR, Mean as NumericMean, Measured, Spread, half_width
 from dpengine.estimates import Margin, simplex
 from dpengine.privacy import plain
-from surveys.messages import message
+from surveys.messages import Text, message
 from surveys.plan import kinds
 from surveys.releases import statistics
 from surveys.releases.numbers import Numbers, Table
@@ -69,6 +69,7 @@ SPREADS = {
 }
 
 ON_COUNTS = message("discrete Laplace on counts, scale %(scale)s")
+WITHOUT_NOISE = message("no noise on counts")
 CLAMPED_MEAN = message("clamped mean, discrete Laplace of scales: %(scales)s")
 SCALES = {  # by what has noise besides the sum
     (): message("sum %(scale)s"),
@@ -83,12 +84,25 @@ EXPECTED = message(
     "spread out as they can be. Chance added makes ± %(part)s of it."
 )
 FROM_SUM = message(
+    "Chance was added to one sum of clamped numbers, once. The interval counts sampling and "
+    "publication; it holds in 95 of 100 such studies."
+)
+# what older releases say
+message(
     "One sum of clamped numbers got chance added, once. The interval counts sampling, devices "
     "and publication; it holds in 95 of 100 such studies."
 )
 FROM_COUNTS = message(
     "The mean was worked out from counts with chance added, once. The interval counts "
     "sampling, devices and publication; it holds in 95 of 100 such studies."
+)
+FROM_COUNTS_OF_CLEARTEXT = message(
+    "The mean was worked out from counts with chance added, once. The interval counts "
+    "sampling and publication; it holds in 95 of 100 such studies."
+)
+FROM_COUNTS_WITHOUT_NOISE = message(
+    "The mean was worked out from counts to which nothing was added. The interval counts "
+    "sampling and devices; it holds in 95 of 100 such studies."
 )
 SCORES = message("Scores: %(list)s.")
 DERIVED = message("The interval and the standard error.")
@@ -197,6 +211,8 @@ class Mean(Query):
 
     @property
     def mechanism(self) -> str:
+        if not self.whole and not self._counted.mechanism.scale:
+            return WITHOUT_NOISE()
         if not self.whole:
             return ON_COUNTS(scale=f"{self._counted.mechanism.scale:.6g}")
         scales = {"scale": f"{self.whole.total.scale:.6g}"}
@@ -245,11 +261,19 @@ class Mean(Query):
             notes.append(CLAMPED())
         return Numbers(
             tables=[Table(self.question.label, [row(MEAN(), measured, unit_of(self.question))])],
-            method=FROM_SUM() if self.whole else FROM_COUNTS(),
+            method=self._method,
             notes=notes,
             derived=[DERIVED()],
             n=n,
         )
+
+    @property
+    def _method(self) -> Text:
+        if self.whole:
+            return FROM_SUM()
+        if not self._counted.mechanism.scale:
+            return FROM_COUNTS_WITHOUT_NOISE()
+        return FROM_COUNTS_OF_CLEARTEXT() if self.question.is_cleartext else FROM_COUNTS()
 
     @property
     def _held(self) -> int:

@@ -86,7 +86,7 @@ class MostCommon(Query):
     @cached_property
     def engine(self) -> Selection:
         spread = spread_of_counts(self.neighbours)
-        if self.is_concentrated:
+        if self.is_paid_in(rho_at(self.epsilon)):
             return Selection.for_rho(rho_at(self.epsilon), spread, self.best)
         return Selection.for_epsilon(
             self.noise_for(self.epsilon) or STRONGEST, spread, Law.NOISY_MAX, self.best

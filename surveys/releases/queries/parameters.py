@@ -30,7 +30,9 @@ ONE_CHOICE = ("yes_no", "single", "likert")  # kinds whose answers are one of so
 PLACES = 9  # decimals of an ε
 STRONGEST = Fraction(LARGEST_EPSILON)  # noise that hardly moves anything, where none is needed
 COST = gettext_lazy("Cost, ε")
-COST_HELP = gettext_lazy("What this uses of the budget, for good.")
+COST_HELP = gettext_lazy(
+    "What this may tell by itself. The budget is charged what it adds, shown next."
+)
 
 
 class WrongParameter(Exception):

@@ -98,7 +98,7 @@ class Price(Query):
         One bid raised, lowered, added or taken away moves revenues all one way, each by its price
         at most.
         """
-        if self.is_concentrated:
+        if self.is_paid_in(rho_at(self.epsilon)):
             return Selection.for_rho(rho_at(self.epsilon), self.highest)
         return Selection.for_epsilon(Fraction(self.epsilon), self.highest, Law.NOISY_MAX)
 

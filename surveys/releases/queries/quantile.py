@@ -1,9 +1,9 @@
 """A quantile of a number, the median above all, by one of three mechanisms, with an interval for
-the population's.
+the population's; several by the first, which reads all intervals from one draw.
 
 exponential    dpengine.central.quantiles: pure ε, by permute and flip and Laplace noise; where the
                study pays in ρ, by the exponential mechanism and Gaussian noise. A third for the
-               quantile, two thirds for its interval
+               quantile, two thirds for its interval; several share both
 smooth         dpengine.central.smooth: (ε, δ), the median only; half of ε for it, half for the
                interval
 propose        dpengine.central.propose: the same, and it may answer nothing: that is charged as
@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from django import forms
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpengine.central.propose import ProposedMedian
-from dpengine.central.quantiles import Grid, Limits, QuantileWithInterval, within_limits
+from dpengine.central.quantiles import Grid, Limits, QuantilesWithIntervals, within_limits
 from dpengine.central.smooth import SmoothMedian
 from dpengine.privacy import plain
 from surveys.design.models import Plan
@@ -50,6 +50,7 @@ from surveys.releases.queries.scored import (
 MEDIAN = Fraction(1, 2)
 MEDIANS_PAID = 8  # that the δ of a cap, all of what mechanisms may use of it, pays for
 LIKELY = 0.05  # chance that a rank is farther off than is said
+MOST = 9  # quantiles of one release
 MADE_UP = 10**4  # people at most, for whom a noise that depends on the data is stated
 
 METHODS = {
@@ -60,6 +61,10 @@ METHODS = {
 CELLS = message("interval by %(noise)s on %(cells)s cells, scale %(scale)s")
 NOISY_MAX = message("report noisy max over %(count)s values, %(limits)s")
 EXPONENTIAL = message("exponential mechanism over %(count)s values, %(limits)s")
+NOISY_MAXIMA = message("report noisy max over %(count)s values for %(many)s quantiles, %(limits)s")
+EXPONENTIALS = message(
+    "exponential mechanism over %(count)s values for %(many)s quantiles, %(limits)s"
+)
 SMOOTH = message("smooth sensitivity, r = %(r)s, discrete Laplace, δ = %(delta)s; %(limits)s")
 PROPOSE = message(
     "propose-test-release, step %(step)s, threshold %(threshold)s, discrete Laplace of scale "
@@ -79,6 +84,10 @@ OFF_BY_SHARE = message(
 TOO_FEW = message(
     "With so few answers at this ε a side of the interval will be the end of what can be answered."
 )
+REACH_OF = message(
+    "The interval of the value that %(percent)s of 100 are at or below will reach from about rank "
+    "%(low)s to rank %(high)s of %(n)s."
+)
 REACH = message("The interval will reach from about rank %(low)s to rank %(high)s of %(n)s.")
 EVEN_SMOOTH = message(
     "If people were spread evenly, chance would add ± %(half)s %(unit_word)s; fewer if they are "
@@ -95,6 +104,9 @@ METHOD = message(
     "%(way)s. The interval was worked out from how many people are in cells around the value, each "
     "number with chance added, once. It counts sampling and publication; it holds for the "
     "population in 95 of 100 such studies, whatever the answers’ shape."
+)
+OF_SEVERAL = message(
+    "All intervals were read from one draw of cells; each holds in 95 of 100 studies by itself."
 )
 STORED = (  # what older releases say
     message("two limits by report noisy max"),
@@ -115,6 +127,24 @@ def interval_by(limits: Limits) -> Text:
 def methods_of(plan: Plan) -> Mapping[str, Message]:
     """Return the methods that the study's cap can pay: two of them need a δ."""
     return METHODS if plan.content.is_concentrated else {"exponential": METHODS["exponential"]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Percents(Percent):
+    """One percent or several, with commas; one is written as it always was."""
+
+    def field(self, context: Context) -> forms.Field:
+        return forms.CharField(max_length=80, initial=self.initial, **self.shown)
+
+    def read(self, value: Any, name: str, context: Context) -> tuple[Decimal, ...]:  # type: ignore[override]
+        parts = value if value and isinstance(value, list) else str(value).split(",")
+        percents = {Percent.read(self, str(part).strip(), name) for part in parts[: MOST + 1]}
+        if len(percents) > MOST:
+            raise WrongParameter(name, _("expected at most %(most)s numbers"), most=MOST)
+        return tuple(sorted(percents))
+
+    def written(self, value: tuple[Decimal, ...]) -> str:  # type: ignore[override]
+        return ",".join(_text(percent) for percent in value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +171,12 @@ class Step(Whole):
 class Quantile(Query):
     question: AnyQuestion
     percent: Annotated[
-        Decimal, Percent(label=gettext_lazy("Share of people below, in percent"), initial=50)
+        tuple[Decimal, ...],
+        Percents(
+            label=gettext_lazy("Share of people below, in percent"),
+            help=gettext_lazy("Several with commas, as in 25, 50, 75: they share the cost."),
+            initial="50",
+        ),
     ]
     method: Annotated[str, OneOf(label=gettext_lazy("Method"), options=methods_of)]
     epsilon: Annotated[Decimal, Epsilon(help=gettext_lazy("A part of it pays for the interval."))]
@@ -165,22 +200,23 @@ class Quantile(Query):
     fits = staticmethod(is_number_in_clear)
 
     def settled(self) -> Self:
-        if self.method != "exponential" and self.percent != 50:
+        if self.method != "exponential" and self.percent != (Decimal(50),):
             raise WrongParameter(
                 "percent",
                 _("expected 50 for this method: it is for the median only, got %(got)s"),
-                got=self.percent,
+                got=", ".join(map(str, self.percent)),
             )
         return self
 
     @cached_property
-    def point(self) -> QuantileWithInterval | SmoothMedian | ProposedMedian:
+    def point(self) -> QuantilesWithIntervals | SmoothMedian | ProposedMedian:
         bounds, epsilon = bounds_of(self.question), Fraction(self.epsilon)
         if self.method == "exponential":
-            of = Grid(bounds), Fraction(self.percent) / 100, self.neighbours
-            if self.is_concentrated:
-                return QuantileWithInterval.for_rho(rho_at(self.epsilon), *of)
-            return QuantileWithInterval.for_epsilon(epsilon, *of)
+            parts = [Fraction(percent) / 100 for percent in self.percent]
+            of = Grid(bounds), parts, self.neighbours
+            if self.is_paid_in(rho_at(self.epsilon)):
+                return QuantilesWithIntervals.for_rho(rho_at(self.epsilon), *of)
+            return QuantilesWithIntervals.for_epsilon(epsilon, *of)
         half = epsilon / 2
         if self.method == "smooth":
             return SmoothMedian.for_epsilon_delta(half, self.delta, bounds, self.neighbours)
@@ -191,7 +227,7 @@ class Quantile(Query):
     @cached_property
     def limits(self) -> Limits:
         """Return what draws the interval: a part of the quantile's own, or for half of ε."""
-        if isinstance(self.point, QuantileWithInterval):
+        if isinstance(self.point, QuantilesWithIntervals):
             return self.point.limits
         grid = Grid(bounds_of(self.question))
         return Limits.for_epsilon(Fraction(self.epsilon) / 2, grid, MEDIAN, self.neighbours)
@@ -208,9 +244,14 @@ class Quantile(Query):
     @property
     def mechanism(self) -> str:
         point, limits = self.point, interval_by(self.limits)
-        if isinstance(point, QuantileWithInterval):
-            by = EXPONENTIAL if self.is_concentrated else NOISY_MAX
-            return by(count=f"{point.point.grid.size:,}", limits=limits)
+        if isinstance(point, QuantilesWithIntervals):
+            count, many = f"{self.limits.grid.size:,}", len(self.percent)
+            in_rho = self.is_paid_in(rho_at(self.epsilon))
+            if many > 1:
+                by = EXPONENTIALS if in_rho else NOISY_MAXIMA
+                return by(count=count, many=str(many), limits=limits)
+            by = EXPONENTIAL if in_rho else NOISY_MAX
+            return by(count=count, limits=limits)
         delta = f"{float(self.delta):.2g}"
         if isinstance(point, SmoothMedian):
             return SMOOTH(r=f"{float(point.step):.6g}", delta=delta, limits=limits)
@@ -229,14 +270,23 @@ class Quantile(Query):
             return SMOOTH_BOUND()
         return IF_TEST_PASSES(count=f"{self.step:,}") if self.method == "propose" else RANKS()
 
+    @property
+    def published(self) -> int:
+        return len(self.percent)
+
     def expected(self, n: int) -> list[str]:
-        low, high = self.limits.ranks(n)
-        if low < 0 or high > n:
-            return [self._expected_of_point(n), TOO_FEW()]
-        return [
-            self._expected_of_point(n),
-            REACH(low=f"{low:,.0f}", high=f"{high:,.0f}", n=f"{n:,}"),
+        ranks = [
+            replace(self.limits, quantile=Fraction(percent) / 100).ranks(n)
+            for percent in self.percent
         ]
+        if any(low < 0 or high > n for low, high in ranks):
+            return [self._expected_of_point(n), TOO_FEW()]
+        texts = [self._expected_of_point(n)]
+        for percent, (low, high) in zip(self.percent, ranks, strict=True):
+            said = {"low": f"{low:,.0f}", "high": f"{high:,.0f}", "n": f"{n:,}"}
+            is_one = len(ranks) == 1
+            texts.append(REACH(**said) if is_one else REACH_OF(**said, percent=_text(percent)))
+        return texts
 
     def _expected_of_point(self, n: int) -> str:
         """Say how far off the value will be.
@@ -245,10 +295,11 @@ class Quantile(Query):
         of the real ones is secret.
         """
         point, unit, bounds = self.point, unit_of(self.question), bounds_of(self.question)
-        if isinstance(point, QuantileWithInterval):
-            ranks, step = point.point.off_by(LIKELY), f"{point.point.grid.step:,}"
+        if isinstance(point, QuantilesWithIntervals):
+            ranks, step = point.off_by(LIKELY), f"{self.limits.grid.step:,}"
             if not n:
                 return OFF_BY(ranks=f"{ranks:,.0f}", step=step)
+            ranks = min(ranks, n)
             return OFF_BY_SHARE(ranks=f"{ranks:,.0f}", share=f"{100 * ranks / n:.1f}", step=step)
         people = min(n, MADE_UP)
         made_up = [
@@ -265,23 +316,30 @@ class Quantile(Query):
 
     def draw(self, counts: Counts, n: int) -> Numbers:
         values, unit = values_of(self.question, counts), unit_of(self.question)
-        percent = str(plain(self.percent))
-        label = MEDIAN_ROW() if percent == "50" else QUANTILE_ROW(percent=percent)
-        if isinstance(self.point, QuantileWithInterval):
-            drawn = row(label, self.point.release(values), unit)
+        if isinstance(self.point, QuantilesWithIntervals):
+            found = zip(self.percent, self.point.release(values), strict=True)
+            drawn = [row(_label(percent), measured, unit) for percent, measured in found]
         else:
             value = self.point.release(values)
             bounds = bounds_of(self.question)
             centre = bounds.least + bounds.width // 2 if value is None else value
             low, high = self.limits.release(values, centre)
             if value is None:
-                drawn = Row(label, UNSTABLE(), low, high, unit=unit)
+                drawn = [Row(MEDIAN_ROW(), UNSTABLE(), low, high, unit=unit)]
             else:
-                drawn = row(label, within_limits(value, low, high), unit)
+                drawn = [row(MEDIAN_ROW(), within_limits(value, low, high), unit)]
         return Numbers(
-            tables=[Table(self.question.label, [drawn])],
+            tables=[Table(self.question.label, drawn)],
             method=METHOD(way=METHODS[self.method]()),
-            notes=[CLAMPED()],
+            notes=[CLAMPED()] if len(drawn) == 1 else [OF_SEVERAL(), CLAMPED()],
             derived=[READ_OFF()],
             n=n,
         )
+
+
+def _text(percent: Decimal) -> str:
+    return str(plain(percent))
+
+
+def _label(percent: Decimal) -> Text:
+    return MEDIAN_ROW() if percent == 50 else QUANTILE_ROW(percent=_text(percent))

@@ -153,7 +153,7 @@ class Ranges(Query):
             for group in self.ranges
         ]
         laplace = LinearQueries.for_epsilon(Fraction(self.epsilon), queries, self.neighbours)
-        if not self.is_concentrated:
+        if not self.is_paid_in(rho_at(self.epsilon)):
             return laplace
         gaussian = LinearQueries.for_rho(rho_at(self.epsilon), queries, self.neighbours)
         return min(laplace, gaussian, key=lambda one: float(np.sum(one.standard_errors**2)))
@@ -183,7 +183,7 @@ class Ranges(Query):
         texts: list[str] = []
         for group, half in zip(self.ranges, self.engine.half_widths, strict=True):
             label, width = self._label(group), f"{half:,.1f}"
-            if n:
+            if n and self.n_is_public:
                 texts.append(
                     EXPECTED_SHARE(label=label, width=width, share=f"{100 * half / n:.1f}")
                 )
@@ -198,7 +198,7 @@ class Ranges(Query):
         rows = self._rows(self.engine.release(cells), n)
         label = self.question.label
         tables = [Table(CAPTION(label=label), rows)]
-        if n:
+        if n and self.n_is_public:  # a share of a noisy number would be less sure than it says
             tables.append(Table(SHARES_CAPTION(label=label), [_share(row, n) for row in rows]))
         return Numbers(
             tables=tables,

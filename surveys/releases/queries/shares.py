@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Annotated, Any
 
 from django.utils.translation import gettext_lazy
+from msgspec.structs import replace
 
 from dpengine.central.counts import Mechanism
 from dpengine.contraction import Noise
@@ -21,7 +22,7 @@ from surveys.aggregation import selectors as aggregation
 from surveys.messages import Text, message, plural_message
 from surveys.releases import statistics
 from surveys.releases.numbers import Numbers
-from surveys.releases.queries.base import Query, pure_epsilon
+from surveys.releases.queries.base import KNOWN_SUM, Query, pure_epsilon, rho_at
 from surveys.releases.queries.parameters import (
     Context,
     Epsilon,
@@ -29,7 +30,7 @@ from surveys.releases.queries.parameters import (
     SomeQuestions,
     Unasked,
 )
-from surveys.releases.statistics import Part, PublishedPart
+from surveys.releases.statistics import Part, PeopleCounted, PublishedPart
 
 MECHANISM = plural_message(
     "%(noise)s, %(count)s tally", "%(noise)s, %(count)s tallies", number="count"
@@ -61,6 +62,14 @@ METHOD = message(
     "was estimated through the odds of the devices; the intervals count sampling, devices and "
     "publication."
 )
+METHOD_OF_CLEARTEXT = message(
+    "Chance was added to the counts of answers, once. The intervals count sampling and publication."
+)
+METHOD_OF_BOTH = message(
+    "Chance was added to the counts of reports, once. From each count the share of people was "
+    "estimated, through the odds of the devices where they had changed the answer; the intervals "
+    "count sampling, publication and, there, devices."
+)
 METHOD_WITHOUT_NOISE = message(
     "Nothing was added to the counts of reports: all that is published here can give away no more "
     "than the devices already allowed. From each count the share of people was estimated through "
@@ -82,7 +91,9 @@ NOTES = {
         "estimate’s own errors."
     ),
 }
-DERIVED = message("Shares, intervals and standard errors follow from the noisy counts.")
+DERIVED = message("Shares, intervals and standard errors follow from the published counts.")
+# what older releases say
+message("Shares, intervals and standard errors follow from the noisy counts.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,9 +135,28 @@ class TallyQuery(Query):
     def tallied(self) -> list[str]:
         """Return the name of the question that each of `engines` publishes the tally of."""
 
+    def refuse_apart(self) -> None:
+        """Each question is published by itself: those who were asked it are enough."""
+
+    def people(self, batches: int) -> int:
+        return aggregation.reports_in(self.plan, batches)
+
+    def people_expected(self, n: int) -> int:
+        return n
+
     def counted(self, batches: int) -> Tallies:
         """Return the running tallies: joint counts of all questions would be all the reports."""
         return aggregation.totals(self.plan, batches)
+
+    def asked(self, counts: Tallies, n: int) -> dict[str, int]:
+        """Return how many of n reports answer each question: public, as n is."""
+        content = self.plan.content
+        return {
+            name: aggregation.asked_of(self.plan, [name], counts)
+            if content.drawn and name in content.channels
+            else n
+            for name in self.names
+        }
 
 
 @dataclass(frozen=True)
@@ -148,10 +178,10 @@ class Shares(TallyQuery):
     @cached_property
     def parts(self) -> tuple[Part, ...]:
         """Return the tallies with their noise, for ε, or for ρ as the Plan wrote it, else ε²/2."""
-        rho = None
-        if self.is_concentrated:
-            usual = Fraction(self.epsilon) ** 2 / (2 * len(self.questions))
-            rho = Fraction(self.rho) if self.rho else usual
+        usual = rho_at(self.epsilon) / self.plan.content.most_asked(self.names)
+        rho = usual if self.is_paid_in(usual) else None
+        if self.rho:
+            rho = Fraction(self.rho)
         return tuple(
             statistics.parts_for(self.plan, self.names, epsilon=Fraction(self.epsilon), rho=rho)
         )
@@ -180,7 +210,8 @@ class Shares(TallyQuery):
     def expected(self, n: int) -> list[str]:
         texts: list[str] = []
         for part in self.parts:
-            wide, added, unit = statistics.expected(part, n)
+            noise = statistics.noise_in_people(self.plan.content)
+            wide, added, unit = statistics.expected(part, n, noise)
             texts.append(
                 EXPECTED(
                     label=part.question.label,
@@ -193,16 +224,36 @@ class Shares(TallyQuery):
         return texts
 
     def draw(self, counts: Tallies, n: int) -> Numbers:
-        noisy = {part.name: part.draw(counts[part.name], n) for part in self.parts}
-        return numbers_of(self.parts, noisy, n)
+        asked = self.asked(counts, n)
+        noisy = {part.name: part.draw(counts[part.name], asked[part.name]) for part in self.parts}
+        return numbers_of(self.parts, noisy, PeopleCounted.of(self.plan, n), asked)
 
     def noise_of(self, name: str, numbers: Numbers) -> NoiseLaw | None:
-        return next((part.mechanism for part in self.parts if part.name == name), None)
+        """Return the law that is published with the counts: an older one, of older releases."""
+        found = (one.mechanism for one in numbers.questions if one.name == name)
+        return next(map(statistics.mechanism_of, found), None)
 
 
-def numbers_of(parts: Sequence[PublishedPart], noisy: Mapping[str, list[int]], n: int) -> Numbers:
-    """Return the estimates that follow from published counts, and the same as tables."""
-    questions = [statistics.question_numbers(part, noisy[part.name], n) for part in parts]
+def numbers_of(
+    parts: Sequence[PublishedPart],
+    noisy: Mapping[str, list[int]],
+    people: PeopleCounted,
+    asked: Mapping[str, int],
+) -> Numbers:
+    """Return the estimates that follow from published counts, and the same as tables; nothing of a
+    question that nobody was asked.
+    """
+    parts = [part for part in parts if asked[part.name]]
+    found = [
+        statistics.question_numbers(
+            part, noisy[part.name], PeopleCounted(asked[part.name], people.noise)
+        )
+        for part in parts
+    ]
+    questions = [
+        numbers if asked[numbers.name] == people.n else replace(numbers, n=asked[numbers.name])
+        for numbers in found
+    ]
     kinds = {numbers.kind for numbers in questions}
     return Numbers(
         tables=[
@@ -210,13 +261,26 @@ def numbers_of(parts: Sequence[PublishedPart], noisy: Mapping[str, list[int]], n
             for part, numbers in zip(parts, questions, strict=True)
             for table in statistics.tables(part.question, numbers)
         ],
-        method=METHOD() if any(part.law.scale for part in parts) else METHOD_WITHOUT_NOISE(),
-        notes=[note() for kind, note in NOTES.items() if kind in kinds],
+        method=_method(parts),
+        notes=[
+            *(note() for kind, note in NOTES.items() if kind in kinds),
+            *([KNOWN_SUM()] if any(part.law.known_sum for part in parts) else []),
+        ],
         derived=[DERIVED()],
         confidence=CONFIDENCE,
-        n=n,
+        n=people.n,
         questions=questions,
     )
+
+
+def _method(parts: Sequence[PublishedPart]) -> Text:
+    """Name the devices where they changed answers, and publication where it added noise."""
+    if not any(part.law.scale for part in parts):
+        return METHOD_WITHOUT_NOISE()
+    cleartext = {part.question.is_cleartext for part in parts}
+    if len(cleartext) > 1:
+        return METHOD_OF_BOTH()
+    return METHOD_OF_CLEARTEXT() if cleartext == {True} else METHOD()
 
 
 def _rows_of(part: Part) -> int:

@@ -53,8 +53,8 @@ EXPECTED_SHARE = message(
     "%(share)s of 100."
 )
 PAIRS = message(
-    "Pairs of columns, at most %(most)s, are chosen one after another, each the one that the "
-    "tables before it tell the least about: chance moves each of their counts by %(width)s people "
+    "Pairs of columns, at most %(most)s, are chosen one after another, each the pair of which "
+    "the tables before it say least: chance moves each of their counts by %(width)s people "
     "on average, or less."
 )
 NOT_KEPT = message(
@@ -142,7 +142,7 @@ class Synthetic(Query):
     @cached_property
     def engine(self) -> Marginals:
         sizes = [len(cut) for cut in self.cuts]
-        if self.is_concentrated:
+        if self.is_paid_in(rho_at(self.epsilon)):
             return Marginals.for_rho(rho_at(self.epsilon), sizes, self.neighbours)
         return Marginals.for_epsilon(Fraction(self.epsilon), sizes, self.neighbours)
 

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from dpengine.central import subsample
 from dpengine.central.numeric import Bounds
 from dpengine.central.subsample import FEWEST, Statistic, Subsample
-from surveys.messages import Message, message
+from surveys.messages import Message, message, plural_message
 from surveys.releases.numbers import Numbers, Table
 from surveys.releases.queries.base import Counts, Query
 from surveys.releases.queries.parameters import (
@@ -78,9 +78,12 @@ MECHANISM = message(
 # what older releases say
 message("subsample and aggregate, %(count)s groups, private median by report noisy max")
 SENSITIVITY = message("the result of 1 group; ranks by 1 group")
-EXPECTED = message(
+EXPECTED = plural_message(
+    "About %(size)s person in each group. The result named is off by at most %(ranks)s of "
+    "%(count)s groups in rank, in 95 of 100 draws.",
     "About %(size)s people in each group. The result named is off by at most %(ranks)s of "
-    "%(count)s groups in rank, in 95 of 100 draws."
+    "%(count)s groups in rank, in 95 of 100 draws.",
+    number="size",
 )
 TOO_FEW = message("With so few groups at this ε the interval will be all that the result can be.")
 RESULT = message("%(result)s, of a group")
@@ -187,7 +190,7 @@ def expected_ranks(engine: Subsample, n: int) -> list[str]:
     low, high = aggregate.limits.ranks(groups)
     expected = EXPECTED(
         size=f"{n / groups:,.0f}",
-        ranks=f"{min(aggregate.point.off_by(LIKELY), groups):,.0f}",
+        ranks=f"{min(aggregate.off_by(LIKELY), groups):,.0f}",
         count=f"{groups:,}",
     )
     if low < 0 or high > groups:

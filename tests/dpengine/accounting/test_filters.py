@@ -5,7 +5,14 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from dpengine.accounting.filters import EVERYONE, Charge, ConcentratedFilter, Left, PureFilter
+from dpengine.accounting.filters import (
+    EVERYONE,
+    Charge,
+    ConcentratedFilter,
+    EitherFilter,
+    Left,
+    PureFilter,
+)
 from dpengine.privacy import Cost, Neighbours
 from tests.dpengine.accounting import exact
 
@@ -142,6 +149,67 @@ def test_whatever_is_asked_no_two_neighbours_meet_more_than_the_cap(asked, neigh
     assert worst <= 2
     total = cap.total(admitted)
     assert (total.epsilon if total else 0) == worst
+
+
+mixed = st.lists(
+    st.builds(
+        Charge,
+        st.sampled_from(PARTS),
+        st.one_of(
+            st.integers(1, 9).map(lambda tenths: Cost.pure_exactly(Fraction(tenths, 10))),
+            st.integers(1, 9).map(lambda parts: Cost.concentrated(Fraction(parts, 100))),
+            st.just(Cost.approximate(Fraction(1, 10), Fraction(1, 10**6))),
+        ),
+    ),
+    max_size=12,
+)
+
+
+@given(asked=mixed, neighbours=st.sampled_from(Neighbours), fixed=st.booleans())
+def test_either_admits_what_one_sum_holds_for_each_pair_and_nothing_else(asked, neighbours, fixed):
+    """Each pair of parts that neighbours can touch is tried by itself; never worse than either
+    filter alone.
+    """
+    cap, delta, epsilon = Fraction(1, 5), Fraction(2, 10**6), Fraction(2)
+    either = EitherFilter(cap, delta, neighbours, fixed, epsilon=epsilon)
+    alone = (
+        PureFilter(epsilon, neighbours, fixed),
+        ConcentratedFilter(cap, delta, neighbours, fixed),
+    )
+    touched = 1 if fixed or neighbours == Neighbours.ADD_REMOVE else 2
+    admitted: list[Charge] = []
+    for charge in asked:
+        after = [*admitted, charge]
+        met = [
+            [one.cost for one in after if one.part in (EVERYONE, *pair)]
+            for pair in combinations(PARTS[1:], touched)
+        ]
+        fits = all(
+            (sum(c.rho for c in costs) <= cap and sum(c.delta for c in costs) <= delta)
+            or (all(c.is_pure for c in costs) and sum(c.epsilon or 0 for c in costs) <= epsilon)
+            for costs in met
+        )
+        assert either.admits(charge.cost, admitted, charge.part) == fits
+        assert fits or not any(each.holds(after) for each in alone)
+        if fits:
+            admitted.append(charge)
+
+
+def test_what_is_left_of_either_is_in_both_until_a_delta_ends_the_sum_of_epsilon():
+    cap = EitherFilter(Fraction(1, 10), Fraction(1, 10**6), fixed_parts=True, epsilon=Fraction(1))
+    first = Charge("first", Cost.concentrated(Fraction(1, 20)))
+    assert cap.left([pure("0.4")]).epsilon == Fraction("0.6")
+    assert cap.left([pure("0.4"), first]).epsilon is None
+    assert cap.left([pure("0.4"), first], "second").epsilon == Fraction("0.6")
+    assert cap.left([first], "second").rho == Fraction(1, 10)
+
+
+@pytest.mark.parametrize(
+    ("rho", "epsilon"), [(Fraction(1), Fraction(0)), (Fraction(-1), Fraction(1))]
+)
+def test_a_cap_on_either_is_none_without_an_epsilon(rho, epsilon):
+    with pytest.raises(ValueError, match="must be"):
+        EitherFilter(rho, epsilon=epsilon)
 
 
 def test_no_sequence_that_is_admitted_loses_more_than_the_cap_exactly():

@@ -19,6 +19,15 @@ def test_a_household_of_three_by_hand():
     assert groups.group_rho(Fraction(1, 8), 3) == Fraction(9, 8)
 
 
+def test_the_delta_of_mechanisms_grows_with_the_rho_that_all_of_them_share():
+    five = groups.group_delta_of_mechanisms(Fraction("0.02"), MILLIONTH, 5)
+    assert math.isclose(five, 5 * math.exp(0.8) * 1e-6, rel_tol=1e-9)
+    assert groups.group_delta_of_mechanisms(Fraction(1, 8), MILLIONTH, 3) == pytest.approx(
+        groups.group_delta(Fraction(1, 2), MILLIONTH, 3)
+    )
+    assert groups.group_delta_of_mechanisms(Fraction(9), Fraction(0), 5) == 0
+
+
 def test_one_person_is_a_group_of_one_and_a_pure_loss_stays_pure():
     assert groups.group_delta(Fraction(1), MILLIONTH, 1) == Decimal("0.000001")
     assert groups.group_delta(Fraction(1), Fraction(0), 5) == 0

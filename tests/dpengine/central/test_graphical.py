@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpengine.central.graphical import JunctionTree, fitted
+from dpengine.central.graphical import JunctionTree, fit
 
 CHANCE = np.random.default_rng(20261123)  # of shares, not of noise
 SIZES = (2, 3, 2, 4, 2)
@@ -17,7 +17,7 @@ def shares_of(tables):
 
 def model_of(tables, weight=EXACT, steps=2000):
     wanted = shares_of(tables)
-    return wanted, fitted(SIZES, wanted, dict.fromkeys(wanted, weight), steps)
+    return wanted, fit(SIZES, wanted, dict.fromkeys(wanted, weight), steps)
 
 
 def whole_of(model):
@@ -77,7 +77,7 @@ def test_what_weights_explain_is_even():
 def test_a_search_that_goes_on_from_another_has_less_to_do():
     wanted, model = model_of(CYCLE, weight=1e-3)
     weights = dict.fromkeys(wanted, 1e-3)
-    few = fitted(SIZES, wanted, weights, 1, model.terms)
+    few = fit(SIZES, wanted, weights, 1, model.terms)
     for table in wanted:
         assert few.marginal(table) == pytest.approx(model.marginal(table), abs=1e-4)
 
@@ -87,7 +87,7 @@ def test_twenty_columns_are_held_by_their_cliques():
     sizes = (10,) * 20
     pairs = [(column, column + 1) for column in range(19)]
     wanted = {pair: CHANCE.dirichlet(np.ones(100)).reshape(10, 10) for pair in pairs}
-    model = fitted(sizes, wanted, dict.fromkeys(pairs, 0.1), 20)
+    model = fit(sizes, wanted, dict.fromkeys(pairs, 0.1), 20)
     assert model.tree.cells == 1900
     far = model.marginal((0, 19))
     assert far.sum() == pytest.approx(1)

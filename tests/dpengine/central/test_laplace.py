@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from dpengine.central.laplace import LARGEST_COUNT, DiscreteLaplace
 from dpengine.privacy import Cost
@@ -68,7 +68,8 @@ def test_an_epsilon_of_nothing_is_refused():
 
 def test_its_cost_and_its_mean_error_are_those_of_its_law():
     mechanism = DiscreteLaplace(2.0, 3)
-    assert mechanism.cost == Cost(rho=Fraction(9, 8), epsilon=Fraction(3, 2))
+    assert mechanism.cost == Cost(rho=mechanism.rho, epsilon=Fraction(3, 2))
+    assert float(mechanism.rho) == pytest.approx(0.754579, abs=1e-6)  # ε²/2 is 1.125
     at = np.arange(-200, 201)
     chances = mechanism.tail(at) - mechanism.tail(at + 1)
     assert mechanism.mean_absolute_error == pytest.approx(float(chances @ np.abs(at)), rel=1e-9)
@@ -93,3 +94,50 @@ def test_nobody_and_no_counts_are_counts_too():
 def test_noise_that_64_bits_cannot_hold_is_refused():
     with pytest.raises(ValueError, match="scale must be at most"):
         DiscreteLaplace(2.0**51, 1)
+
+
+def divergence(order: float, step: float, moved: int) -> float:
+    """Return D_α of discrete Laplace noise with t = 1/scale on a count that moves, summed term by
+    term.
+    """
+    reach = math.ceil(200 / step) + moved
+    z = np.arange(-reach, reach + moved + 1)
+    terms = -step * (order * np.abs(z) + (1 - order) * np.abs(z - moved))
+    law = math.log(math.tanh(step / 2))
+    return float((special.logsumexp(terms) + law) / (order - 1))
+
+
+ORDERS = 1 + np.geomspace(1e-4, 300, 60)
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 2.0, 5.5, 40.0])
+@pytest.mark.parametrize("moved", [1, 2, 3, 7, 30])
+def test_its_rho_bounds_every_renyi_divergence_and_is_reached(scale, moved):
+    """Enumerated at 60 orders: none is above ρα, and near 1 they come as near as can be."""
+    mechanism = DiscreteLaplace(scale, moved)
+    rho = float(mechanism.cost.rho)
+    parts = [divergence(order, 1 / scale, moved) / (order * rho) for order in ORDERS]
+    assert max(parts) <= 1 + 1e-8
+    assert parts[0] > 1 - 1e-3
+    of_any = Cost.pure_exactly(mechanism.epsilon).rho
+    assert mechanism.cost.rho <= of_any * (1 + Fraction(1, 10**40))  # both rounded up
+
+
+@pytest.mark.parametrize("moves", [(1, 1), (2, 1), (5, 2, 1), (1,) * 8])
+def test_counts_that_move_together_lose_less_than_one_that_moves_by_all(moves):
+    rho = float(DiscreteLaplace(3.0, sum(moves)).cost.rho)
+    for order in ORDERS:
+        assert sum(divergence(order, 1 / 3, moved) for moved in moves) < order * rho
+
+
+def test_its_rho_is_that_of_the_proof_sheet():
+    assert float(DiscreteLaplace(2.0, 2).cost.rho) == pytest.approx(0.393469, abs=1e-6)
+    assert float(DiscreteLaplace(1.0, 1).cost.rho) == pytest.approx(math.tanh(0.5))
+    fine = DiscreteLaplace(2.0**40, 2**40)  # ε = 1, as continuous noise
+    assert float(fine.cost.rho) == pytest.approx(math.exp(-1))
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-300, 0.005, 0.02, 2.0**50])
+def test_its_rho_stays_within_its_bounds_at_the_ends(scale):
+    mechanism = DiscreteLaplace(scale, 1)
+    assert 0 < mechanism.cost.rho <= min(mechanism.epsilon, mechanism.epsilon**2 / 2)

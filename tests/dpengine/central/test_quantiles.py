@@ -9,20 +9,19 @@ import pytest
 from scipy import special
 
 from dpengine.central.gaussian import DiscreteGaussian
-from dpengine.central.laplace import DiscreteLaplace
 from dpengine.central.numeric import Bounds
 from dpengine.central.quantiles import (
     ERROR,
     MAX_POINTS,
     PEOPLE_ERROR,
     Grid,
-    Laws,
     Limits,
     Quantile,
-    QuantileWithInterval,
+    QuantilesWithIntervals,
     critical,
 )
 from dpengine.privacy import Neighbours
+from tests.dpengine.central.test_noise_sums import NOISES, law_of
 
 CHANGE, ADD = Neighbours.CHANGE_ONE, Neighbours.ADD_REMOVE
 HALF = Fraction(1, 2)
@@ -132,16 +131,16 @@ def test_it_is_off_by_more_than_it_says_no_oftener_than_it_says():
 
 def made(unit, neighbours, at=HALF, bounds=BOUNDS):
     """At ε = 1, or at what that costs in ρ."""
-    of = Grid(bounds), at, neighbours
+    of = Grid(bounds), at if isinstance(at, tuple) else (at,), neighbours
     if unit == "rho":
-        return QuantileWithInterval.for_rho(HALF, *of)
-    return QuantileWithInterval.for_epsilon(Fraction(1), *of)
+        return QuantilesWithIntervals.for_rho(HALF, *of)
+    return QuantilesWithIntervals.for_epsilon(Fraction(1), *of)
 
 
 def half_widths(mechanism, people, n, runs, at=HALF):
     """Return half of each interval, and how many hold the population's quantile."""
     true = np.sort(people(400_001))[math.ceil(at * 400_001) - 1]
-    found = [mechanism.release(people(n).tolist()) for _ in range(runs)]
+    found = [mechanism.release(people(n).tolist())[0] for _ in range(runs)]
     assert all(each.low <= each.value <= each.high for each in found)
     halves = [(each.high - each.low) / 2 for each in found]
     return halves, sum(each.low <= true <= each.high for each in found)
@@ -206,30 +205,6 @@ def test_every_point_of_a_short_scale_is_an_edge():
     assert {tuple(limits.edges(centre)) for centre in range(1, 6)} == {(1, 2, 3, 4)}
 
 
-def law_of(noise, reach):
-    at = np.arange(-reach, reach + 1)
-    return noise.tail(at) - noise.tail(at + 1)
-
-
-NOISES = [DiscreteLaplace.for_epsilon(Fraction(3, 2), 2), DiscreteGaussian.for_rho(HALF, 2)]
-
-
-@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: type(noise).__name__)
-def test_laws_of_sums_are_those_of_adding_one_by_one(noise):
-    """Twice one cell's noise less once each of two others', by convolution."""
-    reach = 60
-    one = law_of(noise, reach)
-    twice = np.zeros(4 * reach + 1)
-    twice[::2] = one
-    added = np.cumsum(np.convolve(np.convolve(twice, one), one))
-    laws = Laws.of(noise, [(2, 1, 1)], 3)
-    points = np.arange(-40, 41)
-    expected = added[points + len(added) // 2]
-    assert laws.at(points[None])[0] == pytest.approx(expected, abs=1e-7)
-    tail = laws.quantiles(0.01)[0]
-    assert added[tail + len(added) // 2] <= 0.01 < added[tail + 1 + len(added) // 2]
-
-
 @pytest.mark.parametrize("noise", NOISES, ids=lambda noise: type(noise).__name__)
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize("at", [HALF, Fraction(1, 10)], ids=str)
@@ -269,11 +244,62 @@ def test_a_coarse_lattice_gives_limits_no_closer_than_a_fine_one():
     assert 1.0 < low[3] / 9 / (-1.959964 * deviation) < 1.2
 
 
+QUARTILES = (Fraction(1, 4), HALF, Fraction(3, 4))
+
+
+@pytest.mark.parametrize(("neighbours", "unit"), [(CHANGE, "epsilon"), (ADD, "rho")], ids=str)
+def test_each_of_several_intervals_holds_as_often_as_it_says(neighbours, unit):
+    """60 samples: fewer than 49 hits of 95 % is rarer than once in 20,000 runs."""
+    chance = np.random.default_rng(77)
+    mechanism = made(unit, neighbours, QUARTILES)
+
+    def answers(many):
+        return np.minimum(np.floor(chance.lognormal(4, 0.7, many)), 366).astype(int)
+
+    truths = np.quantile(answers(400_001), [0.25, 0.5, 0.75])
+    held = np.zeros(3)
+    for _ in range(60):
+        found = mechanism.release(answers(120).tolist())
+        values = [each.value for each in found]
+        assert values == sorted(values)
+        held += [e.low <= true <= e.high for e, true in zip(found, truths, strict=True)]
+    assert held.min() >= 49
+
+
+def test_several_cost_what_one_does_and_their_limits_are_closer_than_of_draws_apart():
+    together = made("epsilon", CHANGE, QUARTILES)
+    assert 1 - Fraction(1, 2**40) < together.cost.epsilon <= 1
+    points = sum(point.cost.epsilon for point in together.points)
+    assert together.limits.cost.epsilon == pytest.approx(2 * points)
+    for point in together.points:
+        apart = QuantilesWithIntervals.for_epsilon(
+            Fraction(1, 3), Grid(BOUNDS), [point.quantile], CHANGE
+        ).limits.ranks(1000)
+        low, high = together.limits_of(point).ranks(1000)
+        assert high - low < 0.75 * (apart[1] - apart[0])
+
+
+@pytest.mark.parametrize("centres", [(0, 0, 0), (3, 183, 184), (60, 200, 366)], ids=str)
+def test_edges_are_close_to_every_centre_and_always_as_many(centres):
+    limits = made("epsilon", CHANGE, QUARTILES).limits
+    edges = limits.edges(*centres)
+    assert edges == sorted(set(edges))
+    assert len(edges) + 1 == limits.cells == 85
+    near = {edge for at in centres for edge in (at - 2, at - 1, at, at + 1)}
+    assert {edge for edge in near if 0 <= edge < 366} <= {*edges}
+
+
+@pytest.mark.parametrize("wrong", [[], [HALF, HALF], [HALF, Fraction(1, 4)]], ids=str)
+def test_quantiles_come_in_rising_order(wrong):
+    with pytest.raises(ValueError, match="quantiles must be one or more in rising order"):
+        QuantilesWithIntervals.for_epsilon(Fraction(1), GRID, wrong, CHANGE)
+
+
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize("unit", ["epsilon", "rho"])
 def test_a_third_pays_for_the_quantile_and_two_for_its_limits(unit, neighbours):
     mechanism = made(unit, neighbours)
-    point, limits = mechanism.point.cost, mechanism.limits.cost
+    point, limits = mechanism.points[0].cost, mechanism.limits.cost
     whole = mechanism.cost
     if unit == "rho":
         assert whole.epsilon is None
@@ -289,18 +315,17 @@ def test_a_third_pays_for_the_quantile_and_two_for_its_limits(unit, neighbours):
 @pytest.mark.parametrize("at", [Fraction(0), Fraction(1, 3), Fraction(1)], ids=str)
 @pytest.mark.parametrize("values", [[2**63], [7] * 30], ids=["one", "all equal"])
 def test_hard_data_are_answered(neighbours, bounds, at, values):
-    found = QuantileWithInterval.for_epsilon(Fraction(1), Grid(bounds), at, neighbours).release(
-        values
-    )
+    (found,) = QuantilesWithIntervals.for_epsilon(
+        Fraction(1), Grid(bounds), [at], neighbours
+    ).release(values)
     assert bounds.least <= found.low <= found.value <= found.high <= bounds.most
 
 
 def test_nobody_is_an_error_only_where_n_is_public():
-    assert (
-        0 <= QuantileWithInterval.for_epsilon(Fraction(1), GRID, HALF, ADD).release([]).value <= 4
-    )
+    (found,) = QuantilesWithIntervals.for_epsilon(Fraction(1), GRID, [HALF], ADD).release([])
+    assert 0 <= found.value <= 4
     with pytest.raises(ValueError, match="n must be 1 or more, got 0"):
-        QuantileWithInterval.for_epsilon(Fraction(1), GRID, HALF, CHANGE).release([])
+        QuantilesWithIntervals.for_epsilon(Fraction(1), GRID, [HALF], CHANGE).release([])
 
 
 @pytest.mark.parametrize("at", [Fraction(-1, 10), Fraction(11, 10), Fraction(1, 10**7)], ids=str)

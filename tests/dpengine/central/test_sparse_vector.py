@@ -26,7 +26,7 @@ def test_the_case_by_hand():
 def test_it_costs_what_was_asked_for_whatever_the_number_of_queries(monotonic):
     watch = AboveThreshold.for_epsilon(Fraction(1, 3), sensitivity=5, monotonic=monotonic)
     assert Fraction(1, 3) * (1 - Fraction(1, 2**50)) < watch.epsilon <= Fraction(1, 3)
-    assert watch.cost == Cost.pure(watch.epsilon)
+    assert watch.cost == Cost.pure_exactly(watch.epsilon)
 
 
 @pytest.mark.parametrize("monotonic", [True, False])

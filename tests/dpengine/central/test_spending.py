@@ -23,7 +23,7 @@ from dpengine.central.laplace import DiscreteLaplace
 from dpengine.central.marginals import Marginals
 from dpengine.central.numeric import Bounds, Mean, Spread
 from dpengine.central.propose import ProposedMedian
-from dpengine.central.quantiles import Grid, QuantileWithInterval
+from dpengine.central.quantiles import Grid, QuantilesWithIntervals
 from dpengine.central.regression import Regression
 from dpengine.central.selection import Law, Selection
 from dpengine.central.smooth import SmoothMedian, median
@@ -97,7 +97,16 @@ RELEASES = {
     },
     **{
         f"quantile with interval, {neighbours}": lambda neighbours=neighbours: of(
-            QuantileWithInterval.for_epsilon(5 * ONE, Grid(TEN), HALF, neighbours), VALUES
+            QuantilesWithIntervals.for_epsilon(5 * ONE, Grid(TEN), [HALF], neighbours), VALUES
+        )
+        for neighbours in Neighbours
+    },
+    **{
+        f"quartiles with intervals, {neighbours}": lambda neighbours=neighbours: of(
+            QuantilesWithIntervals.for_epsilon(
+                5 * ONE, Grid(TEN), [HALF / 2, HALF, 3 * HALF / 2], neighbours
+            ),
+            VALUES,
         )
         for neighbours in Neighbours
     },

@@ -161,7 +161,7 @@ def test_too_few_groups_are_refused():
 def test_the_median_of_groups_hides_a_group_that_changes(neighbours):
     """From the exact law; how many groups there are is public for both neighbours."""
     mechanism = groups(neighbours)
-    point, most = mechanism.aggregate.point, mechanism.bounds.most
+    point, most = mechanism.aggregate.points[0], mechanism.bounds.most
     one, other = (point.law([0] * (20 - high) + [most] * high) for high in (10, 11))
     assert max(abs(math.log(p / q)) for p, q in zip(one, other, strict=True)) <= point.cost.epsilon
     assert point.cost + mechanism.aggregate.limits.cost == mechanism.cost
@@ -198,7 +198,7 @@ def test_the_exact_loss_of_every_small_data_set_of_a_formula_that_can_fail():
     def compute(blocks):
         return [formula.of_all({"x": np.array(block, dtype=float)}, len(block)) for block in blocks]
 
-    chosen = cache(lambda results: mechanism.aggregate.point.law(results))
+    chosen = cache(lambda results: mechanism.aggregate.points[0].law(results))
 
     @cache
     def law(answers):
@@ -212,4 +212,4 @@ def test_the_exact_loss_of_every_small_data_set_of_a_formula_that_can_fail():
         for person, other in product(range(4), repeat=2):
             beside = (*answers[:person], other, *answers[person + 1 :])
             worst = max(worst, float(np.abs(np.log(law(answers) / law(beside))).max()))
-    assert 0.6 * 0.5 < worst <= mechanism.aggregate.point.cost.epsilon <= 0.5
+    assert 0.6 * 0.5 < worst <= mechanism.aggregate.points[0].cost.epsilon <= 0.5

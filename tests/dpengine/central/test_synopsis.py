@@ -4,8 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpengine.central import marginals as marginals_module, synopsis
-from dpengine.central.graphical import fitted
+from dpengine.central import graphical, marginals as marginals_module, synopsis
 from dpengine.central.marginals import Marginals
 from dpengine.central.synopsis import filled, spread
 from dpengine.privacy import Neighbours
@@ -96,7 +95,7 @@ def test_where_n_is_protected_it_is_told_from_the_noisy_tables():
 def test_columns_side_by_side_go_together_in_the_rows_and_across_the_tree_by_them():
     """A chain of three cliques: what a clique shares decides the rest, dealt in random order."""
     same = np.eye(3) / 3
-    model = fitted(
+    model = graphical.fit(
         (3, 3, 3, 2),
         {(0, 1): same, (1, 2): same, (3,): np.array([0.5, 0.5])},
         dict.fromkeys([(0, 1), (1, 2), (3,)], 1e-9),
@@ -139,7 +138,7 @@ def test_cells_are_filled_with_their_values_all_as_likely():
 
 @pytest.mark.parametrize("n", [-1, 2**24 + 1])
 def test_a_number_of_rows_that_cannot_be_is_refused(n):
-    model = fitted((2,), {(0,): np.array([0.5, 0.5])}, {(0,): 1.0}, 10)
+    model = graphical.fit((2,), {(0,): np.array([0.5, 0.5])}, {(0,): 1.0}, 10)
     with pytest.raises(ValueError, match="n must be 0 to"):
         synopsis.sampled(model, n)
 

@@ -19,7 +19,7 @@ def test_the_case_by_hand():
     weights = raked(np.ones(100), [half()])
     assert weights[0] == pytest.approx(0.5 / 0.4)
     assert weights.sum() == pytest.approx(100)
-    variance = left_variances(YES[:, np.newaxis], weights / 100, [half()])[0]
+    variance = left_variances([YES.copy()], weights / 100, [half()])[0]
     assert variance == pytest.approx(0.25 * (0.25 * 0.75 / 39 + 0.25 / 59))
     share = binary_share(YES, 0, 1, weights, margins=[half()])
     assert share.moment == pytest.approx(0.375)
@@ -64,11 +64,11 @@ def test_raking_meets_every_margin_and_keeps_what_was_within():
 def test_one_alone_and_ones_alike_leave_doubt():
     alone = half([0, 1, 1, 1])
     weights = raked(np.ones(4), [alone]) / 4
-    variance = left_variances(np.array([[1.0], [0.0], [1.0], [0.0]]), weights, [alone])[0]
+    variance = left_variances([np.array([1.0, 0.0, 1.0, 0.0])], weights, [alone])[0]
     assert variance > 0.25 * 0.25  # the one's half of the population, at the largest variance
     yes = np.repeat([0.0, 1.0, 0.0], [40, 30, 30])
     weights = raked(np.ones(100), [half()]) / 100
-    variance = left_variances(yes[:, np.newaxis], weights, [half()])[0]
+    variance = left_variances([yes.copy()], weights, [half()])[0]
     share = 2 / 44  # of forty and four more two are yes
     assert variance == pytest.approx(0.25 * (share * (1 - share) / 44 + 0.25 / 59))
 

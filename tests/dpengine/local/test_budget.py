@@ -1,28 +1,35 @@
-from collections import Counter
+"""One ε over several questions: parts that never pass it, and the way that tells most."""
+
 from decimal import Decimal
 from fractions import Fraction
-from itertools import combinations, product
-from math import comb
 
 import pytest
-from scipy import stats
 
+from dpengine.estimates import NoNoise
 from dpengine.local.budget import (
-    HALF,
-    best,
-    choose_questions,
-    compare,
-    sampled,
+    Importance,
+    Kind,
+    Question,
+    apart,
+    cheapest,
     split,
-    within,
+    split_way,
+    together,
 )
 from dpengine.local.channels import channel_for
+from dpengine.local.joint import Joint
+from dpengine.local.number import NumberChannel
+from dpengine.local.one_of import OneOf
 from dpengine.local.subset import Subset
 from dpengine.local.table import Table
 from dpengine.privacy import exponential_below, loss_of_all
-from tests.vectors import replay
 
-TABLES = [Table.coin(), Table(((5, 1, 1), (1, 5, 1), (1, 1, 5))), Table(((2, 1), (1, 2)))]
+HALF = Fraction(1, 2)
+YES_NO, FIVE, MIXED = (
+    [Question(k) for k in ks] for ks in ([2] * 8, [5] * 8, [2, 2, 4, 4, 5, 5, 6, 7])
+)
+LN_81 = Decimal("4.394449154672438")
+NICE = [Question(2, Importance.NICE)] * 2
 
 
 @pytest.mark.parametrize("total", ["0.1", "1", "2.5", "8"])
@@ -34,7 +41,6 @@ def test_parts_never_pass_the_total_and_nearly_reach_it(total, weights):
     assert Decimal(total) - len(weights) * Decimal("1e-9") < sum(parts) <= Decimal(total)
     losses = [channel_for(k, part).loss for k, part in zip((2, 3, 10, 50), parts, strict=False)]
     assert loss_of_all(losses) <= exponential_below(Decimal(total))
-    assert within(Decimal(total), losses)
 
 
 def test_parts_follow_their_weights():
@@ -42,69 +48,127 @@ def test_parts_follow_their_weights():
     assert split(Decimal(1), [1, 1, 1]) == [Decimal("0.333333333")] * 3
 
 
-@pytest.mark.parametrize("reported", [1, 2, 3])
-def test_the_loss_of_sampled_questions_is_that_of_the_worst_pair_of_people_by_enumeration(reported):
-    """Every pair of people, every set of questions, every report of each: Pr[set, reports |
-    person] as fractions.
-    """
-    people = list(product(*(range(table.choices) for table in TABLES)))
-    worst = Fraction(0)
-    for drawn in combinations(range(3), reported):
-        for reports in product(*(range(TABLES[question].reports) for question in drawn)):
-            chances = []
-            for person in people:
-                chance = Fraction(1, comb(3, reported))
-                for question, report in zip(drawn, reports, strict=True):
-                    chance *= Fraction(
-                        TABLES[question].weights[person[question]][report], TABLES[question].total
-                    )
-                chances.append(chance)
-            worst = max(worst, max(chances) / min(chances))
-    assert sampled([table.loss for table in TABLES], reported) == worst
-
-
-def test_a_total_that_is_passed_by_a_hair_is_noticed():
-    coins = [Fraction(3)] * 2
-    assert within(Decimal("2.19722458"), coins)
-    assert not within(Decimal("2.19722457"), coins)
-    assert within(Decimal("1.0986123"), coins, reported=1)
-
-
-def test_every_set_of_questions_is_as_likely_as_the_next():
-    """Chi-square of 10,000 draws over ten sets; a false alarm once in a million runs."""
-    drawn = Counter(tuple(choose_questions(5, 2)) for _ in range(10_000))
-    assert set(drawn) == set(combinations(range(5), 2))
-    assert stats.chisquare(list(drawn.values())).pvalue > 1e-6
-    # the third, then of the two that are left the second
-    assert choose_questions(3, 2, replay([2, 1])) == [0, 2]
-    assert choose_questions(3, 3) == [0, 1, 2]
+@pytest.mark.parametrize(
+    ("questions", "epsilon", "row", "best"),
+    [
+        (YES_NO, "1", [49.6, 19.0, 25.3, 30.6, 20.6, 25.7, 32.6], 19.0),
+        (YES_NO, "2", [24.9, 11.5, 13.4, 15.7, 10.1, 11.4, 14.4], 10.1),
+        (YES_NO, "3", [16.7, 9.7, 9.8, 11.0, 7.5, 7.2, 8.1], 7.2),
+        (YES_NO, "4", [12.7, 9.1, 8.1, 8.7, 6.7, 5.8, 5.7], 5.7),
+        (FIVE, "1", [80.1, 27.4, 39.3, 48.4, 46.6, 86.5], 27.4),
+        (FIVE, "2", [39.7, 12.5, 19.4, 24.1, 20.7, 38.4], 12.5),
+        (FIVE, "3", [26.3, 8.8, 12.1, 15.8, 11.5, 21.2], 8.8),
+        (FIVE, "4", [19.7, 7.7, 8.8, 11.3, 7.3, 12.5], 7.3),
+        (MIXED, "2", [42.4, 12.9], 12.0),
+        (MIXED, "3", [28.2, 9.7], 8.5),
+    ],
+)
+def test_the_best_way_for_eight_questions_at_1000_people(questions, epsilon, row, best):
+    """Worst ± in points: split, then one, two and three drawn, then two, three, four together."""
+    total = Decimal(epsilon)
+    ways = [
+        split_way(total, questions),
+        *(apart(total, questions, asked, evenly=True) for asked in (1, 2, 3)),
+        *(together(total, questions, size, evenly=True) for size in range(2, len(row) - 2)),
+    ]
+    assert [round(100 * way.worst(1000), 1) for way in ways[: len(row)]] == row
+    found = cheapest(total, questions, 1000)
+    assert round(100 * found.way.worst(1000), 1) == best
+    assert found.way.worst(1000) <= min(way.worst(1000) for way in ways) + 1e-9
+    assert all(way.loss <= exponential_below(total) for way in (*ways, found.way))
+    assert all(way.loss > exponential_below(total) * Fraction(999, 1000) for way in (*ways,))
 
 
 def test_four_questions_at_ln_81_are_the_case_by_hand():
-    rows = compare(Decimal("4.394449154672439"), [2, 2, 2, 2])
-    worst = [
+    questions = [Question(2)] * 4
+    ways = [apart(LN_81, questions, asked) for asked in (1, 2, 3)]
+    assert [way.variances[0] for way in ways] == [
         pytest.approx(1.0506, abs=1e-4),
         pytest.approx(0.78125),
         pytest.approx(0.8546, abs=1e-4),
-        pytest.approx(1),
     ]
-    assert [float(row.worst) for row in rows] == worst
-    assert best(rows).reported == 2
+    assert split_way(LN_81, questions).variances == pytest.approx([1] * 4)
+    found = cheapest(LN_81, questions, 1000)
+    assert found.way.variances == pytest.approx([0.36] * 4)
+    assert [block.questions for block in found.way.blocks] == [(0, 1, 2, 3)]
 
 
-@pytest.mark.parametrize(("total", "reported"), [("0.5", 1), ("16", 4)])
-def test_one_question_is_best_for_a_small_budget_and_all_for_a_large_one(total, reported):
-    rows = compare(Decimal(total), [2, 5, 3, 10])
-    assert best(rows).reported == reported
-    assert all(row.loss <= exponential_below(Decimal(total)) for row in rows)
-    assert [row.epsilon for row in rows] == [
-        split(Decimal(total), [1] * s)[0] for s in (1, 2, 3, 4)
+@pytest.mark.parametrize(("epsilon", "kind"), [("0.5", Kind.APART), ("16", Kind.SPLIT)])
+def test_one_question_is_best_for_a_small_budget_and_all_for_a_large_one(epsilon, kind):
+    found = cheapest(Decimal(epsilon), [Question(k) for k in (20, 25, 30)], 1000)
+    assert found.way.kind is kind
+    assert found.way.asked == ((1, 1) if kind is Kind.APART else (3, 3))
+
+
+def test_a_variance_grows_by_how_many_are_left_out():
+    once, questions = apart(Decimal(1), YES_NO[:4], 1), channel_for(2, Decimal(1)).variance(HALF)
+    assert once.variances == pytest.approx([4 * float(questions)] * 4)
+    assert once.chances == (0.25,) * 4
+
+
+def test_overlapping_blocks_ask_each_question_as_often_and_let_pairs_meet():
+    way = together(Decimal(3), YES_NO, 3)
+    joint = Joint.for_epsilon((2, 2, 2), Decimal(3))
+    assert way.variances == pytest.approx([float(joint.view(0).variance(HALF)) * 8 / 3] * 8)
+    assert way.chances == pytest.approx((3 / 8,) * 8)
+    assert way.asked == (3, 3)
+    assert way.met == 24
+    assert way.loss == joint.loss
+    assert (apart(Decimal(3), YES_NO, 1).met, split_way(Decimal(3), YES_NO).met) == (0, 28)
+
+
+def test_a_decisive_question_gets_the_people_of_two_useful_ones():
+    questions = [Question(5, Importance.DECISIVE), *FIVE[:3], Question(5, Importance.NICE)]
+    way = apart(Decimal(1), questions, 1)
+    assert way.chances == pytest.approx([4 / 11, 2 / 11, 2 / 11, 2 / 11, 1 / 11], abs=1e-3)
+    halves = [way.half(place, 1000) for place in range(5)]
+    assert halves[1] / halves[0] == pytest.approx(2**0.5, rel=1e-2)
+    assert way.worst(1000) == pytest.approx(halves[1], rel=1e-2)
+    parts = split_way(Decimal(1), questions)
+    assert parts.half(1, 1000) / parts.half(0, 1000) == pytest.approx(2**0.5, rel=0.02)
+
+
+def test_numbers_ticks_and_conditions_are_drawn_by_themselves():
+    scale = lambda epsilon: NumberChannel.for_epsilon(epsilon, Decimal(0), Decimal(4), 4)  # noqa: E731
+    spread = lambda channel: channel.forecast(10**6, HALF, NoNoise()).variance.total * 10**6 / 16  # noqa: E731
+    ticks = lambda epsilon: OneOf.for_epsilon(6, epsilon)  # noqa: E731
+    questions = [
+        Question(2),
+        Question(3),
+        Question(channel=scale, spread=spread),
+        Question(channel=ticks, spread=lambda channel: float(channel.variance(HALF))),
+        Question(2),
+        Question(2),
     ]
+    found = cheapest(Decimal(2), questions, 500, kept=[(0, 1)]).way
+    assert (0, 1) in [block.questions for block in found.blocks]
+    kept = next(block for block in found.blocks if block.questions == (0, 1))
+    assert not kept.is_joint
+    assert [channel.answers for channel in kept.channels] == [2, 3]
+    assert found.loss <= exponential_below(Decimal(2))
+    joined = [block.questions for block in found.blocks if block.is_joint]
+    assert joined == [(4, 5)]
+    assert sorted(place for block in found.blocks for place in block.questions) == [*range(6)]
 
 
-def test_the_variance_of_a_sampled_question_grows_by_how_many_are_left_out():
-    once, all_four = compare(Decimal(1), [2] * 4)[0], channel_for(2, Decimal(1)).variance(HALF)
-    assert once.variances == (4 * all_four,) * 4
+def test_a_proposal_says_what_it_is_compared_with():
+    found = cheapest(Decimal(2), YES_NO, 1000)
+    assert found.way.kind is Kind.TOGETHER
+    assert {name: round(figure, 1) for name, figure in found.figures.items()} == {
+        "asked": 2,
+        "of": 8,
+        "joined": 2,
+        "half": 10.1,
+        "split": 24.9,
+        "apart": 11.5,
+        "together": 10.1,
+    }
+
+
+def test_few_people_are_not_asked_so_little_that_nobody_is_left_for_a_question():
+    found = cheapest(Decimal(1), YES_NO, 6)
+    assert found.way.least_asked(6) >= 2
+    assert cheapest(Decimal(1), YES_NO[:1], 2).way.kind is Kind.SPLIT
 
 
 @pytest.mark.parametrize("share", [Fraction(0), Fraction(1, 3), HALF])
@@ -130,9 +194,16 @@ def test_a_variance_counts_sampling_and_device(share):
             lambda: split(Decimal(1), [1, Decimal("1e-12")]),
             "question 1 must get a billionth of ε or more, got less",
         ),
-        (lambda: sampled([Fraction(3)], 2), "reported must be 1 to 1 questions, got 2"),
-        (lambda: sampled([], 0), "questions must be 1 or more, got 0"),
-        (lambda: choose_questions(3, 0), "reported must be 1 to 3 questions, got 0"),
+        (lambda: cheapest(Decimal(1), NICE, 100), "all are nice to have"),
+        (lambda: cheapest(Decimal(1), [], 100), "questions must be 1 to 100, got 0"),
+        (lambda: cheapest(Decimal(1), [Question(2)] * 101, 100), "1 to 100, got 101"),
+        (lambda: cheapest(Decimal(1), YES_NO, 1), "n must be 2 or more, got 1"),
+        (lambda: cheapest(Decimal(0), YES_NO, 100), "epsilon must be above 0"),
+        (lambda: cheapest(Decimal(1), YES_NO, 100, [(0, 1), (1, 2)]), "of different questions"),
+        (lambda: cheapest(Decimal(1), YES_NO, 100, [(1, 0)]), "in rising order"),
+        (lambda: cheapest(Decimal(1), YES_NO, 100, [(7, 8)]), "of different questions"),
+        (lambda: apart(Decimal(1), YES_NO, 9), "size must be 1 to 8, got 9"),
+        (lambda: together(Decimal(1), FIVE, 5), "joint answers must be at most 1024, got 3125"),
     ],
 )
 def test_what_makes_no_sense_is_refused_by_name(call, message):

@@ -3,11 +3,18 @@ from fractions import Fraction
 
 import pytest
 
+from dpengine.central.counts import AsTheyCame
+from dpengine.central.laplace import DiscreteLaplace
+from dpengine.estimates import KnownSum
 from dpengine.local.channel import Learns
 from dpengine.local.channels import channel_for, channel_from
+from dpengine.local.cleartext import Cleartext
+from dpengine.local.distribution import Distribution
+from dpengine.local.number import NumberChannel
 from dpengine.local.one_of import OneOf
 from dpengine.local.subset import Subset
 from dpengine.local.table import Table
+from dpengine.privacy import Neighbours
 from tests.vectors import load
 
 CHANNELS = [
@@ -34,6 +41,49 @@ def test_losses_agree_with_the_browser(case):
         written = {"kind": "table", "weights": written["weights"]}
     learns = Learns.TICKS if written["kind"] == "one_of" else Learns.SHARES
     assert channel_from(written, learns).loss == Fraction(*(int(part) for part in case["loss"]))
+
+
+NOISE = DiscreteLaplace(8.0, 2)
+
+
+@pytest.mark.parametrize(
+    "channel",
+    [
+        Table.coin(),
+        Table(((4, 1, 1), (1, 4, 1), (1, 1, 4))),
+        Subset.for_epsilon(7, Decimal(1)),
+        OneOf.for_epsilon(5, Decimal(1)),
+        Cleartext.of_choices(3),
+        NumberChannel.for_scale(5, Decimal(1)),
+        Distribution.for_epsilon(Decimal(1), Decimal(0), Decimal(16), 16),
+    ],
+    ids=lambda channel: f"{type(channel).__name__} of {channel.cells}",
+)
+def test_a_sum_is_used_where_it_is_public_and_three_counts_of_choices_have_it(channel):
+    used = channel.learns is Learns.SHARES and channel.cells > 2
+    expected = KnownSum(NOISE, channel.cells) if used else NOISE
+    assert channel.noise_left(NOISE, Neighbours.CHANGE_ONE) == expected
+    assert channel.noise_left(NOISE, Neighbours.ADD_REMOVE) == NOISE
+    assert channel.noise_left(AsTheyCame(), Neighbours.CHANGE_ONE) == AsTheyCame()
+
+
+@pytest.mark.parametrize(
+    "channel",
+    [Subset(5, 2, 3 * 2**30), Table(((4, 1, 1), (1, 4, 1), (1, 1, 4))), Cleartext.of_choices(4)],
+    ids=str,
+)
+def test_shares_add_up_to_1_where_the_sum_is_used_and_a_share_is_that_of_its_own_count(channel):
+    noisy, n = [43, -5, 20, 31, 9][: channel.cells], 60
+    law = channel.noise_left(NOISE, Neighbours.CHANGE_ONE)
+    found = channel.estimates(noisy, n, law)
+    assert sum(each.value for each in found) == pytest.approx(1)
+    beyond = (sum(noisy) - channel.held * n) / channel.cells
+    for count, margin, each in zip(noisy, channel.margins(), found, strict=True):
+        value = ((count - beyond) / n - float(margin.lie)) / margin.contrast
+        assert each.value == pytest.approx(value)
+        assert each.low <= each.value <= each.high
+        part = NOISE.variance * (1 - 1 / channel.cells) / (n * margin.contrast) ** 2
+        assert each.variance.publication == pytest.approx(part)
 
 
 def test_two_choices_get_a_table_and_more_a_subset():

@@ -57,7 +57,7 @@ def given(db):
     answered.
     """
     study = design.draft_study(study=STUDY, questions=QUESTIONS)
-    plan = design.open_study(study_id=study.pk, who="ada", now=NOW)
+    plan = design.open_study(why="A test.", study_id=study.pk, who="ada", now=NOW)
     answer_as_browsers(plan, PEOPLE, NOW.date())
     return plan
 

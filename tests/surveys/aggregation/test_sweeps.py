@@ -132,7 +132,7 @@ def test_a_plan_that_cannot_be_swept_does_not_keep_the_others_waiting(
 ):
     answered(20)
     other = design.draft_study(study={**STUDY, "slug": "other"}, questions=QUESTIONS)
-    opened = design.open_study(study_id=other.pk, who="ada", now=NOW)
+    opened = design.open_study(why="A test.", study_id=other.pk, who="ada", now=NOW)
     answer_as_browsers(opened, [{"copied": 0, "fair": 0, "often": 0}] * 20, today)
     sound = services.sweep
 

@@ -1,5 +1,6 @@
 """Values stand where their scale says, and lines at round numbers."""
 
+from fractions import Fraction
 from itertools import islice, pairwise
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from surveys.charts.scales import (
     LogScale,
     Scale,
+    chance_text,
+    chance_text_below,
     number_text,
     percent,
     places_of,
@@ -25,6 +28,28 @@ def test_shares_are_read_as_percent(share: float, text: str) -> None:
 
 def test_numbers_have_their_thousands_apart() -> None:
     assert number_text(-1234.5, 1) == "−1,234.5"
+
+
+@pytest.mark.parametrize(
+    ("chance", "expected"),
+    [
+        ("0", "0"),
+        ("0.000001", "10⁻⁶"),
+        ("0.0000005", "5·10⁻⁷"),
+        ("0.00000051001", "5.2·10⁻⁷"),
+        ("0.25", "0.25"),
+        ("0.0000000991", "10⁻⁷"),
+        ("0.003615", "3.7·10⁻³"),
+    ],
+)
+def test_a_chance_is_shown_rounded_up(chance: str, expected: str) -> None:
+    assert chance_text(Fraction(chance)) == expected
+
+
+def test_an_amount_that_may_not_be_passed_is_shown_rounded_down() -> None:
+    assert chance_text_below(Fraction(1, 361_500)) == "2.7·10⁻⁶"  # 2.766
+    assert chance_text_below(Fraction(1, 100)) == "0.01"
+    assert chance_text_below(Fraction(1, 10**6)) == "10⁻⁶"
 
 
 def test_round_steps_go_on_from_the_first_that_is_enough() -> None:

@@ -27,6 +27,7 @@ from tests.surveys.dashboard.views.test_queries import (
     open_asked,  # a study where a table can be asked for
     publish as ask_and_publish,
 )
+from tests.surveys.releases.conftest import QUESTIONS, STUDY
 
 pytestmark = pytest.mark.django_db
 
@@ -79,6 +80,37 @@ def test_looking_costs_nothing_and_draws_nothing() -> None:
     assert "style=" not in page
 
 
+def test_four_groups_or_more_are_drawn_towards_their_mean_beside() -> None:
+    years = {"choices": "First\nSecond\nThird\nFourth\nFifth"}
+    questions = [QUESTIONS[0], {**QUESTIONS[1], **years}]
+    plan, _ = demo.ensure_study(STUDY, questions, NOW)
+    truths = [{"copied": int(place % 3 == 0), "year": place % 5} for place in range(300)]
+    demo.answer_as_browsers(plan, truths, NOW.date())
+    aggregation.sweep_all(today=NOW.date())
+    client = sign_in("mira", plan, role=Role.ANALYST)
+    request = ask_and_publish(client, kind="crosstab", rows="copied", within="year", epsilon="1")
+    before = ledger.head()
+    drawn = "drawn towards the mean of all groups"
+    page = text_of(client, f"/studies/{plan.study.slug}/compare/")
+    assert "Copied: Yes, in each group" in page
+    assert f"Fifth, {drawn}" in page
+    assert "can hide a single group that really differs" in " ".join(page.split())
+    address = f"/studies/{plan.study.slug}/releases/{request.release.entry.number}"
+    assert text_of(client, f"{address}.csv").count(f'"Yes, {drawn}"') == 5
+    page = text_of(client, f"{address}/")
+    assert page.count(f"Yes, {drawn}") == 5
+    assert "they can hide a single group" in page
+    assert ledger.head() == before
+
+
+def test_three_groups_are_compared_as_they_came() -> None:
+    plan = open_asked()
+    client = sign_in("mira", plan, role=Role.ANALYST)
+    ask_and_publish(client, kind="crosstab", rows="copied", within="year", epsilon="0.2")
+    page = text_of(client, f"/studies/{plan.study.slug}/compare/")
+    assert "towards the mean" not in page
+
+
 @pytest.mark.parametrize(
     "query", ["table=99&one=77&other=-3", "one=x&other=", "one=1&other=1", "wave=9&against=a"]
 )
@@ -92,7 +124,7 @@ def test_an_address_that_names_no_group_shows_one_that_is_there(query: str) -> N
 def test_two_waves_are_compared_question_by_question(member: Client, published: Plan) -> None:
     close(published)
     design.begin_wave(study_id=published.study_id)
-    second = design.open_study(study_id=published.study_id, who="ada", now=NOW)
+    second = design.open_study(why="A test.", study_id=published.study_id, who="ada", now=NOW)
     demo.answer_as_browsers(second, [{"moon": 1, "agree": 0}] * 200, NOW.date())
     aggregation.sweep_all(today=NOW.date())
     publish(second, NOW + datetime.timedelta(hours=25))

@@ -1,5 +1,6 @@
 """Methods texts: every figure in them is the Plan's, the ledger's or the release's."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
@@ -9,6 +10,7 @@ from surveys.dashboard.metadata import Metadata, shown_epsilon, version
 from surveys.dashboard.methods import methods_of
 from surveys.design.models import Plan
 from surveys.releases import selectors as releases
+from tests.surveys.dashboard.small import answer, open_small, publish
 
 pytestmark = pytest.mark.django_db
 
@@ -67,6 +69,28 @@ def test_before_anything_is_published_it_says_so(plan: Plan) -> None:
     assert "were published" not in texts["sentence"]
 
 
+@pytest.mark.parametrize("length", ["sentence", "section"])
+def test_where_no_noise_was_added_none_is_said_or_cited(db: None, length: str) -> None:
+    """At a cap of all that the devices gave away, numbers are published as they came."""
+    plan = open_small(cap=Decimal(8), release_epsilon=Decimal(8))
+    answer(plan)
+    publish(plan)
+    text = methods_of(metadata_of(plan))[length]
+    assert "ε = 1.5" in text
+    assert "further noise at" not in text
+    assert "OpenDP" not in text
+    assert "Calibrating noise" not in text
+    told = {"sentence": "without further noise, at ε = 1.5", "section": "as they came"}
+    assert told[length] in text
+
+
+def test_where_noise_was_added_it_is_said_and_cited(published: Plan) -> None:
+    texts = methods_of(metadata_of(published))
+    assert "further noise at ε = 0.75" in texts["sentence"]
+    assert "noise drawn by OpenDP" in texts["section"]
+    assert "Calibrating noise" in texts["section"]
+
+
 def test_an_epsilon_is_shown_rounded_up() -> None:
     assert shown_epsilon(Fraction(3)) == "1.099"
     assert shown_epsilon(Fraction(3, 2)) == "0.406"
@@ -86,3 +110,17 @@ def test_the_page_has_all_three_and_each_as_plain_text(member: Client, published
     assert plain.headers["Content-Type"] == "text/plain; charset=utf-8"
     assert plain.content.decode() == texts["sentence"] + "\n"
     assert member.get("/studies/small/methods/?plain=poem").status_code == 404
+
+
+def test_a_cap_that_holds_either_way_is_said_with_both_ways(db: None) -> None:
+    plan = open_small(cap_delta=Decimal("0.000001"))
+    said = (
+        "capped at ε = 2, δ = 0.000001: by the sum of ε, or as concentrated differential privacy "
+        "(ρ = 0.0834; Bun and Steinke 2016), whichever holds."
+    )
+    assert said in methods_of(metadata_of(plan))["section"]
+    assert plan.study.budget is not None
+    plan.study.budget.pure_epsilon = None  # as in an older one
+    older = methods_of(metadata_of(plan))["section"]
+    assert "composed as concentrated differential privacy (Bun" in older
+    assert "whichever" not in older

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from django.db import connection
+from django.template.loader import render_to_string
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -15,7 +16,10 @@ from surveys.dashboard.results import Result, Together, results_of
 from surveys.design.models import Plan
 from surveys.releases import comparisons, selectors as releases
 from surveys.releases.numbers import QuestionNumbers
+from surveys.releases.reconstruction import Crowding
+from tests.surveys.dashboard import small
 from tests.surveys.dashboard.every import publish_every_kind
+from tests.surveys.dashboard.small import open_small
 
 
 def text_of(client: Client, path: str) -> str:
@@ -103,3 +107,32 @@ def test_together_they_hold_in_ninety_five_of_a_hundred() -> None:
     alone, together = held.values()
     assert alone < 0.75 * 300
     assert together >= 0.912 * 300
+
+
+def test_one_answer_is_one_answer(db: None) -> None:
+    plan = open_small(smallest_batch=1, results="public")
+    small.answer(plan, 1)
+    small.publish(plan)
+    page = text_of(Client(), "/results/small/")
+    assert "wait for <b>a new answer</b>; none has come" in page
+    assert "1 answer, published" in page
+    assert "cannot be told from 1 answer</b>" in page
+    assert "We counted the 1 report. Chance was added" in page
+    assert " 1 answers" not in page
+    assert " 1 reports" not in page
+
+
+def test_one_publication_costs_no_more_than_devices_give_away(db: None) -> None:
+    """A rule of ε 8, of answers that lose 1.5 in all."""
+    plan = open_small(cap=8, release_epsilon=8, results="public")
+    small.answer(plan)
+    small.publish(plan)
+    assert "One publication costs 1.50, if nothing" in text_of(Client(), "/results/small/")
+
+
+@pytest.mark.parametrize("asking", ["", "ahead"])
+def test_many_numbers_about_one_person(asking: str) -> None:
+    crowding = Crowding(numbers=7, people=1, is_of_reports=True)
+    page = render_to_string("crowding.html", {"crowding": crowding, "asking": asking})
+    assert "7 numbers about 1 person</b>" in page
+    assert "square root of the people, here 1 (" in page

@@ -3,10 +3,11 @@ ledger.
 """
 
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 
-from surveys.design import changes, services
+from surveys.design import changes, services, terms
 from surveys.design.changes import record_changes
 from surveys.design.models import Delta, DraftChange, Panel, Question, Study
 from surveys.design.refusals import Refused
@@ -100,23 +101,41 @@ def test_a_change_without_a_reason_is_refused_and_nothing_is_written(draft):
     assert drafted() == []
 
 
-@pytest.mark.parametrize(("delta", "left"), [(Delta.NONE, "ε 1.25"), (Delta.SIX, "ρ 0.034826445")])
+@pytest.mark.parametrize(
+    ("delta", "left"), [(Delta.NONE, "ε 1.25"), (Delta.SIX, "ε 1.25 or ρ 0.034826445, δ 0.0000005")]
+)
 def test_a_lowered_cap_holds_in_the_ledger_and_in_the_next_wave(draft, delta, left):
     Study.objects.filter(pk=draft.pk).update(cap_delta=delta)
-    first = services.open_study(study_id=draft.pk, **BY)
+    first = services.open_study(why="A test.", study_id=draft.pk, **BY)
     services.lower_cap(study_id=draft.pk, new=Decimal("1.25"), why="asked by the board", **BY)
     assert acts()[-1][0] == "lowered the cap"
     assert acts()[-1][2].startswith(left)
     assert acts()[-1][3] == "asked by the board"
     services.close_plan(plan_id=first.pk, today=NOW.date())
     services.begin_wave(study_id=draft.pk)
-    second = services.open_study(study_id=draft.pk, **BY)
+    second = services.open_study(why="A test.", study_id=draft.pk, **BY)
     assert (
         first.content.caps.central_epsilon,
         second.content.caps.central_epsilon,
     ) == ("2", "1.25")
     assert second.study.budget == first.study.budget
     assert ledger.account(draft_budget(draft)).amount_left == second.study.budget.cap
+
+
+def test_the_cap_of_an_older_budget_is_lowered_in_rho_and_its_study_goes_on(draft, monkeypatch):
+    Study.objects.filter(pk=draft.pk).update(cap_delta=Delta.SIX)
+    older = {"rho": terms.rho_within(Decimal(2), Delta.SIX), "delta": Fraction(Delta.SIX) / 2}
+    monkeypatch.setattr(terms, "budget_cap", lambda _: older)
+    first = services.open_study(why="A test.", study_id=draft.pk, **BY)
+    assert (first.study.budget.pure_epsilon, first.study.budget.measure) == (None, "ρ")
+    services.lower_cap(study_id=draft.pk, new=Decimal("1.25"), why="asked by the board", **BY)
+    assert acts()[-1][2] == "ρ 0.034826445, δ 0.0000005"
+    services.close_plan(plan_id=first.pk, today=NOW.date())
+    services.begin_wave(study_id=draft.pk)
+    assert (
+        services.open_study(why="A test.", study_id=draft.pk, **BY).study.budget
+        == first.study.budget
+    )
 
 
 def draft_budget(draft):

@@ -86,7 +86,7 @@ def test_epsilons_are_set_all_or_none(draft, by):
     ],
 )
 def test_nothing_of_an_open_wave_is_edited(draft, by, edit):
-    services.open_study(study_id=draft.pk, **by)
+    services.open_study(why="A test.", study_id=draft.pk, **by)
     before = list(Question.objects.values())
     with pytest.raises(CannotOpen):
         edit(draft, by)

@@ -60,7 +60,7 @@ def test_beyond_the_usual_cap_and_batch_nothing_opens_and_nothing_is_stored(
     study = drafted(**terms)
     assert said in Readiness(study).problems(NOW.date())[0].text
     with pytest.raises(CannotOpen) as refusal:
-        services.open_study(study_id=study.pk, **BY)
+        services.open_study(why="A test.", study_id=study.pk, **BY)
     assert said in str(refusal.value)
     client.force_login(admin_user)
     page = client.post(f"/studies/{study.slug}/launch/", {"seen": "any"})
@@ -73,7 +73,7 @@ def test_beyond_the_usual_cap_and_batch_nothing_opens_and_nothing_is_stored(
     [{}, {"cap": Decimal("0.5"), "release_epsilon": Decimal("0.5")}, {"cap_delta": Delta.SIX}],
 )
 def test_within_them_it_opens(db, terms):
-    plan = services.open_study(study_id=drafted(**terms).pk, **BY)
+    plan = services.open_study(why="A test.", study_id=drafted(**terms).pk, **BY)
     assert Decimal(plan.content.caps.central_epsilon) <= 1
 
 
@@ -81,7 +81,7 @@ def test_a_study_of_which_all_is_changed_on_the_device_has_the_sites_limits_only
     study = services.draft_study(
         study={**USUAL, "cap": Decimal(8), "smallest_batch": 10}, questions=QUESTIONS
     )
-    assert services.open_study(study_id=study.pk, **BY).is_open
+    assert services.open_study(why="A test.", study_id=study.pk, **BY).is_open
 
 
 def test_the_refusal_is_said_in_chinese_too(db):
@@ -105,7 +105,7 @@ def test_the_sites_admin_gives_more_with_a_reason_that_stands_in_the_ledger_besi
     with pytest.raises(Refused, match="Only the site’s admin"):
         limit_changes.decide(**decided, may_set_limits=False)
     limit_changes.decide(**decided, may_set_limits=True)
-    services.open_study(study_id=study.pk, **BY)
+    services.open_study(why="A test.", study_id=study.pk, **BY)
     row = Entry.objects.get(what="exam-honesty: where answers are sent as given")
     assert (row.who, row.why) == ("root", WHY)
     assert (row.old, row.new) == (
@@ -133,11 +133,15 @@ def test_what_the_admin_gave_is_for_the_questions_that_were_there_and_lapses_wit
         None,
     )
     with pytest.raises(CannotOpen, match="the cap must be ε 1 at most; it is 8"):
-        services.open_study(study_id=study.pk, **BY)
+        services.open_study(why="A test.", study_id=study.pk, **BY)
 
 
 def test_a_draft_without_such_answers_says_nothing_of_what_it_could_have(db):
-    services.open_study(study_id=services.draft_study(study=STUDY, questions=QUESTIONS).pk, **BY)
+    services.open_study(
+        why="A test.",
+        study_id=services.draft_study(study=STUDY, questions=QUESTIONS).pk,
+        **BY,
+    )
     assert not Entry.objects.filter(what__contains="sent as given").exists()
 
 
@@ -161,6 +165,7 @@ def test_only_the_sites_admin_is_offered_it(client, admin_user, db):
         "given_cap": "3",
         "given_batch": "",
         "unit": "respondent-in-study",
+        "neighbours": "change-one",
         "why": WHY,
     }
     assert client.post(page, typed).status_code == 302
@@ -185,13 +190,15 @@ def test_a_draft_s_first_answer_sent_as_given_brings_its_cap_within_and_says_so(
     study.refresh_from_db()
     assert (study.cap, study.release_epsilon, study.smallest_batch) == (1, 1, 100)
     assert Readiness(study).problems(NOW.date()) == []
-    assert services.open_study(study_id=study.pk, **BY).is_open
+    assert services.open_study(why="A test.", study_id=study.pk, **BY).is_open
 
 
 def test_a_draft_that_begins_with_such_answers_can_open_as_it_is(db):
     texts = {name: USUAL[name] for name in ("title", "organisation", "purpose", "contact")}
     study = new_draft(texts=texts, questions=[QUESTIONS[0], GIVEN])
-    assert services.open_study(study_id=study.pk, **BY).content.caps == Caps(central_epsilon="1")
+    assert services.open_study(why="A test.", study_id=study.pk, **BY).content.caps == Caps(
+        central_epsilon="1"
+    )
 
 
 def test_a_cap_beyond_is_refused_where_it_is_typed(client, admin_user, db):
@@ -218,7 +225,7 @@ def test_a_cap_beyond_is_refused_where_it_is_typed(client, admin_user, db):
 
 def test_a_wave_that_is_open_stays_as_it_is_and_the_next_one_needs_less(client, db):
     study = drafted(**{**MORE, "cap": Decimal(2), "smallest_batch": 10})
-    plan = services.open_study(study_id=study.pk, **BY)
+    plan = services.open_study(why="A test.", study_id=study.pk, **BY)
     # as it was opened before there were such limits
     Study.objects.update(given_cap=None, given_batch=None, given_why=None)
     body = {"plan": plan.digest, "report_id": "0f" * 16, "answers": {"copied": 1, "region": 1}}
@@ -229,7 +236,7 @@ def test_a_wave_that_is_open_stays_as_it_is_and_the_next_one_needs_less(client, 
     services.close_plan(plan_id=plan.pk, today=NOW.date())
     services.begin_wave(study_id=study.pk)
     with pytest.raises(CannotOpen, match="the cap must be ε 1 at most; it is 2"):
-        services.open_study(study_id=study.pk, **BY)
+        services.open_study(why="A test.", study_id=study.pk, **BY)
     Study.objects.update(smallest_batch=50)
     services.lower_cap(study_id=study.pk, new=Decimal(1), why=WHY, **BY)
-    assert services.open_study(study_id=study.pk, **BY).wave == 2
+    assert services.open_study(why="A test.", study_id=study.pk, **BY).wave == 2

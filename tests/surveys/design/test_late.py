@@ -24,7 +24,7 @@ ONE = [{"copied": 1, "fair": 2, "often": 0}]
 def test_nothing_is_published_on_the_day_of_retirement_even_if_no_worker_has_come_yet(draft):
     day = NOW + datetime.timedelta(days=2)
     Study.objects.filter(pk=draft.pk).update(retires_on=day.date())
-    plan = services.open_study(study_id=draft.pk, **BY)
+    plan = services.open_study(why="A test.", study_id=draft.pk, **BY)
     answer_as_browsers(plan, ONE * 30, NOW.date())
     plan = services.close_plan(plan_id=plan.pk, today=NOW.date())
     aggregation.sweep_all(today=NOW.date())
@@ -48,7 +48,7 @@ def test_no_step_of_a_series_is_taken_on_the_day_of_retirement(draft):
     }
     day = NOW + datetime.timedelta(days=2)
     Study.objects.filter(pk=draft.pk).update(retires_on=day.date(), **terms)
-    plan = services.open_study(study_id=draft.pk, **BY)
+    plan = services.open_study(why="A test.", study_id=draft.pk, **BY)
     answer_as_browsers(plan, ONE * 12, NOW.date())
     aggregation.sweep_all(today=NOW.date())
     assert len(releases.publish_due(now=NOW)) == 1
@@ -93,7 +93,7 @@ def test_what_is_paid_for_while_a_study_is_about_to_be_retired_is_still_delivere
         "hours": 24,
     }
     Study.objects.filter(pk=draft.pk).update(**terms)
-    plan = services.open_study(study_id=draft.pk, **BY)
+    plan = services.open_study(why="A test.", study_id=draft.pk, **BY)
     answer_as_browsers(plan, ONE * 12, NOW.date())
     aggregation.sweep_all(today=NOW.date())
     lock = ledger.lock

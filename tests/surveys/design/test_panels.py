@@ -39,7 +39,7 @@ def local(panel):
 
 
 def test_opening_a_wave_charges_what_its_answers_lose_to_the_panel(panel):
-    plan = services.open_study(study_id=study_of(panel, "first").pk, **BY)
+    plan = services.open_study(why="A test.", study_id=study_of(panel, "first").pk, **BY)
     loss = epsilon_above(plan.content.loss)
     (entry,) = local(panel).entries
     assert (entry.epsilon, entry.statistic, entry.who) == (loss, plan.digest, "ada")
@@ -49,13 +49,13 @@ def test_opening_a_wave_charges_what_its_answers_lose_to_the_panel(panel):
 
 def test_a_wave_that_the_panel_cannot_pay_opens_nothing_and_says_by_how_much(panel):
     for slug in ("first", "second"):
-        services.open_study(study_id=study_of(panel, slug).pk, **BY)
+        services.open_study(why="A test.", study_id=study_of(panel, slug).pk, **BY)
     third = study_of(panel, "third")
     left = local(panel).amount_left
     with pytest.raises(
         Overspent, match=rf"this costs ε 2\.99\d*; ε {left} is left. Nothing was opened."
     ) as refused:
-        services.open_study(study_id=third.pk, **BY)
+        services.open_study(why="A test.", study_id=third.pk, **BY)
     assert "class-of-26" in str(refused.value)
     third.refresh_from_db()
     assert (third.budget, third.plan) == (None, None)
@@ -64,10 +64,10 @@ def test_a_wave_that_the_panel_cannot_pay_opens_nothing_and_says_by_how_much(pan
 
 def test_every_wave_is_charged_anew(panel):
     study = study_of(panel, "first")
-    first = services.open_study(study_id=study.pk, **BY)
+    first = services.open_study(why="A test.", study_id=study.pk, **BY)
     services.close_plan(plan_id=first.pk, today=NOW.date())
     services.begin_wave(study_id=study.pk)
-    services.open_study(study_id=study.pk, **BY)
+    services.open_study(why="A test.", study_id=study.pk, **BY)
     assert len(local(panel).entries) == 2
 
 
@@ -76,12 +76,14 @@ def test_a_wave_holds_every_budget_it_touches_before_it_writes_a_row(panel, monk
     would ever go on.
     """
     study = study_of(panel, "first")
-    services.close_plan(plan_id=services.open_study(study_id=study.pk, **BY).pk, today=NOW.date())
+    services.close_plan(
+        plan_id=services.open_study(why="A test.", study_id=study.pk, **BY).pk, today=NOW.date()
+    )
     services.begin_wave(study_id=study.pk)
     held, late, lock, append = set(), [], budgets.lock, budgets._append
     monkeypatch.setattr(budgets, "lock", lambda *ids: held.update(ids) or lock(*ids))
     monkeypatch.setattr(budgets, "_append", lambda **row: late.append(set(held)) or append(**row))
-    services.open_study(study_id=study.pk, **BY)
+    services.open_study(why="A test.", study_id=study.pk, **BY)
     assert len(late) == 2
     assert late[0] == late[1] == held
 
@@ -99,12 +101,12 @@ def test_the_terms_of_a_panel_are_those_it_has_when_its_budgets_open(panel, monk
 
     monkeypatch.setattr(launch, "hold_panel", edited_before)
     with pytest.raises(CannotOpen, match="δ must be none"):
-        services.open_study(study_id=study.pk, **BY)
+        services.open_study(why="A test.", study_id=study.pk, **BY)
 
 
 def test_a_panel_s_budgets_open_with_its_first_study_and_count_people_in_the_panel(panel):
     assert panel.central_budget is None
-    plan = services.open_study(study_id=study_of(panel, "first").pk, **BY)
+    plan = services.open_study(why="A test.", study_id=study_of(panel, "first").pk, **BY)
     panel.refresh_from_db()
     assert {panel.central_budget.unit, panel.local_budget.unit} == {"respondent-in-panel"}
     assert (panel.central_budget.epsilon, panel.local_budget.epsilon) == (4, 7)
@@ -114,7 +116,7 @@ def test_a_panel_s_budgets_open_with_its_first_study_and_count_people_in_the_pan
 def test_answers_that_are_sent_as_given_alone_cost_the_panel_nothing_that_can_be_counted(panel):
     study = study_of(panel, "first")
     study.questions.update(protection=Question.Protection.PUBLICATION)
-    services.open_study(study_id=study.pk, **BY)
+    services.open_study(why="A test.", study_id=study.pk, **BY)
     assert local(panel).entries == []
 
 
@@ -129,14 +131,14 @@ def test_a_study_that_counts_otherwise_than_its_panel_is_refused(panel, changes,
         study.full_clean()
     assert field in refused.value.message_dict
     with pytest.raises(CannotOpen):
-        services.open_study(study_id=study.pk, **BY)
+        services.open_study(why="A test.", study_id=study.pk, **BY)
     panel.refresh_from_db()
     assert panel.central_budget is None
 
 
 @pytest.mark.parametrize(("side", "field"), [(Side.CENTRAL, "cap"), (Side.LOCAL, "local_cap")])
 def test_a_panel_s_caps_fall_and_never_rise(panel, side, field):
-    services.open_study(study_id=study_of(panel, "first").pk, **BY)
+    services.open_study(why="A test.", study_id=study_of(panel, "first").pk, **BY)
     lower = {"panel_id": panel.pk, "side": side, "why": "fewer studies", **BY}
     services.lower_panel_cap(new=Decimal("3.5"), **lower)
     panel.refresh_from_db()
@@ -149,7 +151,7 @@ def test_a_panel_s_caps_fall_and_never_rise(panel, side, field):
 
 
 def test_a_panel_s_cap_does_not_fall_below_what_is_spent(panel):
-    services.open_study(study_id=study_of(panel, "first").pk, **BY)
+    services.open_study(why="A test.", study_id=study_of(panel, "first").pk, **BY)
     with pytest.raises(Exception, match="is spent already"):
         services.lower_panel_cap(
             panel_id=panel.pk, side=Side.LOCAL, new=Decimal(1), why="less", **BY
@@ -169,14 +171,14 @@ def test_a_panel_that_has_met_no_study_has_no_cap_to_lower(panel):
     "change", [{"slug": "x"}, {"cap_delta": "0.000001"}, {"central_budget": None}], ids=str
 )
 def test_the_database_itself_keeps_a_panel_s_budgets_and_terms(panel, change):
-    services.open_study(study_id=study_of(panel, "first").pk, **BY)
+    services.open_study(why="A test.", study_id=study_of(panel, "first").pk, **BY)
     with pytest.raises(DatabaseError, match="a panel keeps"), transaction.atomic():
         Panel.objects.filter(pk=panel.pk).update(**change)
 
 
 def test_the_database_itself_keeps_a_study_in_its_panel(panel):
-    inside = services.open_study(study_id=study_of(panel, "first").pk, **BY)
-    outside = services.open_study(study_id=study_of(None, "second").pk, **BY)
+    inside = services.open_study(why="A test.", study_id=study_of(panel, "first").pk, **BY)
+    outside = services.open_study(why="A test.", study_id=study_of(None, "second").pk, **BY)
     for plan, other in ((inside, None), (outside, panel)):
         with pytest.raises(DatabaseError, match="keeps its panel"), transaction.atomic():
             Study.objects.filter(pk=plan.study_id).update(panel=other)
@@ -186,7 +188,7 @@ def test_the_database_itself_keeps_a_study_in_its_panel(panel):
 def test_a_panel_s_terms_can_be_edited_until_it_has_met_a_study(panel):
     with transaction.atomic():
         assert lock_panel(panel_id=panel.pk, editing=["cap"]) == panel
-    services.open_study(study_id=study_of(panel, "first").pk, **BY)
+    services.open_study(why="A test.", study_id=study_of(panel, "first").pk, **BY)
     with pytest.raises(Refused, match="its terms stay"), transaction.atomic():
         lock_panel(panel_id=panel.pk, editing=["cap"])
     with transaction.atomic():

@@ -3,18 +3,21 @@
 import datetime
 import hashlib
 import json
+import math
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 from django.db import DatabaseError, connection, transaction
 
+from dpengine.bounds import exp_above, exp_below
 from surveys.design import services
 from surveys.design.locks import lock_draft
 from surveys.design.models import Plan, Study
 from surveys.design.refusals import CannotOpen
 from surveys.ledger.models import Budget
 from surveys.plan.content import Unsound
-from surveys.plan.verification import verify
+from surveys.plan.verification import MAXIMUM_TOTAL, verify
 from tests.conftest import QUESTIONS, STUDY
 from tests.vectors import load
 
@@ -63,7 +66,7 @@ def test_the_database_itself_refuses_to_change_a_plan(plan, change):
 def test_no_row_is_pushed_out_by_another_that_takes_its_key(plan, now, table, key):
     """SQLite deletes the row in the way, and fires no trigger of a deletion."""
     other = services.draft_study(study={**STUDY, "slug": "other"}, questions=QUESTIONS)
-    services.open_study(study_id=other.pk, who="ada", now=now)
+    services.open_study(why="A test.", study_id=other.pk, who="ada", now=now)
     moved = f"UPDATE OR REPLACE {table} SET {key} = %s WHERE id = %s"  # noqa: S608
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("PRAGMA defer_foreign_keys = ON")
@@ -101,13 +104,13 @@ def test_it_agrees_with_the_browser_on_what_is_sound(case):
 
 def test_a_study_opens_once(plan, now):
     with pytest.raises(CannotOpen, match="is open already"):
-        services.open_study(study_id=plan.study_id, who="ada", now=now)
+        services.open_study(why="A test.", study_id=plan.study_id, who="ada", now=now)
 
 
 def test_a_study_without_questions_does_not_open(draft, now):
     draft.questions.all().delete()
     with pytest.raises(CannotOpen, match="has no questions"):
-        services.open_study(study_id=draft.pk, who="ada", now=now)
+        services.open_study(why="A test.", study_id=draft.pk, who="ada", now=now)
     assert not Budget.objects.exists()
 
 
@@ -115,21 +118,40 @@ def test_a_study_whose_last_day_is_past_does_not_open(draft, now, today):
     draft.closes_on = today - datetime.timedelta(days=1)
     draft.save()
     with pytest.raises(CannotOpen, match="last day in the past"):
-        services.open_study(study_id=draft.pk, who="ada", now=now)
+        services.open_study(why="A test.", study_id=draft.pk, who="ada", now=now)
 
 
 def test_more_than_one_person_may_lose_in_all_does_not_open(draft, now):
     draft.questions.update(epsilon=Decimal(4))
-    with pytest.raises(CannotOpen, match="expected at most 2980 to 1"):
-        services.open_study(study_id=draft.pk, who="ada", now=now)
+    with pytest.raises(CannotOpen, match=r"expected at most 2980\.96 to 1"):
+        services.open_study(why="A test.", study_id=draft.pk, who="ada", now=now)
     assert not Plan.objects.exists()
     assert not Budget.objects.exists()
+
+
+def test_the_greatest_total_is_e_to_the_8_rounded_up():
+    assert exp_above(Fraction(8)) <= MAXIMUM_TOTAL < exp_below(Fraction(8)) + Fraction(1, 10**9)
+
+
+@pytest.mark.parametrize(("epsilon", "count"), [("8", 1), ("4", 2), ("2", 4), ("1.6", 5)])
+def test_eight_in_all_can_be_opened(draft, now, epsilon, count):
+    """Each question's integers lose just less than its ε, so all of them less than e⁸."""
+    kept = list(draft.questions.values_list("pk", flat=True))[:count]
+    draft.questions.exclude(pk__in=kept).delete()
+    for place in range(len(kept), count):
+        question = draft.questions.get(pk=kept[0])
+        question.pk, question.name, question.position = None, f"more{place}", place
+        question.save()
+    draft.questions.update(epsilon=Decimal(epsilon))
+    plan = services.open_study(why="A test.", study_id=draft.pk, who="ada", now=now)
+    assert len(plan.content.questions) == count
+    assert 7.99 < math.log(plan.content.loss) <= 8
 
 
 def test_a_question_with_one_choice_does_not_open(draft, now):
     draft.questions.filter(name="often").update(choices="Never", may_decline=False)
     with pytest.raises(CannotOpen, match="choices must be 2 to 1,000, one a line, got 1"):
-        services.open_study(study_id=draft.pk, who="ada", now=now)
+        services.open_study(why="A test.", study_id=draft.pk, who="ada", now=now)
 
 
 def test_closing_twice_keeps_the_first_day(plan, today):
@@ -141,7 +163,7 @@ def test_closing_twice_keeps_the_first_day(plan, today):
 def test_a_study_closes_by_itself_after_its_last_day(draft, now, today):
     draft.closes_on = today
     draft.save()
-    plan = services.open_study(study_id=draft.pk, who="ada", now=now)
+    plan = services.open_study(why="A test.", study_id=draft.pk, who="ada", now=now)
     assert services.close_due(today=today) == []
     assert services.close_due(today=today + datetime.timedelta(days=1)) == [plan.pk]
 
@@ -152,7 +174,7 @@ def test_changing_means_a_new_wave_and_the_old_plan_stays(plan, now, today):
     services.close_plan(plan_id=plan.pk, today=today)
     study = services.begin_wave(study_id=plan.study_id)
     study.questions.filter(name="copied").update(text="Have you ever copied?")
-    second = services.open_study(study_id=study.pk, who="ada", now=now)
+    second = services.open_study(why="A test.", study_id=study.pk, who="ada", now=now)
     assert (second.wave, second.digest != plan.digest) == (2, True)
     assert Plan.objects.get(wave=1).document == plan.document
     assert Budget.objects.count() == 1
@@ -173,7 +195,7 @@ def test_a_new_wave_cannot_change_what_lasts(plan, now, today, change, message):
         setattr(study, name, value)
     study.save()
     with pytest.raises(CannotOpen, match=message):
-        services.open_study(study_id=study.pk, who="ada", now=now)
+        services.open_study(why="A test.", study_id=study.pk, who="ada", now=now)
     assert Budget.objects.count() == 1
 
 
@@ -206,7 +228,7 @@ def test_a_publication_that_could_never_be_paid_does_not_open(draft, now, change
         setattr(draft, name, value)
     draft.save()
     with pytest.raises(CannotOpen, match=message):
-        services.open_study(study_id=draft.pk, who="ada", now=now)
+        services.open_study(why="A test.", study_id=draft.pk, who="ada", now=now)
 
 
 def test_a_form_that_was_open_when_the_study_opened_is_not_saved(plan):

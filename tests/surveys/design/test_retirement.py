@@ -67,7 +67,7 @@ def test_a_retired_study_opens_no_wave_and_begins_none(plan):
     services.begin_wave(study_id=plan.study_id)
     retire(plan)
     with pytest.raises(CannotOpen, match="was retired on 11 May 2026"):
-        services.open_study(study_id=plan.study_id, **BY)
+        services.open_study(why="A test.", study_id=plan.study_id, **BY)
     with pytest.raises(CannotOpen, match="was retired on 11 May 2026"):
         services.begin_wave(study_id=plan.study_id)
 
@@ -231,7 +231,7 @@ def test_a_draft_is_deleted_and_not_retired(draft):
 def test_a_study_retires_on_its_day_and_not_before(draft):
     day = NOW.date() + datetime.timedelta(days=2)
     Study.objects.filter(pk=draft.pk).update(retires_on=day)
-    services.open_study(study_id=draft.pk, **BY)
+    services.open_study(why="A test.", study_id=draft.pk, **BY)
     assert services.retire_due(now=NOW + datetime.timedelta(days=1)) == []
     assert services.retire_due(now=NOW + datetime.timedelta(days=2)) == [draft.pk]
     draft.refresh_from_db()
@@ -242,7 +242,7 @@ def test_a_study_retires_on_its_day_and_not_before(draft):
 def test_no_answer_is_taken_on_the_day_of_retirement_even_if_no_worker_has_come_yet(draft):
     day = NOW.date() + datetime.timedelta(days=2)
     Study.objects.filter(pk=draft.pk).update(retires_on=day)
-    plan = services.open_study(study_id=draft.pk, **BY)
+    plan = services.open_study(why="A test.", study_id=draft.pk, **BY)
     assert plan.takes_answers(day - datetime.timedelta(days=1))
     assert not plan.takes_answers(day)
     with pytest.raises(Refused, match="has closed"):
@@ -268,14 +268,14 @@ def test_a_study_that_still_delivers_what_was_paid_for_is_not_retired_for_its_ca
 
 def test_a_study_whose_waves_have_budgets_of_their_own_is_not_retired_for_the_cap_of_one(draft):
     Study.objects.filter(pk=draft.pk).update(unit="respondent-in-wave")
-    plan = services.open_study(study_id=draft.pk, **BY)
+    plan = services.open_study(why="A test.", study_id=draft.pk, **BY)
     charge(plan, 2)
     assert services.retire_spent(now=NOW, is_unfinished=lambda study: False) == []
 
 
 def test_a_study_whose_last_publication_used_the_cap_up_is_retired_by_the_schedule(draft):
     Study.objects.filter(pk=draft.pk).update(release_epsilon=Decimal(2))
-    plan = services.open_study(study_id=draft.pk, **BY)
+    plan = services.open_study(why="A test.", study_id=draft.pk, **BY)
     answer_as_browsers(plan, ONE * 12, NOW.date())
     services.close_plan(plan_id=plan.pk, today=NOW.date())
     aggregation.sweep_all(today=NOW.date())
@@ -295,7 +295,7 @@ def test_a_study_that_paid_on_the_first_day_is_retired_after_its_last_publicatio
         "hours": 24,
     }
     Study.objects.filter(pk=draft.pk).update(**terms)
-    plan = services.open_study(study_id=draft.pk, **BY)
+    plan = services.open_study(why="A test.", study_id=draft.pk, **BY)
     seen = []
     for day in range(3):
         now = NOW + datetime.timedelta(days=day)
@@ -310,7 +310,7 @@ def test_windows_are_told_how_a_study_stands(draft):
         return selectors.standings([Study.objects.get(pk=draft.pk)])[0].state
 
     seen = [state()]
-    plan = services.open_study(study_id=draft.pk, **BY)
+    plan = services.open_study(why="A test.", study_id=draft.pk, **BY)
     seen.append(state())
     assert not selectors.is_retired(plan)
     assert selectors.ended_on(plan, NOW.date()) is None

@@ -23,7 +23,7 @@ def opened(draft, **changes):
         setattr(draft, name, value)
     draft.full_clean()
     draft.save()
-    return services.open_study(study_id=draft.pk, who="ada", now=NOW)
+    return services.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
 
 
 def test_a_pure_study_s_plan_holds_its_cap_as_it_was_typed(plan):
@@ -121,13 +121,13 @@ def test_terms_that_cannot_be_are_refused_by_the_name_of_their_field(
 def test_a_study_that_was_saved_with_impossible_terms_does_not_open(draft):
     Study.objects.filter(pk=draft.pk).update(rule=Rule.CONTINUAL)
     with pytest.raises(CannotOpen, match="need a cap with a δ"):
-        services.open_study(study_id=draft.pk, who="ada", now=NOW)
+        services.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
 
 
 def test_a_study_to_be_retired_today_does_not_open(draft, today):
     Study.objects.filter(pk=draft.pk).update(retires_on=today)
     with pytest.raises(CannotOpen, match="choose a day after today"):
-        services.open_study(study_id=draft.pk, who="ada", now=NOW)
+        services.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -141,12 +141,12 @@ def test_a_question_outside_the_limits_does_not_open_and_one_on_them_does(
         epsilon_floor=Decimal(floor), epsilon_ceiling=Decimal(ceiling)
     )
     if opens:
-        services.open_study(study_id=draft.pk, who="ada", now=NOW)
+        services.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
         return
     with pytest.raises(
         CannotOpen, match=f"copied: ε must be between {floor} and {ceiling}; it is 1."
     ):
-        services.open_study(study_id=draft.pk, who="ada", now=NOW)
+        services.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
     assert not draft.plans.exists()
 
 
@@ -163,6 +163,30 @@ def test_the_cap_is_said_in_odds_and_its_delta_in_people():
     assert "more than twice what the cap says, with a chance of 1 in 500,000 at most" in said
     assert "up to 10,000 answers" in said
     assert "δ" in wording.cap_means(Study(cap=Decimal(2)))
+
+
+def test_a_cap_above_what_devices_give_away_is_said_by_them_for_the_first_wave():
+    """e^ε = 3: 75 of 100, not the 100 of a cap of 8; where answers' losses are counted only."""
+    study = Study(cap=Decimal(8))
+    said = wording.cap_means(study, Fraction(3))
+    assert (
+        "at most 75 in 100 sure by reading everything that is ever published of this wave" in said
+    )
+    assert "up to the cap" in said
+    for other, loss in (
+        (Study(cap=Decimal(8)), None),  # something is sent as given
+        (Study(cap=Decimal(1)), Fraction(3)),
+        (Study(cap=Decimal(8), neighbours="add-remove"), Fraction(3)),
+        (Study(cap=Decimal(8), wave=2), Fraction(3)),
+    ):
+        assert "of this wave" not in wording.cap_means(other, loss)
+
+
+@pytest.mark.parametrize("rule", [Rule.WHEN_CLOSED, Rule.EVERY, Rule.ON_REQUEST])
+def test_a_publication_costs_no_more_than_devices_give_away(rule):
+    terms = {"cap": Decimal(8), "release_epsilon": Decimal(8), "rule": rule}
+    assert "ε 1.1 of the cap of 8" in wording.rule_means(Study(**terms), Fraction(3))
+    assert "ε 8 of the cap of 8" in wording.rule_means(Study(**terms))
 
 
 def test_what_a_delta_lets_through_is_said_as_it_is_of_a_gaussian():

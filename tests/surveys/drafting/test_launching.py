@@ -12,6 +12,8 @@ from surveys.drafting import plan_text
 from surveys.ledger.models import Entry
 from surveys.plan.content import PublicationTerms
 
+WHY = "A pilot among colleagues, who know it."
+
 
 def page(client, study):
     return client.get(f"/studies/{study.slug}/launch/").content.decode()
@@ -22,7 +24,7 @@ def seen(client, study):
 
 
 def open_wave(client, study):
-    return client.post(f"/studies/{study.slug}/launch/", {"seen": seen(client, study)})
+    return client.post(f"/studies/{study.slug}/launch/", {"seen": seen(client, study), "why": WHY})
 
 
 def test_one_button_opens_the_wave_that_was_looked_at(owner, draft):
@@ -157,3 +159,39 @@ def test_launch_says_who_is_asked_and_what_passing_questions_over_costs(owner, d
         "Questions are passed over, so messages leave 3 minutes after the page was opened" in shown
     )
     assert "some never will" in shown
+
+
+@pytest.mark.parametrize(
+    ("why", "said"),
+    [
+        ("", "Say why one person must give away so much"),
+        (" \n", "Say why one person must give away so much"),
+        ("x" * 501, "The reason can have 500 characters at most; it has 501."),
+    ],
+)
+def test_what_gives_away_much_does_not_open_without_a_reason(owner, draft, why, said):
+    typed = {"seen": seen(owner, draft), "why": why}
+    answer = owner.post(f"/studies/{draft.slug}/launch/", typed)
+    text = answer.content.decode()
+    assert answer.status_code == 409
+    assert "Exam honesty” cannot be opened" in text
+    assert said in text
+    assert 'name="why"' in text
+    assert not Plan.objects.exists()
+    assert not Entry.objects.exists()
+
+
+def test_the_reason_is_kept_in_the_ledger_and_shown_in_the_registry(owner, draft):
+    open_wave(owner, draft)
+    assert Entry.objects.get(what="opened wave 1").why == WHY
+    found = owner.get(f"/registry/{draft.slug}/").content.decode()
+    assert "Why so much" in found
+    assert WHY in found
+
+
+def test_no_reason_is_asked_where_a_guess_stays_below_the_line(owner, draft):
+    draft.questions.update(epsilon=Decimal("0.97"))  # 2.91, and ln 19 is 2.94
+    assert 'name="why"' not in page(owner, draft)
+    open_wave(owner, draft)
+    assert Entry.objects.get(what="opened wave 1").why == "wave 1 begins"
+    assert "Why so much" not in owner.get(f"/registry/{draft.slug}/").content.decode()

@@ -40,7 +40,7 @@ QUESTIONS = [
 @pytest.fixture
 def given(db):
     study = design.draft_study(study=STUDY, questions=QUESTIONS)
-    return design.open_study(study_id=study.pk, who="ada", now=NOW)
+    return design.open_study(why="A test.", study_id=study.pk, who="ada", now=NOW)
 
 
 def post(client, plan, report_id=ID, earned=7_123):
@@ -144,7 +144,7 @@ def test_the_rows_hold_no_id_and_nothing_longer_than_a_digest(client, given):
 @pytest.fixture
 def plan_of_another_study(db):
     study = design.draft_study(study={**STUDY, "slug": "another"}, questions=QUESTIONS)
-    return design.open_study(study_id=study.pk, who="ada", now=NOW)
+    return design.open_study(why="A test.", study_id=study.pk, who="ada", now=NOW)
 
 
 def report():

@@ -39,7 +39,7 @@ def given(db):
         {**question, "protection": GIVEN.get(question["name"], "device")} for question in QUESTIONS
     ]
     study = design.draft_study(study=STUDY, questions=questions)
-    return design.open_study(study_id=study.pk, who="ada", now=NOW)
+    return design.open_study(why="A test.", study_id=study.pk, who="ada", now=NOW)
 
 
 def post(client, plan, **answers):
@@ -135,7 +135,7 @@ def test_without_a_key_nothing_is_taken_and_the_sender_keeps_the_message(
 def test_a_form_that_changes_nothing_by_chance_claims_no_check_of_odds(client, db):
     questions = [{**question, "protection": "publication"} for question in QUESTIONS]
     study = design.draft_study(study=STUDY, questions=questions)
-    design.open_study(study_id=study.pk, who="ada", now=NOW)
+    design.open_study(why="A test.", study_id=study.pk, who="ada", now=NOW)
     page = client.get("/s/exam-honesty/").content.decode()
     for words in (
         "worked out for itself",

@@ -57,7 +57,7 @@ KINDS = [
 @pytest.fixture
 def kinds(db):
     made = design.draft_study(study={**STUDY, "slug": "kinds"}, questions=KINDS)
-    return design.open_study(study_id=made.pk, who="ada", now=NOW)
+    return design.open_study(why="A test.", study_id=made.pk, who="ada", now=NOW)
 
 
 def post_kinds(client, frozen, **answers):
@@ -159,7 +159,7 @@ def test_a_plan_of_another_study_is_a_conflict(client, plan):
         },
         questions=[{"name": "q", "text": "Q?", "label": "Q"}],
     )
-    other_plan = design.open_study(study_id=other.pk, who="ada", now=NOW)
+    other_plan = design.open_study(why="A test.", study_id=other.pk, who="ada", now=NOW)
     assert post(client, body(plan, plan=other_plan.digest)).status_code == 409
 
 
@@ -301,7 +301,7 @@ def test_a_body_of_unknown_length_is_asked_for_again_with_its_length(client, pla
 def test_the_day_after_the_last_takes_nothing_even_if_nobody_closed_the_study(draft, today):
     draft.closes_on = today
     draft.save()
-    plan = design.open_study(study_id=draft.pk, who="ada", now=NOW)
+    plan = design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
     report = Report(report_id="0f" * 16, values=[1, [3], [0]])
     with pytest.raises(Refused, match="has closed"):
         accept(plan=plan, report=report, today=today + datetime.timedelta(days=1))

@@ -130,7 +130,9 @@ def test_each_total_of_a_statement_is_that_of_the_charges_so_far(terms):
         pay(budget, pure(f"0.{number}"), part=part)
     entries = account_of(budget).entries
     so_far = [[entry.charge for entry in entries[:count]] for count in range(1, len(entries) + 1)]
-    totals = [selectors.in_measure(budget, budget.filter.total(charges)) for charges in so_far]
+    totals = [
+        selectors.in_measure(budget.measure, budget.filter.total(charges)) for charges in so_far
+    ]
     assert [row.exact_total for row in Statement(account_of(budget)).rows] == totals[::-1]
 
 

@@ -81,7 +81,7 @@ def test_a_concentrated_budget_keeps_both_caps():
     budget = open_budget(rho=Fraction("0.1"), delta=Fraction(1, 10**6))
     pay(budget, Cost.concentrated(Fraction("0.06"), Fraction(6, 10**7)))
     with pytest.raises(
-        services.Overspent, match=r"costs ρ 0\.05 and δ 0; ρ 0\.04 and δ 0\.0000004 is left"
+        services.Overspent, match=r"costs ρ 0\.05; ρ 0\.04 and δ 0\.0000004 is left"
     ):
         pay(budget, Cost.concentrated(Fraction("0.05")))
     with pytest.raises(services.Overspent, match=r"costs ρ 0\.01 and δ 0\.0000005"):

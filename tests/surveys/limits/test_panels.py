@@ -39,7 +39,7 @@ def panel(db):
 def met(panel, draft):
     """A panel one of whose studies is open."""
     Study.objects.filter(pk=draft.pk).update(panel=panel)
-    design.open_study(study_id=draft.pk, who="ada", now=NOW)
+    design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
     panel.refresh_from_db()
     return panel
 
@@ -251,7 +251,7 @@ def test_a_wave_that_its_panel_cannot_pay_says_so_where_it_is_launched(admin, pa
     Study.objects.filter(pk=draft.pk).update(panel=panel)
     launch = "/studies/exam-honesty/launch/"
     seen = admin.get(launch).context["seen"]
-    answer = admin.post(launch, {"seen": seen})
+    answer = admin.post(launch, {"seen": seen, "why": "A test."})
     assert answer.status_code == 409
     assert "ε 1.5 is left" in answer.content.decode()
     assert "Nothing was opened." in answer.content.decode()

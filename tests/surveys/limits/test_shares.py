@@ -100,21 +100,24 @@ def test_it_opens_while_the_study_s_is_held(admin, study, monkeypatch):
     assert done == [(study.budget_id,), "researcher:mira@study:exam-honesty"]
 
 
-def test_it_counts_rho_where_the_study_does(admin, researcher):
+def test_it_holds_by_either_where_the_study_does(admin, researcher):
     draft = design.draft_study(
         study={**STUDY, "slug": "rho", "cap_delta": "0.000001"}, questions=QUESTIONS
     )
-    study = design.open_study(study_id=draft.pk, who="ada", now=NOW).study
-    assert "Cap, ρ" in admin.get("/studies/rho/limits/researcher/").content.decode()
-    admin.post("/studies/rho/limits/researcher/", {**TYPED, "cap": "0.0625"})
+    study = design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW).study
+    assert "Cap, ε" in admin.get("/studies/rho/limits/researcher/").content.decode()
+    admin.post("/studies/rho/limits/researcher/", {**TYPED, "cap": "0.5"})
     share = selectors.share_of("mira", study.budget_id)
     assert share is not None
-    assert (share.rho, share.delta) == (Decimal("0.0625"), study.budget.delta)
+    assert (share.pure_epsilon, share.delta) == (Decimal("0.5"), study.budget.delta)
+    assert share.rho < study.budget.rho
     where = f"/studies/rho/limits/researchers/{share.pk}/lower/"
-    assert "New cap, ρ" in admin.get(where).content.decode()
-    assert admin.post(where, {"cap": "0.05", "why": WHY}).status_code == 302
+    assert "New cap, ε" in admin.get(where).content.decode()
+    before = share.rho
+    assert admin.post(where, {"cap": "0.4", "why": WHY}).status_code == 302
     share.refresh_from_db()
-    assert share.rho == Decimal("0.05")
+    assert share.pure_epsilon == Decimal("0.4")
+    assert share.rho < before
 
 
 def test_its_cap_is_lowered_and_never_raised(admin, study):
@@ -168,7 +171,7 @@ def test_a_page_offers_what_fits(admin, study):
 def test_another_study_s_page_does_not_reach_it(admin, study):
     share = opened(admin, study)
     other = design.draft_study(study={**STUDY, "slug": "other"}, questions=QUESTIONS)
-    design.open_study(study_id=other.pk, who="ada", now=NOW)
+    design.open_study(why="A test.", study_id=other.pk, who="ada", now=NOW)
     for own in (share.pk, study.budget_id):
         assert admin.get(f"/studies/other/limits/researchers/{own}/lower/").status_code == 404
 

@@ -110,7 +110,7 @@ def test_limits_that_cannot_be_are_refused(client, site_admin, typed, said):
 def test_no_study_opens_outside_them(draft, limits, said):
     set_limits(**limits)
     with pytest.raises(CannotOpen, match=said):
-        design.open_study(study_id=draft.pk, who="ada", now=NOW)
+        design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
     assert selectors.drafts_beyond(selectors.site_limits())[0][0] == draft
 
 
@@ -121,7 +121,7 @@ def test_what_is_open_stays_open_and_its_next_wave_is_held_to_them(plan, today):
     design.close_plan(plan_id=plan.pk, today=today)
     design.begin_wave(study_id=plan.study_id)
     with pytest.raises(CannotOpen, match="at most the site’s limit of 1"):
-        design.open_study(study_id=plan.study_id, who="ada", now=NOW)
+        design.open_study(why="A test.", study_id=plan.study_id, who="ada", now=NOW)
 
 
 def test_the_narrower_of_study_and_site_holds(draft):

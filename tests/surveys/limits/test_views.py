@@ -1,18 +1,20 @@
 """The page of a study's limits: what it shows, what it saves, whom it refuses."""
 
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 from django.contrib.auth.models import Permission
 from django.urls import reverse
 
-from surveys.design import limit_changes, services as design
+from dpengine.privacy import exponential_below, round_down
+from surveys.design import documents, limit_changes, services as design
 from surveys.design.models import DraftChange, Question, Study
 from surveys.design.refusals import CannotOpen, Refused
 from surveys.ledger.models import Entry
 from surveys.people import services as people
 from surveys.people.models import Role
-from tests.conftest import known_as
+from tests.conftest import draft_of_drawn, known_as
 
 PAGE = "/studies/exam-honesty/limits/"
 WHY = "A colleague asked for more."
@@ -22,6 +24,8 @@ DRAFT = {
     "release_epsilon": "1",
     "retires_on": "",
     "household": "3",
+    "unit": "respondent-in-study",
+    "neighbours": "change-one",
     "epsilon-copied": "1",
     "epsilon-fair": "1",
     "epsilon-often": "1",
@@ -82,7 +86,35 @@ def test_while_somebody_types_only_the_consequences_are_sent(editor, draft):
     assert answer.status_code == 200
     assert "88 send “Yes” and 12 send “No”" in page
     assert "<html" not in page
-    assert page.count('hx-swap-oob="true"') == 3 + 4
+    assert page.count('hx-swap-oob="true"') == 3 + 6
+
+
+def test_an_editor_chooses_whom_publications_protect_and_sees_what_each_costs(editor, draft):
+    draft.expected = 1000
+    draft.save()
+    typed = {**DRAFT, "unit": "household-of-4", "neighbours": "add-remove"}
+    looked = editor.post(PAGE, {**typed, "look": "1"})
+    found = looked.context["protections"]
+    assert [each.label for each in found if each.is_chosen] == [
+        "a household of at most 4 people",
+        "also whether somebody took part; how many did is shown with noise only",
+    ]
+    halves = [each.precision.half for each in found]
+    assert halves[:5] == sorted(halves[:5])
+    assert halves[-1] > halves[-2]
+    assert "whether a household of at most 4 people took part" in looked.context["cap_means"]
+    assert editor.post(PAGE, typed).status_code == 302
+    draft.refresh_from_db()
+    assert (draft.unit, draft.neighbours) == ("household-of-4", "add-remove")
+    assert 'value="respondent-in-wave"' not in editor.get(PAGE).content.decode()
+    with pytest.raises(Refused, match="Only an admin lets one person count anew"):
+        decide(draft, new={"unit": "respondent-in-wave"})
+
+
+def test_what_cannot_be_protected_so_is_said_beside_it(editor, draft):
+    answer = editor.post(PAGE, {**DRAFT, "unit": "household-of-2", "cap_delta": "0.000001"})
+    assert answer.status_code == 422
+    assert "A household needs a cap without a δ." in answer.content.decode()
 
 
 def test_saving_writes_a_line_for_each_term_that_changed(editor, draft):
@@ -258,3 +290,71 @@ def test_nothing_costs_nothing_and_less_than_nothing_is_refused(editor, draft, n
     assert answer.status_code == (200 if how else 422)
     assert "must be above 0" in answer.content.decode()
     assert not Entry.objects.exists()
+
+
+def test_a_persons_share_fills_in_every_question_and_saves_nothing(editor, draft):
+    page = editor.get(PAGE).content.decode()
+    assert 'name="person" value="3"' in page
+    assert "is right at most 95.3 times in 100" in " ".join(page.split())
+    answer = editor.post(PAGE, {**DRAFT, "person": "2", "share": "1", "why": ""})
+    page = answer.content.decode()
+    assert answer.status_code == 200
+    assert page.count('value="0.666666666"') >= 3
+    assert "is right at most 88.1 times in 100" in " ".join(page.split())
+    assert "Shared equally" in page
+    assert {question.epsilon for question in draft.questions.all()} == {1}
+    assert not DraftChange.objects.exists()
+
+
+@pytest.mark.parametrize(("asked", "of"), [(None, 3), (1, 1), (2, 2)])
+def test_what_was_shared_and_saved_is_what_a_person_gives_away_at_most(editor, draft, asked, of):
+    Study.objects.filter(pk=draft.pk).update(asked=asked)
+    form = editor.post(PAGE, {**DRAFT, "person": "1.5", "share": "1"}).context["form"]
+    shared = {name: form[name].value() for name in DRAFT if name.startswith("epsilon-")}
+    assert {Decimal(each) for each in shared.values()} == {round_down(Fraction(3, 2 * of))}
+    assert editor.post(PAGE, {**DRAFT, **shared, "person": "1.5"}).status_code == 302
+    loss = documents.compose(Study.objects.get(pk=draft.pk)).loss
+    assert loss <= exponential_below(Decimal("1.5"))
+    assert 'name="person" value="1.5"' in editor.get(PAGE).content.decode()
+
+
+def test_a_condition_counts_with_what_it_follows(db, client, admin_user):
+    study = draft_of_drawn()
+    client.force_login(admin_user)
+    page = f"/studies/{study.slug}/limits/"
+    typed = {f"epsilon-{each.name}": "1" for each in study.questions.all()}
+    form = client.post(page, {**DRAFT, **typed, "person": "3", "share": "1"}).context["form"]
+    assert study.asked == 2  # blocks, of which one holds two questions
+    shared = [each.value() for each in form if each.name.startswith("epsilon-")]
+    assert shared.count("1") == len(form.on_device)
+
+
+@pytest.mark.parametrize(
+    ("person", "said"),
+    [
+        ("0.02", "Copied: ε must be between 0.01 and 8; it is 0.006666666. Nothing was shared."),
+        ("0", "This must be above 0 and at most 8"),
+        ("-1", "This must be above 0 and at most 8"),
+        ("8.5", "This must be above 0 and at most 8"),
+        ("", "This must be above 0 and at most 8"),
+        ("much", "This must be a number."),
+    ],
+)
+def test_a_share_that_cannot_be_is_refused_by_name_and_fills_in_nothing(
+    editor, draft, person, said
+):
+    answer = editor.post(PAGE, {**DRAFT, "person": person, "share": "1", "why": ""})
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert said in page
+    assert answer.context["form"]["epsilon-fair"].value() == "1"
+    assert {question.epsilon for question in draft.questions.all()} == {1}
+
+
+def test_a_persons_lower_epsilon_is_not_saved_before_it_is_shared(editor, draft):
+    answer = editor.post(PAGE, {**DRAFT, "person": "2", "cap": "1.5"})
+    assert answer.status_code == 422
+    assert "The answers below give away ε 3 together." in answer.content.decode()
+    assert Study.objects.get(pk=draft.pk).cap == 2
+    higher = {**DRAFT, "person": "3", "epsilon-copied": "1.5"}  # the same as it was: not typed
+    assert editor.post(PAGE, higher).status_code == 302

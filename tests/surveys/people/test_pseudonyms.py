@@ -39,7 +39,7 @@ def plan(draft: Study, gwen: User) -> Plan:
     """A study that she drafted, opened, and asked from her own share."""
     by: dict[str, Any] = {"who": gwen.pseudonym, "now": NOW}
     change(draft, gwen)
-    plan = design.open_study(study_id=draft.pk, **by)
+    plan = design.open_study(why="A test.", study_id=draft.pk, **by)
     budgets.open_share(
         study_id=plan.study.budget_id or 0, holder=gwen.pseudonym, cap=1, why="hers", **by
     )
@@ -168,6 +168,7 @@ def test_who_is_renamed_keeps_their_share_of_a_budget(plan: Plan, gwen: User) ->
 def test_one_number_names_a_row_everywhere(client: Client, plan: Plan, gwen: User) -> None:
     # its rows come between
     design.open_study(
+        why="A test.",
         study_id=design.draft_study(study={**STUDY, "slug": "b"}, questions=QUESTIONS[:1]).pk,
         who=gwen.pseudonym,
         now=NOW,
@@ -191,10 +192,10 @@ def test_one_number_names_a_row_everywhere(client: Client, plan: Plan, gwen: Use
 def test_the_newest_numbers_of_a_rule_name_the_row_by_that_number_too(
     client: Client, draft: Study
 ) -> None:
-    design.open_study(study_id=draft.pk, who="x", now=NOW)  # its rows come before
+    design.open_study(why="A test.", study_id=draft.pk, who="x", now=NOW)  # its rows come before
     terms: dict[str, Any] = {**STUDY, "slug": "b", "results": "public", "rule": "when-closed"}
     study = design.draft_study(study=terms, questions=QUESTIONS)
-    plan = close(answered(design.open_study(study_id=study.pk, who="x", now=NOW)))
+    plan = close(answered(design.open_study(why="A test.", study_id=study.pk, who="x", now=NOW)))
     services.publish_due(now=NOW)
     (made,) = releases.publications_of(plan.study)
     assert made.entry.position != made.number

@@ -23,9 +23,10 @@ JUDGE = """
 import { readFileSync } from 'node:fs';
 import { prepare } from './surveys/intake/static/intake/channels.js';
 import * as cleartext from './surveys/intake/static/intake/cleartext.js';
+import * as drawn from './surveys/intake/static/intake/drawn.js';
 import { verify } from './surveys/intake/static/intake/verify.js';
 const sound = (plan) =>
-  prepare(plan).then(() => verify(plan, cleartext.verify)).then(() => true, () => false);
+  prepare(plan).then(() => verify(plan, cleartext.verify, drawn.verify)).then(() => true, () => false);
 console.log(JSON.stringify(await Promise.all(JSON.parse(readFileSync(0, 'utf8')).map(sound))));
 """
 # Without fractions such as 3.0, which a JSON reader in JavaScript cannot tell from 3.

@@ -11,6 +11,7 @@ from dpengine.inference.designs import cheating_detection, stochastic_lie_detect
 from dpengine.inference.logistic import logistic
 from dpengine.inference.multinomial import multinomial
 from dpengine.inference.shares import binary_share, category_shares
+from surveys.planning import files
 from surveys.planning.analyse import Request, analyse
 from surveys.planning.results import document
 from surveys.planning.specs import parse, parse_asked
@@ -513,3 +514,39 @@ def test_memory_is_of_a_few_bytes_a_row_of_the_columns_that_are_used(tmp_path, s
         finally:
             tracemalloc.stop()
     assert peak < BYTES * rows
+
+
+@pytest.mark.parametrize("design", ["forced:p=2/3,yes=1/6,no=1/6", "kary:k=3,keep=1/2"])
+@pytest.mark.parametrize("options", [{}, {"weights": "w"}])
+def test_rows_that_are_alike_count_once_each_and_change_no_regression(
+    write, monkeypatch, design, options
+):
+    """A million of them take a few hundred rows; a row each is what it is compared with."""
+    rng = np.random.default_rng(5)
+    answers = 3 if design.startswith("kary") else 2
+    path = write(
+        {
+            "said": rng.integers(0, answers, 1500),
+            "age": rng.integers(20, 40, 1500),
+            "sex": rng.choice(["f", "m"], 1500),
+            "w": rng.choice([0, 1, 2.5], 1500),
+        }
+    )
+    once = found(path, "said", design, covariates="age/10,sex", **options)
+    monkeypatch.setattr(files, "MOST_DIFFERENT", 0)
+    each = found(path, "said", design, covariates="age/10,sex", **options)
+    for one, other in zip(once.pop("coefficients"), each.pop("coefficients"), strict=True):
+        assert one.pop("name") == other.pop("name")
+        assert one.pop("interval") == pytest.approx(other.pop("interval"), rel=1e-8)
+        assert one == pytest.approx(other, rel=1e-8)
+    for name in ("fit", "covariates_test"):
+        assert (once.pop(name, None) or {}) == pytest.approx(each.pop(name, None) or {}, rel=1e-6)
+    for name in ("log_likelihood", "deviance"):
+        assert once.pop(name) == pytest.approx(each.pop(name), rel=1e-12)
+    assert once == each
+
+
+def test_lines_that_are_wrong_are_all_counted_though_they_are_alike(write):
+    path = write({"said": [0, 1] * 20, "age": [0, 1, 2, 3] * 10})
+    with pytest.raises(ValueError, match=r"line 2: not a finite number \(and 9 more lines\)"):
+        found(path, "said", "direct", covariates="1/age")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpengine.inference.cross_tables import Question, cross_table
-from surveys.planning.crossing import crossed
+from surveys.planning.crossing import cross_table_of
 from surveys.planning.files import read_csv
 from surveys.planning.specs import parse, parse_asked
 from surveys.planning.weighting import Weighting
@@ -16,7 +16,7 @@ WADA = Path(__file__).parents[2] / "data" / "wada_monkey.csv"
 
 def table(path, outcome, second, weights=None):
     column, spec = outcome
-    return crossed(
+    return cross_table_of(
         read_csv(path),
         (column, parse(spec)),
         parse_asked("--cross", second, is_open=True),

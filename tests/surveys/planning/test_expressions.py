@@ -87,7 +87,7 @@ def test_a_zero_beside_the_constant_is_still_a_column_for_every_row(sheet):
         ("age @ wave", "got '@'"),
         ("(age", "is not an expression"),
         ("age age", "is not an expression"),
-        ("()", "is not an expression"),
+        ("()", "a comma stands outside"),
         ("age//10", "is not an expression"),
         ("9^9^9^9", "line 2: not a finite number \\(and 3 more lines\\)"),
         ("1/0", "must be a number such as 2/3"),

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from surveys.planning.files import read_csv
@@ -135,3 +136,19 @@ def test_a_missing_file_is_named(tmp_path):
         read_csv(str(tmp_path / "nowhere.csv"))
     with pytest.raises(ValueError, match="Is a directory"):
         read_csv(str(tmp_path))
+
+
+def test_long_cells_are_kept_whole_beside_short_ones(sheet):
+    words = ["a", "b" * 255, "c" * 256, "", "é" * 200]
+    found = sheet("\n".join(["x,y", *(f"{word},1" for word in words)]))
+    assert found.column("x") == words
+    kept = found.only(np.array([True, False, True, False, True]))
+    assert kept.column("x") == words[::2]
+
+
+def test_rows_with_the_same_cells_are_found_at_their_first(sheet):
+    found = sheet("x,y,z\n1,a,7\n2,a,8\n1,a,9\n1,b,7\n2,a,7\n")
+    repeats = found.repeats(["x", "y"])
+    assert repeats.first.tolist() == [0, 1, 3]
+    assert repeats.counts.tolist() == [2, 2, 1]
+    assert [repeats.among(people) for people in (0, 1, 3, 4, 5)] == [0, 1, 2, 3, 3]

@@ -122,24 +122,24 @@ MORE = [
 def opened(**terms):
     questions = [{**each, "epsilon": Decimal("0.9")} for each in QUESTIONS + MORE]
     made = design.draft_study(study={**STUDY, **terms}, questions=questions)
-    return design.open_study(study_id=made.pk, who="ada", now=NOW)
+    return design.open_study(why="A test.", study_id=made.pk, who="ada", now=NOW)
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    "terms", [{}, {"cap_delta": "0.000001"}, {"neighbours": "add-remove"}], ids=str
+    "terms",
+    [{}, {"cap_delta": "0.000001"}, {"neighbours": "add-remove"}, {"unit": "household-of-3"}],
+    ids=str,
 )
 def test_it_is_the_law_that_the_release_of_every_question_draws_with(terms):
     plan = opened(**terms)
     tallies = aggregation.public_tallies(plan)
     for part in releases.by_rule(plan).parts:
         others = [plan.content.question(each.name).loss for each in tallies if each != part.tally]
-        law = noise_of(
-            QuestionAtEpsilon(plan.content.question(part.tally.name), part.tally.neighbours),
-            others,
-            plan.content.publication,
-        )
+        question = QuestionAtEpsilon(part.question, part.tally.neighbours)
+        law = noise_of(question, others, plan.content.of_shares)
         assert law.noise == part.mechanism
+        assert question.noise_left(law.noise) == part.noise
 
 
 @pytest.mark.django_db
@@ -148,14 +148,12 @@ def test_it_is_the_law_of_the_last_refresh_where_all_are_paid_on_the_first_day()
     tallies = aggregation.public_tallies(plan)
     for part in releases.by_rule(plan).parts:
         others = [plan.content.question(each.name).loss for each in tallies if each != part.tally]
-        law = noise_of(
-            QuestionAtEpsilon(plan.content.question(part.tally.name), part.tally.neighbours),
-            others,
-            plan.content.publication,
-        )
+        question = QuestionAtEpsilon(part.question, part.tally.neighbours)
+        law = noise_of(question, others, plan.content.publication)
         assert isinstance(law, LastRefresh)
         assert law.counter == part.counter
         assert law.noise == part.counter.noise(8)
+        assert question.noise_left(law.noise) == part.at(8).noise
 
 
 def test_a_draw_differs_from_the_counts_by_its_noise_only():

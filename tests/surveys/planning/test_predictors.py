@@ -9,7 +9,7 @@ from dpengine.inference.shares import binary_share
 from dpengine.inference.weights import Margin, left_variances, raked
 from surveys.planning.analyse import Request, analyse
 from surveys.planning.files import read_csv
-from surveys.planning.predictors import predicted
+from surveys.planning.predictors import regression_of
 from surveys.planning.results import document
 from surveys.planning.specs import parse, parse_asked
 from surveys.planning.weighting import Weighting
@@ -33,7 +33,7 @@ def design(columns):
 
 def test_a_number_has_the_librarys_linear_regression(write):
     columns = people()
-    found = predicted(read_csv(write(columns)), "drinks", DRUG, "age", Weighting(), 0.9)
+    found = regression_of(read_csv(write(columns)), "drinks", DRUG, "age", Weighting(), 0.9)
     names = ["Intercept", "age"]
     expected = linear_predictor(
         columns["drinks"], columns["drug"], design(columns), names, [COIN], label="drug"
@@ -61,7 +61,7 @@ def test_a_number_has_the_librarys_linear_regression(write):
 
 def test_a_yes_or_no_has_the_librarys_logistic_regression(write):
     columns = people()
-    found = predicted(read_csv(write(columns)), "sad", DRUG, "", Weighting(), 0.95)
+    found = regression_of(read_csv(write(columns)), "sad", DRUG, "", Weighting(), 0.95)
     ones = np.ones((400, 1))
     expected = logistic_predictor(
         columns["sad"], columns["drug"], ones, ["Intercept"], [COIN], label="drug"
@@ -79,7 +79,7 @@ def test_codes_from_one_name_the_coefficients(write):
     columns = people()
     columns["drug"] = columns["drug"] + 1
     asked = parse_asked("--predictor", "drug:kary:k=2,keep=3/4,first=1")
-    found = predicted(read_csv(write(columns)), "drinks", asked, "", Weighting(), 0.95)
+    found = regression_of(read_csv(write(columns)), "drinks", asked, "", Weighting(), 0.95)
     assert [term.name for term in found.coefficients] == ["Intercept", "drug=2"]
 
 
@@ -88,13 +88,13 @@ def test_the_means_error_knows_the_margins(write):
     young = (columns["age"] < 40).astype(int)
     margin = Margin.of("young", young, np.array([0.3, 0.7]))
     weights = raked(np.ones(400), [margin])
-    found = predicted(
+    found = regression_of(
         read_csv(write(columns)), "drinks", DRUG, "", Weighting(weights, (margin,)), 0.95
     )
     values = np.array(columns["drinks"])
     means = [values[young == place].mean() for place in (0, 1)]
     assert found.estimate == pytest.approx(np.dot([0.3, 0.7], means))
-    variance = left_variances(values[:, np.newaxis], weights / 400, [margin])[0]
+    variance = left_variances([values.copy()], weights / 400, [margin])[0]
     assert found.standard_error == pytest.approx(variance**0.5)
 
 

@@ -12,6 +12,7 @@ import yaml
 from django.test import Client
 from jsonschema import Draft202012Validator, FormatChecker
 
+from surveys.design import services
 from surveys.design.models import Plan
 from tests.costs import pure
 from tests.surveys.dashboard.small import NOW, open_small
@@ -57,7 +58,7 @@ def test_the_schema_refuses_keys_of_our_own() -> None:
 def test_cap_burn_rate_and_link_are_where_the_schema_has_room(client: Client) -> None:
     found = entry_of(client, kinds.mixed())["deployment"]
     details = found["deployment_model"]["release_type_details"]
-    assert "Cap: ρ 0.17" in details
+    assert "Cap: ε 3 or ρ 0.175749908 and δ 0.0000005. Spent: ρ 0.0" in details
     assert "Burn rate: ρ 0.0" in details
     assert "It ends on 2026-08-09" in details
     assert "/registry/mixed.json" in found["administrative"]["sources"]
@@ -97,6 +98,22 @@ def test_one_release_is_said_only_of_a_study_that_made_no_other(client: Client) 
     for number in range(2):
         kinds.charge(plan, pure(Fraction(1, 10)), number, NOW)
     assert released() == "Many releases"
+
+
+def test_readers_are_bounded_by_one_wave_s_answers_and_by_those_of_no_more(
+    client: Client,
+) -> None:
+    """A kept key repeats draws: what several waves of answers lose together has no bound."""
+    first = open_small()
+    details = lambda: entry_of(client, first)["deployment"]["privacy_loss"][  # noqa: E731
+        "privacy_parameters_details"
+    ]
+    assert "which readers of the publications cannot pass either" in details()
+    services.close_plan(plan_id=first.pk, today=NOW.date())
+    services.begin_wave(study_id=first.study_id)
+    services.open_study(why="A test.", study_id=first.study_id, who="admin", now=NOW)
+    assert "cannot pass" not in details()
+    assert "whether it changed has no ε" in details()
 
 
 def test_a_model_is_called_local_only_where_the_stated_loss_holds_locally(client: Client) -> None:

@@ -3,6 +3,7 @@ from fractions import Fraction
 
 import pytest
 
+from dpengine.accounting.concentrated import rho_of
 from surveys.plan.content import PlanContent, read
 from surveys.registry import privacy_loss
 from surveys.registry.privacy_loss import Loss
@@ -40,28 +41,6 @@ def test_an_epsilon_is_shown_rounded_up_and_small_ones_keep_two_digits(epsilon, 
     assert privacy_loss.shown(Decimal(epsilon)) == expected
 
 
-@pytest.mark.parametrize(
-    ("chance", "expected"),
-    [
-        ("0", "0"),
-        ("0.000001", "10⁻⁶"),
-        ("0.0000005", "5·10⁻⁷"),
-        ("0.00000051001", "5.2·10⁻⁷"),
-        ("0.25", "0.25"),
-        ("0.0000000991", "10⁻⁷"),
-        ("0.003615", "3.7·10⁻³"),
-    ],
-)
-def test_a_chance_is_shown_rounded_up(chance, expected):
-    assert privacy_loss.small(Fraction(chance)) == expected
-
-
-def test_an_amount_that_may_not_be_passed_is_shown_rounded_down():
-    assert privacy_loss.small_below(Fraction(1, 361_500)) == "2.7·10⁻⁶"  # 2.766
-    assert privacy_loss.small_below(Fraction(1, 100)) == "0.01"
-    assert privacy_loss.small_below(Fraction(1, 10**6)) == "10⁻⁶"
-
-
 def test_a_guess_is_counted_in_hundreds_rounded_up_and_never_said_to_be_certain():
     """Just below ln 3: three in four. ε = 1: 73.1, so at most 73.2. ε = 6: 99.753."""
     assert Loss(Decimal("1.0986")).guess == "75"
@@ -81,16 +60,24 @@ def test_a_delta_makes_a_guess_better():
 
 
 def test_a_household_is_a_group_and_one_that_sends_as_given_has_no_bound():
-    found = privacy_loss.households(
-        Fraction(3), Loss(Decimal(0)), Loss(Decimal(1), Fraction(1, 10**6))
-    )
+    none, cap = Loss(Decimal(0)), Loss(Decimal(1), Fraction(1, 10**6))
+    found = privacy_loss.households(Fraction(3), none, cap, Loss(Decimal("0.5")))
     assert found[1].local is not None
     assert privacy_loss.shown(found[1].local.epsilon) == "2.20"  # 2·ln 3 = 2.1972
     assert found[1].cap.epsilon == 2
     assert float(found[1].cap.delta) == pytest.approx(2 * 2.718281828e-6)
-    assert privacy_loss.households(None, Loss(Decimal(0)), Loss(Decimal(1)))[0].local is None
-    nothing = privacy_loss.households(Fraction(1), Loss(Decimal(0)), Loss(Decimal(1)))[4].local
-    assert nothing == Loss(Decimal(0))
+    assert found[1].readers == Loss(Decimal(1))
+    assert privacy_loss.households(None, none, cap, cap)[0].local is None
+    nothing = privacy_loss.households(Fraction(1), none, cap, none)[4].local
+    assert nothing == none
+    millionth = Fraction(1, 10**6)
+    four = Fraction(rho_of(Fraction(4), millionth / 2))  # of a cap of ε 4
+    by_rho = Loss.of_rho(four, millionth, millionth / 2)
+    assert Decimal("3.99") < by_rho.epsilon <= 4
+    alone, *_, five = privacy_loss.households(None, none, by_rho, by_rho)
+    assert (alone.cap.epsilon, alone.cap.delta) == (by_rho.epsilon, by_rho.delta)
+    assert 25 < five.cap.epsilon < 28
+    assert float(five.cap.delta) == pytest.approx(5.6e-5, rel=0.05)  # 5·e^16·δ is above 1
 
 
 def test_a_coin_gets_its_own_bound_in_a_batch_and_an_uneven_table_the_general_one():

@@ -1,6 +1,7 @@
 """The public registry: what it says, to people and to machines, and to whom."""
 
 import json
+import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -274,7 +275,7 @@ def test_a_record_that_is_one_wave_is_never_said_to_be_all_of_them(client: Clien
     first = open_small(unit="respondent-in-wave")
     services.close_plan(plan_id=first.pk, today=NOW.date())
     services.begin_wave(study_id=first.study_id)
-    services.open_study(study_id=first.study_id, who="admin", now=NOW)
+    services.open_study(why="A test.", study_id=first.study_id, who="admin", now=NOW)
     page, listed = (
         client.get(path).content.decode() for path in ("/registry/small/", "/registry/")
     )
@@ -288,11 +289,45 @@ def test_a_record_that_is_all_waves_is_said_to_be_all_of_them(client: Client) ->
     first = open_small()
     services.close_plan(plan_id=first.pk, today=NOW.date())
     services.begin_wave(study_id=first.study_id)
-    services.open_study(study_id=first.study_id, who="admin", now=NOW)
-    assert (
-        "One person, in all 2 waves together: ε 3.00."
-        in client.get("/registry/small/").content.decode()
-    )
+    services.open_study(why="A test.", study_id=first.study_id, who="admin", now=NOW)
+    page = client.get("/registry/small/").content.decode()
+    assert "One person, in all 2 waves together, each drawn anew: ε 3.00." in page
+
+
+@pytest.mark.parametrize("unit", ["respondent-in-study", "respondent-in-wave"])
+def test_after_a_second_wave_only_the_cap_bounds_what_readers_learn(
+    client: Client, unit: str
+) -> None:
+    """A kept key repeats an unchanged answer's draw, so that a changed one shows: answers lose 1.5
+    a wave, and both at once may lose more than 3. The cap of 5 holds.
+    """
+    first = open_small(unit=unit, cap="5")
+    one, two = "odds of a guess grow at most 4.49 times", "odds of a guess grow at most 149 times"
+    page = one_line(client.get("/registry/small/").content.decode())
+    assert one in page
+    assert "keeps its key" not in page
+    services.close_plan(plan_id=first.pk, today=NOW.date())
+    services.begin_wave(study_id=first.study_id)
+    services.open_study(why="A test.", study_id=first.study_id, who="admin", now=NOW)
+    page = one_line(client.get("/registry/small/").content.decode())
+    assert two in page
+    assert "whether it changed is not protected" in page
+    document = client.get("/registry/small.json").json()
+    assert document["readers"] == document["central"]["promised"]
+
+
+def test_a_publication_costs_at_most_what_devices_give_away_where_that_is_charged(
+    client: Client, db: None
+) -> None:
+    """Answers lose 1.5 in all: a rule of ε 8 costs no more, and readers of all that is published
+    guess right 81.8 of 100 times at most.
+    """
+    open_small(cap=Decimal(8), release_epsilon=Decimal(8))
+    page = one_line(client.get("/registry/small/").content.decode())
+    assert "Each time costs at most ε 1.5." in page
+    own = re.search(r'<th scope="row">1</th>(.*?)</tr>', page)
+    assert own is not None
+    assert '<td class="n">8.00</td><td class="n">81.8</td>' in own[1]
 
 
 def test_a_study_of_a_panel_says_so(client: Client, db: None) -> None:
@@ -443,3 +478,22 @@ def test_the_page_names_its_own_address_and_both_files(client: Client, published
     assert '<link rel="canonical" href="http://testserver/registry/small/">' in page
     assert 'href="/registry/small.json"' in page
     assert 'href="/registry/small.yaml"' in page
+
+
+@pytest.mark.parametrize("kind", ["mixed", "given"])
+def test_the_last_row_of_the_questions_has_the_figures_that_its_words_name(
+    client: Client, kind: str
+) -> None:
+    plan = getattr(kinds, kind)()
+    page = one_line(client.get(f"/registry/{plan.study.slug}/").content.decode())
+    (row,) = re.findall(r"<tfoot>(.*?)</tfoot>", page)
+    said, *cells = (
+        re.sub("<.*?>", "", each).strip() for each in re.findall(r"<t[hd].*?</t[hd]>", row)
+    )
+    if kind == "mixed":
+        assert re.fullmatch(r"All changed answers of one person together: ε (.+)\.", said)
+        assert said.endswith(f" {cells[0]}.")
+        assert "∞" not in row
+    else:
+        assert said == "One person, all together: ε ∞."
+        assert cells == ["∞", "∞"]

@@ -20,7 +20,7 @@ from tests.conftest import NOW
 
 def opened(draft, **terms):
     Study.objects.filter(pk=draft.pk).update(**terms)
-    return design.open_study(study_id=draft.pk, who="ada", now=NOW)
+    return design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
 
 
 ROW = {"reason": "a test", "mechanism": "none", "sensitivity": "1", "who": "ada", "now": NOW}
@@ -115,7 +115,7 @@ def test_a_later_wave_whose_draws_may_be_repeated_loses_what_its_noise_lets_out(
     design.close_plan(plan_id=plan.pk, today=NOW.date())
     services.publish_due(now=NOW)
     design.begin_wave(study_id=plan.study_id)
-    later = design.open_study(study_id=plan.study_id, who="ada", now=NOW)
+    later = design.open_study(why="A test.", study_id=plan.study_id, who="ada", now=NOW)
     assert later.content.publication.counts == ""
     (row,) = charge(later, query(later, "1").cost, 1)
     assert row.epsilon == 1

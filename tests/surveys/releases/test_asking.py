@@ -234,6 +234,22 @@ def test_gaussian_noise_is_drawn_where_the_cap_has_a_delta_and_never_costs_more_
     assert release.entry.epsilon is None
 
 
+def test_where_gaussian_noise_could_never_be_paid_pure_noise_is_and_as_often_as_its_epsilon(opened):
+    """ε 0.5 is ρ 0.125, and the cap of (1, 10⁻⁶) has 0.0229: two requests of ε 0.5 are its ε 1."""
+    plan = opened(cap_delta="0.000001", slug="either", cap=Decimal(1), release_epsilon=Decimal(1))
+    for question in ("copied", "year"):
+        release = publish(plan, questions=[question], epsilon="0.5")
+        (part,) = release.numbers["questions"]
+        assert part["mechanism"]["name"] == "discrete Laplace"
+        assert release.entry.epsilon == Decimal("0.5")
+    account = ledger.account(plan.study.budget_id)
+    assert (account.measure, account.amount_left) == ("ε", 0)
+    with pytest.raises(budgets.Overspent, match="ε 0 is left"):
+        publish(plan, epsilon="0.1")
+    small = opened(cap_delta="0.000001", slug="small", cap=Decimal(1), release_epsilon=Decimal(1))
+    assert publish(small, epsilon="0.1").entry.epsilon is None  # Gaussian, as ever
+
+
 # When
 
 

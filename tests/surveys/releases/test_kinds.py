@@ -22,7 +22,7 @@ from surveys.releases import selectors, services, statistics
 from surveys.releases.models import Release, Step
 from surveys.releases.numbers import QuestionNumbers
 from surveys.releases.queries.parameters import WrongParameter
-from surveys.releases.statistics import Part, law_of
+from surveys.releases.statistics import Part, PeopleCounted, law_of
 from tests.surveys.design.kinds import question
 
 NOW = datetime.datetime(2026, 5, 11, 12, tzinfo=datetime.UTC)
@@ -204,7 +204,7 @@ def published(
         up, down = chance.geometric(1 - np.exp(-1 / noise.scale), (2, len(vector)))
         drawn = [int(count) for count in vector + up - down]
         noisy = tally.channel.noisy_counts(drawn, PEOPLE)
-        found.append(statistics.question_numbers(part, noisy, PEOPLE))
+        found.append(statistics.question_numbers(part, noisy, PeopleCounted(PEOPLE)))
     return found
 
 

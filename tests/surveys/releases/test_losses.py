@@ -57,6 +57,12 @@ def test_it_says_whether_it_is_the_law_or_a_bound(kind, is_exact):
     assert law(kind)[0].is_exact is is_exact
 
 
+def test_of_a_rho_only_gaussian_noise_on_counts_has_its_own_law():
+    assert law("shares", RHO)[0].is_exact
+    for kind in ("synthetic", "quantile", "linear_regression"):
+        assert not law(kind, RHO)[0].is_exact
+
+
 def test_a_histogram_moves_two_counts_by_one_and_ticks_one_by_two():
     """At ε = 0.6 on one question: scale 2/0.6. Two coins of 0.3, for two counts of one each."""
     found = law("shares", questions=["colour"])[0]

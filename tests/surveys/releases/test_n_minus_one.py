@@ -28,4 +28,8 @@ def test_all_answers_but_one_give_the_last_one_away_as_often_as_the_form_says_at
 
 def test_the_terms_with_which_it_was_right_3999_times_of_4000_are_refused(db):
     with pytest.raises(CannotOpen, match="the cap must be ε 1 at most; it is 8"):
-        design.open_study(study_id=drafted(cap=8, release_epsilon=8, smallest_batch=10).pk, **BY)
+        design.open_study(
+            why="A test.",
+            study_id=drafted(cap=8, release_epsilon=8, smallest_batch=10).pk,
+            **BY,
+        )

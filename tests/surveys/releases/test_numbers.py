@@ -51,6 +51,8 @@ QUESTIONS = [
         {"confidence": 0.95, "questions": QUESTIONS},
         {"batches": 2, "refresh": 3},
         {"noisy_counts": [[1, 2], [3, 4]]},
+        {"noisy_counts": [[1, 2], [3, 4]], "known_sum": True},
+        {"questions": [{**QUESTIONS[0], "mechanism": {**LAW, "known_sum": True}}]},
         {"columns": ["team"], "people": [["Red", 3]]},
     ],
 )

@@ -196,7 +196,7 @@ def test_the_database_itself_refuses_to_change_or_delete_a_release(closed, now):
 def test_two_waves_share_the_study_s_budget(closed, now, today, request):
     services.publish_due(now=now)
     study = design.begin_wave(study_id=closed.study_id)
-    second = design.open_study(study_id=study.pk, who="ada", now=now)
+    second = design.open_study(why="A test.", study_id=study.pk, who="ada", now=now)
     assert second.study.budget == closed.study.budget
 
 

@@ -46,7 +46,7 @@ def test_another_waves_numbers_are_not_about_these_people() -> None:
     publish(first)
     close(first)
     design.begin_wave(study_id=first.study_id)
-    second = design.open_study(study_id=first.study_id, who="ada", now=NOW)
+    second = design.open_study(why="A test.", study_id=first.study_id, who="ada", now=NOW)
     assert crowding_of(second) == Crowding(0, 0, is_of_reports=True)
     assert crowding_of(first).numbers == 7
 
@@ -71,6 +71,6 @@ def test_the_registry_warns_where_numbers_are_many(client: Client) -> None:
     kinds.plain()  # seven numbers about a dozen people
     page = one_line(client.get("/registry/small/").content.decode())
     assert "Some<b>7 numbers about 12 people</b>have been published of this wave" in page
-    assert "A report is what a device sent, and chance has changed it" in page
+    assert "A report is what a device sent, changed by chance" in page
     assert "ask for less" not in page
     assert "nearly all answers that are sent as given" not in page

@@ -1,18 +1,23 @@
 """Reached on the ask page: “A statistic that you write, group by group”."""
 
+import contextlib
 import math
 import mmap
 import os
 import signal
 import socket
+import subprocess
+import sys
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from surveys.releases import sandbox
 from surveys.releases.sandbox import NUMBER, READY, NotStarted, budget, compute
+from tests.patience import PATIENCE
 
 GROUPS = [[(0, 3), (4, 1), (5, 9)], [], [(2, 2)], [(9, 1), (1, 0)]]
 NAN = math.nan
@@ -32,10 +37,10 @@ class Leak:
 
 def left(does: Any) -> tuple[float, int]:
     """Return what comes of it when it has ended by itself, and which signal ended it."""
-    process, inward = sandbox._begun(Leak(does), ["x"], 1, NUMBER.pack(5.0))
+    process, inward = sandbox._start(Leak(does), ["x"], 1, NUMBER.pack(5.0))
     ended = os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
     assert ended is not None
-    return sandbox._ended(process, inward), ended.si_status
+    return sandbox._end(process, inward), ended.si_status
 
 
 def endless() -> float:
@@ -91,9 +96,80 @@ def test_what_hangs_is_ended_by_its_own_clock():
 
 
 def test_what_sleeps_is_ended_when_its_time_is_up():
-    """`_ended` does not wait for it: a test that does would last for an hour."""
-    process, inward = sandbox._begun(Leak(lambda: time.sleep(3600)), ["x"], 1, bytes(8))
-    assert math.isnan(sandbox._ended(process, inward))
+    """`_end` does not wait for it: a test that does would last for an hour."""
+    process, inward = sandbox._start(Leak(lambda: time.sleep(3600)), ["x"], 1, bytes(8))
+    assert math.isnan(sandbox._end(process, inward))
+
+
+def forked(does: Any) -> int:
+    process = os.fork()
+    if process == 0:
+        try:
+            does()
+        finally:
+            os._exit(0)
+    return process
+
+
+def alive_below(process: int) -> set[int]:
+    """Return the processes that it started, and theirs, which have not ended."""
+    below: set[int] = set()
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, parent = entry.read_text().rpartition(")")[2].split()[:2]
+            if int(parent) == process:
+                own = int(entry.parent.name)
+                below |= alive_below(own) | ({own} if state != "Z" else set())
+    return below
+
+
+def has_ended(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def within(seconds: float, holds: Any) -> bool:
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def starts_a_group_that_sleeps() -> None:
+    sandbox._start(Leak(lambda: time.sleep(3600)), ["x"], 1, bytes(8))
+    time.sleep(3600)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a fork outlives its parent elsewhere")
+@pytest.mark.parametrize(
+    "does",
+    [starts_a_group_that_sleeps, lambda: compute("mean(x)", ["x"], [[(1,)]] * 500)],
+    ids=["a group", "the program"],
+)
+def test_nothing_outlives_whoever_is_killed(does):
+    """By itself the program would take its 7 seconds, or what is left until it writes; a group
+    an hour.
+    """
+    asker = forked(does)
+    try:
+        assert within(PATIENCE, lambda: alive_below(asker))
+        time.sleep(0.5)  # it has begun what it does
+        below = alive_below(asker)
+    finally:
+        os.kill(asker, signal.SIGKILL)
+        os.waitpid(asker, 0)
+    assert within(0.5, lambda: all(map(has_ended, below)))
+
+
+def test_a_program_whose_parent_is_gone_ends_at_once():
+    """It ends before it says that it can be sent data."""
+    asked = [sys.executable, "-I", sandbox.__file__, str(os.getppid())]
+    done = subprocess.run(asked, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, b"", b"")
 
 
 def test_what_goes_right_is_a_number():
@@ -125,9 +201,9 @@ def test_each_group_has_its_own_number_or_none(formula, expected):
     assert compute(formula, ["x", "y"], GROUPS) == pytest.approx(expected, nan_ok=True)
 
 
-@pytest.mark.parametrize("came", [READY, READY + bytes(8 * 3), READY + bytes(8 * 5)])
-def test_a_program_that_ends_early_has_no_number_for_anybody(monkeypatch, came):
-    monkeypatch.setattr(sandbox, "_run", lambda data, seconds: came)
+@pytest.mark.parametrize("written", [READY, READY + bytes(8 * 3), READY + bytes(8 * 5)])
+def test_a_program_that_ends_early_has_no_number_for_anybody(monkeypatch, written):
+    monkeypatch.setattr(sandbox, "_run", lambda data, seconds: written)
     monkeypatch.setattr(sandbox, "START", 0.0)
     monkeypatch.setattr(sandbox, "LATE", 0)
     assert [math.isnan(number) for number in compute("mean(x)", ["x", "y"], GROUPS)] == [True] * 4

@@ -26,17 +26,19 @@ export function padding({ questions }, answers) {
  * answers, as likely as each other before. (e^ε + δ)/(e^ε + 1), proved at dpengine/privacy.py, guess_within.
  *
  * Where there is a δ, ρ is what the cap is kept by: then Pinsker's ½ + √(ρ/2)/2, and half of the δ/2 beside it, hold too, and
- * are less, if ρ is what ε and δ make it. Whatever a Plan says, the larger of the two is told.
+ * are less, if ρ is what ε and δ make it. Whatever a Plan says, the larger of the two is told. Where publications protect
+ * whether somebody took part, another answer is one person less and one more: 2ε, δ + e^ε·δ and 4ρ.
  * @param {Plan} plan Verified.
  */
 export function readersShare({
   caps: { central_epsilon, central_delta = '0', central_rho = '0' },
+  neighbours,
 }) {
-  const [loss, delta, rho] = [
-    Math.exp(Number(central_epsilon)),
-    Number(central_delta),
-    Number(central_rho),
-  ];
+  const one = Math.exp(Number(central_epsilon));
+  const twice = neighbours === 'add-remove';
+  const loss = twice ? one ** 2 : one;
+  const delta = Number(central_delta) * (twice ? 1 + one : 1);
+  const rho = Number(central_rho) * (twice ? 4 : 1);
   return Math.min(
     1,
     Math.max((loss + delta) / (loss + 1), (1 + Math.sqrt(rho / 2) + delta / 2) / 2),

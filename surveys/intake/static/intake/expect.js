@@ -33,6 +33,13 @@ export function verifyChoices({ name, kind, choices, decline, skipped }, several
   expect(kind === 'yes_no' ? written === 2 : written >= 2, name, 'two choices or more', choices);
 }
 
+/** Return the product of some losses: what they tell together. @param {{ found: Ratio }[]} checked @returns {Ratio} */
+export const lossOfAll = (checked) =>
+  checked.reduce(
+    (all, { found }) => reduce(all[0] * found[0], all[1] * found[1]),
+    /** @type {Ratio} */ ([1n, 1n]),
+  );
+
 /** @param {bigint} top @param {bigint} bottom @returns {Ratio} */
 export function reduce(top, bottom) {
   const common = divisor(top, bottom);

@@ -85,17 +85,18 @@ async function prepareStudy() {
     await fetchPlan(page.slug, linked)
   );
   if (page.words.includes('publication')) cleartext = await import('./cleartext.js');
+  const drawing = page.words.includes('drawn') ? await import('./drawn.js') : undefined;
   await prepare(plan);
-  const checked = verify(plan, cleartext.verify);
+  const checked = verify(plan, cleartext.verify, drawing?.verify);
   expectWords(plan);
   if (plan.questions.some((question) => question.picture)) await preparePictures(plan);
   const read = inLanguage(plan, page.language);
   expectTexts(read);
   const readers = cleartext.readersShare?.(plan) ?? 0;
   study = {
-    plan: read,
+    ...((await drawing?.asked(read, checked)) ?? { plan: read, checked }),
+    all: plan.questions.length,
     digest,
-    checked,
     linked: linked !== '',
     minutes: minutesBetween(plan),
     readers,
@@ -104,14 +105,13 @@ async function prepareStudy() {
 }
 
 /** Refuse a Plan that this page's words are not true of: one that has come since the page was made. @param {Plan} plan */
-function expectWords({ questions }) {
+function expectWords({ questions, drawn }) {
   const found = questions.map(({ protection }) => protection);
   const counts = [...new Set(found)]
     .sort()
     .map((name) => `${name}-${found.filter((other) => other === name).length}`);
-  const said = [...counts, ...(questions.some(({ asked_if }) => asked_if) ? ['skips'] : [])].join(
-    ' ',
-  );
+  const skips = questions.some(({ asked_if }) => asked_if);
+  const said = [...counts, skips && 'skips', drawn && 'drawn'].filter(Boolean).join(' ');
   expect(said === page.words, 'page', `words for ${said}; reload it`, page.words);
 }
 
@@ -244,7 +244,7 @@ function render(to, focus = true) {
     show(screens.asking(study, indices, answers, pictures), { focus });
     title(word('page')); // which question it is would stay in the browser's history
   } else if (to === 0) {
-    show(screens.welcome(study), { wide: true, focus });
+    show(screens.welcome(study, answers.size > 0), { wide: true, focus });
     title();
     memory.greet(study);
   } else {

@@ -51,7 +51,8 @@ export async function recall(study) {
 export function greet(study) {
   const place = find(document, '#keep');
   const earlier = before(study);
-  place.replaceChildren(...(earlier.length ? [warning(study, earlier)] : []), ...offer(study));
+  place.replaceChildren(...offer(study));
+  find(document, '#before').replaceChildren(...(earlier.length ? [warning(study, earlier)] : []));
   place.onchange = ({ target }) =>
     target instanceof HTMLInputElement &&
     target.id === 'go-on-later' &&

@@ -2,7 +2,7 @@
 import { channelOf } from './channels.js';
 
 const PLAN =
-  'caps contact format language layout loss neighbours organisation publication purpose questions results slug title translations unit wave';
+  'blocks caps contact drawn format language layout loss neighbours organisation publication purpose questions results slug title translations unit wave';
 const CAPS = 'central_delta central_epsilon central_rho panel';
 const PUBLICATION = 'counts epsilon rho rule smallest_batch widest';
 const OF_RULE = { every: ' hours', continual: ' horizon hours' };
@@ -37,9 +37,21 @@ export function partsOf(plan) {
     ['caps', caps, CAPS],
     ['publication', publication, PUBLICATION + ofRule(publication?.rule)],
     ...questions.flatMap(ofQuestion),
+    ...partsOfEach(plan, 'blocks', 'questions'),
+    ...partsOfEach(plan, 'drawn', 'blocks weight'),
     ...('translations' in plan ? ofTranslations(translations, names) : []),
   ];
 }
+
+/** @param {any} plan @param {string} name @param {string} allowed @returns {Part[]} */
+const partsOfEach = (plan, name, allowed) =>
+  name in plan
+    ? plan[name].map((/** @type {any} */ part, /** @type {number} */ at) => [
+        `${name} ${at + 1}`,
+        part,
+        allowed,
+      ])
+    : [];
 
 /** @param {unknown} rule */
 const ofRule = (rule) => (rule === 'every' || rule === 'continual' ? OF_RULE[rule] : '');

@@ -38,8 +38,8 @@ export function names({ plan: { questions } }) {
   return { first: numbers(true)[0], changed: listed(numbers(true)), given: listed(numbers(false)) };
 }
 
-/** @param {Study} study */
-export function welcome(study) {
+/** @param {Study} study @param {boolean} begun Whether there are answers already. */
+export function welcome(study, begun) {
   const { plan, digest, checked, linked, readers } = study;
   const { title, organisation, purpose } = plan;
   const first = firstChanged(plan);
@@ -50,8 +50,14 @@ export function welcome(study) {
     purpose,
     minutes: study.minutes,
     readers: atMost(readers),
+    asked: plan.questions.length,
+    all: study.all,
   };
-  const flags = [linked ? 'linked' : 'unlinked', plan.unit === 'respondent-in-wave' && 'rounds'];
+  const flags = [
+    begun ? 'found' : 'new',
+    linked ? 'linked' : 'unlinked',
+    plan.unit === 'respondent-in-wave' && 'rounds',
+  ];
   const screen = first
     ? fill('welcome', { ...texts, ...promiseTexts(study, first) }, [
         ...flags,
@@ -59,15 +65,15 @@ export function welcome(study) {
       ])
     : fill('welcome', texts, flags);
   if (first) drawArray(screen, ofHundred(shareOf(first, exampleOf(first))));
-  if (first) find(screen, '[data-part="guess"]').classList.toggle('yes', strength(first) > SURE);
   screen.querySelector('[data-part="readers"]')?.classList.toggle('yes', readers > SURE);
-  screen
-    .querySelector('[data-part="together"]')
-    ?.classList.toggle('yes', togetherShare(checked.declared) > SURE);
+  for (const guess of screen.querySelectorAll('[data-part="together"]'))
+    guess.classList.toggle('yes', togetherShare(checked.declared) > SURE);
   const limits = fill('limits', {
-    maximum: MAXIMUM_TOTAL,
+    maximum: decimal(MAXIMUM_TOTAL),
     digest: digest.replace(/(.{4})(?=.)/g, '$1 '),
   });
+  const wide = matchMedia('(min-width: 60rem)').matches;
+  for (const layer of screen.querySelectorAll('.layer')) layer.toggleAttribute('open', wide);
   find(screen, '#facts').append(...facts(plan, checked), limits);
   return screen;
 }
@@ -88,8 +94,6 @@ function promiseTexts({ plan, checked }, first) {
     ...oddsTexts(first, exampleOf(first)),
     full: own,
     rings: 100 - own,
-    guess: atMost(guessShare(first)),
-    blind: told(blindShare(first)),
     surest: atMost(Math.max(...changedOf(plan.questions).map(guessShare))),
     mostNumber: checked.questions[most].number,
     mostGuess: atMost(guessShare(strongest)),
@@ -99,16 +103,10 @@ function promiseTexts({ plan, checked }, first) {
 }
 
 /** @param {Study} study @param {DeviceQuestion} first */
-function promiseFlags({ plan, checked }, first) {
+function promiseFlags({ plan }, first) {
   const telling = tellingOf(first);
   const sure = changedOf(plan.questions).some((question) => strength(question) > SURE);
-  const stronger = plan.questions[mostTelling(checked)] !== first;
-  return [
-    telling,
-    ['one-of', 'ends', 'near'].includes(telling) ? 'between' : 'whole',
-    sure ? 'sure' : 'unsure',
-    stronger && 'stronger',
-  ];
+  return [telling, sure ? 'sure' : 'unsure'];
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   lines,
   together,
 } from './device_ledger.js';
+import { draws, forgetDraw } from './drawn.js';
 import { drafts, moment } from './memory.js';
 import { atMost, epsilon } from './odds.js';
 import { fill, find, language, word } from './page.js';
@@ -22,6 +23,7 @@ const actions = {
   'erase-line': ({ line }) => eraseLine(Number(line)),
   'erase-key': ({ slug }) => eraseKey(String(slug)),
   'erase-draft': ({ name }) => deviceStorage()?.removeItem(String(name)),
+  'erase-draw': ({ slug }) => forgetDraw(String(slug)),
   'erase-message': ({ place }) => forgetReport(waitingReports()[Number(place)]),
   'erase-everything': () => eraseEverything(),
 };
@@ -55,6 +57,7 @@ async function eraseLine(place) {
 async function eraseEverything() {
   for (const [name] of drafts()) deviceStorage()?.removeItem(name);
   for (const body of waitingReports()) forgetReport(body);
+  for (const slug of draws()) forgetDraw(slug);
   eraseAll();
   await eraseKeys();
 }
@@ -65,6 +68,7 @@ async function render() {
   const others = [
     ...drafts().map(draftItem),
     ...waitingReports().map((_, place) => fill('waiting', { place })),
+    ...draws().map((slug) => fill('drawn', { slug, title: titleOf(all, slug) })),
   ];
   const parts = [
     ...(all.length ? [total(all), list(all)] : [fill(deviceStorage() ? 'empty' : 'forbidden')]),

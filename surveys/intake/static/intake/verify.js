@@ -1,10 +1,10 @@
 /** The check of a Plan before it asks anything: what answers could give away, exactly, against what is declared. */
 import { channelOf } from './channels.js';
-import { differ, expect, isInteger, isList, matches, reduce, verifyChoices } from './expect.js';
+import { differ, expect, isInteger, isList, lossOfAll, matches, verifyChoices } from './expect.js';
 import { COUNTED, partsOf } from './parts.js';
 
-/** The greatest total loss that this script will ask for: ε = 8, rounded down. */
-export const MAXIMUM_TOTAL = 2980n;
+/** The greatest total loss that this script will ask for: e⁸, rounded up. @type {Ratio} */
+export const MAXIMUM_TOTAL = [2_980_957_987_042n, 1_000_000_000n];
 
 /** More would keep a phone busy with the arithmetic before it could refuse. */
 const MOST_QUESTIONS = 100;
@@ -15,9 +15,10 @@ const NAME = /^[a-z][a-z0-9_]{0,19}$/;
  * Check a Plan as surveys/design/documents.py does; throw an Error of what was expected and what came.
  * @param {Plan} plan
  * @param {(question: Question) => CheckedQuestion} [verifyClear] Of cleartext.js: without it, nothing may be sent in the clear.
+ * @param {(plan: Plan) => string[][]} [verifyDrawn] Of drawn.js: without it, everybody is asked everything.
  * @returns {Checked}
  */
-export function verify(plan, verifyClear) {
+export function verify(plan, verifyClear, verifyDrawn) {
   expect(plan?.format === 1, 'plan', 'format 1', plan?.format);
   const { questions } = plan;
   expect(isList(questions) && questions.length > 0, 'plan', 'questions', questions);
@@ -39,14 +40,19 @@ export function verify(plan, verifyClear) {
     'a name twice',
   );
   questions.forEach((question, index) => verifyGroup(question, questions.slice(0, index)));
-  const found = checked.map(({ found }) => found).reduce(multiply);
+  const isDrawn = 'blocks' in plan || 'drawn' in plan;
+  expect(!isDrawn || verifyDrawn, 'plan', 'no blocks or sets', 'some');
+  const sets = (isDrawn && verifyDrawn?.(plan)) || [questions.map(({ name }) => name)];
+  const found = sets
+    .map((names) => lossOfAll(checked.filter(({ name }) => names.includes(name))))
+    .reduce(larger);
   const all = 'all together';
   const declared = readLoss(plan.loss, all);
   expectCovered(declared, found, all);
   expect(
-    declared[0] <= MAXIMUM_TOTAL * declared[1],
+    declared[0] * MAXIMUM_TOTAL[1] <= MAXIMUM_TOTAL[0] * declared[1],
     all,
-    `loss of at most ${MAXIMUM_TOTAL}`,
+    `loss of at most ${show(MAXIMUM_TOTAL)}`,
     show(declared),
   );
   verifyPublication(plan);
@@ -265,8 +271,8 @@ function expectCovered(declared, found, name) {
   );
 }
 
-/** @param {Ratio} a @param {Ratio} b @returns {Ratio} */
-const multiply = (a, b) => reduce(a[0] * b[0], a[1] * b[1]);
+/** @param {Ratio} a @param {Ratio} b */
+const larger = (a, b) => (a[0] * b[1] >= b[0] * a[1] ? a : b);
 
 /** @param {Ratio} ratio */
 const show = ([top, bottom]) => `${top}/${bottom}`;

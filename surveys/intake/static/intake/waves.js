@@ -102,10 +102,10 @@ function reader(words) {
 }
 
 /** @param {unknown} value */
-const bytesOf = (value) => new TextEncoder().encode(JSON.stringify(value));
+export const bytesOf = (value) => new TextEncoder().encode(JSON.stringify(value));
 
 /** Return a value whose keys are in order, as the server's JSON is. @param {any} value @returns {any} */
-function canonical(value) {
+export function canonical(value) {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== 'object' || !value) return value;
   return Object.fromEntries(

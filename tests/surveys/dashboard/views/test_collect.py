@@ -9,7 +9,7 @@ from django.test import Client
 from PIL import Image, ImageDraw
 
 from surveys.dashboard.invitations import QrCode
-from surveys.dashboard.views.collect import counted, days_left
+from surveys.dashboard.views.collect import days_left
 from surveys.design import services as design
 from surveys.design.models import Plan
 from tests.surveys.dashboard.small import NOW, answer, close, open_small, publish
@@ -30,14 +30,6 @@ def test_progress_is_exact_where_neighbours_change_one_answer(member: Client, pl
     page = text_of(member)
     assert "<b>37</b>" in page
     assert "Nothing is published before <b>100 answers</b>; 37 have come." in page
-
-
-def test_progress_under_add_remove_is_not_shown_before_it_is_charged(plan: Plan) -> None:
-    noisy = Plan(
-        study=plan.study, wave=2, document=plan.document.replace("change-one", "add-remove")
-    )
-    assert counted(plan, 37) == 37
-    assert counted(noisy, 37) is None
 
 
 def test_the_link_the_texts_and_the_code_all_carry_the_fingerprint(

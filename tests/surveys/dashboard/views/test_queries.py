@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -21,6 +22,8 @@ from surveys.people.models import Role
 from surveys.releases import selectors as releases, services
 from surveys.releases.models import Release, Request, Series
 from tests.conftest import known_as
+from tests.surveys.dashboard import small
+from tests.surveys.dashboard.small import open_small
 from tests.surveys.releases.conftest import NOW, answer, open_asked
 
 pytestmark = pytest.mark.django_db
@@ -169,16 +172,11 @@ def test_where_a_cap_is_counted_in_rho_what_one_request_may_cost_is_said_in_epsi
 ) -> None:
     """One request may cost ε 1 at δ/2 = 5e-7: ρ 0.02294, and √(2 · 0.02294) = 0.2142."""
     plan = open_asked(cap_delta="0.000001")
-    page = text_of(
-        preview(
-            browser("mira", plan, role=Role.ANALYST),
-            "mean",
-            question="hours",
-            spread="bound",
-            epsilon="5",
-        )
-    )
-    assert "at most ρ 0.0229 (noise at ε 0.214 costs so much), and this costs ρ 12.5" in page
+    client, asked = browser("mira", plan, role=Role.ANALYST), {"question": "hours", "epsilon": "5"}
+    page = text_of(preview(client, "mean", spread="bound", **asked))  # pure: ε will do
+    assert "at most ε 1, and this costs ε 5" in page
+    page = text_of(preview(client, "quantile", percent="50", method="smooth", **asked))
+    assert "at most ρ 0.0229 (noise at ε 0.214 costs so much), and this costs ρ " in page
 
 
 def test_what_a_delta_means_is_said_as_what_it_is(db: None) -> None:
@@ -199,7 +197,43 @@ def test_what_a_delta_means_is_said_as_what_it_is(db: None) -> None:
     assert "and knows all other answers" in page
     assert "odds grow to more than twice as much with a chance of 1 in 8,000,000 at most" in page
     assert "cap is ε 2 at δ 0.000001" in page
+    assert "Left: ρ 0.0834 or ε 2.00" in page
     assert "but for a chance" not in page
+
+
+def test_what_it_loses_by_itself_is_told_apart_from_what_it_adds(asker: Client, plan: Plan) -> None:
+    """One question was read before by a noise, and a second noise adds less than it loses."""
+    asked = {"questions": ["copied"], "epsilon": "0.3"}
+    line = "By itself that is ε 0.3; together with what was published before it adds "
+    assert f"{line}ε 0.30." in text_of(preview(asker, **asked))
+    publish(asker, questions=["copied"])
+    added = account(plan.study.budget_id).added(releases.read(plan, "shares", asked).cost)
+    assert 0 < added.epsilon < Fraction(3, 10)
+    page = text_of(preview(asker, **asked))
+    assert f"{line}ε {float(added.epsilon):.2f}"[:-1] in page
+    publish(asker, **asked)
+    assert f"{line}nothing." in text_of(preview(asker, **asked))
+
+
+def test_a_release_says_its_loss_by_itself_and_noise_only_where_some_was_added(db: None) -> None:
+    """At an ε of all that devices gave away no noise is added, and what follows is free."""
+    plan = open_small(cap=Decimal(8), release_epsilon=Decimal(8), rule="on-request")
+    small.answer(plan)
+    client = browser("mira", plan, role=Role.ANALYST)
+    own, pages = "By itself, whatever was published before, that was drawn ", []
+    for epsilon in ("8", "0.3"):
+        request = services.ask_for(
+            plan=plan,
+            kind="shares",
+            parameters={"questions": ["moon"], "epsilon": epsilon},
+            who="mira",
+            now=small.NOW,
+        )
+        services.publish(request_id=request.pk, now=small.NOW)
+        pages.append(text_of(client.get(f"/studies/small/releases/{number_of(request)}/")))
+    assert f"{own}on the devices: no noise was added." in pages[0]
+    assert "It cost ε 0.00, once" in pages[1]
+    assert f"{own}with the numbers." in pages[1]
 
 
 def test_before_the_smallest_batch_the_reason_stands_there(db: None) -> None:
@@ -493,3 +527,37 @@ def test_a_delta_that_is_used_up_is_called_that_and_not_a_weekly_limit() -> None
     assert "Publish, use" in text_of(
         preview(client, "quantile", **said | {"method": "exponential"}, epsilon="0.19")
     )
+
+
+def test_where_either_counts_a_cost_and_what_is_left_are_said_with_both_signs(db: None) -> None:
+    """ε = 1/2 by Laplace noise: ρ = e^−ε − 1 + ε = 0.1065 for one count, less than ε²/2 = 0.125."""
+    plan = open_asked(cap_delta="0.000001")
+    client = browser("mira", plan, role=Role.ANALYST)
+    said = {"question": "hours", "epsilon": "0.5", "spread": "bound"}
+    page = text_of(preview(client, "mean", **said))
+    assert re.search(r"It costs ε 0\.50 \(ρ 0\.1\d+\)\. Left: ε 2\.00 or ρ 0\.0834 ", page)
+    assert "Publish, use ε 0.50" in page
+    page = text_of(client.get(f"{STUDY}ask/"))
+    assert "Left: ε 2.00 or ρ 0.0834" in page
+
+
+def test_a_cost_is_said_with_the_same_decimals_before_and_after(asker: Client) -> None:
+    asked = {"epsilon": "0.104"}
+    assert "this would cost 0.104" in text_of(preview(asker, **asked))
+    request = publish(asker, **asked)
+    shown = text_of(asker.get(f"{STUDY}releases/{number_of(request)}/"))
+    assert "It cost ε 0.104, once" in shown
+
+
+def test_methods_name_the_rows_of_what_was_published_on_request(asker: Client) -> None:
+    none = "have been published by the study’s rule yet"
+    assert none in text_of(asker.get(f"{STUDY}methods/"))
+    rows = []
+    for epsilon in ("0.1", "0.2"):
+        drawn = releases.drawn(publish(asker, epsilon=epsilon))
+        assert drawn is not None
+        rows.append(str(drawn.entry.position))
+    page = text_of(asker.get(f"{STUDY}methods/"))
+    said = f"Numbers are published on request: rows {', '.join(rows)} of the public ledger."
+    assert page.count(said) == 3  # above the texts, in the paragraph, and in the section
+    assert none not in page

@@ -25,7 +25,7 @@ CONTENT = b"\x89PNG anything"
 @pytest.fixture
 def bilingual(draft):
     Translation.objects.create(study=draft, language="zh-hans", content=CHINESE)
-    return design.open_study(study_id=draft.pk, who="ada", now=NOW)
+    return design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_a_page_says_why_it_takes_no_answers(client, plan, today):
 def test_a_later_wave_knows_the_links_of_the_ones_before(client, plan, today):
     design.close_plan(plan_id=plan.pk, today=today)
     design.begin_wave(study_id=plan.study_id)
-    later = design.open_study(study_id=plan.study_id, who="ada", now=NOW)
+    later = design.open_study(why="A test.", study_id=plan.study_id, who="ada", now=NOW)
     page = client.get("/s/exam-honesty/").content.decode()
     assert f'data-earlier="{plan.digest}"' in page
     assert later.digest not in page  # the link has it, or nobody: a page that said it could say any
@@ -116,7 +116,7 @@ def test_a_later_wave_knows_the_links_of_the_ones_before(client, plan, today):
 @pytest.mark.parametrize("count", [1, 3])
 def test_words_are_counted_in_the_language_of_the_page(client, db, count):
     study = design.draft_study(study=STUDY, questions=QUESTIONS[:count])
-    design.open_study(study_id=study.pk, who="ada", now=NOW)
+    design.open_study(why="A test.", study_id=study.pk, who="ada", now=NOW)
     page = client.get("/s/exam-honesty/").content.decode()
     assert ("Your answer is changed by chance" in page) == (count == 1)
     assert ("Your 3 answers are changed by chance" in page) == (count == 3)
@@ -125,7 +125,10 @@ def test_words_are_counted_in_the_language_of_the_page(client, db, count):
 
 def test_only_a_plan_with_rare_kinds_gets_the_longer_script(client, db):
     design.open_study(
-        study_id=design.draft_study(study=STUDY, questions=QUESTIONS).pk, who="ada", now=NOW
+        why="A test.",
+        study_id=design.draft_study(study=STUDY, questions=QUESTIONS).pk,
+        who="ada",
+        now=NOW,
     )
     assert "form/plain.js" in client.get("/s/exam-honesty/").content.decode()
     boxes = {
@@ -136,7 +139,7 @@ def test_only_a_plan_with_rare_kinds_gets_the_longer_script(client, db):
         "choices": "A\nB\nC",
     }
     study = design.draft_study(study={**STUDY, "slug": "boxes"}, questions=[*QUESTIONS, boxes])
-    design.open_study(study_id=study.pk, who="ada", now=NOW)
+    design.open_study(why="A test.", study_id=study.pk, who="ada", now=NOW)
     assert "form/kinds.js" in client.get("/s/boxes/").content.decode()
 
 

@@ -1,6 +1,7 @@
 """The planner's words: what respondents read, what is risked, what is shared and how."""
 
 from decimal import Decimal
+from fractions import Fraction
 
 from surveys.planning.allocation import sampled, split
 from surveys.planning.presenters.planner import Planner, compare, odds_in_words
@@ -71,7 +72,9 @@ def test_splitting_stands_beside_the_best_sampling():
 
 
 def test_two_groups_are_compared_where_a_share_is_planned_for():
-    found = compare(planner_of().question, Decimal(30), Decimal(40), Decimal(80))
+    found = compare(planner_of().question, Decimal(30), Decimal(40), Decimal(80), Fraction(1))
     assert int(found["each"].replace(",", "")) * 2 == int(found["both"].replace(",", ""))
     assert found["plainly"] == "356"
-    assert compare(planner_of("number").question, ONE, ONE, ONE) is None
+    halved = compare(planner_of().question, Decimal(30), Decimal(40), Decimal(80), Fraction(1, 2))
+    assert int(halved["each"].replace(",", "")) == 2 * int(found["each"].replace(",", ""))
+    assert compare(planner_of("number").question, ONE, ONE, ONE, Fraction(1)) is None

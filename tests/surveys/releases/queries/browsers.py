@@ -60,7 +60,7 @@ def number(name: str, least: int, most: int) -> dict[str, Any]:
 def plan_with(
     *questions: dict[str, Any], neighbours: str = "change-one", rho: bool = False
 ) -> Plan:
-    caps = {"central_epsilon": "2", **({"central_rho": "0.08"} if rho else {})}
+    caps = {"central_epsilon": "2", **({"central_rho": "2"} if rho else {})}
     return Plan(document=whole(neighbours=neighbours, questions=questions, caps=caps))
 
 

@@ -98,7 +98,9 @@ def test_numbers_are_those_of_a_release_with_the_step_s_own_noise():
     assert estimates == pytest.approx([0.7, 0.2, 0.1], abs=0.05)
     assert often.mechanism.step == 1
     assert often.mechanism.name == "continual counter, discrete Gaussian"
-    noise = asked().parts[1].counter.noise(1).variance
+    assert often.mechanism.known_sum
+    assert sum(estimates) == pytest.approx(1)
+    noise = asked().parts[1].counter.noise(1).variance * 2 / 3  # the rest leaves with the sum
     assert often.choices[0].variance["publication"] == pytest.approx(noise / 1000**2)
     assert [table.caption for table in numbers.tables] == ["Copied", "How often"]
     assert "over" not in state
@@ -112,7 +114,7 @@ def test_a_stored_state_goes_on_until_the_horizon_is_over():
         state, numbers = asked().step(stored, counts, 1000 * step)
         assert numbers.refresh == numbers.questions[1].mechanism.step == step
         added = numbers.questions[1].choices[0].variance["publication"] * (1000 * step) ** 2
-        assert added == pytest.approx(asked().parts[1].counter.noise(step).variance)
+        assert added == pytest.approx(asked().parts[1].counter.noise(step).variance * 2 / 3)
         assert f"{3 - step} more are paid for" in numbers.notes[0]
     assert state["over"] is True
     with pytest.raises(ValueError, match="horizon of 3, got 4"):

@@ -5,12 +5,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.laplace import DiscreteLaplace
 from surveys.releases.numbers import Numbers
-from surveys.releases.queries.base import Query
-from surveys.releases.queries.crosstab import Crosstab
+from surveys.releases.queries.base import KNOWN_SUM, Query
+from surveys.releases.queries.crosstab import DRAWN_FREE, N_ESTIMATED, WHY, Crosstab
 from surveys.releases.queries.parameters import WrongParameter
 from tests.surveys.releases.queries.browsers import (
     COLOURS,
@@ -77,7 +78,11 @@ def test_cells_and_shares_within_groups_are_those_of_people(names, neighbours):
         for row, share in zip(rows, shares, strict=True):
             assert row.low <= row.value <= row.high
             assert row.value == pytest.approx(share, abs=5 * row.standard_error + 0.01)
-    assert (numbers.notes == []) == (neighbours == "change-one")
+    assert numbers.known_sum == (neighbours == "change-one")
+    assert numbers.notes == [KNOWN_SUM() if numbers.known_sum else N_ESTIMATED()]
+    again = table.table_of(numbers)
+    assert again.shares == pytest.approx(np.reshape([row.value for row in whole.rows], sizes) / 100)
+    assert again.shares.sum() == pytest.approx(1, abs=1e-9 if numbers.known_sum else 1 / N)
 
 
 def test_n_is_not_used_where_it_is_not_public():
@@ -97,6 +102,15 @@ def test_the_noise_is_laplace_for_a_pure_cap_and_gaussian_where_that_is_more_pre
     assert concentrated.cost.rho <= 1 / 2
     assert "Gaussian" in concentrated.mechanism
     assert "Laplace" in pure.mechanism
+
+
+def test_a_table_that_was_published_without_its_known_sum_stays_as_it_was():
+    table = asked("colour", "team")
+    numbers = table.draw(reported(PLAN, ("colour", "team"), np.zeros((300, 2), dtype=int), 7), 300)
+    old, new = (table.table_of(replace(numbers, known_sum=known)) for known in (False, True))
+    assert old.noise == table.engine
+    assert old.noisy.tolist() == [list(row) for row in numbers.noisy_counts]
+    assert new.variances[1].max() < old.variances[1].max()
 
 
 def test_sets_of_two_questions_move_as_many_counts_as_both_hold():
@@ -136,3 +150,44 @@ def test_a_table_too_large_to_be_read_is_refused():
     )
     with pytest.raises(WrongParameter, match="at most 400 pairs"):
         asked("one", "two", plan=large)
+
+
+def test_shares_within_groups_are_drawn_towards_their_mean_when_shown_and_stored_as_they_came():
+    table, names = asked("moon", "colour"), ["moon", "colour"]
+    people = np.array([[place % 3 == 0, place % 5] for place in range(4000)]).astype(int)
+    numbers = table.draw(reported(PLAN, names, people, 5), 4000)
+    stored = json.dumps(numbers.document())
+    shown = table.shown(Numbers.read(json.loads(stored)))
+    assert "drawn towards" not in stored
+    assert shown.tables[0] == numbers.tables[0]  # shares of all people
+    plain, drawn = shown.tables[1].rows[2:]
+    assert (plain.label, drawn.label) == ("Yes", "Yes, drawn towards the mean of all groups")
+    assert drawn.low < drawn.value < drawn.high
+    assert drawn.standard_error < plain.standard_error
+    assert shown.derived[-1] == DRAWN_FREE()
+    yes = table.in_groups(numbers, 1)
+    assert yes.caption == "Moon: Yes, in each group"
+    assert [row.label for row in yes.rows][::2] == COLOURS
+    assert yes.rows[:2] == [
+        replace(row, label=row.label.replace("Yes", "Red")) for row in (plain, drawn)
+    ]
+    values = np.array([row.value for row in yes.rows])
+    assert np.ptp(values[1::2]) < np.ptp(values[::2])
+
+
+def test_three_groups_are_shown_as_they_came():
+    table = asked("moon", "team")
+    people = np.array([[place % 2, place % 3] for place in range(400)])
+    numbers = table.draw(reported(PLAN, ["moon", "team"], people, 5), 400)
+    assert table.shown(numbers) is numbers
+    assert table.in_groups(numbers, 1) is None
+
+
+def test_why_laplace_is_chosen_is_said_by_what_the_cap_counts():
+    """ρ = ε²/2 = 8 is more than the cap's 2: only the sum of ε can pay."""
+    either = plan_with(*PLAN.content.questions, rho=True)
+    said = asked(epsilon="4", plan=either).expected(N)[1]
+    assert said == "Laplace: it counts in ε too, as Gaussian noise would not."
+    pure = asked().expected(N)[1]
+    assert pure == "Laplace: the budget is pure, and Gaussian noise always needs a δ."
+    assert {said, pure} <= {str(each()) for each in WHY[:3]}

@@ -22,6 +22,7 @@ from tests.surveys.releases.queries.scored_plans import (
 EXAMPLES = [
     {"question": "hours", "percent": "50", "method": "exponential"},
     {"question": "hours", "percent": "90", "method": "exponential"},
+    {"question": "hours", "percent": "25,50,75", "method": "exponential"},
     {"question": "hours", "percent": "50", "method": "smooth"},
     {"question": "hours", "percent": "50", "method": "propose", "step": 5},
 ]  # on `scored_plans.everything`
@@ -57,6 +58,58 @@ def test_the_median_and_its_interval(method, neighbours):
     assert 14 <= row.value <= 26
     assert row.low <= 20 <= row.high
     assert row.high - row.low < 20
+
+
+@pytest.mark.parametrize("neighbours", ["change-one", "add-remove"])
+def test_several_quantiles_come_from_one_draw_each_with_its_interval(neighbours):
+    """At ε = 20 noise moves nothing by 6 hours, but once in more than a million draws."""
+    plan = plan_with(HOURS, caps=CONCENTRATED, neighbours=neighbours)
+    several = asked(plan=plan, percent="75, 25,50", epsilon="20")
+    assert several.published == 3
+    numbers = several.draw(ANSWERS, 21 * 60)
+    rows = rows_of(numbers)
+    assert [each.label for each in rows] == [
+        "25 of 100 are at or below",
+        "Median",
+        "75 of 100 are at or below",
+    ]
+    assert [each.value for each in rows] == sorted(each.value for each in rows)
+    for each, true in zip(rows, (15, 20, 25), strict=True):
+        assert abs(each.value - true) < 6
+        assert each.low <= true <= each.high
+        assert each.high - each.low < 9  # from one quartile to the other it is 10
+    assert numbers.notes[0].startswith("All intervals were read from one draw")
+    assert len(several.expected(2000)) == 4
+
+
+@pytest.mark.parametrize(
+    ("typed", "written"),
+    [
+        ("50", "50"),
+        ("50.0", "50"),
+        (90, "90"),
+        ("12.5", "12.5"),
+        ("75, 25 ,50", "25,50,75"),
+        ("5,8", "5,8"),
+        (["50", 25, "50.0"], "25,50"),
+    ],
+)
+def test_the_same_quantiles_are_the_same_request(typed, written):
+    """One is written as it was before several could be asked for."""
+    query = asked(percent=typed)
+    assert query.document()["percent"] == written
+    assert Quantile.read(PLAN, stored(query)) == query
+
+
+def test_several_cost_what_one_does_and_say_so():
+    pure = plan_with(HOURS)
+    one, several = (asked(plan=pure, percent=percent) for percent in ("50", "25,50,75"))
+    assert several.cost.epsilon == pytest.approx(one.cost.epsilon)
+    assert several.mechanism.startswith("report noisy max over 61 values for 3 quantiles, interval")
+    assert is_known(several.mechanism)
+    assert asked(percent="25,75", epsilon="0.7").mechanism.startswith(
+        "exponential mechanism over 61 values for 2"
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -122,6 +175,12 @@ def test_it_says_what_the_ledger_writes_down(method):
         ({"percent": "nan"}, "percent"),
         ({"percent": "33.33"}, "percent"),
         ({"percent": None}, "percent"),
+        ({"percent": ""}, "percent"),
+        ({"percent": []}, "percent"),
+        ({"percent": "25,,75"}, "percent"),
+        ({"percent": "25;75"}, "percent"),
+        ({"percent": "1,2,3,4,5,6,7,8,9,10"}, "percent"),
+        ({"method": "smooth", "percent": "25,50"}, "percent"),
         ({"method": "other"}, "method"),
         ({"method": "smooth", "percent": "25"}, "percent"),
         ({"method": "propose", "step": 0}, "step"),

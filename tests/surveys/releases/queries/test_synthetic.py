@@ -65,7 +65,7 @@ def plan_with(*questions, caps=None):
 
 
 PLAN = plan_with(AGE, FAIR, SECRET)
-CONCENTRATED_CAPS = {"central_epsilon": "2", "central_rho": "0.08"}
+CONCENTRATED_CAPS = {"central_epsilon": "2", "central_rho": "0.5"}
 CONCENTRATED = plan_with(AGE, FAIR, caps=CONCENTRATED_CAPS)
 
 

@@ -1,0 +1,495 @@
+"""Several questions as one: their joint answer goes through one channel, with all of ε.
+
+Of q questions with m₁, …, m_q choices the joint answers, K = m₁·…·m_q, are cells, numbered in mixed
+radix with the first question as the most significant digit. One channel over the cells, that treats
+all of them alike, makes the report. A view looks at some of the questions, at one or at a pair: its
+answers are their digits, and c = K/m cells share each of its m answers.
+
+Privacy    That of the channel, for everything that one person answers: neighbours differ in any of
+           the digits, and views are functions of the report.
+Held       A report holds w cells; H_x of them have the digits x. The channel holds a cell with
+           chance a if it is the answer and b if not. So E H_x = c·b + (a − b) if x is true, c·b if
+           not.
+Estimate   π̂_x = (H̄_x − c·b) / (a − b), H̄ the mean over n reports. Unbiased, as Σ over the cells of
+           x of the cells' own estimates is; a view of all questions is the channel's estimate.
+Law        of H_x depends on the answer only by whether its digits are x. The true cell is held or
+           not (a), the others are drawn without replacement; with Hyp(g, d) the number of g good
+           ones among d drawn of the other K − 1:
+               x true        held: 1 + Hyp(c − 1, w − 1)      else: Hyp(c − 1, w)
+               x not true    held: Hyp(c, w − 1)              else: Hyp(c, w)
+Variance   V₁ and V₀ of these two laws, so n·Var π̂ = (π·V₁ + (1 − π)·V₀)/(a − b)² + π(1 − π), the
+           last from sampling. Noise on every cell's count adds c·Var Z/(n(a − b))².
+Interval   Over random people ΣH is a sum of n draws from π·law₁ + (1 − π)·law₀, which grows
+           stochastically with π (change the names of two cells: the true one is held more often).
+           All π that neither tail of ΣH + ΣZ rejects at half the error, summed exactly
+           (lattice.py), wherever the mixture is a law, a little beyond 0 and 1: the interval holds
+           for every n. Where w = 1 it is that of estimates.share.
+Blocks     of a question that is in several: π̂ = Σ_i q_i(ΣH_i − n_i·c_i·b_i) / Σ_i q_i·n_i(a_i −
+           b_i) is unbiased for any q_i chosen without looking. Best is q_i ∝ 1/(V_i(a_i − b_i)),
+           V_i the variance × n at even shares; rounded to whole numbers, so that Σ q_i·ΣH_i lies on
+           a lattice and its interval is as exact. Equal channels: estimates weighted by their n.
+Size       w that the worst question's variance at even shares is least for.
+By hand    Two yes/no questions, k-ary with a = 1/2, b = 1/6: c = 2, and (H̄ − 1/3)·3 = ½ if half the
+           reports hold a yes; ½·½/(1/3)² = 9/4 is the variance × n there.
+Sources    Ye and Barg 2018 (subsets); Clopper and Pearson 1934; margins of a joint table by sums
+           of its cells: Chaudhuri and Mukerjee 1988, ch. 3.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from dpengine.checks import require
+from dpengine.estimates import (
+    CONFIDENCE,
+    Counts,
+    Estimate,
+    Floats,
+    Ints,
+    Margin,
+    Noise,
+    NoNoise,
+    Variance,
+    root,
+    share,
+)
+from dpengine.local.channel import Bounds, Channel, Codes, Document, Features, Learns, Moved
+from dpengine.local.lattice import Sums
+from dpengine.local.subset import Subset
+from dpengine.local.table import Table
+from dpengine.privacy import Neighbours
+from dpengine.randomness import Stream, system_stream
+
+MAX_JOINT = 1024  # cells
+CLOSE = 1e-9  # of a limit
+FINE = 16  # the largest whole weight of a block's reports
+REMEMBERED = 8192  # intervals: a rehearsal asks for the same ones again
+
+Law = tuple[Fraction, ...]  # chances of H = 0, 1, …
+
+
+@dataclass(frozen=True, slots=True)
+class Joint(Channel):
+    """A channel over the joint answers of some questions, and which of them are looked at."""
+
+    kind: ClassVar[str] = "joint"
+    parts: ClassVar[str] = ""  # a Plan holds the channel, and the questions beside it
+    learns: ClassVar[Learns] = Learns.SHARES
+
+    channel: Table | Subset
+    questions: tuple[int, ...]  # choices of each, the most significant digit first
+    seen: tuple[int, ...]  # which questions' digits are a view's answers, in this order
+
+    def __post_init__(self) -> None:
+        _check(self.questions)
+        require(
+            self.channel.answers == math.prod(self.questions),
+            "the channel of a joint answer must take {} answers, got {}",
+            math.prod(self.questions),
+            self.channel.answers,
+        )
+        require(
+            isinstance(self.channel, Subset) or len(set(self.channel.margins())) == 1,
+            "the channel of a joint answer must treat all answers alike",
+        )
+        require(
+            self.seen
+            and len(set(self.seen)) == len(self.seen)
+            and all(0 <= place < len(self.questions) for place in self.seen),
+            "a view must be of different questions from 0 to {}, got {}",
+            len(self.questions) - 1,
+            list(self.seen),
+        )
+
+    @classmethod
+    def of(cls, channel: Channel, questions: Sequence[int]) -> Self:
+        """Return the joint answer of questions with so many choices, all of them in view."""
+        if not isinstance(channel, Table | Subset):
+            raise ValueError("the channel of a joint answer must be a table or a subset")
+        return cls(channel, tuple(questions), tuple(range(len(questions))))
+
+    @classmethod
+    def for_epsilon(cls, questions: Sequence[int], epsilon: Decimal) -> Self:
+        """Return the subset channel whose worst question has the least variance, within e^ε."""
+        _check(questions)
+        size = best_size(tuple(sorted(set(questions))), math.prod(questions), epsilon)
+        return cls.of(Subset.of_size(math.prod(questions), size, epsilon), questions)
+
+    def view(self, *seen: int) -> Self:
+        """Return what is learned of these questions, by their places."""
+        return type(self)(self.channel, self.questions, seen)
+
+    # A Plan's part
+
+    @classmethod
+    def from_document(cls, document: Document, bounds: Bounds | None = None) -> Self:
+        """Refuse: `of` takes the channel and the questions, which stand beside it."""
+        raise ValueError("the channel of a joint answer must be read with its questions")
+
+    def document(self) -> dict[str, object]:
+        return self.channel.document()
+
+    def check(self) -> None:
+        """Refuse nothing: a channel that treats all answers alike tells of each digit."""
+
+    @property
+    def loss(self) -> Fraction:
+        return self.channel.loss
+
+    @property
+    def answers(self) -> int:
+        return math.prod(self.questions[place] for place in self.seen)
+
+    # Cells
+
+    def encode(self, answers: Sequence[int]) -> int:
+        """Return the cell of one answer to each question."""
+        require(
+            len(answers) == len(self.questions)
+            and all(
+                type(answer) is int and 0 <= answer < choices
+                for answer, choices in zip(answers, self.questions, strict=True)
+            ),
+            "answers must be one of the choices of each of {} questions",
+            len(self.questions),
+        )
+        cell = 0
+        for answer, choices in zip(answers, self.questions, strict=True):
+            cell = cell * choices + answer
+        return cell
+
+    def decode(self, cell: int) -> tuple[int, ...]:
+        """Return the answer to each question."""
+        require(0 <= cell < self.cells, "cell must be one of {}", self.cells)
+        digits = []
+        for choices in reversed(self.questions):
+            cell, digit = divmod(cell, choices)
+            digits.append(digit)
+        return tuple(reversed(digits))
+
+    @property
+    def digits(self) -> Ints:
+        """Return the view's answer of every cell."""
+        places = np.unravel_index(np.arange(self.cells), self.questions)
+        found: Ints = np.zeros(self.cells, dtype=np.int64)
+        for place in self.seen:
+            found = found * self.questions[place] + places[place]
+        return found
+
+    @property
+    def together(self) -> int:
+        """Return c, the cells that share an answer."""
+        return self.cells // self.answers
+
+    # On the device, and what is counted: the channel's
+
+    def randomise(self, answer: Sequence[int], words: Stream = system_stream) -> Any:
+        """Return what to send in place of one answer to each question."""
+        return self.channel.randomise(self.encode(answer), words)
+
+    def accepts(self, report: Any) -> bool:
+        return self.channel.accepts(report)
+
+    def expects(self) -> str:
+        return self.channel.expects()
+
+    @property
+    def width(self) -> int:
+        return self.channel.width
+
+    def pack(self, reports: Sequence[Any]) -> bytes:
+        return self.channel.pack(reports)
+
+    def codes(self, packed: bytes) -> Codes:
+        return self.channel.codes(packed)
+
+    @property
+    def cells(self) -> int:
+        return self.channel.cells
+
+    @property
+    def held(self) -> int:
+        return self.channel.held
+
+    def tally(self, packed: bytes) -> Counts:
+        return self.channel.tally(packed)
+
+    def moved(self, neighbours: Neighbours) -> Moved:
+        return self.channel.moved(neighbours)
+
+    def swapped(self) -> Moved:
+        return self.channel.swapped()
+
+    # People
+
+    @property
+    def _cell(self) -> Margin:
+        """Return a and b of a cell."""
+        return self.channel.margins()[0]
+
+    @property
+    def contrast(self) -> Fraction:
+        """Return a − b: what one true answer moves the cells that a report holds by."""
+        return self._cell.truth - self._cell.lie
+
+    @property
+    def base(self) -> Fraction:
+        """Return c·b: how many cells of an answer are held where it is not true."""
+        return self.together * self._cell.lie
+
+    def margins(self) -> list[Margin]:
+        """Return a and b of every answer, where a report holds it once at most."""
+        require(
+            min(self.held, self.together) == 1,
+            "a report holds up to {} joint answers with the same answer to a question",
+            min(self.held, self.together),
+        )
+        return [Margin(self.base + self.contrast, self.base)] * self.answers
+
+    def laws(self) -> tuple[Law, Law]:
+        """Return the chances of H = 0, 1, … cells held, of an answer that is true, and not."""
+        return _laws(self.cells, self.together, self.held, self._cell.truth)
+
+    def variance(self, at: Fraction) -> Fraction:
+        true, false = (_moments(law) for law in self.laws())
+        mean, square = (at * one + (1 - at) * other for one, other in zip(true, false, strict=True))
+        return (square - mean**2) / self.contrast**2
+
+    def estimates(
+        self, noisy: Sequence[int], n: int, noise: Noise, confidence: float = CONFIDENCE
+    ) -> list[Estimate]:
+        return pooled([(self, noisy, n)], noise, confidence)
+
+    def forecast(self, n: int, at: Fraction, noise: Noise) -> Estimate:
+        total = round(n * (self.base + at * self.contrast))
+        return _share((self,), (n,), (1,), total, noise, CONFIDENCE)  # type: ignore[arg-type]
+
+    def features(self) -> Features:
+        """Return the cells that a report holds, those of an answer with the same part in u.
+
+        u = (H − c·b)/(a − b), which Σ H = w makes linear. Of u² only the mean after each answer is
+        ever asked for, of which there are two, with x true and not: so it is written as a linear
+        sum that has these means. Chances are those where all cells of the answer are as common.
+        """
+        w, c, contrast, base = self.held, self.together, float(self.contrast), float(self.base)
+        own = (self.digits == np.arange(self.answers)[:, None]).astype(np.float64)
+        true, false = (
+            float(_moments(law)[1] - 2 * self.base * _moments(law)[0] + self.base**2) / contrast**2
+            for law in self.laws()
+        )
+        step = (true - false) / contrast
+        least, most = max(0, w - (self.cells - c)), min(c, w)
+        return Features(
+            held=w,
+            first=(own - base / w) / contrast,
+            second=(false - step * base) / w + step * own,
+            chances=float(self._cell.lie) + contrast / c * own,
+            ends=(
+                np.full(self.answers, (least - base) / contrast),
+                np.full(self.answers, (most - base) / contrast),
+            ),
+            cells=c,
+        )
+
+
+def _check(questions: Sequence[int]) -> None:
+    require(
+        len(questions) >= 2 and all(choices >= 2 for choices in questions),
+        "a joint answer must be of two questions or more, of two choices or more each, got {}",
+        list(questions),
+    )
+    cells = math.prod(questions)
+    require(cells <= MAX_JOINT, "joint answers must be at most {}, got {}", MAX_JOINT, cells)
+
+
+Part = tuple[Joint, Sequence[int], int]  # a block's view of a question, noisy counts of cells, n
+
+
+def pooled(parts: Sequence[Part], noise: Noise, confidence: float = CONFIDENCE) -> list[Estimate]:
+    """Return the share of each answer from the reports of all blocks that hold a question."""
+    asked = [(view, counts, n) for view, counts, n in parts if n]
+    require(asked, "n must be 1 or more, got 0")
+    answers = {view.answers for view, _, _ in asked}
+    require(len(answers) == 1, "views must have the same answers, got {}", sorted(answers))
+    totals = np.zeros(answers.pop(), dtype=np.int64)
+    # blocks with the same law are one: a view of it, people, and how often each cell is counted
+    laws: dict[tuple[object, int], tuple[Joint, int, int]] = {}
+    weights = _weights(tuple(view for view, _, _ in asked))
+    for weight, (view, counts, n) in zip(weights, asked, strict=True):
+        require(n >= 1, "n must be 1 or more, got {}", n)
+        require(len(counts) == view.cells, "expected {} counts, got {}", view.cells, len(counts))
+        np.add.at(totals, view.digits, weight * np.asarray(counts, dtype=np.int64))
+        key = view.channel, view.together
+        first, people, times = laws.get(key, (view, 0, 0))
+        laws[key] = first, people + n, times + 1
+    views, sizes, blocks = zip(*laws.values(), strict=True)
+    return [
+        _share(views, sizes, blocks, total, noise, confidence)  # type: ignore[arg-type]
+        for total in totals.tolist()
+    ]
+
+
+@lru_cache(maxsize=256)
+def _weights(views: tuple[Joint, ...]) -> tuple[int, ...]:
+    """Return the whole weight of each block's reports: q of the proof sheet."""
+    if len({(view.channel, view.together) for view in views}) == 1:
+        return (1,) * len(views)
+    even = Fraction(1, views[0].answers)
+    best = [float(1 / (view.variance(even) * view.contrast)) for view in views]
+    return tuple(max(1, round(FINE * part / max(best))) for part in best)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _share(
+    views: tuple[Joint, ...],
+    sizes: tuple[int, ...],
+    blocks: tuple[int, ...],
+    total: int,
+    noise: Noise,
+    confidence: float,
+) -> Estimate:
+    """Return the share of an answer whose cells were held so often, in all blocks together.
+
+    `blocks` are how many of them each view stands for: each has noise of its own.
+    """
+    require(0 < confidence < 1, "confidence must be between 0 and 1, got {}", confidence)
+    (view, *others), (n, *_) = views, sizes
+    if not others and min(view.held, view.together) == 1 and isinstance(noise, NoNoise):
+        return share(total, n, view.margins()[0], noise, confidence)
+    error, weights = (1 - confidence) / 2, _weights(views)
+    told = [_Told.of(view) for view in views]
+    people = [weight * n for weight, n in zip(weights, sizes, strict=True)]
+    contrasts = [size * each.contrast for size, each in zip(people, told, strict=True)]
+    base = sum(size * each.base for size, each in zip(people, told, strict=True))
+    value = (total - base) / sum(contrasts)
+    noises = [view.together * times for view, times in zip(views, blocks, strict=True)]
+    sums = Sums.of_several(
+        [
+            (n, weight * np.arange(len(each.true)))
+            for weight, n, each in zip(weights, sizes, told, strict=True)
+        ],
+        noise,
+        np.repeat(weights, noises),
+    )
+
+    def at_least(at: float, least: int) -> float:
+        mixed = [np.maximum(at * each.true + (1 - at) * each.false, 0.0) for each in told]
+        return sums.all_at_least(mixed, least)
+
+    ends = _ends(told)
+    low = root(lambda at: at_least(at, total) - error, *ends, close=CLOSE)
+    high = root(lambda at: error - 1 + at_least(at, total + 1), *ends, close=CLOSE)
+    inside = min(max(value, 0.0), 1.0)
+    parts = [
+        (part / sum(contrasts), n, count * noise.variance / n, each)
+        for part, n, count, each in zip(contrasts, sizes, noises, told, strict=True)
+    ]  # of each block's own estimate
+    variance = Variance(
+        sampling=inside * (1 - inside) * sum(part**2 / n for part, n, _, _ in parts),
+        device=sum(part**2 * each.device(inside) / n for part, n, _, each in parts),
+        publication=sum(part**2 * added / (n * each.contrast**2) for part, n, added, each in parts),
+    )
+    return Estimate(value, min(low, value), max(high, value), variance, confidence)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Told:
+    """What a report tells of an answer, in floats."""
+
+    contrast: float
+    base: float
+    true: Floats  # the two laws
+    false: Floats
+    spread: tuple[float, float]  # V₁ and V₀
+
+    @classmethod
+    @lru_cache(maxsize=256)
+    def of(cls, view: Joint) -> "_Told":
+        true, false = view.laws()
+        means = (_moments(law) for law in (true, false))
+        most, least = (float(square - mean**2) for mean, square in means)
+        laws = [np.array(law, dtype=np.float64) for law in (true, false)]
+        return cls(float(view.contrast), float(view.base), laws[0], laws[1], (most, least))
+
+    def device(self, share: float) -> float:
+        """Return variance × n that the device adds, for people of whom a share has the answer."""
+        return (share * self.spread[0] + (1 - share) * self.spread[1]) / self.contrast**2
+
+
+def _ends(told: Sequence[_Told]) -> tuple[float, float]:
+    """Return the shares beyond which a mixture of two laws has a chance below 0."""
+    true = np.concatenate([each.true for each in told])
+    false = np.concatenate([each.false for each in told])
+    rising, falling = true > false, true < false
+    low = (-false[rising] / (true - false)[rising]).max()
+    high = (false[falling] / (false - true)[falling]).min()
+    return float(low), float(high)
+
+
+def _moments(law: Law) -> tuple[Fraction, Fraction]:
+    """Return the means of H and of H²."""
+    mean, square = (
+        sum((chance * held**power for held, chance in enumerate(law)), Fraction(0))
+        for power in (1, 2)
+    )
+    return mean, square
+
+
+@lru_cache(maxsize=1024)
+def _laws(cells: int, together: int, held: int, truth: Fraction) -> tuple[Law, Law]:
+    """Return the two laws of the proof sheet, of all H that can be."""
+
+    def drawn(good: int, size: int, found: int) -> Fraction:
+        ways = math.comb(good, found) * math.comb(cells - 1 - good, size - found)
+        return Fraction(ways, math.comb(cells - 1, size))
+
+    every = range(min(together, held) + 1)
+    true = tuple(
+        (truth * drawn(together - 1, held - 1, found - 1) if found else 0)
+        + (1 - truth) * drawn(together - 1, held, found)
+        if found <= held
+        else Fraction(0)
+        for found in every
+    )
+    false = tuple(
+        (truth * drawn(together, held - 1, found) if found < held else 0)
+        + (1 - truth) * drawn(together, held, found)
+        for found in every
+    )
+    return true, false
+
+
+@lru_cache(maxsize=1024)
+def best_size(choices: tuple[int, ...], cells: int, epsilon: Decimal) -> int:
+    """Return the w whose worst question has the least variance; see `variances`."""
+    return int(np.argmin(variances(choices, cells, epsilon))) + 1
+
+
+@lru_cache(maxsize=1024)
+def variances(choices: tuple[int, ...], cells: int, epsilon: Decimal) -> Floats:
+    """Return variance × n at even shares of the worst of questions with so many choices, for each
+    w.
+
+    By the moments of H: E H² = E H + ordered pairs of cells of x, that are held together with
+    chance `pair` where neither is true and `own` where one is. In floats, which decide nothing but
+    which channel is taken.
+    """
+    w = np.arange(1, cells // 2 + 1, dtype=np.float64)
+    odds = w * math.exp(epsilon)
+    a = odds / (odds + cells - w)
+    b = (a * (w - 1) + (1 - a) * w) / (cells - 1)
+    own = a * (w - 1) / (cells - 1)
+    pair = (a * (w - 1) * (w - 2) + (1 - a) * w * (w - 1)) / ((cells - 1) * max(cells - 2, 1))
+    worst = np.zeros_like(w)
+    for count in choices:
+        c, at = cells // count, 1 / count
+        mean = c * b + at * (a - b)
+        pairs = at * (2 * (c - 1) * own + (c - 1) * (c - 2) * pair) + (1 - at) * c * (c - 1) * pair
+        worst = np.maximum(worst, (mean + pairs - mean**2) / (a - b) ** 2)
+    return worst

@@ -1,0 +1,29 @@
+/** Drawn questions, and joint answers. Twin of dpengine/local/blocks.py and joint.py, where the proofs are. */
+import { below, systemWords } from './words.js';
+
+/**
+ * Return which set this device asks, by the whole weights of all sets: no answer is looked at.
+ * @param {readonly number[]} weights Each 1 to 2²⁰, at most 100.
+ * @param {Words} [words]
+ */
+export function draw(weights, words = systemWords) {
+  let left = below(
+    weights.reduce((a, b) => a + b, 0),
+    words,
+  );
+  return weights.findIndex((weight) => (left -= weight) < 0);
+}
+
+/**
+ * Return the joint answer's cell, in mixed radix: the first question's answer is the most significant digit.
+ * @param {readonly number[]} answers Indices of the true choices: never stored, sent, or shown in an error.
+ * @param {readonly number[]} choices How many each question has.
+ */
+export function encode(answers, choices) {
+  if (
+    answers.length !== choices.length ||
+    !answers.every((answer, i) => Number.isInteger(answer) && answer >= 0 && answer < choices[i])
+  )
+    throw new RangeError(`"answers" expected one of the choices of ${choices.length} questions`);
+  return answers.reduce((cell, answer, i) => cell * choices[i] + answer, 0);
+}

@@ -13,7 +13,7 @@ from django.core.validators import DecimalValidator
 from django.forms.renderers import TemplatesSetting
 from django.utils.translation import gettext as _, gettext_lazy
 
-from dpengine.privacy import LARGEST_EPSILON, epsilon_above, plain, round_down, round_up
+from dpengine.privacy import LARGEST_EPSILON, epsilon_above, plain, round_down
 from surveys.design import documents, selectors as design, services, terms
 from surveys.design.models import (
     MIN_EPSILON,
@@ -255,14 +255,13 @@ class DraftForm(Described):
                 self.add_error(PREFIX + question.name, text)
         is_decided = not {"look", "share"} & self.data.keys()
         if is_decided and "person" in self.changed_data and cleaned.get("person") is not None:
-            found = epsilon_above(
-                loss_of_draft(self.proposed(), self.proposed_questions()), PERSON_PLACES
-            )
-            if found > round_up(Fraction(cleaned["person"]), PERSON_PLACES):
+            loss = loss_of_draft(self.proposed(), self.proposed_questions())
+            if epsilon_above(loss) > cleaned["person"]:
                 text = _(
                     "The answers below give away ε %(found)s together. Share ε %(asked)s among "
                     "them first, or lower them one by one."
                 )
+                found = epsilon_above(loss, PERSON_PLACES)
                 parts = {"found": plain(found), "asked": plain(cleaned["person"])}
                 self.add_error("person", text % parts)
         if (cap := cleaned.get("cap")) is not None and cap > self.limits.cap_ceiling:

@@ -351,8 +351,9 @@ def test_a_share_that_cannot_be_is_refused_by_name_and_fills_in_nothing(
     assert {question.epsilon for question in draft.questions.all()} == {1}
 
 
-def test_a_persons_lower_epsilon_is_not_saved_before_it_is_shared(editor, draft):
-    answer = editor.post(PAGE, {**DRAFT, "person": "2", "cap": "1.5"})
+@pytest.mark.parametrize("person", ["2", "2.999"])
+def test_a_persons_lower_epsilon_is_not_saved_before_it_is_shared(editor, draft, person):
+    answer = editor.post(PAGE, {**DRAFT, "person": person, "cap": "1.5"})
     assert answer.status_code == 422
     assert "The answers below give away ε 3 together." in answer.content.decode()
     assert Study.objects.get(pk=draft.pk).cap == 2

@@ -306,6 +306,21 @@ def test_a_persons_share_fills_in_every_question_and_saves_nothing(editor, draft
     assert not DraftChange.objects.exists()
 
 
+def test_a_new_draft_s_person_is_shared_by_typing_it_alone(editor, draft):
+    Study.objects.filter(pk=draft.pk).update(person=3)
+    assert "until you set an ε of one of them by hand" in editor.get(PAGE).content.decode()
+    assert editor.post(PAGE, {**DRAFT, "person": "1.5"}).status_code == 302
+    study = Study.objects.get(pk=draft.pk)
+    assert study.person == Decimal("1.5")
+    assert {question.epsilon for question in study.questions.all()} == {Decimal("0.5")}
+    by_hand = {f"epsilon-{name}": "0.5" for name in ("copied", "often")}
+    answer = editor.post(PAGE, {**DRAFT, **by_hand, "person": "1.5", "epsilon-fair": "0.4"})
+    assert answer.status_code == 302
+    study.refresh_from_db()
+    assert study.person is None
+    assert study.questions.get(name="fair").epsilon == Decimal("0.4")
+
+
 @pytest.mark.parametrize(("asked", "of"), [(None, 3), (1, 1), (2, 2)])
 def test_what_was_shared_and_saved_is_what_a_person_gives_away_at_most(editor, draft, asked, of):
     Study.objects.filter(pk=draft.pk).update(asked=asked)

@@ -41,6 +41,7 @@ MAX_WHY: int = DraftChange._meta.get_field("why").max_length or 0
 READ_BY_ALL = gettext_lazy("Everyone can read it in the ledger, with your pseudonym and the day.")
 READ_BY_MEMBERS = gettext_lazy("Members of this study can read it, with your name and the day.")
 NUMBER = gettext_lazy("This must be a number.")
+NOT_BETWEEN = gettext_lazy("ε must be between %(low)s and %(high)s; it is %(asked)s.")
 LENGTHS: dict[str, Any] = {
     "invalid": NUMBER,
     "max_digits": gettext_lazy("This number is too long."),
@@ -251,13 +252,16 @@ class DraftForm(Described):
             if value is not None and value <= 0:
                 parts = {"name": self.fields[name].label, "amount": plain(value)}
                 self.add_error(name, _("%(name)s must be above 0; it is %(amount)s.") % parts)
+            elif value is not None and value < MIN_EPSILON:  # of noise out of all proportion
+                high, asked = plain(self.limits.cap_ceiling), plain(value)
+                parts = {"low": plain(MIN_EPSILON), "high": high, "asked": asked}
+                self.add_error(name, NOT_BETWEEN % parts)
         low, high = terms.allowed_epsilon(self.proposed(), self.limits)
         for question in self.on_device:
             epsilon = cleaned.get(PREFIX + question.name)
             if epsilon is not None and not low <= epsilon <= high:
                 parts = {"low": plain(low), "high": plain(high), "asked": plain(epsilon)}
-                text = _("ε must be between %(low)s and %(high)s; it is %(asked)s.") % parts
-                self.add_error(PREFIX + question.name, text)
+                self.add_error(PREFIX + question.name, NOT_BETWEEN % parts)
         is_decided = not {"look", "share"} & self.data.keys()
         if self.was_shared and self.is_only_person_typed:
             self.share()

@@ -292,6 +292,18 @@ def test_nothing_costs_nothing_and_less_than_nothing_is_refused(editor, draft, n
     assert not Entry.objects.exists()
 
 
+@pytest.mark.parametrize("name", ["cap", "release_epsilon"])
+@pytest.mark.parametrize("how", [{}, {"look": "1"}])
+def test_what_noise_out_of_all_proportion_would_take_is_refused_and_not_worked_out(
+    editor, draft, name, how
+):
+    number = {"kind": "number", "wanted": "mean", "least": 0, "most": 9, "unit": "hours"}
+    Question.objects.filter(study=draft, name="copied").update(**number)
+    answer = editor.post(PAGE, {**DRAFT, name: "0.000000001", **how})
+    assert answer.status_code == (200 if how else 422)
+    assert "ε must be between 0.01 and" in answer.content.decode()
+
+
 def test_a_persons_share_fills_in_every_question_and_saves_nothing(editor, draft):
     page = editor.get(PAGE).content.decode()
     assert 'name="person" value="3"' in page

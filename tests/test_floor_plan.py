@@ -111,6 +111,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.design.drafts",
     "surveys.design.launch",
     "surveys.design.limit_changes",
+    "surveys.design.sharing",
     "surveys.design.panels",
     "surveys.design.pictures",
     "surveys.design.questions",

@@ -247,7 +247,7 @@ def test_a_column_that_was_meant_to_be_another_is_named_with_it_and_the_rest_is_
     )
     assert found.questions == []
     assert [question.name for question in found.rest.questions] == ["q"]
-    assert found.rest.questions[0].epsilon == 1
+    assert found.rest.questions[0].epsilon is None
 
 
 FILLED = {"type": "select_one yn", "name": "q", "label": "Did you?", "required": "yes"}

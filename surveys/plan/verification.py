@@ -35,7 +35,7 @@ from surveys.plan.content import (
     fraction,
     to_document,
 )
-from surveys.plan.kinds import DEVICE, DISTRIBUTION, KINDS, MEAN, NAME, PUBLICATION, Kind
+from surveys.plan.kinds import DEVICE, DISTRIBUTION, KINDS, MEAN, NAME, NUMBER, PUBLICATION, Kind
 
 FORMAT = 1
 MAX_QUESTIONS = 100  # a phone checks them all before it asks the first; also in verify.js
@@ -242,7 +242,7 @@ def _verify_group(question: Any, earlier: Sequence[Any]) -> None:
     """Rows of one matrix stand together, and are answered alike."""
     name, group = question["name"], question["group"]
     is_group = _matches(group["name"], NAME) and isinstance(group["text"], str)
-    is_row = is_group and KINDS[question["kind"]].is_matrix
+    is_row = is_group and (KINDS[question["kind"]].is_matrix or _is_scored(question))
     _expect(is_row, name, "a group of scales, with a name and a text")
     names = [before["group"]["name"] if "group" in before else None for before in earlier]
     if names and names[-1] == group["name"]:
@@ -259,13 +259,15 @@ def _answered(question: Any) -> list[Any]:
     return [*shown, condition.get("question"), condition.get("answers"), question["group"]["text"]]
 
 
+def _is_scored(question: Any) -> bool:
+    """Tell whether the answers to a number are words: a scale whose mean is wanted."""
+    return bool(question["kind"] == NUMBER and question["choices"] != [])
+
+
 def _verify_choices(question: Any, kind: Kind) -> int:
     """Return how many choices a question has."""
     name, choices, protection = (question[part] for part in ("name", "choices", "protection"))
-    texts = isinstance(choices, list) and all(
-        isinstance(choice, str) and choice for choice in choices
-    )
-    _expect(texts and len(set(choices)) == len(choices), name, "choices that are texts and differ")
+    _verify_texts(name, choices)
     own = len(choices) - question["decline"] - question.get("skipped", 0)
     is_enough = own == 2 if kind.max_choices == 2 else own >= 2
     _expect(is_enough, name, "two choices (or more, unless yes or no)")
@@ -274,14 +276,34 @@ def _verify_choices(question: Any, kind: Kind) -> int:
     return len(choices)
 
 
+def _verify_texts(name: str, choices: Any) -> None:
+    texts = isinstance(choices, list) and all(
+        isinstance(choice, str) and choice for choice in choices
+    )
+    _expect(texts and len(set(choices)) == len(choices), name, "choices that are texts and differ")
+
+
+def _verify_scored(question: Any) -> None:
+    """Each value of a number has a word of its own, if any has one."""
+    name, choices = question["name"], question["choices"]
+    _verify_texts(name, choices)
+    is_mean = question["protection"] == DEVICE and question["wanted"] == MEAN
+    _expect(is_mean, name, "choices of a number only where its mean is wanted")
+    points = question["most"] - question["least"] + 1
+    _expect(len(choices) == points, name, f"{points} choices, one for each number")
+
+
 def _verify_counted(question: Any, kind: Kind) -> int:
     """Return how many answers a number has: on the device its steps, or bins for its spread."""
     name, least, most = question["name"], question["least"], question["most"]
-    _expect(question["choices"] == [] and question["decline"] == 0, name, "no choices")
+    is_plain = question["choices"] == [] or _is_scored(question)
+    _expect(is_plain and question["decline"] == 0, name, "no choices")
     _expect(isinstance(question["unit"], str), name, "a unit in words")
     bounds = all(_is_within(bound, kind.first, kind.last) for bound in (least, most))
     text = f"least below most, from {kind.first:,} to {kind.last:,}"
     _expect(bounds and least < most, name, text)
+    if _is_scored(question):
+        _verify_scored(question)
     if question["protection"] == PUBLICATION:
         return int(most - least) + 1
     wanted, steps = question["wanted"], most - least

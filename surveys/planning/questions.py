@@ -115,7 +115,7 @@ class QuestionAtEpsilon:
         choices = len(self.content.choices)
         if self.content.kind == "yes_no" and choices == 2:
             return _("On the device · yes or no")
-        if not choices:
+        if KINDS[self.content.kind].is_counted:
             return _("On the device · a number")
         words = ngettext("On the device · %(k)s choice", "On the device · %(k)s choices", choices)
         return words % {"k": choices}

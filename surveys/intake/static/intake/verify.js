@@ -1,6 +1,15 @@
 /** The check of a Plan before it asks anything: what answers could give away, exactly, against what is declared. */
 import { channelOf } from './channels.js';
-import { differ, expect, isInteger, isList, lossOfAll, matches, verifyChoices } from './expect.js';
+import {
+  differ,
+  expect,
+  isInteger,
+  isList,
+  lossOfAll,
+  matches,
+  verifyChoices,
+  verifyTexts,
+} from './expect.js';
 import { COUNTED, partsOf, sentTogether } from './parts.js';
 
 /** The greatest total loss that this script will ask for: e⁸, rounded up. @type {Ratio} */
@@ -167,7 +176,9 @@ function verifyGroup(question, earlier) {
   if (!('group' in question)) return;
   const { name, kind, group } = question;
   expect(
-    kind === 'likert' && matches(group?.name, NAME) && typeof group?.text === 'string',
+    (kind === 'likert' || isScored(question)) &&
+      matches(group?.name, NAME) &&
+      typeof group?.text === 'string',
     name,
     'a group of scales',
     group,
@@ -199,8 +210,10 @@ function wantedOf(question) {
 }
 
 /** @param {Question} question */
-function verifySteps({ name, kind, choices, decline, least, most, unit }) {
-  expect(decline === 0 && isList(choices) && !choices.length, name, 'no choices', choices);
+function verifySteps(question) {
+  const { name, kind, choices, decline, least, most, unit, wanted } = question;
+  const isPlain = isList(choices) && (!choices.length || isScored(question));
+  expect(decline === 0 && isPlain, name, 'no choices', choices);
   expect(typeof unit === 'string', name, 'a unit in words', unit);
   const [first, last] = COUNTED.get(kind) ?? [0, 0];
   expect(
@@ -211,7 +224,14 @@ function verifySteps({ name, kind, choices, decline, least, most, unit }) {
   );
   const steps = Number(most) - Number(least);
   expect(isInteger(steps, 1, 10_000), name, '1 to 10,000 steps', steps);
+  if (!choices.length) return;
+  verifyTexts(question);
+  const isOne = wanted === 'mean' && choices.length === steps + 1;
+  expect(isOne, name, 'a mean wanted, and a choice for each number', choices.length);
 }
+
+/** Tell whether the answers to a number are words: a scale whose mean is wanted. @param {Question} question */
+const isScored = ({ kind, choices }) => kind === 'number' && choices.length > 0;
 
 /** What answers lose is counted where all of a person's records can change, and nothing else. @param {Plan} plan */
 function verifyCounts({ caps, neighbours, publication, unit, wave }) {

@@ -128,6 +128,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.aggregation.contrasts",
     "surveys.aggregation.crosstabs",
     "surveys.aggregation.tallies",
+    "surveys.aggregation.weighting",
     "surveys.releases.comparisons",
     "surveys.releases.covered",
     "surveys.releases.losses",

@@ -205,7 +205,7 @@ class StepField(forms.RegexField):
         try:
             return self.calendar.step_of(typed) if typed else None
         except ValueError as error:
-            raise forms.ValidationError(self.error_messages["invalid"]) from error
+            raise forms.ValidationError(_("This must be a day, such as 2026-12-31.")) from error
 
     def prepare_value(self, value: Any) -> Any:
         return self.calendar.typed(value) if isinstance(value, int) else value

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 from django import forms
@@ -13,7 +12,7 @@ from django.core.validators import DecimalValidator
 from django.forms.renderers import TemplatesSetting
 from django.utils.translation import gettext as _, gettext_lazy
 
-from dpengine.privacy import LARGEST_EPSILON, epsilon_above, plain, round_up
+from dpengine.privacy import LARGEST_EPSILON, epsilon_above, plain
 from surveys.design import selectors as design, services, sharing, terms
 from surveys.design.models import (
     MIN_EPSILON,
@@ -42,6 +41,7 @@ MAX_WHY: int = DraftChange._meta.get_field("why").max_length or 0
 READ_BY_ALL = gettext_lazy("Everyone can read it in the ledger, with your pseudonym and the day.")
 READ_BY_MEMBERS = gettext_lazy("Members of this study can read it, with your name and the day.")
 NUMBER = gettext_lazy("This must be a number.")
+NOT_BETWEEN = gettext_lazy("ε must be between %(low)s and %(high)s; it is %(asked)s.")
 LENGTHS: dict[str, Any] = {
     "invalid": NUMBER,
     "max_digits": gettext_lazy("This number is too long."),
@@ -252,25 +252,27 @@ class DraftForm(Described):
             if value is not None and value <= 0:
                 parts = {"name": self.fields[name].label, "amount": plain(value)}
                 self.add_error(name, _("%(name)s must be above 0; it is %(amount)s.") % parts)
+            elif value is not None and value < MIN_EPSILON:  # of noise out of all proportion
+                high, asked = plain(self.limits.cap_ceiling), plain(value)
+                parts = {"low": plain(MIN_EPSILON), "high": high, "asked": asked}
+                self.add_error(name, NOT_BETWEEN % parts)
         low, high = terms.allowed_epsilon(self.proposed(), self.limits)
         for question in self.on_device:
             epsilon = cleaned.get(PREFIX + question.name)
             if epsilon is not None and not low <= epsilon <= high:
                 parts = {"low": plain(low), "high": plain(high), "asked": plain(epsilon)}
-                text = _("ε must be between %(low)s and %(high)s; it is %(asked)s.") % parts
-                self.add_error(PREFIX + question.name, text)
+                self.add_error(PREFIX + question.name, NOT_BETWEEN % parts)
         is_decided = not {"look", "share"} & self.data.keys()
         if self.was_shared and self.is_only_person_typed:
             self.share()
         elif is_decided and "person" in self.changed_data and cleaned.get("person") is not None:
-            found = epsilon_above(
-                loss_of_draft(self.proposed(), self.proposed_questions()), PERSON_PLACES
-            )
-            if found > round_up(Fraction(cleaned["person"]), PERSON_PLACES):
+            loss = loss_of_draft(self.proposed(), self.proposed_questions())
+            if epsilon_above(loss) > cleaned["person"]:
                 text = _(
                     "The answers below give away ε %(found)s together. Share ε %(asked)s among "
                     "them first, or lower them one by one."
                 )
+                found = epsilon_above(loss, PERSON_PLACES)
                 parts = {"found": plain(found), "asked": plain(cleaned["person"])}
                 self.add_error("person", text % parts)
         if (cap := cleaned.get("cap")) is not None and cap > self.limits.cap_ceiling:

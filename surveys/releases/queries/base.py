@@ -27,6 +27,7 @@ from dpengine.contraction import Noise, loss_of, noise_within
 from dpengine.estimates import Noise as NoiseLaw
 from dpengine.privacy import Cost, Neighbours
 from surveys.aggregation import crosstabs, selectors as aggregation
+from surveys.aggregation.weighting import Population
 from surveys.design.models import Plan
 from surveys.messages import Message, Text, message, translate
 from surveys.plan.content import ANSWERS
@@ -299,6 +300,14 @@ class Query(ABC):
         where nothing is drawn.
         """
         return None
+
+    def weighted(
+        self, numbers: Numbers, answers: Sequence[int], population: Population
+    ) -> list[Table]:
+        """Return the shares of some answers, and beside them weighted to the population's known
+        shares of the groups; none where there are no groups.
+        """
+        return []
 
 
 class InteractiveQuery(Query):

@@ -300,6 +300,15 @@ def test_a_month_is_typed_as_months_are_and_counted_as_a_plan_counts_them(editor
     assert (month.least, month.most) == (12 * 2001 + 1, 12 * 2003 + 3)
 
 
+def test_a_day_that_no_calendar_has_is_refused_beside_its_field(editor, draft):
+    address = f"/studies/{draft.slug}/build/questions/often/"
+    typed = {"name": "often", "kind": "date", "text": "When?", "label": "When", "epsilon": "1"}
+    days = {"first_date": "2026-99-99", "last_date": "2026-12-31", "protection": "device"}
+    answer = editor.post(address, {**typed, **days})
+    assert answer.status_code == 400
+    assert "This must be a day, such as 2026-12-31." in answer.content.decode()
+
+
 @pytest.mark.parametrize("act", ["up", "duplicate", "delete"])
 def test_a_question_that_somebody_else_deleted_meanwhile_is_not_found(
     editor, draft, act, monkeypatch

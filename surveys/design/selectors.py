@@ -233,9 +233,10 @@ class Odds:
 def odds_of(question: PlanQuestion) -> list[Odds]:
     """Return the odds of every choice of a Plan's question; none of a number, which has no choices.
 
-    Of several ticks they are those of one option's tick, once chance has chosen the option.
+    Of one that is sent in one answer with others they are those of the combination. Of several
+    ticks they are those of one option's tick, once chance has chosen the option.
     """
-    channel = question.channel
+    channel = question.together.joint.channel if question.together else question.channel
     if channel.learns is Learns.TICKS:
         tick, options = channel.margins()[0], channel.answers
         return [Odds(2, 1, tick.truth, tick.lie, Fraction(1, 2), options)] * options
@@ -244,7 +245,7 @@ def odds_of(question: PlanQuestion) -> list[Odds]:
     choices, size = channel.answers, channel.held
     return [
         Odds(choices, size, margin.truth, margin.lie, Fraction(size, choices))
-        for margin in channel.margins()
+        for margin in channel.margins()[: len(question.choices)]
     ]
 
 
@@ -252,7 +253,8 @@ def reason_for_channel(question: PlanQuestion) -> str:
     """Return in one sentence what the next best way than a question's channel would cost; nothing
     of a question that is sent as given, counted, or of several ticks.
     """
-    if question.is_cleartext or not KINDS[question.kind].is_condition:
+    is_choice = KINDS[question.kind].is_condition and not question.together
+    if question.is_cleartext or not is_choice:
         return ""
     own, *others = ways(question.channel)
     other = min(others, key=lambda way: way.variance)

@@ -90,6 +90,7 @@ class Query(ABC):
     sentence: ClassVar[str | Promise]
     needs: ClassVar[str | Promise] = gettext_lazy("It needs a number that is sent as given.")
     fewest: ClassVar[int] = 1  # questions that fit
+    reads_views: ClassVar[bool] = False  # whether it can read a question sent in a joint answer
     blames: ClassVar[str] = "epsilon"  # the parameter, where the engine refuses a setting
     do_not_call_in_templates: ClassVar = True  # which show the class itself, as a kind
 
@@ -107,7 +108,9 @@ class Query(ABC):
     def fitting(cls, plan: Plan) -> Questions:
         """Return the questions that it can be asked of, by name."""
         return {
-            question.name: question for question in plan.content.questions if cls.fits(question)
+            question.name: question
+            for question in plan.content.questions
+            if (cls.reads_views or not question.together) and cls.fits(question)
         }
 
     @classmethod

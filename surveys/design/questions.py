@@ -17,6 +17,7 @@ from dpengine.local.channels import channel_for
 from dpengine.local.distribution import Distribution
 from dpengine.local.number import NumberChannel
 from dpengine.local.one_of import OneOf
+from surveys.design import terms
 from surveys.design.calendars import CALENDARS
 from surveys.plan import kinds
 from surveys.plan.content import Condition, Group, Picture, PlanQuestion, QuestionTexts
@@ -280,10 +281,20 @@ def channel_of(question: "Question") -> Channel:
         return _most_precise(learns, question.epsilon, len(question.options))
     least, most = int(question.least or 0), int(question.most or 0)
     # more bins need more noise in what is published: as many as so many answers can tell apart
-    expected = question.study.expected if question.study_id is not None else None
-    bins = next(bins for fewer_than, bins in BINS if (expected or USUAL_EXPECTED) < fewer_than)
+    expected = _answers_expected(question)
+    bins = next(bins for fewer_than, bins in BINS if expected < fewer_than)
     bins = min(bins, most - least + 1)
     return _most_precise(Learns(question.wanted), question.epsilon, bins, least, most)
+
+
+def _answers_expected(question: "Question") -> float:
+    """Return how many answers a question is expected to have: fewer where devices draw."""
+    study = question.study if question.study_id is not None else None
+    expected = USUAL_EXPECTED if study is None else study.expected or USUAL_EXPECTED
+    if study is None or study.asked is None:
+        return expected
+    blocks = len(terms.blocks(study.questions.all()))
+    return expected * min(1, study.asked / max(1, blocks))
 
 
 @lru_cache(maxsize=1024)  # a page of a draft asks for the same ones again and again

@@ -103,7 +103,7 @@ def drafts_beyond(limits: SiteLimits) -> list[tuple[Study, str]]:
         for question in questions:
             problem = terms.problem_of_epsilon(study, question.epsilon, limits)
             if problem and question.protection == Question.Protection.DEVICE:
-                problems.append(f"{question.name}: {problem}")
+                problems.append(f"{question.label}: {problem}")
         problems.append(_problem_of_person(study, list(questions), limits))
         if problem := next(filter(None, problems), ""):
             beyond.append((study, problem))

@@ -121,7 +121,10 @@ class QuestionAtEpsilon:
         return words % {"k": choices}
 
     def half_width_text(self, half: float) -> str:
-        """Return a ± in points, or in the number's own unit with three digits that count."""
+        """Return a ± in points, or in the number's own unit with three digits that count; never
+        more than is possible.
+        """
+        half = min(half, self.reach)
         if not self.is_mean:
             return decimal_text(100 * half, 1)
         return decimal_text(half, max(0, 2 - math.floor(math.log10(half))) if half > 0 else 2)

@@ -7,7 +7,7 @@ Twin of intake/drawn.js, which makes none. A block whose questions are sent as o
 refused: its parts, `channel` and `loss`, belong here once it can be counted.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -15,16 +15,6 @@ from dpengine.local.blocks import MAX_BLOCKS, MAX_SETS, MAX_WEIGHT, subsets
 from dpengine.privacy import Neighbours
 from surveys.plan.content import Block, DrawnSet, Unsound, largest_loss
 from surveys.plan.kinds import DEVICE
-
-
-def blocks_of(names: Sequence[str], parents: Mapping[str, str]) -> list[Block]:
-    """Return the fewest blocks of these questions in which each stands with what it follows."""
-    first = {name: name for name in names}  # of its block
-    for name in names:
-        if (parent := parents.get(name)) in first:
-            first[name] = first[parent]
-    by_first = {one: [name for name in names if first[name] == one] for one in first.values()}
-    return [Block(questions=questions) for questions in by_first.values()]
 
 
 def sets_of(blocks: int, asked: int) -> list[DrawnSet]:

@@ -130,10 +130,10 @@ class QuestionAtEpsilon:
 def others_of(
     question: QuestionAtEpsilon,
     among: Sequence[QuestionAtEpsilon],
-    sets: Sequence[frozenset[str]] = (),
+    records: Sequence[frozenset[str]] = (),
 ) -> list[Fraction | None]:
-    """Return e^ε₀ of all questions but one that a person is asked beside it."""
-    left_out = not_beside(question.content.name, sets)
+    """Return e^ε₀ of all questions but one that a record answers beside it."""
+    left_out = not_beside(question.content.name, records)
     return [
         other.content.loss
         for other in among
@@ -141,12 +141,12 @@ def others_of(
     ]
 
 
-def not_beside(name: str, sets: Sequence[frozenset[str]]) -> frozenset[str]:
-    """Return the questions that somebody who is asked this one is not, of those that a device can
-    draw: in the largest set that holds it.
+def not_beside(name: str, records: Sequence[frozenset[str]]) -> frozenset[str]:
+    """Return the questions that a record that answers this one does not, of those that not all
+    answer: in the largest record that holds it.
     """
-    drawn = frozenset[str]().union(*sets)
-    return drawn - max([each for each in sets if name in each] or sets, key=len, default=drawn)
+    some = frozenset[str]().union(*records)
+    return some - max([each for each in records if name in each] or records, key=len, default=some)
 
 
 def part_asked(name: str, sets: Sequence[frozenset[str]]) -> Fraction:

@@ -32,7 +32,7 @@ Sources    Sampling of attributes: Nguyên et al. 2016, Wang et al. 2019. Maximu
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, combinations, pairwise
@@ -192,13 +192,15 @@ def chances_for(needs: Sequence[float], asked: int) -> list[float]:
     return [float(chance) for chance in chances]
 
 
-def together(names: Sequence[str], parents: Mapping[str, str]) -> list[list[str]]:
-    """Return the fewest groups of these questions in which each stands with what it follows."""
-    first = {name: name for name in names}  # of its group
-    for name in names:
-        if (parent := parents.get(name)) in first:
-            first[name] = first[parent]
-    return [[name for name in names if first[name] == one] for one in dict.fromkeys(first.values())]
+def together(names: Sequence[str], links: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """Return the least groups of these questions in which each stands with what it is linked to."""
+    groups = {name: [name] for name in names}
+    for one, other in links:
+        if one in groups and other in groups and groups[one] is not groups[other]:
+            joined = groups[one] + groups[other]
+            groups |= dict.fromkeys(joined, joined)
+    found = {id(group): group for group in groups.values()}.values()
+    return [[name for name in names if name in group] for group in found]
 
 
 def weighted(sets: Sequence[Set], chances: Sequence[float]) -> Drawn:

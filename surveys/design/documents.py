@@ -84,8 +84,8 @@ def records_of_names(study: Study, drafts: Iterable[Question]) -> list[frozenset
     """
     if study.unit != ONE_ANSWER:
         return sets_of_names(study, drafts)
-    parents = {each.name: each.asked_if for each in drafts}
-    return [frozenset(names) for names in together(list(parents), parents)]
+    links = [(each.name, each.asked_if) for each in drafts]
+    return [frozenset(names) for names in together([name for name, _parent in links], links)]
 
 
 def _drawn(study: Study, drafts: Iterable[Question]) -> tuple[list[Block], list[DrawnSet]]:

@@ -33,11 +33,14 @@ def n_is_public(neighbours: str) -> bool:
 
 
 def answers_of(questions: Sequence["PlanQuestion"]) -> list[frozenset[str]]:
-    """Return the names of each question with all that follow from it."""
-    parents = {
-        each.name: each.asked_if.question if each.asked_if else each.follows for each in questions
-    }
-    return [frozenset(names) for names in together(list(parents), parents)]
+    """Return the names of each question with what follows from it, or is sent with it as one."""
+    names = [each.name for each in questions]
+    first = {each.sent_in: each.name for each in reversed(questions)}  # of what is sent as one
+    links = [(each.name, each.asked_if.question) for each in questions if each.asked_if]
+    links += [
+        (each.name, other) for each in questions for other in (each.follows, first[each.sent_in])
+    ]
+    return [frozenset(group) for group in together(names, links)]
 
 
 def most_answers(questions: Sequence["PlanQuestion"], sets: Sequence[frozenset[str]]) -> int:

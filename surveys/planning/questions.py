@@ -132,12 +132,14 @@ def others_of(
     among: Sequence[QuestionAtEpsilon],
     records: Sequence[frozenset[str]] = (),
 ) -> list[Fraction | None]:
-    """Return e^ε₀ of all questions but one that a record answers beside it."""
-    left_out = not_beside(question.content.name, records)
+    """Return e^ε₀ of all questions that a record answers beside one, and not in one with it."""
+    left_out, own = not_beside(question.content.name, records), question.content.sent_in
     return [
         other.content.loss
         for other in among
-        if other is not question and other.content.name not in left_out
+        if other is not question
+        and other.content.name not in left_out
+        and other.content.sent_in != own
     ]
 
 

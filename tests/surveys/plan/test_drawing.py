@@ -57,7 +57,7 @@ def test_a_person_loses_what_the_set_that_loses_most_does():
 
 def test_a_question_and_all_that_follow_from_it_are_one_block():
     parents = {"b": "a", "d": "b", "e": "sent_as_given"}
-    blocks = together(["a", "b", "c", "d", "e"], parents)
+    blocks = together(["a", "b", "c", "d", "e"], parents.items())
     assert blocks == [["a", "b", "d"], ["c"], ["e"]]
 
 

@@ -32,6 +32,7 @@ from surveys.plan.kinds import (
     SCALE,
     TEXT,
 )
+from surveys.plan.records import ONE_ANSWER
 
 if TYPE_CHECKING:
     from surveys.design.models import Question
@@ -328,6 +329,8 @@ def content_of(question: "Question", among: Iterable[Any] | None = None) -> Plan
     if is_passed_over(question):
         answers = sorted(question.asked_if_answers)
         parts["asked_if"] = Condition(answers=answers, question=question.asked_if)
+    elif question.asked_if and question.study_id and question.study.unit == ONE_ANSWER:
+        parts["follows"] = question.asked_if
     if question.group:
         parts["group"] = Group(name=question.group, text=joined(question.group_text, note))
     if (picture := question.picture) is not None:

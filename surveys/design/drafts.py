@@ -278,12 +278,14 @@ def set_protections(
     *,
     study_id: int,
     epsilons: dict[str, Decimal],
-    expected: int | None = None,
+    planned: Fields | None = None,
     who: str,
     why: str,
     now: datetime.datetime,
 ) -> Study:
-    """Set the ε of questions by name, and how many answers are expected: all of it, or nothing."""
+    """Set the ε of questions by name, and fields of the study that were planned with them: all of
+    it, or nothing.
+    """
     with editing(study_id=study_id, who=who, now=now, why=why) as study:
         for question in study.questions.filter(name__in=epsilons):
             if problem := terms.problem_of_epsilon(
@@ -292,9 +294,13 @@ def set_protections(
                 raise Refused(f"{question.name}: {problem}")
             question.epsilon = epsilons[question.name]
             question.save(update_fields=["epsilon"])
-        if expected is not None:
-            study.expected = expected
-            study.save(update_fields=["expected"])
+        for name, value in (planned or {}).items():
+            setattr(study, name, value)
+        if planned and (
+            wrong := terms.problems_within(study, study.questions.all(), selectors.site_limits())
+        ):
+            raise Refused(" ".join(wrong))
+        study.save(update_fields=list(planned or {}))
     return study
 
 

@@ -64,12 +64,28 @@ def test_epsilons_are_set_all_or_none(draft, by):
     assert draft.questions.get(name="copied").epsilon == 1
     assert not Entry.objects.exists()
     set_protections(
-        study_id=draft.pk, epsilons={"copied": Decimal("0.5")}, expected=800, why="planned", **by
+        study_id=draft.pk,
+        epsilons={"copied": Decimal("0.5")},
+        planned={"expected": 800},
+        why="planned",
+        **by,
     )
     row = DraftChange.objects.get()
     assert (row.who, row.why, row.new) == ("ada", "planned", "0.5, changed on the device")
     draft.refresh_from_db()
     assert draft.expected == 800
+
+
+def test_what_a_study_cannot_have_is_not_planned(draft, by):
+    with pytest.raises(Refused, match="only 3 can be drawn"):
+        set_protections(
+            study_id=draft.pk,
+            epsilons={"copied": Decimal("0.5")},
+            planned={"asked": 9},
+            why="planned",
+            **by,
+        )
+    assert draft.questions.get(name="copied").epsilon == 1
 
 
 @pytest.mark.parametrize(

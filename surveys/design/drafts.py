@@ -294,14 +294,21 @@ def set_protections(
                 raise Refused(f"{question.name}: {problem}")
             question.epsilon = epsilons[question.name]
             question.save(update_fields=["epsilon"])
-        for name, value in (planned or {}).items():
-            setattr(study, name, value)
-        if planned and (
-            wrong := terms.problems_within(study, study.questions.all(), selectors.site_limits())
-        ):
-            raise Refused(" ".join(wrong))
-        study.save(update_fields=list(planned or {}))
+        if planned:
+            _set_terms(study, planned)
     return study
+
+
+def _set_terms(study: Study, fields: Fields) -> None:
+    """Set fields of a draft; refuse what they make wrong, and not what was wrong before."""
+    limits, questions = selectors.site_limits(), list(study.questions.all())
+    before = terms.problems_within(study, questions, limits)
+    for name, value in fields.items():
+        setattr(study, name, value)
+    after = terms.problems_within(study, questions, limits)
+    if wrong := [problem for problem in after if problem not in before]:
+        raise Refused(" ".join(wrong))
+    study.save(update_fields=list(fields))
 
 
 def save_translation(

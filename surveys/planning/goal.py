@@ -166,11 +166,11 @@ class Outcome:
         shared = {place: len(block) for block in goal.kept for place in block}
         return [round_down(Fraction(part) / shared.get(at, 1)) for at in range(len(goal.topics))]
 
-    def half(self, n: int | None = None) -> float:
-        """Return the widest ± of what matters most, in points."""
+    def half(self, way: Way | None = None) -> float:
+        """Return the widest ± of what matters most, in points: of this way, or of another."""
         most = max(topic.importance for topic in self.goal.topics)
         places = [at for at, topic in enumerate(self.goal.topics) if topic.importance == most]
-        return 100 * max(self.way.half(place, n or self.goal.n) for place in places)
+        return 100 * max((way or self.way).half(place, self.goal.n) for place in places)
 
     @property
     def is_reached(self) -> bool:

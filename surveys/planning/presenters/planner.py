@@ -102,26 +102,26 @@ class Plan:
     @property
     def why(self) -> str:
         """Say in one sentence why this way is the best that can be launched."""
-        figures, asked = self.outcome.best.figures, self.outcome.asked
+        outcome, asked = self.outcome, self.outcome.asked
         values = {
             "asked": asked,
             "of": self.goal.units,
-            "half": decimal_text(100 * self.outcome.way.worst(self.goal.n), 1),
-            "split": decimal_text(figures["split"], 1),
+            "half": self.half,
+            "split": decimal_text(outcome.half(outcome.best.kinds[Kind.SPLIT]), 1),
         }
         if self.goal.units == 1:
             return _("There is one question: it gets all of a person’s ε.")
         if asked is None:
-            text = _("Everybody is asked everything, each with its part of ε: ± %(half)s at most.")
+            text = _("Everybody is asked everything, each with its part of ε: ± %(half)s.")
         elif asked == 1:
             text = _(
-                "Each person is asked 1 of %(of)s, with all of ε: ± %(half)s at most, where ε "
+                "Each person is asked 1 of %(of)s, with all of ε: ± %(half)s, where ε "
                 "split over all would give ± %(split)s."
             )
         else:
             text = _(
-                "Each person is asked %(asked)s of %(of)s, which share ε: ± %(half)s at most, "
-                "where ε split over all would give ± %(split)s."
+                "Each person is asked %(asked)s of %(of)s, which share ε: ± %(half)s, where "
+                "ε split over all would give ± %(split)s."
             )
         return text % values
 
@@ -129,15 +129,15 @@ class Plan:
     def together(self) -> str:
         """Say what sending questions as one answer would give, where no draft can do it yet."""
         best = self.outcome.best
-        if best.way.kind is not Kind.TOGETHER or self.outcome.way is best.way:
+        half = self.outcome.half(best.way)
+        if best.way.kind is not Kind.TOGETHER or half >= self.outcome.half():
             return ""
-        figures = best.figures
         text = _(
             "Sending %(joined)s questions as one answer would give ± %(half)s. Studies cannot do "
             "that yet."
         )
-        half = decimal_text(figures["half"], 1)
-        return text % {"joined": f"{figures['joined']:.0f}", "half": half}
+        joined = f"{best.figures['joined']:.0f}"
+        return text % {"joined": joined, "half": decimal_text(half, 1)}
 
     # What a draft holds
 

@@ -76,6 +76,14 @@ def test_epsilons_are_set_all_or_none(draft, by):
     assert draft.expected == 800
 
 
+def test_what_was_wrong_before_does_not_keep_a_plan_from_being_saved(draft, by):
+    Study.objects.filter(pk=draft.pk).update(release_epsilon=9)  # more than the cap
+    planned = {"asked": 2, "expected": 500}
+    set_protections(study_id=draft.pk, epsilons={}, planned=planned, why="planned", **by)
+    draft.refresh_from_db()
+    assert (draft.asked, draft.expected) == (2, 500)
+
+
 def test_what_a_study_cannot_have_is_not_planned(draft, by):
     with pytest.raises(Refused, match="only 3 can be drawn"):
         set_protections(

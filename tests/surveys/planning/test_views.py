@@ -56,12 +56,25 @@ def test_six_questions_and_four_points(client):
     said = words(client.get("/plan/?n=800&many=6&half=4"))
     assert "± 11.1 points for what matters most" in said
     assert 'is right at most <b class="num">88.1 times in 100</b>' in said
-    assert "Each person is asked 1 of 6, with all of ε: ± 11.1 at most" in said
+    assert "Each person is asked 1 of 6, with all of ε: ± 11.1, where" in said
     assert "ε split over all would give ± 21.0" in said
     assert "Sending 2 questions as one answer would give ± 9.8" in said
     assert "± 4 is not reached" in said
     for half in ("15.8", "11.1", "7.9"):  # of 400, 800 and 1,600 people
         assert half in said
+
+
+def test_every_number_of_the_sentence_is_a_width_of_what_matters_most(client):
+    """Weights choose the way; they are in no ± that is shown."""
+    plan = client.get(
+        "/plan/?n=800&many=6&many=2&kind=yes_no&kind=single&weight=nice&weight=decisive"
+    )
+    plan = plan.context["plan"]
+    widest = max(float(line.bars[1].half) for line in plan.lines if line.matters == "decisive")
+    assert plan.half == f"{widest:.1f}"
+    assert f"± {plan.half}, where ε split over all" in plan.why
+    everything = client.get(plan.address(asked="8")).context["plan"]
+    assert f"would give ± {everything.half}." in plan.why
 
 
 def test_every_button_mends_what_it_stands_beside(client):

@@ -291,7 +291,17 @@ def _drawing(metadata: Metadata) -> str:
         "sets, without looking at an answer; the n of a question is how many were asked it."
     )
     asked = "–".join(str(each) for each in {sizes[0]: 0, sizes[-1]: 0})
-    return text % {"asked": asked, "all": len(metadata.device), "sets": len(content.sets)}
+    said = text % {"asked": asked, "all": len(metadata.device), "sets": len(content.sets)}
+    one = _(
+        "The answers to %(labels)s are sent as one, through one channel over their combinations; "
+        "the ε beside each of them is that of all of them together."
+    )
+    joint = (
+        one % {"labels": ", ".join(content.question(name).label for name in block.questions)}
+        for block in content.blocks
+        if block.is_joint
+    )
+    return " ".join([said, *joint])
 
 
 def _questions(metadata: Metadata) -> str:

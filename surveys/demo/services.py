@@ -125,11 +125,8 @@ def answer_as_browsers(plan: Plan, truths: list[Answers], today: datetime.date) 
     """
     content = plan.content
     for person in truths:
-        answers = {}
         asked = content.sets[content.draw_set()] | content.cleartext.keys()
-        for name, answer in person.items():
-            if name in asked:
-                answers[name] = content.question(name).randomise(answer)
+        answers = content.randomised({name: person[name] for name in person if name in asked})
         report_id = secrets.token_hex(16)
         message = {"plan": plan.digest, "report_id": report_id, "answers": answers}
         envelope = open_envelope(json.dumps(message).encode())

@@ -98,6 +98,12 @@ def frozen(study: Study, content: PlanContent | None = None) -> str:
     return canonical(content)
 
 
+def refuse_person(study: Study, content: PlanContent) -> None:
+    """Refuse what one person may not give away on this site, whose limits are held."""
+    if problem := terms.problem_of_person(content, site.present_limits()):
+        raise _cannot_open(study, problem)
+
+
 def needs_reason(content: PlanContent) -> bool:
     """Tell whether opening asks why: a guess about a person can be right over 95 times in 100."""
     return content.loss > LIKELY

@@ -254,7 +254,7 @@ def content_of(question: "Question", among: Iterable[Any] | None = None) -> Plan
         parts = {"least": question.least, "most": question.most, "unit": unit}
     if question.protection == DEVICE:
         channel = channel_of(question)
-        parts |= {"channel_document": channel.document(), "loss": channel.loss}
+        parts |= {"channel_document": channel.document(), "own_loss": channel.loss}
         parts |= {"wanted": str(question.wanted)} if kind.is_counted else {}
         parts |= {"bins": channel.answers} if channel.learns is Learns.DISTRIBUTION else {}
     if is_passed_over(question):

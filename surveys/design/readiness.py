@@ -151,6 +151,8 @@ class Readiness:
                 "than 8. Lower the ε of some questions, or ask fewer."
             )
             return [Problem(text % {"total": epsilon_above(content.loss, places=2)})]
+        if content is not None and (found := terms.problem_of_person(content, self.limits)):
+            return [Problem(found)]
         is_whole = content is not None and len(content.questions) == len(self.questions)
         try:
             launch.frozen(self.study, content if is_whole else None)

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from dpengine.accounting.concentrated import rho_of
 from dpengine.contraction import Noise, noise_within
-from dpengine.privacy import Cost, Neighbours, plain
+from dpengine.privacy import Cost, Neighbours, epsilon_above, plain
 from surveys.plan.content import (
     ANSWERS,
     Block,
@@ -217,6 +217,24 @@ def problem_of_epsilon(study: "Study", epsilon: Decimal, limits: "SiteLimits") -
         return ""
     text = _("ε must be between %(least)s and %(most)s; it is %(epsilon)s.")
     return text % {"least": _text(floor), "most": _text(ceiling), "epsilon": _text(epsilon)}
+
+
+def problem_of_person(content: PlanContent, limits: "SiteLimits") -> str:
+    """Return why one person may not give away so much, or so little, on this site; or nothing.
+
+    Of what devices change; where they change nothing, there is no ε.
+    """
+    found, floor, ceiling = (
+        epsilon_above(content.loss, 2),
+        limits.person_floor,
+        limits.person_ceiling,
+    )
+    if content.loss == 1 or floor <= found <= ceiling:
+        return ""
+    text = _(
+        "What one person gives away must be ε %(least)s to %(most)s on this site; it is %(found)s."
+    )
+    return text % {"least": _text(floor), "most": _text(ceiling), "found": _text(found)}
 
 
 def problem_of_cap(study: "Study", limits: "SiteLimits") -> str:

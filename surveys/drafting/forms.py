@@ -1,5 +1,6 @@
 """The forms of a draft. Errors stand at the field, and what was typed stays."""
 
+from copy import copy
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -8,7 +9,7 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
 
 from dpengine.privacy import plain
-from surveys.design import selectors as design, terms
+from surveys.design import selectors as design, sharing, terms
 from surveys.design.calendars import CALENDARS, Calendar
 from surveys.design.drafts import free_name
 from surveys.design.models import FollowUps, Layout, Question, Results, Rule, Study
@@ -75,8 +76,8 @@ class WordsForm(forms.Form):
     def kind_name(self) -> str:
         return str(Question.Kind(self.kind).label)
 
-    def draft(self, epsilon: Decimal) -> QuestionDraft:
-        """Return the question with its part of a person's ε."""
+    def draft(self, epsilon: Decimal | None) -> QuestionDraft:
+        """Return the question, with an ε of its own or a share of the person's."""
         typed = {name: value for name, value in self.cleaned_data.items() if value is not None}
         text = " ".join(typed.pop("text").split())
         return QuestionDraft(kind=self.kind, text=text, label=text[:80], epsilon=epsilon, **typed)
@@ -251,7 +252,7 @@ class StepField(forms.RegexField):
         try:
             return self.calendar.step_of(typed) if typed else None
         except ValueError as error:
-            raise forms.ValidationError(self.error_messages["invalid"]) from error
+            raise forms.ValidationError(_("This must be a day, such as 2026-12-31.")) from error
 
     def prepare_value(self, value: Any) -> Any:
         return self.calendar.typed(value) if isinstance(value, int) else value
@@ -301,6 +302,8 @@ class QuestionForm(forms.ModelForm):
         help_text=gettext_lazy("PNG, JPEG, WebP or GIF, up to 8 MB. Only its pixels are kept."),
     )
     drop_picture = forms.BooleanField(label=gettext_lazy("Remove the picture"), required=False)
+
+    is_share = False  # its ε is left empty, and a person's is shared
 
     class Meta:
         model = Question
@@ -377,10 +380,12 @@ class QuestionForm(forms.ModelForm):
         floor, ceiling = (f"{plain(bound):f}" for bound in bounds)
         epsilon = self.fields["epsilon"]
         epsilon.widget.attrs |= {"min": floor, "max": ceiling, "step": "any"}
-        epsilon.help_text = _("Allowed here: %(floor)s to %(ceiling)s.") % {
-            "floor": floor,
-            "ceiling": ceiling,
-        }
+        allowed = _("Allowed here: %(floor)s to %(ceiling)s.")
+        epsilon.help_text = allowed % {"floor": floor, "ceiling": ceiling}
+        if (person := question.study.person) is not None:
+            self.initial["epsilon"] = None
+            shares = _("Empty: an equal share of the ε %(person)s that one person gives away.")
+            epsilon.help_text = f"{shares % {'person': plain(person)}} {epsilon.help_text}"
 
     def clean_text(self) -> str:
         return " ".join(str(self.cleaned_data["text"]).split())
@@ -401,16 +406,23 @@ class QuestionForm(forms.ModelForm):
         data, question = self.cleaned_data, self.instance
         data["label"] = data.get("label") or data.get("text", "")[:80]
         data["wanted"] = data.get("wanted") or Question.Wanted.MEAN
-        if data.get("epsilon") is None:
-            data["epsilon"] = question.epsilon
         self._keep_what_fits()
         name, _colon, answers = data.get("condition", "").partition(":")
         question.asked_if = name
         question.asked_if_answers = [int(answer) for answer in answers.split(",") if answer]
+        if data.get("epsilon") is None and "epsilon" not in self.errors:
+            data["epsilon"], self.is_share = self._epsilon_left_empty()
         others = question.study.questions.exclude(pk=question.pk)
         if others.filter(name=data.get("name")).exists():
             self.add_error("name", _("Another question has this key: choose a different one."))
         self._check_picture()
+
+    def _epsilon_left_empty(self) -> tuple[Decimal, bool]:
+        """Return a question's ε where none is typed, and whether it is a share of a person's."""
+        typed = copy(self.instance)
+        typed.protection = self.cleaned_data.get("protection", typed.protection)
+        shares = sharing.parts(typed.study, typed)
+        return shares.get(typed.name, typed.epsilon), typed.name in shares
 
     def _keep_what_fits(self) -> None:
         """Empty what does not belong to the kind chosen: it may be there from another one."""
@@ -446,8 +458,8 @@ class QuestionForm(forms.ModelForm):
         refused = self.errors.pop(NON_FIELD_ERRORS, None)
         if refused:
             self.add_error(field_refused(self.instance), list(refused.data))
-        elif not self.errors and (problem := problem_of(self.instance)):
-            self.add_error("epsilon", problem)
+        elif not self.errors and not self.is_share and (problem := problem_of(self.instance)):
+            self.add_error("epsilon", problem)  # of a share that is too small the launch tells
 
 
 def field_refused(question: Question) -> str:

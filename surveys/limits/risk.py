@@ -53,6 +53,11 @@ class QuestionRisk:
         return None if self.question is None else self.question.loss
 
     @property
+    def sent_in(self) -> str:
+        """Return the name of what it is sent in: its own, or its joint block's."""
+        return self.question.sent_in if self.question else self.name
+
+    @property
     def epsilon(self) -> str:
         return "∞" if self.loss is None else f"{epsilon_above(self.loss, 2)}"
 
@@ -126,8 +131,9 @@ class StudyRisk:
         """Return e^ε of all answers of one person that are changed on the device: their product, in
         the set that loses most.
         """
-        losses = {each.name: each.loss for each in self.randomised if each.loss}
-        sets = [each & losses.keys() for each in self.sets]
+        sent = {each.name: each.sent_in for each in self.randomised}
+        losses = {each.sent_in: each.loss for each in self.randomised if each.loss}
+        sets = [frozenset(sent[name] for name in each if name in sent) for each in self.sets]
         return largest_loss(sets or [frozenset(losses)], losses)
 
     @property

@@ -9,7 +9,7 @@ once made the honest page say 51 of 100.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -83,7 +83,8 @@ def _verify(plan: Any) -> None:
         if extra := set(part) - set(allowed):
             known = ", ".join(sorted(allowed))
             raise Unsound(f"{place}: expected no parts but {known}; got {min(extra)}")
-    losses = [_verify_question(each, questions[:at]) for at, each in enumerate(questions)]
+    together = drawing.sent_together(plan)
+    losses = [_verify_question(each, questions[:at], together) for at, each in enumerate(questions)]
     names = {question["name"] for question in questions}
     _expect(len(names) == len(questions), "questions", "each named once")
     for at, question in enumerate(questions):
@@ -111,10 +112,10 @@ def _parts_of(plan: Any) -> Iterator[tuple[str, Any, set[str]]]:
     rule = plan["publication"].get("rule")
     more = OF_SOME_RULES.get(rule, set()) if isinstance(rule, str) else set()
     yield "publication", plan["publication"], _names(PublicationTerms) - {"horizon", "hours"} | more
+    together = drawing.sent_together(plan)
     for question in plan["questions"]:
-        yield from _parts_of_question(question)
-    for place, part, value in drawing.parts_of(plan):
-        yield place, part, _names(value)
+        yield from _parts_of_question(question, together)
+    yield from drawing.parts_of(plan)
     if "translations" in plan:
         yield "translations", plan["translations"], set(LANGUAGES)
         names = {str(question["name"]) for question in plan["questions"]}
@@ -126,10 +127,13 @@ def _parts_of(plan: Any) -> Iterator[tuple[str, Any, set[str]]]:
                     yield f"{language}, {name}", own, _names(QuestionTexts)
 
 
-def _parts_of_question(question: Any) -> Iterator[tuple[str, Any, set[str]]]:
+def _parts_of_question(
+    question: Any, together: Container[str]
+) -> Iterator[tuple[str, Any, set[str]]]:
     name, kind = f"{question['name']}", _kind_of(question)
     allowed = _names(PlanQuestion) - OF_SOME_QUESTIONS | (kind.parts if kind else set())
-    if question["protection"] == DEVICE:
+    has_channel = question["protection"] == DEVICE and question["name"] not in together
+    if has_channel:
         allowed |= {"channel", "loss"}
         if kind and kind.is_counted:
             allowed |= {"wanted", "bins"} if question.get("wanted") == DISTRIBUTION else {"wanted"}
@@ -137,7 +141,7 @@ def _parts_of_question(question: Any) -> Iterator[tuple[str, Any, set[str]]]:
     for part, value in INSIDE.items():
         if part in question:
             yield f"{name}, {part}", question[part], _names(value)
-    if question["protection"] == DEVICE and question["channel"]["kind"] in PARTS_OF_CHANNEL:
+    if has_channel and question["channel"]["kind"] in PARTS_OF_CHANNEL:
         yield f"{name}, channel", question["channel"], PARTS_OF_CHANNEL[question["channel"]["kind"]]
 
 
@@ -182,8 +186,10 @@ def _verify_counts(plan: Any) -> None:
     _expect(is_answers and is_known and is_first, "counts", expected)
 
 
-def _verify_question(question: Any, earlier: Sequence[Any]) -> Fraction:
-    """Return what one answer loses on its way; 1, nothing told of it, for one in the clear."""
+def _verify_question(question: Any, earlier: Sequence[Any], together: Container[str]) -> Fraction:
+    """Return what one answer loses on its way; 1, nothing told of it, for one in the clear, or
+    that its block sends.
+    """
     name, protection, decline = (question[part] for part in ("name", "protection", "decline"))
     _expect(_matches(name, NAME), name, "small letters, digits and _")
     _expect(protection in (DEVICE, PUBLICATION), name, f"protection {DEVICE} or {PUBLICATION}")
@@ -202,7 +208,8 @@ def _verify_question(question: Any, earlier: Sequence[Any]) -> Fraction:
         _verify_picture(name, question["picture"])
     verify_kind = _verify_counted if kind.is_counted else _verify_choices
     answers = verify_kind(question, kind)
-    return _verify_loss(question, answers) if on_device else Fraction(1)
+    is_alone = on_device and name not in together
+    return _verify_loss(question, answers) if is_alone else Fraction(1)
 
 
 def _verify_condition(question: Any, earlier: Sequence[Any]) -> None:

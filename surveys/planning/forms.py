@@ -106,7 +106,7 @@ class GoalForm(forms.Form):
 
     def __init__(self, *args: Any, limits: tuple[Decimal, Decimal], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        least, most = max(limits[0], MIN_EPSILON), limits[1]
+        least, most = limits
         epsilon = self.fields["epsilon"]
         epsilon.min_value, epsilon.max_value = least, most  # type: ignore[attr-defined]
         epsilon.validators += [MinValueValidator(least), MaxValueValidator(most)]

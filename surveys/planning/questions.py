@@ -132,12 +132,14 @@ def others_of(
     among: Sequence[QuestionAtEpsilon],
     sets: Sequence[frozenset[str]] = (),
 ) -> list[Fraction | None]:
-    """Return e^ε₀ of all questions but one that a person is asked beside it."""
-    left_out = not_beside(question.content.name, sets)
+    """Return e^ε₀ of all questions that a person is asked beside one, and in no answer with it."""
+    left_out, own = not_beside(question.content.name, sets), question.content.sent_in
     return [
         other.content.loss
         for other in among
-        if other is not question and other.content.name not in left_out
+        if other is not question
+        and other.content.name not in left_out
+        and other.content.sent_in != own
     ]
 
 

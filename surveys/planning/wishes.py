@@ -20,7 +20,7 @@ from dpengine.privacy import Neighbours, epsilon_above, plain
 from surveys.design import selectors as design, terms
 from surveys.design.models import Question
 from surveys.plan.content import largest_loss
-from surveys.planning.forms import MAX_QUESTIONS, GoalForm, TopicForm, WeightForm
+from surveys.planning.forms import MAX_QUESTIONS, MIN_EPSILON, GoalForm, TopicForm, WeightForm
 from surveys.planning.goal import Outcome
 from surveys.planning.scenarios import PlannedStudy, loss_of
 
@@ -59,7 +59,10 @@ class Wishes:
 
     @cached_property
     def form(self) -> GoalForm:
-        return GoalForm(self.data, limits=self.limits)
+        """Return the form, within what a person and, where one question is drawn, an answer may."""
+        site = design.site_limits()
+        least = max(site.person_floor, MIN_EPSILON)
+        return GoalForm(self.data, limits=(least, min(site.person_ceiling, self.limits[1])))
 
     def checked(self) -> Iterator[Checked]:
         """Yield every form."""
@@ -283,6 +286,11 @@ class Planned:
     def epsilons(self) -> list[Decimal]:
         return self.outcome.epsilons
 
+    @property
+    def is_shared(self) -> bool:
+        """Tell whether all share a person's ε equally: a draft shares it anew as it changes."""
+        return not self.outcome.goal.kept and len(set(self.epsilons)) == 1
+
     @cached_property
     def cap(self) -> Decimal:
         """Return a person's ε, as far as the site goes."""
@@ -301,6 +309,7 @@ class Planned:
         found: dict[str, Decimal | int | None] = {
             "expected": goal.n,
             "asked": self.outcome.asked,
+            "person": goal.epsilon if self.is_shared else None,
         }
         if not self.keeps_cap:
             batch = batch_for(goal.n)

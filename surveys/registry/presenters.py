@@ -132,7 +132,22 @@ class StudyPresenter:
         )
         sizes = sorted({len(each) for each in content.sets})
         asked = "–".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
-        return text % {"asked": asked, "all": len(content.channels), "sets": len(content.sets)}
+        said = text % {"asked": asked, "all": len(content.channels), "sets": len(content.sets)}
+        return " ".join([said, *self._together])
+
+    @property
+    def _together(self) -> list[str]:
+        """Say which questions are sent as one answer, by their labels, and what that means."""
+        text = _(
+            "The answers to %(labels)s are sent as one: their odds are those of the combination, "
+            "and the loss is of all of them together."
+        )
+        content = self.record.content
+        return [
+            text % {"labels": ", ".join(content.question(name).label for name in block.questions)}
+            for block in content.blocks
+            if block.is_joint
+        ]
 
     @property
     def repeats(self) -> str:

@@ -170,15 +170,24 @@ def _strengths(
     """Return the ε of the noise on each question's counts, with which a person loses ε: whichever
     set their device drew.
     """
-    losses, parts = content.losses, dict.fromkeys(names, epsilon)
-    for held in content.sets:
-        own = [name for name in names if name in held or content.question(name).is_cleartext]
+    sent: dict[str, list[str]] = {}  # in one answer: its ε is that of all noises that read it
+    for name in names:
+        sent.setdefault(content.sent_in(name), []).append(name)
+    losses = {report: content.losses[own[0]] for report, own in sent.items()}
+    parts = dict.fromkeys(sent, epsilon)
+    for held in content.report_sets:
+        own = [each for each in sent if each in held or each in content.cleartext]
         if own:
-            shares = shared_out(epsilon, [losses[name] for name in own])
+            shares = shared_out(epsilon, [losses[each] for each in own])
             parts |= {
-                name: min(parts[name], share) for name, share in zip(own, shares, strict=True)
+                each: min(parts[each], share) for each, share in zip(own, shares, strict=True)
             }
-    return {name: noise_within(part, losses[name]) for name, part in parts.items()}
+    return {
+        name: strength and strength / len(own)
+        for report, own in sent.items()
+        for strength in [noise_within(parts[report], losses[report])]
+        for name in own
+    }
 
 
 def marginal(joint: Counter[tuple[Any, ...]], position: int, cells: int) -> list[int]:

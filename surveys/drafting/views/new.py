@@ -74,7 +74,10 @@ def _from_plan(request: HttpRequest) -> HttpResponse:
     if not all([form.is_valid(), *(each.is_valid() for each in words)]):
         return _show(request, way="plan", status=400, **more)
     planned = planning.Planned(wishes.outcome)
-    questions = [each.draft(epsilon) for each, epsilon in zip(words, planned.epsilons, strict=True)]
+    questions = [
+        each.draft(None if planned.is_shared else epsilon)
+        for each, epsilon in zip(words, planned.epsilons, strict=True)
+    ]
     try:
         with transaction.atomic():
             study = _begin(request, form.cleaned_data, questions)

@@ -71,6 +71,7 @@ KEPT = {
         "rr::purpose",
         "rr::contact",
         "rr::follow_ups",
+        "rr::asked",
     },
 }
 MEANT = {

@@ -225,10 +225,11 @@ def _say_instead(row: SheetRow, texts: list[dict[str, str]], usual: dict[str, li
 
 
 def _read_protection(row: SheetRow, question: QuestionDraft) -> None:
-    written = row.get("rr::epsilon", "1")
+    written = row.get("rr::epsilon")
     try:
-        question.epsilon = Decimal(written)
-        is_epsilon = Decimal("0.01") <= question.epsilon <= 8 and not question.epsilon % SMALLEST
+        epsilon = Decimal(written or 1)
+        is_epsilon = Decimal("0.01") <= epsilon <= 8 and not epsilon % SMALLEST
+        question.epsilon = epsilon if written else None
     except InvalidOperation:  # no number, or one that cannot be compared
         is_epsilon = False
     if not is_epsilon:

@@ -74,6 +74,7 @@ def workbook_of(study: Study) -> bytes:
         "rr::purpose": study.purpose,
         "rr::contact": study.contact,
         "rr::follow_ups": study.follow_ups if study.follow_ups != FollowUps.EVERYBODY else "",
+        "rr::asked": "" if study.asked is None else str(study.asked),
     }
     for translation in translations:
         for key in ("title", "organisation", "purpose"):

@@ -26,6 +26,7 @@ from surveys.planning.wording import count, decimal_text, epsilon_text
 STUDY_FIELDS = {  # that a plan writes
     "expected": gettext_lazy("Answers expected"),
     "asked": gettext_lazy("Questions each person is asked"),
+    "person": gettext_lazy("one person, all together: ε"),
     "cap": gettext_lazy("Cap for all publications, ε"),
     "release_epsilon": gettext_lazy("Cost of one publication, ε"),
     "smallest_batch": gettext_lazy("Fewest answers to publish"),
@@ -294,5 +295,5 @@ def changes(planned: PlannedStudy, found: Planned) -> list[Change]:
 
 def _field(value: Decimal | int | None) -> str:
     if value is None:
-        return _("all")
+        return "–"
     return epsilon_text(value) if isinstance(value, Decimal) else count(value)

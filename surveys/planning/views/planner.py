@@ -118,13 +118,14 @@ def save(request: HttpRequest, slug: str) -> HttpResponse:
     problems = [each.text for each in box.problems(wishes, back)]
     found = Planned.of_study(planned, wishes.outcome) if wishes.outcome else None
     if found and not problems and "confirmed" in request.POST:
+        own = {
+            question.name: epsilon
+            for question, epsilon in zip(planned.protected, found.epsilons, strict=True)
+        }
         try:
             set_protections(
                 study_id=planned.study.pk,
-                epsilons={
-                    each.name: epsilon
-                    for each, epsilon in zip(planned.protected, found.epsilons, strict=True)
-                },
+                epsilons={} if found.is_shared else own,
                 planned=found.fields,
                 who=actor(request),
                 why=_("planned for %(n)s answers") % {"n": count(found.outcome.goal.n)},

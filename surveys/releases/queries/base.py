@@ -27,6 +27,7 @@ from dpengine.contraction import Noise, loss_of, noise_within
 from dpengine.estimates import Noise as NoiseLaw
 from dpengine.privacy import Cost, Neighbours
 from surveys.aggregation import crosstabs, selectors as aggregation
+from surveys.aggregation.weighting import Population
 from surveys.design.models import Plan
 from surveys.messages import Message, Text, message, translate
 from surveys.plan.content import ANSWERS
@@ -89,6 +90,7 @@ class Query(ABC):
     sentence: ClassVar[str | Promise]
     needs: ClassVar[str | Promise] = gettext_lazy("It needs a number that is sent as given.")
     fewest: ClassVar[int] = 1  # questions that fit
+    reads_views: ClassVar[bool] = False  # whether it can read a question sent in a joint answer
     blames: ClassVar[str] = "epsilon"  # the parameter, where the engine refuses a setting
     do_not_call_in_templates: ClassVar = True  # which show the class itself, as a kind
 
@@ -106,7 +108,9 @@ class Query(ABC):
     def fitting(cls, plan: Plan) -> Questions:
         """Return the questions that it can be asked of, by name."""
         return {
-            question.name: question for question in plan.content.questions if cls.fits(question)
+            question.name: question
+            for question in plan.content.questions
+            if (cls.reads_views or not question.together) and cls.fits(question)
         }
 
     @classmethod
@@ -299,6 +303,14 @@ class Query(ABC):
         where nothing is drawn.
         """
         return None
+
+    def weighted(
+        self, numbers: Numbers, answers: Sequence[int], population: Population
+    ) -> list[Table]:
+        """Return the shares of some answers, and beside them weighted to the population's known
+        shares of the groups; none where there are no groups.
+        """
+        return []
 
 
 class InteractiveQuery(Query):

@@ -23,7 +23,8 @@ def test_a_plan_becomes_a_draft_that_can_be_launched(ada):
     study = Study.objects.get()
     assert study.memberships.get().role == Role.OWNER
     assert (study.expected, study.asked, study.smallest_batch) == (800, 1, 100)
-    assert (study.cap, study.release_epsilon, study.rule) == (2, 2, "when-closed")
+    assert (study.cap, study.release_epsilon, study.person) == (2, 2, 2)
+    assert study.rule == "when-closed"
     assert {each.epsilon for each in study.questions.all()} == {Decimal(2)}
     assert [each.text for each in study.questions.all()] == list(WORDS.values())
     assert Readiness(study).problems(NOW.date()) == []

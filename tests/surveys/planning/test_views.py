@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 
 from surveys.brakes import Places
+from surveys.design.site import set_site_limits
 from surveys.ledger.models import Entry
 from surveys.people import services as people
 from surveys.people.models import Role
@@ -239,7 +240,29 @@ def test_what_is_confirmed_is_saved(page, draft):
     assert (draft.expected, draft.asked, draft.cap, draft.release_epsilon) == (2500, 2, 2, 2)
     assert draft.smallest_batch == 100
     assert {each.epsilon for each in draft.questions.all()} == {Decimal(1)}
+    assert draft.person == 2, "shared anew as questions come and go"
     assert "Saved in the draft" in words(page.get(response["Location"]))
+
+
+def test_where_some_matter_more_each_keeps_an_epsilon_of_its_own(page, draft):
+    typed = {"n": "2500", "epsilon": "2", "asked": "3", "fair-weight": "decisive", "confirmed": "1"}
+    page.post("/studies/exam-honesty/plan/save/", typed)
+    draft.refresh_from_db()
+    assert (draft.person, draft.asked) == (None, None)
+    copied, fair, often = (
+        draft.questions.get(name=name).epsilon for name in ("copied", "fair", "often")
+    )
+    assert fair > copied == often
+    assert copied + fair + often <= 2
+
+
+def test_no_person_is_planned_beyond_what_the_site_lets_one_give_away(page, draft, now):
+    limits = {"person_floor": Decimal(1), "person_ceiling": Decimal(3)}
+    set_site_limits(**limits, who="root", why="a rule", now=now)
+    for typed, told in (("3.1", "3 at most; it is 3.1"), ("0.9", "1 at least; it is 0.9")):
+        (problem,) = page.get(f"/plan/?epsilon={typed}").context["problems"]
+        assert told in problem.text
+        assert page.get(problem.mend.address).context["plan"]
 
 
 @pytest.mark.parametrize("typed", [{"epsilon": "9"}, {"epsilon": "a lot"}, {"n": "none"}])

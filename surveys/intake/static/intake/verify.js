@@ -1,7 +1,7 @@
 /** The check of a Plan before it asks anything: what answers could give away, exactly, against what is declared. */
 import { channelOf } from './channels.js';
 import { differ, expect, isInteger, isList, lossOfAll, matches, verifyChoices } from './expect.js';
-import { COUNTED, partsOf } from './parts.js';
+import { COUNTED, partsOf, sentTogether } from './parts.js';
 
 /** The greatest total loss that this script will ask for: e⁸, rounded up. @type {Ratio} */
 export const MAXIMUM_TOTAL = [2_980_957_987_042n, 1_000_000_000n];
@@ -9,13 +9,15 @@ export const MAXIMUM_TOTAL = [2_980_957_987_042n, 1_000_000_000n];
 /** More would keep a phone busy with the arithmetic before it could refuse. */
 const MOST_QUESTIONS = 100;
 
+/** @type {Ratio} */
+const NOTHING = [1n, 1n];
 const NAME = /^[a-z][a-z0-9_]{0,19}$/;
 
 /**
  * Check a Plan as surveys/design/documents.py does; throw an Error of what was expected and what came.
  * @param {Plan} plan
  * @param {(question: Question) => CheckedQuestion} [verifyClear] Of cleartext.js: without it, nothing may be sent in the clear.
- * @param {(plan: Plan) => string[][]} [verifyDrawn] Of drawn.js: without it, everybody is asked everything.
+ * @param {(plan: Plan) => { sets: string[][], joint: JointBlock[] }} [verifyDrawn] Of drawn.js: without it, everybody is asked everything.
  * @returns {Checked}
  */
 export function verify(plan, verifyClear, verifyDrawn) {
@@ -29,8 +31,9 @@ export function verify(plan, verifyClear, verifyDrawn) {
     questions.length,
   );
   verifyParts(plan);
+  const together = sentTogether(plan);
   const checked = questions.map((question, index) => ({
-    ...verifyQuestion(question, questions.slice(0, index), verifyClear),
+    ...verifyQuestion(question, questions.slice(0, index), verifyClear, together),
     number: index + 1,
   }));
   expect(
@@ -42,9 +45,19 @@ export function verify(plan, verifyClear, verifyDrawn) {
   questions.forEach((question, index) => verifyGroup(question, questions.slice(0, index)));
   const isDrawn = 'blocks' in plan || 'drawn' in plan;
   expect(!isDrawn || verifyDrawn, 'plan', 'no blocks or sets', 'some');
-  const sets = (isDrawn && verifyDrawn?.(plan)) || [questions.map(({ name }) => name)];
+  const { sets, joint } = (isDrawn && verifyDrawn?.(plan)) || {
+    sets: [questions.map(({ name }) => name)],
+    joint: [],
+  };
+  const blocks = joint.map(({ name, found, loss, questions }) => {
+    expect(found[0] > found[1], name, 'a channel that favours the truth', show(found));
+    const declared = readLoss(loss, name);
+    expectCovered(declared, found, name);
+    return { name, declared, found, questions };
+  });
+  const sent = [...checked, ...blocks];
   const found = sets
-    .map((names) => lossOfAll(checked.filter(({ name }) => names.includes(name))))
+    .map((names) => lossOfAll(sent.filter(({ name }) => names.includes(name))))
     .reduce(larger);
   const all = 'all together';
   const declared = readLoss(plan.loss, all);
@@ -58,7 +71,7 @@ export function verify(plan, verifyClear, verifyDrawn) {
   verifyPublication(plan);
   if ('counts' in plan.publication) verifyCounts(plan);
   frozen(plan);
-  return { questions: checked, declared, found };
+  return { questions: checked, declared, found, blocks };
 }
 
 /** Keep a Plan as it was verified: whatever is said or drawn from here on is of these very integers. @param {object} part */
@@ -77,8 +90,8 @@ function verifyParts(plan) {
   }
 }
 
-/** @param {Question} question @param {Question[]} earlier @param {((question: Question) => CheckedQuestion)} [verifyClear] */
-function verifyQuestion(question, earlier, verifyClear) {
+/** @param {Question} question @param {Question[]} earlier @param {((question: Question) => CheckedQuestion)} [verifyClear] @param {Set<string>} [together] */
+function verifyQuestion(question, earlier, verifyClear, together) {
   const { name, protection, decline, channel, loss } = /** @type {DeviceQuestion} */ (question);
   expect(matches(name, NAME), 'a question', 'a name', name);
   expect(decline === 0 || decline === 1, name, 'decline 0 or 1', decline);
@@ -87,6 +100,10 @@ function verifyQuestion(question, earlier, verifyClear) {
   if ('picture' in question) verifyPicture(name, question.picture);
   if (verifyClear && protection === 'publication') return verifyClear(question);
   expect(protection === 'device', name, 'protection device', protection);
+  if (together?.has(name)) {
+    verifyChoices(question);
+    return { name, declared: NOTHING, found: NOTHING }; // its block's answer does
+  }
   const { learns, verify, lossOf } = channelOf(question);
   expect(learns === wantedOf(question), name, 'a channel for what is wanted', channel.kind);
   if (COUNTED.has(question.kind)) verifySteps(question);

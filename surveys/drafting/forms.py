@@ -14,11 +14,13 @@ from surveys.design.calendars import CALENDARS, Calendar
 from surveys.design.drafts import free_name
 from surveys.design.models import FollowUps, Layout, Question, Results, Rule, Study
 from surveys.design.pictures import keep_picture
+from surveys.design.questions import is_scored, lines, usual_points
 from surveys.design.readiness import problem_of
 from surveys.design.refusals import Refused
 from surveys.plan import kinds as plan_kinds
-from surveys.plan.kinds import CONDITIONS, WITH_STEPS
+from surveys.plan.kinds import CONDITIONS, DEVICE, WITH_STEPS
 
+SHARES = "shares"  # of a scale; else its mean is wanted
 WITH_CHOICES = ("single", "multiple", "likert")
 
 
@@ -145,7 +147,8 @@ class TextsForm(BeginForm):
             "expected": gettext_lazy("For planning only."),
             "closes_on": gettext_lazy("In UTC. Without one, you close the wave yourself."),
             "cap": gettext_lazy(
-                "How much all publications together may ever give away about one person."
+                "How much all publications together may ever give away about one person, or what "
+                "else Limits says they protect."
             ),
             "hours": gettext_lazy("Counts only where something is published every so many hours."),
             "horizon": gettext_lazy(
@@ -234,11 +237,26 @@ class QuestionForm(forms.ModelForm):
     wanted = forms.ChoiceField(
         label=gettext_lazy("What you want to know"),
         choices=[
-            (Question.Wanted.MEAN, gettext_lazy("The mean")),
-            (Question.Wanted.DISTRIBUTION, gettext_lazy("How answers are spread")),
+            (Question.Wanted.MEAN, gettext_lazy("Its mean")),
+            (Question.Wanted.DISTRIBUTION, gettext_lazy("Its median, and how answers are spread")),
         ],
         required=False,
         widget=forms.RadioSelect,
+    )
+    of_scale = forms.ChoiceField(
+        label=gettext_lazy("What you want to know"),
+        choices=[
+            (SHARES, gettext_lazy("How often each answer is chosen")),
+            (plan_kinds.MEAN, gettext_lazy("Its mean, the first answer being 1")),
+        ],
+        initial=SHARES,
+        required=False,
+        widget=forms.RadioSelect,
+        help_text=gettext_lazy(
+            "A mean alone needs fewer people for the same ±: at ε = 1 about half as many at five "
+            "points and a third at eleven, at ε = 4 hardly fewer. How often each answer is chosen "
+            "is then not known."
+        ),
     )
     condition = forms.ChoiceField(
         label=gettext_lazy("It is for"),
@@ -318,6 +336,8 @@ class QuestionForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         question, condition = self.instance, self.fields["condition"]
+        if is_scored(question):
+            self.initial.update(kind=plan_kinds.SCALE, of_scale=plan_kinds.MEAN)
         condition.choices = [("", _("Everyone")), *conditions_for(question)]  # type: ignore[attr-defined]
         condition.initial = condition_of(question)
         for kind, calendar in CALENDARS.items():
@@ -360,6 +380,7 @@ class QuestionForm(forms.ModelForm):
         data["label"] = data.get("label") or data.get("text", "")[:80]
         data["wanted"] = data.get("wanted") or Question.Wanted.MEAN
         self._keep_what_fits()
+        self._score()
         name, _colon, answers = data.get("condition", "").partition(":")
         question.asked_if = name
         question.asked_if_answers = [int(answer) for answer in answers.split(",") if answer]
@@ -393,6 +414,16 @@ class QuestionForm(forms.ModelForm):
         if kind != "likert":
             data["group"] = data["group_text"] = ""
 
+    def _score(self) -> None:
+        """Make a scale whose mean is wanted the number that it is: its points count from 1."""
+        data = self.cleaned_data
+        is_mean = data.get("of_scale") == plan_kinds.MEAN and data.get("protection") == DEVICE
+        if data.get("kind") != plan_kinds.SCALE or not is_mean:
+            return
+        points = lines(data["choices"]) or usual_points(self.instance)
+        data |= {"kind": plan_kinds.NUMBER, "choices": "\n".join(points)}
+        data |= {"least": 1, "most": len(points), "wanted": Question.Wanted.MEAN}
+
     def _check_picture(self) -> None:
         data, question = self.cleaned_data, self.instance
         if data.get("drop_picture"):
@@ -420,8 +451,12 @@ def field_refused(question: Question) -> str:
     kind = plan_kinds.KINDS[question.kind]
     if kind.only_on_device and question.protection == "publication":
         return "protection"
+    if is_scored(question) and question.may_decline:
+        return "of_scale"
     if kind.is_counted and question.asked_if:
         return "condition"
+    if is_scored(question):
+        return "choices"
     if kind.is_counted:
         return f"first_{kind.name}" if kind.name in CALENDARS else "least"
     return "epsilon" if kind.name == "yes_no" else "choices"

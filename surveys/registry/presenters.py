@@ -139,8 +139,8 @@ class StudyPresenter:
     def _together(self) -> list[str]:
         """Say which questions are sent as one answer, by their labels, and what that means."""
         text = _(
-            "The answers to %(labels)s are sent as one: their odds are those of the combination, "
-            "and the loss is of all of them together."
+            "The answers to %(labels)s are sent as one: the loss of each is that of all of them "
+            "together, and where several combinations are sent, so are the odds."
         )
         content = self.record.content
         return [
@@ -250,7 +250,7 @@ def choices(registered: RegisteredQuestion) -> str:
     """Return a question's choices, or the bounds of a number, and whom it is asked."""
     question = registered.spoken
     text = " · ".join(registered.choices)
-    if question.kind in WITH_STEPS:
+    if question.kind in WITH_STEPS and not question.choices:
         bounds = {"least": question.least, "most": question.most}
         ends = {name: amount_text(question, bound, _number) for name, bound in bounds.items()}
         text = _("%(least)s to %(most)s %(unit)s") % {**ends, "unit": question.unit}

@@ -15,7 +15,9 @@ from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
 from surveys.design.calendars import calendar_of
 from surveys.design.models import FollowUps, Question, Study
+from surveys.design.questions import is_scored
 from surveys.drafting.drafts import QuestionTexts
+from surveys.drafting.xlsform.columns import SCORES
 from surveys.drafting.xlsform.workbooks import Row
 from surveys.plan.kinds import said_in
 
@@ -100,7 +102,7 @@ def _row_of(asked: Asked, named: dict[str, Question]) -> Row:
     row |= {
         "rr::epsilon": f"{question.epsilon.normalize():f}",
         "rr::protection": question.protection,
-        "rr::wanted": question.wanted,
+        "rr::wanted": SCORES if is_scored(question) else question.wanted,
         "rr::decline": "yes" if question.may_decline else "",
         "rr::label": question.label,
         "rr::unit": question.unit,
@@ -119,10 +121,10 @@ def _type_of(question: Question) -> Row:
     match question.kind:
         case "multiple":
             return {"type": f"select_multiple {question.name}"}
-        case "number":
+        case "number" if not is_scored(question):
             bounds = f". >= {question.least} and . <= {question.most}"
             return {"type": "integer", "constraint": bounds}
-        case "likert" if not question.group:
+        case "likert" | "number" if not question.group:
             return {"type": f"select_one {question.name}", "appearance": "likert"}
         case _:
             return {"type": f"select_one {question.name}"}

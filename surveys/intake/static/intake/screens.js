@@ -24,7 +24,8 @@ import { MAXIMUM_TOTAL } from './verify.js';
 const SURE = 0.9; // beyond it odds protect little, and red says so
 
 /** The answer that stands for everyone's in examples, whatever this respondent's is. @param {Question} question @returns {Answer} */
-export function exampleOf({ kind, least, most, wanted }) {
+export function exampleOf({ kind, least, most, wanted, example }) {
+  if (example !== undefined) return example;
   if (COUNTED.has(kind))
     return Math.floor((Number(most) - Number(least)) / (wanted === 'distribution' ? 2 : 1));
   if (kind === 'multiple') return [0];
@@ -168,7 +169,7 @@ const parts = ({ questions }, indices) =>
 function field(question, level, answers, pictures, ownChip = true) {
   const { name, help, kind, decline, choices, skipped } = question;
   const declined = choices.at(-1 - (skipped ?? 0));
-  const kinds = COUNTED.has(kind) || kind === 'multiple' ? kind : 'choice';
+  const kinds = choices.length && kind !== 'multiple' ? 'choice' : kind;
   const texts = {
     name,
     help,

@@ -242,11 +242,11 @@ def over_people(
     further off than `reach` with a chance of `COUNTED` of the error.
 
     `at` gives them for a number of people and a confidence. Each limit is the farthest for any
-    number within reach: at one of the ends, for a count among more people is a smaller share. The
-    two chances to be wrong add up to 1 − confidence. How far the value moves with n is in the
-    variance of publication.
+    number within reach, of one person at least: at one of the ends, for a count among more people
+    is a smaller share. The two chances to be wrong add up to 1 − confidence. How far the value
+    moves with n is in the variance of publication.
     """
-    ends, sure = (max(n - reach, 1), n + reach), confidence + COUNTED * (1 - confidence)
+    ends, sure = (max(n - reach, 1), n + max(reach, 1)), confidence + COUNTED * (1 - confidence)
     few, middle, many = (at(people, sure) for people in (ends[0], n, ends[1]))
     found = []
     for low, own, high in zip(few, middle, many, strict=True):

@@ -69,6 +69,8 @@ type Question = {
   skipped?: 1;
   /** The answers after which it is asked: after others it is passed over. */
   asked_if?: { question: string; answers: number[] };
+  /** The question it follows from, where everybody is asked it: publications count both as one answer. */
+  follows?: string;
   /** The matrix in which this scale is a row. */
   group?: { name: string; text: string };
   picture?: Picture;

@@ -35,12 +35,12 @@ from surveys.plan.content import (
     fraction,
     to_document,
 )
-from surveys.plan.kinds import DEVICE, DISTRIBUTION, KINDS, MEAN, NAME, PUBLICATION, Kind
+from surveys.plan.kinds import DEVICE, DISTRIBUTION, KINDS, MEAN, NAME, NUMBER, PUBLICATION, Kind
+from surveys.plan.records import ONE_ANSWER, WHOLE
 
 FORMAT = 1
 MAX_QUESTIONS = 100  # a phone checks them all before it asks the first; also in verify.js
 AMOUNT = re.compile("[0-9]+(?:[.]([0-9]+))?")
-WHOLE = "respondent-in-study"  # the unit of all that a person answers
 DIGEST, MEDIA = re.compile("[0-9a-f]{64}"), re.compile("image/(png|jpeg|webp|gif)")
 WIDEST = 10_000  # pixels of a picture's side
 PLACES, FINE_PLACES = 9, 12  # decimals of ε; of δ and ρ
@@ -101,6 +101,10 @@ def _verify(plan: Any) -> None:
         f"at most {_said(most)} for all questions together, got {_said(declared)}",
     )
     _verify_publication(plan["caps"], plan["publication"])
+    if plan.get("unit") == ONE_ANSWER:
+        is_fixed = plan["neighbours"] == Neighbours.CHANGE_ONE
+        text = "another one than one answer, unless change-one with a cap on ε alone"
+        _expect(is_fixed and "central_delta" not in plan["caps"], "unit", text)
     if "counts" in plan["publication"]:
         _verify_counts(plan)
 
@@ -175,12 +179,13 @@ def _verify_publication(caps: Any, publication: Any) -> None:
 
 
 def _verify_counts(plan: Any) -> None:
-    """What answers lose is known where all of a person's records can change, and nothing else can.
+    """What answers lose is known where all that one record is can change, and nothing else can.
 
     Proof: dpengine.contraction. A later wave may repeat the draws of an earlier one.
     """
-    expected = "answers, of a first wave, change-one, of whole people, with a cap on ε alone"
-    is_known = plan["neighbours"] == Neighbours.CHANGE_ONE and plan["unit"] == WHOLE
+    expected = "answers, of a first wave, change-one, of people or answers, with a cap on ε alone"
+    is_whole = plan["unit"] in (WHOLE, ONE_ANSWER)
+    is_known = plan["neighbours"] == Neighbours.CHANGE_ONE and is_whole
     is_first = _is_within(plan["wave"], 1, 1) and "central_delta" not in plan["caps"]
     is_answers = plan["publication"]["counts"] == ANSWERS
     _expect(is_answers and is_known and is_first, "counts", expected)
@@ -204,6 +209,10 @@ def _verify_question(question: Any, earlier: Sequence[Any], together: Container[
         _expect(skipped, name, "an answer for whom it does not concern, which no number has")
     if "asked_if" in question:
         _verify_condition(question, earlier)
+    if "follows" in question:
+        is_earlier = any(before["name"] == question["follows"] for before in earlier)
+        follows = is_earlier and "skipped" in question and "asked_if" not in question
+        _expect(follows, name, "an earlier question that it follows from, and is asked of all")
     if "picture" in question:
         _verify_picture(name, question["picture"])
     verify_kind = _verify_counted if kind.is_counted else _verify_choices
@@ -242,7 +251,7 @@ def _verify_group(question: Any, earlier: Sequence[Any]) -> None:
     """Rows of one matrix stand together, and are answered alike."""
     name, group = question["name"], question["group"]
     is_group = _matches(group["name"], NAME) and isinstance(group["text"], str)
-    is_row = is_group and KINDS[question["kind"]].is_matrix
+    is_row = is_group and (KINDS[question["kind"]].is_matrix or _is_scored(question))
     _expect(is_row, name, "a group of scales, with a name and a text")
     names = [before["group"]["name"] if "group" in before else None for before in earlier]
     if names and names[-1] == group["name"]:
@@ -259,13 +268,15 @@ def _answered(question: Any) -> list[Any]:
     return [*shown, condition.get("question"), condition.get("answers"), question["group"]["text"]]
 
 
+def _is_scored(question: Any) -> bool:
+    """Tell whether the answers to a number are words: a scale whose mean is wanted."""
+    return bool(question["kind"] == NUMBER and question["choices"] != [])
+
+
 def _verify_choices(question: Any, kind: Kind) -> int:
     """Return how many choices a question has."""
     name, choices, protection = (question[part] for part in ("name", "choices", "protection"))
-    texts = isinstance(choices, list) and all(
-        isinstance(choice, str) and choice for choice in choices
-    )
-    _expect(texts and len(set(choices)) == len(choices), name, "choices that are texts and differ")
+    _verify_texts(name, choices)
     own = len(choices) - question["decline"] - question.get("skipped", 0)
     is_enough = own == 2 if kind.max_choices == 2 else own >= 2
     _expect(is_enough, name, "two choices (or more, unless yes or no)")
@@ -274,14 +285,34 @@ def _verify_choices(question: Any, kind: Kind) -> int:
     return len(choices)
 
 
+def _verify_texts(name: str, choices: Any) -> None:
+    texts = isinstance(choices, list) and all(
+        isinstance(choice, str) and choice for choice in choices
+    )
+    _expect(texts and len(set(choices)) == len(choices), name, "choices that are texts and differ")
+
+
+def _verify_scored(question: Any) -> None:
+    """Each value of a number has a word of its own, if any has one."""
+    name, choices = question["name"], question["choices"]
+    _verify_texts(name, choices)
+    is_mean = question["protection"] == DEVICE and question["wanted"] == MEAN
+    _expect(is_mean, name, "choices of a number only where its mean is wanted")
+    points = question["most"] - question["least"] + 1
+    _expect(len(choices) == points, name, f"{points} choices, one for each number")
+
+
 def _verify_counted(question: Any, kind: Kind) -> int:
     """Return how many answers a number has: on the device its steps, or bins for its spread."""
     name, least, most = question["name"], question["least"], question["most"]
-    _expect(question["choices"] == [] and question["decline"] == 0, name, "no choices")
+    is_plain = question["choices"] == [] or _is_scored(question)
+    _expect(is_plain and question["decline"] == 0, name, "no choices")
     _expect(isinstance(question["unit"], str), name, "a unit in words")
     bounds = all(_is_within(bound, kind.first, kind.last) for bound in (least, most))
     text = f"least below most, from {kind.first:,} to {kind.last:,}"
     _expect(bounds and least < most, name, text)
+    if _is_scored(question):
+        _verify_scored(question)
     if question["protection"] == PUBLICATION:
         return int(most - least) + 1
     wanted, steps = question["wanted"], most - least

@@ -250,7 +250,7 @@ def choices(registered: RegisteredQuestion) -> str:
     """Return a question's choices, or the bounds of a number, and whom it is asked."""
     question = registered.spoken
     text = " · ".join(registered.choices)
-    if question.kind in WITH_STEPS:
+    if question.kind in WITH_STEPS and not question.choices:
         bounds = {"least": question.least, "most": question.most}
         ends = {name: amount_text(question, bound, _number) for name, bound in bounds.items()}
         text = _("%(least)s to %(most)s %(unit)s") % {**ends, "unit": question.unit}

@@ -62,9 +62,15 @@ test('a kept draw of other sets, or of no set, is not used, and is written over'
     const { of, set } = JSON.parse(storage.getItem('candor.drawn.vectors'));
     assert.match(of, /^[0-9a-f]{64}$/);
     assert.ok(SETS[set].every((name) => names.includes(name)));
-    storage.setItem('candor.drawn.vectors', JSON.stringify({ of, set: 7 }));
-    const again = namesOf((await asked(plan, checkedOf(plan), storage)).plan);
-    assert.ok(again.length > 2);
+    for (const odd of [7, -1, 0.5, 'length', 'map', '__proto__', [1], {}]) {
+      storage.setItem('candor.drawn.vectors', JSON.stringify({ of, set: odd }));
+      const again = namesOf((await asked(plan, checkedOf(plan), storage)).plan);
+      const kept = JSON.parse(storage.getItem('candor.drawn.vectors'));
+      assert.ok(
+        SETS[kept.set].every((name) => again.includes(name)),
+        `${odd}`,
+      );
+    }
   }
 });
 

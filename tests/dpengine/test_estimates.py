@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpengine.central.counts import largest_error
 from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.estimates import (
     KnownSum,
     Margin,
     NoNoise,
+    over_people,
     plain_answers,
     share,
     simplex,
@@ -28,6 +30,22 @@ NOISE = DiscreteLaplace.for_epsilon(Fraction(1, 4), 2)
 
 def test_the_coin_of_the_book_is_inverted_by_hand():
     assert share(40, 100, COIN, NoNoise()).value == pytest.approx(0.30)  # 2·0.40 − 1/2
+
+
+@pytest.mark.parametrize("n", [1, 137])
+def test_a_number_of_people_whose_noise_is_nearly_always_0_is_one_too(n):
+    noise = DiscreteLaplace.for_epsilon(Fraction(10), 1)
+    reach = largest_error(noise, 1, 0.99)
+    assert reach == 0
+    counts = [n // 3, n - n // 3]
+
+    def at(people, sure):
+        return Table.coin().estimates(counts, people, noise, sure)
+
+    (_, found), (_, public) = over_people(at, n, reach, noise.variance), at(n, 0.95)
+    assert found.value == public.value
+    assert found.low <= public.low < public.high <= found.high
+    assert found.variance.publication > public.variance.publication
 
 
 def test_without_chance_the_interval_is_clopper_and_pearson_s():

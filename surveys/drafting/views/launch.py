@@ -30,7 +30,7 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
     require(Right.LAUNCH, request, study)
     try:
         seen = request.POST.get("seen") or "nothing"
-        why = request.POST.get("why", "")
+        why = request.POST.get("why", "").replace("\0", "")  # no database keeps a NUL
         services.open_study(study_id=study.pk, seen=seen, why=why, **author(request))
     except (Refused, LedgerRefused) as refusal:
         return _show_draft(request, study, refused=str(refusal), status=409)

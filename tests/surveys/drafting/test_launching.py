@@ -166,6 +166,7 @@ def test_launch_says_who_is_asked_and_what_passing_questions_over_costs(owner, d
     [
         ("", "Say why one person must give away so much"),
         (" \n", "Say why one person must give away so much"),
+        ("\0", "Say why one person must give away so much"),
         ("x" * 501, "The reason can have 500 characters at most; it has 501."),
     ],
 )
@@ -187,6 +188,12 @@ def test_the_reason_is_kept_in_the_ledger_and_shown_in_the_registry(owner, draft
     found = owner.get(f"/registry/{draft.slug}/").content.decode()
     assert "Why so much" in found
     assert WHY in found
+
+
+def test_a_reason_is_kept_without_what_no_database_keeps(owner, draft):
+    typed = {"seen": seen(owner, draft), "why": f"\0{WHY[:7]}\0{WHY[7:]}"}
+    assert owner.post(f"/studies/{draft.slug}/launch/", typed).status_code == 302
+    assert Entry.objects.get(what="opened wave 1").why == WHY
 
 
 def test_no_reason_is_asked_where_a_guess_stays_below_the_line(owner, draft):

@@ -159,7 +159,7 @@ export const forgetDraw = (slug, storage = deviceStorage()) => storage?.removeIt
 function kept(slug, of, storage) {
   try {
     const found = JSON.parse(storage?.getItem(PREFIX + slug) ?? 'null');
-    return found?.of === of ? found.set : undefined;
+    return found?.of === of && Number.isInteger(found.set) ? found.set : undefined;
   } catch {
     return undefined;
   }

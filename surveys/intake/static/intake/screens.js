@@ -169,7 +169,7 @@ const parts = ({ questions }, indices) =>
 function field(question, level, answers, pictures, ownChip = true) {
   const { name, help, kind, decline, choices, skipped } = question;
   const declined = choices.at(-1 - (skipped ?? 0));
-  const kinds = COUNTED.has(kind) || kind === 'multiple' ? kind : 'choice';
+  const kinds = choices.length && kind !== 'multiple' ? 'choice' : kind;
   const texts = {
     name,
     help,

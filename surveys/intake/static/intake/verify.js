@@ -1,10 +1,22 @@
 /** The check of a Plan before it asks anything: what answers could give away, exactly, against what is declared. */
 import { channelOf } from './channels.js';
-import { differ, expect, isInteger, isList, lossOfAll, matches, verifyChoices } from './expect.js';
+import {
+  differ,
+  expect,
+  isInteger,
+  isList,
+  lossOfAll,
+  matches,
+  verifyChoices,
+  verifyTexts,
+} from './expect.js';
 import { COUNTED, partsOf, sentTogether } from './parts.js';
 
 /** The greatest total loss that this script will ask for: e⁸, rounded up. @type {Ratio} */
 export const MAXIMUM_TOTAL = [2_980_957_987_042n, 1_000_000_000n];
+
+/** The unit of publications that protect one answer of a person, and not all of them together. */
+const ONE_ANSWER = 'answer-in-study';
 
 /** More would keep a phone busy with the arithmetic before it could refuse. */
 const MOST_QUESTIONS = 100;
@@ -69,6 +81,7 @@ export function verify(plan, verifyClear, verifyDrawn) {
     show(declared),
   );
   verifyPublication(plan);
+  if (plan.unit === ONE_ANSWER) verifyUnit(plan);
   if ('counts' in plan.publication) verifyCounts(plan);
   frozen(plan);
   return { questions: checked, declared, found, blocks };
@@ -97,6 +110,7 @@ function verifyQuestion(question, earlier, verifyClear, together) {
   expect(decline === 0 || decline === 1, name, 'decline 0 or 1', decline);
   if ('skipped' in question) verifySkipped(question);
   if ('asked_if' in question) verifyCondition(question, earlier);
+  if ('follows' in question) verifyFollows(question, earlier);
   if ('picture' in question) verifyPicture(name, question.picture);
   if (verifyClear && protection === 'publication') return verifyClear(question);
   expect(protection === 'device', name, 'protection device', protection);
@@ -147,6 +161,12 @@ function verifyCondition({ name, protection, skipped, asked_if }, earlier) {
   expect(rise, name, 'answers of that question, in rising order', answers);
 }
 
+/** What follows from another question, and is asked of everybody: both count as one answer. @param {Question} question @param {Question[]} earlier */
+function verifyFollows({ name, skipped, asked_if, follows }, earlier) {
+  const isEarlier = earlier.some((question) => question.name === follows);
+  expect(isEarlier && skipped && !asked_if, name, 'an earlier question to follow from', follows);
+}
+
 /** @param {string} name @param {Picture | undefined} picture */
 function verifyPicture(name, picture) {
   const { sha256, type, width, height, text } = picture ?? /** @type {Partial<Picture>} */ ({});
@@ -167,7 +187,9 @@ function verifyGroup(question, earlier) {
   if (!('group' in question)) return;
   const { name, kind, group } = question;
   expect(
-    kind === 'likert' && matches(group?.name, NAME) && typeof group?.text === 'string',
+    (kind === 'likert' || isScored(question)) &&
+      matches(group?.name, NAME) &&
+      typeof group?.text === 'string',
     name,
     'a group of scales',
     group,
@@ -199,8 +221,10 @@ function wantedOf(question) {
 }
 
 /** @param {Question} question */
-function verifySteps({ name, kind, choices, decline, least, most, unit }) {
-  expect(decline === 0 && isList(choices) && !choices.length, name, 'no choices', choices);
+function verifySteps(question) {
+  const { name, kind, choices, decline, least, most, unit, wanted } = question;
+  const isPlain = isList(choices) && (!choices.length || isScored(question));
+  expect(decline === 0 && isPlain, name, 'no choices', choices);
   expect(typeof unit === 'string', name, 'a unit in words', unit);
   const [first, last] = COUNTED.get(kind) ?? [0, 0];
   expect(
@@ -211,11 +235,25 @@ function verifySteps({ name, kind, choices, decline, least, most, unit }) {
   );
   const steps = Number(most) - Number(least);
   expect(isInteger(steps, 1, 10_000), name, '1 to 10,000 steps', steps);
+  if (!choices.length) return;
+  verifyTexts(question);
+  const isOne = wanted === 'mean' && choices.length === steps + 1;
+  expect(isOne, name, 'a mean wanted, and a choice for each number', choices.length);
 }
 
-/** What answers lose is counted where all of a person's records can change, and nothing else. @param {Plan} plan */
+/** Tell whether the answers to a number are words: a scale whose mean is wanted. @param {Question} question */
+const isScored = ({ kind, choices }) => kind === 'number' && choices.length > 0;
+
+/** Whether somebody took part is more than one answer, and what answers lose is counted in ε. @param {Plan} plan */
+function verifyUnit({ caps, neighbours, unit }) {
+  const isKnown = neighbours === 'change-one' && !('central_delta' in caps);
+  expect(isKnown, 'plan', 'one answer protected change-one only, with a cap on ε', unit);
+}
+
+/** What answers lose is counted where all that one record is can change, and nothing else. @param {Plan} plan */
 function verifyCounts({ caps, neighbours, publication, unit, wave }) {
-  const isKnown = neighbours === 'change-one' && unit === 'respondent-in-study' && wave === 1;
+  const isWhole = unit === 'respondent-in-study' || unit === ONE_ANSWER;
+  const isKnown = neighbours === 'change-one' && isWhole && wave === 1;
   expect(
     publication.counts === 'answers' && isKnown && !('central_delta' in caps),
     'plan',

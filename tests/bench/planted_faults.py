@@ -240,6 +240,27 @@ FAULTS = (
         NODE,
     ),
     Fault(
+        "a device that draws its questions anew at each look",
+        f"{BROWSER}/drawn.js",
+        "before() ?? sets[set];",
+        "sets[set];",
+        NODE,
+    ),
+    Fault(
+        "intervals that take a noisy number of people for exact",
+        "surveys/releases/statistics.py",
+        "over_people(at, self.n, reach,",
+        "over_people(at, self.n, 0,",
+        (*PYTEST, "tests/surveys/releases/test_units.py", "-k", "noise_in_n"),
+    ),
+    Fault(
+        "a cost of one of some sets that is the least of them",
+        "dpengine/privacy.py",
+        "epsilon=max(known) if",
+        "epsilon=min(known) if",
+        (*PYTEST, "tests/dpengine/test_privacy.py"),
+    ),
+    Fault(
         "a part of the budget rounded up",
         "dpengine/local/budget.py",
         "[round_down(Fraction(total)",

@@ -247,6 +247,13 @@ FAULTS = (
         NODE,
     ),
     Fault(
+        "a browser that takes the loss of the first set for all",
+        f"{BROWSER}/verify.js",
+        ".reduce(larger)",
+        ".reduce((first) => first)",
+        NODE,
+    ),
+    Fault(
         "intervals that take a noisy number of people for exact",
         "surveys/releases/statistics.py",
         "over_people(at, self.n, reach,",

@@ -27,6 +27,16 @@ test('a person loses what the set that loses most does', () => {
   assert.deepEqual(declared, [9n, 1n]);
 });
 
+test('whichever set stands first, and a Plan that says less is refused', () => {
+  for (const turns of [0, 1, 2]) {
+    const plan = sound();
+    plan.drawn = [...plan.drawn.slice(turns), ...plan.drawn.slice(0, turns)];
+    assert.deepEqual(checkedOf(structuredClone(plan)).found, [9n, 1n]);
+    plan.loss = [8, 1];
+    assert.throws(() => checkedOf(plan), /all together/);
+  }
+});
+
 test('a Plan with sets is refused where nothing verifies them', () => {
   assert.throws(() => verify(sound(), verifyClear), /expected no blocks or sets/);
 });

@@ -11,10 +11,11 @@ from django.db import connection
 
 from surveys.brakes import Brake
 from surveys.demo.services import answer_as_browsers
-from surveys.design import services as design
+from surveys.design import documents, services as design
 from surveys.design.models import Plan, Study
 from surveys.intake import door
 from surveys.people import services as people
+from tests.plans import sent_as_one
 
 # an example may take long on a busy machine
 hypothesis.settings.register_profile("house", deadline=None)
@@ -121,6 +122,21 @@ def drawn(db: None) -> Plan:
     of which two are drawn as one.
     """
     return design.open_study(why="A test.", study_id=draft_of_drawn().pk, who="ada", now=NOW)
+
+
+@pytest.fixture
+def joint(db: None, monkeypatch: pytest.MonkeyPatch) -> Plan:
+    """The same study; each person is asked two questions that are sent apart, or three that are
+    sent as one answer, one of them a follow-up.
+    """
+    compose = documents.compose
+    monkeypatch.setattr(
+        documents,
+        "compose",
+        lambda study: sent_as_one(compose(study), ["copied", "caught", "late"], "2", "theft"),
+    )
+    draft = draft_of_drawn(slug="joint", title="Joint")
+    return design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
 
 
 def draft_of_drawn(**changes: Any) -> Study:

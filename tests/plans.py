@@ -1,8 +1,22 @@
 """Whole Plans from the few parts that a test is about: not stored, and not verified."""
 
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
-from surveys.plan.content import PlanQuestion, canonical, read, to_document
+from msgspec.structs import replace
+
+from dpengine.local.joint import Joint
+from dpengine.privacy import loss_of_all
+from surveys.plan.content import (
+    Block,
+    DrawnSet,
+    PlanContent,
+    PlanQuestion,
+    canonical,
+    read,
+    to_document,
+)
 
 PARTS: dict[str, Any] = {
     "caps": {},
@@ -43,3 +57,27 @@ def whole(**parts: Any) -> str:
     document["publication"] = PUBLICATION | document["publication"]
     document["questions"] = [whole_question(question) for question in document["questions"]]
     return canonical(document)
+
+
+def sent_as_one(content: PlanContent, names: list[str], epsilon: str, name: str) -> PlanContent:
+    """Return a Plan that sends these questions as one answer, and asks each person them or all the
+    others.
+    """
+    own = [content.question(each) for each in names]
+    joint = Joint.for_epsilon([len(each.choices) for each in own], Decimal(epsilon))
+    block = Block(
+        channel_document=joint.document(), loss=joint.loss, name=name, questions=list(names)
+    )
+    others = [each for each in content.channels if each not in names]
+    questions = [
+        replace(each, own_loss=None, channel_document=None) if each.name in names else each
+        for each in content.questions
+    ]
+    rest = loss_of_all(content.question(each).loss or Fraction(1) for each in others)
+    return replace(
+        content,
+        blocks=[block, Block(questions=others)],
+        drawn=[DrawnSet(blocks=[0], weight=1), DrawnSet(blocks=[1], weight=1)],
+        loss=max(joint.loss, rest),
+        questions=questions,
+    )

@@ -18,7 +18,13 @@ Law        of H_x depends on the answer only by whether its digits are x. The tr
                x true        held: 1 + Hyp(c − 1, w − 1)      else: Hyp(c − 1, w)
                x not true    held: Hyp(c, w − 1)              else: Hyp(c, w)
 Variance   V₁ and V₀ of these two laws, so n·Var π̂ = (π·V₁ + (1 − π)·V₀)/(a − b)² + π(1 − π), the
-           last from sampling. Noise on every cell's count adds c·Var Z/(n(a − b))².
+           last from sampling. Noise on ΣH_x adds Var Z/(n(a − b))².
+Counted    Published of a view is ΣH_x for each of its m answers; of two answers one, since H₁ + H₂
+           = w is known. Two reports of w cells differ in d = min(w, K − w) cells at most, each way:
+           Σ_x|H_x − H'_x| ≤ 2d, and no |H_x − H'_x| is above e = min(c, d), so L1 ≤ 2d and L2² ≤
+           2de; of two answers, one count moves by e at most. Of swapped reports S and σS (one joint
+           answer for another, dpengine.contraction) one cell leaves and one comes: L1 ≤ 2, L2² ≤ 2,
+           one count moves by 1; by nothing where both cells have the digit.
 Interval   Over random people ΣH is a sum of n draws from π·law₁ + (1 − π)·law₀, which grows
            stochastically with π (change the names of two cells: the true one is held more often).
            All π that neither tail of ΣH + ΣZ rejects at half the error, summed exactly
@@ -166,7 +172,8 @@ class Joint(Channel):
 
     def decode(self, cell: int) -> tuple[int, ...]:
         """Return the answer to each question."""
-        require(0 <= cell < self.cells, "cell must be one of {}", self.cells)
+        total = self.channel.cells
+        require(0 <= cell < total, "cell must be one of {}", total)
         digits = []
         for choices in reversed(self.questions):
             cell, digit = divmod(cell, choices)
@@ -176,8 +183,8 @@ class Joint(Channel):
     @property
     def digits(self) -> Ints:
         """Return the view's answer of every cell."""
-        places = np.unravel_index(np.arange(self.cells), self.questions)
-        found: Ints = np.zeros(self.cells, dtype=np.int64)
+        places = np.unravel_index(np.arange(self.channel.cells), self.questions)
+        found: Ints = np.zeros(self.channel.cells, dtype=np.int64)
         for place in self.seen:
             found = found * self.questions[place] + places[place]
         return found
@@ -185,9 +192,9 @@ class Joint(Channel):
     @property
     def together(self) -> int:
         """Return c, the cells that share an answer."""
-        return self.cells // self.answers
+        return self.channel.cells // self.answers
 
-    # On the device, and what is counted: the channel's
+    # On the device, and in a batch: the channel's
 
     def randomise(self, answer: Sequence[int], words: Stream = system_stream) -> Any:
         """Return what to send in place of one answer to each question."""
@@ -209,22 +216,54 @@ class Joint(Channel):
     def codes(self, packed: bytes) -> Codes:
         return self.channel.codes(packed)
 
+    # What is counted: cells held with each answer of the view
+
     @property
     def cells(self) -> int:
-        return self.channel.cells
+        """Return how many counts there are: one an answer, ΣH_x."""
+        return self.answers
 
     @property
     def held(self) -> int:
         return self.channel.held
 
     def tally(self, packed: bytes) -> Counts:
-        return self.channel.tally(packed)
+        return self.counted(self.channel.tally(packed))
+
+    def counted(self, counts: Sequence[int]) -> Counts:
+        """Return this view's counts, from those of all joint answers."""
+        total = self.channel.cells
+        require(len(counts) == total, "expected {} counts, got {}", total, len(counts))
+        found: Ints = np.zeros(self.answers, dtype=np.int64)
+        np.add.at(found, self.digits, np.asarray(counts, dtype=np.int64))
+        return [int(count) for count in found]
+
+    def is_one_count(self, neighbours: Neighbours) -> bool:
+        return self.answers == 2 and neighbours is Neighbours.CHANGE_ONE
+
+    def noisy_counts(self, noisy: Sequence[int], n: int) -> list[int]:
+        """Return the counts of all answers: of two, which one was published, from their sum."""
+        return [n * self.held - noisy[0], noisy[0]] if len(noisy) == 1 else list(noisy)
+
+    def noise_left(self, noise: Noise, neighbours: Neighbours) -> Noise:
+        """Return the noise as it was drawn: its sum is not taken out."""
+        return noise
 
     def moved(self, neighbours: Neighbours) -> Moved:
-        return self.channel.moved(neighbours)
+        """Return how far one person moves `released`: `Counted` of the proof sheet."""
+        require(
+            neighbours is Neighbours.CHANGE_ONE, "a joint answer is counted under change-one only"
+        )
+        different = min(self.held, self.channel.cells - self.held)
+        most = min(self.together, different)
+        if self.is_one_count(neighbours):
+            return Moved(1, most, most**2)
+        return Moved(self.answers, 2 * different, 2 * different * most)
 
     def swapped(self) -> Moved:
-        return self.channel.swapped()
+        if self.is_one_count(Neighbours.CHANGE_ONE):
+            return Moved(1, 1, 1)
+        return Moved(self.answers, 2, 2)
 
     # People
 
@@ -254,7 +293,7 @@ class Joint(Channel):
 
     def laws(self) -> tuple[Law, Law]:
         """Return the chances of H = 0, 1, … cells held, of an answer that is true, and not."""
-        return _laws(self.cells, self.together, self.held, self._cell.truth)
+        return _laws(self.channel.cells, self.together, self.held, self._cell.truth)
 
     def variance(self, at: Fraction) -> Fraction:
         true, false = (_moments(law) for law in self.laws())
@@ -284,7 +323,7 @@ class Joint(Channel):
             for law in self.laws()
         )
         step = (true - false) / contrast
-        least, most = max(0, w - (self.cells - c)), min(c, w)
+        least, most = max(0, w - (self.channel.cells - c)), min(c, w)
         return Features(
             held=w,
             first=(own - base / w) / contrast,
@@ -308,7 +347,7 @@ def _check(questions: Sequence[int]) -> None:
     require(cells <= MAX_JOINT, "joint answers must be at most {}, got {}", MAX_JOINT, cells)
 
 
-Part = tuple[Joint, Sequence[int], int]  # a block's view of a question, noisy counts of cells, n
+Part = tuple[Joint, Sequence[int], int]  # a block's view of a question, its noisy counts, n
 
 
 def pooled(parts: Sequence[Part], noise: Noise, confidence: float = CONFIDENCE) -> list[Estimate]:
@@ -318,13 +357,13 @@ def pooled(parts: Sequence[Part], noise: Noise, confidence: float = CONFIDENCE) 
     answers = {view.answers for view, _, _ in asked}
     require(len(answers) == 1, "views must have the same answers, got {}", sorted(answers))
     totals = np.zeros(answers.pop(), dtype=np.int64)
-    # blocks with the same law are one: a view of it, people, and how often each cell is counted
+    # blocks with the same law are one: a view of it, people, and how many blocks there are
     laws: dict[tuple[object, int], tuple[Joint, int, int]] = {}
     weights = _weights(tuple(view for view, _, _ in asked))
     for weight, (view, counts, n) in zip(weights, asked, strict=True):
         require(n >= 1, "n must be 1 or more, got {}", n)
         require(len(counts) == view.cells, "expected {} counts, got {}", view.cells, len(counts))
-        np.add.at(totals, view.digits, weight * np.asarray(counts, dtype=np.int64))
+        totals += weight * np.asarray(counts, dtype=np.int64)
         key = view.channel, view.together
         first, people, times = laws.get(key, (view, 0, 0))
         laws[key] = first, people + n, times + 1
@@ -368,14 +407,13 @@ def _share(
     contrasts = [size * each.contrast for size, each in zip(people, told, strict=True)]
     base = sum(size * each.base for size, each in zip(people, told, strict=True))
     value = (total - base) / sum(contrasts)
-    noises = [view.together * times for view, times in zip(views, blocks, strict=True)]
     sums = Sums.of_several(
         [
             (n, weight * np.arange(len(each.true)))
             for weight, n, each in zip(weights, sizes, told, strict=True)
         ],
         noise,
-        np.repeat(weights, noises),
+        np.repeat(weights, blocks),
     )
 
     def at_least(at: float, least: int) -> float:
@@ -388,7 +426,7 @@ def _share(
     inside = min(max(value, 0.0), 1.0)
     parts = [
         (part / sum(contrasts), n, count * noise.variance / n, each)
-        for part, n, count, each in zip(contrasts, sizes, noises, told, strict=True)
+        for part, n, count, each in zip(contrasts, sizes, blocks, told, strict=True)
     ]  # of each block's own estimate
     variance = Variance(
         sampling=inside * (1 - inside) * sum(part**2 / n for part, n, _, _ in parts),

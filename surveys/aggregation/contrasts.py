@@ -38,7 +38,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpengine.estimates import CONFIDENCE, Estimate, Noise
+from dpengine.estimates import CONFIDENCE, Estimate, Floats, Noise
 from dpengine.inference import shrinkage
 from dpengine.inference.contrasts import Limits, contrast, put_together
 from dpengine.local.cleartext import Cleartext
@@ -74,7 +74,8 @@ def difference(
     one, other = (table.within(answer, group, confidence) for group in groups)
     if one.value is None or other.value is None:
         return Difference(None, -1.0, 1.0, one, other)
-    shared = table.correlation(*(_linearised(table, answer, group) for group in groups))
+    own = table.left.first[answer], table.left.one
+    shared = table.correlation(*(linearised(table, *own, group) for group in groups))
     value = one.value - other.value
     _, *ends = put_together(one.came_out, other.came_out, shared)
     low, high = (min(max(end, -1.0), 1.0) for end in ends)
@@ -84,13 +85,14 @@ def difference(
     )
 
 
-def _linearised(table: Table, answer: int, group: int) -> Sum:
-    """Return x and y of (part − θ·whole) / whole, whose error is that of the ratio θ."""
-    true = table.nearest
-    whole = float(true[:, group].sum())
-    theta = float(true[answer, group]) / whole if whole else 0.0
-    part = table.left.first[answer] - theta * table.left.one
-    return part / max(whole, 1e-12), table.right.first[group]
+def linearised(table: Table, part: Floats, whole: Floats, group: int) -> Sum:
+    """Return x and y of (part − θ·whole) / whole in one group, whose error is that of the ratio
+    θ.
+    """
+    inside = table.right.first[group]
+    top, size = table.expected((part, inside)), table.expected((whole, inside))
+    theta = top / size if size else 0.0
+    return (part - theta * whole) / max(size, 1e-12), inside
 
 
 def towards_mean(table: Table, answer: int, confidence: float = CONFIDENCE) -> dict[int, Shrunk]:

@@ -208,11 +208,23 @@ class Table:
     def sum(self, of: Sum) -> float:
         return float(of[0] @ self.noisy @ of[1]) / self.n
 
+    def expected(self, of: Sum) -> float:
+        """Return a sum of the nearest shares."""
+        return float((self.nearest * self._means(of)).sum())
+
     def covariance(self, one: Sum, other: Sum) -> float:
-        """Return Cov(L, L') of two sums, by the formula in contrasts.py."""
-        true, (products, added) = self.nearest, self._products(one, other)
-        mean, other_mean = (float((true * self._means(each)).sum()) for each in (one, other))
-        return (float((true * products).sum()) - mean * other_mean + added / self.n) / self.n
+        return float(self.covariances([one, other])[0, 1])
+
+    def covariances(self, sums: Sequence[Sum]) -> Floats:
+        """Return Cov(L, L') of every two of some sums, by the formula in contrasts.py."""
+        x, y = (np.array(each) for each in zip(*sums, strict=True))
+        left = np.einsum("tij,gi,hj->tgh", self.left.pairs, x, x, optimize=True)
+        right = np.einsum("tij,gi,hj->tgh", self.right.pairs, y, y, optimize=True)
+        products = np.einsum("st,sgh,tgh->gh", self.nearest, left, right, optimize=True)
+        means = np.array([self.expected(each) for each in sums])
+        worth = x.sum(axis=1) * y.sum(axis=1)
+        added = self._added((x @ x.T) * (y @ y.T), np.outer(worth, worth))
+        return np.asarray((products - np.outer(means, means) + added / self.n) / self.n)
 
     def _means(self, one: Sum) -> Floats:
         """Return what a report adds to a sum on average, of every pair of answers."""
@@ -241,9 +253,17 @@ class Table:
         return own @ self.noisy @ every.T / self.n, np.asarray(covariance)
 
     def correlation(self, one: Sum, other: Sum) -> float:
-        own, others = self.covariance(one, one), self.covariance(other, other)
+        (own, both), (_, others) = self.covariances([one, other]).tolist()
         errors = math.sqrt(max(own, 0.0) * max(others, 0.0))
-        return self.covariance(one, other) / errors if errors else 0.0
+        return float(both / errors) if errors else 0.0
+
+    def mean(self, part: Sum, whole: Sum, confidence: float = CONFIDENCE) -> "Within":
+        """Return a part in a whole where the part is a sum of scores from 0 to 1: by the variances
+        of the table as it came, and of two more people, one at either end.
+        """
+        (own, both), (_, size) = self.covariances([part, whole]).tolist()
+        under = np.array([own + 0.5 / self.n**2, -2 * both, size, 0.0])
+        return Within.of(self.sum(part), self.sum(whole), size, under, quantile(confidence))
 
     def ratio(self, part: Sum, whole: Sum, confidence: float = CONFIDENCE) -> "Within":
         """Return the share of a part in a whole: sums u of some pairs of answers, among others."""

@@ -32,29 +32,39 @@ def totals(plan: Plan, batches: int | None = None) -> Counts:
     when it covers just these batches. Answers sent as given are decrypted and counted each time,
     choices only; of numbers there is no tally.
     """
-    counts, cleartext = _changed(plan, batches), plan.content.cleartext
+    counts, cleartext = _by_question(plan, _changed(plan, batches)), plan.content.cleartext
     choices = {name: channel for name, channel in cleartext.items() if channel.cells}
     if not choices or not Tally.objects.filter(plan=plan).exists():
         return counts
     return counts | recount(plan, sealed_batches(plan) if batches is None else batches, choices)
 
 
+def _by_question(plan: Plan, counts: Counts) -> Counts:
+    """Return the counts of every question: of one sent in a joint answer, those of its view."""
+    joint = {
+        each.name: each.together.joint.view(each.together.place).counted(counts[each.together.name])
+        for each in plan.content.questions
+        if each.together
+    }
+    return {name: counts[name] for name in counts if name not in plan.content.joint_names} | joint
+
+
 def _changed(plan: Plan, batches: int | None) -> Counts:
-    """Return the counts of what was changed by chance."""
+    """Return the counts of what was changed by chance, by the values of reports."""
     tally = Tally.objects.filter(plan=plan).first()
-    channels = plan.content.channels | plan.content.cleartext
+    channels = plan.content.reports | plan.content.cleartext
     nobody = {name: [0] * channel.cells for name, channel in channels.items() if channel.cells}
     if tally is None:
         return nobody
     counts: Counts = tally.counts
     is_running = batches is None or batches == tally.batches
-    return nobody | (counts if is_running else recount(plan, batches or 0, plan.content.channels))
+    return nobody | (counts if is_running else recount(plan, batches or 0, plan.content.reports))
 
 
 def recount(plan: Plan, batches: int, channels: Mapping[str, Channel]) -> Counts:
-    """Count these questions anew, from what is sealed in a Plan's first batches."""
+    """Count these values anew, from what is sealed in a Plan's first batches."""
     counts: Counts = {}
-    sets = [] if channels.keys() <= plan.content.cleartext.keys() else plan.content.drawn_sets
+    sets = [] if channels.keys() <= plan.content.cleartext.keys() else plan.content.drawn_reports
     for batch in sealed(plan, batches):
         add_tallies(counts, _columns_of(plan, batch, channels), channels, sets)
     return counts
@@ -78,10 +88,10 @@ def joint(plan: Plan, names: Sequence[str], batches: int | None = None) -> Count
     option plus the bit for one_of, an answer as it was given for what is protected in publications
     only, which is decrypted here. Where devices draw what they ask: of the reports that hold all.
     """
-    channels = plan.content.channels | plan.content.cleartext
+    channels = plan.content.reports | plan.content.cleartext
     for name in names:
         if name not in channels:
-            raise ValueError(f"names must be questions of this Plan, got {name}")
+            raise ValueError(f"names must be questions of this Plan sent apart, got {name}")
     counted = sealed(plan, sealed_batches(plan) if batches is None else batches)
     parts = [_rows_of(plan, batch, names) for batch in counted]
     joined = ((channels[name], b"".join(part[name] for part, _ in parts)) for name in names)
@@ -91,10 +101,10 @@ def joint(plan: Plan, names: Sequence[str], batches: int | None = None) -> Count
 def _rows_of(plan: Plan, batch: Batch, names: Sequence[str]) -> tuple[dict[str, bytes], int]:
     """Return the columns of these questions, of the reports that hold all, and how many do."""
     columns, content = _columns_of(plan, batch, names), plan.content
-    hidden = [name for name in names if name in content.channels]
+    hidden = [name for name in names if name in content.reports]
     if not (content.drawn and hidden):
         return columns, batch.size
-    sets = content.sets
+    sets = content.report_sets
     kept = asked_in(columns[SETS], hidden, sets)
     for name in names:
         asked = [name] if name in hidden else []
@@ -105,7 +115,7 @@ def _rows_of(plan: Plan, batch: Batch, names: Sequence[str]) -> tuple[dict[str, 
 def _columns_of(plan: Plan, batch: Batch, names: Iterable[str]) -> dict[str, bytes]:
     """Return the columns of a batch, decrypting only if one of these questions needs it."""
     columns = split(
-        bytes(batch.columns), batch.size, plan.content.channels, plan.content.drawn_sets
+        bytes(batch.columns), batch.size, plan.content.reports, plan.content.drawn_reports
     )
     cleartext = plan.content.cleartext
     if not cleartext.keys().isdisjoint(names):

@@ -82,7 +82,7 @@ def sweep(*, plan: Plan, today: datetime.date) -> int:
     tally.reports += len(reports)
     tally.batches += 1
     packed = _packed(plan, tally.batches, shuffled(reports))
-    channels, sets = plan.content.channels, plan.content.drawn_sets
+    channels, sets = plan.content.reports, plan.content.drawn_reports
     by_question = columns.split(packed["columns"], len(reports), channels, sets)
     columns.add_tallies(tally.counts, by_question, channels, sets)
     tally.save()
@@ -121,7 +121,7 @@ def _packed(plan: Plan, number: int, reports: list[Kept]) -> dict[str, bytes]:
     cleartext, values = content.cleartext, [report.values for report in reports]
     answers = columns.transposed([report.given for report in reports], cleartext)
     return {
-        "columns": columns.pack(values, content.channels, content.drawn_sets),
+        "columns": columns.pack(values, content.reports, content.drawn_reports),
         "given": seal(answers, about=columns.batch_aad(plan.digest, number)) if cleartext else b"",
     }
 

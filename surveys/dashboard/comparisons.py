@@ -1,16 +1,18 @@
-"""Compare groups and waves: differences of shares that are already published.
+"""Compare groups and waves: differences of shares that are already published, and these shares
+weighted to a population.
 
 Groups come from a cross-table that somebody asked for; waves from what the rule published of each.
 Both are post-processing and cost nothing (surveys/releases/comparisons.py says how intervals are
 made).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 
 from surveys.charts.scales import Scale, percent
+from surveys.dashboard.forms import PopulationForm
 from surveys.dashboard.results import drawn_choices
 from surveys.dashboard.tables import Row, Spread, Table
 from surveys.releases import comparisons
@@ -98,10 +100,17 @@ class Groups:
     second: str
     differences: Differences
     every: list[Table]  # of every answer its share in all groups, and drawn towards their mean
+    within: str  # the question that makes the groups
+    population: PopulationForm
+    weighted: list[Table]  # beside the shares as they came; empty until the population is known
 
 
-def groups_of(publication: Publication, one: int, other: int) -> Groups | None:
-    """Return the difference of every answer between two groups of a cross-table."""
+def groups_of(
+    publication: Publication, one: int, other: int, margins: Mapping[str, str]
+) -> Groups | None:
+    """Return the difference of every answer between two groups of a cross-table, and its shares
+    weighted to the population's margins of the groups.
+    """
     release, query = publication.release, publication.query
     if release is None:
         return None
@@ -114,9 +123,12 @@ def groups_of(publication: Publication, one: int, other: int) -> Groups | None:
     by_answer = comparisons.group_differences(query, release.content, one, other)
     if by_answer is None:
         return None
-    raw = [(left.choices[place], by_answer[place]) for place in drawn_choices(left)]
+    answers = drawn_choices(left)
+    raw = [(left.choices[place], by_answer[place]) for place in answers]
     differences = differences_of(left.text, raw)
-    every = [query.in_groups(release.content, place) for place in drawn_choices(left)]
+    every = [query.in_groups(release.content, place) for place in answers]
+    form = PopulationForm(names, margins if PopulationForm.is_sent(margins) else None)
+    weighted = query.weighted(release.content, answers, form.population) if form.is_valid() else []
     return Groups(
         publication,
         list(enumerate(names)),
@@ -126,6 +138,9 @@ def groups_of(publication: Publication, one: int, other: int) -> Groups | None:
         names[other],
         differences,
         [Table.of(table) for table in every if table is not None],
+        right.text,
+        form,
+        [Table.of(table) for table in weighted],
     )
 
 

@@ -86,7 +86,8 @@ def time_series_of(plan: Plan, published: Sequence[Release | Step]) -> list[Ques
         if not tracks:
             continue
         estimates = [estimate for numbers in tracks.values() for _, estimate in numbers]
-        unit = "percent" if question.choices else question.unit or ""
+        has_shares = any(numbers.choices for _, numbers in parts)
+        unit = "percent" if has_shares else question.unit or ""
         scale, places = _scale(estimates, unit), min(max(places_of(estimates), 1), 2)
         text = partial(value_text, places=places, unit=unit)
         series = [

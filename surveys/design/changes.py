@@ -16,6 +16,7 @@ from surveys.messages import message
 TERMS = {  # as a row of the ledger calls them, by field
     "unit": message("unit", fills="term"),
     "neighbours": message("neighbours", fills="term"),
+    "person": message("ε of one person, shared equally", fills="term"),
     "cap": message("cap for all publications, ε", fills="term"),
     "cap_delta": message("δ of the cap", fills="term"),
     "panel": message("panel", fills="term"),
@@ -36,6 +37,7 @@ STUDY_TERMS = tuple(field for field in TERMS if field != "local_cap")
 NOTHING = message("none")()
 IN_CLEAR = message("sent as given: no finite ε on the way")
 ON_DEVICE = message("%(epsilon)s, changed on the device")
+SHARED = message("an equal share, changed on the device")()
 # What the ledger says changed, with the owner
 OF_STUDY, OF_PANEL = message("%(study)s: %(term)s"), message("panel %(study)s: %(term)s")
 OF_QUESTION = message("%(study)s: ε of %(question)s")
@@ -49,9 +51,12 @@ def terms_of(owner: Study | Panel) -> Terms:
     """Return the terms of a saved study, its questions' too, or of a panel: in English."""
     fields = STUDY_TERMS if isinstance(owner, Study) else PANEL_TERMS
     with translation.override("en"):
-        terms = {TERMS[field](): _said(owner, field) for field in fields}
-    questions = owner.questions.all() if isinstance(owner, Study) else ()
-    return terms | {f"ε of {question.name}": _protection(question) for question in questions}
+        terms: Terms = {TERMS[field](): _said(owner, field) for field in fields}
+    if not isinstance(owner, Study):
+        return terms
+    is_shared = owner.person is not None
+    questions = owner.questions.all()
+    return terms | {f"ε of {each.name}": _protection(each, is_shared) for each in questions}
 
 
 @transaction.atomic
@@ -91,7 +96,9 @@ def _said(owner: models.Model, field: str) -> str:
     return str(plain(value)) if isinstance(value, Decimal) else str(value)
 
 
-def _protection(question: Question) -> str:
+def _protection(question: Question, is_shared: bool) -> str:
     if question.protection == Question.Protection.PUBLICATION:
         return IN_CLEAR()
+    if is_shared:
+        return SHARED
     return ON_DEVICE(epsilon=plain(question.epsilon))

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from surveys.design import changes, selectors, terms
+from surveys.design import changes, selectors, sharing, terms
 from surveys.design.locks import lock_draft
 from surveys.design.models import Language, Question, Study, Translation
 from surveys.design.refusals import Refused
@@ -25,7 +25,7 @@ WRITTEN = message("written in the draft of wave %(wave)s")
 
 MAX_QUESTIONS = 60
 MAX_SLUG = 50  # which leaves room for a number after it
-USUAL_EPSILON = Decimal(1)
+USUAL_EPSILON = Decimal(1)  # where a person's ε is not shared
 Fields = dict[str, Any]  # of a question or a study, by name, as the model has them
 COPIED = tuple(
     field.attname
@@ -38,9 +38,9 @@ COPIED = tuple(
 def editing(*, study_id: int, who: str, now: datetime.datetime, why: str = "") -> Iterator[Study]:
     """Hold a draft while it is edited; then write down what of its terms has changed.
 
-    With its first question that is sent as given, its cap and its batch come within what such
-    answers need. What the site's admin has given beyond that was given for these questions: it
-    lapses when one of them changes.
+    A person's ε that its questions share is shared again. With its first question that is sent as
+    given, its cap and its batch come within what such answers need. What the site's admin has given
+    beyond that was given for these questions: it lapses when one of them changes.
     """
     with transaction.atomic():
         study = lock_draft(study_id=study_id)
@@ -52,6 +52,7 @@ def editing(*, study_id: int, who: str, now: datetime.datetime, why: str = "") -
             saved.save(update_fields=["given_cap", "given_batch", "given_why", "given_by"])
         if now_asked and not had:
             saved.save(update_fields=terms.fit_given(saved))
+        sharing.share(saved)
         reason = why or WRITTEN(wave=study.wave)
         changes.record_changes(of=saved, before=before, who=who, why=reason, now=now)
 
@@ -101,14 +102,20 @@ def _sent_as_given(study: Study) -> list[Fields]:
 
 @transaction.atomic
 def new_draft(*, texts: Fields, questions: Sequence[Fields] = ()) -> Study:
-    """Make a study to be drafted, within the site's limits, at an address made of its title."""
+    """Make a study to be drafted, within the site's limits, at an address made of its title.
+
+    Its questions share the ε of a person, and publications may say as much: then they need no noise
+    of their own.
+    """
     _refuse_too_many(len(questions))
     limits = selectors.site_limits()
-    cap = min(Decimal(2), limits.cap_ceiling)
+    person = sharing.usual_person(limits)
+    cap = min(person, limits.cap_ceiling)
     study = Study(
         slug=free_slug(str(texts["title"])),
+        person=None if _are_set(questions) else person,
         cap=cap,
-        release_epsilon=min(Decimal(1), cap),
+        release_epsilon=cap,
         epsilon_floor=limits.epsilon_floor,
         epsilon_ceiling=limits.epsilon_ceiling,
         **texts,
@@ -119,7 +126,17 @@ def new_draft(*, texts: Fields, questions: Sequence[Fields] = ()) -> Study:
         _make(study, {**fields, "position": position})
     if _sent_as_given(study):
         study.save(update_fields=terms.fit_given(study))
+    sharing.share(study)
     return study
+
+
+def _are_set(questions: Sequence[Fields]) -> bool:
+    """Tell whether an ε of these is set by hand: then a person's is shared no more."""
+    return any(
+        each.get("epsilon") is not None
+        and each.get("protection") != Question.Protection.PUBLICATION
+        for each in questions
+    )
 
 
 def free_slug(title: str) -> str:
@@ -149,10 +166,18 @@ def add_questions(
     with editing(study_id=study_id, who=who, now=now) as study:
         last = study.questions.count()
         _refuse_too_many(last + len(questions))
+        if _are_set(questions):
+            _share_no_more(study)
         return [
             _make(study, {**each, "position": last + at})
             for at, each in enumerate(questions, start=1)
         ]
+
+
+def _share_no_more(study: Study) -> None:
+    """Let each question keep the ε that it has, because one of them is set by hand."""
+    study.person = None
+    study.save(update_fields=["person"])
 
 
 def _refuse_too_many(count: int) -> None:
@@ -166,7 +191,7 @@ def _refuse_too_many(count: int) -> None:
 
 def _make(study: Study, fields: Fields) -> Question:
     floor, ceiling = terms.allowed_epsilon(study, selectors.site_limits())
-    epsilon = min(max(Decimal(fields.get("epsilon", USUAL_EPSILON)), floor), ceiling)
+    epsilon = min(max(Decimal(fields.get("epsilon") or USUAL_EPSILON), floor), ceiling)
     name = free_name(study, str(fields.get("name", "")))
     return Question.objects.create(**{**fields, "study": study, "name": name, "epsilon": epsilon})
 
@@ -184,9 +209,15 @@ def free_name(study: Study, wanted: str = "") -> str:
 
 
 def save_question(*, question: Question, who: str, now: datetime.datetime) -> Question:
-    """Save a question as it was typed; a new one stands last. What names it follows its name."""
+    """Save a question as it was typed; a new one stands last. What names it follows its name.
+
+    An ε that is not its share was set by hand: then each question keeps its own.
+    """
     with editing(study_id=question.study_id, who=who, now=now) as study:
         old = Question.objects.filter(pk=question.pk).values_list("name", flat=True).first()
+        shares = sharing.parts(study, question)
+        if shares.get(question.name, question.epsilon) != question.epsilon:
+            _share_no_more(study)
         if old is None:
             question.position = study.questions.count() + 1
             _refuse_too_many(question.position)
@@ -292,6 +323,8 @@ def set_protections(
                 raise Refused(f"{question.name}: {problem}")
             question.epsilon = epsilons[question.name]
             question.save(update_fields=["epsilon"])
+        if epsilons:
+            _share_no_more(study)
         if expected is not None:
             study.expected = expected
             study.save(update_fields=["expected"])

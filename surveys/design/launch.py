@@ -72,7 +72,7 @@ def refuse_unfit(study: Study, today: datetime.date) -> None:
     for question in questions:
         problem = terms.problem_of_epsilon(study, question.epsilon, limits)
         if problem and question.protection == Question.Protection.DEVICE:
-            parts = {"study": study, "question": question.name, "problem": problem}
+            parts = {"study": study, "question": question.label, "problem": problem}
             raise CannotOpen(_("“%(study)s”, %(question)s: %(problem)s") % parts)
 
 
@@ -96,6 +96,12 @@ def frozen(study: Study, content: PlanContent | None = None) -> str:
                 raise CannotOpen(text % {"study": content.title, "term": term, "then": then})
         _refuse_another_cap(study, plan.content.caps, content.caps)
     return canonical(content)
+
+
+def refuse_person(study: Study, content: PlanContent) -> None:
+    """Refuse what one person may not give away on this site, whose limits are held."""
+    if problem := terms.problem_of_person(content, site.present_limits()):
+        raise _cannot_open(study, problem)
 
 
 def needs_reason(content: PlanContent) -> bool:

@@ -7,6 +7,7 @@ with the reason.
 
 import datetime
 from collections.abc import Mapping
+from copy import copy
 from decimal import Decimal
 from typing import Any
 
@@ -14,12 +15,13 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from surveys.design import changes, locks, site, terms
+from surveys.design import changes, locks, sharing, site, terms
 from surveys.design.models import Question, Study, Unit
 from surveys.design.questions import unfit
 from surveys.design.refusals import NotDecided, Refused
 
 TERMS = (
+    "person",
     "cap",
     "cap_delta",
     "release_epsilon",
@@ -52,9 +54,14 @@ def decide(
     why: str,
     now: datetime.datetime,
 ) -> Study:
-    """Save a draft's limits, or raise a Refused and change nothing."""
+    """Save a draft's limits, or raise a Refused and change nothing.
+
+    If `new` says a person's ε, the questions share it; what publications may say follows it as long
+    as it was the same. Without one, an ε that moves is set by hand.
+    """
     study = locks.lock_draft(study_id=study_id)
     before = changes.terms_of(study)
+    new, epsilons = _with_person(study, new, epsilons)
     changed = [name for name in TERMS if name in new and getattr(study, name) != new[name]]
     _refuse_what_stays(study, changed)
     if not may_set_limits and set(OF_THE_SITE) & set(changed):
@@ -82,6 +89,20 @@ def decide(
         question.save(update_fields=["epsilon"])
     changes.record_changes(of=study, before=before, who=who, why=why, now=now)
     return study
+
+
+def _with_person(
+    study: Study, new: Mapping[str, Any], epsilons: Mapping[str, Decimal]
+) -> tuple[Mapping[str, Any], Mapping[str, Decimal]]:
+    """Return terms and the questions' ε with what a person's ε makes of them."""
+    if (person := new.get("person")) is None:
+        moved = _moved(study, epsilons)
+        return ({**new, "person": None} if moved else new), epsilons
+    typed = [name for name in ("cap", "release_epsilon") if new.get(name) != getattr(study, name)]
+    follows = sharing.follow(study, person, typed) if person != study.person else {}
+    wanted = copy(study)
+    wanted.person = person
+    return {**new, **follows}, sharing.parts(wanted)
 
 
 def _refuse_what_stays(study: Study, changed: list[str]) -> None:

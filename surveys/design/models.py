@@ -56,6 +56,10 @@ class Unit(models.TextChoices):
         gettext_lazy("one person, in all waves of the study"),
     )
     RESPONDENT_IN_WAVE = "respondent-in-wave", gettext_lazy("one person, in one wave")
+    ANSWER_IN_STUDY = (
+        "answer-in-study",
+        gettext_lazy("one answer of a person, in all waves of the study"),
+    )
     HOUSEHOLD_OF_2 = "household-of-2", gettext_lazy("a household of at most 2 people")
     HOUSEHOLD_OF_3 = "household-of-3", gettext_lazy("a household of at most 3 people")
     HOUSEHOLD_OF_4 = "household-of-4", gettext_lazy("a household of at most 4 people")
@@ -104,6 +108,8 @@ class SiteLimits(models.Model):
 
     epsilon_floor = EpsilonField(gettext_lazy("least ε of one answer"), default=MIN_EPSILON)
     epsilon_ceiling = EpsilonField(gettext_lazy("greatest ε of one answer"), default=8)
+    person_floor = EpsilonField(gettext_lazy("least ε of one person"), default=MIN_EPSILON)
+    person_ceiling = EpsilonField(gettext_lazy("greatest ε of one person"), default=8)
     cap_ceiling = EpsilonField(
         gettext_lazy("greatest cap for all publications of a study, ε"), default=8
     )
@@ -116,8 +122,8 @@ class SiteLimits(models.Model):
 
     def __str__(self) -> str:
         return (
-            f"ε of an answer {self.epsilon_floor} to {self.epsilon_ceiling}, caps to "
-            f"{self.cap_ceiling}"
+            f"ε of an answer {self.epsilon_floor} to {self.epsilon_ceiling}, of a person "
+            f"{self.person_floor} to {self.person_ceiling}, caps to {self.cap_ceiling}"
         )
 
 
@@ -220,12 +226,23 @@ class Study(models.Model):
     wave = models.PositiveSmallIntegerField(default=1, editable=False)
     unit = models.CharField(max_length=40, choices=Unit, default=Unit.RESPONDENT_IN_STUDY)
     neighbours = models.CharField(max_length=20, choices=Neighbours, default=Neighbours.CHANGE_ONE)
+    person = EpsilonField(
+        gettext_lazy("one person, all together: ε"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(MIN_EPSILON), MaxValueValidator(LARGEST_EPSILON)],
+        help_text=gettext_lazy(
+            "Shared equally by the questions that are changed on the device. Empty: each has an ε "
+            "of its own."
+        ),
+    )
     cap = EpsilonField(
         gettext_lazy("cap for all publications, ε"),
         default=2,
         validators=[MinValueValidator(MIN_EPSILON), MaxValueValidator(LARGEST_EPSILON)],
         help_text=gettext_lazy(
-            "How much all publications together may ever give away about one person."
+            "How much all publications together may ever give away about one person, or what else "
+            "Limits says they protect."
         ),
     )
     cap_delta = models.CharField(

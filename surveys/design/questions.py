@@ -17,10 +17,22 @@ from dpengine.local.channels import channel_for
 from dpengine.local.distribution import Distribution
 from dpengine.local.number import NumberChannel
 from dpengine.local.one_of import OneOf
+from surveys.design import terms
 from surveys.design.calendars import CALENDARS
 from surveys.plan import kinds
 from surveys.plan.content import Condition, Group, Picture, PlanQuestion, QuestionTexts
-from surveys.plan.kinds import DEVICE, DISTRIBUTION, KINDS, MEAN, MULTIPLE, PUBLICATION, TEXT
+from surveys.plan.kinds import (
+    DEVICE,
+    DISTRIBUTION,
+    KINDS,
+    MEAN,
+    MULTIPLE,
+    NUMBER,
+    PUBLICATION,
+    SCALE,
+    TEXT,
+)
+from surveys.plan.records import ONE_ANSWER
 
 if TYPE_CHECKING:
     from surveys.design.models import Question
@@ -53,7 +65,7 @@ NO_FREE_TEXT = {
 def options_of(question: "Question") -> list[str]:
     """Return what can be answered: the choices, then those that answer nothing."""
     if question.kind in kinds.WITH_STEPS:
-        return []
+        return lines(question.choices)
     language = kinds.said_in(_language(question))
     own = lines(question.choices) or language.usual.get(question.kind, [])
     return [*own, *_extras(question, language)]
@@ -92,7 +104,7 @@ def check(question: "Question") -> None:
     if kind.only_on_device and question.protection == PUBLICATION:
         raise ValueError(ONLY_ON_DEVICE[question.kind])
     (_check_counted if kind.is_counted else _check_choices)(question, kind)
-    if question.group and not kind.is_matrix:
+    if question.group and not (kind.is_matrix or is_scored(question)):
         raise ValueError(
             _(
                 "Only scales of agreement can stand in one matrix: take this question out of its "
@@ -155,14 +167,59 @@ def for_whom(
     return said.only_if % {"answers": shown, "question": own.text or asked.text}
 
 
+def is_scored(question: "Question") -> bool:
+    """Tell whether a question is a scale whose mean is wanted: a number whose values have words."""
+    return question.kind == NUMBER and bool(question.choices.strip())
+
+
+def usual_points(question: "Question") -> list[str]:
+    """Return the points of agreement that need not be written, in the study's own language."""
+    return kinds.said_in(_language(question)).usual[SCALE]
+
+
+def _check_scored(question: "Question") -> None:
+    """Refuse a scale whose points are not its numbers, or of which no mean can be told."""
+    points = int(question.most or 0) - int(question.least or 0) + 1
+    if len(question.options) != points:
+        text = _(
+            "a number has no choices, unless each of its values has one: expected %(points)s, got "
+            "%(given)s"
+        )
+        raise ValueError(text % {"points": f"{points:,}", "given": len(question.options)})
+    if question.protection != DEVICE or question.wanted != MEAN:
+        raise ValueError(
+            _(
+                "the numbers of a scale have words only where they are changed on the device and "
+                "its mean is wanted"
+            )
+        )
+    if question.may_decline:
+        raise ValueError(
+            _(
+                "the mean of a scale cannot be told with “Prefer not to say” among the answers: "
+                "leave that out, or ask how often each answer is chosen"
+            )
+        )
+    _check_texts(question.options)
+    _check_count(len(question.options), KINDS[SCALE].least_choices, KINDS[SCALE].max_choices)
+
+
 def _check_choices(question: "Question", kind: kinds.Kind) -> None:
     """Refuse choices that are too few or many, that do not differ, or that nobody could read."""
     options, added = question.options, question.may_decline + bool(question.asked_if)
     own, least = len(options) - added, kind.least_choices
     most = min(kind.max_choices, kinds.MAX_OPTIONS.get(question.protection, 2) - added)
+    _check_count(own, least, most)
+    _check_texts(options)
+
+
+def _check_count(own: int, least: int, most: int) -> None:
     if not least <= own <= most:
         text = _("choices must be %(least)s to %(most)s, one a line, got %(given)s")
         raise ValueError(text % {"least": least, "most": f"{most:,}", "given": f"{own:,}"})
+
+
+def _check_texts(options: list[str]) -> None:
     if len(set(options)) != len(options):
         raise ValueError(_("choices must differ from one another"))
     if not all(option.isprintable() and len(option) <= MAX_CHOICE for option in options):
@@ -184,7 +241,9 @@ def _check_counted(question: "Question", kind: kinds.Kind) -> None:
     if not -bound <= least < most <= bound:
         text = _("expected least below most, neither beyond %(bound)s, got %(least)s and %(most)s")
         raise ValueError(text % {"least": least, "most": most, "bound": f"{bound:,}"})
-    if question.choices.strip() or question.may_decline:
+    if is_scored(question):
+        _check_scored(question)
+    elif question.choices.strip() or question.may_decline:
         raise ValueError(
             _(
                 "a number has no choices, and none of them is “Prefer not to say”: if people may "
@@ -223,10 +282,20 @@ def channel_of(question: "Question") -> Channel:
         return _most_precise(learns, question.epsilon, len(question.options))
     least, most = int(question.least or 0), int(question.most or 0)
     # more bins need more noise in what is published: as many as so many answers can tell apart
-    expected = question.study.expected if question.study_id is not None else None
-    bins = next(bins for fewer_than, bins in BINS if (expected or USUAL_EXPECTED) < fewer_than)
+    expected = _answers_expected(question)
+    bins = next(bins for fewer_than, bins in BINS if expected < fewer_than)
     bins = min(bins, most - least + 1)
     return _most_precise(Learns(question.wanted), question.epsilon, bins, least, most)
+
+
+def _answers_expected(question: "Question") -> float:
+    """Return how many answers a question is expected to have: fewer where devices draw."""
+    study = question.study if question.study_id is not None else None
+    expected = USUAL_EXPECTED if study is None else study.expected or USUAL_EXPECTED
+    if study is None or study.asked is None:
+        return expected
+    blocks = len(terms.blocks(study.questions.all()))
+    return expected * min(1, study.asked / max(1, blocks))
 
 
 @lru_cache(maxsize=1024)  # a page of a draft asks for the same ones again and again
@@ -254,12 +323,14 @@ def content_of(question: "Question", among: Iterable[Any] | None = None) -> Plan
         parts = {"least": question.least, "most": question.most, "unit": unit}
     if question.protection == DEVICE:
         channel = channel_of(question)
-        parts |= {"channel_document": channel.document(), "loss": channel.loss}
+        parts |= {"channel_document": channel.document(), "own_loss": channel.loss}
         parts |= {"wanted": str(question.wanted)} if kind.is_counted else {}
         parts |= {"bins": channel.answers} if channel.learns is Learns.DISTRIBUTION else {}
     if is_passed_over(question):
         answers = sorted(question.asked_if_answers)
         parts["asked_if"] = Condition(answers=answers, question=question.asked_if)
+    elif question.asked_if and question.study_id and question.study.unit == ONE_ANSWER:
+        parts["follows"] = question.asked_if
     if question.group:
         parts["group"] = Group(name=question.group, text=joined(question.group_text, note))
     if (picture := question.picture) is not None:
@@ -293,7 +364,9 @@ def texts_of(question: "Question", texts: Mapping[str, Any], language: str) -> Q
     parts = ("text", "label", "help", "unit", "group", "picture")
     own = {part: texts[part] for part in parts if texts.get(part)}
     written, said = lines(question.choices), kinds.said_in(language)
-    choices = texts.get("choices") or ([] if written else said.usual.get(question.kind, []))
+    usual = said.usual.get(SCALE if is_scored(question) else question.kind, [])
+    is_usual = not written or (is_scored(question) and written == usual_points(question))
+    choices = texts.get("choices") or (usual if is_usual else [])
     if choices and all(choices) and len(choices) == len(written or choices):
         choices = [*choices, *_extras(question, said)]
         if len(set(choices)) == len(choices) == len(question.options):

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from dpengine.local.channel import Learns
 from dpengine.local.choose import ways
 from dpengine.privacy import epsilon_above
-from surveys.design import site, terms
+from surveys.design import documents, site, terms
 from surveys.design.models import DraftChange, Panel, Picture, Plan, Question, SiteLimits, Study
 from surveys.guesses import of_hundred
 from surveys.plan.content import PlanQuestion
@@ -85,7 +85,7 @@ def who_edited(studies: Iterable[Study]) -> set[str]:
 
 def site_limits() -> SiteLimits:
     """Return what every draft and every opening of the site is held to, as it is now."""
-    return SiteLimits.objects.filter(pk=1).first() or site.usual_limits()
+    return site.present_limits()
 
 
 def drafts() -> QuerySet[Study]:
@@ -103,10 +103,22 @@ def drafts_beyond(limits: SiteLimits) -> list[tuple[Study, str]]:
         for question in questions:
             problem = terms.problem_of_epsilon(study, question.epsilon, limits)
             if problem and question.protection == Question.Protection.DEVICE:
-                problems.append(f"{question.name}: {problem}")
+                problems.append(f"{question.label}: {problem}")
+        problems.append(_problem_of_person(study, list(questions), limits))
         if problem := next(filter(None, problems), ""):
             beyond.append((study, problem))
     return beyond
+
+
+def _problem_of_person(study: Study, questions: list[Question], limits: SiteLimits) -> str:
+    """Return why one person may not give away what a draft's questions take; nothing if they may,
+    or if no Plan can hold these questions anyway.
+    """
+    try:
+        content = documents.compose(study, questions, ())
+    except ValueError:
+        return ""
+    return terms.problem_of_person(content, limits)
 
 
 def plans() -> QuerySet[Plan]:
@@ -221,9 +233,13 @@ class Odds:
 def odds_of(question: PlanQuestion) -> list[Odds]:
     """Return the odds of every choice of a Plan's question; none of a number, which has no choices.
 
-    Of several ticks they are those of one option's tick, once chance has chosen the option.
+    Of one that is sent in one answer with others they are those of the combination, unless just one
+    is named. Of several ticks they are those of one option's tick, once chance has chosen the
+    option.
     """
     channel = question.channel
+    if question.together and channel.held > 1:
+        channel = question.together.joint.channel
     if channel.learns is Learns.TICKS:
         tick, options = channel.margins()[0], channel.answers
         return [Odds(2, 1, tick.truth, tick.lie, Fraction(1, 2), options)] * options
@@ -232,7 +248,7 @@ def odds_of(question: PlanQuestion) -> list[Odds]:
     choices, size = channel.answers, channel.held
     return [
         Odds(choices, size, margin.truth, margin.lie, Fraction(size, choices))
-        for margin in channel.margins()
+        for margin in channel.margins()[: len(question.choices)]
     ]
 
 
@@ -240,7 +256,8 @@ def reason_for_channel(question: PlanQuestion) -> str:
     """Return in one sentence what the next best way than a question's channel would cost; nothing
     of a question that is sent as given, counted, or of several ticks.
     """
-    if question.is_cleartext or not KINDS[question.kind].is_condition:
+    is_choice = KINDS[question.kind].is_condition and not question.together
+    if question.is_cleartext or not is_choice:
         return ""
     own, *others = ways(question.channel)
     other = min(others, key=lambda way: way.variance)

@@ -62,6 +62,7 @@ def open_study(
         raise CannotOpen(
             _("The draft has changed since you looked at it. Nothing was opened: look at it again.")
         )
+    launch.refuse_person(study, read(document))
     launch.refuse_without_reason(study, read(document), why)
     launch.pay_panel(study, document, who=who, now=now)
     if study.budget is None:

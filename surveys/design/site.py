@@ -24,6 +24,8 @@ OF_SITE = message("site: %(term)s")
 FIELDS = {  # in the ledger's words, which are hashed
     "epsilon_floor": OF_SITE(term=message("least ε of one answer", fills="term")()),
     "epsilon_ceiling": OF_SITE(term=message("greatest ε of one answer", fills="term")()),
+    "person_floor": OF_SITE(term=message("least ε of one person", fills="term")()),
+    "person_ceiling": OF_SITE(term=message("greatest ε of one person", fills="term")()),
     "cap_ceiling": OF_SITE(
         term=message("greatest cap for all publications of a study, ε", fills="term")()
     ),
@@ -37,6 +39,11 @@ def usual_limits() -> SiteLimits:
     return limits
 
 
+def present_limits() -> SiteLimits:
+    """Return what every draft and every opening of the site is held to, as it is now."""
+    return SiteLimits.objects.filter(pk=ONE).first() or usual_limits()
+
+
 def hold_limits() -> SiteLimits:
     """Hold the limits, so that they stay what an opening was checked against."""
     SiteLimits.objects.get_or_create(pk=ONE)
@@ -44,21 +51,16 @@ def hold_limits() -> SiteLimits:
 
 
 def problems_of_limits(
-    *, epsilon_floor: Decimal, epsilon_ceiling: Decimal, cap_ceiling: Decimal
+    *,
+    epsilon_floor: Decimal,
+    epsilon_ceiling: Decimal,
+    person_floor: Decimal,
+    person_ceiling: Decimal,
+    cap_ceiling: Decimal,
 ) -> dict[str, str]:
     """Return what of new limits cannot be, by field; nothing if all can."""
-    problems = {}
-    if not (epsilon_floor.is_finite() and MIN_EPSILON <= epsilon_floor <= MAX_ANSWER_EPSILON):
-        text = _("The least ε must be %(least)s to %(most)s; it is %(asked)s.")
-        parts = {"least": MIN_EPSILON, "most": MAX_ANSWER_EPSILON, "asked": epsilon_floor}
-        problems["epsilon_floor"] = text % parts
-    elif not (
-        epsilon_ceiling.is_finite() and epsilon_floor <= epsilon_ceiling <= MAX_ANSWER_EPSILON
-    ):
-        text = _("The greatest ε must be %(least)s, the least one, to %(most)s; it is %(asked)s.")
-        least = plain(epsilon_floor)
-        parts = {"least": least, "most": MAX_ANSWER_EPSILON, "asked": epsilon_ceiling}
-        problems["epsilon_ceiling"] = text % parts
+    problems = _problems_of_bounds("epsilon", epsilon_floor, epsilon_ceiling)
+    problems |= _problems_of_bounds("person", person_floor, person_ceiling)
     if not (cap_ceiling.is_finite() and MIN_EPSILON <= cap_ceiling <= LARGEST_EPSILON):
         text = _("The greatest cap must be %(least)s to %(most)s; it is %(asked)s.")
         parts = {"least": MIN_EPSILON, "most": Decimal(LARGEST_EPSILON), "asked": cap_ceiling}
@@ -66,26 +68,30 @@ def problems_of_limits(
     return problems
 
 
+def _problems_of_bounds(of: str, floor: Decimal, ceiling: Decimal) -> dict[str, str]:
+    """Return what of the least and the greatest ε of an answer, or of a person, cannot be."""
+    parts = {"most": MAX_ANSWER_EPSILON}
+    if not (floor.is_finite() and MIN_EPSILON <= floor <= MAX_ANSWER_EPSILON):
+        text = _("The least ε must be %(least)s to %(most)s; it is %(asked)s.")
+        return {f"{of}_floor": text % {**parts, "least": MIN_EPSILON, "asked": floor}}
+    if not (ceiling.is_finite() and floor <= ceiling <= MAX_ANSWER_EPSILON):
+        text = _("The greatest ε must be %(least)s, the least one, to %(most)s; it is %(asked)s.")
+        return {f"{of}_ceiling": text % {**parts, "least": plain(floor), "asked": ceiling}}
+    return {}
+
+
 @transaction.atomic
 def set_site_limits(
-    *,
-    epsilon_floor: Decimal,
-    epsilon_ceiling: Decimal,
-    cap_ceiling: Decimal,
-    who: str,
-    why: str,
-    now: datetime.datetime,
+    *, who: str, why: str, now: datetime.datetime, **limits_wanted: Decimal
 ) -> list[Entry]:
-    """Change the site's limits, a row of the ledger for each. What is open stays as it is."""
-    new = {
-        "epsilon_floor": epsilon_floor,
-        "epsilon_ceiling": epsilon_ceiling,
-        "cap_ceiling": cap_ceiling,
-    }
-    for problem in problems_of_limits(**new).values():
-        raise Refused(" ".join([problem, _("Nothing was changed.")]))
+    """Change the site's limits, a row of the ledger for each: those of FIELDS that are given. What
+    is open stays as it is.
+    """
     limits = hold_limits()
     before = {name: getattr(limits, name) for name in FIELDS}
+    new = before | limits_wanted
+    for problem in problems_of_limits(**new).values():
+        raise Refused(" ".join([problem, _("Nothing was changed.")]))
     changed = [name for name in FIELDS if before[name] != new[name]]
     if not changed:
         raise Refused(_("The limits are these already. Nothing was changed."))

@@ -39,7 +39,7 @@ class QuestionDraft(msgspec.Struct):
     unit: str = ""
     wanted: str = "mean"
     protection: str = "device"
-    epsilon: Decimal = Decimal(1)
+    epsilon: Decimal | None = None  # none: a share of the person's, or the usual one
     group: str = ""
     group_text: str = ""
     asked_if: str = ""

@@ -1,5 +1,6 @@
 """The forms of a draft. Errors stand at the field, and what was typed stays."""
 
+from copy import copy
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -8,16 +9,18 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
 
 from dpengine.privacy import plain
-from surveys.design import selectors as design, terms
+from surveys.design import selectors as design, sharing, terms
 from surveys.design.calendars import CALENDARS, Calendar
 from surveys.design.drafts import free_name
 from surveys.design.models import FollowUps, Layout, Question, Results, Rule, Study
 from surveys.design.pictures import keep_picture
+from surveys.design.questions import is_scored, lines, usual_points
 from surveys.design.readiness import problem_of
 from surveys.design.refusals import Refused
 from surveys.plan import kinds as plan_kinds
-from surveys.plan.kinds import CONDITIONS, WITH_STEPS
+from surveys.plan.kinds import CONDITIONS, DEVICE, WITH_STEPS
 
+SHARES = "shares"  # of a scale; else its mean is wanted
 WITH_CHOICES = ("single", "multiple", "likert")
 
 
@@ -144,7 +147,8 @@ class TextsForm(BeginForm):
             "expected": gettext_lazy("For planning only."),
             "closes_on": gettext_lazy("In UTC. Without one, you close the wave yourself."),
             "cap": gettext_lazy(
-                "How much all publications together may ever give away about one person."
+                "How much all publications together may ever give away about one person, or what "
+                "else Limits says they protect."
             ),
             "hours": gettext_lazy("Counts only where something is published every so many hours."),
             "horizon": gettext_lazy(
@@ -233,11 +237,26 @@ class QuestionForm(forms.ModelForm):
     wanted = forms.ChoiceField(
         label=gettext_lazy("What you want to know"),
         choices=[
-            (Question.Wanted.MEAN, gettext_lazy("The mean")),
-            (Question.Wanted.DISTRIBUTION, gettext_lazy("How answers are spread")),
+            (Question.Wanted.MEAN, gettext_lazy("Its mean")),
+            (Question.Wanted.DISTRIBUTION, gettext_lazy("Its median, and how answers are spread")),
         ],
         required=False,
         widget=forms.RadioSelect,
+    )
+    of_scale = forms.ChoiceField(
+        label=gettext_lazy("What you want to know"),
+        choices=[
+            (SHARES, gettext_lazy("How often each answer is chosen")),
+            (plan_kinds.MEAN, gettext_lazy("Its mean, the first answer being 1")),
+        ],
+        initial=SHARES,
+        required=False,
+        widget=forms.RadioSelect,
+        help_text=gettext_lazy(
+            "A mean alone needs fewer people for the same ±: at ε = 1 about half as many at five "
+            "points and a third at eleven, at ε = 4 hardly fewer. How often each answer is chosen "
+            "is then not known."
+        ),
     )
     condition = forms.ChoiceField(
         label=gettext_lazy("It is for"),
@@ -254,6 +273,8 @@ class QuestionForm(forms.ModelForm):
         help_text=gettext_lazy("PNG, JPEG, WebP or GIF, up to 8 MB. Only its pixels are kept."),
     )
     drop_picture = forms.BooleanField(label=gettext_lazy("Remove the picture"), required=False)
+
+    is_share = False  # its ε is left empty, and a person's is shared
 
     class Meta:
         model = Question
@@ -315,6 +336,8 @@ class QuestionForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         question, condition = self.instance, self.fields["condition"]
+        if is_scored(question):
+            self.initial.update(kind=plan_kinds.SCALE, of_scale=plan_kinds.MEAN)
         condition.choices = [("", _("Everyone")), *conditions_for(question)]  # type: ignore[attr-defined]
         condition.initial = condition_of(question)
         for kind, calendar in CALENDARS.items():
@@ -330,10 +353,12 @@ class QuestionForm(forms.ModelForm):
         floor, ceiling = (f"{plain(bound):f}" for bound in bounds)
         epsilon = self.fields["epsilon"]
         epsilon.widget.attrs |= {"min": floor, "max": ceiling, "step": "any"}
-        epsilon.help_text = _("Allowed here: %(floor)s to %(ceiling)s.") % {
-            "floor": floor,
-            "ceiling": ceiling,
-        }
+        allowed = _("Allowed here: %(floor)s to %(ceiling)s.")
+        epsilon.help_text = allowed % {"floor": floor, "ceiling": ceiling}
+        if (person := question.study.person) is not None:
+            self.initial["epsilon"] = None
+            shares = _("Empty: an equal share of the ε %(person)s that one person gives away.")
+            epsilon.help_text = f"{shares % {'person': plain(person)}} {epsilon.help_text}"
 
     def clean_text(self) -> str:
         return " ".join(str(self.cleaned_data["text"]).split())
@@ -354,16 +379,24 @@ class QuestionForm(forms.ModelForm):
         data, question = self.cleaned_data, self.instance
         data["label"] = data.get("label") or data.get("text", "")[:80]
         data["wanted"] = data.get("wanted") or Question.Wanted.MEAN
-        if data.get("epsilon") is None:
-            data["epsilon"] = question.epsilon
         self._keep_what_fits()
+        self._score()
         name, _colon, answers = data.get("condition", "").partition(":")
         question.asked_if = name
         question.asked_if_answers = [int(answer) for answer in answers.split(",") if answer]
+        if data.get("epsilon") is None and "epsilon" not in self.errors:
+            data["epsilon"], self.is_share = self._epsilon_left_empty()
         others = question.study.questions.exclude(pk=question.pk)
         if others.filter(name=data.get("name")).exists():
             self.add_error("name", _("Another question has this key: choose a different one."))
         self._check_picture()
+
+    def _epsilon_left_empty(self) -> tuple[Decimal, bool]:
+        """Return a question's ε where none is typed, and whether it is a share of a person's."""
+        typed = copy(self.instance)
+        typed.protection = self.cleaned_data.get("protection", typed.protection)
+        shares = sharing.parts(typed.study, typed)
+        return shares.get(typed.name, typed.epsilon), typed.name in shares
 
     def _keep_what_fits(self) -> None:
         """Empty what does not belong to the kind chosen: it may be there from another one."""
@@ -380,6 +413,16 @@ class QuestionForm(forms.ModelForm):
             data["may_decline"] = False
         if kind != "likert":
             data["group"] = data["group_text"] = ""
+
+    def _score(self) -> None:
+        """Make a scale whose mean is wanted the number that it is: its points count from 1."""
+        data = self.cleaned_data
+        is_mean = data.get("of_scale") == plan_kinds.MEAN and data.get("protection") == DEVICE
+        if data.get("kind") != plan_kinds.SCALE or not is_mean:
+            return
+        points = lines(data["choices"]) or usual_points(self.instance)
+        data |= {"kind": plan_kinds.NUMBER, "choices": "\n".join(points)}
+        data |= {"least": 1, "most": len(points), "wanted": Question.Wanted.MEAN}
 
     def _check_picture(self) -> None:
         data, question = self.cleaned_data, self.instance
@@ -399,8 +442,8 @@ class QuestionForm(forms.ModelForm):
         refused = self.errors.pop(NON_FIELD_ERRORS, None)
         if refused:
             self.add_error(field_refused(self.instance), list(refused.data))
-        elif not self.errors and (problem := problem_of(self.instance)):
-            self.add_error("epsilon", problem)
+        elif not self.errors and not self.is_share and (problem := problem_of(self.instance)):
+            self.add_error("epsilon", problem)  # of a share that is too small the launch tells
 
 
 def field_refused(question: Question) -> str:
@@ -408,8 +451,12 @@ def field_refused(question: Question) -> str:
     kind = plan_kinds.KINDS[question.kind]
     if kind.only_on_device and question.protection == "publication":
         return "protection"
+    if is_scored(question) and question.may_decline:
+        return "of_scale"
     if kind.is_counted and question.asked_if:
         return "condition"
+    if is_scored(question):
+        return "choices"
     if kind.is_counted:
         return f"first_{kind.name}" if kind.name in CALENDARS else "least"
     return "epsilon" if kind.name == "yes_no" else "choices"

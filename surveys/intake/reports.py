@@ -60,8 +60,8 @@ _envelopes = msgspec.json.Decoder(Envelope)
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A well-formed report: its id, and its values in the Plan's order, None of a question that
-    was not asked; those sent as given apart.
+    """A well-formed report: its id, and its values in the order of the Plan's `reports`, None of
+    what was not asked; those sent as given apart.
     """
 
     report_id: str
@@ -99,11 +99,13 @@ def open_envelope(body: bytes) -> Envelope:
 
 
 def read_report(envelope: Envelope, plan: Plan) -> Report:
-    """Return the report, each value one that its question's channel can have made."""
-    channels, cleartext = plan.content.channels, plan.content.cleartext
+    """Return the report, each value one that the channel of its question, or of its joint block,
+    can have made.
+    """
+    channels, cleartext = plan.content.reports, plan.content.cleartext
     for name in envelope.answers:
         if name not in channels and name not in cleartext:
-            raise Refused(f"answers.{name[:MAX_NAME]}", "no such question in this Plan")
+            raise Refused(f"answers.{name[:MAX_NAME]}", _unknown(name, plan.content))
     asked = _asked(envelope.answers, plan.content)
     return Report(
         report_id=envelope.report_id,
@@ -118,11 +120,18 @@ def read_report(envelope: Envelope, plan: Plan) -> Report:
 
 
 def _asked(answers: dict[str, Any], content: PlanContent) -> frozenset[str]:
-    """Return what a report answers of all that is changed on the device: one of the sets."""
-    held = frozenset(name for name in answers if name in content.channels)
-    if content.drawn and held not in content.sets:
+    """Return what a report holds of all that is changed on the device: one of the sets."""
+    held = frozenset(name for name in answers if name in content.reports)
+    if content.drawn and held not in content.report_sets:
         raise Refused("answers", "expected the questions of one of this Plan’s sets, got others")
-    return held if content.drawn else content.sets[0]
+    return held if content.drawn else content.report_sets[0]
+
+
+def _unknown(name: str, content: PlanContent) -> str:
+    """Say why no report has a value of this name."""
+    if name in content.channels:
+        return f"expected in one answer with others, {content.sent_in(name)}"
+    return "no such question in this Plan"
 
 
 def _value(answers: dict[str, Any], name: str, channel: Channel) -> Any:

@@ -69,6 +69,8 @@ type Question = {
   skipped?: 1;
   /** The answers after which it is asked: after others it is passed over. */
   asked_if?: { question: string; answers: number[] };
+  /** The question it follows from, where everybody is asked it: publications count both as one answer. */
+  follows?: string;
   /** The matrix in which this scale is a row. */
   group?: { name: string; text: string };
   picture?: Picture;
@@ -82,6 +84,13 @@ type Question = {
   /** What of a number, changed on the device, can be estimated; of a distribution, how many bins. */
   wanted?: 'mean' | 'distribution';
   bins?: number;
+  /** Made here, of no Plan: what it is sent in with other questions. */
+  sentAs?: Question;
+  /** Of that: its questions, and their numbers on this device. */
+  together?: Question[];
+  numbers?: string[];
+  /** The answer that stands for everyone's. */
+  example?: number;
 };
 /** Served at /pictures/<sha256>, and never another one. */
 type Picture = { sha256: string; type: string; width: number; height: number; text: string };
@@ -103,6 +112,8 @@ type Plan = {
   /** What is drawn as one, and the sets of it of which each device draws one; absent: all is asked. */
   blocks?: Block[];
   drawn?: DrawnSet[];
+  /** Made here: what is sent, where that is not each question by itself. */
+  sent?: Question[];
   loss: Loss;
   /** ε as decimal strings of at most nine places. */
   caps: { central_epsilon: string; central_delta?: string; central_rho?: string };
@@ -115,8 +126,12 @@ type Plan = {
   };
   neighbours: string;
 };
-/** Names of questions. */
-type Block = { questions: string[] };
+/** Names of questions; where their answers are sent as one, what that is called, its channel and loss. */
+type Block = { questions: string[]; name?: string; channel?: Subset; loss?: Loss };
+type JointParts = { name: string; channel: Subset; loss: Loss };
+/** A block sent as one answer: what its channel loses, and what it declares. */
+type JointBlock = { name: string; questions: string[]; loss: Loss; found: Ratio };
+type CheckedBlock = CheckedQuestion & { questions: string[] };
 /** Indices of blocks. */
 type DrawnSet = { blocks: number[]; weight: number };
 /** A Plan's texts in another language; what is not in it stays as it is. */
@@ -141,7 +156,12 @@ type Reason = 'missing' | 'unreachable' | 'fingerprint';
 type Losses = { declared: Ratio; found: Ratio; number?: number };
 type CheckedQuestion = { name: string; declared: Ratio; found: Ratio };
 type NumberedQuestion = CheckedQuestion & { number: number };
-type Checked = { questions: NumberedQuestion[]; declared: Ratio; found: Ratio };
+type Checked = {
+  questions: NumberedQuestion[];
+  declared: Ratio;
+  found: Ratio;
+  blocks?: CheckedBlock[];
+};
 /** `minutes`: between the moments at which a message may leave; 0: it leaves at once. `readers`: how often their guess of an answer sent as given is right. */
 type Study = {
   plan: Plan;

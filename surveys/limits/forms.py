@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 from django import forms
@@ -13,16 +12,14 @@ from django.core.validators import DecimalValidator
 from django.forms.renderers import TemplatesSetting
 from django.utils.translation import gettext as _, gettext_lazy
 
-from dpengine.privacy import LARGEST_EPSILON, epsilon_above, plain, round_down
-from surveys.design import documents, selectors as design, services, terms
+from dpengine.privacy import LARGEST_EPSILON, epsilon_above, plain
+from surveys.design import selectors as design, services, sharing, terms
 from surveys.design.models import (
     MIN_EPSILON,
     Delta,
     DraftChange,
     Neighbours,
-    Panel,
     Question,
-    SiteLimits,
     Study,
     Unit,
 )
@@ -38,7 +35,7 @@ MOST_OF_A_PERSON = 8  # which the verifier allows
 NOTHING_SHARED = gettext_lazy("Nothing was shared.")
 PREFIX = "epsilon-"  # of a question's field, before the question's name
 REFUSALS = (Refused, ledger.Refused)  # their texts are for people
-MAY_BE_EMPTY = ("retires_on", "given_cap", "given_batch", "panel")
+MAY_BE_EMPTY = ("person", "retires_on", "given_cap", "given_batch", "panel")
 SURE = "limits/sure.html"
 MAX_WHY: int = DraftChange._meta.get_field("why").max_length or 0
 READ_BY_ALL = gettext_lazy("Everyone can read it in the ledger, with your pseudonym and the day.")
@@ -119,7 +116,8 @@ def why(read_by: Any = READ_BY_ALL, max_length: int = MAX_WHY, **kwargs: Any) ->
 class DraftForm(Described):
     """The limits of a draft: a person's ε and its share for each question, and what holds for all.
 
-    A person's ε is kept nowhere: what is shown is what the questions give away together.
+    A person's ε is kept as long as it is shared equally; else what is shown is what the questions
+    give away together.
     """
 
     person = amount(
@@ -208,6 +206,8 @@ class DraftForm(Described):
             for question in self.questions
             if question.protection == Question.Protection.DEVICE
         ]
+        self.was_shared = study.person is not None
+        self.saved = {question.name: question.epsilon for question in self.on_device}
         self.limits = design.site_limits()
         self.cleaned_data: dict[str, Any] = {}
         super().__init__(*args, **kwargs)
@@ -229,7 +229,12 @@ class DraftForm(Described):
         present = {name: shown(getattr(study, name, None)) for name in self.fields}
         if self.on_device:
             loss = loss_of_draft(study, self.questions)
-            present["person"] = plain(epsilon_above(loss, PERSON_PLACES))
+            if self.was_shared:
+                self.fields["person"].help_text = _(
+                    "The answers below share it equally, and those that you add will too, until "
+                    "you set an ε of one of them by hand."
+                )
+            present["person"] = plain(study.person or epsilon_above(loss, PERSON_PLACES))
         else:
             del self.fields["person"]
         for question in self.on_device:
@@ -258,7 +263,9 @@ class DraftForm(Described):
                 parts = {"low": plain(low), "high": plain(high), "asked": plain(epsilon)}
                 self.add_error(PREFIX + question.name, NOT_BETWEEN % parts)
         is_decided = not {"look", "share"} & self.data.keys()
-        if is_decided and "person" in self.changed_data and cleaned.get("person") is not None:
+        if self.was_shared and self.is_only_person_typed:
+            self.share()
+        elif is_decided and "person" in self.changed_data and cleaned.get("person") is not None:
             loss = loss_of_draft(self.proposed(), self.proposed_questions())
             if epsilon_above(loss) > cleaned["person"]:
                 text = _(
@@ -280,7 +287,7 @@ class DraftForm(Described):
         or say what is wrong, and leave them all as they were.
 
         A device asks as many at most as are in the largest set that it can draw, so that their
-        product is at most e^ε: each channel's loss is at most e to its part, rounded down.
+        product is at most e^ε (`sharing.part_of`).
         """
         typed = {PREFIX + question.name for question in self.on_device}
         if not typed or "person" in self.errors:
@@ -290,9 +297,7 @@ class DraftForm(Described):
             text = _("This must be above 0 and at most 8, or browsers refuse it.")
             self.add_error("person", f"{text} {NOTHING_SHARED}")
             return
-        sets = documents.sets_of_names(self.proposed(), self.questions)
-        asked = max((len(each) for each in sets), default=len(typed))
-        part = round_down(Fraction(person) / asked)
+        part = sharing.part_of(person, self.study, self.questions)
         for question in self.on_device:
             asked_so = copy(question)
             asked_so.epsilon = part
@@ -317,11 +322,34 @@ class DraftForm(Described):
     @property
     def terms(self) -> dict[str, Any]:
         """Return the study's own terms."""
-        return {
+        typed = {
             name: value
             for name, value in self.cleaned_data.items()
             if name not in ("household", "person", "why") and not name.startswith(PREFIX)
         }
+        if "person" in self.fields:
+            typed["person"] = self.cleaned_data.get("person") if self.is_shared else None
+        return typed
+
+    @property
+    def is_only_person_typed(self) -> bool:
+        """Tell whether a person's ε was changed, and none of a question."""
+        return "person" in self.changed_data and self.epsilons == self.saved
+
+    @property
+    def is_shared(self) -> bool:
+        """Tell whether every question's ε is an equal share of the person's: since before, or
+        because it was shared now.
+        """
+        person, parts = self.cleaned_data.get("person"), self.epsilons
+        if person is None or len(parts) < len(self.on_device):
+            return False
+        is_as_it_was = "person" not in self.changed_data and parts == self.saved
+        if not self.was_shared and is_as_it_was:
+            return False
+        part = sharing.part_of(person, self.study, self.questions)
+        ceiling = terms.allowed_epsilon(self.study, self.limits)[1]
+        return set(parts.values()) <= {part, min(part, ceiling)}
 
     @property
     def epsilons(self) -> dict[str, Decimal]:
@@ -417,73 +445,6 @@ class AddressForm(AmendForm):
 
 class DeleteForm(AmendForm):
     sure = forms.BooleanField(label=gettext_lazy("Delete it, for good"), template_name=SURE)
-
-
-class SiteForm(Described):
-    epsilon_floor = amount(
-        gettext_lazy("Least ε of one answer"),
-        gettext_lazy("Below it no study of any size learns anything."),
-    )
-    epsilon_ceiling = amount(
-        gettext_lazy("Greatest ε of one answer"),
-        gettext_lazy("Above it an answer is hardly protected."),
-    )
-    cap_ceiling = amount(
-        gettext_lazy("Greatest cap for all publications of a study, ε"),
-        gettext_lazy("What readers of the results may ever learn about one person."),
-    )
-    why = why()
-
-    def __init__(self, *args: Any, limits: SiteLimits) -> None:
-        super().__init__(*args)
-        self.initial = {name: shown(getattr(limits, name, None)) for name in self.fields}
-
-
-class PanelForm(Described):
-    """A panel, whole until its budgets are open; its name always."""
-
-    name = forms.CharField(
-        label=gettext_lazy("Who they are"),
-        max_length=120,
-        help_text=gettext_lazy("Such as “Class of 2026”. Only admins of this site see it."),
-    )
-    slug = forms.SlugField(
-        label=gettext_lazy("Name in the ledger"),
-        max_length=60,
-        help_text=gettext_lazy("Everyone can read it: panel:slug. Small letters, digits, hyphens."),
-    )
-    cap = amount(
-        gettext_lazy("Cap for all publications, ε"),
-        Panel._meta.get_field("cap").help_text,
-        initial=4,
-    )
-    cap_delta = forms.ChoiceField(label=gettext_lazy("δ of the cap"), choices=Delta.choices)
-    local_cap = amount(
-        gettext_lazy("Cap for all answers of one person, ε"),
-        Panel._meta.get_field("local_cap").help_text,
-        initial=8,
-    )
-    why = why(
-        gettext_lazy("Needed when a cap changes. Admins of this site can read it."), required=False
-    )
-
-    def __init__(self, *args: Any, panel: Panel | None = None, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if panel is None:
-            del self.fields["why"]
-            return
-        if panel.central_budget_id is not None:
-            self.fields = {"name": self.fields["name"]}
-        self.initial = {name: shown(getattr(panel, name, None)) for name in self.fields}
-
-    def clean_slug(self) -> str:
-        if self.cleaned_data["slug"] == "new":
-            raise forms.ValidationError(_("“new” is a page of this site; choose another."))
-        return str(self.cleaned_data["slug"])
-
-    @property
-    def terms(self) -> dict[str, Any]:
-        return {name: value for name, value in self.cleaned_data.items() if name != "why"}
 
 
 def measure_of(budget: Budget) -> type[AmountField]:

@@ -13,21 +13,23 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from dpengine.contraction import Noise, Reading
 from dpengine.local.blocks import Drawn
-from dpengine.local.channel import Channel
+from dpengine.local.channel import Channel, Learns
+from dpengine.local.channels import channel_from
 from dpengine.local.cleartext import Cleartext
-from dpengine.privacy import Neighbours, loss_of_all, plain, round_down
+from dpengine.local.joint import Joint
+from dpengine.privacy import loss_of_all, plain, round_down
 from dpengine.randomness import Stream, system_stream
 from surveys.plan.kinds import DISTRIBUTION, KINDS, PUBLICATION
+from surveys.plan.records import ONE_ANSWER, answers_of, most_answers, n_is_public, people_in
 
 LARGEST_NUMBER = 2**53 - 1  # that every JSON reader keeps exactly
 POSITIVE = re.compile("[1-9][0-9]{0,999}")
-HOUSEHOLD = re.compile("household-of-([2-9])")  # a unit: at most so many people
 ANSWERS = "answers"  # whose losses publications count
 RHO_PLACES = 12
 ABSENT: Any = msgspec.UNSET  # of a kind of question that has no such part
@@ -91,17 +93,6 @@ class PublicationTerms(Part, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, epsilon=epsilon, rho=rho)
 
 
-def people_in(unit: str) -> int:
-    """Return how many people one record of this unit is, at most."""
-    household = HOUSEHOLD.fullmatch(unit)
-    return int(household[1]) if household else 1
-
-
-def n_is_public(neighbours: str) -> bool:
-    """Tell whether how many took part is public, and exact: else it is protected as well."""
-    return neighbours != Neighbours.ADD_REMOVE
-
-
 class Condition(Part, frozen=True, kw_only=True):
     """After which answers, by their index, of which earlier question this one is asked."""
 
@@ -151,8 +142,21 @@ def _given(texts: Part) -> dict[str, Any]:
     return {name: text for name, text in found.items() if text is not None}
 
 
+class Together(NamedTuple):
+    """The answer that a question's is sent in: the joint one of a block, and its digit there."""
+
+    joint: Joint
+    loss: Fraction
+    name: str  # of the block
+    place: int
+
+
 class PlanQuestion(Part, frozen=True, kw_only=True):
-    """One question. A number or a month has least, most and unit, and counts whole steps."""
+    """One question. A number or a month has least, most and unit, and counts whole steps.
+
+    Where it is sent in one answer with others, the Plan's blocks say so: it has no channel and no
+    loss of its own then, and `channel` is the view of its digit.
+    """
 
     name: str
     kind: str
@@ -164,6 +168,7 @@ class PlanQuestion(Part, frozen=True, kw_only=True):
     decline: int
     skipped: int = 0  # whether the last choice is for whom it does not concern
     asked_if: Condition | None = None
+    follows: str = ""  # the question that it follows from, asked of all: both are one answer
     group: Group | None = None
     picture: Picture | None = None
     least: int = ABSENT
@@ -171,13 +176,31 @@ class PlanQuestion(Part, frozen=True, kw_only=True):
     unit: str = ABSENT
     wanted: str = ""
     bins: int = 0
-    loss: Fraction | None = None  # e^ε of one answer; None for one that is sent as given
+    own_loss: Fraction | None = msgspec.field(default=None, name="loss")
     channel_document: dict[str, Any] | None = msgspec.field(default=None, name="channel")
+
+    @property
+    def together(self) -> Together | None:
+        """What it is sent in with other questions, if it is."""
+        found: Together | None = self.__dict__.get("together_with")
+        return found
+
+    @property
+    def sent_in(self) -> str:
+        """The name of the value that holds its answer: its own, or its joint block's."""
+        return self.together.name if self.together else self.name
+
+    @property
+    def loss(self) -> Fraction | None:
+        """Return e^ε of the report with its answer; None for one that is sent as given."""
+        return self.together.loss if self.together else self.own_loss
 
     @cached_property
     def channel(self) -> Channel:
         """What changes an answer on the device, or sends it in the clear. ValueError if unsound."""
         kind = KINDS[self.kind]
+        if self.together:
+            return self.together.joint.view(self.together.place)
         if not self.is_cleartext:
             return kind.channel(self.channel_document, self.wanted, self.least, self.most)
         if kind.is_counted:
@@ -230,9 +253,23 @@ class PlanQuestion(Part, frozen=True, kw_only=True):
 
 
 class Block(Part, frozen=True, kw_only=True):
-    """Questions that are drawn as one, by their names, in the Plan's order."""
+    """Questions that are drawn as one, by their names, in the Plan's order.
+
+    Where their answers are sent as one, it has a name and a channel, and they have none.
+    """
 
     questions: list[str]
+    name: str = ""
+    loss: Fraction | None = None  # e^ε of the joint answer
+    channel_document: dict[str, Any] | None = msgspec.field(default=None, name="channel")
+
+    @property
+    def is_joint(self) -> bool:
+        return self.channel_document is not None
+
+    def joint(self, sizes: Sequence[int]) -> Joint:
+        """Return the channel of the joint answer of questions with so many choices each."""
+        return Joint.of(channel_from(self.channel_document or {}, Learns.SHARES), sizes)
 
 
 class DrawnSet(Part, frozen=True, kw_only=True):
@@ -265,6 +302,17 @@ class PlanContent(Part, frozen=True, kw_only=True):
     layout: str = ""  # "page": all questions on one; else one a screen
     translations: dict[str, Texts] = {}
 
+    def __post_init__(self) -> None:
+        """Tell every question of a joint block what it is sent in."""
+        for block in self.blocks:
+            if not block.is_joint:
+                continue
+            own = [self.question(name) for name in block.questions]
+            joint = block.joint([len(each.choices) for each in own])
+            for place, each in enumerate(own):
+                together = Together(joint, block.loss or joint.loss, block.name, place)
+                each.__dict__["together_with"] = together
+
     def question(self, name: str) -> PlanQuestion:
         """Return the question of this name. KeyError if there is none."""
         return self._by_name[name]
@@ -277,6 +325,36 @@ class PlanContent(Part, frozen=True, kw_only=True):
     def channels(self) -> dict[str, Channel]:
         """The channel of every question that is protected on the device, by name, in order."""
         return {each.name: each.channel for each in self.questions if not each.is_cleartext}
+
+    @cached_property
+    def reports(self) -> dict[str, Channel]:
+        """The channel of every value that a report can hold and chance has changed: of questions
+        that are sent by themselves, in order, then of joint blocks.
+        """
+        alone = [each for each in self.questions if not (each.is_cleartext or each.together)]
+        joint = {
+            each.together.name: each.together.joint for each in self.questions if each.together
+        }
+        return {each.name: each.channel for each in alone} | joint
+
+    @property
+    def joint_names(self) -> frozenset[str]:
+        """Return the names of the blocks whose questions are sent as one answer."""
+        return frozenset(block.name for block in self.blocks if block.is_joint)
+
+    def sent_in(self, name: str) -> str:
+        """Return the name of the value that holds a question's answer: its own, or its block's."""
+        return self.question(name).sent_in
+
+    @cached_property
+    def report_sets(self) -> list[frozenset[str]]:
+        """`sets`, by the names of the values that are sent."""
+        return [frozenset(map(self.sent_in, each)) for each in self.sets]
+
+    @property
+    def drawn_reports(self) -> list[frozenset[str]]:
+        """Return `report_sets`, where a device draws one of them; else none."""
+        return self.report_sets if self.drawn else []
 
     @cached_property
     def cleartext(self) -> dict[str, Channel]:
@@ -299,6 +377,35 @@ class PlanContent(Part, frozen=True, kw_only=True):
     def drawn_sets(self) -> list[frozenset[str]]:
         """Return `sets`, where a device draws one of them; none where everybody is asked all."""
         return self.sets if self.drawn else []
+
+    @cached_property
+    def records(self) -> list[frozenset[str]]:
+        """The names of all that one record can answer, for each there can be: a question with what
+        follows from it, where one answer is protected; else what one person can be asked.
+        """
+        if self.unit == ONE_ANSWER:
+            return answers_of(self.questions)
+        return [each | self.cleartext.keys() for each in self.sets]
+
+    @property
+    def records_sent(self) -> list[frozenset[str]]:
+        """Return `records`, by the names of the values that are sent."""
+        return [frozenset(map(self.sent_in, each)) for each in self.records]
+
+    @property
+    def answers(self) -> int:
+        """Return how many answers one person gives at most, each with what follows from it."""
+        return most_answers(self.questions, self.drawn_sets)
+
+    @property
+    def loss_of_record(self) -> Fraction | None:
+        """Return e^ε of all answers of one record; None if some can be sent as given."""
+        if self.cleartext:
+            return None
+        if self.unit != ONE_ANSWER:
+            return self.loss
+        losses = {each.sent_in: each.loss for each in self.questions if each.loss is not None}
+        return largest_loss(self.records_sent, losses)
 
     @property
     def weights(self) -> list[int]:
@@ -326,6 +433,22 @@ class PlanContent(Part, frozen=True, kw_only=True):
         return Drawn(tuple(tuple(each.blocks) for each in self.drawn), tuple(self.weights)).draw(
             stream
         )
+
+    def randomised(
+        self, answers: Mapping[str, Any], stream: Stream = system_stream
+    ) -> dict[str, Any]:
+        """Return what a device sends of these true answers: those sent as one, in one value."""
+        sent: dict[str, Any] = {}
+        for question in (each for each in self.questions if each.name in answers):
+            if question.together is None:
+                sent[question.name] = question.randomise(answers[question.name], stream)
+            elif question.together.name not in sent:
+                own = [answers[name] for name in self._block(question.together.name).questions]
+                sent[question.together.name] = question.together.joint.randomise(own, stream)
+        return sent
+
+    def _block(self, name: str) -> Block:
+        return next(block for block in self.blocks if block.name == name)
 
     @property
     def people(self) -> int:
@@ -364,8 +487,8 @@ class PlanContent(Part, frozen=True, kw_only=True):
         return self.caps.central_rho is not None
 
     def report_of(self, name: str) -> str:
-        """Return what the ledger calls a person's report on a question."""
-        return f"{self.slug}/{self.wave}/{name}"
+        """Return what the ledger calls a person's report on a question, alone or in a block."""
+        return f"{self.slug}/{self.wave}/{self.sent_in(name)}"
 
     @property
     def losses(self) -> dict[str, Fraction | None]:
@@ -380,13 +503,15 @@ class PlanContent(Part, frozen=True, kw_only=True):
 
     @cached_property
     def _reports(self) -> tuple[frozenset[str], ...]:
-        """The reports of each set that can be drawn; none where everybody sends all."""
-        return tuple(frozenset(map(self.report_of, each)) for each in self.drawn_sets)
+        """The reports of each set that can be drawn, or of each answer where one is protected; none
+        where all that everybody sends is one record.
+        """
+        sets = self.records if self.unit == ONE_ANSWER else self.drawn_sets
+        return tuple(frozenset(map(self.report_of, each)) for each in sets)
 
     def most_asked(self, names: Iterable[str]) -> int:
-        """Return how many of these questions one person can have been asked."""
-        wanted, hidden = frozenset(names), self._hidden(names)
-        return len(wanted - hidden) + max(len(hidden & each) for each in self.sets)
+        """Return how many of these questions one record can answer."""
+        return max(len(frozenset(names) & each) for each in self.records)
 
     @property
     def languages(self) -> list[str]:

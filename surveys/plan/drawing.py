@@ -3,28 +3,24 @@
 A block is some questions that are drawn as one; a set, some blocks that one person is asked. The
 device draws one set by whole weights without looking at an answer, so that the chance of the set
 cancels and a person loses what the set that loses most does: the header of dpengine.local.blocks.
-Twin of intake/drawn.js, which makes none. A block whose questions are sent as one answer is
-refused: its parts, `channel` and `loss`, belong here once it can be counted.
+The answers of a joint block are sent as one: it has a name, a channel over all their combinations
+and its loss, and its questions have none. Twin of intake/drawn.js, which makes none.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 from dpengine.local.blocks import MAX_BLOCKS, MAX_SETS, MAX_WEIGHT, subsets
+from dpengine.local.joint import MAX_JOINT
+from dpengine.local.subset import Subset
 from dpengine.privacy import Neighbours
-from surveys.plan.content import Block, DrawnSet, Unsound, largest_loss
-from surveys.plan.kinds import DEVICE
+from surveys.plan.content import DrawnSet, Unsound, fraction, largest_loss
+from surveys.plan.kinds import DEVICE, KINDS, NAME
 
-
-def blocks_of(names: Sequence[str], parents: Mapping[str, str]) -> list[Block]:
-    """Return the fewest blocks of these questions in which each stands with what it follows."""
-    first = {name: name for name in names}  # of its block
-    for name in names:
-        if (parent := parents.get(name)) in first:
-            first[name] = first[parent]
-    by_first = {one: [name for name in names if first[name] == one] for one in first.values()}
-    return [Block(questions=questions) for questions in by_first.values()]
+APART = {"questions"}
+JOINT = APART | {"channel", "loss", "name"}
 
 
 def sets_of(blocks: int, asked: int) -> list[DrawnSet]:
@@ -32,15 +28,26 @@ def sets_of(blocks: int, asked: int) -> list[DrawnSet]:
     return [DrawnSet(blocks=list(each), weight=1) for each in subsets(blocks, asked)]
 
 
-def parts_of(plan: Any) -> Iterator[tuple[str, Any, type]]:
-    """Yield every block and set: its place, itself, and the value that it is."""
-    for name, kind in (("blocks", Block), ("drawn", DrawnSet)):
-        for number, part in enumerate(plan.get(name, ()), 1):
-            yield f"{name} {number}", part, kind
+def parts_of(plan: Any) -> Iterator[tuple[str, Any, set[str]]]:
+    """Yield every object of blocks and sets: its place, itself, its allowed parts."""
+    for number, part in enumerate(plan.get("blocks", ()), 1):
+        yield f"blocks {number}", part, JOINT if "channel" in part else APART
+        if "channel" in part:
+            yield f"blocks {number}, channel", part["channel"], set(Subset.parts.split())
+    for number, part in enumerate(plan.get("drawn", ()), 1):
+        yield f"drawn {number}", part, {"blocks", "weight"}
+
+
+def sent_together(plan: Any) -> dict[str, str]:
+    """Return the name of the joint block of every question that is in one, as written."""
+    blocks = plan.get("blocks", ())
+    return {
+        name: each["name"] for each in blocks if "channel" in each for name in each["questions"]
+    }
 
 
 def verify(plan: Any, losses: Mapping[str, Fraction]) -> Fraction:
-    """Return the e^ε of a person at most, from the losses of the questions by name."""
+    """Return the e^ε of a person at most, from the losses of questions sent apart, by name."""
     if "blocks" not in plan and "drawn" not in plan:
         return largest_loss([losses], losses)
     is_fixed = plan["neighbours"] == Neighbours.CHANGE_ONE
@@ -66,8 +73,39 @@ def verify(plan: Any, losses: Mapping[str, Fraction]) -> Fraction:
     _expect(len(set(held)) == len(held), "drawn", "sets that differ")
     for at in range(len(blocks)):
         _expect(any(at in each for each in held), f"blocks {at + 1}", "a set that holds it")
-    asked = [[name for at in each for name in blocks[at]["questions"]] for each in held]
-    return largest_loss(asked, losses)
+    joint = {at: _verify_joint(plan, at) for at, each in enumerate(blocks) if "channel" in each}
+    names = [each["name"] for each in (*plan["questions"], *(blocks[at] for at in joint))]
+    _expect(len(set(names)) == len(names), "blocks", "joint blocks named once, as no question is")
+    known = dict(losses) | {blocks[at]["name"]: loss for at, loss in joint.items()}
+    sent = [
+        [blocks[at]["name"]] if at in joint else blocks[at]["questions"]
+        for at in range(len(blocks))
+    ]
+    return largest_loss([[name for at in each for name in sent[at]] for each in held], known)
+
+
+def _verify_joint(plan: Any, at: int) -> Fraction:
+    """Return the e^ε of the joint answer of a block, which its channel proves."""
+    block, place = plan["blocks"][at], f"blocks {at + 1}"
+    is_named = isinstance(block["name"], str) and NAME.fullmatch(block["name"]) is not None
+    _expect(is_named, place, "a name in small letters, digits and _")
+    own = [each for each in plan["questions"] if each["name"] in block["questions"]]
+    _expect(len(own) > 1, place, "two questions or more that are sent as one answer")
+    for each in own:
+        can = KINDS[each["kind"]].is_condition
+        _expect(can, each["name"], "one choice, to be sent in one answer with others")
+    cells = math.prod(len(each["choices"]) for each in own)
+    _expect(cells <= MAX_JOINT, place, f"at most {MAX_JOINT:,} joint answers, got {cells:,}")
+    _expect(block["channel"]["kind"] == Subset.kind, place, "a channel of subsets")
+    try:
+        channel = Subset.from_document(block["channel"])
+        channel.check()
+    except ValueError as error:
+        raise Unsound(f"{place}: {error}") from error
+    _expect(channel.answers == cells, place, f"{cells} answers in its channel")
+    declared = fraction(block["loss"])
+    _expect(declared >= channel.loss, place, "a declared loss of its channel’s, or more")
+    return channel.loss
 
 
 def _places(number: int, names: Any, changed: list[str]) -> list[int]:

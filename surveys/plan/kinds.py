@@ -3,7 +3,8 @@
 A kind is one line of KINDS. Choices stand in one order: those that were written, then declining,
 then "Does not apply" or "Not asked". What is counted is whole steps from the least one that the
 question takes: of a number, or of a calendar (design/calendars.py): a month is year × 12 +
-(month − 1), a date its week since Monday, 3 January of year 0.
+(month − 1), a date its week since Monday, 3 January of year 0. A scale whose mean is wanted is a
+number whose values have words: its choices.
 """
 
 import re
@@ -17,6 +18,7 @@ from dpengine.local.channels import channel_from
 # What protects an answer: chance on the device, or only in what is published.
 DEVICE, PUBLICATION = "device", "publication"
 MULTIPLE, NUMBER, MONTH, DATE, TEXT = "multiple", "number", "month", "date", "text"
+SCALE = "likert"
 MEAN, DISTRIBUTION = Learns.MEAN.value, Learns.DISTRIBUTION.value
 # With “Prefer not to say”: files number them 0 to 999; in the clear they take a byte each.
 MAX_OPTIONS = {DEVICE: 1000, PUBLICATION: 256}
@@ -69,7 +71,7 @@ KINDS = {
         Kind("yes_no", 2, 2, learns=Learns.SHARES),
         Kind("single", 2, 1000, learns=Learns.SHARES),
         Kind(MULTIPLE, 2, 50, learns=Learns.TICKS, only_on_device=True),
-        Kind("likert", 3, 11, learns=Learns.SHARES, is_matrix=True),
+        Kind(SCALE, 3, 11, learns=Learns.SHARES, is_matrix=True),
         Kind(NUMBER, first=-MAX_ANSWER, last=MAX_ANSWER, has_unit=True),
         # from January of year 1 to December of year 9999
         Kind(MONTH, first=12, last=119_999, only_on_device=True),

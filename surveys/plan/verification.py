@@ -9,7 +9,7 @@ once made the honest page say 51 of 100.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -35,12 +35,12 @@ from surveys.plan.content import (
     fraction,
     to_document,
 )
-from surveys.plan.kinds import DEVICE, DISTRIBUTION, KINDS, MEAN, NAME, PUBLICATION, Kind
+from surveys.plan.kinds import DEVICE, DISTRIBUTION, KINDS, MEAN, NAME, NUMBER, PUBLICATION, Kind
+from surveys.plan.records import ONE_ANSWER, WHOLE
 
 FORMAT = 1
 MAX_QUESTIONS = 100  # a phone checks them all before it asks the first; also in verify.js
 AMOUNT = re.compile("[0-9]+(?:[.]([0-9]+))?")
-WHOLE = "respondent-in-study"  # the unit of all that a person answers
 DIGEST, MEDIA = re.compile("[0-9a-f]{64}"), re.compile("image/(png|jpeg|webp|gif)")
 WIDEST = 10_000  # pixels of a picture's side
 PLACES, FINE_PLACES = 9, 12  # decimals of ε; of δ and ρ
@@ -83,7 +83,8 @@ def _verify(plan: Any) -> None:
         if extra := set(part) - set(allowed):
             known = ", ".join(sorted(allowed))
             raise Unsound(f"{place}: expected no parts but {known}; got {min(extra)}")
-    losses = [_verify_question(each, questions[:at]) for at, each in enumerate(questions)]
+    together = drawing.sent_together(plan)
+    losses = [_verify_question(each, questions[:at], together) for at, each in enumerate(questions)]
     names = {question["name"] for question in questions}
     _expect(len(names) == len(questions), "questions", "each named once")
     for at, question in enumerate(questions):
@@ -100,6 +101,10 @@ def _verify(plan: Any) -> None:
         f"at most {_said(most)} for all questions together, got {_said(declared)}",
     )
     _verify_publication(plan["caps"], plan["publication"])
+    if plan.get("unit") == ONE_ANSWER:
+        is_fixed = plan["neighbours"] == Neighbours.CHANGE_ONE
+        text = "another one than one answer, unless change-one with a cap on ε alone"
+        _expect(is_fixed and "central_delta" not in plan["caps"], "unit", text)
     if "counts" in plan["publication"]:
         _verify_counts(plan)
 
@@ -111,10 +116,10 @@ def _parts_of(plan: Any) -> Iterator[tuple[str, Any, set[str]]]:
     rule = plan["publication"].get("rule")
     more = OF_SOME_RULES.get(rule, set()) if isinstance(rule, str) else set()
     yield "publication", plan["publication"], _names(PublicationTerms) - {"horizon", "hours"} | more
+    together = drawing.sent_together(plan)
     for question in plan["questions"]:
-        yield from _parts_of_question(question)
-    for place, part, value in drawing.parts_of(plan):
-        yield place, part, _names(value)
+        yield from _parts_of_question(question, together)
+    yield from drawing.parts_of(plan)
     if "translations" in plan:
         yield "translations", plan["translations"], set(LANGUAGES)
         names = {str(question["name"]) for question in plan["questions"]}
@@ -126,10 +131,13 @@ def _parts_of(plan: Any) -> Iterator[tuple[str, Any, set[str]]]:
                     yield f"{language}, {name}", own, _names(QuestionTexts)
 
 
-def _parts_of_question(question: Any) -> Iterator[tuple[str, Any, set[str]]]:
+def _parts_of_question(
+    question: Any, together: Container[str]
+) -> Iterator[tuple[str, Any, set[str]]]:
     name, kind = f"{question['name']}", _kind_of(question)
     allowed = _names(PlanQuestion) - OF_SOME_QUESTIONS | (kind.parts if kind else set())
-    if question["protection"] == DEVICE:
+    has_channel = question["protection"] == DEVICE and question["name"] not in together
+    if has_channel:
         allowed |= {"channel", "loss"}
         if kind and kind.is_counted:
             allowed |= {"wanted", "bins"} if question.get("wanted") == DISTRIBUTION else {"wanted"}
@@ -137,7 +145,7 @@ def _parts_of_question(question: Any) -> Iterator[tuple[str, Any, set[str]]]:
     for part, value in INSIDE.items():
         if part in question:
             yield f"{name}, {part}", question[part], _names(value)
-    if question["protection"] == DEVICE and question["channel"]["kind"] in PARTS_OF_CHANNEL:
+    if has_channel and question["channel"]["kind"] in PARTS_OF_CHANNEL:
         yield f"{name}, channel", question["channel"], PARTS_OF_CHANNEL[question["channel"]["kind"]]
 
 
@@ -171,19 +179,22 @@ def _verify_publication(caps: Any, publication: Any) -> None:
 
 
 def _verify_counts(plan: Any) -> None:
-    """What answers lose is known where all of a person's records can change, and nothing else can.
+    """What answers lose is known where all that one record is can change, and nothing else can.
 
     Proof: dpengine.contraction. A later wave may repeat the draws of an earlier one.
     """
-    expected = "answers, of a first wave, change-one, of whole people, with a cap on ε alone"
-    is_known = plan["neighbours"] == Neighbours.CHANGE_ONE and plan["unit"] == WHOLE
+    expected = "answers, of a first wave, change-one, of people or answers, with a cap on ε alone"
+    is_whole = plan["unit"] in (WHOLE, ONE_ANSWER)
+    is_known = plan["neighbours"] == Neighbours.CHANGE_ONE and is_whole
     is_first = _is_within(plan["wave"], 1, 1) and "central_delta" not in plan["caps"]
     is_answers = plan["publication"]["counts"] == ANSWERS
     _expect(is_answers and is_known and is_first, "counts", expected)
 
 
-def _verify_question(question: Any, earlier: Sequence[Any]) -> Fraction:
-    """Return what one answer loses on its way; 1, nothing told of it, for one in the clear."""
+def _verify_question(question: Any, earlier: Sequence[Any], together: Container[str]) -> Fraction:
+    """Return what one answer loses on its way; 1, nothing told of it, for one in the clear, or
+    that its block sends.
+    """
     name, protection, decline = (question[part] for part in ("name", "protection", "decline"))
     _expect(_matches(name, NAME), name, "small letters, digits and _")
     _expect(protection in (DEVICE, PUBLICATION), name, f"protection {DEVICE} or {PUBLICATION}")
@@ -198,11 +209,16 @@ def _verify_question(question: Any, earlier: Sequence[Any]) -> Fraction:
         _expect(skipped, name, "an answer for whom it does not concern, which no number has")
     if "asked_if" in question:
         _verify_condition(question, earlier)
+    if "follows" in question:
+        is_earlier = any(before["name"] == question["follows"] for before in earlier)
+        follows = is_earlier and "skipped" in question and "asked_if" not in question
+        _expect(follows, name, "an earlier question that it follows from, and is asked of all")
     if "picture" in question:
         _verify_picture(name, question["picture"])
     verify_kind = _verify_counted if kind.is_counted else _verify_choices
     answers = verify_kind(question, kind)
-    return _verify_loss(question, answers) if on_device else Fraction(1)
+    is_alone = on_device and name not in together
+    return _verify_loss(question, answers) if is_alone else Fraction(1)
 
 
 def _verify_condition(question: Any, earlier: Sequence[Any]) -> None:
@@ -235,7 +251,7 @@ def _verify_group(question: Any, earlier: Sequence[Any]) -> None:
     """Rows of one matrix stand together, and are answered alike."""
     name, group = question["name"], question["group"]
     is_group = _matches(group["name"], NAME) and isinstance(group["text"], str)
-    is_row = is_group and KINDS[question["kind"]].is_matrix
+    is_row = is_group and (KINDS[question["kind"]].is_matrix or _is_scored(question))
     _expect(is_row, name, "a group of scales, with a name and a text")
     names = [before["group"]["name"] if "group" in before else None for before in earlier]
     if names and names[-1] == group["name"]:
@@ -252,13 +268,15 @@ def _answered(question: Any) -> list[Any]:
     return [*shown, condition.get("question"), condition.get("answers"), question["group"]["text"]]
 
 
+def _is_scored(question: Any) -> bool:
+    """Tell whether the answers to a number are words: a scale whose mean is wanted."""
+    return bool(question["kind"] == NUMBER and question["choices"] != [])
+
+
 def _verify_choices(question: Any, kind: Kind) -> int:
     """Return how many choices a question has."""
     name, choices, protection = (question[part] for part in ("name", "choices", "protection"))
-    texts = isinstance(choices, list) and all(
-        isinstance(choice, str) and choice for choice in choices
-    )
-    _expect(texts and len(set(choices)) == len(choices), name, "choices that are texts and differ")
+    _verify_texts(name, choices)
     own = len(choices) - question["decline"] - question.get("skipped", 0)
     is_enough = own == 2 if kind.max_choices == 2 else own >= 2
     _expect(is_enough, name, "two choices (or more, unless yes or no)")
@@ -267,14 +285,34 @@ def _verify_choices(question: Any, kind: Kind) -> int:
     return len(choices)
 
 
+def _verify_texts(name: str, choices: Any) -> None:
+    texts = isinstance(choices, list) and all(
+        isinstance(choice, str) and choice for choice in choices
+    )
+    _expect(texts and len(set(choices)) == len(choices), name, "choices that are texts and differ")
+
+
+def _verify_scored(question: Any) -> None:
+    """Each value of a number has a word of its own, if any has one."""
+    name, choices = question["name"], question["choices"]
+    _verify_texts(name, choices)
+    is_mean = question["protection"] == DEVICE and question["wanted"] == MEAN
+    _expect(is_mean, name, "choices of a number only where its mean is wanted")
+    points = question["most"] - question["least"] + 1
+    _expect(len(choices) == points, name, f"{points} choices, one for each number")
+
+
 def _verify_counted(question: Any, kind: Kind) -> int:
     """Return how many answers a number has: on the device its steps, or bins for its spread."""
     name, least, most = question["name"], question["least"], question["most"]
-    _expect(question["choices"] == [] and question["decline"] == 0, name, "no choices")
+    is_plain = question["choices"] == [] or _is_scored(question)
+    _expect(is_plain and question["decline"] == 0, name, "no choices")
     _expect(isinstance(question["unit"], str), name, "a unit in words")
     bounds = all(_is_within(bound, kind.first, kind.last) for bound in (least, most))
     text = f"least below most, from {kind.first:,} to {kind.last:,}"
     _expect(bounds and least < most, name, text)
+    if _is_scored(question):
+        _verify_scored(question)
     if question["protection"] == PUBLICATION:
         return int(most - least) + 1
     wanted, steps = question["wanted"], most - least

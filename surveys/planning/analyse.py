@@ -16,6 +16,7 @@ By a column  every group alone, and a test that they share one value: G² = 2(Σ
              L_all), chi-square with (groups − 1)(choices − 1) df; with survey weights, and for π of
              a two-parameter design, Wald's Σ (estimate − mean)²/error² on groups − 1. Each group
              against the first: difference, ratio and odds ratio of likeliest shares (contrasts.py).
+             Four groups or more drawn towards their mean, beside (towards_mean.py).
 Together     m intervals that are all to hold have a confidence of 1 − (1 − confidence)/m each:
              Bonferroni's, since groups and whole, choices and coefficients depend on one another.
 """
@@ -43,6 +44,7 @@ from surveys.planning.files import Sheet, read_csv
 from surveys.planning.predictors import regression_of
 from surveys.planning.results import GroupContrast, Results, terms_of
 from surveys.planning.specs import AnyDesign, Asked, Imported
+from surveys.planning.towards_mean import drawn
 from surveys.planning.weighting import Weighting, weighting_of
 
 MAX_GROUPS = 100
@@ -96,7 +98,10 @@ def _analysed(sheet: Sheet, request: Request, weighting: Weighting) -> Results:
     groups = _by(sheet, request, weighting)
     test, more = _same_value(whole, groups, weighted=weighting.weights is not None)
     against = tuple(each for group in groups[1:] for each in _contrasts(group, groups[0]))
-    notes = (*more, *whole.warnings)
+    beside: tuple[str, ...] = ()
+    if not request.simultaneous:  # its intervals hold on average over the groups
+        groups, beside = drawn(groups, request.design)
+    notes = (*more, *beside, *whole.warnings)
     return replace(whole, groups=groups, groups_test=test, contrasts=against, warnings=notes)
 
 

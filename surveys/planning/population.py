@@ -69,7 +69,7 @@ def population_of(content: PlanContent, shares: Mapping[str, Shares]) -> Populat
 
 def rows_of(question: PlanQuestion) -> list[str]:
     """Return what shares are assumed of: choices but for “Not asked”, or parts of a scale."""
-    if not KINDS[question.kind].is_counted:
+    if not KINDS[question.kind].is_counted or question.choices:
         return question.choices[:-1] if question.asked_if else question.choices
     ends = [
         [amount_text(question, question.least + step) for step in part]
@@ -92,7 +92,7 @@ def parts_of(question: PlanQuestion) -> list[tuple[int, int]]:
     """Return the first and last step of each part of a number's scale; parts hold whole bins."""
     steps = question.most - question.least + 1
     bins = question.bins if question.wanted == "distribution" else steps
-    parts = min(PARTS, bins)
+    parts = bins if question.choices else min(PARTS, bins)
     edges = [-(-(bins * part // parts) * steps // bins) for part in range(parts + 1)]
     return [(first, after - 1) for first, after in pairwise(edges)]
 

@@ -73,7 +73,9 @@ def noise_of(
     """Return the law of a question that shares the cost of one publication with others, of which
     each loses so much on the device: e^ε₀, or None if it is sent as given.
     """
-    parts = 1 + len(others)
+    together = question.content.together
+    beside = len(together.joint.questions) if together else 1  # in one answer, itself among them
+    parts = beside + len(others)
     channel, neighbours = question.channel, question.neighbours
     moved = channel.moved(neighbours)
     if terms.rule == "continual" and terms.rho:
@@ -90,11 +92,14 @@ def noise_of(
         own = Fraction(terms.rho) / parts
         people: counts.Mechanism | None = counts.lesser(1, 1, own) if is_protected else None
         return OneRelease(counts.lesser(moved.l1, moved.squared, own), people)
-    losses = [question.content.loss, *others] if terms.counts == ANSWERS else [None] * parts
+    losses = [question.content.loss, *others]
+    if terms.counts != ANSWERS:
+        losses = [None] * len(losses)
     own = shared_out(Fraction(terms.epsilon), losses)[0]
     people = counts.laplace_or_none(own, 1) if is_protected else None
     l1 = moved.l1 if losses[0] is None else channel.swapped().l1
-    return OneRelease(counts.laplace_or_none(noise_within(own, losses[0]), l1), people)
+    strength = noise_within(own, losses[0])  # of all noises that read its answer
+    return OneRelease(counts.laplace_or_none(strength and strength / beside, l1), people)
 
 
 def pure(epsilon: str) -> PublicationTerms:

@@ -115,13 +115,16 @@ class QuestionAtEpsilon:
         choices = len(self.content.choices)
         if self.content.kind == "yes_no" and choices == 2:
             return _("On the device · yes or no")
-        if not choices:
+        if KINDS[self.content.kind].is_counted:
             return _("On the device · a number")
         words = ngettext("On the device · %(k)s choice", "On the device · %(k)s choices", choices)
         return words % {"k": choices}
 
     def half_width_text(self, half: float) -> str:
-        """Return a ± in points, or in the number's own unit with three digits that count."""
+        """Return a ± in points, or in the number's own unit with three digits that count; never
+        more than is possible.
+        """
+        half = min(half, self.reach)
         if not self.is_mean:
             return decimal_text(100 * half, 1)
         return decimal_text(half, max(0, 2 - math.floor(math.log10(half))) if half > 0 else 2)
@@ -130,23 +133,25 @@ class QuestionAtEpsilon:
 def others_of(
     question: QuestionAtEpsilon,
     among: Sequence[QuestionAtEpsilon],
-    sets: Sequence[frozenset[str]] = (),
+    records: Sequence[frozenset[str]] = (),
 ) -> list[Fraction | None]:
-    """Return e^ε₀ of all questions but one that a person is asked beside it."""
-    left_out = not_beside(question.content.name, sets)
+    """Return e^ε₀ of all questions that a record answers beside one, and not in one with it."""
+    left_out, own = not_beside(question.content.name, records), question.content.sent_in
     return [
         other.content.loss
         for other in among
-        if other is not question and other.content.name not in left_out
+        if other is not question
+        and other.content.name not in left_out
+        and other.content.sent_in != own
     ]
 
 
-def not_beside(name: str, sets: Sequence[frozenset[str]]) -> frozenset[str]:
-    """Return the questions that somebody who is asked this one is not, of those that a device can
-    draw: in the largest set that holds it.
+def not_beside(name: str, records: Sequence[frozenset[str]]) -> frozenset[str]:
+    """Return the questions that a record that answers this one does not, of those that not all
+    answer: in the largest record that holds it.
     """
-    drawn = frozenset[str]().union(*sets)
-    return drawn - max([each for each in sets if name in each] or sets, key=len, default=drawn)
+    some = frozenset[str]().union(*records)
+    return some - max([each for each in records if name in each] or records, key=len, default=some)
 
 
 def part_asked(name: str, sets: Sequence[frozenset[str]]) -> Fraction:

@@ -68,14 +68,14 @@ class Rehearsal:
     """A Plan ready to be rehearsed."""
 
     def __init__(self, content: PlanContent, population: Population) -> None:
-        neighbours, sets = Neighbours(content.neighbours), content.drawn_sets
+        neighbours, records = Neighbours(content.neighbours), content.records
         self.content = content
         questions = [QuestionAtEpsilon(question, neighbours) for question in population.questions]
         self.population = population
         self.questions = [
             RehearsedQuestion(
                 question,
-                noise_of(question, others_of(question, questions, sets), content.of_shares),
+                noise_of(question, others_of(question, questions, records), content.of_shares),
             )
             for question in questions
         ]
@@ -83,13 +83,22 @@ class Rehearsal:
     def run(self, people: int, words: Stream = system_stream) -> dict[str, list[Estimate]]:
         """Return what would be published of so many made-up people."""
         truths = [self.population.person(words) for _ in range(people)]
-        asked = self._asked(people, words)
-        return {
-            each.name: each.estimates(
-                [each.report(truths[at][each.name], words) for at in asked[each.name]]
-            )
-            for each in self.questions
+        asked, content = self._asked(people, words), self.content
+        joint = {
+            block.name: [
+                content.randomised({n: truths[at][n] for n in block.questions}, words)[block.name]
+                for at in asked[block.questions[0]]
+            ]
+            for block in content.blocks
+            if block.is_joint
         }
+        found = {}
+        for each in self.questions:
+            reports = joint.get(each.question.content.sent_in)
+            if reports is None:
+                reports = [each.report(truths[at][each.name], words) for at in asked[each.name]]
+            found[each.name] = each.estimates(reports)
+        return found
 
     def _asked(self, people: int, words: Stream) -> dict[str, Sequence[int]]:
         """Return which people are asked each question: all, or those whose device drew it; the

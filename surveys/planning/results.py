@@ -13,6 +13,7 @@ from dpengine.inference.contrasts import Contrast
 from dpengine.inference.cross_tables import OddsRatio
 from dpengine.inference.fit import Fit
 from dpengine.inference.mixture import Parameter
+from dpengine.inference.shrinkage import Shrunk
 from surveys.planning.crossing import Cell, Cross
 
 Interval = tuple[float, float]
@@ -65,6 +66,7 @@ class Results:
     null_log_likelihood: float | None = None  # of the same share for everyone, beside a regression
     covariates_test: Fit | None = None
     value: str | None = None  # of the column that groups are made by
+    towards_mean: Any = None  # of all groups: a group's number or numbers drawn there
     groups: "tuple[Results, ...] | None" = None
     groups_test: Fit | None = None
     contrasts: tuple[GroupContrast, ...] | None = None  # of the groups, each against the first
@@ -123,6 +125,7 @@ ALWAYS = (
 )
 SOMETIMES = (  # left out where there is none
     "value",
+    "towards_mean",
     "choices",
     "likeliest",
     "profile",
@@ -162,6 +165,10 @@ def _plain(value: Any) -> Any:
         case Cross():
             names = ("column", "cells", "independence", "odds_ratio", "epsilon")
             return {name: _plain(getattr(value, name)) for name in names}
+        case Shrunk():
+            ends = (value.low, value.high)
+            drawn = {"estimate": value.value, "standard_error": value.standard_error}
+            return {key: _plain(part) for key, part in (drawn | {"interval": ends}).items()}
         case Term() | Cell() | OddsRatio():
             return {key: _plain(part) for key, part in asdict(value).items()}
         case str():

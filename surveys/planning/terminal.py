@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpengine.inference.fit import Fit
+from dpengine.inference.shrinkage import Shrunk
 from surveys.planning.plan_size import Plan
 from surveys.planning.results import Interval, Results, Term, document
 
@@ -151,6 +152,7 @@ def _groups(results: Results) -> list[str]:
         "moment",
         "std. error",
         _percent(results),
+        *(["drawn", _percent(results)] if results.groups[0].towards_mean is not None else []),
     ]
     test = (
         []
@@ -219,13 +221,22 @@ def _cross(results: Results, outcome: str) -> str:
 
 
 def _group_rows(group: Results) -> list[list[str]]:
+    beside = group.towards_mean
     if group.choices is None:
-        return [[_number(group.estimate), _number(group.standard_error), _interval(group.interval)]]
-    numbers = zip(group.choices, group.estimate, group.standard_error, group.interval, strict=True)
+        own = [_number(group.estimate), _number(group.standard_error), _interval(group.interval)]
+        return [own + _drawn(beside)]
+    every = beside or [None] * len(group.choices)
+    numbers = zip(
+        group.choices, group.estimate, group.standard_error, group.interval, every, strict=True
+    )
     return [
-        [str(choice), _number(value), _number(error), _interval(ends)]
-        for choice, value, error, ends in numbers
+        [str(choice), _number(value), _number(error), _interval(ends), *_drawn(drawn)]
+        for choice, value, error, ends, drawn in numbers
     ]
+
+
+def _drawn(beside: Shrunk | None) -> list[str]:
+    return [] if beside is None else [_number(beside.value), _interval((beside.low, beside.high))]
 
 
 def plan_text(plan: Plan) -> str:

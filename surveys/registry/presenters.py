@@ -132,7 +132,22 @@ class StudyPresenter:
         )
         sizes = sorted({len(each) for each in content.sets})
         asked = "–".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
-        return text % {"asked": asked, "all": len(content.channels), "sets": len(content.sets)}
+        said = text % {"asked": asked, "all": len(content.channels), "sets": len(content.sets)}
+        return " ".join([said, *self._together])
+
+    @property
+    def _together(self) -> list[str]:
+        """Say which questions are sent as one answer, by their labels, and what that means."""
+        text = _(
+            "The answers to %(labels)s are sent as one: the loss of each is that of all of them "
+            "together, and where several combinations are sent, so are the odds."
+        )
+        content = self.record.content
+        return [
+            text % {"labels": ", ".join(content.question(name).label for name in block.questions)}
+            for block in content.blocks
+            if block.is_joint
+        ]
 
     @property
     def repeats(self) -> str:
@@ -235,7 +250,7 @@ def choices(registered: RegisteredQuestion) -> str:
     """Return a question's choices, or the bounds of a number, and whom it is asked."""
     question = registered.spoken
     text = " · ".join(registered.choices)
-    if question.kind in WITH_STEPS:
+    if question.kind in WITH_STEPS and not question.choices:
         bounds = {"least": question.least, "most": question.most}
         ends = {name: amount_text(question, bound, _number) for name, bound in bounds.items()}
         text = _("%(least)s to %(most)s %(unit)s") % {**ends, "unit": question.unit}

@@ -212,13 +212,14 @@ class QuestionSerializer(Serializer[RegisteredQuestion]):
     def to_representation(self, instance: RegisteredQuestion) -> dict[str, object]:
         parts = to_document(instance.question)
         document = {name: parts[name] for name in (*ALWAYS, *WHERE_USED) if name in parts}
-        loss = instance.question.loss
+        loss, together = instance.question.loss, instance.question.together
         if loss is None:
             return {**document, "infinite": True}
         return {
             **document,
             "infinite": False,
-            "channel": instance.question.channel_document,
+            "channel": instance.question.channel_document or instance.question.channel.document(),
+            **({"sent_in": together.name} if together else {}),
             "loss": pair(loss),
             "epsilon": epsilon_of(loss),
             "odds": [OddsSerializer(odds).data for odds in instance.odds],

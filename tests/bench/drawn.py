@@ -373,7 +373,7 @@ def by_the_device(epsilon: str) -> dict[str, Any]:
             assert isinstance(joint, Joint)
             if 0 in block.questions:
                 view = joint.view(block.questions.index(0))
-                parts.append((view, joint.tally(joint.pack(found)), len(found)))
+                parts.append((view, view.tally(view.pack(found)), len(found)))
         yes = pooled(parts, NONE)[1]
         values.append(yes.value)
         held += yes.low <= 0.5 <= yes.high

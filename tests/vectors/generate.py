@@ -8,6 +8,7 @@ import json
 import random
 from copy import deepcopy
 from decimal import Decimal
+from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from dpengine.local.subset import Subset
 from dpengine.local.table import Table
 from dpengine.privacy import loss_of_all
 from dpengine.randomness import WORD
-from surveys.plan.content import Unsound
+from surveys.plan.content import Unsound, pair as written
 from surveys.plan.verification import MAXIMUM_TOTAL, verify
 from tests.tables import kary
 from tests.vectors import kinds
@@ -418,6 +419,7 @@ def counting() -> list[dict[str, Any]]:
     base["publication"] |= {"counts": "answers"}
     delta = {"central_delta": "0.000001", "central_epsilon": "1", "central_rho": "0.02"}
     of_wave = changed(base, ["unit"], "respondent-in-wave")
+    of_answers = changed(base, ["unit"], "answer-in-study")
     wrong = [
         ("losses of reports by name", changed(base, ["publication", "counts"], "reports")),
         ("losses of answers by a number", changed(base, ["publication", "counts"], 1)),
@@ -428,6 +430,15 @@ def counting() -> list[dict[str, Any]]:
             "losses of answers beside a δ",
             {**base, "caps": delta, "publication": {**base["publication"], "rho": "0.01"}},
         ),
+        ("one answer of who takes part", changed(of_answers, ["neighbours"], "add-remove")),
+        (
+            "one answer beside a δ",
+            {
+                **of_answers,
+                "caps": delta,
+                "publication": {**plan([Table.coin()])["publication"], "rho": "0.01"},
+            },
+        ),
     ]
     return [
         {"name": "losses of answers", "plan": base, "accepted": True, "why": "a first wave"},
@@ -436,6 +447,18 @@ def counting() -> list[dict[str, Any]]:
             "plan": with_given(base),
             "accepted": True,
             "why": "what is sent as given loses what its noise lets out",
+        },
+        {
+            "name": "losses of one answer",
+            "plan": of_answers,
+            "accepted": True,
+            "why": "no more than one answer can change",
+        },
+        {
+            "name": "one answer, in a later wave",
+            "plan": {**of_answers, "publication": plan([Table.coin()])["publication"], "wave": 2},
+            "accepted": True,
+            "why": "its losses are those of reports",
         },
         *(
             {"name": name, "plan": wrong, "accepted": False, "why": "no proof of what is lost"}
@@ -523,6 +546,90 @@ def drawing() -> list[dict[str, Any]]:
     ]
 
 
+def sent_together() -> list[dict[str, Any]]:
+    """Return Plans with blocks whose questions are sent as one answer."""
+    base = plan([Table.coin(), Table.coin(), Subset.for_epsilon(5, Decimal(1)), Table.coin()])
+    base["questions"][1] |= {
+        "asked_if": {"answers": [1], "question": "q1"},
+        "kind": "single",
+        "choices": ["a", "b", "Not asked"],
+        "skipped": 1,
+    }
+    for question in base["questions"][:3]:
+        del question["channel"], question["loss"]
+    joint = Subset.for_epsilon(30, Decimal(2))
+    block = {"name": "b1", "channel": joint.document(), "loss": written(joint.loss)}
+    base["blocks"] = [{"questions": ["q1", "q2", "q3"], **block}, {"questions": ["q4"]}]
+    base["drawn"] = [{"blocks": [0], "weight": 1}, {"blocks": [1], "weight": 1}]
+    base["loss"] = written(joint.loss)
+    both = changed(base, ["drawn"], [{"blocks": [0, 1], "weight": 1}])
+    named = ["blocks", 0, "name"]
+    channel = ["blocks", 0, "channel"]
+    apart = deepcopy(base)
+    apart["blocks"] = [{"questions": ["q1"]}, {"questions": ["q2", "q3"], **block}]
+    apart["blocks"].append({"questions": ["q4"]})
+    coin = base["questions"][3]
+    apart["questions"][0] |= {"channel": coin["channel"], "loss": coin["loss"]}
+    apart["questions"][2]["choices"] = [f"c{at}" for at in range(10)]
+    apart["drawn"].append({"blocks": [2], "weight": 1})
+    large = deepcopy(base)
+    large["questions"][2]["choices"] = [f"c{at}" for at in range(171)]
+    large["blocks"][0]["channel"] = {"kind": "subset", "choices": 1026, "size": 1, "keep": 2**30}
+    numbers = deepcopy(base)
+    numbers["questions"][2] |= {"kind": "number", "choices": [], "least": 0, "most": 4, "unit": ""}
+    numbers["questions"][2]["wanted"] = "mean"
+    alone = deepcopy(base)
+    four = Subset.for_epsilon(2, Decimal(1))
+    alone["blocks"][1] |= {"name": "b2", "channel": four.document(), "loss": written(four.loss)}
+    del alone["questions"][3]["channel"], alone["questions"][3]["loss"]
+    given = deepcopy(base)
+    given["questions"][2]["protection"] = "publication"
+    own = deepcopy(base)
+    own["questions"][2] |= {
+        "channel": Subset.for_epsilon(5, Decimal(1)).document(),
+        "loss": [3, 1],
+    }
+    less = written(joint.loss - Fraction(1, 10**6))
+    wrong = [
+        ("a joint block that understates what its answer loses", ["blocks", 0, "loss"], less),
+        ("a Plan that understates what a joint block loses", ["loss"], less),
+        ("a joint block without a name", named, ""),
+        ("a joint block with the name of a question", named, "q4"),
+        ("a joint block with a name that is none", named, "B 1"),
+        ("a joint channel for other cells", [*channel, "choices"], 31),
+        ("a joint channel that tells nothing", [*channel, "keep"], 2**32 * joint.size // 30),
+        (
+            "a joint channel that is a table",
+            channel,
+            {"kind": "table", "weights": [[3, 1], [1, 3]]},
+        ),
+        ("a joint channel with a part of its own", [*channel, "base"], 3),
+        ("a joint answer in another order", ["blocks", 0, "questions"], ["q1", "q3", "q2"]),
+    ]
+    broken = [
+        *((name, changed(base, path, value)) for name, path, value in wrong),
+        ("a joint answer counted twice as nothing", changed(both, ["loss"], written(joint.loss))),
+        ("a condition whose parent is in another joint block", apart),
+        ("a joint answer of one question", alone),
+        ("1,026 joint answers", large),
+        ("a number in a joint answer", numbers),
+        ("what is sent as given in a joint answer", given),
+        ("a channel of its own in a joint answer", own),
+    ]
+    for part in ("name", "loss", "channel"):
+        without = deepcopy(base)
+        del without["blocks"][0][part]
+        broken.append((f"a joint block that lacks its {part}", without))
+    total = written(joint.loss * 3)
+    return [
+        {"name": name, "plan": case, "accepted": True, "why": "one joint answer counts once"}
+        for name, case in [
+            ("a joint answer of three questions, one of them a follow-up", base),
+            ("a joint answer beside another question", {**both, "loss": total}),
+        ]
+    ] + [{"name": name, "plan": case, "accepted": False, "why": name} for name, case in broken]
+
+
 def of_eight() -> list[dict[str, Any]]:
     """Return Plans whose answers lose an ε of 8 in all, and the least more."""
     base = plan([Table.coin(), Subset.for_epsilon(5, Decimal(1))])
@@ -559,7 +666,7 @@ if __name__ == "__main__":
     write("one_of.json", cases_of_sets(stream))
     write("losses.json", losses())
     write("blocks.json", of_blocks(random.Random(20261124)))
-    found = [*plans(), *kinds.plans(), *counting(), *of_eight(), *drawing()]
+    found = [*plans(), *kinds.plans(), *counting(), *of_eight(), *drawing(), *sent_together()]
     for case in found:
         try:
             verify(case["plan"])

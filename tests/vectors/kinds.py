@@ -28,6 +28,7 @@ PICTURE = {
     "text": "A bottle.",
 }
 EVERY = {"epsilon": "1", "hours": 24, "rho": "0.01", "rule": "every", "smallest_batch": 100}
+OF_MEANS = {"name": "m3", "text": "How much?"}
 Change = tuple[str, list[Any], Any]
 
 
@@ -83,6 +84,13 @@ def designed(epsilon: str, least: int, most: int, kind: str = "number") -> dict[
         Decimal(epsilon), Decimal(least), Decimal(most), most - least
     )
     return question("designed", kind, channel, least=least, most=most, unit="", wanted="mean")
+
+
+def scored(name: str = "scored", **more: Any) -> dict[str, Any]:
+    """Return a scale of five points whose mean is wanted."""
+    channel = NumberChannel.for_epsilon(Decimal(1), Decimal(1), Decimal(5), 4)
+    bounds = {"least": 1, "most": 5, "unit": "", "wanted": "mean", "choices": options(5)}
+    return question(name, "number", channel, **{**bounds, **more})
 
 
 def spread(bins: int = 5, least: int = 0, most: int = 9, kind: str = "number") -> dict[str, Any]:
@@ -231,6 +239,10 @@ def sound() -> list[tuple[str, dict[str, Any]]]:
         ),
         ("a follow-up that everybody is asked", plan(asked(), follows_all("all"))),
         (
+            "a follow-up that counts as one answer with what it follows from",
+            plan(asked(), follows_all("all", follows="asked")),
+        ),
+        (
             "a follow-up that everybody is asked, sent as given",
             plan(asked(), given(follows_all("all"))),
         ),
@@ -252,6 +264,8 @@ def sound() -> list[tuple[str, dict[str, Any]]]:
         ("a picture of an answer sent as given", plan({**given(asked()), "picture": PICTURE})),
         ("every part that few Plans have", whole()),
         ("a publication every so many hours", {**whole(), "publication": EVERY}),
+        ("the mean of a scale", plan(scored())),
+        ("the means of a matrix", plan(scored("s1", group=OF_MEANS), scored("s2", group=OF_MEANS))),
     ]
 
 
@@ -335,6 +349,22 @@ def broken() -> list[tuple[str, dict[str, Any], list[Change]]]:
         ("a number that is not always asked", [*first, "skipped"], 1),
         ("a question of choices with the channel of a mean", [*first, "kind"], "single"),
     ]
+    of_scale: list[Change] = [
+        ("fewer words than numbers", [*first, "choices"], options(4)),
+        ("more words than numbers", [*first, "choices"], options(6)),
+        ("words alike", [*first, "choices"], ["a", "b", "c", "d", "a"]),
+        ("a number without its word", [*first, "choices"], ["a", "b", "c", "d", ""]),
+        ("words that are numbers", [*first, "choices"], [1, 2, 3, 4, 5]),
+        ("words in one", [*first, "choices"], "abcde"),
+        ("no list of words", [*first, "choices"], None),
+        ("a mean that can be declined", [*first, "decline"], 1),
+        ("a mean of who is asked only", [*first, "skipped"], 1),
+        ("numbers of another length", [*first, "most"], 6),
+        ("a spread wanted of the channel of a mean", [*first, "wanted"], "distribution"),
+        ("shares wanted of the channel of a mean", [*first, "kind"], "likert"),
+        ("a month in words", [*first, "kind"], "month"),
+        ("sent as given", [*first, "protection"], "publication"),
+    ]
     waves = spread()["channel"]["weights"]
     uneven = [[*waves[0]], *waves[1:-1], [*waves[0]]]
     of_spread: list[Change] = [
@@ -395,6 +425,20 @@ def broken() -> list[tuple[str, dict[str, Any], list[Change]]]:
             "a yes or no with a third answer",
             [*second, "choices"],
             ["No", "Yes", "Maybe", "Not asked"],
+        ),
+    ]
+    of_follow_up: list[Change] = [
+        ("what follows from no question", [*second, "follows"], "nobody"),
+        ("what follows from itself", [*second, "follows"], "of_all"),
+        ("what follows from a question's number", [*second, "follows"], 0),
+        ("what follows from nothing", [*second, "follows"], None),
+        ("what follows from a list", [*second, "follows"], ["asked"]),
+        ("what follows and always applies", [*second, "skipped"], None),
+        ("a first question that follows", [*first, "follows"], "of_all"),
+        (
+            "what follows and is passed over",
+            [*second, "asked_if"],
+            {"question": "asked", "answers": [1]},
         ),
     ]
     group = [*first, "group"]
@@ -466,10 +510,12 @@ def broken() -> list[tuple[str, dict[str, Any], list[Change]]]:
         ("a spread", plan(spread()), of_spread),
         ("a month", plan(spread(bins=12, least=24_000, most=24_011, kind="month")), of_month),
         ("a condition", plan(asked(), follows()), of_condition),
+        ("a follow-up", plan(asked(), follows_all("of_all", follows="asked")), of_follow_up),
         ("a group", matrix, [*of_group[:-1]]),
         ("a group", plan(row("r1"), row("r2", "m2"), row("r3", "m2")), [of_group[-1]]),
         ("a picture", plan({**asked(), "picture": PICTURE}), of_picture),
         ("every part", whole(), of_parts),
+        ("a scale", plan(scored()), of_scale),
     ]
 
 
@@ -489,6 +535,7 @@ def lacking() -> list[tuple[str, dict[str, Any]]]:
     on_ticks = plan(several(), follows(asked_if={"question": "several", "answers": [1]}))
     on_number = plan(mean(), follows(asked_if={"question": "mean", "answers": [1]}))
     of_all = {"question": "asked", "answers": [2]}
+    words = {"choices": options(5)}
     on_skipped = plan(
         asked(), follows(), follows("twice", asked_if={"question": "follows", "answers": [2]})
     )
@@ -512,6 +559,17 @@ def lacking() -> list[tuple[str, dict[str, Any]]]:
             plan(_spread_of_choices()),
         ),
         ("a choice of which a mean is wanted", plan({**asked(), "wanted": "mean"})),
+        ("the spread of a scale", plan({**spread(), "choices": options(10)})),
+        (
+            "the mean of a month with words",
+            plan({**designed("1", 24_000, 24_004, "month"), **words}),
+        ),
+        ("the mean of a scale sent as given", plan(_scored_in_clear())),
+        ("a number without words in a matrix", plan({**mean(), "group": OF_MEANS})),
+        (
+            "a mean in a matrix of other words",
+            plan(scored("s1", group=OF_MEANS), row("r1", "m3")),
+        ),
         (
             "ticks of which a spread is wanted",
             plan(several(wanted="distribution", bins=5, least=0, most=4)),
@@ -523,6 +581,12 @@ def lacking() -> list[tuple[str, dict[str, Any]]]:
         ),
         ("free text sent as given", plan({**given(asked()), "kind": "text"})),
     ]
+
+
+def _scored_in_clear() -> dict[str, Any]:
+    shown = given(scored())
+    del shown["wanted"]
+    return shown
 
 
 def _spread_of_choices() -> dict[str, Any]:

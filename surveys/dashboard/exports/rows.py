@@ -182,7 +182,7 @@ def question_rows(
     )
     odds = [] if question.is_cleartext else design.odds_of(question)
     for choice in numbers.choices:
-        own = odds[choice.index] if len(odds) > choice.index else None
+        own = means_of(question, odds[choice.index]) if len(odds) > choice.index else None
         yield replace(
             estimated(choice, 100, blank),
             unit="percent",
@@ -190,8 +190,8 @@ def question_rows(
             label=choice.choice,
             noisy_count=choice.noisy_count,
             projected=100 * choice.projected,
-            odds_own=float(own.own) if own else None,
-            odds_other=float(own.other) if own else None,
+            odds_own=own and own[0],
+            odds_other=own and own[1],
         )
     for place, part in enumerate(numbers.ranges):
         least, most = (amount_text(question, end) for end in (part.least, part.most))
@@ -209,6 +209,17 @@ def question_rows(
         else:
             unit, times = numbers.unit or "", 1
         yield replace(estimated(figure, times, blank), label=label, unit=unit)
+
+
+def means_of(question: PlanQuestion, odds: design.Odds) -> tuple[float, float]:
+    """Return what a report adds to a choice's count on average, if it was the answer and if not.
+
+    Of a joint answer, which names several combinations that hold it.
+    """
+    if question.together:
+        joint = question.together.joint.view(question.together.place)
+        return float(joint.base + joint.contrast), float(joint.base)
+    return float(odds.own), float(odds.other)
 
 
 def estimated(figure: Figure, times: float, blank: ExportRow) -> ExportRow:

@@ -100,13 +100,18 @@ def compare(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
     earlier, later = [None, None, *waves.values()][-2:]
     later = waves.get(_whole(request, "wave") or 0, later)
     earlier = waves.get(_whole(request, "against") or 0, earlier)
+    groups = (
+        groups_of(table, one or 0, 1 if other is None else other, request.GET.dict())
+        if table
+        else None
+    )
     return study_page(
         request,
         "compare",
         plan,
         shared=shared,
         tables=tables,
-        groups=groups_of(table, one or 0, 1 if other is None else other) if table else None,
+        groups=groups,
         waves=[(wave, wave) for wave in waves],
         later=later,
         earlier=earlier,

@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import translation
+from django.utils.translation import gettext as _
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -23,6 +24,7 @@ from surveys.design.drafts import (
     save_study,
 )
 from surveys.design.models import Language, Plan, Question, Study
+from surveys.design.questions import is_scored
 from surveys.design.readiness import Consequence, Readiness, consequence_of
 from surveys.design.refusals import Refused
 from surveys.drafting.access import View, author, of_study, require, today
@@ -56,6 +58,12 @@ class Item:
     problem: str
 
 
+def kind_text(question: Question) -> str:
+    if is_scored(question):
+        return _("%(kind)s, its mean") % {"kind": Question.Kind.LIKERT.label}
+    return str(question.get_kind_display())
+
+
 def page_of(request: HttpRequest, study: Study, **more: str) -> dict[str, Any]:
     """Return what the page shows; `focus` is the id of the button that a change leaves it on."""
     readiness = Readiness(study)
@@ -65,7 +73,7 @@ def page_of(request: HttpRequest, study: Study, **more: str) -> dict[str, Any]:
     items = [
         Item(
             question=question,
-            kind=question.get_kind_display(),
+            kind=kind_text(question),
             condition=labels.get(question.asked_if, question.asked_if),
             consequence=consequence_of(question),
             problem=texts.get(question.name, ""),

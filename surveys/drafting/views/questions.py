@@ -63,7 +63,8 @@ def _to_question(study: Study, question: Question) -> HttpResponse:
 @require_POST
 def odds(request: HttpRequest, study: Study) -> HttpResponse:
     """Say what the protection of a question that is being written would do. Nothing is saved."""
-    question = Question(study=study, text="?", label="?", name="q1")
+    name = request.POST.get("name") or "q1"  # by which one that is changed is not counted twice
+    question = Question(study=study, text="?", label="?", name=name)
     typed = {**request.POST.dict(), "text": "?", "name": "", "condition": ""}
     form = QuestionForm(typed, instance=question)
     fields = ("epsilon", "choices", "least", "most")

@@ -71,6 +71,7 @@ KEPT = {
         "rr::purpose",
         "rr::contact",
         "rr::follow_ups",
+        "rr::asked",
     },
 }
 MEANT = {
@@ -134,6 +135,7 @@ STANDARD = {
         "omit_instanceid",
     },
 }
+SCORES = "scores"  # wanted of a scale: the mean of its points; else how often each is chosen
 YES, NO = ("yes", "true", "true()", "1"), ("no", "false", "false()", "0")
 NEAR = 0.75  # of difflib's ratio, from which on a column or a type was meant by what stands there
 

@@ -46,6 +46,7 @@ SELECT = re.compile(
     r"(?P<list>(?!external|file|from).+)",
     re.IGNORECASE,
 )
+ASKED = re.compile("[1-9][0-9]{0,2}")
 MAX_LENGTHS = {"title": 120, "organisation": 120, "purpose": 600, "contact": 200}
 
 
@@ -181,6 +182,12 @@ def _read_settings(reading: Reading, sheets: Sheets) -> None:
     elif follow_ups:
         text = _("Expected everybody or skip; it is “%(found)s”.")
         row.problem("rr::follow_ups", text, found=follow_ups[:20])
+    asked = row.get("rr::asked")
+    if ASKED.fullmatch(asked):
+        texts["asked"] = asked
+    elif asked:
+        text = _("Expected how many questions each person is asked: 1 to 999; it is “%(found)s”.")
+        row.problem("rr::asked", text, found=asked[:20])
     texts.setdefault("title", row.get("form_id")[:120] or _("Imported form"))
 
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from surveys.design.calendars import CALENDARS
 from surveys.design.models import FollowUps, Language, Question
 from surveys.drafting.drafts import QuestionDraft, QuestionTexts, untaken
-from surveys.drafting.xlsform.columns import MEANT, NO, YES, stem
+from surveys.drafting.xlsform.columns import MEANT, NO, SCORES, YES, stem
 from surveys.drafting.xlsform.expressions import (
     bounds_of,
     calendar_bounds_of,
@@ -18,7 +18,7 @@ from surveys.drafting.xlsform.expressions import (
     range_of,
 )
 from surveys.drafting.xlsform.state import Choices, Reading, SheetRow
-from surveys.plan.kinds import said_in
+from surveys.plan.kinds import SCALE, said_in
 
 IS_YES, IS_NO = {"yes", "y", "1", "true", "是"}, {"no", "n", "0", "false", "否"}
 DECLINED = {"prefer not to say", "prefer not to answer", "不愿回答", "不想回答"}
@@ -42,7 +42,9 @@ def read_question(row: SheetRow, kind: str, rest: str) -> bool:
         row.problem("label", _("The question has no text."))
     choices = _read_kind(row, question, kind, rest)
     _read_protection(row, question)
-    if question.kind not in ("", "number"):
+    if question.kind == SCALE and row.get("rr::wanted") == SCORES:
+        _score(row, question)
+    elif question.kind not in ("", "number"):
         for head, cell in row.cells.items():
             if stem(head) in ("rr::unit", "rr::wanted") and cell != "mean":
                 row.remark(head, _("Left out: it is of numbers only."))
@@ -50,6 +52,18 @@ def read_question(row: SheetRow, kind: str, rest: str) -> bool:
     if len(reading.form.problems) == count:
         _take(row, question, choices, texts)
     return len(reading.form.problems) == count
+
+
+def _score(row: SheetRow, question: QuestionDraft) -> None:
+    """Make a scale whose mean is wanted the number that it is: its points count from 1."""
+    if question.protection != "device" or question.may_decline or row.conditions:
+        text = _(
+            "The mean of a scale can be told only where it is changed on the device, asked of "
+            "everybody and without “Prefer not to say”."
+        )
+        row.problem("rr::wanted", text)
+    question.kind, question.wanted = "number", "mean"
+    question.least, question.most = 1, len(question.choices.splitlines())
 
 
 def look_at_row(row: SheetRow, *, asks: bool = False) -> None:
@@ -225,17 +239,19 @@ def _say_instead(row: SheetRow, texts: list[dict[str, str]], usual: dict[str, li
 
 
 def _read_protection(row: SheetRow, question: QuestionDraft) -> None:
-    written = row.get("rr::epsilon", "1")
+    written = row.get("rr::epsilon")
     try:
-        question.epsilon = Decimal(written)
-        is_epsilon = Decimal("0.01") <= question.epsilon <= 8 and not question.epsilon % SMALLEST
+        epsilon = Decimal(written or 1)
+        is_epsilon = Decimal("0.01") <= epsilon <= 8 and not epsilon % SMALLEST
+        question.epsilon = epsilon if written else None
     except InvalidOperation:  # no number, or one that cannot be compared
         is_epsilon = False
     if not is_epsilon:
         text = _("ε must be a number from 0.01 to 8; it is “%(found)s”.")
         row.problem("rr::epsilon", text, found=written[:20])
     question.protection = row.get("rr::protection", "device")
-    question.wanted = row.get("rr::wanted", "mean")
+    wanted = row.get("rr::wanted", "mean")
+    question.wanted = "mean" if question.kind == SCALE and wanted == SCORES else wanted
     if question.protection not in Question.Protection.values:
         row.problem("rr::protection", _("Expected device or publication."))
     if question.wanted not in Question.Wanted.values:

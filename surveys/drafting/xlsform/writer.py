@@ -15,7 +15,9 @@ from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
 from surveys.design.calendars import calendar_of
 from surveys.design.models import FollowUps, Question, Study
+from surveys.design.questions import is_scored
 from surveys.drafting.drafts import QuestionTexts
+from surveys.drafting.xlsform.columns import SCORES
 from surveys.drafting.xlsform.workbooks import Row
 from surveys.plan.kinds import said_in
 
@@ -74,6 +76,7 @@ def workbook_of(study: Study) -> bytes:
         "rr::purpose": study.purpose,
         "rr::contact": study.contact,
         "rr::follow_ups": study.follow_ups if study.follow_ups != FollowUps.EVERYBODY else "",
+        "rr::asked": "" if study.asked is None else str(study.asked),
     }
     for translation in translations:
         for key in ("title", "organisation", "purpose"):
@@ -99,7 +102,7 @@ def _row_of(asked: Asked, named: dict[str, Question]) -> Row:
     row |= {
         "rr::epsilon": f"{question.epsilon.normalize():f}",
         "rr::protection": question.protection,
-        "rr::wanted": question.wanted,
+        "rr::wanted": SCORES if is_scored(question) else question.wanted,
         "rr::decline": "yes" if question.may_decline else "",
         "rr::label": question.label,
         "rr::unit": question.unit,
@@ -118,10 +121,10 @@ def _type_of(question: Question) -> Row:
     match question.kind:
         case "multiple":
             return {"type": f"select_multiple {question.name}"}
-        case "number":
+        case "number" if not is_scored(question):
             bounds = f". >= {question.least} and . <= {question.most}"
             return {"type": "integer", "constraint": bounds}
-        case "likert" if not question.group:
+        case "likert" | "number" if not question.group:
             return {"type": f"select_one {question.name}", "appearance": "likert"}
         case _:
             return {"type": f"select_one {question.name}"}

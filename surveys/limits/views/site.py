@@ -25,7 +25,7 @@ from surveys.guesses import guesses
 from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import Statement
 from surveys.limits import amendments
-from surveys.limits.forms import PanelForm, SiteForm
+from surveys.limits.site_forms import PanelForm, SiteForm
 
 
 @never_cache
@@ -49,6 +49,8 @@ def site(request: HttpRequest) -> HttpResponse:
     bounds = {
         _("One answer, at the least"): limits.epsilon_floor,
         _("One answer, at the most"): limits.epsilon_ceiling,
+        _("One person, at the least"): limits.person_floor,
+        _("One person, at the most"): limits.person_ceiling,
         _("All publications, at the most"): limits.cap_ceiling,
     }
     context = {

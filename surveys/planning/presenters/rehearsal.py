@@ -70,7 +70,7 @@ def results_of(
         _row(question, scale, *row)
         for row in zip(labels, estimates, truths, record.bias(content.name), strict=True)
     ]
-    order = content.shown_order if content.choices else range(len(rows))
+    order = content.shown_order if len(rows) > 1 and content.choices else range(len(rows))
     half = question.half_width_text(record.half_width(content.name))
     return QuestionResults(
         question, scale, [rows[place] for place in order], record.coverage(content.name), half

@@ -6,7 +6,6 @@ anything is drawn, and draws once. Errors and expectations depend on public valu
 how many answered, the parameters.
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -27,9 +26,10 @@ from dpengine.contraction import Noise, loss_of, noise_within
 from dpengine.estimates import Noise as NoiseLaw
 from dpengine.privacy import Cost, Neighbours
 from surveys.aggregation import crosstabs, selectors as aggregation
+from surveys.aggregation.weighting import Population
 from surveys.design.models import Plan
 from surveys.messages import Message, Text, message, translate
-from surveys.plan.content import ANSWERS
+from surveys.plan.content import ANSWERS, largest_loss
 from surveys.releases.numbers import Document, Numbers, Table
 from surveys.releases.queries.parameters import (
     Context,
@@ -89,6 +89,7 @@ class Query(ABC):
     sentence: ClassVar[str | Promise]
     needs: ClassVar[str | Promise] = gettext_lazy("It needs a number that is sent as given.")
     fewest: ClassVar[int] = 1  # questions that fit
+    reads_views: ClassVar[bool] = False  # whether it can read a question sent in a joint answer
     blames: ClassVar[str] = "epsilon"  # the parameter, where the engine refuses a setting
     do_not_call_in_templates: ClassVar = True  # which show the class itself, as a kind
 
@@ -106,7 +107,9 @@ class Query(ABC):
     def fitting(cls, plan: Plan) -> Questions:
         """Return the questions that it can be asked of, by name."""
         return {
-            question.name: question for question in plan.content.questions if cls.fits(question)
+            question.name: question
+            for question in plan.content.questions
+            if (cls.reads_views or not question.together) and cls.fits(question)
         }
 
     @classmethod
@@ -215,9 +218,10 @@ class Query(ABC):
 
         None: no noise is needed, for the devices' own chance does it.
         """
-        losses = [self.plan.content.losses[name] for name in self.names]
-        known = [loss for loss in losses if loss is not None]
-        loss = math.prod(known, start=Fraction(1)) if len(known) == len(losses) else None
+        losses = {name: self.plan.content.losses[name] for name in self.names}
+        known = {name: loss for name, loss in losses.items() if loss is not None}
+        records = [each & known.keys() for each in self.plan.content.records]
+        loss = largest_loss(records, known) if len(known) == len(losses) else None
         return noise_within(Fraction(epsilon), loss)
 
     @property
@@ -299,6 +303,14 @@ class Query(ABC):
         where nothing is drawn.
         """
         return None
+
+    def weighted(
+        self, numbers: Numbers, answers: Sequence[int], population: Population
+    ) -> list[Table]:
+        """Return the shares of some answers, and beside them weighted to the population's known
+        shares of the groups; none where there are no groups.
+        """
+        return []
 
 
 class InteractiveQuery(Query):

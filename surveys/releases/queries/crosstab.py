@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Self
 
+import numpy as np
 from django.utils.translation import gettext as _, gettext_lazy
 from msgspec import structs
 
 from dpengine.central import counts as tallies
 from dpengine.central.counts import Choice, Mechanism, Tally
 from dpengine.estimates import KnownSum, Noise, with_known_sum
-from surveys.aggregation import contrasts, crosstabs
+from surveys.aggregation import contrasts, crosstabs, weighting
 from surveys.messages import Text, message, plural_message
 from surveys.releases.numbers import Numbers, Row, Table
 from surveys.releases.queries.base import KNOWN_SUM, Counts, Query, noise_name, rho_at
@@ -91,6 +92,10 @@ FREE = message(
 )
 IN_GROUPS = message("%(label)s: %(answer)s, in each group")
 DRAWN = message("%(label)s, drawn towards the mean of all groups")
+WEIGHTED_CAPTION = message("%(label)s, weighted by %(other)s")
+WEIGHTED = message("%(label)s, weighted to the population")
+MEAN_CAPTION = message("%(label)s, weighted by %(other)s: mean of its points")
+MEAN = message("Mean")
 DRAWN_FREE = message(
     "Shares drawn towards the mean of all groups, the less is known of a group the more (empirical "
     "Bayes), follow from the same numbers and cost nothing: on average over the groups they are "
@@ -248,6 +253,32 @@ class Crosstab(Query):
         caption = IN_GROUPS(label=self.rows.label, answer=self.rows.choices[answer])
         return Table(caption, _beside(rows, [drawn.get(group) for group in range(len(names))]))
 
+    def weighted(
+        self, numbers: Numbers, answers: Sequence[int], population: weighting.Population
+    ) -> list[Table]:
+        table, names = self.table_of(numbers), self._names
+        if table is None:
+            return []
+        rows = []
+        for answer in answers:
+            label = self.rows.choices[answer]
+            plain = weighting.plain_share(table, answer)
+            beside = weighting.weighted_share(table, answer, population)
+            rows += [_row(label, plain), _row(WEIGHTED(label=label), beside)]
+        tables = [Table(WEIGHTED_CAPTION(**names), rows)]
+        if self.rows.kind == "likert":
+            points = len(self.rows.choices) - self.rows.beside
+            scores = np.linspace(0, 1, points)
+            plain = weighting.plain_mean(table, scores)
+            beside = weighting.weighted_mean(table, scores, population)
+            rows = [_points(MEAN(), plain, points), _points(WEIGHTED(label=MEAN()), beside, points)]
+            tables.append(Table(MEAN_CAPTION(**names), rows))
+        return tables
+
+    @property
+    def _names(self) -> dict[str, str]:
+        return {"label": self.rows.label, "other": self.within.label}
+
     def _table(self, noisy: Sequence[Sequence[int]], n: int, noise: Noise) -> crosstabs.Table:
         public = max(n, 1) if self.n_is_public else None
         return crosstabs.Table.of(noisy, *self.sides, noise, public)
@@ -266,21 +297,29 @@ class Crosstab(Query):
             for a, one in enumerate(self.rows.choices)
             for b, other in enumerate(self.within.choices)
         ]
-        return Table(CAPTION(label=self.rows.label, other=self.within.label), rows)
+        return Table(CAPTION(**self._names), rows)
 
     def _within(self, table: crosstabs.Table, group: int) -> Table:
-        rows = []
-        for answer, label in enumerate(self.rows.choices):
-            share = table.within(answer, group)
-            value = TOO_FEW_TO_SAY() if share.value is None else 100 * share.value
-            error = None if share.standard_error is None else 100 * share.standard_error
-            rows.append(Row(label, value, 100 * share.low, 100 * share.high, error, "percent"))
-        caption = WITHIN_CAPTION(
-            label=self.rows.label,
-            other=self.within.label,
-            group=self.within.choices[group],
-        )
-        return Table(caption, rows)
+        rows = [
+            _row(label, table.within(answer, group))
+            for answer, label in enumerate(self.rows.choices)
+        ]
+        return Table(WITHIN_CAPTION(**self._names, group=self.within.choices[group]), rows)
+
+
+def _row(label: str, share: crosstabs.Within) -> Row:
+    return _scaled(label, share, 0, 100, "percent")
+
+
+def _points(label: str, mean: crosstabs.Within, points: int) -> Row:
+    """Return a mean from 0 to 1 on a scale that counts from 1."""
+    return _scaled(label, mean, 1, points - 1, "points")
+
+
+def _scaled(label: str, of: crosstabs.Within, first: int, span: int, unit: str) -> Row:
+    value = TOO_FEW_TO_SAY() if of.value is None else first + span * of.value
+    error = None if of.standard_error is None else span * of.standard_error
+    return Row(label, value, first + span * of.low, first + span * of.high, error, unit)
 
 
 def _beside(rows: Sequence[Row], drawn: Sequence[contrasts.Shrunk | None]) -> list[Row]:

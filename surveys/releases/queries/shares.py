@@ -110,6 +110,8 @@ class Rho(Unasked):
 class TallyQuery(Query):
     """A kind that publishes whole tallies: once, or again and again."""
 
+    reads_views = True
+
     @staticmethod
     def fits(question: Question) -> bool:
         """Tell whether its tally can be published: not that of a number sent in the clear."""

@@ -34,7 +34,7 @@ VIEWS = [
 
 
 def reports_of(joint):
-    return list(combinations(range(joint.cells), joint.held))
+    return list(combinations(range(joint.channel.cells), joint.held))
 
 
 def chances_of(joint):
@@ -59,7 +59,7 @@ def worth(view, report, answer):
     margin = view.channel.margins()[0]
     return sum(
         ((cell in report) - margin.lie) / (margin.truth - margin.lie)
-        for cell in range(view.cells)
+        for cell in range(view.channel.cells)
         if digits_of(view, cell) == answer
     )
 
@@ -74,8 +74,8 @@ def test_no_two_joint_answers_make_a_report_likelier_than_the_loss(joint):
 @pytest.mark.parametrize("joint", JOINTS, ids=str)
 def test_every_joint_answer_has_a_cell_of_its_own(joint):
     answers = list(product(*(range(choices) for choices in joint.questions)))
-    assert [joint.encode(each) for each in answers] == list(range(joint.cells))
-    assert [joint.decode(cell) for cell in range(joint.cells)] == answers
+    assert [joint.encode(each) for each in answers] == list(range(joint.channel.cells))
+    assert [joint.decode(cell) for cell in range(joint.channel.cells)] == answers
 
 
 def test_a_joint_answer_is_changed_as_its_cell_is():
@@ -86,7 +86,7 @@ def test_a_joint_answer_is_changed_as_its_cell_is():
 @pytest.mark.parametrize("view", VIEWS, ids=str)
 def test_what_is_held_of_an_answer_follows_its_law(view):
     table, true, false = chances_of(view), *view.laws()
-    for cell, answer in product(range(view.cells), range(view.answers)):
+    for cell, answer in product(range(view.channel.cells), range(view.answers)):
         law = [Fraction(0)] * len(true)
         for report, chance in zip(reports_of(view), table[cell], strict=True):
             law[sum(digits_of(view, held) == answer for held in report)] += chance
@@ -118,10 +118,10 @@ def test_features_have_the_means_and_squares_of_all_reports(view):
     """After an answer whose cells are all as common."""
     table, features = chances_of(view), view.features()
     for true in range(view.answers):
-        cells = [cell for cell in range(view.cells) if digits_of(view, cell) == true]
+        cells = [cell for cell in range(view.channel.cells) if digits_of(view, cell) == true]
         law = [sum(column) / len(cells) for column in zip(*(table[c] for c in cells), strict=True)]
         held = np.array(
-            [[cell in report for cell in range(view.cells)] for report in reports_of(view)]
+            [[cell in report for cell in range(view.channel.cells)] for report in reports_of(view)]
         )
         chances = np.array(law, dtype=np.float64)
         assert features.chances[true] == pytest.approx(chances @ held)
@@ -139,14 +139,14 @@ def test_features_have_the_means_and_squares_of_all_reports(view):
 
 @pytest.mark.parametrize("joint", JOINTS, ids=str)
 def test_a_question_is_estimated_by_the_sum_of_its_cells(joint):
-    noisy, n = [7 + 3 * cell for cell in range(joint.cells)], 60
+    noisy, n = [7 + 3 * cell for cell in range(joint.channel.cells)], 60
     cells = [each.value for each in joint.channel.estimates(noisy, n, NoNoise())] if n else []
     for place in range(len(joint.questions)):
         view = joint.view(place)
-        found = [each.value for each in view.estimates(noisy, n, NoNoise())]
+        found = [each.value for each in view.estimates(view.counted(noisy), n, NoNoise())]
         assert found == pytest.approx(
             [
-                sum(cells[c] for c in range(joint.cells) if digits_of(view, c) == answer)
+                sum(cells[c] for c in range(joint.channel.cells) if digits_of(view, c) == answer)
                 for answer in range(view.answers)
             ]
         )
@@ -154,7 +154,8 @@ def test_a_question_is_estimated_by_the_sum_of_its_cells(joint):
 
 def test_where_one_cell_is_named_the_interval_is_the_one_of_a_share():
     """With noise that hardly ever is any, the interval is found by summing, not by the beta law."""
-    view, counts, n = JOINTS[3].view(1), [20, 31, 28, 21], 100
+    view, n = JOINTS[3].view(1), 100
+    counts = view.counted([20, 31, 28, 21])
     hardly = DiscreteLaplace.for_epsilon(Fraction(40), 2)
     for answer, count in enumerate((48, 52)):
         own = view.estimates(counts, n, NoNoise())[answer]
@@ -189,24 +190,22 @@ def law_of_sum(view, share, n):
 )
 def test_an_interval_holds_the_share_as_often_as_it_says_exactly(view, n, at):
     law, held = law_of_sum(view, Fraction(str(at)), n), 0.0
-    digits = view.digits
     for total in np.flatnonzero(law > 1e-7).tolist():
-        counts = [0] * view.cells
-        counts[int(np.flatnonzero(digits == 0)[0])] = total
+        counts = [total, *[0] * (view.answers - 1)]
         found = view.estimates(counts, n, NoNoise())[0]
         held += law[total] * (found.low - 1e-9 <= at <= found.high + 1e-9)
     assert held > 0.95 - 1e-5
 
 
-def test_noise_on_every_cell_is_counted_in():
-    view, noise = JOINTS[2].view(0), DiscreteLaplace.for_epsilon(Fraction(1, 2), 6)
-    counts, n = [400] * 8, 1067
+def test_noise_on_the_counts_of_a_view_is_counted_in():
+    view, noise = JOINTS[2].view(0), DiscreteLaplace.for_epsilon(Fraction(1, 4), 6)
+    counts, n = [1600] * 2, 1067
     exact, noisy = (view.estimates(counts, n, law)[1] for law in (NoNoise(), noise))
     margin = view.channel.margins()[0]
-    added = 4 * noise.variance / (n * margin.contrast) ** 2
+    added = noise.variance / (n * margin.contrast) ** 2
     assert noisy.variance.publication == pytest.approx(added)
     # two blocks have noise twice, in half of the reports each
-    half = (view, [200] * 8, 533), (JOINTS[2].view(2), [200] * 8, 534)
+    half = (view, [800] * 2, 533), (JOINTS[2].view(2), [800] * 2, 534)
     twice = pooled(half, noise)[1]
     assert twice.variance.publication == pytest.approx(2 * added)
     assert twice.variance.device == pytest.approx(noisy.variance.device)
@@ -224,13 +223,14 @@ def test_blocks_with_one_channel_are_one_larger_block():
     joint = JOINTS[2]
     first, second = [30, 31, 32, 33, 34, 35, 36, 37], [12, 13, 20, 19, 18, 17, 16, 15]
     swapped = [first[joint.encode(joint.decode(c)[::-1])] for c in range(8)]
-    views = [(joint.view(0), first, 90), (joint.view(0), second, 43)]
-    other = [(joint.view(2), swapped, 90), (joint.view(0), second, 43)]
+    view, last = joint.view(0), joint.view(2)
+    views = [(view, view.counted(first), 90), (view, view.counted(second), 43)]
+    other = [(last, last.counted(swapped), 90), (view, view.counted(second), 43)]
     both = [one + two for one, two in zip(first, second, strict=True)]
-    expected = joint.view(0).estimates(both, 133, NoNoise())
+    expected = view.estimates(view.counted(both), 133, NoNoise())
     assert pooled(views, NoNoise()) == expected
     assert [each.value for each in pooled(other, NoNoise())] == [each.value for each in expected]
-    assert pooled([*views, (joint.view(1), [0] * 8, 0)], NoNoise()) == expected
+    assert pooled([*views, (joint.view(1), [0] * 2, 0)], NoNoise()) == expected
 
 
 def test_blocks_with_different_channels_are_weighted_and_stay_unbiased():
@@ -240,13 +240,13 @@ def test_blocks_with_different_channels_are_weighted_and_stay_unbiased():
     views = [Joint.for_epsilon((2, 2), Decimal(2)).view(0), JOINTS[0].view(0)]
     shares, sizes, parts = [Fraction(3, 10), Fraction(7, 10)], (10**6, 2 * 10**6), []
     for view, n in zip(views, sizes, strict=True):
-        table, counts = chances_of(view), [Fraction(0)] * view.cells
+        table, counts = chances_of(view), [Fraction(0)] * view.channel.cells
         for cell, row in enumerate(table):
             part = shares[digits_of(view, cell)] / view.together
             for report, chance in zip(reports_of(view), row, strict=True):
                 for held in report:
                     counts[held] += n * part * chance
-        parts.append((view, [round(count) for count in counts], n))
+        parts.append((view, view.counted([round(count) for count in counts]), n))
     found = pooled(parts, NoNoise())
     assert [each.value for each in found] == pytest.approx([0.3, 0.7], abs=1e-5)
     alone = [view.estimates(counts, n, NoNoise())[0] for view, counts, n in parts]
@@ -269,23 +269,72 @@ def test_the_size_is_the_one_of_least_variance_by_the_exact_law():
             return max(float(view.variance(Fraction(1, view.answers))) for view in views)
 
         others = [
-            Joint.of(Subset.of_size(joint.cells, size, Decimal(epsilon)), choices)
-            for size in range(1, joint.cells // 2)
+            Joint.of(Subset.of_size(joint.channel.cells, size, Decimal(epsilon)), choices)
+            for size in range(1, joint.channel.cells // 2)
         ]
         assert worst(joint) <= min(worst(other) for other in others) * (1 + 1e-6)
         ordered = tuple(sorted(set(choices)))
-        assert best_size(ordered, joint.cells, Decimal(epsilon)) == joint.held
-        found = variances(ordered, joint.cells, Decimal(epsilon))[joint.held - 1]
+        assert best_size(ordered, joint.channel.cells, Decimal(epsilon)) == joint.held
+        found = variances(ordered, joint.channel.cells, Decimal(epsilon))[joint.held - 1]
         assert found == pytest.approx(worst(joint), rel=1e-6)
 
 
-def test_a_person_moves_the_counts_as_the_channel_says():
+def moved_between(view, reports):
+    """Return how far apart the published counts of pairs of reports are, at most."""
+    moves = []
+    for one, other in reports:
+        vectors = []
+        for report in (one, other):
+            held = [sum(digits_of(view, cell) == x for cell in report) for x in range(view.answers)]
+            vectors.append(view.released(held, Neighbours.CHANGE_ONE))
+        moves.append([abs(first - second) for first, second in zip(*vectors, strict=True)])
+    assert {len(move) for move in moves} == {view.moved(Neighbours.CHANGE_ONE).numbers}
+    return max(map(sum, moves)), max(sum(each**2 for each in move) for move in moves)
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=str)
+def test_no_two_reports_move_the_counts_of_a_view_further_than_it_says(view):
+    moved = view.moved(Neighbours.CHANGE_ONE)
+    l1, squared = moved_between(view, product(reports_of(view), repeat=2))
+    assert l1 <= moved.l1
+    assert squared <= moved.squared
+    if view.answers == 2:
+        assert (l1, squared) == (moved.l1, moved.squared)
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=str)
+def test_nor_do_two_swapped_reports(view):
+    def swapped(report, one, other):
+        names = {one: other, other: one}
+        return [names.get(cell, cell) for cell in report]
+
+    cells = range(view.channel.cells)
+    pairs = [
+        (report, swapped(report, *names))
+        for names in combinations(cells, 2)
+        for report in reports_of(view)
+    ]
+    moved = view.swapped()
+    assert moved_between(view, pairs) == (moved.l1, moved.squared)
+
+
+def test_a_view_is_counted_and_published_by_its_answers():
     view = JOINTS[1].view(0)
-    assert view.moved(Neighbours.CHANGE_ONE) == view.channel.moved(Neighbours.CHANGE_ONE)
-    counts = view.tally(view.pack([view.randomise((2, 1)) for _ in range(9)]))
+    reports = [view.randomise((2, 1)) for _ in range(9)]
+    counts = view.tally(view.pack(reports))
+    digits = [digits_of(view, cell) for report in reports for cell in report]
+    assert counts == [digits.count(answer) for answer in range(3)]
     assert view.released(counts, Neighbours.CHANGE_ONE) == counts
     assert view.noisy_counts(counts, 9) == counts
     assert sum(counts) == 9 * view.held
+    two = JOINTS[1].view(1)
+    both = two.tally(two.pack(reports))
+    assert two.released(both, Neighbours.CHANGE_ONE) == both[1:]
+    assert two.noisy_counts(both[1:], 9) == both
+    noise = DiscreteLaplace.for_epsilon(Fraction(1), 2)
+    assert view.noise_left(noise, Neighbours.CHANGE_ONE) is noise
+    with pytest.raises(ValueError, match="change-one only"):
+        view.moved(Neighbours.ADD_REMOVE)
     assert view.width == view.channel.width
     assert view.accepts([0, 1, 5])
     assert view.expects() == view.channel.expects()

@@ -15,6 +15,7 @@ from dpengine.local.number import NumberChannel
 from dpengine.local.subset import Subset
 from dpengine.local.table import Table
 from dpengine.privacy import exponential_below
+from tests.bench.scale_means import times
 from tests.tables import mean_variance, numbers, rows, variances
 from tests.vectors import load, replay
 
@@ -329,3 +330,10 @@ def test_people_who_cannot_be_told_apart_from_chance_are_not_said_to_be_alike():
     assert split.document() == {"sampling": None, "device": split.device, "publication": 0.0}
     assert split.device > 0
     assert type(split).read(split.document()) == split
+
+
+@pytest.mark.parametrize(("points", "at_least"), [(5, 2.1), (11, 3.7)])
+def test_the_mean_of_a_scale_needs_so_many_times_fewer_people_than_by_shares(points, at_least):
+    worst, even = times(points, Decimal(1))
+    assert worst > at_least
+    assert even > 1.6

@@ -111,6 +111,49 @@ def test_three_groups_are_compared_as_they_came() -> None:
     assert "towards the mean" not in page
 
 
+SHARES = "share0=30&share1=30&share2=40"
+
+
+def weigh(client: Client, plan: Plan, shares: str) -> str:
+    page = text_of(client, f"/studies/{plan.study.slug}/compare/?{shares}")
+    return " ".join(page.split())
+
+
+def test_a_population_that_is_known_weights_what_was_published_for_nothing() -> None:
+    plan = open_asked()
+    client = sign_in("mira", plan, role=Role.ANALYST)
+    ask_and_publish(client, kind="crosstab", rows="copied", within="year", epsilon="1")
+    before = (ledger.head(), len(releases.publications_of(plan.study)))
+    assert "weighted to the population" not in weigh(client, plan, "")
+    page = weigh(client, plan, SHARES)
+    assert "Copied, weighted by Year" in page
+    assert "Yes, weighted to the population" in page
+    assert "post-stratification" in page
+    assert 'value="40"' in page
+    assert weigh(client, plan, "share0=3000&share1=3000&share2=4000").count("weighted by") == 2
+    assert (ledger.head(), len(releases.publications_of(plan.study))) == before
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        ("share0=30&share1=30", "they add up to 60."),
+        ("share0=100", "Expected the shares of two groups or more."),
+        ("share0=-30&share1=130", "It must be at least 0; it is -30."),
+        ("share0=thirty&share1=70", "This must be a number."),
+        ("share0=nan&share1=70", "This must be a number."),
+    ],
+)
+def test_shares_that_are_no_population_are_named(shares: str, said: str) -> None:
+    plan = open_asked()
+    client = sign_in("mira", plan, role=Role.ANALYST)
+    ask_and_publish(client, kind="crosstab", rows="copied", within="year", epsilon="1")
+    page = weigh(client, plan, shares)
+    assert said in page
+    assert "Nothing was weighted" in page
+    assert "weighted to the population" not in page
+
+
 @pytest.mark.parametrize(
     "query", ["table=99&one=77&other=-3", "one=x&other=", "one=1&other=1", "wave=9&against=a"]
 )

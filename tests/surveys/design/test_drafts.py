@@ -37,7 +37,8 @@ TEXTS = {
 
 @pytest.fixture
 def draft(db):
-    return new_draft(texts=TEXTS, questions=QUESTIONS)
+    """A draft whose questions have an ε of their own."""
+    return new_draft(texts=TEXTS, questions=[{**each, "epsilon": 1} for each in QUESTIONS])
 
 
 @pytest.fixture

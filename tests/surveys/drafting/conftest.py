@@ -47,7 +47,9 @@ def ada(db):
 
 @pytest.fixture
 def draft(db):
-    return new_draft(texts=TEXTS, questions=[COPIED, OFTEN, FAIR])
+    """A draft whose questions have an ε of their own."""
+    questions = [{**each, "epsilon": 1} for each in (COPIED, OFTEN, FAIR)]
+    return new_draft(texts=TEXTS, questions=questions)
 
 
 @pytest.fixture

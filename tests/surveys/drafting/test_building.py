@@ -1,5 +1,6 @@
 """From a blank account to a draft, and from a draft to an open wave."""
 
+from decimal import Decimal
 from io import BytesIO
 
 import pytest
@@ -117,6 +118,23 @@ def test_what_touches_epsilon_is_kept_with_the_draft_with_who_did_it(editor, dra
     row = DraftChange.objects.latest("pk")
     assert not Entry.objects.exists()
     assert (row.who, row.old[:1], row.new[:3]) == ("eva", "1", "0.5")
+
+
+def test_a_question_whose_epsilon_is_left_empty_takes_its_share(editor, draft):
+    Study.objects.filter(pk=draft.pk).update(person=2)
+    address = f"/studies/{draft.slug}/build/"
+    page = editor.get(f"{address}add/").content.decode()
+    assert "an equal share of the ε 2 that one person gives away" in page
+    new = {"kind": "yes_no", "protection": "device", "text": "Did you?", "epsilon": ""}
+    said = editor.post(f"{address}odds/", new).context["question"]
+    assert said.epsilon == Decimal("0.5")
+    assert editor.post(f"{address}add/", new).status_code == 302
+    assert {each.epsilon for each in draft.questions.all()} == {Decimal("0.5")}
+    said = editor.post(f"{address}odds/", {**new, "name": "copied"})
+    assert said.context["question"].epsilon == Decimal("0.5")
+    editor.post(f"{address}questions/copied/", form_of(draft, "copied", epsilon="0.7"))
+    assert draft.questions.get(name="copied").epsilon == Decimal("0.7")
+    assert Study.objects.get(pk=draft.pk).person is None
 
 
 def form_of(study, key, **changed):

@@ -247,7 +247,7 @@ def test_a_column_that_was_meant_to_be_another_is_named_with_it_and_the_rest_is_
     )
     assert found.questions == []
     assert [question.name for question in found.rest.questions] == ["q"]
-    assert found.rest.questions[0].epsilon == 1
+    assert found.rest.questions[0].epsilon is None
 
 
 FILLED = {"type": "select_one yn", "name": "q", "label": "Did you?", "required": "yes"}
@@ -727,3 +727,23 @@ def test_whom_a_study_passes_over_comes_back_from_its_own_file(db, follow_ups):
     texts = {**TEXTS, "follow_ups": follow_ups}
     found = reader.read(BytesIO(writer.workbook_of(new_draft(texts=texts, questions=[COPIED]))))
     assert found.texts.get("follow_ups", "everybody") == follow_ups
+
+
+def test_how_many_questions_each_person_is_asked_comes_back_from_its_own_file(db):
+    draft = new_draft(texts={**TEXTS, "asked": 1}, questions=[COPIED])
+    found = reader.read(BytesIO(writer.workbook_of(draft)))
+    assert found.texts["asked"] == "1"
+    again = new_draft(texts={**TEXTS, **found.texts}, questions=[COPIED])
+    again.refresh_from_db()
+    assert again.asked == 1
+    draft.asked = None
+    assert "asked" not in reader.read(BytesIO(writer.workbook_of(draft))).texts
+
+
+@pytest.mark.parametrize("asked", ["0", "some", "1.5", "-1", "1000"])
+def test_what_is_no_number_of_questions_is_refused(asked):
+    (found,) = problems(*CONDITIONAL, settings=(("rr::asked",), (asked,)))
+    assert found == (
+        "sheet “settings”, row 2, column “rr::asked”",
+        f"Expected how many questions each person is asked: 1 to 999; it is “{asked}”.",
+    )

@@ -14,7 +14,21 @@ from tests.surveys.limits.test_views import WHY, site_admin
 
 __all__ = ["site_admin"]
 
-TYPED = {"epsilon_floor": "0.2", "epsilon_ceiling": "1.1", "cap_ceiling": "3", "why": WHY}
+TYPED = {
+    "epsilon_floor": "0.2",
+    "epsilon_ceiling": "1.1",
+    "person_floor": "0.01",
+    "person_ceiling": "3",
+    "cap_ceiling": "3",
+    "why": WHY,
+}
+USUAL = {
+    "epsilon_floor": "0.01",
+    "epsilon_ceiling": "8",
+    "person_floor": "0.01",
+    "person_ceiling": "8",
+    "cap_ceiling": "8",
+}
 
 
 def set_limits(**what):
@@ -46,6 +60,7 @@ def test_the_sites_admin_changes_them_a_row_each(client, site_admin):
     assert rows == [
         ("site: least ε of one answer", "0.01", "0.2", WHY, "ada", None),
         ("site: greatest ε of one answer", "8", "1.1", WHY, "ada", None),
+        ("site: greatest ε of one person", "8", "3", WHY, "ada", None),
         ("site: greatest cap for all publications of a study, ε", "8", "3", WHY, "ada", None),
     ]
     page = client.get("/limits/").content.decode()
@@ -80,10 +95,9 @@ def test_a_researcher_reads_them_and_not_who_would_be_refused(client, researcher
         ({"cap_ceiling": "21"}, "The greatest cap must be 0.01 to 20; it is 21."),
         ({"cap_ceiling": "Infinity"}, "This must be a number."),
         ({"why": ""}, "This is needed."),
-        (
-            {"epsilon_floor": "0.01", "epsilon_ceiling": "8", "cap_ceiling": "8"},
-            "The limits are these already.",
-        ),
+        ({"person_floor": "0"}, "The least ε must be 0.01 to 8; it is 0."),
+        ({"person_ceiling": "9"}, "The greatest ε must be 0.01, the least one, to 8; it is 9."),
+        (USUAL, "The limits are these already."),
     ],
     ids=str,
 )
@@ -98,8 +112,8 @@ def test_limits_that_cannot_be_are_refused(client, site_admin, typed, said):
 @pytest.mark.parametrize(
     ("limits", "said"),
     [
-        ({"epsilon_ceiling": Decimal("0.9")}, "copied: ε must be between 0.01 and 0.9; it is 1."),
-        ({"epsilon_floor": Decimal("1.5")}, "copied: ε must be between 1.5 and 8; it is 1."),
+        ({"epsilon_ceiling": Decimal("0.9")}, "Copied: ε must be between 0.01 and 0.9; it is 1."),
+        ({"epsilon_floor": Decimal("1.5")}, "Copied: ε must be between 1.5 and 8; it is 1."),
         (
             {"cap_ceiling": Decimal("1.5")},
             "The cap must be at most the site’s limit of 1.5; it is 2.",

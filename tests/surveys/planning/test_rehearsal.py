@@ -75,7 +75,7 @@ def test_every_answer_goes_through_the_channel_itself():
 def test_an_answer_that_is_sent_as_given_is_not_changed():
     content = content_of("yes_no")
     question = replace(
-        content.questions[0], protection="publication", channel_document=None, loss=None
+        content.questions[0], protection="publication", channel_document=None, own_loss=None
     )
     content = replace(content, questions=[question])
     rehearsal = Rehearsal(content, Population((question,), {"yes_no": [3000, 7000]}))

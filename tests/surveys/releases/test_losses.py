@@ -1,4 +1,4 @@
-"""Reached on every release's page: “How much it tells of one person”."""
+"""Reached on every release's page: “How much it tells of one person” (or of what else is protected)."""
 
 import math
 from fractions import Fraction
@@ -87,7 +87,7 @@ def of_answers(monkeypatch):
     """Return the same Plan, whose publications count what answers lose."""
     plan = scored_plans.everything()
     questions = [
-        replace(each, loss=Fraction(3)) if each.name == "team" else each
+        replace(each, own_loss=Fraction(3)) if each.name == "team" else each
         for each in plan.content.questions
     ]
     publication = replace(plan.content.publication, counts="answers")

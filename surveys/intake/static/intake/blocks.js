@@ -15,6 +15,21 @@ export function draw(weights, words = systemWords) {
 }
 
 /**
+ * Return the true answer to what is sent: to a question, or the cell of the answers to some that are sent as one.
+ * @param {Question} question
+ * @param {Answers} answers
+ */
+export function answerTo({ name, together }, answers) {
+  if (!together) return answers.get(name);
+  const own = together.map((each) => /** @type {number} */ (answers.get(each.name)));
+  if (own.includes(/** @type {any} */ (undefined))) return undefined;
+  return encode(
+    own,
+    together.map(({ choices }) => choices.length),
+  );
+}
+
+/**
  * Return the joint answer's cell, in mixed radix: the first question's answer is the most significant digit.
  * @param {readonly number[]} answers Indices of the true choices: never stored, sent, or shown in an error.
  * @param {readonly number[]} choices How many each question has.

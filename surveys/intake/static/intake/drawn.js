@@ -3,17 +3,21 @@
  * weights before anything is answered. Twin of surveys/plan/drawing.py. Fetched only for such a Plan.
  */
 import { draw } from './blocks.js';
+import { together } from './joint.js';
 import { deviceStorage } from './device_ledger.js';
-import { differ, expect, isInteger, isList, lossOfAll } from './expect.js';
+import { differ, expect, isInteger, isList, lossOfAll, matches } from './expect.js';
 import { digestOf } from './plan.js';
+import * as subset from './subset.js';
 import { bytesOf, canonical } from './waves.js';
 
 const [MOST_BLOCKS, MOST_SETS, MOST_WEIGHT] = [100, 100, 2 ** 20];
+const NAME = /^[a-z][a-z0-9_]{0,19}$/;
+const CHOSEN = ['yes_no', 'single', 'likert'];
 const PREFIX = 'candor.drawn.';
 
 /** @typedef {Plan & { blocks: Block[], drawn: DrawnSet[] }} DrawnPlan */
 
-/** Check blocks and sets; return the questions of each set, by their names. @param {Plan} plan @returns {string[][]} */
+/** Check blocks and sets; return what each set sends, by name, and the blocks that send one answer. @param {Plan} plan */
 export function verify(plan) {
   const { neighbours, blocks, drawn } = /** @type {DrawnPlan} */ (plan);
   expect(neighbours === 'change-one', 'drawn', 'change-one neighbours', neighbours);
@@ -65,7 +69,29 @@ export function verify(plan) {
     'each block in a set',
     drawn,
   );
-  return setsOf({ blocks, drawn });
+  const joint = blocks.filter(isJoint).map((block) => verifyJoint(plan, block));
+  const names = [...plan.questions, ...joint].map(({ name }) => name);
+  expect(differ(names), 'blocks', 'joint blocks named once, as no question is', names);
+  const sets = drawn.map((set) => set.blocks.flatMap((at) => sentIn(blocks[at])));
+  return { sets, joint };
+}
+
+/** @param {Block} block @returns {block is Block & JointParts} */
+const isJoint = (block) => 'channel' in block;
+
+/** Return the names of what a block sends. @param {Block} block */
+const sentIn = (block) => (isJoint(block) ? [block.name] : block.questions);
+
+/** @param {Plan} plan @param {Block & JointParts} block @returns {JointBlock} */
+function verifyJoint(plan, { name, questions, channel, loss }) {
+  expect(matches(name, NAME), 'blocks', 'a name', name);
+  expect(questions.length > 1, name, 'two questions or more', questions);
+  const own = plan.questions.filter((each) => questions.includes(each.name));
+  for (const { name, kind } of own) expect(CHOSEN.includes(kind), name, 'one choice', kind);
+  const length = own.reduce((cells, { choices }) => cells * choices.length, 1);
+  expect(channel.kind === 'subset', name, 'a channel of subsets', channel.kind);
+  subset.verify(/** @type {any} */ ({ name, choices: { length }, channel }));
+  return { name, questions, loss, found: subset.lossOf(channel) };
 }
 
 /** @param {unknown} list @param {number} most */
@@ -93,14 +119,31 @@ export async function asked(plan, checked, storage = deviceStorage()) {
   const set = draw(drawn.map(({ weight }) => weight));
   if (!before()) keep(slug, { of, set }, storage);
   const names = before() ?? sets[set]; // a tab may have been quicker
-  const isAsked = (/** @type {Question} */ { name, channel }) => !channel || names.includes(name);
+  const isAsked = (/** @type {Question} */ { name, protection }) =>
+    protection !== 'device' || names.includes(name);
+  const own = blocks.filter((block) => isJoint(block) && names.includes(block.questions[0]));
+  const sent = (checked.blocks ?? []).filter(({ name }) => own.some((one) => one.name === name));
   const questions = checked.questions
     .filter((_, at) => isAsked(plan.questions[at]))
     .map((each, at) => ({ ...each, number: at + 1 }));
   return {
-    plan: { ...plan, questions: plan.questions.filter(isAsked) },
-    checked: { ...checked, questions, found: lossOfAll(questions) },
+    plan: together(plan, plan.questions.filter(isAsked), own),
+    checked: {
+      ...checked,
+      questions: questions.map((each) => ({
+        ...each,
+        ...lossIn(sent, each.name),
+      })),
+      blocks: sent,
+      found: lossOfAll([...questions, ...sent]),
+    },
   };
+}
+
+/** Return the losses of the answer that a question is sent in with others, if it is. @param {CheckedBlock[]} sent @param {string} name */
+function lossIn(sent, name) {
+  const block = sent.find(({ questions }) => questions.includes(name));
+  return block && { declared: block.declared, found: block.found };
 }
 
 /** Return the studies that something was drawn for here. @param {Storage} [storage] */

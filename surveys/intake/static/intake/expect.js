@@ -21,16 +21,18 @@ export const differ = (items) => new Set(items).size === items.length;
 export const matches = (text, pattern) => typeof text === 'string' && pattern.test(text);
 
 /** @param {Question} question @param {boolean} [several] Whether several can be ticked. */
-export function verifyChoices({ name, kind, choices, decline, skipped }, several = false) {
+export function verifyChoices(question, several = false) {
+  const { name, kind, choices, decline, skipped } = question;
   expect(['yes_no', 'single', 'likert'].includes(kind) || several, name, 'a known kind', kind);
-  expect(
-    isList(choices) && choices.every((choice) => matches(choice, /[^]/)) && differ(choices),
-    name,
-    'choices that differ',
-    choices,
-  );
+  verifyTexts(question);
   const written = choices.length - decline - (skipped ?? 0);
   expect(kind === 'yes_no' ? written === 2 : written >= 2, name, 'two choices or more', choices);
+}
+
+/** @param {Question} question */
+export function verifyTexts({ name, choices }) {
+  const texts = isList(choices) && choices.every((choice) => matches(choice, /[^]/));
+  expect(texts && differ(choices), name, 'choices that differ', choices);
 }
 
 /** Return the product of some losses: what they tell together. @param {{ found: Ratio }[]} checked @returns {Ratio} */

@@ -13,7 +13,7 @@ const TRACK = 76;
 
 /** Return the fields of a question, with the answer that was given. @param {Question} question @param {Answer | undefined} answer @returns {Node[]} */
 export function fieldsOf(question, answer) {
-  if (question.kind === 'number') return [typedField(question, answer)];
+  if (isTyped(question)) return [typedField(question, answer)];
   if (question.kind === 'month') return [monthField(question, answer)];
   if (question.kind === 'date') return [dateField(question, answer)];
   if (isLong(question)) return [listField(question, answer)];
@@ -24,6 +24,9 @@ export function fieldsOf(question, answer) {
     return list;
   });
 }
+
+/** Tell whether a number is typed: the numbers of a scale whose mean is wanted have words. @param {Question} question */
+const isTyped = ({ kind, choices }) => kind === 'number' && !choices.length;
 
 /** Return the choices as they stand together: on a track where they fit, else in a list. @param {Question} question */
 function groupsOf(question) {
@@ -36,7 +39,8 @@ function groupsOf(question) {
       .flatMap((choice) => choice.split(/\s/))
       .map((word) => word.length),
   );
-  const track = question.kind === 'likert' && points * (longest + 2) <= TRACK;
+  const isScale = question.kind === 'likert' || question.kind === 'number';
+  const track = isScale && points * (longest + 2) <= TRACK;
   if (!track) return [{ choices: order, track }];
   const apart = order.slice(points);
   return [
@@ -120,7 +124,7 @@ const option = (text, value, chosen) => new Option(text, String(value), chosen, 
 
 /** Return what the fields of a question say, undefined if that is no answer. @param {ParentNode} fields @param {Question} question @returns {Answer | undefined} */
 export function readAnswer(fields, question) {
-  if (question.kind === 'number') return within(wholeIn(inputIn(fields).value), question);
+  if (isTyped(question)) return within(wholeIn(inputIn(fields).value), question);
   if (question.kind === 'month') {
     const [month, year] = [...fields.querySelectorAll('select')].map(({ value }) => value);
     return month && year ? within(Number(year) * 12 + Number(month), question) : undefined;
@@ -176,10 +180,10 @@ export function boundsOf(question) {
 
 /** Return a true answer in words. @param {Question} question @param {Answer} answer */
 export function answerText(question, answer) {
-  const { kind, choices, unit } = question;
+  const { choices, unit } = question;
   if (Array.isArray(answer))
     return answer.length ? listed(answer.map((choice) => choices[choice])) : word('none');
-  if (!COUNTED.has(kind)) return choices[answer];
+  if (choices.length) return choices[answer];
   const number = amount(question, answer + offsetOf(question));
   return unit ? word('amount', { number, unit }) : number;
 }

@@ -27,14 +27,24 @@ export const marksOf = (question) => channelOf(question).marksOf?.(question.chan
 export const luckShare = (question) => channelOf(question).luckOf(question.channel);
 
 /** Return how often the best guess is right, for someone who knew nothing and reads the report. @param {DeviceQuestion} question */
-export const guessShare = (question) => channelOf(question).guessOf(question.channel);
+export function guessShare(question) {
+  const { guessOf, lossOf } = channelOf(question);
+  if (!question.together) return guessOf(question.channel);
+  const [top, bottom] = lossOf(question.channel).map(Number); // of one answer, by who knows all the others
+  return top / (top + bottom * (fewest(question) - 1));
+}
+
+/** Return how many choices that question has, of those sent as one answer, which has fewest. @param {Question} question */
+const fewest = ({ together = [] }) => Math.min(...together.map(({ choices }) => choices.length));
 
 /** Return how often a blind guess is right. @param {DeviceQuestion} question */
-export const blindShare = (question) => channelOf(question).blindOf(question.channel);
+export const blindShare = (question) =>
+  question.together ? 1 / fewest(question) : channelOf(question).blindOf(question.channel);
 
 /** Return the larger chance: that a report is the answer, or of the best guess. @param {DeviceQuestion} question */
 export function strength(question) {
   const { guessOf, strengthOf = guessOf } = channelOf(question);
+  if (question.together) return Math.max(guessShare(question), strengthOf(question.channel));
   return strengthOf(question.channel);
 }
 

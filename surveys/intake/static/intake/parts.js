@@ -7,7 +7,7 @@ const CAPS = 'central_delta central_epsilon central_rho panel';
 const PUBLICATION = 'counts epsilon rho rule smallest_batch widest';
 const OF_RULE = { every: ' hours', continual: ' horizon hours' };
 const QUESTION =
-  'asked_if choices decline group help kind label name picture protection skipped text';
+  'asked_if choices decline follows group help kind label name picture protection skipped text';
 const INSIDE = {
   asked_if: 'answers question',
   group: 'name text',
@@ -32,34 +32,48 @@ export const COUNTED = new Map([
 export function partsOf(plan) {
   const { caps, publication, questions, translations } = plan;
   const names = questions.map((/** @type {Question} */ { name }) => name);
+  const joint = sentTogether(plan);
   return [
     ['plan', plan, PLAN],
     ['caps', caps, CAPS],
     ['publication', publication, PUBLICATION + ofRule(publication?.rule)],
-    ...questions.flatMap(ofQuestion),
-    ...partsOfEach(plan, 'blocks', 'questions'),
-    ...partsOfEach(plan, 'drawn', 'blocks weight'),
+    ...questions.flatMap((/** @type {any} */ question) =>
+      ofQuestion(question, joint.has(question.name)),
+    ),
+    ...(plan.blocks ?? []).flatMap(ofBlock),
+    ...(plan.drawn ?? []).map((/** @type {any} */ set, /** @type {number} */ at) => [
+      `drawn ${at + 1}`,
+      set,
+      'blocks weight',
+    ]),
     ...('translations' in plan ? ofTranslations(translations, names) : []),
   ];
 }
 
-/** @param {any} plan @param {string} name @param {string} allowed @returns {Part[]} */
-const partsOfEach = (plan, name, allowed) =>
-  name in plan
-    ? plan[name].map((/** @type {any} */ part, /** @type {number} */ at) => [
-        `${name} ${at + 1}`,
-        part,
-        allowed,
-      ])
-    : [];
+/** @param {any} block @param {number} at @returns {Part[]} */
+const ofBlock = (block, at) =>
+  'channel' in block
+    ? [
+        [`blocks ${at + 1}`, block, 'channel loss name questions'],
+        [`blocks ${at + 1}, channel`, block.channel, 'choices keep kind size'],
+      ]
+    : [[`blocks ${at + 1}`, block, 'questions']];
+
+/** Return the names of the questions whose block sends them as one answer, as written. @param {any} plan @returns {Set<string>} */
+export const sentTogether = ({ blocks = [] }) =>
+  new Set(
+    blocks
+      .filter((/** @type {any} */ block) => 'channel' in block)
+      .flatMap((/** @type {any} */ { questions }) => questions),
+  );
 
 /** @param {unknown} rule */
 const ofRule = (rule) => (rule === 'every' || rule === 'continual' ? OF_RULE[rule] : '');
 
-/** @param {any} question @returns {Part[]} */
-function ofQuestion(question) {
+/** @param {any} question @param {boolean} together @returns {Part[]} */
+function ofQuestion(question, together) {
   const { name, kind, protection, wanted, channel } = question;
-  const [counted, changed] = [COUNTED.has(kind), protection === 'device'];
+  const [counted, changed] = [COUNTED.has(kind), protection === 'device' && !together];
   const more = [
     counted && ' least most unit',
     changed && ' channel loss',

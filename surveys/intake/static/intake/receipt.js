@@ -2,6 +2,7 @@
  * From “Send” on: the message is composed once, waits here until the site has answered, and is shown beside what was
  * chosen. What was chosen is in this page's memory only. Where questions are passed over, it leaves at moments of a grid.
  */
+import { answerTo } from './blocks.js';
 import { answerText, valueText } from './inputs.js';
 import { add, dayText, eraseAll, guess, lineOf, lines, settle, together } from './device_ledger.js';
 import { dropDraft } from './memory.js';
@@ -157,8 +158,8 @@ async function celebrate({ receipt: named, day }) {
   const { study, sending, answers, body, listed } = /** @type {Visit} */ (visit);
   /** @type {Message} */
   const report = JSON.parse(body);
-  const pairs = study.plan.questions.flatMap((question) => {
-    const answer = answers.get(question.name);
+  const pairs = (study.plan.sent ?? study.plan.questions).flatMap((question) => {
+    const answer = answerTo(question, answers);
     return answer === undefined ? [] : [{ question, answer, value: report.answers[question.name] }];
   });
   const keyed = (await keysKept()).includes(study.plan.slug);

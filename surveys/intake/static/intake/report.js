@@ -1,4 +1,5 @@
 /** One report: drawn once, kept on the device until the server has answered, resent unchanged. */
+import { answerTo } from './blocks.js';
 import { deviceStorage } from './device_ledger.js';
 import { digestOf, hex } from './plan.js';
 import { draw } from './waves.js';
@@ -27,8 +28,8 @@ export async function receiptOf(reportId) {
 export async function composeReport(plan, digest, answers, key) {
   /** @type {Record<string, Value>} */
   const values = {};
-  for (const question of plan.questions) {
-    const answer = answers.get(question.name);
+  for (const question of plan.sent ?? plan.questions) {
+    const answer = answerTo(question, answers);
     if (answer === undefined) throw new Error(`${question.name}: expected an answer, got none`);
     values[question.name] = question.channel ? await draw(key, question, answer) : answer;
   }

@@ -24,7 +24,8 @@ import { MAXIMUM_TOTAL } from './verify.js';
 const SURE = 0.9; // beyond it odds protect little, and red says so
 
 /** The answer that stands for everyone's in examples, whatever this respondent's is. @param {Question} question @returns {Answer} */
-export function exampleOf({ kind, least, most, wanted }) {
+export function exampleOf({ kind, least, most, wanted, example }) {
+  if (example !== undefined) return example;
   if (COUNTED.has(kind))
     return Math.floor((Number(most) - Number(least)) / (wanted === 'distribution' ? 2 : 1));
   if (kind === 'multiple') return [0];
@@ -35,7 +36,12 @@ export function exampleOf({ kind, least, most, wanted }) {
 export function names({ plan: { questions } }) {
   const numbers = (/** @type {boolean} */ changed) =>
     questions.flatMap(({ channel }, index) => (!channel === changed ? [] : [`${index + 1}`]));
-  return { first: numbers(true)[0], changed: listed(numbers(true)), given: listed(numbers(false)) };
+  const together = questions.find(({ channel }) => channel)?.sentAs?.numbers;
+  return {
+    first: together ? listed(together) : numbers(true)[0],
+    changed: listed(numbers(true)),
+    given: listed(numbers(false)),
+  };
 }
 
 /** @param {Study} study @param {boolean} begun Whether there are answers already. */
@@ -79,22 +85,23 @@ export function welcome(study, begun) {
 }
 
 /** Return the first question that chance changes. @param {Plan} plan */
-export const firstChanged = ({ questions }) => changedOf(questions)[0];
+export const firstChanged = (plan) => changedOf(plan)[0];
 
-/** @param {Question[]} questions */
-const changedOf = (questions) =>
-  /** @type {DeviceQuestion[]} */ (questions.filter(({ channel }) => channel));
+/** Return what is sent that chance changes: questions, and joint answers. @param {Pick<Plan, 'questions' | 'sent'>} plan */
+const changedOf = ({ questions, sent = questions }) =>
+  /** @type {DeviceQuestion[]} */ (sent.filter(({ channel }) => channel));
 
 /** @param {Study} study @param {DeviceQuestion} first */
 function promiseTexts({ plan, checked }, first) {
   const most = mostTelling(checked);
-  const strongest = /** @type {DeviceQuestion} */ (plan.questions[most]);
+  const telling = plan.questions[most];
+  const strongest = /** @type {DeviceQuestion} */ (telling.sentAs ?? telling);
   const own = ofHundred(shareOf(first, exampleOf(first)));
   return {
     ...oddsTexts(first, exampleOf(first)),
     full: own,
     rings: 100 - own,
-    surest: atMost(Math.max(...changedOf(plan.questions).map(guessShare))),
+    surest: atMost(Math.max(...changedOf(plan).map(guessShare))),
     mostNumber: checked.questions[most].number,
     mostGuess: atMost(guessShare(strongest)),
     mostBlind: told(blindShare(strongest)),
@@ -105,7 +112,7 @@ function promiseTexts({ plan, checked }, first) {
 /** @param {Study} study @param {DeviceQuestion} first */
 function promiseFlags({ plan }, first) {
   const telling = tellingOf(first);
-  const sure = changedOf(plan.questions).some((question) => strength(question) > SURE);
+  const sure = changedOf(plan).some((question) => strength(question) > SURE);
   return [telling, sure ? 'sure' : 'unsure'];
 }
 
@@ -162,7 +169,7 @@ const parts = ({ questions }, indices) =>
 function field(question, level, answers, pictures, ownChip = true) {
   const { name, help, kind, decline, choices, skipped } = question;
   const declined = choices.at(-1 - (skipped ?? 0));
-  const kinds = COUNTED.has(kind) || kind === 'multiple' ? kind : 'choice';
+  const kinds = choices.length && kind !== 'multiple' ? 'choice' : kind;
   const texts = {
     name,
     help,
@@ -213,13 +220,15 @@ function heading(level, text, look = '') {
 /** Say of a question what protects its answer, and with which odds. @param {Question} question @param {string[]} [flags] */
 function chip(question, flags = []) {
   if (!question.channel) return fill('chip-given');
-  const asked = /** @type {DeviceQuestion} */ (question);
+  const asked = /** @type {DeviceQuestion} */ (question.sentAs ?? question);
   const texts = oddsTexts(asked, exampleOf(asked));
   const exact = texts.rest === Number(texts.each) * texts.others;
   const telling = tellingOf(asked);
   const sure = strength(asked) > SURE;
-  const made = fill('chip', { ...texts, guess: atMost(guessShare(asked)) }, [
+  const numbers = listed(asked.numbers ?? []);
+  const made = fill('chip', { ...texts, numbers, guess: atMost(guessShare(asked)) }, [
     ...flags,
+    !!question.sentAs && 'joint',
     telling,
     telling === 'spread' && (exact ? 'exactly' : 'about'),
     sure && 'sure',
@@ -297,7 +306,10 @@ function facts({ questions }, checked) {
   const rows = checked.questions.map((losses, index) =>
     questions[index].channel ? fact(losses, 'question') : fill('fact-given', losses),
   );
-  const changed = checked.questions.filter((_, index) => questions[index].channel);
+  const alone = checked.questions.filter(
+    (_, index) => questions[index].channel && !questions[index].sentAs,
+  );
+  const changed = [...alone, ...(checked.blocks ?? [])];
   if (changed.length < 2) return rows;
   const factors = changed
     .map(({ found: [top, bottom] }) => (bottom > 1n ? `(${top} ∕ ${bottom})` : `${top}`))

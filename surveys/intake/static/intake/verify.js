@@ -1,21 +1,35 @@
 /** The check of a Plan before it asks anything: what answers could give away, exactly, against what is declared. */
 import { channelOf } from './channels.js';
-import { differ, expect, isInteger, isList, lossOfAll, matches, verifyChoices } from './expect.js';
-import { COUNTED, partsOf } from './parts.js';
+import {
+  differ,
+  expect,
+  isInteger,
+  isList,
+  lossOfAll,
+  matches,
+  verifyChoices,
+  verifyTexts,
+} from './expect.js';
+import { COUNTED, partsOf, sentTogether } from './parts.js';
 
 /** The greatest total loss that this script will ask for: e⁸, rounded up. @type {Ratio} */
 export const MAXIMUM_TOTAL = [2_980_957_987_042n, 1_000_000_000n];
 
+/** The unit of publications that protect one answer of a person, and not all of them together. */
+const ONE_ANSWER = 'answer-in-study';
+
 /** More would keep a phone busy with the arithmetic before it could refuse. */
 const MOST_QUESTIONS = 100;
 
+/** @type {Ratio} */
+const NOTHING = [1n, 1n];
 const NAME = /^[a-z][a-z0-9_]{0,19}$/;
 
 /**
  * Check a Plan as surveys/design/documents.py does; throw an Error of what was expected and what came.
  * @param {Plan} plan
  * @param {(question: Question) => CheckedQuestion} [verifyClear] Of cleartext.js: without it, nothing may be sent in the clear.
- * @param {(plan: Plan) => string[][]} [verifyDrawn] Of drawn.js: without it, everybody is asked everything.
+ * @param {(plan: Plan) => { sets: string[][], joint: JointBlock[] }} [verifyDrawn] Of drawn.js: without it, everybody is asked everything.
  * @returns {Checked}
  */
 export function verify(plan, verifyClear, verifyDrawn) {
@@ -29,8 +43,9 @@ export function verify(plan, verifyClear, verifyDrawn) {
     questions.length,
   );
   verifyParts(plan);
+  const together = sentTogether(plan);
   const checked = questions.map((question, index) => ({
-    ...verifyQuestion(question, questions.slice(0, index), verifyClear),
+    ...verifyQuestion(question, questions.slice(0, index), verifyClear, together),
     number: index + 1,
   }));
   expect(
@@ -42,9 +57,19 @@ export function verify(plan, verifyClear, verifyDrawn) {
   questions.forEach((question, index) => verifyGroup(question, questions.slice(0, index)));
   const isDrawn = 'blocks' in plan || 'drawn' in plan;
   expect(!isDrawn || verifyDrawn, 'plan', 'no blocks or sets', 'some');
-  const sets = (isDrawn && verifyDrawn?.(plan)) || [questions.map(({ name }) => name)];
+  const { sets, joint } = (isDrawn && verifyDrawn?.(plan)) || {
+    sets: [questions.map(({ name }) => name)],
+    joint: [],
+  };
+  const blocks = joint.map(({ name, found, loss, questions }) => {
+    expect(found[0] > found[1], name, 'a channel that favours the truth', show(found));
+    const declared = readLoss(loss, name);
+    expectCovered(declared, found, name);
+    return { name, declared, found, questions };
+  });
+  const sent = [...checked, ...blocks];
   const found = sets
-    .map((names) => lossOfAll(checked.filter(({ name }) => names.includes(name))))
+    .map((names) => lossOfAll(sent.filter(({ name }) => names.includes(name))))
     .reduce(larger);
   const all = 'all together';
   const declared = readLoss(plan.loss, all);
@@ -56,9 +81,10 @@ export function verify(plan, verifyClear, verifyDrawn) {
     show(declared),
   );
   verifyPublication(plan);
+  if (plan.unit === ONE_ANSWER) verifyUnit(plan);
   if ('counts' in plan.publication) verifyCounts(plan);
   frozen(plan);
-  return { questions: checked, declared, found };
+  return { questions: checked, declared, found, blocks };
 }
 
 /** Keep a Plan as it was verified: whatever is said or drawn from here on is of these very integers. @param {object} part */
@@ -77,16 +103,21 @@ function verifyParts(plan) {
   }
 }
 
-/** @param {Question} question @param {Question[]} earlier @param {((question: Question) => CheckedQuestion)} [verifyClear] */
-function verifyQuestion(question, earlier, verifyClear) {
+/** @param {Question} question @param {Question[]} earlier @param {((question: Question) => CheckedQuestion)} [verifyClear] @param {Set<string>} [together] */
+function verifyQuestion(question, earlier, verifyClear, together) {
   const { name, protection, decline, channel, loss } = /** @type {DeviceQuestion} */ (question);
   expect(matches(name, NAME), 'a question', 'a name', name);
   expect(decline === 0 || decline === 1, name, 'decline 0 or 1', decline);
   if ('skipped' in question) verifySkipped(question);
   if ('asked_if' in question) verifyCondition(question, earlier);
+  if ('follows' in question) verifyFollows(question, earlier);
   if ('picture' in question) verifyPicture(name, question.picture);
   if (verifyClear && protection === 'publication') return verifyClear(question);
   expect(protection === 'device', name, 'protection device', protection);
+  if (together?.has(name)) {
+    verifyChoices(question);
+    return { name, declared: NOTHING, found: NOTHING }; // its block's answer does
+  }
   const { learns, verify, lossOf } = channelOf(question);
   expect(learns === wantedOf(question), name, 'a channel for what is wanted', channel.kind);
   if (COUNTED.has(question.kind)) verifySteps(question);
@@ -130,6 +161,12 @@ function verifyCondition({ name, protection, skipped, asked_if }, earlier) {
   expect(rise, name, 'answers of that question, in rising order', answers);
 }
 
+/** What follows from another question, and is asked of everybody: both count as one answer. @param {Question} question @param {Question[]} earlier */
+function verifyFollows({ name, skipped, asked_if, follows }, earlier) {
+  const isEarlier = earlier.some((question) => question.name === follows);
+  expect(isEarlier && skipped && !asked_if, name, 'an earlier question to follow from', follows);
+}
+
 /** @param {string} name @param {Picture | undefined} picture */
 function verifyPicture(name, picture) {
   const { sha256, type, width, height, text } = picture ?? /** @type {Partial<Picture>} */ ({});
@@ -150,7 +187,9 @@ function verifyGroup(question, earlier) {
   if (!('group' in question)) return;
   const { name, kind, group } = question;
   expect(
-    kind === 'likert' && matches(group?.name, NAME) && typeof group?.text === 'string',
+    (kind === 'likert' || isScored(question)) &&
+      matches(group?.name, NAME) &&
+      typeof group?.text === 'string',
     name,
     'a group of scales',
     group,
@@ -182,8 +221,10 @@ function wantedOf(question) {
 }
 
 /** @param {Question} question */
-function verifySteps({ name, kind, choices, decline, least, most, unit }) {
-  expect(decline === 0 && isList(choices) && !choices.length, name, 'no choices', choices);
+function verifySteps(question) {
+  const { name, kind, choices, decline, least, most, unit, wanted } = question;
+  const isPlain = isList(choices) && (!choices.length || isScored(question));
+  expect(decline === 0 && isPlain, name, 'no choices', choices);
   expect(typeof unit === 'string', name, 'a unit in words', unit);
   const [first, last] = COUNTED.get(kind) ?? [0, 0];
   expect(
@@ -194,11 +235,25 @@ function verifySteps({ name, kind, choices, decline, least, most, unit }) {
   );
   const steps = Number(most) - Number(least);
   expect(isInteger(steps, 1, 10_000), name, '1 to 10,000 steps', steps);
+  if (!choices.length) return;
+  verifyTexts(question);
+  const isOne = wanted === 'mean' && choices.length === steps + 1;
+  expect(isOne, name, 'a mean wanted, and a choice for each number', choices.length);
 }
 
-/** What answers lose is counted where all of a person's records can change, and nothing else. @param {Plan} plan */
+/** Tell whether the answers to a number are words: a scale whose mean is wanted. @param {Question} question */
+const isScored = ({ kind, choices }) => kind === 'number' && choices.length > 0;
+
+/** Whether somebody took part is more than one answer, and what answers lose is counted in ε. @param {Plan} plan */
+function verifyUnit({ caps, neighbours, unit }) {
+  const isKnown = neighbours === 'change-one' && !('central_delta' in caps);
+  expect(isKnown, 'plan', 'one answer protected change-one only, with a cap on ε', unit);
+}
+
+/** What answers lose is counted where all that one record is can change, and nothing else. @param {Plan} plan */
 function verifyCounts({ caps, neighbours, publication, unit, wave }) {
-  const isKnown = neighbours === 'change-one' && unit === 'respondent-in-study' && wave === 1;
+  const isWhole = unit === 'respondent-in-study' || unit === ONE_ANSWER;
+  const isKnown = neighbours === 'change-one' && isWhole && wave === 1;
   expect(
     publication.counts === 'answers' && isKnown && !('central_delta' in caps),
     'plan',

@@ -20,7 +20,7 @@ def plan_of(*questions, counts=""):
     plan = plan_with(*questions)
     publication = replace(plan.content.publication, counts=counts)
     changed = [
-        each if each.is_cleartext else replace(each, loss=Fraction(7))
+        each if each.is_cleartext else replace(each, own_loss=Fraction(7))
         for each in plan.content.questions
     ]
     plan.content = replace(plan.content, publication=publication, questions=changed)

@@ -1,0 +1,68 @@
+/**
+ * The questions of a block that are sent as one answer, as the one question that they are: its choices are all
+ * combinations of theirs, its channel is the block's. Where the proofs are: dpengine/local/joint.py.
+ */
+import { encode } from './blocks.js';
+import { listed } from './inputs.js';
+
+/**
+ * Return a Plan for these of its questions, and what of it is sent: each by itself, or those of a joint block as one.
+ * @param {Plan} plan
+ * @param {Question[]} questions
+ * @param {Block[]} blocks Joint ones, all of whose questions are among them.
+ * @returns {Plan}
+ */
+export function together(plan, questions, blocks) {
+  const joint = blocks.map((block) => combined(block, plan, questions));
+  const of = (/** @type {Question} */ { name }) =>
+    joint.find((one) => one.together?.some((each) => each.name === name));
+  const asked = questions.map((question) => {
+    const sentAs = of(question);
+    return sentAs ? { ...question, channel: sentAs.channel, sentAs } : question;
+  });
+  const sent = [...new Set(asked.map((question) => question.sentAs ?? question))];
+  return { ...plan, questions: asked, sent };
+}
+
+/** @param {Block} block @param {Plan} plan @param {Question[]} asked @returns {Question} */
+function combined({ name, questions: names, channel }, plan, asked) {
+  const own = plan.questions.filter((question) => names.includes(question.name));
+  const numbers = own.map((question) => `${asked.indexOf(question) + 1}`);
+  const choices = own.reduce(
+    (/** @type {string[]} */ found, question) =>
+      found.length
+        ? found.flatMap((text) => question.choices.map((choice) => `${text} · ${choice}`))
+        : question.choices,
+    [],
+  );
+  const texts = own.map(({ label, text }) => label || text);
+  return {
+    name: String(name),
+    kind: 'single',
+    protection: 'device',
+    text: listed(texts),
+    label: listed(texts),
+    help: '',
+    choices,
+    decline: 0,
+    channel,
+    together: own,
+    numbers,
+    example: exampleOf(own),
+  };
+}
+
+/** Return the cell that stands for everyone's in examples: Yes, else the first choice, as conditions let it be. @param {Question[]} questions */
+function exampleOf(questions) {
+  /** @type {Map<string, number>} */
+  const answers = new Map();
+  for (const { name, kind, choices, asked_if: condition } of questions) {
+    const before = answers.get(condition?.question ?? '');
+    const isAsked = before === undefined || condition?.answers.includes(before);
+    answers.set(name, isAsked ? Number(kind === 'yes_no') : choices.length - 1);
+  }
+  return encode(
+    [...answers.values()],
+    questions.map(({ choices }) => choices.length),
+  );
+}

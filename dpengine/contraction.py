@@ -1,9 +1,9 @@
 """What an answer loses by releases of reports that chance changed already: never more than the
 devices gave away, and less than the noise alone says.
 
-Unit        all answers of one person, who may change any of them; how many answered is public
-            (change-one). Not for add-remove, nor for a part of the people that one can enter or
-            leave: taking part is not randomised.
+Unit        all answers of one person, who may change any of them, or one answer (below); how many
+            answered is public (change-one). Not for add-remove, nor for a part of the people that
+            one can enter or leave: taking part is not randomised.
 Adversary   sees everything that was released, chose each release after seeing the ones before, and
             knows everybody else's answers and reports.
 Report      what one device sent for one question, or for several through one draw: at most e^ε₀
@@ -55,6 +55,18 @@ Drawn       Where chance, without looking at an answer, lets a person send the r
             Only sets that no other one holds are tried. What several such draws let out, of one
             person and drawn apart, adds up: change the answers of one draw after another. A report
             that no set names, everybody sends.
+One answer  Where one answer of a person is protected, and not all of them together, the sets are
+            one for each answer: the reports of a question and of all that follow from it, so that
+            a set of answers with another one in its place can have been given too. Neighbours
+            differ in the answers behind one set, and lose the largest of what each set's reports
+            would: all others, drawn apart, are as likely before as after, so that they are among
+            “the other blocks” of the proof, and a noise that reads nothing of the set has the same
+            law. A noise over several sets counts at its whole ε for each. Releases about different
+            answers do not add up; about the same one they do. All that one person answered, m sets
+            of it, loses the sum over these at most, m times the largest (change one set after
+            another), and never more than their devices gave away. Readings of several waves add
+            up as several draws do: more than one answer in one wave loses, and enough for one
+            question in all of them, whose kept keys repeat draws (a later wave has no losses).
 One noise over all of a person's reports is one block of all of them: never more than Σε, nor Σε₀.
 Rounding    Exponentials and logarithms err upwards where a loss is said, and down where noise is
             chosen; sums are exact. Which of two is less floats say where they are sure, fractions
@@ -106,7 +118,7 @@ class Reading:
 
     losses: Mapping[str, Loss]
     noises: Sequence[Noise]
-    sets: tuple[Block, ...] = ()  # of reports, read here or not: a person sends one of them
+    sets: tuple[Block, ...] = ()  # of reports, read here or not: neighbours differ in one of them
 
     def __post_init__(self) -> None:
         require(all(self.sets), "sets must hold one report or more each, got one of none")
@@ -118,18 +130,18 @@ class Reading:
 
     @property
     def drawn(self) -> Block:
-        """Return the reports of which a person sends some only."""
+        """Return the reports of which neighbours differ in some only."""
         return frozenset[str]().union(*self.sets)
 
     def held(self) -> list[Block]:
-        """Return what of the reports read here a person can have sent: all that can be most."""
+        """Return in what of the reports read here neighbours can differ: all that can be most."""
         everything = frozenset(self.losses)
         found = {everything - (self.drawn - each) for each in self.sets} or {everything}
         most = [each for each in found if each and not any(each < other for other in found)]
         return sorted(most, key=sorted)
 
     def of(self, held: Block) -> "Reading":
-        """Return what is read of a person who sent these of the reports."""
+        """Return what is read of neighbours who differ in these of the reports."""
         touched = [(noise.reports & held, noise.epsilon) for noise in self.noises]
         return Reading(
             {name: loss for name, loss in self.losses.items() if name in held},
@@ -189,7 +201,7 @@ def shared_out(epsilon: Fraction, losses: Sequence[Loss]) -> list[Fraction]:
 
 
 def loss_of(readings: Iterable[Reading]) -> Epsilon:
-    """Return what one person loses by all of some releases, in nats, from above; None where it is
+    """Return what one unit loses by all of some releases, in nats, from above; None where it is
     not finite. 0 for none. ValueError where two say another loss of one report, or draw one of
     other sets.
     """

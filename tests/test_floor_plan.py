@@ -105,6 +105,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.plan.content",
     "surveys.plan.drawing",
     "surveys.plan.kinds",
+    "surveys.plan.records",
     "surveys.plan.verification",
     "surveys.design.calendars",
     "surveys.design.documents",

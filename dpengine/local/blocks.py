@@ -32,7 +32,7 @@ Sources    Sampling of attributes: Nguyên et al. 2016, Wang et al. 2019. Maximu
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, combinations, pairwise
@@ -190,6 +190,17 @@ def chances_for(needs: Sequence[float], asked: int) -> list[float]:
             break
         chances[above], free = top, free & ~above
     return [float(chance) for chance in chances]
+
+
+def together(names: Sequence[str], links: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """Return the least groups of these questions in which each stands with what it is linked to."""
+    groups = {name: [name] for name in names}
+    for one, other in links:
+        if one in groups and other in groups and groups[one] is not groups[other]:
+            joined = groups[one] + groups[other]
+            groups |= dict.fromkeys(joined, joined)
+    found = {id(group): group for group in groups.values()}.values()
+    return [[name for name in names if name in group] for group in found]
 
 
 def weighted(sets: Sequence[Set], chances: Sequence[float]) -> Drawn:

@@ -12,7 +12,7 @@ from surveys.dashboard.metadata import shown_epsilon
 from surveys.dashboard.tables import Row, number_scale, places_of, possible, value_text
 from surveys.design.calendars import amount_text, calendar_of
 from surveys.plan.content import PlanQuestion
-from surveys.releases.numbers import QuestionNumbers, RangeFigure
+from surveys.releases.numbers import Numbers, QuestionNumbers, RangeFigure
 
 MIN_TOP = 0.01  # of a spread's scale
 HALVED = (1, 2, 3, 4, 6, 8)  # times a power of ten, have a half that is easy to read
@@ -40,6 +40,7 @@ class Measured:
     question: PlanQuestion
     numbers: QuestionNumbers
     n: int
+    people: int  # of the release: more than n where devices drew whom they ask
     epsilon: str
     mean: Row | None  # within what is possible
     unbiased: str  # the mean as it came out, where that is not possible
@@ -71,7 +72,7 @@ class Measured:
 
     @classmethod
     def of(
-        cls, number: int, question: PlanQuestion, numbers: QuestionNumbers, n: int
+        cls, number: int, question: PlanQuestion, numbers: QuestionNumbers, content: Numbers
     ) -> "Measured":
         came_out = numbers.mean.as_estimate() if numbers.mean else None
         mean = possible(came_out, question.least, question.most) if came_out else None
@@ -93,7 +94,8 @@ class Measured:
             number=number,
             question=question,
             numbers=numbers,
-            n=n,
+            n=content.n_of(numbers),
+            people=content.n,
             epsilon=shown_epsilon(question.loss) if question.loss else "",
             mean=Row.of("", mean, text) if mean else None,
             unbiased=text(came_out.value)

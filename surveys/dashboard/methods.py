@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from dpengine.privacy import plain, round_down
 from surveys.dashboard.metadata import Metadata, shown_epsilon, version
-from surveys.design.models import Rule
+from surveys.design import wording
+from surveys.design.models import Rule, Unit
 from surveys.ledger.selectors import SHOWN_PLACES
 from surveys.messages import translate
 
@@ -224,13 +225,7 @@ def _when(metadata: Metadata) -> str:
 
 def _unit(metadata: Metadata) -> str:
     content = metadata.plan.content
-    record = _("One record is one person in all waves of the study;")
-    if content.unit == "respondent-in-wave":
-        record = _("One record is one person in one wave;")
-    elif content.people > 1:
-        record = _("One record is a household of at most %(people)s people;") % {
-            "people": content.people
-        }
+    record = _("One record is %(record)s;") % {"record": Unit(content.unit).label}
     neighbours = _(
         "neighbouring data sets differ in the answers of one record, and the number of answers is "
         "public."
@@ -244,7 +239,7 @@ def _unit(metadata: Metadata) -> str:
         "Anyone with the link could answer; answers were not tied to a list of people, so the "
         "sample is one of volunteers unless its recruitment says otherwise."
     )
-    return f"{record} {neighbours} {volunteers}"
+    return " ".join(filter(None, (record, neighbours, wording.of_person(content), volunteers)))
 
 
 def _device(metadata: Metadata) -> str:
@@ -339,14 +334,15 @@ def _release(metadata: Metadata) -> str:
     )
     if not metadata.is_noisy:
         text = _(
-            "The counts of reports were published on %(day)s as they came: a person’s answers lose "
-            "%(charged)s at most by it, all that their device allowed, row %(row)s of the public "
-            "ledger."
+            "The counts of reports were published on %(day)s as they came: of %(whom)s, "
+            "%(charged)s at most is lost by it, all that the device allowed, row %(row)s of the "
+            "public ledger."
         )
     return text % {
         "day": _day(release.published_on),
         "mechanism": translate(release.entry.mechanism),
         "sensitivity": translate(release.entry.sensitivity),
+        "whom": wording.whom(metadata.plan.content.unit),
         "charged": metadata.charged,
         "row": release.entry.position,
     }

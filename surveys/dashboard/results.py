@@ -52,6 +52,7 @@ class Result:
     question: PlanQuestion
     numbers: QuestionNumbers
     n: int
+    people: int  # of the release: more than n where devices drew whom they ask
     odds: Odds | None  # none where the answer was sent as given
     contrast: float  # how far one answer moves the expected share of reports
     scale: Scale
@@ -136,7 +137,7 @@ def results_of(release: Release | Step, together: Together | None = None) -> lis
             confidence = together.confidence if together else CONFIDENCE
             results.append(_result(number, question, numbers, release, confidence))
         else:
-            results.append(Measured.of(number, question, numbers, content.n_of(numbers)))
+            results.append(Measured.of(number, question, numbers, content))
     return results
 
 
@@ -165,6 +166,7 @@ def _result(
         question=question,
         numbers=numbers,
         n=release.content.n_of(numbers),
+        people=release.content.n,
         odds=odds[order[0]] if odds else None,
         contrast=contrast,
         scale=share_scale(estimates[at] for at in drawn_choices(question)),

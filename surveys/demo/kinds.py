@@ -1,5 +1,8 @@
-"""The demo study that asks in every way there is. Its people are made up, and its title page says
-so.
+"""The demo study that asks in every way there is, each person two of eight. Its people are made up,
+and its title page says so.
+
+One person gives away ε 2 at most: the devices draw two questions of ε 1 each, where a question that
+follows from another shares its ε with that. Of 3,000 people 750 are asked each.
 
 Nobody's real answers fit such a form: these are drawn by chance, from shares that are written down
 here, so that there is something to read. Each made-up person then answers as a browser does.
@@ -12,7 +15,7 @@ from dpengine.randomness import below
 from surveys.demo.answers import FOLDER, Answers
 from surveys.demo.studies import Fields
 
-PEOPLE = 1000
+PEOPLE = 3000
 FIRST_MONTH = 12 * 2016  # January 2016
 FIRST_WEEK = 105654  # from 25 November 2024
 DOES_NOT_APPLY = 5  # of "what keeps you awake"
@@ -20,18 +23,19 @@ DOES_NOT_APPLY = 5  # of "what keeps you awake"
 SLEEP: Fields = {
     "slug": "sleep-and-work",
     "title": "Sleep and work",
-    "organisation": "Candor demo · 1,000 invented answers",
+    "organisation": "Candor demo · 3,000 invented answers",
     "purpose": (
-        "Every kind of question there is. The first 1,000 answers were made up by chance; nobody "
+        "Every kind of question there is. The first 3,000 answers were made up by chance; nobody "
         "gave them. Add your own, and see what is sent."
     ),
     "contact": "demo@example.org",
-    "cap": Decimal(6),
-    "release_epsilon": Decimal(3),
+    "asked": 2,
+    "cap": Decimal(2),
+    "release_epsilon": Decimal(2),
     "rule": "every",
     "hours": 24,
     "smallest_batch": 30,
-    "expected": 1000,
+    "expected": PEOPLE,
 }
 SLEEP_QUESTIONS: list[Fields] = [
     {
@@ -42,6 +46,7 @@ SLEEP_QUESTIONS: list[Fields] = [
         "label": "Too tired to be safe",
         "help": "At a machine, with patients or children, in traffic: anything where falling "
         "asleep would have hurt.",
+        "epsilon": Decimal("0.45"),
     },
     {
         "name": "awake",
@@ -51,7 +56,7 @@ SLEEP_QUESTIONS: list[Fields] = [
         "choices": "Work or study\nWorry\nChildren or noise\nPhone or games\nSomething else",
         "asked_if": "drowsy",
         "asked_if_answers": [1],
-        "epsilon": Decimal("0.9"),
+        "epsilon": Decimal("0.55"),
     },
     {
         "name": "taken",
@@ -70,7 +75,6 @@ SLEEP_QUESTIONS: list[Fields] = [
         "label": "Can say so",
         "group": "work",
         "group_text": "How much do you agree?",
-        "epsilon": Decimal("0.8"),
     },
     {
         "name": "rest",
@@ -79,7 +83,6 @@ SLEEP_QUESTIONS: list[Fields] = [
         "label": "Gets breaks",
         "group": "work",
         "group_text": "How much do you agree?",
-        "epsilon": Decimal("0.8"),
     },
     {
         "name": "slept",
@@ -101,7 +104,6 @@ SLEEP_QUESTIONS: list[Fields] = [
         "least": 0,
         "most": 79,
         "unit": "hours",
-        "epsilon": Decimal("1.2"),
     },
     {
         "name": "started",
@@ -113,7 +115,6 @@ SLEEP_QUESTIONS: list[Fields] = [
         "month.",
         "least": FIRST_MONTH,
         "most": FIRST_MONTH + 12 * 11 - 1,
-        "epsilon": Decimal("0.6"),
     },
     {
         "name": "holiday",
@@ -124,7 +125,6 @@ SLEEP_QUESTIONS: list[Fields] = [
         "help": "If it was earlier than the first day offered, choose that day.",
         "least": FIRST_WEEK,
         "most": FIRST_WEEK + 103,
-        "epsilon": Decimal("0.6"),
     },
 ]
 SLEEP_IN_CHINESE: Fields = json.loads((FOLDER / "sleep.zh-hans.json").read_text(encoding="utf-8"))

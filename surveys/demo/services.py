@@ -1,7 +1,7 @@
 """Bring the demo: four studies, their accounts, and 3,615 people who answer as browsers do, 1,551
 of them twice.
 
-The fourth asks in every way there is, and 1,000 made-up people answer it.
+The fourth asks in every way there is, two questions of each of 3,000 made-up people.
 
 Everything goes through the doors that anyone else uses: the study is opened, every answer is
 randomised by the channel of the frozen Plan, every report is read and accepted by intake,
@@ -33,7 +33,7 @@ from surveys.demo.studies import (
 )
 from surveys.design import services as design
 from surveys.design.drafts import save_translation
-from surveys.design.models import Plan
+from surveys.design.models import Plan, Unit
 from surveys.intake.reports import open_envelope, read_report
 from surveys.intake.services import accept
 from surveys.people import services as people
@@ -97,8 +97,10 @@ def ensure_study(
     who: str = DEMO,
 ) -> tuple[Plan, bool]:
     """Return the open or closed Plan of a study, making and opening it if there is none of its
-    name.
+    name. ValueError names a unit that no study can have.
     """
+    if (unit := study.get("unit", Unit.RESPONDENT_IN_STUDY)) not in Unit.values:
+        raise ValueError(f"unit: expected one of {', '.join(Unit.values)}, got {unit!r}")
     made = design.draft_study(study=study, questions=list(questions))
     if (plan := made.plan) is not None:
         return plan, False

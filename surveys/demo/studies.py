@@ -79,6 +79,7 @@ MEDICINES_QUESTIONS: list[Fields] = [
         "text": "If drinking or medicines became a problem for me, I would know whom to ask for "
         "help.",
         "label": "Would know whom to ask for help",
+        "epsilon": Decimal("0.5"),
     },
     {
         "name": "last_drink",
@@ -87,6 +88,7 @@ MEDICINES_QUESTIONS: list[Fields] = [
         "label": "Last drank more than wanted",
         "choices": "Never\nMore than a month ago\nIn the last month\nIn the last week",
         "may_decline": True,
+        "epsilon": Decimal("0.5"),
     },
 ]
 

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from django.utils.translation import gettext as _
 
+from dpengine.local.blocks import together
 from surveys.design import terms
 from surveys.design.models import Question, Study, Translation
 from surveys.design.questions import content_of, for_whom, joined, texts_of
 from surveys.plan.content import Block, DrawnSet, PlanContent, QuestionTexts, Texts, largest_loss
 from surveys.plan.drawing import sets_of
 from surveys.plan.kinds import NUMBER
+from surveys.plan.records import ONE_ANSWER
 from surveys.plan.verification import FORMAT
 
 
@@ -74,6 +76,16 @@ def sets_of_names(study: Study, drafts: Iterable[Question]) -> list[frozenset[st
     """
     blocks, sets = _drawn(study, drafts)
     return [frozenset(n for at in each.blocks for n in blocks[at].questions) for each in sets]
+
+
+def records_of_names(study: Study, drafts: Iterable[Question]) -> list[frozenset[str]]:
+    """Return the questions of one record, by name, for each there can be: as `sets_of_names`, or
+    one answer where that is protected.
+    """
+    if study.unit != ONE_ANSWER:
+        return sets_of_names(study, drafts)
+    links = [(each.name, each.asked_if) for each in drafts]
+    return [frozenset(names) for names in together([name for name, _parent in links], links)]
 
 
 def _drawn(study: Study, drafts: Iterable[Question]) -> tuple[list[Block], list[DrawnSet]]:

@@ -72,7 +72,7 @@ def refuse_unfit(study: Study, today: datetime.date) -> None:
     for question in questions:
         problem = terms.problem_of_epsilon(study, question.epsilon, limits)
         if problem and question.protection == Question.Protection.DEVICE:
-            parts = {"study": study, "question": question.name, "problem": problem}
+            parts = {"study": study, "question": question.label, "problem": problem}
             raise CannotOpen(_("“%(study)s”, %(question)s: %(problem)s") % parts)
 
 

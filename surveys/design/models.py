@@ -56,6 +56,10 @@ class Unit(models.TextChoices):
         gettext_lazy("one person, in all waves of the study"),
     )
     RESPONDENT_IN_WAVE = "respondent-in-wave", gettext_lazy("one person, in one wave")
+    ANSWER_IN_STUDY = (
+        "answer-in-study",
+        gettext_lazy("one answer of a person, in all waves of the study"),
+    )
     HOUSEHOLD_OF_2 = "household-of-2", gettext_lazy("a household of at most 2 people")
     HOUSEHOLD_OF_3 = "household-of-3", gettext_lazy("a household of at most 3 people")
     HOUSEHOLD_OF_4 = "household-of-4", gettext_lazy("a household of at most 4 people")
@@ -237,7 +241,8 @@ class Study(models.Model):
         default=2,
         validators=[MinValueValidator(MIN_EPSILON), MaxValueValidator(LARGEST_EPSILON)],
         help_text=gettext_lazy(
-            "How much all publications together may ever give away about one person."
+            "How much all publications together may ever give away about one person, or what else "
+            "Limits says they protect."
         ),
     )
     cap_delta = models.CharField(

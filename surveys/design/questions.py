@@ -17,6 +17,7 @@ from dpengine.local.channels import channel_for
 from dpengine.local.distribution import Distribution
 from dpengine.local.number import NumberChannel
 from dpengine.local.one_of import OneOf
+from surveys.design import terms
 from surveys.design.calendars import CALENDARS
 from surveys.plan import kinds
 from surveys.plan.content import Condition, Group, Picture, PlanQuestion, QuestionTexts
@@ -31,6 +32,7 @@ from surveys.plan.kinds import (
     SCALE,
     TEXT,
 )
+from surveys.plan.records import ONE_ANSWER
 
 if TYPE_CHECKING:
     from surveys.design.models import Question
@@ -280,10 +282,20 @@ def channel_of(question: "Question") -> Channel:
         return _most_precise(learns, question.epsilon, len(question.options))
     least, most = int(question.least or 0), int(question.most or 0)
     # more bins need more noise in what is published: as many as so many answers can tell apart
-    expected = question.study.expected if question.study_id is not None else None
-    bins = next(bins for fewer_than, bins in BINS if (expected or USUAL_EXPECTED) < fewer_than)
+    expected = _answers_expected(question)
+    bins = next(bins for fewer_than, bins in BINS if expected < fewer_than)
     bins = min(bins, most - least + 1)
     return _most_precise(Learns(question.wanted), question.epsilon, bins, least, most)
+
+
+def _answers_expected(question: "Question") -> float:
+    """Return how many answers a question is expected to have: fewer where devices draw."""
+    study = question.study if question.study_id is not None else None
+    expected = USUAL_EXPECTED if study is None else study.expected or USUAL_EXPECTED
+    if study is None or study.asked is None:
+        return expected
+    blocks = len(terms.blocks(study.questions.all()))
+    return expected * min(1, study.asked / max(1, blocks))
 
 
 @lru_cache(maxsize=1024)  # a page of a draft asks for the same ones again and again
@@ -317,6 +329,8 @@ def content_of(question: "Question", among: Iterable[Any] | None = None) -> Plan
     if is_passed_over(question):
         answers = sorted(question.asked_if_answers)
         parts["asked_if"] = Condition(answers=answers, question=question.asked_if)
+    elif question.asked_if and question.study_id and question.study.unit == ONE_ANSWER:
+        parts["follows"] = question.asked_if
     if question.group:
         parts["group"] = Group(name=question.group, text=joined(question.group_text, note))
     if (picture := question.picture) is not None:

@@ -2,6 +2,7 @@
 
 import copy
 import datetime
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -27,6 +28,7 @@ class Problem:
     text: str
     question: str = ""
     language: str = ""
+    label: str = ""  # of the question, for people
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,8 @@ class Readiness:
         if not self.questions:
             return [Problem(_("There is no question yet."))]
         study = self.study
-        problems = [Problem(text, name) for name, text in self.unfit.items()]
+        labels = {question.name: question.label for question in self.questions}
+        problems = [Problem(text, name, label=labels[name]) for name, text in self.unfit.items()]
         of_study = terms.problems_within(study, self.questions, self.limits)
         if study.closes_on is not None and study.closes_on < today:
             of_study.append(_("The last day of collecting is in the past."))
@@ -136,7 +139,7 @@ class Readiness:
             of_study.append(_("The day of retirement must come after today."))
         problems += [Problem(text) for text in of_study]
         problems += [
-            _incomplete(translation, self.lacking[translation.language])
+            _incomplete(translation, self.lacking[translation.language], labels)
             for translation in self.translations
             if translation.language in self.lacking
         ]
@@ -161,9 +164,12 @@ class Readiness:
         return []
 
 
-def _incomplete(translation: Translation, lacking: list[texts.Part]) -> Problem:
+def _incomplete(
+    translation: Translation, lacking: list[texts.Part], labels: Mapping[str, str]
+) -> Problem:
     names = ", ".join(
-        f"{part.question}: {part.name}" if part.question else part.name for part in lacking[:5]
+        f"{labels.get(part.question, part.question)}: {part.name}" if part.question else part.name
+        for part in lacking[:5]
     )
     more = len(lacking) - 5
     missing = (

@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 
 from dpengine.accounting.concentrated import rho_of
 from dpengine.contraction import Noise, noise_within
+from dpengine.local.blocks import together
 from dpengine.privacy import Cost, Neighbours, epsilon_above, plain
 from surveys.plan.content import (
     ANSWERS,
@@ -26,12 +27,9 @@ from surveys.plan.content import (
     Caps,
     PlanContent,
     PublicationTerms,
-    n_is_public,
-    people_in,
 )
-from surveys.plan.drawing import blocks_of
 from surveys.plan.kinds import PUBLICATION
-from surveys.plan.verification import WHOLE
+from surveys.plan.records import ONE_ANSWER, WHOLE, n_is_public, people_in
 
 if TYPE_CHECKING:
     from surveys.design.models import Panel, Question, SiteLimits, Study
@@ -102,7 +100,8 @@ def counts_answers(study: "Study") -> bool:
 def _can_count_answers(capped: "Study | Panel", budget: "Budget | None") -> bool:
     if budget is not None:
         return budget.counts_answers
-    is_whole = capped.unit in (WHOLE, PANEL) and capped.neighbours == Neighbours.CHANGE_ONE
+    is_whole = capped.unit in (WHOLE, PANEL, ONE_ANSWER)
+    is_whole = is_whole and capped.neighbours == Neighbours.CHANGE_ONE
     return is_whole and not is_concentrated(capped)
 
 
@@ -182,6 +181,12 @@ def _problems_of_protection(study: "Study") -> dict[str, str]:
         )
     if people_in(study.unit) > 1 and is_concentrated(study):
         reasons["cap_delta"] = _("A household needs a cap without a δ.")
+    if study.unit == ONE_ANSWER and is_concentrated(study):
+        reasons["cap_delta"] = _("Where one answer is protected, the cap must have no δ.")
+    if study.unit == ONE_ANSWER and not n_is_public(study.neighbours):
+        reasons["neighbours"] = _(
+            "Whether somebody took part is more than one answer: protect a person or a household."
+        )
     return reasons
 
 
@@ -260,8 +265,9 @@ def blocks(questions: "Iterable[Question]") -> list[Block]:
     changed on the device.
     """
     changed = [question for question in questions if question.protection != PUBLICATION]
-    parents = {question.name: question.asked_if for question in changed if question.asked_if}
-    return blocks_of([question.name for question in changed], parents)
+    links = [(question.name, question.asked_if) for question in changed]
+    groups = together([question.name for question in changed], links)
+    return [Block(questions=names) for names in groups]
 
 
 def problem_of_asked(study: "Study", questions: "Iterable[Question]") -> str:

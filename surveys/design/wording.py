@@ -13,7 +13,8 @@ from surveys.design import terms
 from surveys.design.models import Panel, Rule, Study
 from surveys.guesses import even_guess, even_guess_within
 from surveys.ledger import selectors as ledger
-from surveys.plan.content import PlanContent, n_is_public, people_in
+from surveys.plan.content import PlanContent
+from surveys.plan.records import ONE_ANSWER, n_is_public, people_in
 
 
 def cap_means(capped: Study | Panel, loss: Fraction | None = None) -> str:
@@ -22,16 +23,17 @@ def cap_means(capped: Study | Panel, loss: Fraction | None = None) -> str:
     `loss` is e^ε of all answers of one person, where all are changed on the device: a first wave's
     readers learn no more. Later waves may repeat draws, and the cap alone holds for all of them.
     """
+    about = {"whom": whom(capped.unit)}
     if loss is not None and (most := _most_lost(capped, loss)) and most < capped.cap:
         of_wave = _(
-            "Who knows all other answers, and was 50 in 100 sure of something about one person, "
+            "Who knows all other answers, and was 50 in 100 sure of something about %(whom)s, "
             "can become at most %(sure)s in 100 sure by reading everything that is ever published "
             "of this wave: devices give away no more. Later waves add to that, up to the cap."
-        ) % {"sure": even_guess(loss)}
+        ) % {"sure": even_guess(loss), **about}
         return f"{of_wave} {_delta_means(capped)}"
     cap, delta = capped.cap, Fraction(capped.cap_delta)
     sure = even_guess_within(cap, delta)  # twin of cleartext.js
-    parts = {"sure": sure, "people": people_in(capped.unit)}
+    parts = {"sure": sure, "people": people_in(capped.unit), **about}
     if not n_is_public(capped.neighbours):
         growth = Fraction(exp_above(Fraction(cap)))
         parts["answer"] = even_guess_within(2 * cap, min(delta * (1 + growth), Fraction(1)))
@@ -47,22 +49,42 @@ def cap_means(capped: Study | Panel, loss: Fraction | None = None) -> str:
                 "reading everything that is ever published. Of what they answered: %(answer)s in "
                 "100."
             )
-    elif parts["people"] != 1:
-        odds = _(
-            "Who knows all other answers, and was 50 in 100 sure of something about a household of "
-            "at most %(people)s people, can become at most %(sure)s in 100 sure by reading "
-            "everything that is ever published."
-        )
     else:
         odds = _(
-            "Who knows all other answers, and was 50 in 100 sure of something about one person, "
+            "Who knows all other answers, and was 50 in 100 sure of something about %(whom)s, "
             "can become at most %(sure)s in 100 sure by reading everything that is ever published."
         )
     return f"{odds % parts} {_delta_means(capped)}"
 
 
+def whom(unit: str) -> str:
+    """Return whom, or what of them, publications protect: what a loss by them is about."""
+    if unit == ONE_ANSWER:
+        return _("one answer of a person")
+    if (people := people_in(unit)) > 1:
+        return _("a household of at most %(people)s people") % {"people": people}
+    return _("one person")
+
+
+def of_person(content: PlanContent) -> str:
+    """Say what one person can lose where one of their answers is protected; else nothing."""
+    if content.unit != ONE_ANSWER:
+        return ""
+    return ngettext(
+        "One person gives %(answers)s such answer.",
+        "One person gives up to %(answers)s such answers, and all of them together can lose as "
+        "many times as much.",
+        content.answers,
+    ) % {"answers": content.answers}
+
+
 def neighbours_of(content: PlanContent) -> str:
     """Say what two neighbouring sets of answers differ in."""
+    if content.unit == ONE_ANSWER:
+        return _(
+            "one person answers one question, with those that follow from it, differently; how "
+            "many answered is public"
+        )
     if content.people == 1:
         if content.n_is_public:
             return _("one person answers differently; how many answered is public")

@@ -147,7 +147,8 @@ class TextsForm(BeginForm):
             "expected": gettext_lazy("For planning only."),
             "closes_on": gettext_lazy("In UTC. Without one, you close the wave yourself."),
             "cap": gettext_lazy(
-                "How much all publications together may ever give away about one person."
+                "How much all publications together may ever give away about one person, or what "
+                "else Limits says they protect."
             ),
             "hours": gettext_lazy("Counts only where something is published every so many hours."),
             "horizon": gettext_lazy(

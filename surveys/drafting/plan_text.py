@@ -181,7 +181,10 @@ def _asked_text(content: PlanContent) -> str:
     return text % {
         "asked": len(content.drawn[0].blocks),
         "sets": len(content.drawn),
-        "blocks": "; ".join(", ".join(block.questions) for block in content.blocks),
+        "blocks": "; ".join(
+            " + ".join(f"“{content.question(name).label}”" for name in block.questions)
+            for block in content.blocks
+        ),
     }
 
 

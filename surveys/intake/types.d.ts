@@ -69,6 +69,8 @@ type Question = {
   skipped?: 1;
   /** The answers after which it is asked: after others it is passed over. */
   asked_if?: { question: string; answers: number[] };
+  /** The question it follows from, where everybody is asked it: publications count both as one answer. */
+  follows?: string;
   /** The matrix in which this scale is a row. */
   group?: { name: string; text: string };
   picture?: Picture;
@@ -87,6 +89,8 @@ type Question = {
   /** Of that: its questions, and their numbers on this device. */
   together?: Question[];
   numbers?: string[];
+  /** The answer that stands for everyone's. */
+  example?: number;
 };
 /** Served at /pictures/<sha256>, and never another one. */
 type Picture = { sha256: string; type: string; width: number; height: number; text: string };

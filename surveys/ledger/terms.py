@@ -30,6 +30,7 @@ COUNTED = (  # what a budget counts
     message("respondent-in-study", fills="record"),
     message("respondent-in-wave", fills="record"),
     message("respondent-in-panel", fills="record"),
+    message("answer-in-study", fills="record"),
     message("household-of-2", fills="record"),
     message("household-of-3", fills="record"),
     message("household-of-4", fills="record"),

@@ -11,14 +11,16 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 
+import msgspec
 from django.utils.translation import gettext as _, ngettext
 
-from dpengine.privacy import epsilon_above
+from dpengine.privacy import epsilon_above, plain
 from surveys.design import documents, selectors as design, terms
 from surveys.design.models import Neighbours, Question, Study, Unit
 from surveys.design.questions import content_of
-from surveys.guesses import CLOSE, FAIR, Guess, guesses, is_risky
+from surveys.guesses import CLOSE, FAIR, Guess, even_guess_within, guesses, is_risky
 from surveys.plan.content import PlanContent, PlanQuestion, largest_loss
+from surveys.plan.records import answers_of, most_answers
 from surveys.plan.verification import MAXIMUM_TOTAL
 from surveys.planning import selectors as planning
 
@@ -42,7 +44,10 @@ class QuestionRisk:
     @classmethod
     def of_draft(cls, drafted: Question) -> "QuestionRisk":
         try:
-            return cls.of_plan(content_of(drafted))
+            content = content_of(drafted)
+            if content.asked_if is None:  # whatever is protected now
+                content = msgspec.structs.replace(content, follows=drafted.asked_if)
+            return cls.of_plan(content)
         except (ValueError, TypeError) as error:
             is_cleartext = drafted.protection == Question.Protection.PUBLICATION
             return cls(drafted.name, drafted.label, is_cleartext, problem=str(error))
@@ -137,6 +142,43 @@ class StudyRisk:
         return largest_loss(sets or [frozenset(losses)], losses)
 
     @property
+    def contents(self) -> list[PlanQuestion]:
+        """Return the questions as their Plan has them, of those that can be asked."""
+        return [risk.question for risk in self.questions if risk.question is not None]
+
+    @cached_property
+    def loss_of_record(self) -> Fraction:
+        """Return the same of what publications protect: of one answer with what follows from it, or
+        of a person.
+        """
+        if self.study.unit != Unit.ANSWER_IN_STUDY:
+            return self.loss
+        sent = {each.name: each.sent_in for each in self.contents if each.loss}
+        losses = {each.sent_in: each.loss for each in self.contents if each.loss}
+        answers = answers_of(self.contents)
+        return largest_loss(
+            ({sent[name] for name in each if name in sent} for each in answers), losses
+        )
+
+    @property
+    def answers(self) -> int:
+        """Return how many answers one person gives at most, each with what follows from it."""
+        return most_answers(self.contents, self.sets) if self.contents else 0
+
+    @property
+    def cap(self) -> Decimal:
+        return plain(self.study.cap)
+
+    @property
+    def together(self) -> Decimal:
+        """Return the ε that all these can lose where publications protect one of them."""
+        return plain(self.answers * self.study.cap)
+
+    @property
+    def guess_together(self) -> str:
+        return even_guess_within(self.together)
+
+    @property
     def asked(self) -> int:
         """Return how many of the randomised questions a person is asked, at most."""
         names = {each.name for each in self.randomised}
@@ -144,11 +186,11 @@ class StudyRisk:
 
     @property
     def loss_of_reports(self) -> Fraction | None:
-        """Return e^ε of all that one person sends; None where some answers are sent as given, or
-        cannot be asked.
+        """Return e^ε of all that is sent of what publications protect; None where some answers are
+        sent as given, or cannot be asked.
         """
         is_known = bool(self.questions) and len(self.randomised) == len(self.questions)
-        return self.loss if is_known else None
+        return self.loss_of_record if is_known else None
 
     @property
     def epsilon(self) -> Decimal:
@@ -222,11 +264,14 @@ class StudyRisk:
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """Whom publications would protect, or what of them, and the ± that would be left."""
+    """Whom publications would protect, or what of them, and the ± that would be left; or why it
+    cannot be.
+    """
 
     label: str
-    precision: planning.Precision | None  # None: it needs a cap without a δ
+    precision: planning.Precision | None
     is_chosen: bool
+    problem: str
 
 
 def protections(risk: StudyRisk) -> list[Protection]:
@@ -236,17 +281,18 @@ def protections(risk: StudyRisk) -> list[Protection]:
     study, headline = risk.study, risk.headline
     if headline is None or risk.expected is None:
         return []
-    whole = [each.question for each in risk.questions if each.question is not None]
     found = []
     choices = [("unit", unit) for unit in Unit if unit != Unit.RESPONDENT_IN_WAVE]
     for field, choice in [*choices, *(("neighbours", each) for each in Neighbours)]:
         chosen = copy(study)
         setattr(chosen, field, choice)
-        name, precision = headline.question.content.name, None
-        if "cap_delta" not in terms.problems(chosen):
-            precision = planning.precisions(chosen, whole, risk.expected, risk.sets, name)[name]
+        name, precision, problems = headline.question.content.name, None, terms.problems(chosen)
+        problem = problems.get("cap_delta") or problems.get("neighbours", "")
+        if not problem:
+            found_all = planning.precisions(chosen, risk.contents, risk.expected, risk.sets, name)
+            precision = found_all[name]
         is_chosen = getattr(study, field) == choice
-        found.append(Protection(str(choice.label), precision, is_chosen))
+        found.append(Protection(str(choice.label), precision, is_chosen, problem))
     return found
 
 

@@ -23,13 +23,13 @@ from dpengine.local.channel import Channel, Learns
 from dpengine.local.channels import channel_from
 from dpengine.local.cleartext import Cleartext
 from dpengine.local.joint import Joint
-from dpengine.privacy import Neighbours, loss_of_all, plain, round_down
+from dpengine.privacy import loss_of_all, plain, round_down
 from dpengine.randomness import Stream, system_stream
 from surveys.plan.kinds import DISTRIBUTION, KINDS, PUBLICATION
+from surveys.plan.records import ONE_ANSWER, answers_of, most_answers, n_is_public, people_in
 
 LARGEST_NUMBER = 2**53 - 1  # that every JSON reader keeps exactly
 POSITIVE = re.compile("[1-9][0-9]{0,999}")
-HOUSEHOLD = re.compile("household-of-([2-9])")  # a unit: at most so many people
 ANSWERS = "answers"  # whose losses publications count
 RHO_PLACES = 12
 ABSENT: Any = msgspec.UNSET  # of a kind of question that has no such part
@@ -91,17 +91,6 @@ class PublicationTerms(Part, frozen=True, kw_only=True):
         rho = self.rho and f"{plain(round_down(Fraction(self.rho) * share, RHO_PLACES)):f}"
         epsilon = f"{plain(round_down(Fraction(self.epsilon) * share)):f}"
         return msgspec.structs.replace(self, epsilon=epsilon, rho=rho)
-
-
-def people_in(unit: str) -> int:
-    """Return how many people one record of this unit is, at most."""
-    household = HOUSEHOLD.fullmatch(unit)
-    return int(household[1]) if household else 1
-
-
-def n_is_public(neighbours: str) -> bool:
-    """Tell whether how many took part is public, and exact: else it is protected as well."""
-    return neighbours != Neighbours.ADD_REMOVE
 
 
 class Condition(Part, frozen=True, kw_only=True):
@@ -179,6 +168,7 @@ class PlanQuestion(Part, frozen=True, kw_only=True):
     decline: int
     skipped: int = 0  # whether the last choice is for whom it does not concern
     asked_if: Condition | None = None
+    follows: str = ""  # the question that it follows from, asked of all: both are one answer
     group: Group | None = None
     picture: Picture | None = None
     least: int = ABSENT
@@ -388,6 +378,35 @@ class PlanContent(Part, frozen=True, kw_only=True):
         """Return `sets`, where a device draws one of them; none where everybody is asked all."""
         return self.sets if self.drawn else []
 
+    @cached_property
+    def records(self) -> list[frozenset[str]]:
+        """The names of all that one record can answer, for each there can be: a question with what
+        follows from it, where one answer is protected; else what one person can be asked.
+        """
+        if self.unit == ONE_ANSWER:
+            return answers_of(self.questions)
+        return [each | self.cleartext.keys() for each in self.sets]
+
+    @property
+    def records_sent(self) -> list[frozenset[str]]:
+        """Return `records`, by the names of the values that are sent."""
+        return [frozenset(map(self.sent_in, each)) for each in self.records]
+
+    @property
+    def answers(self) -> int:
+        """Return how many answers one person gives at most, each with what follows from it."""
+        return most_answers(self.questions, self.drawn_sets)
+
+    @property
+    def loss_of_record(self) -> Fraction | None:
+        """Return e^ε of all answers of one record; None if some can be sent as given."""
+        if self.cleartext:
+            return None
+        if self.unit != ONE_ANSWER:
+            return self.loss
+        losses = {each.sent_in: each.loss for each in self.questions if each.loss is not None}
+        return largest_loss(self.records_sent, losses)
+
     @property
     def weights(self) -> list[int]:
         """Return the weight of each of `sets`."""
@@ -484,13 +503,15 @@ class PlanContent(Part, frozen=True, kw_only=True):
 
     @cached_property
     def _reports(self) -> tuple[frozenset[str], ...]:
-        """The reports of each set that can be drawn; none where everybody sends all."""
-        return tuple(frozenset(map(self.report_of, each)) for each in self.drawn_sets)
+        """The reports of each set that can be drawn, or of each answer where one is protected; none
+        where all that everybody sends is one record.
+        """
+        sets = self.records if self.unit == ONE_ANSWER else self.drawn_sets
+        return tuple(frozenset(map(self.report_of, each)) for each in sets)
 
     def most_asked(self, names: Iterable[str]) -> int:
-        """Return how many of these questions one person can have been asked."""
-        wanted, hidden = frozenset(names), self._hidden(names)
-        return len(wanted - hidden) + max(len(hidden & each) for each in self.sets)
+        """Return how many of these questions one record can answer."""
+        return max(len(frozenset(names) & each) for each in self.records)
 
     @property
     def languages(self) -> list[str]:

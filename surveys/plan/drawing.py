@@ -8,7 +8,7 @@ and its loss, and its questions have none. Twin of intake/drawn.js, which makes 
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -16,21 +16,11 @@ from dpengine.local.blocks import MAX_BLOCKS, MAX_SETS, MAX_WEIGHT, subsets
 from dpengine.local.joint import MAX_JOINT
 from dpengine.local.subset import Subset
 from dpengine.privacy import Neighbours
-from surveys.plan.content import Block, DrawnSet, Unsound, fraction, largest_loss
+from surveys.plan.content import DrawnSet, Unsound, fraction, largest_loss
 from surveys.plan.kinds import DEVICE, KINDS, NAME
 
 APART = {"questions"}
 JOINT = APART | {"channel", "loss", "name"}
-
-
-def blocks_of(names: Sequence[str], parents: Mapping[str, str]) -> list[Block]:
-    """Return the fewest blocks of these questions in which each stands with what it follows."""
-    first = {name: name for name in names}  # of its block
-    for name in names:
-        if (parent := parents.get(name)) in first:
-            first[name] = first[parent]
-    by_first = {one: [name for name in names if first[name] == one] for one in first.values()}
-    return [Block(questions=questions) for questions in by_first.values()]
 
 
 def sets_of(blocks: int, asked: int) -> list[DrawnSet]:

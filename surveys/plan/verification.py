@@ -36,11 +36,11 @@ from surveys.plan.content import (
     to_document,
 )
 from surveys.plan.kinds import DEVICE, DISTRIBUTION, KINDS, MEAN, NAME, NUMBER, PUBLICATION, Kind
+from surveys.plan.records import ONE_ANSWER, WHOLE
 
 FORMAT = 1
 MAX_QUESTIONS = 100  # a phone checks them all before it asks the first; also in verify.js
 AMOUNT = re.compile("[0-9]+(?:[.]([0-9]+))?")
-WHOLE = "respondent-in-study"  # the unit of all that a person answers
 DIGEST, MEDIA = re.compile("[0-9a-f]{64}"), re.compile("image/(png|jpeg|webp|gif)")
 WIDEST = 10_000  # pixels of a picture's side
 PLACES, FINE_PLACES = 9, 12  # decimals of ε; of δ and ρ
@@ -101,6 +101,10 @@ def _verify(plan: Any) -> None:
         f"at most {_said(most)} for all questions together, got {_said(declared)}",
     )
     _verify_publication(plan["caps"], plan["publication"])
+    if plan.get("unit") == ONE_ANSWER:
+        is_fixed = plan["neighbours"] == Neighbours.CHANGE_ONE
+        text = "another one than one answer, unless change-one with a cap on ε alone"
+        _expect(is_fixed and "central_delta" not in plan["caps"], "unit", text)
     if "counts" in plan["publication"]:
         _verify_counts(plan)
 
@@ -175,12 +179,13 @@ def _verify_publication(caps: Any, publication: Any) -> None:
 
 
 def _verify_counts(plan: Any) -> None:
-    """What answers lose is known where all of a person's records can change, and nothing else can.
+    """What answers lose is known where all that one record is can change, and nothing else can.
 
     Proof: dpengine.contraction. A later wave may repeat the draws of an earlier one.
     """
-    expected = "answers, of a first wave, change-one, of whole people, with a cap on ε alone"
-    is_known = plan["neighbours"] == Neighbours.CHANGE_ONE and plan["unit"] == WHOLE
+    expected = "answers, of a first wave, change-one, of people or answers, with a cap on ε alone"
+    is_whole = plan["unit"] in (WHOLE, ONE_ANSWER)
+    is_known = plan["neighbours"] == Neighbours.CHANGE_ONE and is_whole
     is_first = _is_within(plan["wave"], 1, 1) and "central_delta" not in plan["caps"]
     is_answers = plan["publication"]["counts"] == ANSWERS
     _expect(is_answers and is_known and is_first, "counts", expected)
@@ -204,6 +209,10 @@ def _verify_question(question: Any, earlier: Sequence[Any], together: Container[
         _expect(skipped, name, "an answer for whom it does not concern, which no number has")
     if "asked_if" in question:
         _verify_condition(question, earlier)
+    if "follows" in question:
+        is_earlier = any(before["name"] == question["follows"] for before in earlier)
+        follows = is_earlier and "skipped" in question and "asked_if" not in question
+        _expect(follows, name, "an earlier question that it follows from, and is asked of all")
     if "picture" in question:
         _verify_picture(name, question["picture"])
     verify_kind = _verify_counted if kind.is_counted else _verify_choices

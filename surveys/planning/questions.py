@@ -121,7 +121,10 @@ class QuestionAtEpsilon:
         return words % {"k": choices}
 
     def half_width_text(self, half: float) -> str:
-        """Return a ± in points, or in the number's own unit with three digits that count."""
+        """Return a ± in points, or in the number's own unit with three digits that count; never
+        more than is possible.
+        """
+        half = min(half, self.reach)
         if not self.is_mean:
             return decimal_text(100 * half, 1)
         return decimal_text(half, max(0, 2 - math.floor(math.log10(half))) if half > 0 else 2)
@@ -130,10 +133,10 @@ class QuestionAtEpsilon:
 def others_of(
     question: QuestionAtEpsilon,
     among: Sequence[QuestionAtEpsilon],
-    sets: Sequence[frozenset[str]] = (),
+    records: Sequence[frozenset[str]] = (),
 ) -> list[Fraction | None]:
-    """Return e^ε₀ of all questions that a person is asked beside one, and in no answer with it."""
-    left_out, own = not_beside(question.content.name, sets), question.content.sent_in
+    """Return e^ε₀ of all questions that a record answers beside one, and not in one with it."""
+    left_out, own = not_beside(question.content.name, records), question.content.sent_in
     return [
         other.content.loss
         for other in among
@@ -143,12 +146,12 @@ def others_of(
     ]
 
 
-def not_beside(name: str, sets: Sequence[frozenset[str]]) -> frozenset[str]:
-    """Return the questions that somebody who is asked this one is not, of those that a device can
-    draw: in the largest set that holds it.
+def not_beside(name: str, records: Sequence[frozenset[str]]) -> frozenset[str]:
+    """Return the questions that a record that answers this one does not, of those that not all
+    answer: in the largest record that holds it.
     """
-    drawn = frozenset[str]().union(*sets)
-    return drawn - max([each for each in sets if name in each] or sets, key=len, default=drawn)
+    some = frozenset[str]().union(*records)
+    return some - max([each for each in records if name in each] or records, key=len, default=some)
 
 
 def part_asked(name: str, sets: Sequence[frozenset[str]]) -> Fraction:

@@ -68,14 +68,14 @@ class Rehearsal:
     """A Plan ready to be rehearsed."""
 
     def __init__(self, content: PlanContent, population: Population) -> None:
-        neighbours, sets = Neighbours(content.neighbours), content.drawn_sets
+        neighbours, records = Neighbours(content.neighbours), content.records
         self.content = content
         questions = [QuestionAtEpsilon(question, neighbours) for question in population.questions]
         self.population = population
         self.questions = [
             RehearsedQuestion(
                 question,
-                noise_of(question, others_of(question, questions, sets), content.of_shares),
+                noise_of(question, others_of(question, questions, records), content.of_shares),
             )
             for question in questions
         ]

@@ -53,6 +53,7 @@ class PlannedStudy:
         self.questions = list(study.questions.all())
         self.expected = study.expected or USUAL_ANSWERS
         self.sets = documents.sets_of_names(study, self.questions)
+        self.records = documents.records_of_names(study, self.questions)
         self.limits = terms.allowed_epsilon(study, design.site_limits())
         self.on_request = [each for each in self.questions if is_on_request(each)]
         # those that a publication is shared by: all but numbers sent as given
@@ -66,7 +67,7 @@ class PlannedStudy:
 
     def scenario(self, question: Question, at: Fraction) -> Scenario:
         planned = PlannedQuestion(question, Neighbours(self.study.neighbours))
-        left_out = not_beside(question.name, self.sets)
+        left_out = not_beside(question.name, self.records)
         beside = [
             other for other in self.counted if other is not question and other.name not in left_out
         ]

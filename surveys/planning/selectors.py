@@ -6,6 +6,7 @@ from dpengine.privacy import Neighbours
 from surveys.design import terms
 from surveys.design.models import Study
 from surveys.plan.content import PlanQuestion
+from surveys.plan.records import ONE_ANSWER, answers_of
 from surveys.planning.precision import Precision as Precision, noise_of, precision_of
 from surveys.planning.questions import (
     HALF,
@@ -33,10 +34,11 @@ def precisions(
     published = [content for content in contents if not is_on_request(content)]
     publication = terms.publication(study).of_shares(study.unit, study.neighbours, len(published))
     questions = [QuestionAtEpsilon(content, Neighbours(study.neighbours)) for content in published]
+    records = answers_of(contents) if study.unit == ONE_ANSWER else sets
     return {
         question.content.name: precision_of(
             question,
-            noise_of(question, others_of(question, questions, sets), publication),
+            noise_of(question, others_of(question, questions, records), publication),
             max(1, round(n * part_asked(question.content.name, sets))),
             HALF,
         )

@@ -24,6 +24,8 @@ RULES = {
 UNITS = {
     "respondent-in-study": "Respondent: all that one person sends in all waves of the study, one "
     "message in each",
+    "answer-in-study": "Answer: what one person answers to one question, and to those that follow "
+    "from it, in all waves of the study",
     "respondent-in-wave": "Respondent and wave: what one person sends in one wave, one message",
 }
 UNITS |= {

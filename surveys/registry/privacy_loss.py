@@ -7,6 +7,7 @@ decides what may still be spent; the other theorems are said beside it. ε is ro
 is shown.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -77,10 +78,14 @@ class Shuffled:
 
 
 def households(
-    local: Fraction | None, spent: Loss, cap: Loss, readers: Loss, people: int = 1
+    local: Fraction | None,
+    spent: Loss,
+    cap: Loss,
+    readers: Loss,
+    records: Callable[[int], int] = int,
 ) -> list[Household]:
     """Return what one to five people face; `local` is e^ε of one, None where answers are sent as
-    given. What is spent, and the cap, hold for so many `people` together.
+    given. What is spent, and the cap, hold for one record; so many people are so many of `records`.
     """
     one = None if local is None else Loss(round_up(ln_above(local)) if local > 1 else Decimal(0))
     sizes = range(1, groups.LARGEST_SHOWN + 1)
@@ -88,7 +93,7 @@ def households(
         Household(
             size,
             one and one.for_group(size),
-            *(loss.for_group(-(-size // people)) for loss in (spent, cap, readers)),
+            *(loss.for_group(records(size)) for loss in (spent, cap, readers)),
         )
         for size in sizes
     ]

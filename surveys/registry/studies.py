@@ -38,6 +38,7 @@ STATES = {
 UNITS = {
     Unit.RESPONDENT_IN_STUDY.value: _("One person, one study"),
     Unit.RESPONDENT_IN_WAVE.value: _("One person, one wave"),
+    Unit.ANSWER_IN_STUDY.value: _("One answer, one study"),
     Unit.HOUSEHOLD_OF_2.value: _("A household of at most 2, one study"),
     Unit.HOUSEHOLD_OF_3.value: _("A household of at most 3, one study"),
     Unit.HOUSEHOLD_OF_4.value: _("A household of at most 4, one study"),
@@ -135,7 +136,8 @@ class RegisteredStudy:
         away, for then whatever was published so costs nothing again.
         """
         counts = self.content.publication.counts == ANSWERS
-        return not counts or bool(self.cleartext) or epsilon_above(self.loss) > self.cap.epsilon
+        loss = self.content.loss_of_record
+        return not counts or loss is None or epsilon_above(loss) > self.cap.epsilon
 
     @property
     def is_collecting(self) -> bool:
@@ -265,14 +267,33 @@ class RegisteredStudy:
         What is published is computed from reports, so that it tells no more than they do: of what
         was answered in one wave. Those of several have no bound of their own, since a kept key
         repeats its draws. Where whether somebody took part is protected too, it is that; of a
-        household it is all together.
+        household it is all together. Where one answer is protected, it is about that.
         """
         content = self.content
         if not content.n_is_public or content.people > 1:
             return self.cap
-        if self.cleartext or self.may_repeat or epsilon_above(self.loss) >= self.cap.epsilon:
+        loss = content.loss_of_record
+        if self.cleartext or self.may_repeat or loss is None:
             return self.cap
-        return Loss(epsilon_above(self.loss))
+        return min(self.cap, Loss(epsilon_above(loss)), key=attrgetter("epsilon"))
+
+    @property
+    def of_person(self) -> Loss | None:
+        """Return what readers can learn of all answers of one person together, where one of them is
+        what is protected.
+        """
+        if self.content.unit != Unit.ANSWER_IN_STUDY:
+            return None
+        together = self.readers.for_group(self.answers_of_people(1))
+        if self.cleartext or self.may_repeat:
+            return together
+        return min(together, Loss(epsilon_above(self.loss)), key=attrgetter("epsilon"))
+
+    def answers_of_people(self, people: int) -> int:
+        """Return how many records so many people are, at most."""
+        if self.content.unit == Unit.ANSWER_IN_STUDY:
+            return people * max(plan.content.answers for plan in self.plans)
+        return -(-people // self.content.people)
 
     @property
     def release_epsilon(self) -> str:
@@ -280,9 +301,10 @@ class RegisteredStudy:
         is what is charged.
         """
         terms = self.content.publication
-        if terms.counts != ANSWERS or self.cleartext:
+        loss = self.content.loss_of_record
+        if terms.counts != ANSWERS or loss is None:
             return terms.epsilon
-        return f"{plain(min(Decimal(terms.epsilon), epsilon_above(self.content.loss, 2))):f}"
+        return f"{plain(min(Decimal(terms.epsilon), epsilon_above(loss, 2))):f}"
 
     @property
     def reader_times(self) -> str:
@@ -332,8 +354,8 @@ class RegisteredStudy:
     @cached_property
     def households(self) -> list[Household]:
         local = None if self.cleartext else self.loss
-        people = self.content.people
-        return privacy_loss.households(local, self.spent, self.cap, self.readers, people)
+        published = self.spent, self.cap, self.readers
+        return privacy_loss.households(local, *published, self.answers_of_people)
 
     @cached_property
     def published(self) -> list[Publication]:

@@ -3,8 +3,9 @@ their draw.
 
 One respondent's report is in the tally of every question that they were asked, so that what one
 publication may cost is split over these equally, and their losses add up (basic composition; for ρ
-too). Laplace noise in a pure study; in a concentrated one whichever of Laplace and Gaussian has the
-smaller error at its part of ρ (dpengine.central.counts).
+too). Where one answer is protected, each has the whole of it. Laplace noise in a pure study; in a
+concentrated one whichever of Laplace and Gaussian has the smaller error at its part of ρ
+(dpengine.central.counts).
 
 What follows from noisy counts is post-processing, and free. Every number has an interval. Where a
 standard error means something it is split by where the doubt comes from; a distribution's limits
@@ -168,15 +169,15 @@ def _strengths(
     content: PlanContent, epsilon: Fraction, names: Sequence[str]
 ) -> dict[str, Fraction | None]:
     """Return the ε of the noise on each question's counts, with which a person loses ε: whichever
-    set their device drew.
+    set their device drew; or one answer of theirs, where that is protected.
     """
     sent: dict[str, list[str]] = {}  # in one answer: its ε is that of all noises that read it
     for name in names:
         sent.setdefault(content.sent_in(name), []).append(name)
     losses = {report: content.losses[own[0]] for report, own in sent.items()}
     parts = dict.fromkeys(sent, epsilon)
-    for held in content.report_sets:
-        own = [each for each in sent if each in held or each in content.cleartext]
+    for held in content.records_sent:
+        own = [each for each in sent if each in held]
         if own:
             shares = shared_out(epsilon, [losses[each] for each in own])
             parts |= {

@@ -53,6 +53,13 @@ test('who knows every other answer is told of by the cap: at ε = 1 right 73.2 t
   );
 });
 
+test('where one answer is protected, it is told of all that are sent as given together', () => {
+  const plan = { caps: { central_epsilon: '1' }, unit: 'answer-in-study', questions: QUESTIONS };
+  assert.equal(atMost(readersShare(/** @type {any} */ (plan))), '88.1');
+  const many = { ...plan, questions: Array(100).fill(QUESTIONS[0]) };
+  assert.equal(atMost(readersShare(/** @type {any} */ (many))), '>99.9');
+});
+
 test('where taking part is protected, another answer is one person less and one more', () => {
   assert.equal(told({ central_epsilon: '1' }, 'add-remove'), '88.1');
   const caps = { central_epsilon: '1', central_delta: '0.1', central_rho: '0.02' };

@@ -480,3 +480,121 @@ def test_by_enumeration_no_person_loses_more_whatever_was_drawn(epsilon):
     bound = loss_of([reading])
     assert worst <= exp_above(bound)
     assert math.log(worst) == pytest.approx(float(bound), rel=1e-9)
+
+
+# One answer
+
+ANSWERS = sets("af", "c")  # f follows from a: they are one answer
+LOCAL = {"a": Fraction(3), "f": Fraction(2), "c": Fraction(5)}
+GIVEN = [(0, 2), (1, 0), (1, 1)]  # to a and f: who answers no is not asked, and says so
+RECORDS = [(a, f, c) for a, f in GIVEN for c in range(2)]
+ODDS = [Fraction(3, 2), Fraction(2), Fraction(5, 4)]
+
+
+def law_of_reports(record):
+    """Return how likely each person's reports are after their answers, drawn apart."""
+    laws = []
+    for loss, choices, answer in zip(LOCAL.values(), (2, 3, 2), record, strict=True):
+        whole = loss + choices - 1
+        laws.append([(loss if at == answer else 1) / whole for at in range(choices)])
+    return {
+        reports: math.prod(law[at] for law, at in zip(laws, reports, strict=True))
+        for reports in itertools.product(range(2), range(3), range(2))
+    }
+
+
+def law_of_counts(people):
+    """Return how likely the counts of a, of f, of a with c, and of c are."""
+    laws = {(0, 0, 0, 0): Fraction(1)}
+    for record in people:
+        added = {}
+        for counts, chance in laws.items():
+            for (a, f, c), own in law_of_reports(record).items():
+                moved = (a, int(f == 1), a * c, c)
+                key = tuple(map(sum, zip(counts, moved, strict=True)))
+                added[key] = added.get(key, Fraction(0)) + chance * own
+        laws = added
+    return laws
+
+
+def law_of_paths(people):
+    """Return how likely three releases are: a; a with c or f, as the first one chose; and c."""
+    noises = [[noisy(count, odds, 3) for count in range(3)] for odds in ODDS]
+    found = {}
+    for counts, chance in law_of_counts(people).items():
+        for path in itertools.product(range(-3, 4), repeat=3):
+            read = (counts[0], counts[2] if path[0] % 2 else counts[1], counts[3])
+            draws = zip(noises, read, path, strict=True)
+            through = math.prod(noise[count][outcome] for noise, count, outcome in draws)
+            found[path] = found.get(path, Fraction(0)) + chance * through
+    return found
+
+
+def releases(first):
+    """Return what a path reads, by its first outcome."""
+    logs = [Fraction(math.log(each)) + Fraction(1, 10**12) for each in ODDS]
+    read = ("a", "ac" if first % 2 else "f", "c")
+    return [
+        Reading({name: LOCAL[name] for name in names}, [Noise(frozenset(names), epsilon)], ANSWERS)
+        for names, epsilon in zip(read, logs, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_by_enumeration_one_answer_loses_what_is_charged_for_the_dearest(n):
+    """All sets of n people; all of one person's answers together lose more than is charged, and at
+    most the sum over them.
+    """
+    bounds = [loss_of(releases(first)) for first in range(2)]
+    parts = [
+        sum(loss_of([each.of(held) for each in releases(first)]) for held in ANSWERS)
+        for first in range(2)
+    ]
+    one, whole = [0.0, 0.0], [0.0, 0.0]
+    for others in itertools.combinations_with_replacement(RECORDS, n - 1):
+        laws = {record: law_of_paths([record, *others]) for record in RECORDS}
+        for before, after in itertools.permutations(RECORDS, 2):
+            differs = [before[:2] != after[:2], before[2] != after[2]]
+            for path, chance in laws[before].items():
+                lost, parity = math.log(chance / laws[after][path]), path[0] % 2
+                whole[parity] = max(whole[parity], lost)
+                if sum(differs) == 1:
+                    one[parity] = max(one[parity], lost)
+    for parity, bound in enumerate(bounds):
+        assert 0.6 * float(bound) < one[parity] <= float(bound)
+        assert float(bound) < whole[parity] <= float(parts[parity])
+        assert parts[parity] <= len(ANSWERS) * bound
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 4), Fraction(2)])
+def test_one_noise_over_one_answer_is_charged_exactly(epsilon):
+    odds = exp_below(epsilon)
+    noises = [noisy(count, odds, 3) for count in range(2)]
+    laws = [
+        {out: sum(law[at] * noises[at][out] for at in range(2)) for out in noises[0]}
+        for law in randomised(5)
+    ]
+    reading = Reading({"c": LOCAL["c"]}, [Noise(frozenset("c"), epsilon)], ANSWERS)
+    assert math.log(odds_of(laws)) == pytest.approx(float(loss_of([reading])), rel=1e-9)
+
+
+def test_releases_about_different_answers_do_not_add_up_and_about_the_same_do():
+    of_a, of_f, of_c = (
+        Reading({name: LOCAL[name]}, [Noise(frozenset(name), Fraction(1, 2))], ANSWERS)
+        for name in "afc"
+    )
+    alone = {name: contracted(Fraction(1, 2), LOCAL[name]) for name in "afc"}
+    assert loss_of([of_a, of_c]) == max(alone["a"], alone["c"])
+    assert loss_of([of_a, of_f]) == alone["a"] + alone["f"]  # one answer, two reports
+    assert loss_of([of_c, of_c]) == contracted(Fraction(1), LOCAL["c"]) > alone["c"]
+    assert loss_of([of_a, of_f, of_c]) == alone["a"] + alone["f"]
+
+
+def test_later_waves_whose_draws_may_be_repeated_add_up():
+    later = Reading(
+        {"2c": None, "2a": None},
+        [Noise(frozenset(["2c"]), Fraction(1, 4)), Noise(frozenset(["2a"]), Fraction(1, 8))],
+        sets(("2a",), ("2c",)),
+    )
+    first = releases(0)
+    assert loss_of([*first, later]) == loss_of(first) + Fraction(1, 4)

@@ -21,7 +21,7 @@ from dpengine.central.laplace import DiscreteLaplace
 from dpengine.central.selection import Selection
 from surveys.aggregation import services as sweeping
 from surveys.demo import services as demo
-from surveys.demo.kinds import SLEEP, SLEEP_QUESTIONS, made_up_people
+from surveys.demo.kinds import made_up_people
 from surveys.design import selectors as plans, services as design
 from surveys.design.models import Plan
 from surveys.ledger.models import Entry
@@ -29,13 +29,14 @@ from surveys.people import services as people
 from surveys.people.models import Role, User
 from surveys.releases import covered, selectors, services
 from surveys.releases.models import Release
+from tests.every_kind import EVERY, EVERY_QUESTIONS
 from tests.surveys.people.test_doors import ELSEWHERE, EVERYONE, patterns
 
 pytestmark = pytest.mark.django_db
 NOW = datetime.datetime(2026, 5, 11, 12, tzinfo=datetime.UTC)
 LATER = NOW + datetime.timedelta(days=1)
 STUDY: dict[str, Any] = {
-    **SLEEP,
+    **EVERY,
     "neighbours": "add-remove",
     "rule": "when-closed",
     "cap": Decimal(8),
@@ -68,7 +69,7 @@ def alike(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(**changes: Any) -> Plan:
-    return demo.ensure_study({**STUDY, **changes}, SLEEP_QUESTIONS, NOW)[0]
+    return demo.ensure_study({**STUDY, **changes}, EVERY_QUESTIONS, NOW)[0]
 
 
 def answer(plan: Plan, many: int) -> None:

@@ -419,6 +419,7 @@ def counting() -> list[dict[str, Any]]:
     base["publication"] |= {"counts": "answers"}
     delta = {"central_delta": "0.000001", "central_epsilon": "1", "central_rho": "0.02"}
     of_wave = changed(base, ["unit"], "respondent-in-wave")
+    of_answers = changed(base, ["unit"], "answer-in-study")
     wrong = [
         ("losses of reports by name", changed(base, ["publication", "counts"], "reports")),
         ("losses of answers by a number", changed(base, ["publication", "counts"], 1)),
@@ -429,6 +430,15 @@ def counting() -> list[dict[str, Any]]:
             "losses of answers beside a δ",
             {**base, "caps": delta, "publication": {**base["publication"], "rho": "0.01"}},
         ),
+        ("one answer of who takes part", changed(of_answers, ["neighbours"], "add-remove")),
+        (
+            "one answer beside a δ",
+            {
+                **of_answers,
+                "caps": delta,
+                "publication": {**plan([Table.coin()])["publication"], "rho": "0.01"},
+            },
+        ),
     ]
     return [
         {"name": "losses of answers", "plan": base, "accepted": True, "why": "a first wave"},
@@ -437,6 +447,18 @@ def counting() -> list[dict[str, Any]]:
             "plan": with_given(base),
             "accepted": True,
             "why": "what is sent as given loses what its noise lets out",
+        },
+        {
+            "name": "losses of one answer",
+            "plan": of_answers,
+            "accepted": True,
+            "why": "no more than one answer can change",
+        },
+        {
+            "name": "one answer, in a later wave",
+            "plan": {**of_answers, "publication": plan([Table.coin()])["publication"], "wave": 2},
+            "accepted": True,
+            "why": "its losses are those of reports",
         },
         *(
             {"name": name, "plan": wrong, "accepted": False, "why": "no proof of what is lost"}

@@ -239,6 +239,10 @@ def sound() -> list[tuple[str, dict[str, Any]]]:
         ),
         ("a follow-up that everybody is asked", plan(asked(), follows_all("all"))),
         (
+            "a follow-up that counts as one answer with what it follows from",
+            plan(asked(), follows_all("all", follows="asked")),
+        ),
+        (
             "a follow-up that everybody is asked, sent as given",
             plan(asked(), given(follows_all("all"))),
         ),
@@ -423,6 +427,20 @@ def broken() -> list[tuple[str, dict[str, Any], list[Change]]]:
             ["No", "Yes", "Maybe", "Not asked"],
         ),
     ]
+    of_follow_up: list[Change] = [
+        ("what follows from no question", [*second, "follows"], "nobody"),
+        ("what follows from itself", [*second, "follows"], "of_all"),
+        ("what follows from a question's number", [*second, "follows"], 0),
+        ("what follows from nothing", [*second, "follows"], None),
+        ("what follows from a list", [*second, "follows"], ["asked"]),
+        ("what follows and always applies", [*second, "skipped"], None),
+        ("a first question that follows", [*first, "follows"], "of_all"),
+        (
+            "what follows and is passed over",
+            [*second, "asked_if"],
+            {"question": "asked", "answers": [1]},
+        ),
+    ]
     group = [*first, "group"]
     of_group: list[Change] = [
         ("a group of yes and no", [*first, "kind"], "single"),
@@ -492,6 +510,7 @@ def broken() -> list[tuple[str, dict[str, Any], list[Change]]]:
         ("a spread", plan(spread()), of_spread),
         ("a month", plan(spread(bins=12, least=24_000, most=24_011, kind="month")), of_month),
         ("a condition", plan(asked(), follows()), of_condition),
+        ("a follow-up", plan(asked(), follows_all("of_all", follows="asked")), of_follow_up),
         ("a group", matrix, [*of_group[:-1]]),
         ("a group", plan(row("r1"), row("r2", "m2"), row("r3", "m2")), [of_group[-1]]),
         ("a picture", plan({**asked(), "picture": PICTURE}), of_picture),

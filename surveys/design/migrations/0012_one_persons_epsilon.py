@@ -10,7 +10,7 @@ import surveys.ledger.models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("design", "0010_whom_publications_protect"),
+        ("design", "0011_one_answer"),
     ]
 
     operations = [

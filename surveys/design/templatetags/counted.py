@@ -1,11 +1,11 @@
-"""How many people numbers are about, on a page."""
+"""Whom and how many people numbers are about, on a page."""
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.translation import gettext as _
 
-from surveys.design.models import Plan
-from surveys.design.wording import neighbours_of
+from surveys.design import wording
+from surveys.design.models import Plan, Unit
 from surveys.plan.content import PlanContent
 
 register = template.Library()
@@ -14,7 +14,25 @@ register = template.Library()
 @register.filter
 def neighbours(content: PlanContent) -> str:
     """Return what two neighbouring sets of answers differ in."""
-    return neighbours_of(content)
+    return wording.neighbours_of(content)
+
+
+@register.filter
+def record(content: PlanContent) -> str:
+    """Return what one record is."""
+    return str(Unit(content.unit).label)
+
+
+@register.filter
+def whom(content: PlanContent) -> str:
+    """Return what a publication's loss is about."""
+    return wording.whom(content.unit)
+
+
+@register.filter
+def of_person(content: PlanContent) -> str:
+    """Return what one person can lose where one of their answers is protected."""
+    return wording.of_person(content)
 
 
 @register.filter

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from dpengine.privacy import epsilon_above
 from surveys.actor import actor
 from surveys.design import limit_changes, selectors as design, terms, wording
 from surveys.design.models import Study
@@ -112,7 +113,9 @@ def context_of(request: HttpRequest, study: Study, shown: risk.StudyRisk) -> dic
         "limits": limits,
         "least": low,
         "greatest": high,
-        "exact_at": shown.epsilon if terms.counts_answers(study) and shown.randomised else None,
+        "exact_at": epsilon_above(shown.loss_of_record, 2)
+        if terms.counts_answers(study) and shown.randomised
+        else None,
         "cap_means": wording.cap_means(study, shown.loss_of_reports),
         "rule_means": wording.rule_means(study, shown.loss_of_reports),
         "spent": None if study.budget_id is None else Spending(study, study.budget_id),

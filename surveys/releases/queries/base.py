@@ -6,7 +6,6 @@ anything is drawn, and draws once. Errors and expectations depend on public valu
 how many answered, the parameters.
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -30,7 +29,7 @@ from surveys.aggregation import crosstabs, selectors as aggregation
 from surveys.aggregation.weighting import Population
 from surveys.design.models import Plan
 from surveys.messages import Message, Text, message, translate
-from surveys.plan.content import ANSWERS
+from surveys.plan.content import ANSWERS, largest_loss
 from surveys.releases.numbers import Document, Numbers, Table
 from surveys.releases.queries.parameters import (
     Context,
@@ -219,9 +218,10 @@ class Query(ABC):
 
         None: no noise is needed, for the devices' own chance does it.
         """
-        losses = [self.plan.content.losses[name] for name in self.names]
-        known = [loss for loss in losses if loss is not None]
-        loss = math.prod(known, start=Fraction(1)) if len(known) == len(losses) else None
+        losses = {name: self.plan.content.losses[name] for name in self.names}
+        known = {name: loss for name, loss in losses.items() if loss is not None}
+        records = [each & known.keys() for each in self.plan.content.records]
+        loss = largest_loss(records, known) if len(known) == len(losses) else None
         return noise_within(Fraction(epsilon), loss)
 
     @property

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from surveys.aggregation import columns, selectors, services
 from surveys.aggregation.models import Tally
@@ -90,3 +91,13 @@ def test_a_plan_is_read_as_it_was_written(joint):
     assert content.report_of("late") == content.report_of("copied") == "joint/1/theft"
     assert content.spoken("zh-hans").question("late").together is not None
     assert content.report_sets == [{"theft"}, {"fair", "often"}]
+
+
+def test_what_is_sent_as_one_is_one_answer(joint):
+    content = read(joint.document)
+    assert content.records == [each | {"year"} for each in content.sets]
+    one = replace(content, unit="answer-in-study")
+    held = [each for each in one.records if "copied" in each]
+    assert held == [frozenset(content.blocks[0].questions)]
+    assert {"joint/1/theft"} in one.reading(["year"], []).sets
+    assert one.loss_of_record is None  # the year is sent as given

@@ -49,7 +49,7 @@ def test_pages_say_it(published, client, researcher):
     client.force_login(researcher)
     page = client.get("/studies/drawn/").content.decode()
     late = asked(published)["late"]
-    assert f"{late} people were asked this; devices drew who." in page
+    assert f"{late} of {PEOPLE} people were asked this; devices drew who." in page
     registry = client.get("/registry/drawn/").content.decode()
     assert "Each device draws which 2–3 of the 5 changed questions it asks" in registry
     welcome = client.get("/s/drawn/").content.decode()

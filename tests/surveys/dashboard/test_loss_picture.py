@@ -138,7 +138,8 @@ def test_small_and_great_losses_have_round_lines(epsilon: float) -> None:
 
 @pytest.mark.parametrize("publication", [SHARES, IN_RHO, SMOOTH])
 def test_its_page_says_it_without_eyes_and_without_a_style(publication: Any) -> None:
-    page = render_to_string("dashboard/loss.html", {"picture": LossPicture.of(publication)})
+    shown = {"picture": LossPicture.of(publication), "plan": publication.request.plan}
+    page = render_to_string("dashboard/loss.html", shown)
     assert "style=" not in page
     (label,) = re.findall(r'role="img" aria-label="([^"]+)"', page)
     assert re.search(r"Columns from a loss of −[\d.]+ to [\d.]+\.", html.unescape(label))

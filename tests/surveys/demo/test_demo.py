@@ -1,14 +1,20 @@
+from decimal import Decimal
+
 import pytest
 import yaml
 from django.db import transaction
 
+from dpengine.privacy import exponential_below
 from surveys.demo import answers, kinds, services
+from surveys.demo.services import ensure_study
 from surveys.demo.studies import HABITS_ASKED
 from surveys.design.models import Plan, Question, Study
+from surveys.guesses import is_risky
 from surveys.intake.models import Receipt
 from surveys.people.models import User
 from surveys.releases.models import Release, Request, Step
 from tests.conftest import NOW
+from tests.every_kind import EVERY, EVERY_QUESTIONS
 from tests.surveys.registry.test_deployments import VALIDATOR
 
 TRUTHS = {"hard_drugs": {1: 629 / 3615}, "marijuana": {1: 1725 / 3615}, "same_sex": {1: 258 / 3615}}
@@ -36,7 +42,7 @@ def test_every_demo_study_is_a_valid_entry(brought, client):
 def test_the_demo_brings_real_answers_to_the_dashboard_and_again_changes_nothing(brought, now):
     services.bring(now=now)
     assert len(answers.people_of_health()) == 3615
-    assert Receipt.objects.count() == 3615 + 1551 + 1000
+    assert Receipt.objects.count() == 3615 + 1551 + 3000
     release = Release.objects.get(request__plan__study__slug="health-and-habits")
     assert release.numbers["n"] == 3615
     assert {plan.study.slug: plan.is_open for plan in Plan.objects.all()} == {
@@ -56,6 +62,39 @@ def test_the_demo_brings_real_answers_to_the_dashboard_and_again_changes_nothing
     researcher = User.objects.get(username="researcher")
     assert {request.who for request in asked} == {researcher.pseudonym}
     assert Step.objects.count() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("slug", ["medicines-and-help", "sleep-and-work"])
+def test_nobody_gives_away_more_than_2_in_a_study_that_a_stranger_can_open(brought, slug):
+    content = Plan.objects.get(study__slug=slug).content
+    assert content.loss <= exponential_below(Decimal(2))
+    assert not is_risky(content.loss)
+
+
+@pytest.mark.django_db
+def test_the_study_of_every_kind_asks_each_person_two_of_eight_and_publishes_all(brought):
+    plan = Plan.objects.get(study__slug="sleep-and-work")
+    asked = [len(each.blocks) for each in plan.content.drawn]
+    assert (len(plan.content.blocks), set(asked)) == (8, {2})
+    release = Release.objects.get(request__plan=plan)  # so wide that it waits, it would not be
+    assert release.numbers["n"] == kinds.PEOPLE
+    assert release.entry.epsilon <= 2
+
+
+@pytest.mark.django_db
+def test_a_demo_from_before_keeps_the_study_it_has(now):
+    before = ensure_study({**EVERY, "slug": "before"}, EVERY_QUESTIONS, now)[0]
+    plan, is_new = ensure_study({**kinds.SLEEP, "slug": "before"}, kinds.SLEEP_QUESTIONS, now)
+    assert (plan.digest, is_new) == (before.digest, False)
+    assert plan.content.drawn == []
+
+
+@pytest.mark.django_db
+def test_a_unit_that_no_study_can_have_is_refused_by_name(now):
+    with pytest.raises(ValueError, match=r"unit: expected .*respondent-in-study.*, got 'village'"):
+        ensure_study({**kinds.SLEEP, "slug": "v", "unit": "village"}, kinds.SLEEP_QUESTIONS, now)
+    assert not Study.objects.filter(slug="v").exists()
 
 
 def test_more_partners_than_the_question_takes_are_counted_as_the_most():

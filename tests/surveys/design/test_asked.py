@@ -70,7 +70,9 @@ def test_the_draft_s_page_has_a_control(db):
 
 def test_what_would_be_frozen_says_it(db):
     lines = term_lines(documents.compose(draft_of_drawn()))
-    assert lines["asked"][1].startswith("2 of these, drawn by their device out of 6 sets: copied,")
+    assert lines["asked"][1].startswith(
+        "2 of these, drawn by their device out of 6 sets: “Copied” + "
+    )
     assert "asked" not in term_lines(documents.compose(draft_of_drawn(slug="all", asked=None)))
 
 

@@ -161,7 +161,7 @@ def test_a_share_below_the_least_is_not_raised_but_refused_by_name(draft, today)
     assert set(shares(draft).values()) == {Decimal("0.5")}
     texts = [problem.text for problem in Readiness(draft).problems(today)]
     assert texts == ["ε must be between 0.6 and 8; it is 0.5."] * 4
-    with pytest.raises(CannotOpen, match="copied"):
+    with pytest.raises(CannotOpen, match="Copied"):
         services.open_study(study_id=draft.pk, why="A test.", **BY)
 
 

@@ -112,8 +112,8 @@ def test_limits_that_cannot_be_are_refused(client, site_admin, typed, said):
 @pytest.mark.parametrize(
     ("limits", "said"),
     [
-        ({"epsilon_ceiling": Decimal("0.9")}, "copied: ε must be between 0.01 and 0.9; it is 1."),
-        ({"epsilon_floor": Decimal("1.5")}, "copied: ε must be between 1.5 and 8; it is 1."),
+        ({"epsilon_ceiling": Decimal("0.9")}, "Copied: ε must be between 0.01 and 0.9; it is 1."),
+        ({"epsilon_floor": Decimal("1.5")}, "Copied: ε must be between 1.5 and 8; it is 1."),
         (
             {"cap_ceiling": Decimal("1.5")},
             "The cap must be at most the site’s limit of 1.5; it is 2.",

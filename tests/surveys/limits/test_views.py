@@ -99,7 +99,7 @@ def test_an_editor_chooses_whom_publications_protect_and_sees_what_each_costs(ed
         "a household of at most 4 people",
         "also whether somebody took part; how many did is shown with noise only",
     ]
-    halves = [each.precision.half for each in found]
+    halves = [each.precision.half for each in found if each.precision]  # not of one answer
     assert halves[:5] == sorted(halves[:5])
     assert halves[-1] > halves[-2]
     assert "whether a household of at most 4 people took part" in looked.context["cap_means"]
@@ -109,6 +109,32 @@ def test_an_editor_chooses_whom_publications_protect_and_sees_what_each_costs(ed
     assert 'value="respondent-in-wave"' not in editor.get(PAGE).content.decode()
     with pytest.raises(Refused, match="Only an admin lets one person count anew"):
         decide(draft, new={"unit": "respondent-in-wave"})
+
+
+def test_an_editor_protects_one_answer_and_reads_what_a_person_loses_then(editor, draft):
+    draft.expected = 1000
+    draft.save()
+    looked = editor.post(PAGE, {**DRAFT, "unit": "answer-in-study", "look": "1"})
+    (chosen,) = [each for each in looked.context["protections"] if each.is_chosen][:1]
+    whole = looked.context["protections"][0]
+    assert (chosen.label, whole.is_chosen) == (
+        "one answer of a person, in all waves of the study",
+        False,
+    )
+    assert chosen.precision.half < whole.precision.half
+    assert "sure of something about one answer of a person" in looked.context["cap_means"]
+    page = " ".join(looked.content.decode().split())
+    assert "The 3 answers of one person together can then lose up to ε 6" in page
+    assert "a guess about all of them is right at most 99.8 times in 100" in page
+    clash = editor.post(
+        PAGE, {**DRAFT, "unit": "answer-in-study", "neighbours": "add-remove", "look": "1"}
+    )
+    assert [each.problem for each in clash.context["protections"] if each.is_chosen] == [
+        "Whether somebody took part is more than one answer: protect a person or a household."
+    ] * 2
+    assert editor.post(PAGE, {**DRAFT, "unit": "answer-in-study"}).status_code == 302
+    draft.refresh_from_db()
+    assert draft.unit == "answer-in-study"
 
 
 def test_what_cannot_be_protected_so_is_said_beside_it(editor, draft):

@@ -7,9 +7,10 @@ from itertools import combinations
 
 import pytest
 
+from dpengine.local.blocks import together
 from dpengine.randomness import WORD
 from surveys.plan.content import PlanContent, canonical, largest_loss, read
-from surveys.plan.drawing import blocks_of, sets_of
+from surveys.plan.drawing import sets_of
 from tests.vectors import load
 
 
@@ -56,8 +57,8 @@ def test_a_person_loses_what_the_set_that_loses_most_does():
 
 def test_a_question_and_all_that_follow_from_it_are_one_block():
     parents = {"b": "a", "d": "b", "e": "sent_as_given"}
-    blocks = blocks_of(["a", "b", "c", "d", "e"], parents)
-    assert [block.questions for block in blocks] == [["a", "b", "d"], ["c"], ["e"]]
+    blocks = together(["a", "b", "c", "d", "e"], parents.items())
+    assert blocks == [["a", "b", "d"], ["c"], ["e"]]
 
 
 @pytest.mark.parametrize(("blocks", "asked"), [(2, 1), (8, 2), (8, 5), (100, 1)])

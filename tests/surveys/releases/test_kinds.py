@@ -15,7 +15,7 @@ from dpengine.central.laplace import DiscreteLaplace
 from dpengine.privacy import Neighbours
 from surveys.aggregation import selectors as aggregation, services as sweeping
 from surveys.aggregation.tallies import tally_of
-from surveys.demo.kinds import SLEEP, SLEEP_QUESTIONS, made_up_people
+from surveys.demo.kinds import made_up_people
 from surveys.demo.services import answer_as_browsers, ensure_study
 from surveys.design.models import Plan
 from surveys.releases import selectors, services, statistics
@@ -23,15 +23,16 @@ from surveys.releases.models import Release, Step
 from surveys.releases.numbers import QuestionNumbers
 from surveys.releases.queries.parameters import WrongParameter
 from surveys.releases.statistics import Part, PeopleCounted, law_of
+from tests.every_kind import EVERY, EVERY_QUESTIONS
 from tests.surveys.design.kinds import question
 
 NOW = datetime.datetime(2026, 5, 11, 12, tzinfo=datetime.UTC)
-NAMES = [each["name"] for each in SLEEP_QUESTIONS]
+NAMES = [each["name"] for each in EVERY_QUESTIONS]
 WITH_CHOICES = ("drowsy", "awake", "taken", "boss", "rest")
 
 
 def opened(people: int = 60, **changes: Any) -> Plan:
-    plan, _ = ensure_study({**SLEEP, "widest": 100, **changes}, SLEEP_QUESTIONS, NOW)
+    plan, _ = ensure_study({**EVERY, "widest": 100, **changes}, EVERY_QUESTIONS, NOW)
     answer_as_browsers(plan, made_up_people()[:people], NOW.date())
     sweeping.sweep_all(today=NOW.date())
     return plan
@@ -271,7 +272,7 @@ def test_a_thousand_choices_are_asked_answered_and_published():
         "epsilon": "4",
     }
     plan, _ = ensure_study(
-        {**SLEEP, "widest": 100, "slug": "places", "layout": "screens"}, [where], NOW
+        {**EVERY, "widest": 100, "slug": "places", "layout": "screens"}, [where], NOW
     )
     answer_as_browsers(plan, [{"where": at % 3 + 997} for at in range(60)], NOW.date())
     sweeping.sweep_all(today=NOW.date())

@@ -1,4 +1,4 @@
-"""Reached on every release's page: “How much it tells of one person”."""
+"""Reached on every release's page: “How much it tells of one person” (or of what else is protected)."""
 
 import math
 from fractions import Fraction

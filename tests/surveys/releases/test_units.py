@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpengine.contraction import contracted, loss_of
 from dpengine.estimates import CONFIDENCE
+from dpengine.local.cleartext import Cleartext
 from dpengine.local.table import Table
 from dpengine.privacy import Cost
 from surveys.aggregation import services as sweeping
 from surveys.demo import services as demo
 from surveys.design import selectors as plans, services as design
-from surveys.design.models import Plan, Unit
+from surveys.design.models import Plan, Question, Study, Unit
+from surveys.design.questions import content_of
 from surveys.design.refusals import CannotOpen
 from surveys.ledger.models import Entry, Kind
 from surveys.plan.content import PublicationTerms
@@ -124,6 +127,23 @@ def test_intervals_of_an_unknown_number_of_people_hold() -> None:
     assert held >= 1890
 
 
+def test_intervals_count_the_noise_in_n_where_it_is_most_of_the_doubt() -> None:
+    """360 of 400 people, as they answered, over all that their number can come out as."""
+    channel, small = Cleartext.of_choices(2), statistics.counts.laplace_or_none(Fraction(5), 1)
+    noise = statistics.counts.laplace_or_none(Fraction(1, 10), 1)
+    told = np.arange(200, 600)
+    chances = noise.tail(told - 400) - noise.tail(told - 399)
+    held = 0.0
+    for n, chance in zip(told.tolist(), chances, strict=True):
+
+        def at(people: int, sure: float) -> Any:
+            return channel.estimates([40, 360], people, small, sure)
+
+        interval = PeopleCounted(n, noise).estimates(at, CONFIDENCE)[1]
+        held += float(chance) * (interval.low <= 0.9 <= interval.high)
+    assert held >= 0.95
+
+
 @pytest.mark.django_db
 def test_the_planner_foresees_the_interval_that_is_published() -> None:
     plan = answered(400, **PROTECTED | {"release_epsilon": Decimal(2)})
@@ -189,6 +209,125 @@ def test_the_ledger_says_what_its_budget_counts() -> None:
     plan = opened(unit=Unit.HOUSEHOLD_OF_3, **PROTECTED)
     (row,) = Entry.objects.filter(what="opened", budget=plan.study.budget_id)
     assert row.new == "central, household-of-3, add-remove; ε 2"
+
+
+# One answer
+
+ANSWER = {"unit": Unit.ANSWER_IN_STUDY, "rule": "when-closed"}
+FOLLOW_UP = {
+    "name": "often",
+    "kind": "yes_no",
+    "text": "More than once?",
+    "label": "Often",
+    "epsilon": Decimal(1),
+    "asked_if": "moon",
+    "asked_if_answers": [1],
+}
+
+
+@pytest.mark.django_db
+def test_each_answer_may_lose_what_a_publication_costs_and_it_is_charged_once() -> None:
+    plan = answered(137, **ANSWER, release_epsilon=Decimal("0.4"))
+    query = selectors.by_rule(plan)
+    for part in query.parts:  # type: ignore[attr-defined]
+        loss = plan.content.losses[part.name]
+        noise = part.mechanism.cost.epsilon
+        assert Fraction(39, 100) < contracted(noise, loss) <= Fraction(2, 5)
+    (release,) = published(plan)
+    assert Decimal("0.39") < release.entry.epsilon <= Decimal("0.4")
+    sets = {frozenset(["small/1/moon"]), frozenset(["small/1/agree"])}
+    assert set(release.entry.reading.sets) == sets
+    assert plan.study.budget is not None
+    assert plan.study.budget.counts_answers
+
+
+@pytest.mark.django_db
+def test_publications_about_different_answers_do_not_add_up_and_about_one_they_do() -> None:
+    amounts = {"cap": Decimal("0.45"), "release_epsilon": Decimal("0.45")}
+    plan = answered(137, **{**ANSWER, "rule": "on-request"}, **amounts)
+    asked = {"plan": plan, "kind": "shares", "who": "mira", "now": NOW}
+    for names, epsilon in ((["moon"], "0.2"), (["agree"], "0.2"), (["moon"], "0.25")):
+        request = services.ask_for(
+            parameters={"questions": names, "epsilon": Decimal(epsilon)}, **asked
+        )
+        assert services.try_to_publish(request_id=request.pk, now=NOW) is not None
+    spent = list(Entry.objects.filter(kind=Kind.CHARGE).values_list("epsilon", flat=True))
+    assert spent[0] == pytest.approx(Decimal("0.2"), abs=Decimal("1e-2"))
+    assert spent[1] < Decimal("0.01")  # what noise of another scale loses more
+    moon = loss_of(
+        entry.reading for entry in Entry.charges.all() if "small/1/moon" in entry.reading.losses
+    )
+    assert moon is not None
+    assert sum(spent) == pytest.approx(Decimal(float(moon)), abs=Decimal("1e-8"))
+    request = services.ask_for(
+        parameters={"questions": ["moon"], "epsilon": Decimal("0.3")}, **asked
+    )
+    assert services.try_to_publish(request_id=request.pk, now=NOW) is None  # moon has no more
+    request = services.ask_for(
+        parameters={"questions": ["agree"], "epsilon": Decimal("0.2")}, **asked | {"now": NOW}
+    )
+    assert services.try_to_publish(request_id=request.pk, now=NOW) is not None  # the other one has
+
+
+@pytest.mark.django_db
+def test_a_table_of_two_questions_is_charged_as_the_dearer_of_two_answers() -> None:
+    whole = opened(rule="on-request")
+    both = {"rows": "moon", "within": "agree", "epsilon": Decimal("0.3")}
+    person = selectors.read(whole, "crosstab", both)
+    answer = selectors.read(
+        opened(slug="other", **{**ANSWER, "rule": "on-request"}),
+        kind="crosstab",
+        parameters=both,
+    )
+    for query in (person, answer):
+        assert Fraction(29, 100) < query.cost.epsilon <= Fraction(3, 10)
+    assert answer.engine.scale < person.engine.scale  # type: ignore[attr-defined]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("follow_ups", ["everybody", "skip"])
+def test_what_follows_from_a_question_is_one_answer_with_it(follow_ups: str) -> None:
+    study = {**STUDY, **ANSWER, "follow_ups": follow_ups, "smallest_batch": 50}
+    plan = demo.ensure_study(study, [*QUESTIONS, FOLLOW_UP], NOW)[0]
+    assert plan.content.records == [{"moon", "often"}, {"agree"}]
+    assert (plan.content.answers, plan.content.most_asked(["moon", "often", "agree"])) == (2, 2)
+    last = plan.content.questions[-1]
+    assert (last.asked_if is None, last.follows) == (
+        (True, "moon") if follow_ups == "everybody" else (False, "")
+    )
+    losses = plan.content.losses
+    assert plan.content.loss_of_record == (losses["moon"] or 1) * (losses["often"] or 1)
+    usual = demo.ensure_study(
+        {**study, "slug": "usual", "unit": Unit.RESPONDENT_IN_STUDY}, [*QUESTIONS, FOLLOW_UP], NOW
+    )[0]
+    assert "follows" not in usual.document
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"cap_delta": "0.000001"}, "must have no δ"),
+        ({"neighbours": "add-remove"}, "more than one answer"),
+    ],
+)
+def test_one_answer_has_no_delta_and_is_not_whether_somebody_took_part(
+    changes: dict[str, str], said: str
+) -> None:
+    with pytest.raises(CannotOpen, match=said):
+        opened(**ANSWER, **changes)
+
+
+def test_one_answer_is_planned_with_the_whole_of_a_publication() -> None:
+    whole, answer = (
+        planning.precisions(
+            Study(**{**STUDY, "rule": "when-closed", "release_epsilon": Decimal("0.4")}, unit=unit),
+            [content_of(Question(**each)) for each in QUESTIONS],
+            1000,
+        )
+        for unit in (Unit.RESPONDENT_IN_STUDY, Unit.ANSWER_IN_STUDY)
+    )
+    assert all(answer[name].half < whole[name].half for name in ("moon", "agree"))
 
 
 def test_terms_of_one_person_are_left_as_they_are() -> None:

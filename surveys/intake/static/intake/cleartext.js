@@ -3,6 +3,7 @@ import { expect, isInteger, verifyChoices } from './expect.js';
 
 const GREATEST = 2 ** 31;
 const MOST_CHOICES = 256;
+const GREATEST_EPSILON = 20; // beyond it a guess is as good as sure
 
 /** What is not changed must not lie on this device: the message waits in this page's memory only. */
 export const outside = { storage: null };
@@ -27,14 +28,19 @@ export function padding({ questions }, answers) {
  *
  * Where there is a δ, ρ is what the cap is kept by: then Pinsker's ½ + √(ρ/2)/2, and half of the δ/2 beside it, hold too, and
  * are less, if ρ is what ε and δ make it. Whatever a Plan says, the larger of the two is told. Where publications protect
- * whether somebody took part, another answer is one person less and one more: 2ε, δ + e^ε·δ and 4ρ.
+ * whether somebody took part, another answer is one person less and one more: 2ε, δ + e^ε·δ and 4ρ. Where they protect one
+ * answer and not a person, it is told of all that are sent as given together: so many times ε.
  * @param {Plan} plan Verified.
  */
 export function readersShare({
   caps: { central_epsilon, central_delta = '0', central_rho = '0' },
   neighbours,
+  questions,
+  unit,
 }) {
-  const one = Math.exp(Number(central_epsilon));
+  const given = (/** @type {Question} */ { protection }) => protection === 'publication';
+  const answers = unit === 'answer-in-study' ? questions.filter(given).length : 1;
+  const one = Math.exp(Math.min(answers * Number(central_epsilon), GREATEST_EPSILON));
   const twice = neighbours === 'add-remove';
   const loss = twice ? one ** 2 : one;
   const delta = Number(central_delta) * (twice ? 1 + one : 1);

@@ -15,6 +15,9 @@ import { COUNTED, partsOf, sentTogether } from './parts.js';
 /** The greatest total loss that this script will ask for: e⁸, rounded up. @type {Ratio} */
 export const MAXIMUM_TOTAL = [2_980_957_987_042n, 1_000_000_000n];
 
+/** The unit of publications that protect one answer of a person, and not all of them together. */
+const ONE_ANSWER = 'answer-in-study';
+
 /** More would keep a phone busy with the arithmetic before it could refuse. */
 const MOST_QUESTIONS = 100;
 
@@ -78,6 +81,7 @@ export function verify(plan, verifyClear, verifyDrawn) {
     show(declared),
   );
   verifyPublication(plan);
+  if (plan.unit === ONE_ANSWER) verifyUnit(plan);
   if ('counts' in plan.publication) verifyCounts(plan);
   frozen(plan);
   return { questions: checked, declared, found, blocks };
@@ -106,6 +110,7 @@ function verifyQuestion(question, earlier, verifyClear, together) {
   expect(decline === 0 || decline === 1, name, 'decline 0 or 1', decline);
   if ('skipped' in question) verifySkipped(question);
   if ('asked_if' in question) verifyCondition(question, earlier);
+  if ('follows' in question) verifyFollows(question, earlier);
   if ('picture' in question) verifyPicture(name, question.picture);
   if (verifyClear && protection === 'publication') return verifyClear(question);
   expect(protection === 'device', name, 'protection device', protection);
@@ -154,6 +159,12 @@ function verifyCondition({ name, protection, skipped, asked_if }, earlier) {
     answers.length > 0 &&
     answers.every((answer, i) => isInteger(answer, i ? answers[i - 1] + 1 : 0, last));
   expect(rise, name, 'answers of that question, in rising order', answers);
+}
+
+/** What follows from another question, and is asked of everybody: both count as one answer. @param {Question} question @param {Question[]} earlier */
+function verifyFollows({ name, skipped, asked_if, follows }, earlier) {
+  const isEarlier = earlier.some((question) => question.name === follows);
+  expect(isEarlier && skipped && !asked_if, name, 'an earlier question to follow from', follows);
 }
 
 /** @param {string} name @param {Picture | undefined} picture */
@@ -233,9 +244,16 @@ function verifySteps(question) {
 /** Tell whether the answers to a number are words: a scale whose mean is wanted. @param {Question} question */
 const isScored = ({ kind, choices }) => kind === 'number' && choices.length > 0;
 
-/** What answers lose is counted where all of a person's records can change, and nothing else. @param {Plan} plan */
+/** Whether somebody took part is more than one answer, and what answers lose is counted in ε. @param {Plan} plan */
+function verifyUnit({ caps, neighbours, unit }) {
+  const isKnown = neighbours === 'change-one' && !('central_delta' in caps);
+  expect(isKnown, 'plan', 'one answer protected change-one only, with a cap on ε', unit);
+}
+
+/** What answers lose is counted where all that one record is can change, and nothing else. @param {Plan} plan */
 function verifyCounts({ caps, neighbours, publication, unit, wave }) {
-  const isKnown = neighbours === 'change-one' && unit === 'respondent-in-study' && wave === 1;
+  const isWhole = unit === 'respondent-in-study' || unit === ONE_ANSWER;
+  const isKnown = neighbours === 'change-one' && isWhole && wave === 1;
   expect(
     publication.counts === 'answers' && isKnown && !('central_delta' in caps),
     'plan',

@@ -93,6 +93,16 @@ DATE: dict[str, Any] = {
     "most": 105_700,
     "wanted": "mean",
 }
+SCALE: dict[str, Any] = {
+    "name": "mood",
+    "kind": "number",
+    "text": "How are you?",
+    "label": "Mood",
+    "choices": "Bad\nSo-so\nGood",
+    "least": 1,
+    "most": 3,
+    "wanted": "mean",
+}
 GIVEN: list[dict[str, Any]] = [
     {
         "name": "earned",

@@ -9,7 +9,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.journeys.every_kind import DATE, GIVEN, QUESTIONS, every_kind, open_studies, png
+from tests.journeys.every_kind import DATE, GIVEN, QUESTIONS, SCALE, every_kind, open_studies, png
 from tests.journeys.respondent import visit
 from tests.journeys.test_accessibility import complaints
 
@@ -33,6 +33,7 @@ def links(site):
         every_kind("every-page", layout="page"),
         every_kind("retired", questions=QUESTIONS[:1], retired=True),
         every_kind("moved", questions=[DATE]),
+        every_kind("mood", questions=[SCALE]),
         every_kind("largest", questions=[*QUESTIONS, *GIVEN], chinese=True),
     )
 
@@ -513,5 +514,21 @@ def test_a_date_is_asked_as_a_day_and_kept_as_its_week(guest, links):
     expect(day).to_have_value("2024-02-26")  # the day itself was never kept
     guest.go_on()
     report = guest.send()["answers"]["moved"]
+    assert type(report) is int
+    assert guest.complaints == guest.violations == []
+
+
+def test_a_scale_whose_mean_is_wanted_is_asked_in_words_and_sent_as_a_mark(guest, links):
+    start(guest, links["mood"])
+    field = guest.page.locator('[data-question="mood"]')
+    assert field.get_by_role("radio").count() == 3
+    guest.go_on()
+    expect(field.get_by_role("alert")).to_be_visible()
+    field.get_by_label("So-so").check()
+    guest.go_on()
+    guest.page.get_by_role("button", name="Change an answer").click()
+    expect(field.get_by_label("So-so")).to_be_checked()
+    guest.go_on()
+    report = guest.send()["answers"]["mood"]
     assert type(report) is int
     assert guest.complaints == guest.violations == []

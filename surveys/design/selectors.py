@@ -233,10 +233,13 @@ class Odds:
 def odds_of(question: PlanQuestion) -> list[Odds]:
     """Return the odds of every choice of a Plan's question; none of a number, which has no choices.
 
-    Of one that is sent in one answer with others they are those of the combination. Of several
-    ticks they are those of one option's tick, once chance has chosen the option.
+    Of one that is sent in one answer with others they are those of the combination, unless just one
+    is named. Of several ticks they are those of one option's tick, once chance has chosen the
+    option.
     """
-    channel = question.together.joint.channel if question.together else question.channel
+    channel = question.channel
+    if question.together and channel.held > 1:
+        channel = question.together.joint.channel
     if channel.learns is Learns.TICKS:
         tick, options = channel.margins()[0], channel.answers
         return [Odds(2, 1, tick.truth, tick.lie, Fraction(1, 2), options)] * options

@@ -63,6 +63,7 @@ def page_context(plan: Plan, language: str, today: datetime.date) -> dict[str, A
         "count": count,
         "changed_count": device,
         "drawn": content.drawn,
+        "together": content.joint_names,
         "given_count": protections.count(PUBLICATION),
         "device": DEVICE in protections,
         "given": PUBLICATION in protections,

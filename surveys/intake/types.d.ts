@@ -87,6 +87,8 @@ type Question = {
   /** Of that: its questions, and their numbers on this device. */
   together?: Question[];
   numbers?: string[];
+  /** The answer that stands for everyone's. */
+  example?: number;
 };
 /** Served at /pictures/<sha256>, and never another one. */
 type Picture = { sha256: string; type: string; width: number; height: number; text: string };

@@ -139,8 +139,8 @@ class StudyPresenter:
     def _together(self) -> list[str]:
         """Say which questions are sent as one answer, by their labels, and what that means."""
         text = _(
-            "The answers to %(labels)s are sent as one: their odds are those of the combination, "
-            "and the loss is of all of them together."
+            "The answers to %(labels)s are sent as one: the loss of each is that of all of them "
+            "together, and where several combinations are sent, so are the odds."
         )
         content = self.record.content
         return [

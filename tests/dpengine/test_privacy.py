@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from dpengine.privacy import (
+    Cost,
     epsilon_above,
     exponential_below,
     loss_of_all,
@@ -58,3 +59,14 @@ def test_charges_round_up_and_caps_down():
     third = Fraction(1, 3)
     assert (round_up(third, 2), round_down(third, 2)) == (Decimal("0.34"), Decimal("0.33"))
     assert round_up(Fraction(1, 4), 2) == round_down(Fraction(1, 4), 2) == Decimal("0.25")
+
+
+def test_what_is_enough_for_each_of_some_costs_is_the_largest_in_every_measure():
+    costs = [
+        Cost.pure(Fraction(1, 2)),
+        Cost(Fraction(1, 3), Fraction(1, 10**6), Fraction(1, 4)),
+        Cost.pure(Fraction(1, 8)),
+    ]
+    for some in (costs, costs[::-1]):
+        assert Cost.largest(some) == Cost(Fraction(1, 3), Fraction(1, 10**6), Fraction(1, 2))
+    assert Cost.largest([*costs, Cost.concentrated(Fraction(1, 9))]).epsilon is None

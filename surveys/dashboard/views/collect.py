@@ -73,7 +73,8 @@ def code(request: HttpRequest, plan: Plan, *, shared: bool, language: str) -> Ht
 def poster(request: HttpRequest, plan: Plan, *, shared: bool, language: str) -> HttpResponse:
     """Show one sheet of A4 to print, in one of the study's languages."""
     link, questions = _link(request, plan, language), plan.content.questions
-    with_odds = [(each, design.odds_of(each)) for each in questions if not each.is_cleartext]
+    device = [question for question in questions if not question.is_cleartext]
+    with_odds = [(each, design.odds_of(each)) for each in device if not each.together]
     with translation.override(language):
         context = {
             "study": plan.study,
@@ -81,7 +82,7 @@ def poster(request: HttpRequest, plan: Plan, *, shared: bool, language: str) -> 
             "link": link,
             # the first question whose odds fit on a poster, with its first answer's
             "odds": next(((question, odds[0]) for question, odds in with_odds if odds), None),
-            "device": bool(with_odds),
+            "device": bool(device),
             "given": any(question.is_cleartext for question in questions),
             "address": link.address.partition("#")[0],
             "mark": plan.digest[:16],

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dpengine.estimates import CONFIDENCE
+from dpengine.local.cleartext import Cleartext
 from dpengine.local.table import Table
 from dpengine.privacy import Cost
 from surveys.aggregation import services as sweeping
@@ -122,6 +123,23 @@ def test_intervals_of_an_unknown_number_of_people_hold() -> None:
         interval = PeopleCounted(max(told, 1), noise).estimates(at, CONFIDENCE)[1]
         held += interval.low <= 0.3 <= interval.high
     assert held >= 1890
+
+
+def test_intervals_count_the_noise_in_n_where_it_is_most_of_the_doubt() -> None:
+    """360 of 400 people, as they answered, over all that their number can come out as."""
+    channel, small = Cleartext.of_choices(2), statistics.counts.laplace_or_none(Fraction(5), 1)
+    noise = statistics.counts.laplace_or_none(Fraction(1, 10), 1)
+    told = np.arange(200, 600)
+    chances = noise.tail(told - 400) - noise.tail(told - 399)
+    held = 0.0
+    for n, chance in zip(told.tolist(), chances, strict=True):
+
+        def at(people: int, sure: float) -> Any:
+            return channel.estimates([40, 360], people, small, sure)
+
+        interval = PeopleCounted(n, noise).estimates(at, CONFIDENCE)[1]
+        held += float(chance) * (interval.low <= 0.9 <= interval.high)
+    assert held >= 0.95
 
 
 @pytest.mark.django_db

@@ -2,6 +2,7 @@
  * The questions of a block that are sent as one answer, as the one question that they are: its choices are all
  * combinations of theirs, its channel is the block's. Where the proofs are: dpengine/local/joint.py.
  */
+import { encode } from './blocks.js';
 import { listed } from './inputs.js';
 
 /**
@@ -47,5 +48,21 @@ function combined({ name, questions: names, channel }, plan, asked) {
     channel,
     together: own,
     numbers,
+    example: exampleOf(own),
   };
+}
+
+/** Return the cell that stands for everyone's in examples: Yes, else the first choice, as conditions let it be. @param {Question[]} questions */
+function exampleOf(questions) {
+  /** @type {Map<string, number>} */
+  const answers = new Map();
+  for (const { name, kind, choices, asked_if: condition } of questions) {
+    const before = answers.get(condition?.question ?? '');
+    const isAsked = before === undefined || condition?.answers.includes(before);
+    answers.set(name, isAsked ? Number(kind === 'yes_no') : choices.length - 1);
+  }
+  return encode(
+    [...answers.values()],
+    questions.map(({ choices }) => choices.length),
+  );
 }

@@ -24,7 +24,8 @@ import { MAXIMUM_TOTAL } from './verify.js';
 const SURE = 0.9; // beyond it odds protect little, and red says so
 
 /** The answer that stands for everyone's in examples, whatever this respondent's is. @param {Question} question @returns {Answer} */
-export function exampleOf({ kind, least, most, wanted }) {
+export function exampleOf({ kind, least, most, wanted, example }) {
+  if (example !== undefined) return example;
   if (COUNTED.has(kind))
     return Math.floor((Number(most) - Number(least)) / (wanted === 'distribution' ? 2 : 1));
   if (kind === 'multiple') return [0];

@@ -1,0 +1,69 @@
+"""A study whose drawn questions are sent as one answer."""
+
+import json
+
+import pytest
+
+from tests.journeys.every_kind import OPEN, every_kind
+from tests.journeys.respondent import visit
+from tests.journeys.test_drawn import QUESTIONS, drawn, said
+
+# No draft makes such a Plan yet: its questions are put together before it is opened.
+TOGETHER = """
+from surveys.design import documents
+from tests.plans import sent_as_one
+apart = documents.compose
+documents.compose = lambda study: sent_as_one(apart(study), {names}, "2", "habits")
+"""
+APART = """
+documents.compose = apart
+"""
+SENT = ["smoked", "often", "drank"]
+
+
+@pytest.fixture(scope="module")
+def link(site):
+    study = every_kind("joint", questions=QUESTIONS)
+    study["study"]["asked"] = 2
+    script = TOGETHER.format(names=SENT) + OPEN.format(given=json.dumps([study])) + APART
+    return f"{site.base}/s/joint/#{site.python(script)['joint']}"
+
+
+def asked_together(chromium, link):
+    """Return the first visitor whose device drew the questions that are sent as one."""
+    while True:
+        guest = visit(chromium)
+        guest.page.goto(link)
+        guest.page.get_by_role("button", name="Start").wait_for()
+        if (
+            json.loads(guest.page.evaluate("localStorage.getItem('candor.drawn.joint')"))["set"]
+            == 0
+        ):
+            return guest
+        guest.context.close()
+
+
+def test_one_value_leaves_for_all_of_them_and_the_page_says_what_it_is(chromium, link):
+    guest = asked_together(chromium, link)
+    assert said(guest.page) == (4, 6)
+    texts = drawn(guest.page)
+    assert {"Have you smoked?", "Every day?", "Have you drunk?"} <= set(texts)
+    sample = guest.page.locator('[data-put="drawn"]').inner_text()
+    assert " · " in sample
+    guest.page.get_by_role("button", name="Throw again").click()
+    message = guest.send()
+    assert set(message["answers"]) == {"habits", "region"}
+    assert all(0 <= cell < 12 for cell in message["answers"]["habits"])
+    shown = guest.page.locator("main").inner_text()
+    assert "Yes · Yes · Yes" in shown
+    assert guest.complaints == []
+    guest.context.close()
+
+
+def test_the_odds_of_a_question_are_those_of_the_combination(chromium, link):
+    guest = asked_together(chromium, link)
+    guest.page.get_by_role("button", name="Start").click()
+    guest.page.locator(".chip summary").click()
+    chip = " ".join(guest.page.locator(".chip").inner_text().split())
+    assert "answers to questions 1, 2, and 3 are sent as one" in chip
+    guest.context.close()

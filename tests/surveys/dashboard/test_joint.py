@@ -1,0 +1,88 @@
+"""Windows on a study that sends some questions as one answer: each is shown by its view."""
+
+import pytest
+
+from surveys.aggregation import selectors as aggregation, services as sweeps
+from surveys.dashboard.exports.rows import export_rows
+from surveys.dashboard.results import results_of
+from surveys.demo.services import answer_as_browsers
+from surveys.design import services as design
+from surveys.people import services as people
+from surveys.people.models import Role
+from surveys.planning.population import population_of, usual
+from surveys.planning.rehearsal import Rehearsal
+from surveys.releases import selectors, services
+from tests.conftest import NOW, TODAY
+
+PEOPLE = 300
+JOINT = ("copied", "caught", "late")
+
+
+@pytest.fixture
+def published(joint):
+    truth = {"copied": 1, "caught": 0, "fair": 2, "often": 1, "late": 0, "year": 1}
+    answer_as_browsers(joint, [truth] * PEOPLE, TODAY)
+    design.close_plan(plan_id=joint.pk, today=TODAY)
+    sweeps.sweep_all(today=TODAY)
+    joint.refresh_from_db()
+    services.publish_if_due(plan=joint, now=NOW)
+    return joint
+
+
+def test_an_export_has_what_it_takes_to_estimate_each_share_again(published):
+    (publication,) = selectors.publications_of(published.study)
+    rows = [row for row in export_rows([publication]) if row.question in JOINT]
+    assert len(rows) == 2 + 3 + 2
+    for row in rows:
+        again = (row.noisy_count / row.n - row.odds_other) / (row.odds_own - row.odds_other)
+        assert 100 * again == pytest.approx(row.estimate)
+        assert row.local_epsilon == pytest.approx(2, abs=0.01)
+
+
+def test_results_and_the_interface_show_each_question(published, client):
+    (publication,) = selectors.publications_of(published.study)
+    n = aggregation.reports_in(published, 1, ["late"])
+    shown = {each.question.name: each for each in results_of(publication.release)}
+    assert {shown[name].n for name in JOINT} == {n}
+    (release,) = client.get("/api/v1/studies/joint/releases").json()["releases"]
+    assert {each["name"] for each in release["questions"]} == {*JOINT, "fair", "often", "year"}
+    registered = client.get("/registry/joint.json").json()
+    late = next(each for each in registered["waves"][0]["questions"] if each["name"] == "late")
+    assert late["sent_in"] == "theft"
+    assert late["channel"]["kind"] == "subset"
+    assert late["loss"] == registered["waves"][0]["loss"]
+
+
+@pytest.mark.parametrize(
+    ("address", "text"),
+    [
+        ("/studies/joint/", "people were asked this; devices drew who."),
+        ("/studies/joint/over-time/", ""),
+        ("/studies/joint/compare/", ""),
+        ("/studies/joint/export.csv", ""),
+        ("/studies/joint/methods/", "are sent as one, through one channel"),
+        ("/studies/joint/limits/", ""),
+        ("/studies/joint/collect/poster/en/", ""),
+        ("/studies/joint/ask/", ""),
+        ("/studies/joint/ask/shares/", ""),
+        ("/registry/joint.yaml", ""),
+        ("/registry/joint/", "are sent as one: the loss of each is that of all"),
+        ("/s/joint/", "some of them sent as one"),
+    ],
+)
+def test_pages_open(published, client, researcher, address, text):
+    people.share(study=published.study, user=researcher, role=Role.ANALYST)
+    client.force_login(researcher)
+    page = client.get(address)
+    assert page.status_code == 200
+    assert text in " ".join(page.content.decode().split())
+
+
+def test_a_rehearsal_sends_one_answer_for_them(joint):
+    content = joint.content
+    shares = {each.name: usual(each) for each in content.questions}
+    rehearsal = Rehearsal(content, population_of(content, shares))
+    found = rehearsal.run(400)
+    assert set(found) == {each.name for each in content.questions}
+    for estimate in found["late"]:
+        assert abs(estimate.value - 0.5) < 5 * estimate.standard_error

@@ -309,12 +309,14 @@ def set_protections(
     *,
     study_id: int,
     epsilons: dict[str, Decimal],
-    expected: int | None = None,
+    planned: Fields | None = None,
     who: str,
     why: str,
     now: datetime.datetime,
 ) -> Study:
-    """Set the ε of questions by name, and how many answers are expected: all of it, or nothing."""
+    """Set the ε of questions by name, and fields of the study that were planned with them: all of
+    it, or nothing.
+    """
     with editing(study_id=study_id, who=who, now=now, why=why) as study:
         for question in study.questions.filter(name__in=epsilons):
             if problem := terms.problem_of_epsilon(
@@ -325,10 +327,21 @@ def set_protections(
             question.save(update_fields=["epsilon"])
         if epsilons:
             _share_no_more(study)
-        if expected is not None:
-            study.expected = expected
-            study.save(update_fields=["expected"])
+        if planned:
+            _set_terms(study, planned)
     return study
+
+
+def _set_terms(study: Study, fields: Fields) -> None:
+    """Set fields of a draft; refuse what they make wrong, and not what was wrong before."""
+    limits, questions = selectors.site_limits(), list(study.questions.all())
+    before = terms.problems_within(study, questions, limits)
+    for name, value in fields.items():
+        setattr(study, name, value)
+    after = terms.problems_within(study, questions, limits)
+    if wrong := [problem for problem in after if problem not in before]:
+        raise Refused(" ".join(wrong))
+    study.save(update_fields=list(fields))
 
 
 def save_translation(

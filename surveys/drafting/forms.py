@@ -17,6 +17,7 @@ from surveys.design.pictures import keep_picture
 from surveys.design.questions import is_scored, lines, usual_points
 from surveys.design.readiness import problem_of
 from surveys.design.refusals import Refused
+from surveys.drafting.drafts import QuestionDraft
 from surveys.plan import kinds as plan_kinds
 from surveys.plan.kinds import CONDITIONS, DEVICE, WITH_STEPS
 
@@ -49,6 +50,52 @@ class BeginForm(forms.ModelForm):
             ),
             "language": "",
         }
+
+
+class WordsForm(forms.Form):
+    """The words of a question that was planned: what it asks, and what can be answered."""
+
+    text = forms.CharField(label=gettext_lazy("Question"), max_length=300)
+    choices = forms.CharField(
+        label=gettext_lazy("Choices, one a line"), widget=forms.Textarea(attrs={"rows": 4})
+    )
+    least = forms.IntegerField(label=gettext_lazy("Least"), initial=0)
+    most = forms.IntegerField(label=gettext_lazy("Greatest"), initial=100)
+
+    def __init__(self, *args: Any, kind: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.kind = kind
+        shown = {"text"}
+        if kind in WITH_CHOICES:
+            shown.add("choices")
+            self.fields["choices"].required = kind != "likert"
+        elif kind in WITH_STEPS:
+            shown |= {"least", "most"}
+        for name in self.fields.keys() - shown:
+            del self.fields[name]
+
+    @property
+    def kind_name(self) -> str:
+        return str(Question.Kind(self.kind).label)
+
+    def draft(self, epsilon: Decimal | None) -> QuestionDraft:
+        """Return the question, with an ε of its own or a share of the person's."""
+        typed = {name: value for name, value in self.cleaned_data.items() if value is not None}
+        text = " ".join(typed.pop("text").split())
+        return QuestionDraft(kind=self.kind, text=text, label=text[:80], epsilon=epsilon, **typed)
+
+    def clean(self) -> None:
+        """Refuse at its field what the draft would refuse."""
+        super().clean()
+        if self.errors:
+            return
+        fields = self.draft(Decimal(1)).fields()
+        question = Question(**{**fields, "name": "q"})
+        try:
+            question.clean()
+        except ValidationError as error:
+            field = "most" if "most" in self.fields else "choices"
+            self.add_error(field if field in self.fields else "text", error)
 
 
 class TextsForm(BeginForm):

@@ -86,9 +86,10 @@ type Question = {
   bins?: number;
   /** Made here, of no Plan: what it is sent in with other questions. */
   sentAs?: Question;
-  /** Of that: its questions, and their numbers on this device. */
-  together?: Question[];
+  /** The numbers on this device of those questions. */
   numbers?: string[];
+  /** Of what some are sent in: these questions. */
+  together?: Question[];
   /** The answer that stands for everyone's. */
   example?: number;
 };

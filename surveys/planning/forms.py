@@ -4,48 +4,49 @@ wrong, and knows what is planned.
 
 from collections.abc import Sequence
 from decimal import Decimal
-from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 from django import forms
-from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.utils.translation import gettext as _, gettext_lazy
 
+from dpengine.local.blocks import Set
+from dpengine.local.budget import Importance
 from dpengine.privacy import plain
+from surveys.plan import kinds as plan_kinds
 from surveys.plan.content import PlanQuestion
+from surveys.planning.goal import MAX_ANSWERS, Goal, Topic
 from surveys.planning.population import WHOLE, rows_of, usual
-from surveys.planning.precision import PublicationNoise, noise_of, pure
-from surveys.planning.questions import PlannedQuestion, QuestionAtEpsilon
-from surveys.planning.scenarios import PlannedStudy, Scenario
-from surveys.planning.solver import MAX_ANSWERS, Solution, solve
 from surveys.planning.wording import count
 
 MIN_ANSWERS = 10
 MIN_PEOPLE, MAX_PEOPLE = 50, 20_000  # of one rehearsal
 MAX_DRAWS = 6_000_000  # answers of one rehearsal in all its repetitions: some twenty seconds
 TOLERANCE = 0.05  # percent by which shares may miss a hundred
-MAX_QUESTIONS = 50
-MIN_PART = Decimal("0.002")  # of one publication, for one question
-FOLLOWS = [
-    ("n", gettext_lazy("the answers")),
-    ("width", gettext_lazy("the precision")),
-    ("epsilon", gettext_lazy("the protection")),
-]
+MAX_QUESTIONS = 20  # of a plan that a stranger makes: the ways of more take a second to find
+MIN_EPSILON = Decimal("0.1")  # of a person: below it, nobody learns anything
 KINDS = [
     ("yes_no", gettext_lazy("yes or no")),
     ("single", gettext_lazy("one of several choices")),
     ("multiple", gettext_lazy("any of several choices")),
     ("likert", gettext_lazy("a point on a scale")),
-    ("mean", gettext_lazy("a number, for its mean")),
-    ("distribution", gettext_lazy("a number, for how answers are spread")),
-    ("month", gettext_lazy("a month from 2000 to 2025, for its mean")),
+    ("number", gettext_lazy("a number, for its mean")),
 ]
-MONTHS = 2000 * 12, 2025 * 12 + 11
-NUMBERS = {  # the question's kind, and what is wanted of it
-    "mean": ("number", "mean"),
-    "distribution": ("number", "distribution"),
-    "month": ("month", "mean"),
+WITH_CHOICES = ("single", "multiple", "likert")
+WEIGHTS = [
+    ("decisive", gettext_lazy("decisive")),
+    ("useful", gettext_lazy("useful")),
+    ("nice", gettext_lazy("nice to have")),
+]
+IMPORTANCES = {
+    "decisive": Importance.DECISIVE,
+    "useful": Importance.USEFUL,
+    "nice": Importance.NICE,
+}
+
+BOUNDS = {
+    "min_value": gettext_lazy("it must be %(limit_value)s at least; it is %(show_value)s."),
+    "max_value": gettext_lazy("it must be %(limit_value)s at most; it is %(show_value)s."),
 }
 
 
@@ -58,216 +59,119 @@ class Whole(forms.IntegerField):
         return super().to_python(value)
 
 
-class DialsForm(forms.Form):
-    """The three dials, and which one follows."""
-
-    sets: Sequence[frozenset[str]] = ()  # of questions, of which a device draws one
+class GoalForm(forms.Form):
+    """How many people, how safe one of them, and what is wanted of what matters most."""
 
     n = Whole(
-        label=gettext_lazy("Answers I expect"),
+        label=gettext_lazy("How many people?"),
         min_value=MIN_ANSWERS,
         max_value=MAX_ANSWERS,
         error_messages={
-            "required": gettext_lazy("Say how many answers you expect, for example 800."),
-            "invalid": gettext_lazy("A number of answers is a whole number, for example 800."),
-        },
-    )
-    width = forms.DecimalField(
-        label=gettext_lazy("Precision I want"),
-        min_value=Decimal("0.001"),
-        max_digits=12,
-        error_messages={
-            "required": gettext_lazy("Say how many points of ± you can live with, for example 4."),
-            "invalid": gettext_lazy("A precision is a number, for example 4 or 2.5."),
+            **BOUNDS,
+            "required": gettext_lazy("Say how many people you expect, for example 800."),
+            "invalid": gettext_lazy("A number of people is a whole number, for example 800."),
         },
     )
     epsilon = forms.DecimalField(
-        label=gettext_lazy("Protection of one answer"),
-        max_digits=12,
-        decimal_places=9,
+        label=gettext_lazy("How safe is one of them?"),
+        max_digits=4,
+        decimal_places=2,
         error_messages={
-            "required": gettext_lazy("Say which ε one answer may cost, for example 1."),
-            "invalid": gettext_lazy("ε is a number, for example 1 or 0.69."),
+            **BOUNDS,
+            "required": gettext_lazy("Say which ε one person may give away, for example 2."),
+            "invalid": gettext_lazy("ε is a number, for example 2 or 1.5."),
         },
     )
-    follows = forms.ChoiceField(choices=FOLLOWS, widget=forms.RadioSelect)
-    at = forms.DecimalField(
-        label=gettext_lazy("Share I plan for, in percent"),
+    half = forms.DecimalField(
+        label=gettext_lazy("± wanted, in points"),
+        required=False,
         min_value=Decimal("0.1"),
-        max_value=Decimal("99.9"),
-        max_digits=6,
-        help_text=gettext_lazy("50 is the worst case."),
+        max_value=100,
+        max_digits=4,
+        decimal_places=1,
+        help_text=gettext_lazy("Of what matters most. Empty: the best there is."),
+        error_messages={
+            **BOUNDS,
+            "invalid": gettext_lazy("A ± is a number of points, for example 4."),
+        },
+    )
+    asked = Whole(
+        label=gettext_lazy("Questions each person is asked"),
+        required=False,
+        min_value=1,
+        max_value=MAX_QUESTIONS,
+        help_text=gettext_lazy("Empty: as many as is best. Each device draws which."),
+        error_messages=BOUNDS,
     )
 
     def __init__(self, *args: Any, limits: tuple[Decimal, Decimal], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.limits = limits  # of ε
+        least, most = limits
+        epsilon = self.fields["epsilon"]
+        epsilon.min_value, epsilon.max_value = least, most  # type: ignore[attr-defined]
+        epsilon.validators += [MinValueValidator(least), MaxValueValidator(most)]
 
-    @cached_property
-    def scenarios(self) -> list[Scenario]:
-        """Return what is planned of every question."""
-        raise NotImplementedError
-
-    @property
-    def weights(self) -> list[Decimal]:
-        """Return every question's part of one person's ε."""
-        return [Decimal(1)] * len(self.scenarios)
-
-    @property
-    def scenario(self) -> Scenario:
-        """Return what the dials are turned for."""
-        return self.scenarios[0]
-
-    @property
-    def share(self) -> Fraction:
-        return Fraction(self.cleaned_data["at"]) / 100
-
-    def solution(self) -> Solution:
-        """Return the dials with the third one worked out."""
+    def goal(self, topics: Sequence[Topic], kept: Sequence[Set] = ()) -> Goal:
         typed = self.cleaned_data
-        is_mean = self.scenario.question.at(self.limits[0]).is_mean
-        return solve(
-            self.scenario,
-            typed["follows"],
-            n=typed["n"] or 1,
-            wanted=float(typed["width"] or 1) / (1 if is_mean else 100),
-            epsilon=typed["epsilon"] or Decimal(1),
+        return Goal(
+            typed["n"],
+            typed["epsilon"].normalize(),
+            tuple(topics),
+            tuple(kept),
+            half=typed["half"],
+            asked=typed["asked"],
         )
 
-    def clean_epsilon(self) -> Decimal:
-        epsilon: Decimal = self.cleaned_data["epsilon"]
-        least, most = self.limits
-        if not least <= epsilon <= most:
-            raise ValidationError(
-                _("ε must be between %(least)s and %(most)s; it is %(epsilon)s.")
-                % {"least": plain(least), "most": plain(most), "epsilon": epsilon}
-            )
-        return epsilon
 
-    def clean(self) -> None:
-        """The dial that follows is worked out: what stands in it need not make sense."""
-        cleaned = self.cleaned_data
-        follower = str(cleaned.get("follows", ""))
-        if follower in self.errors:
-            del self.errors[follower]
-            cleaned[follower] = None
+class WeightForm(forms.Form):
+    """How much a question matters."""
+
+    weight = forms.ChoiceField(label=gettext_lazy("Matters"), choices=WEIGHTS)
+
+    @property
+    def importance(self) -> Importance:
+        return IMPORTANCES[self.cleaned_data["weight"]]
 
 
-class FreeForm(DialsForm):
-    """The dials for a question that nobody has written yet."""
+class TopicForm(WeightForm):
+    """Some questions alike that nobody has written yet."""
 
-    kind = forms.ChoiceField(label=gettext_lazy("The question asks for"), choices=KINDS)
-    choices = Whole(label=gettext_lazy("Choices"), min_value=2, max_value=50)
-    least = Whole(label=gettext_lazy("Least number"), min_value=-(2**31), max_value=2**31)
-    most = Whole(label=gettext_lazy("Greatest number"), min_value=-(2**31), max_value=2**31)
-    questions = Whole(
-        label=gettext_lazy("Questions like it"),
+    many = Whole(
+        label=gettext_lazy("Questions"),
         min_value=1,
         max_value=MAX_QUESTIONS,
-        help_text=gettext_lazy("They share what one publication may cost."),
+        error_messages=BOUNDS,
     )
-    publication = forms.DecimalField(
-        label=gettext_lazy("One publication costs, ε"),
-        min_value=MIN_PART,
-        max_value=20,
-        max_digits=12,
-        decimal_places=9,
-        help_text=gettext_lazy("For the chance that is added to totals."),
-    )
+    kind = forms.ChoiceField(label=gettext_lazy("Each asks for"), choices=KINDS)
+    choices = Whole(label=gettext_lazy("Choices"), min_value=2, max_value=50, error_messages=BOUNDS)
+    field_order = ("many", "kind", "choices", "weight")
+
+    @property
+    def has_choices(self) -> bool:
+        return self["kind"].value() in WITH_CHOICES
 
     def clean(self) -> None:
-        """Refuse a publication that leaves a question next to nothing: all noise, and slow."""
         super().clean()
-        cleaned = self.cleaned_data
-        publication = cleaned.get("publication")
-        least = MIN_PART * (cleaned.get("questions") or 1)
-        if publication is not None and publication < least:
-            message = _("ε must be between %(least)s and %(most)s; it is %(epsilon)s.")
-            amounts = {"least": plain(least), "most": 20, "epsilon": plain(publication)}
-            self.add_error("publication", message % amounts)
-
-    @cached_property
-    def scenarios(self) -> list[Scenario]:
         typed = self.cleaned_data
-        kind, wanted = NUMBERS.get(typed["kind"], (typed["kind"], ""))
-        least, most = MONTHS if kind == "month" else (typed["least"], typed["most"])
-        question = PlannedQuestion.made_up(
-            kind, choices=typed["choices"], least=least, most=most, wanted=wanted
-        )
-        many, terms = typed["questions"], pure(str(typed["publication"]))
-
-        def noise(question: QuestionAtEpsilon) -> PublicationNoise:
-            return noise_of(question, [question.content.loss] * (many - 1), terms)
-
-        return [Scenario(question, noise, self.share, self.limits)] * many
-
-
-class StudyForm(DialsForm):
-    """The dials for one question of a study, and the weights of all."""
-
-    question = forms.ChoiceField(label=gettext_lazy("The question I plan for"))
-
-    def __init__(self, *args: Any, planned: PlannedStudy, **kwargs: Any) -> None:
-        super().__init__(*args, limits=planned.limits, **kwargs)
-        self.planned, self.sets = planned, planned.sets
-        questions = planned.protected
-        self.fields["question"].choices = [(each.name, each.label) for each in questions]  # type: ignore[attr-defined]
-        for each in questions if len(questions) > 1 else []:
-            self.fields[weight_of(each.name)] = forms.DecimalField(
-                label=_("Weight of “%(question)s”") % {"question": each.label},
-                min_value=Decimal("0.01"),
-                max_value=100,
-                max_digits=6,
-            )
-
-    @cached_property
-    def scenarios(self) -> list[Scenario]:
-        return [self.planned.scenario(each, self.share) for each in self.planned.protected]
+        if typed.get("kind") not in WITH_CHOICES:
+            self.errors.pop("choices", None)
+        bounds = plan_kinds.KINDS.get(str(typed.get("kind")))
+        if bounds is None or bounds.is_counted or typed.get("choices") is None:
+            return
+        if typed["kind"] in WITH_CHOICES and not (
+            bounds.least_choices <= typed["choices"] <= bounds.max_choices
+        ):
+            message = _("It has %(least)s to %(most)s choices; got %(found)s.")
+            parts = {"least": bounds.least_choices, "most": min(bounds.max_choices, 50)}
+            self.add_error("choices", message % {**parts, "found": typed["choices"]})
 
     @property
-    def scenario(self) -> Scenario:
-        names = [each.name for each in self.planned.protected]
-        return self.scenarios[names.index(self.cleaned_data["question"])]
-
-    @property
-    def weights(self) -> list[Decimal]:
-        names = [weight_of(each.name) for each in self.planned.protected]
-        return [self.cleaned_data.get(name) or Decimal(1) for name in names]
-
-
-def weight_of(name: str) -> str:
-    """Return the name of the field for a question's weight."""
-    return f"weight_{name}"
-
-
-class CompareForm(forms.Form):
-    """Two groups whose shares are to be told apart."""
-
-    one = forms.DecimalField(
-        label=gettext_lazy("Share in one group, in percent"),
-        min_value=0,
-        max_value=100,
-        max_digits=6,
-    )
-    other = forms.DecimalField(
-        label=gettext_lazy("Share in the other, in percent"),
-        min_value=0,
-        max_value=100,
-        max_digits=6,
-    )
-    power = forms.DecimalField(
-        label=gettext_lazy("Chance to find the difference, in percent"),
-        min_value=50,
-        max_value=Decimal("99.9"),
-        max_digits=6,
-    )
-
-    def clean(self) -> None:
-        cleaned = self.cleaned_data
-        if "one" in cleaned and cleaned["one"] == cleaned.get("other"):
-            self.add_error(
-                "other", _("The two shares must differ: equal ones cannot be told apart.")
-            )
+    def topic(self) -> Topic:
+        typed = self.cleaned_data
+        if typed["kind"] == "number":
+            return Topic("number", 0, 0, 100, "mean", self.importance)
+        choices = typed["choices"] if typed["kind"] in WITH_CHOICES else 2
+        return Topic(typed["kind"], choices, importance=self.importance)
 
 
 class RehearsalForm(forms.Form):

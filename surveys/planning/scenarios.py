@@ -1,48 +1,16 @@
-"""What is planned, all but the three dials: a question, what a publication adds, a share, limits.
-
-A study is planned question by question; its publication is shared by all that it counts.
-"""
-
-from collections.abc import Callable
-from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
-from functools import partial
+"""A study as it is planned: its questions by how they are protected, and what is drawn as one."""
 
 from dpengine.contraction import Loss
+from dpengine.local.blocks import Set
+from dpengine.local.budget import Importance
 from dpengine.privacy import Neighbours
 from surveys.design import documents, selectors as design, terms
 from surveys.design.models import Question, Study
 from surveys.design.questions import content_of
-from surveys.planning.precision import Precision, PublicationNoise, noise_of, precision_of
-from surveys.planning.questions import (
-    PlannedQuestion,
-    QuestionAtEpsilon,
-    is_on_request,
-    not_beside,
-    part_asked,
-)
+from surveys.planning.goal import Topic
+from surveys.planning.questions import PlannedQuestion, is_on_request
 
 USUAL_ANSWERS = 1000  # where a draft does not say how many it expects
-
-
-@dataclass(frozen=True)
-class Scenario:
-    question: PlannedQuestion
-    noise: Callable[[QuestionAtEpsilon], PublicationNoise]
-    at: Fraction  # the share that is planned for
-    limits: tuple[Decimal, Decimal]  # of ε
-    asked: Fraction = Fraction(1)  # the share of people who are asked it
-
-    def precision(self, n: int, epsilon: Decimal) -> Precision:
-        question = self.question.at(epsilon)
-        return self.precision_of(question, self.noise(question), n)
-
-    def precision_of(
-        self, question: QuestionAtEpsilon, noise: PublicationNoise, n: int
-    ) -> Precision:
-        """Return the precision of n people's answers, of whom some are asked."""
-        return precision_of(question, noise, max(1, round(n * self.asked)), self.at)
 
 
 class PlannedStudy:
@@ -53,7 +21,6 @@ class PlannedStudy:
         self.questions = list(study.questions.all())
         self.expected = study.expected or USUAL_ANSWERS
         self.sets = documents.sets_of_names(study, self.questions)
-        self.records = documents.records_of_names(study, self.questions)
         self.limits = terms.allowed_epsilon(study, design.site_limits())
         self.on_request = [each for each in self.questions if is_on_request(each)]
         # those that a publication is shared by: all but numbers sent as given
@@ -65,16 +32,18 @@ class PlannedStudy:
         # those whose only protection is the publication's noise
         self.central_only = [each for each in self.counted if not _is_protected(each)]
 
-    def scenario(self, question: Question, at: Fraction) -> Scenario:
-        planned = PlannedQuestion(question, Neighbours(self.study.neighbours))
-        left_out = not_beside(question.name, self.records)
-        beside = [
-            other for other in self.counted if other is not question and other.name not in left_out
-        ]
-        others = [loss_of(other) for other in beside]
-        noise = partial(noise_of, others=others, terms=self.publication)
-        asked = part_asked(question.name, self.sets)
-        return Scenario(planned, noise, at, self.limits, asked)
+    @property
+    def kept(self) -> list[Set]:
+        """Return the places of protected questions that are drawn as one: a condition and what
+        follows from it.
+        """
+        places = {each.name: at for at, each in enumerate(self.protected)}
+        blocks = [block.questions for block in terms.blocks(self.questions)]
+        return [tuple(places[name] for name in block) for block in blocks if len(block) > 1]
+
+    def topic(self, question: Question, importance: Importance) -> Topic:
+        """Return what a question asks for. ValueError says why it cannot be asked yet."""
+        return Topic.of(PlannedQuestion(question, Neighbours(self.study.neighbours)), importance)
 
 
 def loss_of(question: Question) -> Loss:

@@ -15,6 +15,7 @@ from surveys.planning.questions import (
     others_of,
     part_asked,
 )
+from surveys.planning.wishes import FreeWishes as FreeWishes, Planned as Planned
 
 
 def precisions(

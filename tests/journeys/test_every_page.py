@@ -20,6 +20,8 @@ PAGES = {
     "stranger": (
         "/",
         "/accounts/login/",
+        "/plan/",
+        "/plan/?n=40&half=4&many=2&many=1&kind=number",
         "/promises/",
         "/registry/",
         "/registry/?text=health",
@@ -45,6 +47,7 @@ PAGES = {
     "researcher": (
         "/studies/",
         "/studies/new/",
+        "/studies/new/?way=plan&many=2",
         "/plan/",
         "/account/",
         "/accounts/password/change/",

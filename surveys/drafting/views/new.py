@@ -1,4 +1,4 @@
-"""Begin a study: from nothing, from a template, or from an XLSForm. Whoever begins it owns it.
+"""Begin a study: from nothing, a template, an XLSForm, or a plan. Whoever begins it owns it.
 
 And the XLSForms that go in and out of a draft.
 """
@@ -11,21 +11,23 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import get_language, gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from surveys.design.drafts import new_draft, save_translation
+from surveys.design.drafts import new_draft, save_study, save_translation
 from surveys.design.models import Language, Study
 from surveys.design.refusals import Refused
 from surveys.drafting import drafts, library
 from surveys.drafting.access import author, of_study
-from surveys.drafting.forms import BeginForm
+from surveys.drafting.forms import BeginForm, WordsForm
 from surveys.drafting.import_forms import FromFileForm, ImportForm
 from surveys.drafting.xlsform import reader, writer
 from surveys.people import services as people
 from surveys.people.models import Right, Role, User
+from surveys.planning import selectors as planning
 
-WAYS = ("blank", "template", "file")
+WAYS = ("blank", "template", "file", "plan")
 WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
@@ -34,10 +36,14 @@ WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 def new(request: HttpRequest) -> HttpResponse:
     """Ask what a study is about, and how to begin."""
     if request.method != "POST":
+        if request.GET.get("way") == "plan":
+            return _from_plan(request)
         return _show(request, way=request.GET.get("way", "blank"))
     way = request.POST.get("way", "blank")
     if way == "file":
         return _from_file(request)
+    if way == "plan":
+        return _from_plan(request)
     form = BeginForm(request.POST)
     chosen = request.POST.getlist("template") if way == "template" else []
     templates = [library.BY_NAME[name] for name in chosen if name in library.BY_NAME]
@@ -48,6 +54,40 @@ def new(request: HttpRequest) -> HttpResponse:
     questions = [template.draft(form.cleaned_data["language"]) for template in templates]
     study = _begin(request, form.cleaned_data, questions)
     return redirect("drafting:build", study.slug)
+
+
+def _from_plan(request: HttpRequest) -> HttpResponse:
+    """Make a study of what the planner's address holds; its questions are worded here."""
+    wishes = planning.FreeWishes.of(request.GET)
+    if wishes.outcome is None:  # the planner says what is wrong, and mends it
+        return redirect(f"{reverse('planning:free')}?{wishes.query()}")
+    is_sent = request.method == "POST"
+    topics = wishes.outcome.goal.topics
+    form = BeginForm(request.POST if is_sent else None, initial={"language": _language()})
+    words = [
+        WordsForm(request.POST if is_sent else None, prefix=f"q{at}", kind=topic.kind)
+        for at, topic in enumerate(topics, start=1)
+    ]
+    more: dict[str, Any] = {"form": form, "words": words, "planned": wishes.query()}
+    if not is_sent:
+        return _show(request, way="plan", **more)
+    if not all([form.is_valid(), *(each.is_valid() for each in words)]):
+        return _show(request, way="plan", status=400, **more)
+    planned = planning.Planned(wishes.outcome)
+    questions = [
+        each.draft(None if planned.is_shared else epsilon)
+        for each, epsilon in zip(words, planned.epsilons, strict=True)
+    ]
+    try:
+        with transaction.atomic():
+            study = _begin(request, form.cleaned_data, questions)
+            for name, value in planned.fields.items():
+                setattr(study, name, value)
+            save_study(study=study, fields=list(planned.fields), **author(request))
+    except Refused as refusal:
+        form.add_error(None, str(refusal))
+        return _show(request, way="plan", status=400, **more)
+    return redirect("drafting:launch", study.slug)
 
 
 def _from_file(request: HttpRequest) -> HttpResponse:
@@ -85,8 +125,7 @@ def _begin(
 
 
 def _show(request: HttpRequest, *, way: str, status: int = 200, **forms: Any) -> HttpResponse:
-    present = get_language() or ""  # the reader's own language, if a study can be asked in it
-    language = present if present in Language.values else Language.ENGLISH
+    language = _language()
     context = {
         "form": BeginForm(initial={"language": language}),
         "file": FromFileForm(),
@@ -95,6 +134,12 @@ def _show(request: HttpRequest, *, way: str, status: int = 200, **forms: Any) ->
         **forms,
     }
     return render(request, "drafting/new.html", context, status=status)
+
+
+def _language() -> str:
+    """Return the reader's own language, if a study can be asked in it."""
+    present = get_language() or ""
+    return present if present in Language.values else str(Language.ENGLISH)
 
 
 def _imported(request: HttpRequest, study: Study, form: ImportForm) -> HttpResponse:

@@ -1,307 +1,299 @@
-"""What the planner shows: dials, and everything that follows from three that agree, in the words
-and units of its reader.
+"""What the planner says: why a way was chosen, what of it a draft holds, how the ± of each question
+goes with n, and the buttons that mend what cannot be had.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from itertools import groupby
 
-from django.forms import BoundField
-from django.template.defaultfilters import floatformat
-from django.utils.translation import gettext as _, gettext_lazy, ngettext, pgettext
+from django.utils.translation import gettext as _, gettext_lazy
 
-from dpengine.estimates import Estimate
-from dpengine.inference.power import Response, Target, two_samples
-from dpengine.local.channel import Learns
-from dpengine.privacy import epsilon_above, plain
-from surveys.charts.intervals import Interval
-from surveys.charts.scales import Scale
-from surveys.design.selectors import Odds
-from surveys.guesses import USUAL_HOUSEHOLD, Guess, even_guess, guesses, is_risky
-from surveys.planning import curves
-from surveys.planning.allocation import Allocation
-from surveys.planning.curves import Curve
-from surveys.planning.forms import DialsForm
-from surveys.planning.questions import QuestionAtEpsilon
-from surveys.planning.scenarios import Scenario
-from surveys.planning.solver import MAX_ANSWERS, Solution, Unreachable, answers_for, epsilon_for
+from dpengine.local.budget import Kind
+from dpengine.privacy import plain
+from surveys.charts.scales import Scale, position
+from surveys.guesses import LIKELY, even_guess_within
+from surveys.planning.goal import MAX_ANSWERS, Goal, Outcome, Topic
+from surveys.planning.scenarios import PlannedStudy
+from surveys.planning.wishes import (
+    Planned,
+    batch_for,
+)
 from surveys.planning.wording import count, decimal_text, epsilon_text
 
-BETTER = Decimal("0.7")  # of ε, in “protect people better”
-MIN_OTHER = 10  # answers, below which there is no half of them to ask
-DIALS: dict[str, dict[str, object]] = {  # with the ends and the step of their sliders
-    "n": {
-        "legend": gettext_lazy("Answers"),
-        "slider": gettext_lazy("Answers I expect"),
-        "keyboard": "numeric",
-        "least": "100",
-        "most": "10000",
-        "step": "10",
-    },
-    "width": {
-        "legend": gettext_lazy("Precision"),
-        "slider": gettext_lazy("Precision I want"),
-        "sign": "±",
-        "keyboard": "decimal",
-        "least": "1",
-        "most": "15",
-        "step": "0.1",
-    },
-    "epsilon": {
-        "legend": gettext_lazy("Protection"),
-        "slider": gettext_lazy("Protection of one answer, epsilon"),
-        "sign": "ε",
-        "keyboard": "decimal",
-        "least": "0.1",
-        "most": "4",
-        "step": "0.01",
-    },
+STUDY_FIELDS = {  # that a plan writes
+    "expected": gettext_lazy("Answers expected"),
+    "asked": gettext_lazy("Questions each person is asked"),
+    "person": gettext_lazy("one person, all together: ε"),
+    "cap": gettext_lazy("Cap for all publications, ε"),
+    "release_epsilon": gettext_lazy("Cost of one publication, ε"),
+    "smallest_batch": gettext_lazy("Fewest answers to publish"),
 }
-ASKED_OF = {  # fields that only some kinds of question have
-    "choices": ("single", "multiple", "likert"),
-    "least": ("mean", "distribution"),
-    "most": ("mean", "distribution"),
-}
+WIDE = 25.0  # ± in points, from which on a study's rule waits for somebody to confirm it
 
 
-def dials(
-    form: DialsForm, data: Mapping[str, str], planner: "Planner | None"
-) -> list[dict[str, object]]:
-    """Return the three as they stand on the page."""
-    follows = data.get("follows", "")
-    values = {name: data.get(name, "") for name in DIALS}
-    units = {"n": pgettext("unit", "people"), "width": _("points"), "epsilon": ""}
-    if planner:
-        now = planner.solution
-        units |= {"width": now.question.unit, "epsilon": odds_in_words(now.question.odds)}
-        followed = {
-            "n": count(now.n),
-            "width": now.precision.said,
-            "epsilon": f"{plain(now.epsilon):f}",
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """A button: what it says, and the address of the page with it done."""
+
+    text: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """An interval in the picture of a question, centred: its number of people, ±, and place."""
+
+    people: str
+    half: str
+    x: str
+    width: str
+    y: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A question's row: its ± at half of n, n, and twice n."""
+
+    label: str
+    matters: str
+    asked: str  # people
+    bars: list[Bar]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What comes of a goal, for the page."""
+
+    planned: Planned
+    labels: Sequence[tuple[str, str]]  # of each question, and how it matters
+    limits: tuple[Decimal, Decimal]  # of the ε of an answer
+    path: str
+    query: Callable[..., str]  # of the page's address, with some of its fields changed
+
+    @property
+    def outcome(self) -> Outcome:
+        return self.planned.outcome
+
+    @property
+    def goal(self) -> Goal:
+        return self.outcome.goal
+
+    @property
+    def guess(self) -> str:
+        """Return how often of 100 a guess between two is right at most."""
+        return even_guess_within(self.goal.epsilon)
+
+    @property
+    def half(self) -> str:
+        return decimal_text(self.outcome.half(), 1)
+
+    @property
+    def is_wide(self) -> bool:
+        """Tell whether an interval would say so little that a rule waits."""
+        return max(self._halves(self.goal.n)) > WIDE
+
+    def _halves(self, n: int) -> list[float]:
+        return [100 * self.outcome.way.half(at, n) for at in range(len(self.goal.topics))]
+
+    # Why
+
+    @property
+    def why(self) -> str:
+        """Say in one sentence why this way is the best that can be launched."""
+        outcome, asked = self.outcome, self.outcome.asked
+        values = {
+            "asked": asked,
+            "of": self.goal.units,
+            "half": self.half,
+            "split": decimal_text(outcome.half(outcome.best.kinds[Kind.SPLIT]), 1),
         }
-        values |= {follows: followed[follows]} if follows in DIALS else {}
-    return [
-        {
-            **fixed,
-            "name": name,
-            "field": form[name],
-            "value": values[name],
-            "unit": units[name],
-            "follows": name == follows,
-            "stands": _slid(values[name], str(fixed["least"]), str(fixed["most"])),
-        }
-        for name, fixed in DIALS.items()
-    ]
-
-
-def _slid(value: str, least: str, most: str) -> str:
-    """Return what a slider stands at."""
-    try:
-        number = str(float(value.replace(",", "")))
-    except ValueError:
-        return least
-    return sorted([least, number, most], key=float)[1]
-
-
-def fields_about(form: DialsForm, kind: str) -> Iterator[tuple[str, BoundField]]:
-    """Yield the fields beside the dials, each with the template that shows it."""
-    for field in form:
-        if field.name in ("kind", "question"):
-            yield "planning/select.html", field
-        elif field.name in ("at", "questions", "publication") or kind in ASKED_OF.get(
-            field.name, ()
-        ):
-            yield "planning/field.html", field
-        elif field.name in ASKED_OF:
-            yield "planning/hidden.html", field
-
-
-def odds_in_words(odds: Odds | None) -> str:
-    if odds is None:
-        return ""
-    if odds.choices == 2:
-        words = _("odds %(own)s : %(rest)s")
-        return words % {"own": odds.own_said, "rest": odds.rest_said}
-    return _("own answer sent in %(own)s of 100") % {"own": odds.own_said}
-
-
-def out_of_reach(scenario: Scenario, unreachable: Unreachable, typed: Mapping[str, Any]) -> str:
-    """Say what can be had instead of a ± that cannot."""
-    greatest = scenario.limits[1]
-    best = scenario.question.at(greatest)
-    values = {
-        "half": best.half_width_text(unreachable.best.half),
-        "unit": best.unit,
-        "wanted": typed["width"],
-    }
-    if typed["follows"] == "n":
-        return _(
-            "± %(wanted)s %(unit)s cannot be reached at this ε: with %(most)s answers it is still "
-            "± %(half)s."
-        ) % {**values, "most": count(MAX_ANSWERS)}
-    values |= {"n": count(typed["n"]), "epsilon": epsilon_text(greatest)}
-    if unreachable.n_needed is None:
-        return (
-            _(
-                "%(n)s answers give ± %(half)s %(unit)s at best, at ε %(epsilon)s, the greatest "
-                "allowed here."
+        if self.goal.units == 1:
+            return _("There is one question: it gets all of a person’s ε.")
+        if asked is None:
+            text = _("Everybody is asked everything, each with its part of ε: ± %(half)s.")
+        elif asked == 1:
+            text = _(
+                "Each person is asked 1 of %(of)s, with all of ε: ± %(half)s, where ε "
+                "split over all would give ± %(split)s."
             )
-            % values
+        else:
+            text = _(
+                "Each person is asked %(asked)s of %(of)s, which share ε: ± %(half)s, where "
+                "ε split over all would give ± %(split)s."
+            )
+        return text % values
+
+    @property
+    def together(self) -> str:
+        """Say what sending questions as one answer would give, where no draft can do it yet."""
+        best = self.outcome.best
+        half = self.outcome.half(best.way)
+        if best.way.kind is not Kind.TOGETHER or half >= self.outcome.half():
+            return ""
+        text = _(
+            "Sending %(joined)s questions as one answer would give ± %(half)s. Studies cannot do "
+            "that yet."
         )
-    return _(
-        "%(n)s answers give ± %(half)s %(unit)s at best, at ε %(epsilon)s, the greatest allowed "
-        "here. "
-        "± %(wanted)s needs %(needed)s answers even there."
-    ) % {**values, "needed": count(unreachable.n_needed)}
+        joined = f"{best.figures['joined']:.0f}"
+        return text % {"joined": joined, "half": decimal_text(half, 1)}
 
-
-@dataclass(frozen=True)
-class Other:
-    """Another way to plan it, in one row."""
-
-    title: str
-    plan: Solution
-    change: str
-    is_risky: bool = False
-
-
-@dataclass(frozen=True)
-class Planner:
-    """What follows from three dials that agree: one person's ε split among the questions, and the
-    best way to sample.
-    """
-
-    scenario: Scenario
-    solution: Solution
-    split: Allocation
-    sampled: Allocation | None
+    # What a draft holds
 
     @property
-    def question(self) -> QuestionAtEpsilon:
-        return self.solution.question
+    def asked(self) -> str:
+        values = {"asked": self.outcome.asked or self.goal.units, "of": self.goal.units}
+        if self.outcome.asked is None:
+            return _("all %(of)s") % values
+        return _("%(asked)s of %(of)s, which their device draws") % values
 
     @property
-    def layers(self) -> list[tuple[str, str, str]]:
-        """Return the half-widths from the inmost: the letter of its texture, its words, its ±."""
-        precision, text = self.solution.precision, self.question.half_width_text
-        return [
-            ("s", _("who happened to answer"), text(precision.sampling)),
-            ("d", _("and answers changed on devices"), text(precision.device)),
-            ("p", _("and chance added to the total"), text(precision.half)),
-        ]
+    def channels(self) -> str:
+        """Say what each kind of question is sent through."""
+        parts = sorted({_channel_text(topic) for topic in self.goal.topics})
+        epsilons = sorted(set(self.outcome.epsilons))
+        ends = dict.fromkeys((epsilon_text(epsilons[0]), epsilon_text(epsilons[-1])))
+        return _("%(channels)s; ε %(amount)s a question") % {
+            "channels": ", ".join(parts),
+            "amount": " – ".join(ends),
+        }
 
-    # The picture of the interval, in the middle of an axis that is twice as wide
+    @property
+    def batch(self) -> int:
+        return batch_for(self.goal.n)
+
+    @property
+    def cap(self) -> str:
+        return epsilon_text(self.planned.cap)
+
+    # How the ± goes with n
 
     @cached_property
     def scale(self) -> Scale:
-        half = self.solution.precision.half
-        return Scale(-2 * half, 2 * half, half, zero_stands_out=False, label=self._label)
+        """Return a scale around 0 that holds the widest ± at half of n."""
+        widest = max(self._halves(max(self.goal.n // 2, 1)))
+        wanted = float(self.goal.half or 0)
+        return Scale(-max(widest, wanted) * 1.02, max(widest, wanted) * 1.02)
+
+    @property
+    def wanted(self) -> list[str]:
+        """Return where the ± that is wanted ends, on both sides."""
+        if self.goal.half is None:
+            return []
+        return [self.scale.at(sign * float(self.goal.half)) for sign in (-1, 1)]
 
     @cached_property
-    def interval(self) -> Interval:
-        precision = self.solution.precision
-        estimate = Estimate(0.0, -precision.half, precision.half, precision.variance)
-        return Interval.of(self.scale, estimate)
-
-    def _label(self, away: float, _places: int) -> str:
-        """Return a value that lies so far from the middle of the interval."""
-        if not self.question.is_mean:
-            return f"{decimal_text(100 * (float(self.scenario.at) + away), 1)}%"
-        if not away:
-            return _("mean")
-        return f"{'+' if away > 0 else '−'}{self.question.half_width_text(abs(away))}"
-
-    @cached_property
-    def pictures(self) -> list[Curve]:
-        """Return how the ± changes with each of the other two."""
+    def lines(self) -> list[Line]:
+        """Return a row for each question, one for all that are alike and neighbours."""
         return [
-            curves.with_protection(self.scenario, self.solution),
-            curves.with_answers(self.scenario, self.solution),
+            self._line(label, [at for at, _label in group])
+            for label, group in groupby(enumerate(self.labels), lambda each: each[1])
         ]
+
+    def _line(self, label: tuple[str, str], places: Sequence[int]) -> Line:
+        n, at = self.goal.n, places[0]
+        bars = []
+        for y, people in ((2, max(n // 2, 1)), (16, n), (30, 2 * n)):
+            half = 100 * self.outcome.way.half(at, people)
+            part = 2 * half / (self.scale.high - self.scale.low)
+            text = decimal_text(half, 1)
+            bars.append(Bar(count(people), text, self.scale.at(-half), position(part), y))
+        text = f"{count(len(places))} × {label[0]}" if len(places) > 1 else label[0]
+        return Line(text, label[1], count(n * self.outcome.way.chances[at]), bars)
+
+    # What mends it
 
     @cached_property
-    def risks(self) -> list[tuple[str, str, list[Guess]]]:
-        """Return ε and guesses at most about one answer, a person and a household."""
-        person, asked = self.split.loss, self.split.reported
-        answers = ngettext(
-            "about one person, who answers this question",
-            "about one person, who answers all %(q)s questions",
-            asked,
-        ) % {"q": asked}
-        risks = [
-            (_("about one answer"), self.question.loss),
-            (answers, person),
-            (_("about a household of three who answer alike"), person**USUAL_HOUSEHOLD),
-        ]
-        return [
-            (about, floatformat(epsilon_above(loss), 2), guesses(loss)) for about, loss in risks
-        ]
-
-    @cached_property
-    def others(self) -> list[Other]:
-        """Return this plan and the nearest others, each whole: answers, ±, ε and odds."""
-        mine, n = Other(_("keep this plan"), self.solution, _("nothing")), self.solution.n // 4
-        others = [mine, *filter(None, (self._better(), self._fewer()))]
-        if n >= MIN_OTHER:
-            change = _("three quarters of the answers need not be found")
-            rougher = _("accept a rougher answer")
-            others.append(self._other(rougher, n, self.solution.epsilon, change))
-        return others
-
-    def _better(self) -> Other | None:
-        least, now = self.scenario.limits[0], self.solution
-        epsilon = max((now.epsilon * BETTER).quantize(Decimal("0.01")), least)
-        if epsilon >= now.epsilon:
-            return None
-        try:
-            n = answers_for(self.scenario, epsilon, now.precision.half)
-        except Unreachable:
-            return None
-        more = _("%(more)s more answers to collect") % {"more": count(n - now.n)}
-        return self._other(_("protect people better"), n, epsilon, more)
-
-    def _fewer(self) -> Other | None:
-        n, title = self.solution.n // 2, _("find only half the people")
-        if n < MIN_OTHER:
-            return None
-        try:
-            epsilon = epsilon_for(self.scenario, n, self.solution.precision.half)
-        except Unreachable as unreachable:
-            best = self.scenario.limits[1]
-            change = _("± %(half)s is the best there is, at ε %(epsilon)s") % {
-                "half": self.question.half_width_text(unreachable.best.half),
-                "epsilon": epsilon_text(best),
+    def refusal(self) -> str:
+        """Say what cannot be had."""
+        if (too_little := min(self.outcome.epsilons)) < self.limits[0]:
+            return _("A question would get ε %(least)s: this site takes %(floor)s at least.") % {
+                "least": f"{plain(too_little):f}",
+                "floor": f"{plain(self.limits[0]):f}",
             }
-            return self._other(title, n, best, change)
-        guess = even_guess(self.scenario.question.at(epsilon).loss)
-        change = _("a guess of 50 becomes at most %(guess)s in 100") % {"guess": guess}
-        return self._other(title, n, epsilon, change)
+        if self.outcome.is_reached:
+            return ""
+        return _(
+            "± %(wanted)s is not reached: %(n)s people at this ε give ± %(half)s for what matters "
+            "most."
+        ) % {
+            "wanted": f"{plain(self.goal.half or Decimal(0)):f}",
+            "n": count(self.goal.n),
+            "half": decimal_text(float(self.outcome.half_to_be_had), 1),
+        }
 
-    def _other(self, title: str, n: int, epsilon: Decimal, change: str) -> Other:
-        plan = Solution(n, epsilon, self.scenario.precision(n, epsilon))
-        risky = is_risky(plan.question.loss) and plan.question.loss > self.question.loss
-        return Other(title, plan, change, risky)
+    @cached_property
+    def mends(self) -> list[Mend]:
+        return [Mend(text, self.address(**changes)) for text, changes in self._mends()]
+
+    @property
+    def narrower(self) -> list[Mend]:
+        """Return how many people would keep every interval within what a rule publishes."""
+        needed = math.ceil(self.goal.n * (max(self._halves(self.goal.n)) / WIDE) ** 2)
+        text = _("%(n)s people") % {"n": count(needed)}
+        return [Mend(text, self.address(n=str(needed)))] if needed <= MAX_ANSWERS else []
+
+    def _mends(self) -> Iterator[tuple[str, Mapping[str, str]]]:
+        outcome = self.outcome
+        if min(outcome.epsilons) < self.limits[0]:
+            yield _("as many as is best"), {"asked": ""}
+            return
+        half = outcome.half_to_be_had
+        yield _("use ± %(half)s") % {"half": decimal_text(float(half), 1)}, {"half": f"{half}"}
+        if needed := outcome.people_needed:
+            yield _("%(n)s people") % {"n": count(needed)}, {"n": str(needed)}
+        if asked := outcome.better_asked:
+            text = _("ask each person %(asked)s of %(of)s")
+            yield text % {"asked": asked, "of": self.goal.units}, {"asked": str(asked)}
+        if epsilon := outcome.epsilon_needed(self.limits[1]):
+            guess = even_guess_within(epsilon)
+            text = _("ε %(epsilon)s: a guess right %(guess)s times in 100")
+            values = {"epsilon": f"{plain(epsilon):f}", "guess": guess}
+            yield text % values, {"epsilon": f"{plain(epsilon):f}"}
+
+    def address(self, **changes: str) -> str:
+        return f"{self.path}?{self.query(**changes)}"
+
+    @property
+    def needs_reason(self) -> bool:
+        """Tell whether a launch would ask why a person must give away so much."""
+        return self.outcome.way.loss > LIKELY
 
 
-def compare(
-    question: QuestionAtEpsilon,
-    one: Decimal,
-    other: Decimal,
-    power: Decimal,
-    asked: Fraction,
-) -> dict[str, str] | None:
-    """Return how many people, of whom a share is `asked`, two groups of one size need to be told
-    apart, and how many plain answers would do it; None where what is planned for is no share.
-    """
-    if question.channel.learns is not Learns.SHARES:
-        return None
-    margin = question.channel.margins()[0]
-    response = Response(float(margin.lie), margin.contrast)
-    shares, target = (float(one) / 100, float(other) / 100), Target(power=float(power) / 100)
-    n = math.ceil(two_samples(response, *shares).smallest(target).n / asked)
-    plainly = two_samples(Response(0.0, 1.0), *shares).smallest(target).n
-    return {"each": count(n), "both": count(2 * n), "plainly": count(plainly)}
+def _channel_text(topic: Topic) -> str:
+    if topic.kind == "multiple":
+        return _("one of the ticks, picked by chance")
+    if not topic.choices:
+        return _("a number as one of a few")
+    if topic.choices == 2:
+        return _("yes or no, turned over by chance")
+    return _("one or several of the choices, by chance")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A line of what a plan would change in a draft."""
+
+    what: str
+    before: str
+    after: str
+
+
+def changes(planned: PlannedStudy, found: Planned) -> list[Change]:
+    """Return all that a plan writes into a draft, as it is and as it would be."""
+    lines = [
+        Change(str(STUDY_FIELDS[name]), _field(getattr(planned.study, name)), _field(value))
+        for name, value in found.fields.items()
+    ]
+    for question, epsilon in zip(planned.protected, found.epsilons, strict=True):
+        what = _("ε of “%(question)s”") % {"question": question.label}
+        lines.append(Change(what, _field(question.epsilon), _field(epsilon)))
+    return lines
+
+
+def _field(value: Decimal | int | None) -> str:
+    if value is None:
+        return "–"
+    return epsilon_text(value) if isinstance(value, Decimal) else count(value)

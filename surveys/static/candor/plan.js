@@ -1,11 +1,10 @@
 // @ts-check
 /** The planner while one types: an answer changes what nobody holds. The field that has the focus stays as it is, and so
- * does one that was changed after its request left; a dial that is moved is held at once, whatever is still under way.
+ * does one that was changed after its request left; a slider and its number move together at once.
  * hx-sync drops the answers that come late. Without this script the page is a form with a button. */
 
 /** @typedef {HTMLInputElement | HTMLSelectElement} Field */
 
-const INSTEAD = { n: 'width', width: 'epsilon', epsilon: 'width' }; // which dial follows when the one that did is moved
 const STATES = ['value', 'checked', 'selected']; // a field's state is its own: an attribute is only where it began
 
 /** @type {Map<string, string>} what stood in each field when the last request left */
@@ -86,26 +85,6 @@ function remove(from, to) {
   }
 }
 
-/** @param {string} dial What is moved is held: another one follows. */
-function follow(dial) {
-  const own = document.getElementById(`${dial}_follows`);
-  const other = document.getElementById(
-    `${INSTEAD[/** @type {keyof typeof INSTEAD} */ (dial)]}_follows`,
-  );
-  if (own instanceof HTMLInputElement && own.checked && other instanceof HTMLInputElement)
-    other.checked = true;
-}
-
-/** Another question's dials are its own: empty until an answer says how its draft has them. */
-function another() {
-  const theirs = /** @type {NodeListOf<HTMLInputElement>} */ (
-    document.querySelectorAll('#width, #epsilon, .weight')
-  );
-  for (const field of theirs) field.value = '';
-  follow('width');
-  follow('epsilon');
-}
-
 // Before htmx reads the form, which it does at the field itself: so while the event is still on its way down.
 document.addEventListener(
   'input',
@@ -118,8 +97,6 @@ document.addEventListener(
     const slide = document.getElementById(`${dial}_slide`);
     if (target.id === dial && slide instanceof HTMLInputElement && Number(target.value) > 0)
       slide.value = target.value;
-    if (dial in INSTEAD) follow(dial);
-    if (target.id === 'question') another();
   },
   true,
 );

@@ -65,12 +65,36 @@ def test_epsilons_are_set_all_or_none(draft, by):
     assert draft.questions.get(name="copied").epsilon == 1
     assert not Entry.objects.exists()
     set_protections(
-        study_id=draft.pk, epsilons={"copied": Decimal("0.5")}, expected=800, why="planned", **by
+        study_id=draft.pk,
+        epsilons={"copied": Decimal("0.5")},
+        planned={"expected": 800},
+        why="planned",
+        **by,
     )
     row = DraftChange.objects.get()
     assert (row.who, row.why, row.new) == ("ada", "planned", "0.5, changed on the device")
     draft.refresh_from_db()
     assert draft.expected == 800
+
+
+def test_what_was_wrong_before_does_not_keep_a_plan_from_being_saved(draft, by):
+    Study.objects.filter(pk=draft.pk).update(release_epsilon=9)  # more than the cap
+    planned = {"asked": 2, "expected": 500}
+    set_protections(study_id=draft.pk, epsilons={}, planned=planned, why="planned", **by)
+    draft.refresh_from_db()
+    assert (draft.asked, draft.expected) == (2, 500)
+
+
+def test_what_a_study_cannot_have_is_not_planned(draft, by):
+    with pytest.raises(Refused, match="only 3 can be drawn"):
+        set_protections(
+            study_id=draft.pk,
+            epsilons={"copied": Decimal("0.5")},
+            planned={"asked": 9},
+            why="planned",
+            **by,
+        )
+    assert draft.questions.get(name="copied").epsilon == 1
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def test_a_question_outside_the_limits_does_not_open_and_one_on_them_does(
         services.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
         return
     with pytest.raises(
-        CannotOpen, match=f"copied: ε must be between {floor} and {ceiling}; it is 1."
+        CannotOpen, match=f"Copied: ε must be between {floor} and {ceiling}; it is 1."
     ):
         services.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
     assert not draft.plans.exists()

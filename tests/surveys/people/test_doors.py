@@ -38,6 +38,7 @@ EVERYONE = {
     "plan",
     "set_language",
     "promises",
+    "planning:free",
     "registry:list",
     "registry:ledger",
     "registry:schema",
@@ -71,7 +72,6 @@ SIGNED_IN = {
     "people:end-sessions",
     "drafting:new",
     "drafting:example",
-    "planning:free",
     "limits:site",
 }
 OF_ADMINS = {

@@ -52,6 +52,7 @@ def test_where_nothing_is_drawn_everybody_is_asked_everything():
 def test_a_person_loses_what_the_set_that_loses_most_does():
     losses = {"a": Fraction(3), "b": Fraction(2), "c": Fraction(5)}
     assert largest_loss([["a", "b"], ["c"]], losses) == 6
+    assert largest_loss([["c"], ["a", "b"], ["a"]], losses) == 6
     assert largest_loss([[]], losses) == 1
 
 

@@ -1,20 +1,21 @@
 """What is planned and rehearsed where devices draw what they ask."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
+from django.http import QueryDict
 
+from dpengine.privacy import epsilon_above
 from surveys.design import documents
 from surveys.limits import risk
-from surveys.people import services as people
 from surveys.plan.content import largest_loss
-from surveys.planning import allocation
 from surveys.planning.population import population_of, usual
-from surveys.planning.questions import HALF, part_asked
+from surveys.planning.questions import part_asked
 from surveys.planning.rehearsal import Rehearsal
 from surveys.planning.scenarios import PlannedStudy
 from surveys.planning.selectors import precisions
-from surveys.planning.solver import answers_for
+from surveys.planning.wishes import StudyWishes
 from tests.conftest import draft_of_drawn
 
 PEOPLE = 300
@@ -84,23 +85,17 @@ def test_a_study_that_asks_everybody_everything_is_as_it_was(db):
     assert documents.compose(draft_of_drawn(slug="four", asked=4)).drawn == []  # all there are
 
 
-def test_the_planner_counts_those_who_are_expected_to_be_asked(draft, content):
+def test_the_planner_keeps_what_follows_from_another_with_it(draft):
     planned = PlannedStudy(draft)
-    late = next(each for each in planned.questions if each.name == "late")
-    scenario = planned.scenario(late, HALF)
-    assert scenario.asked == Fraction(1, 2)
-    some = scenario.precision(1000, late.epsilon)
-    assert some.half == precisions(draft, content.questions, 1000, content.drawn_sets)["late"].half
-    needed = answers_for(scenario, late.epsilon, some.half)
-    assert 990 <= needed <= 1000
-    scenarios = [planned.scenario(each, HALF) for each in planned.protected]
-    epsilons, weights = [each.epsilon for each in planned.protected], [1] * len(scenarios)
-    split = allocation.split(scenarios, epsilons, weights, 1000, planned.sets)
-    assert (split.loss, split.reported) == (content.loss, 3)
+    names = [each.name for each in planned.protected]
+    kept = [tuple(names[place] for place in block) for block in planned.kept]
+    assert kept == [("copied", "caught")]
+    wishes = StudyWishes.of_study(planned, QueryDict("asked=1&epsilon=2"))
+    epsilons = dict(zip(names, wishes.outcome.epsilons, strict=True))
+    assert epsilons["copied"] == epsilons["caught"] == 1
+    assert epsilons["late"] == 2
 
 
-def test_the_planner_s_page_says_so(draft, client, researcher):
-    people.share(study=draft, user=researcher)
-    client.force_login(researcher)
-    page = client.get("/studies/drawn/plan/").content.decode()
-    assert "Each person is asked as many as the draft says" in page
+def test_the_planner_begins_with_what_a_person_gives_away_now(draft, content):
+    present = StudyWishes.of_study(PlannedStudy(draft), QueryDict()).data["epsilon"]
+    assert 0 <= Decimal(present) - epsilon_above(content.loss) < Decimal("0.01")

@@ -109,6 +109,13 @@ MORE = [
         "unit": "days",
     },
     {
+        "name": "month",  # a report holds three of its choices
+        "kind": "single",
+        "text": "When?",
+        "label": "When",
+        "choices": "\n".join("ABCDEFGHIJKL"),
+    },
+    {
         "name": "sent",
         "kind": "single",
         "text": "Where?",

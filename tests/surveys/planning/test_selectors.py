@@ -1,33 +1,32 @@
-"""What other rooms are told of a study's precision is what the planner shows."""
+"""What other rooms are told of a study's precision."""
 
 from decimal import Decimal
 
 import pytest
 
+from dpengine.privacy import Neighbours
+from surveys.design.questions import content_of
 from surveys.planning import selectors
-from surveys.planning.questions import HALF
-from surveys.planning.scenarios import PlannedStudy
+from surveys.planning.precision import noise_of, precision_of, pure
+from surveys.planning.questions import HALF, QuestionAtEpsilon, others_of
 
 
 @pytest.mark.django_db
-def test_precisions_are_the_planners(draft):
-    planned = PlannedStudy(draft)
-    scenarios = [planned.scenario(question, HALF) for question in planned.questions]
-    contents = [scenario.question.at(Decimal(1)).content for scenario in scenarios]
+def test_precisions_are_those_of_one_publication_of_all_of_it(draft):
+    contents = [content_of(each) for each in draft.questions.all()]
     found = selectors.precisions(draft, contents, 1500)
-    for scenario in scenarios:
-        precision = found[scenario.question.row.name]
-        assert precision.half == scenario.precision(1500, Decimal(1)).half
+    questions = [QuestionAtEpsilon(each, Neighbours.CHANGE_ONE) for each in contents]
+    for question in questions:
+        noise = noise_of(question, others_of(question, questions), pure(str(draft.release_epsilon)))
+        precision = found[question.content.name]
+        assert precision.half == precision_of(question, noise, 1500, HALF).half
         assert precision.unit == "points"
 
 
 @pytest.mark.django_db
 def test_a_dearer_publication_is_more_precise(draft):
-    contents = [
-        PlannedStudy(draft).scenario(each, HALF).question.at(Decimal(1)).content
-        for each in draft.questions.all()
-    ]
+    contents = [content_of(each) for each in draft.questions.all()]
     usual = selectors.precisions(draft, contents, 1500)
-    draft.release_epsilon = 4 * draft.release_epsilon
+    draft.release_epsilon = Decimal(4) * draft.release_epsilon
     dear = selectors.precisions(draft, contents, 1500)
     assert all(dear[name].half < usual[name].half for name in usual)

@@ -13,21 +13,22 @@ import { listed } from './inputs.js';
  * @returns {Plan}
  */
 export function together(plan, questions, blocks) {
-  const joint = blocks.map((block) => combined(block, plan, questions));
+  const joint = blocks.map((block) => combined(block, plan));
   const of = (/** @type {Question} */ { name }) =>
     joint.find((one) => one.together?.some((each) => each.name === name));
   const asked = questions.map((question) => {
     const sentAs = of(question);
-    return sentAs ? { ...question, channel: sentAs.channel, sentAs } : question;
+    if (!sentAs) return question;
+    const numbers = questions.flatMap((each, at) => (of(each) === sentAs ? [`${at + 1}`] : []));
+    return { ...question, channel: sentAs.channel, sentAs, numbers };
   });
   const sent = [...new Set(asked.map((question) => question.sentAs ?? question))];
   return { ...plan, questions: asked, sent };
 }
 
-/** @param {Block} block @param {Plan} plan @param {Question[]} asked @returns {Question} */
-function combined({ name, questions: names, channel }, plan, asked) {
+/** Return what a block sends: a later wave of the same questions has the same, or it would be drawn anew. @param {Block} block @param {Plan} plan @returns {Question} */
+function combined({ name, questions: names, channel }, plan) {
   const own = plan.questions.filter((question) => names.includes(question.name));
-  const numbers = own.map((question) => `${asked.indexOf(question) + 1}`);
   const choices = own.reduce(
     (/** @type {string[]} */ found, question) =>
       found.length
@@ -47,7 +48,6 @@ function combined({ name, questions: names, channel }, plan, asked) {
     decline: 0,
     channel,
     together: own,
-    numbers,
     example: exampleOf(own),
   };
 }

@@ -36,7 +36,7 @@ export function exampleOf({ kind, least, most, wanted, example }) {
 export function names({ plan: { questions } }) {
   const numbers = (/** @type {boolean} */ changed) =>
     questions.flatMap(({ channel }, index) => (!channel === changed ? [] : [`${index + 1}`]));
-  const together = questions.find(({ channel }) => channel)?.sentAs?.numbers;
+  const together = questions.find(({ channel }) => channel)?.numbers;
   return {
     first: together ? listed(together) : numbers(true)[0],
     changed: listed(numbers(true)),
@@ -225,7 +225,7 @@ function chip(question, flags = []) {
   const exact = texts.rest === Number(texts.each) * texts.others;
   const telling = tellingOf(asked);
   const sure = strength(asked) > SURE;
-  const numbers = listed(asked.numbers ?? []);
+  const numbers = listed(question.numbers ?? []);
   const made = fill('chip', { ...texts, numbers, guess: atMost(guessShare(asked)) }, [
     ...flags,
     !!question.sentAs && 'joint',

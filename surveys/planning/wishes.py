@@ -1,0 +1,322 @@
+"""What is wanted, as an address holds it: of questions that nobody has written yet, or of a draft.
+
+n, epsilon, half, asked        of the whole; what is missing is as usual
+many, kind, choices, weight    once for each row of questions alike
+<name>-weight                  of a draft's question
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Decimal
+from functools import cached_property
+from typing import NamedTuple, Self
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from dpengine.local.budget import Importance
+from dpengine.privacy import Neighbours, epsilon_above, plain
+from surveys.design import selectors as design, terms
+from surveys.design.models import Question
+from surveys.plan.content import largest_loss
+from surveys.planning.forms import MAX_QUESTIONS, MIN_EPSILON, GoalForm, TopicForm, WeightForm
+from surveys.planning.goal import Outcome
+from surveys.planning.scenarios import PlannedStudy, loss_of
+
+MAX_ROWS = 8
+GOAL = ("n", "epsilon", "half", "asked")
+ROW = ("many", "kind", "choices", "weight")
+USUAL = {
+    "n": "800",
+    "epsilon": "2",
+    "half": "",
+    "asked": "",
+    "many": "1",
+    "kind": "yes_no",
+    "choices": "5",
+    "weight": "useful",
+}
+FIRST = {"many": "6"}  # of the only row, where no address says another
+USUAL_BATCH, FEWEST_BATCH = 100, 10  # answers that a draft publishes after
+
+
+class Checked(NamedTuple):
+    """A form of an address: where it stands, the ids of its fields, and the address changed."""
+
+    form: forms.Form
+    place: str
+    id_of: Callable[[str], str]
+    query_with: Callable[[str, str], str]  # a field's name, its value
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What is wanted, as an address says it, and the form that checks it."""
+
+    data: QueryDict
+    limits: tuple[Decimal, Decimal]  # of the ε of an answer
+
+    @cached_property
+    def form(self) -> GoalForm:
+        """Return the form, within what a person and, where one question is drawn, an answer may."""
+        site = design.site_limits()
+        least = max(site.person_floor, MIN_EPSILON)
+        return GoalForm(self.data, limits=(least, min(site.person_ceiling, self.limits[1])))
+
+    def checked(self) -> Iterator[Checked]:
+        """Yield every form."""
+        yield Checked(self.form, "", str, lambda name, value: self.query(**{name: value}))
+
+    @property
+    def is_valid(self) -> bool:
+        return all(each.form.is_valid() for each in self.checked())
+
+    @property
+    def importances(self) -> list[Importance]:
+        """Return how much every question matters."""
+        raise NotImplementedError
+
+    @property
+    def all_are_nice(self) -> bool:
+        return all(each is Importance.NICE for each in self.importances)
+
+    @property
+    def query_that_matters(self) -> str:
+        """Return the address where the first question is useful."""
+        raise NotImplementedError
+
+    @cached_property
+    def outcome(self) -> Outcome | None:
+        """Return what comes of it; None where something cannot be worked out."""
+        raise NotImplementedError
+
+    def query(self, **changes: str) -> str:
+        """Return the address with something changed."""
+        data = self.data.copy()
+        for name, value in changes.items():
+            data[name] = value
+        return data.urlencode()
+
+
+class FreeWishes(Wishes):
+    """Of questions that nobody has written yet."""
+
+    @classmethod
+    def of(cls, query: QueryDict) -> Self:
+        """Return what an address wants, and as usual what it does not say."""
+        data = QueryDict(mutable=True)
+        for name in GOAL:
+            data[name] = query.get(name, USUAL[name]).strip()
+        many = max(len(query.getlist(name)) for name in ROW)
+        first = {} if many else FIRST
+        for name in ROW:
+            typed = query.getlist(name)
+            missing = [first.get(name, USUAL[name])] * (max(many, 1) - len(typed))
+            data.setlist(name, [*typed, *missing])
+        limits = design.site_limits()
+        return cls(data, (limits.epsilon_floor, limits.epsilon_ceiling))
+
+    @cached_property
+    def rows(self) -> list[TopicForm]:
+        columns = [self.data.getlist(name)[:MAX_ROWS] for name in ROW]
+        return [TopicForm(dict(zip(ROW, row, strict=True))) for row in zip(*columns, strict=True)]
+
+    @property
+    def too_many_rows(self) -> bool:
+        return len(self.data.getlist("many")) > MAX_ROWS
+
+    @property
+    def can_grow(self) -> bool:
+        return len(self.rows) < MAX_ROWS
+
+    def checked(self) -> Iterator[Checked]:
+        yield from super().checked()
+        for at, row in enumerate(self.rows):
+            yield Checked(
+                row,
+                _("Row %(row)s") % {"row": at + 1},
+                lambda name, at=at: f"{name}_{at + 1}",  # type: ignore[misc]
+                lambda name, value, at=at: self.query_of_row(at, **{name: value}),  # type: ignore[misc]
+            )
+
+    @property
+    def questions(self) -> int:
+        return sum(row.cleaned_data["many"] for row in self.rows)
+
+    @property
+    def importances(self) -> list[Importance]:
+        return [row.importance for row in self.rows]
+
+    @property
+    def query_that_matters(self) -> str:
+        return self.query_of_row(0, weight="useful")
+
+    @property
+    def fits(self) -> bool:
+        """Tell whether what is wanted is of few enough questions, and of one that matters."""
+        return (
+            not self.too_many_rows
+            and self.is_valid
+            and self.questions <= MAX_QUESTIONS
+            and not self.all_are_nice
+        )
+
+    def each(self) -> Iterator[TopicForm]:
+        """Yield the row of every question."""
+        for row in self.rows:
+            for _number in range(row.cleaned_data["many"]):
+                yield row
+
+    @cached_property
+    def outcome(self) -> Outcome | None:
+        """Return what comes of it; None where something cannot be worked out."""
+        if not self.fits:
+            return None
+        return Outcome(self.form.goal([row.topic for row in self.each()]))
+
+    def query_of_row(self, number: int, **changes: str) -> str:
+        """Change a row, which is numbered from 0."""
+        data = self.data.copy()
+        for name, value in changes.items():
+            values = data.getlist(name)
+            data.setlist(name, [*values[:number], value, *values[number + 1 :]])
+        return data.urlencode()
+
+    def query_with_rows(self, numbers: Sequence[int]) -> str:
+        """Keep these rows, and add one for each number that none has."""
+        data = self.data.copy()
+        for name in ROW:
+            values = self.data.getlist(name)
+            data.setlist(name, [values[at] if at < len(values) else USUAL[name] for at in numbers])
+        return data.urlencode()
+
+
+@dataclass(frozen=True)
+class StudyWishes(Wishes):
+    """Of a draft's questions, as they are written."""
+
+    planned: PlannedStudy
+
+    @classmethod
+    def of_study(cls, planned: PlannedStudy, query: QueryDict) -> Self:
+        usual = {
+            **USUAL,
+            "n": str(planned.expected),
+            "epsilon": _present(planned),
+            **{_weight_of(each): "useful" for each in planned.protected},
+        }
+        data = QueryDict(mutable=True)
+        for name in (*GOAL, *map(_weight_of, planned.protected)):
+            data[name] = query.get(name, usual[name]).strip()
+        return cls(data, planned.limits, planned)
+
+    @cached_property
+    def weights(self) -> list[tuple[Question, WeightForm]]:
+        return [(each, WeightForm(self.data, prefix=each.name)) for each in self.planned.protected]
+
+    def checked(self) -> Iterator[Checked]:
+        yield from super().checked()
+        for question, form in self.weights:
+            yield Checked(
+                form,
+                question.label,
+                lambda name, question=question: _weight_of(question),  # type: ignore[misc]
+                lambda name, value, question=question: self.query(**{_weight_of(question): value}),  # type: ignore[misc]
+            )
+
+    @property
+    def importances(self) -> list[Importance]:
+        return [form.importance for _question, form in self.weights]
+
+    @property
+    def query_that_matters(self) -> str:
+        return self.query(**{_weight_of(self.planned.protected[0]): "useful"})
+
+    @cached_property
+    def unfit(self) -> list[tuple[Question, str]]:
+        """Return the questions that cannot be asked yet, and why."""
+        found = []
+        for question in self.planned.protected:
+            try:
+                self.planned.topic(question, Importance.USEFUL)
+            except ValueError as refusal:
+                found.append((question, str(refusal)))
+        return found
+
+    @cached_property
+    def outcome(self) -> Outcome | None:
+        if not self.is_valid or self.unfit or self.all_are_nice:
+            return None
+        topics = [self.planned.topic(each, form.importance) for each, form in self.weights]
+        can_draw = self.planned.study.neighbours == Neighbours.CHANGE_ONE
+        return Outcome(replace(self.form.goal(topics, self.planned.kept), can_draw=can_draw))
+
+
+def _weight_of(question: Question) -> str:
+    return f"{question.name}-weight"
+
+
+def _present(planned: PlannedStudy) -> str:
+    """Return the ε of a person as the draft has it, rounded up to a hundredth."""
+    losses = {each.name: loss_of(each) for each in planned.protected}
+    known = {name: loss for name, loss in losses.items() if loss is not None}
+    if len(known) < len(losses):
+        return USUAL["epsilon"]
+    epsilon = epsilon_above(largest_loss(planned.sets or [known], known))
+    rounded = epsilon.quantize(Decimal("0.01"), ROUND_CEILING)
+    return f"{plain(min(rounded, planned.limits[1])):f}"
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a plan writes into a draft: each question's ε, and fields of the study."""
+
+    outcome: Outcome
+    keeps_cap: bool = False  # whether cap and batch are the study's own, with limits of their own
+    counts_answers: bool = True  # whether charges are what answers lose through their devices
+
+    @classmethod
+    def of_study(cls, planned: PlannedStudy, outcome: Outcome) -> Self:
+        given = bool(planned.central_only or planned.on_request)
+        keeps_cap = given or planned.study.plans.exists()
+        return cls(outcome, keeps_cap, terms.counts_answers(planned.study))
+
+    @property
+    def epsilons(self) -> list[Decimal]:
+        return self.outcome.epsilons
+
+    @property
+    def is_shared(self) -> bool:
+        """Tell whether all share a person's ε equally: a draft shares it anew as it changes."""
+        return not self.outcome.goal.kept and len(set(self.epsilons)) == 1
+
+    @cached_property
+    def cap(self) -> Decimal:
+        """Return a person's ε, as far as the site goes."""
+        ceiling: Decimal = design.site_limits().cap_ceiling
+        return min(self.outcome.goal.epsilon, ceiling)
+
+    @property
+    def adds_no_noise(self) -> bool:
+        """Tell whether what devices send may be published as it is: its cost is at most the cap."""
+        is_paid = self.cap == self.outcome.goal.epsilon
+        return is_paid and self.counts_answers and not self.keeps_cap
+
+    @property
+    def fields(self) -> dict[str, Decimal | int | None]:
+        goal = self.outcome.goal
+        found: dict[str, Decimal | int | None] = {
+            "expected": goal.n,
+            "asked": self.outcome.asked,
+            "person": goal.epsilon if self.is_shared else None,
+        }
+        if not self.keeps_cap:
+            batch = batch_for(goal.n)
+            found |= {"cap": self.cap, "release_epsilon": self.cap, "smallest_batch": batch}
+        return found
+
+
+def batch_for(n: int) -> int:
+    """Return after how many answers to publish: half of those expected, 100 at most."""
+    return min(USUAL_BATCH, max(FEWEST_BATCH, n // 2))

@@ -1,0 +1,81 @@
+"""From a plan to a draft that can be launched: its questions are worded, all else is filled in."""
+
+from decimal import Decimal
+
+import pytest
+
+from surveys.design import documents
+from surveys.design.models import DraftChange, Study
+from surveys.design.readiness import Readiness
+from surveys.people.models import Role
+from tests.conftest import NOW
+from tests.surveys.drafting.conftest import TEXTS
+
+SIX = "/studies/new/?way=plan&n=800&epsilon=2&many=6"
+MIXED = "/studies/new/?way=plan&n=60&epsilon=3&many=1&kind=single&choices=3&many=1&kind=number"
+WORDS = {f"q{at}-text": f"Question {at}?" for at in range(1, 7)}
+
+
+def test_a_plan_becomes_a_draft_that_can_be_launched(ada):
+    assert ada.get(SIX).status_code == 200
+    answer = ada.post(SIX, {**TEXTS, **WORDS, "way": "plan"})
+    assert answer["Location"] == "/studies/exam-honesty/launch/"
+    study = Study.objects.get()
+    assert study.memberships.get().role == Role.OWNER
+    assert (study.expected, study.asked, study.smallest_batch) == (800, 1, 100)
+    assert (study.cap, study.release_epsilon, study.person) == (2, 2, 2)
+    assert study.rule == "when-closed"
+    assert {each.epsilon for each in study.questions.all()} == {Decimal(2)}
+    assert [each.text for each in study.questions.all()] == list(WORDS.values())
+    assert Readiness(study).problems(NOW.date()) == []
+    content = documents.compose(study)
+    assert len(content.drawn) == 6
+    assert DraftChange.objects.filter(study=study, who="ada").exists()
+
+
+def test_what_only_some_kinds_have_is_asked_for_and_kept(ada):
+    page = ada.get(MIXED).content.decode()
+    assert page.count("<textarea") == 2  # why it is asked, and the choices
+    typed = {
+        "q1-text": "Which  one?",
+        "q1-choices": "A\nB\nC",
+        "q2-text": "How many?",
+        "q2-least": "0",
+        "q2-most": "20",
+    }
+    answer = ada.post(MIXED, {**TEXTS, **typed, "way": "plan"})
+    assert answer.status_code == 302, answer.content.decode()
+    first, second = Study.objects.get().questions.all()
+    assert (first.text, first.choices.split(), first.kind) == ("Which one?", list("ABC"), "single")
+    assert (second.least, second.most, second.kind) == (0, 20, "number")
+    assert Study.objects.get().smallest_batch == 30
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ({"q1-text": ""}, "This field is required"),
+        ({"q1-choices": ""}, "This field is required"),
+        ({"q1-choices": "A"}, "q1-choices"),
+        ({"q2-most": "-1"}, "q2-most"),
+        ({"contact": "nobody"}, "valid email"),
+    ],
+)
+def test_what_is_missing_stands_at_its_field_and_nothing_is_made(ada, typed, told):
+    whole = {"q1-text": "Which?", "q1-choices": "A\nB", "q2-text": "How many?", "q2-least": "0"}
+    answer = ada.post(MIXED, {**TEXTS, **whole, "q2-most": "9", "way": "plan", **typed})
+    assert answer.status_code == 400
+    assert told in answer.content.decode()
+    assert not Study.objects.exists()
+
+
+def test_a_plan_that_cannot_be_worked_out_goes_back_to_the_planner(ada):
+    answer = ada.get("/studies/new/?way=plan&n=3&many=6")
+    assert answer["Location"].startswith("/plan/?n=3&")
+    assert ada.post("/studies/new/", {**TEXTS, "way": "plan"}).status_code == 400  # no words
+
+
+def test_whoever_signs_in_on_the_way_finds_the_plan_again(client):
+    answer = client.get(SIX)
+    assert answer.status_code == 302
+    assert "many%3D6" in answer["Location"]

@@ -380,9 +380,8 @@ class QuantilesWithIntervals:
     def for_epsilon(
         cls, epsilon: Fraction, grid: Grid, quantiles: Sequence[Fraction], neighbours: Neighbours
     ) -> "QuantilesWithIntervals":
-        _check_order(quantiles)
-        part = Fraction(epsilon) / 3 / len(quantiles)
-        limits = Limits.for_epsilon(Fraction(epsilon) * 2 / 3, grid, quantiles[0], neighbours)
+        part, rest = _split(epsilon, quantiles)
+        limits = Limits.for_epsilon(rest, grid, quantiles[0], neighbours)
         points = (Quantile.for_epsilon(part, grid, each, neighbours) for each in quantiles)
         return cls(tuple(points), replace(limits, centres=len(quantiles)))
 
@@ -390,9 +389,8 @@ class QuantilesWithIntervals:
     def for_rho(
         cls, rho: Fraction, grid: Grid, quantiles: Sequence[Fraction], neighbours: Neighbours
     ) -> "QuantilesWithIntervals":
-        _check_order(quantiles)
-        part = Fraction(rho) / 3 / len(quantiles)
-        limits = Limits.for_rho(Fraction(rho) * 2 / 3, grid, quantiles[0], neighbours)
+        part, rest = _split(rho, quantiles)
+        limits = Limits.for_rho(rest, grid, quantiles[0], neighbours)
         points = (Quantile.for_rho(part, grid, each, neighbours) for each in quantiles)
         return cls(tuple(points), replace(limits, centres=len(quantiles)))
 
@@ -425,12 +423,14 @@ class QuantilesWithIntervals:
         ]
 
 
-def _check_order(quantiles: Sequence[Fraction]) -> None:
+def _split(budget: Fraction, quantiles: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
+    """Return what of ε, or of ρ, each quantile gets, and what their limits get together."""
     require(
         quantiles and list(quantiles) == sorted(set(quantiles)),
         "quantiles must be one or more in rising order, got {}",
         len(quantiles),
     )
+    return Fraction(budget) / 3 / len(quantiles), Fraction(budget) * 2 / 3
 
 
 def within_limits(value: float, low: float, high: float) -> Measured:

@@ -89,8 +89,9 @@ def test_what_was_published_without_its_sum_keeps_its_estimates():
         each.interval for each in again.choices
     ]
     newer = simultaneous(plan, query, numbers, 0.99).questions[0].choices
-    widths = [[each.high - each.low for each in kind] for kind in (newer, again.choices)]
-    assert all(new < old for new, old in zip(*widths, strict=True))
+    # of the commonest, which no noise brings to an edge: there an interval is cut
+    new, earlier = newer[0], again.choices[0]
+    assert new.high - new.low < 0.97 * (earlier.high - earlier.low)
 
 
 def test_shares_among_those_asked_use_the_sum_if_the_release_did():

@@ -190,8 +190,12 @@ def _refuse_too_many(count: int) -> None:
 
 
 def _make(study: Study, fields: Fields) -> Question:
+    """Make a question. An ε that was set is never raised to the least allowed, for then a person
+    would lose more than was said: the launch refuses it by name.
+    """
     floor, ceiling = terms.allowed_epsilon(study, selectors.site_limits())
-    epsilon = min(max(Decimal(fields.get("epsilon") or USUAL_EPSILON), floor), ceiling)
+    wanted = fields.get("epsilon")
+    epsilon = min(max(USUAL_EPSILON, floor) if wanted is None else Decimal(wanted), ceiling)
     name = free_name(study, str(fields.get("name", "")))
     return Question.objects.create(**{**fields, "study": study, "name": name, "epsilon": epsilon})
 
@@ -208,14 +212,19 @@ def free_name(study: Study, wanted: str = "") -> str:
     )
 
 
-def save_question(*, question: Question, who: str, now: datetime.datetime) -> Question:
+def save_question(
+    *, question: Question, is_share: bool = False, who: str, now: datetime.datetime
+) -> Question:
     """Save a question as it was typed; a new one stands last. What names it follows its name.
 
-    An ε that is not its share was set by hand: then each question keeps its own.
+    An ε that is not its share was set by hand: then each question keeps its own. One that was left
+    empty is its share as the draft is now, whatever others changed since the form was checked.
     """
     with editing(study_id=question.study_id, who=who, now=now) as study:
         old = Question.objects.filter(pk=question.pk).values_list("name", flat=True).first()
         shares = sharing.parts(study, question)
+        if is_share:
+            question.epsilon = shares.get(question.name, question.epsilon)
         if shares.get(question.name, question.epsilon) != question.epsilon:
             _share_no_more(study)
         if old is None:

@@ -36,7 +36,7 @@ def _edit(request: HttpRequest, question: Question) -> HttpResponse:
     form = QuestionForm(request.POST or None, request.FILES or None, instance=question)
     if form.is_valid():
         try:
-            saved = save_question(question=question, **author(request))
+            saved = save_question(question=question, is_share=form.is_share, **author(request))
             return _to_question(study, saved)
         except Refused as refusal:
             form.add_error(None, str(refusal))

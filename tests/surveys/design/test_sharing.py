@@ -22,6 +22,7 @@ from surveys.design.models import DraftChange, Question, Study
 from surveys.design.readiness import Readiness
 from surveys.design.refusals import CannotOpen, NotDecided
 from surveys.design.site import set_site_limits
+from surveys.drafting.forms import QuestionForm
 from tests.conftest import NOW, QUESTIONS
 from tests.surveys.design.test_drafts import TEXTS
 
@@ -122,6 +123,24 @@ def test_a_question_that_is_only_renamed_or_reworded_keeps_its_share(draft):
     new = Question(study=draft, **MORE, name="more", epsilon=Decimal("0.5"))
     save_question(question=new, **BY)
     of_each(draft, "0.5", 4)
+
+
+def test_a_share_is_worked_out_again_where_somebody_else_changed_the_draft_meanwhile(draft):
+    typed = {**MORE, "name": "copied", "protection": "device", "epsilon": ""}
+    question = draft.questions.get(name="copied")
+    form = QuestionForm(typed, instance=question)
+    assert form.is_valid(), form.errors
+    add_questions(study_id=draft.pk, questions=[MORE], **BY)
+    save_question(question=question, is_share=form.is_share, **BY)
+    of_each(draft, "0.5", 4)
+
+
+def test_an_epsilon_that_was_set_is_not_raised_to_the_least_but_refused(draft, today):
+    set_site_limits(epsilon_floor=Decimal("0.6"), why="a rule", **BY)
+    study = new_draft(texts=TEXTS, questions=[{**MORE, "epsilon": "0.1"}])
+    assert study.questions.get().epsilon == Decimal("0.1")
+    (problem,) = Readiness(study).problems(today)
+    assert problem.text == "ε must be between 0.6 and 8; it is 0.1."
 
 
 def test_a_draft_from_before_keeps_what_each_question_has(draft):

@@ -221,7 +221,7 @@ class Plan:
         ) % {
             "wanted": f"{plain(self.goal.half or Decimal(0)):f}",
             "n": count(self.goal.n),
-            "half": decimal_text(float(self.outcome.half_to_be_had), 1),
+            "half": self.half,
         }
 
     @cached_property

@@ -116,6 +116,18 @@ def test_a_part_that_cannot_be_told_apart_is_said_so_and_is_never_0(
     assert "± 0" not in page
 
 
+@pytest.mark.parametrize(("scale", "is_said"), [(0.5, True), (0.0, False)])
+def test_chance_added_to_the_total_is_a_part_only_where_some_was_added(
+    made: Release | Step, scale: float, is_said: bool
+) -> None:
+    number = next(part for part in made.numbers["questions"] if part.get("mean"))
+    number["mechanism"]["scale"] = scale
+    (found,) = [each for each in results_of(made) if each.question.name == number["name"]]
+    page = render_to_string("dashboard/measured.html", {"result": found, "plan": made.request.plan})
+    assert "and answers changed on devices" in page
+    assert ("and chance added to the total" in page) == is_said
+
+
 def test_a_share_at_the_edge_has_no_part_of_its_own_for_sampling(made: Release | Step) -> None:
     yes_no = next(part for part in made.numbers["questions"] if len(part.get("choices", ())) == 2)
     for choice in yes_no["choices"]:

@@ -25,8 +25,8 @@ SLEEP: Fields = {
     "title": "Sleep and work",
     "organisation": "Candor demo · 3,000 invented answers",
     "purpose": (
-        "Every kind of question. The first 3,000 answers were made up by chance. Add your own, "
-        "and see what is sent."
+        "Every kind of question. The first 3,000 answers were made up: nobody gave them. Add "
+        "yours, and see what is sent."
     ),
     "contact": "demo@example.org",
     "asked": 2,

@@ -22,7 +22,8 @@ RARE = frozenset({"cleartext", "distribution", "drawn", "number", "one_of", "pic
 SCRIPTS = {
     "plain.js": RARE,
     "kinds.js": frozenset({"cleartext", "drawn", "pictures"}),
-    "full.js": frozenset[str](),
+    "full.js": frozenset({"drawn"}),
+    "drawn.js": frozenset[str](),
 }
 STYLE, STYLES = "form.css", ("tokens.css", "base.css", "form.css")
 SUMS = "SHA256SUMS"  # as `sha256sum` writes and checks them

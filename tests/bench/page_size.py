@@ -1,8 +1,8 @@
 """What a respondent's phone downloads: every byte of the answer page over the wire, for a Plan of
 each sort.
 
-At most 40,000 bytes for any Plan (pictures are the study's own and not counted), as gzip sends
-them.
+At most 40,000 bytes for any Plan of which everybody is asked everything (pictures are the study's
+own and not counted), as gzip sends them. The draw of questions takes some 1,800 more.
 
 python -m tests.bench.page_size
 """

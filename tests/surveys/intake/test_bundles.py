@@ -71,6 +71,7 @@ def test_a_script_without_spaces_says_what_it_said():
         ({"one_of"}, "kinds.js"),
         ({"number", "cleartext"}, "full.js"),
         ({"pictures"}, "full.js"),
+        ({"drawn"}, "drawn.js"),
     ],
 )
 def test_a_plan_gets_the_least_script_that_has_what_it_needs(needed, name):

@@ -45,7 +45,10 @@ def half(questions: Sequence[Any], n: int, epsilon: str, counts: str = ANSWERS) 
 
 def asked(kind: str, epsilon: str, many: int, choices: int = 2) -> list[Any]:
     made = {} if kind == "yes_no" else {"choices": choices}
-    return [PlannedQuestion.made_up(kind, **made).at(Decimal(epsilon)) for _ in range(many)]
+    planned = [PlannedQuestion.made_up(kind, **made) for _ in range(many)]
+    for number, each in enumerate(planned, 1):
+        each.row.name = f"q{number}"  # questions of one name would be sent as one answer
+    return [each.at(Decimal(epsilon)) for each in planned]
 
 
 def by_people() -> list[dict[str, Any]]:

@@ -341,11 +341,11 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 SECURE_SSL_REDIRECT = PRODUCTION and env.flag("SECURE_SSL_REDIRECT", default=True)
 SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
-if env.flag("BEHIND_PROXY", default=False):
+BEHIND_PROXY = env.flag("BEHIND_PROXY", default=False)
+if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-    ALLAUTH_TRUSTED_PROXY_COUNT = (
-        1  # else all the world is one address, and a stranger's attempts lock everyone out
-    )
+# else all the world is one address, and a stranger's attempts lock everyone out
+ALLAUTH_TRUSTED_PROXY_COUNT = int(BEHIND_PROXY)
 ALLAUTH_RATE_LIMIT_IPV6_PREFIX = (
     56  # of an address of IPv6: what one household has; surveys/brakes.py says why
 )

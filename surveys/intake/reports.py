@@ -171,6 +171,8 @@ def _refusal(error: msgspec.ValidationError) -> Refused:
 
 def _unique(pairs: list[tuple[str, Any]]) -> None:
     """Refuse an object with two equal keys."""
+    if len(dict(pairs)) == len(pairs):
+        return
     for name, times in Counter(name for name, _value in pairs).items():
         if times > 1:
             raise Refused(name[:MAX_NAME], "expected once, got twice")

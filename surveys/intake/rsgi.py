@@ -177,7 +177,7 @@ class Door:
     def site(self, scope: Any) -> tuple[str, Headers]:
         """Return the origin that a request is for, and the headers of every answer to it."""
         headers = scope.headers
-        host = headers.get("host") or scope.authority or scope.server
+        host = headers.get("host", scope.authority or scope.server)
         proto = headers.get("x-forwarded-proto", "") if settings.BEHIND_PROXY else ""
         ours, redirect, every = self.site_of(scope.scheme, host, proto)
         if not ours:

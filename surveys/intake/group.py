@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import NamedTuple
 
-import structlog
 from django.db import DatabaseError, Error, InterfaceError, OperationalError, connection, transaction
 
 from surveys.design import selectors as design
@@ -31,7 +30,6 @@ from surveys.intake.reports import Refused, Report
 AGAIN = 5  # times that a group is tried whose ids another process claims meanwhile
 COLUMNS = ("id_digest", "content_digest", "plan_id", "day")
 FOUND = "SELECT id_digest, content_digest, plan_id, day FROM {} WHERE id_digest IN wanted"
-log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +79,10 @@ def accept_all(entries: Sequence[Entry]) -> list[Outcome]:
     Returned are their outcomes, in their order. A retry of what was accepted is answered the same
     for ever.
     """
+    if not entries:
+        return []
     kept = _prepared(entries)
-    stored = iter(_stored([each for each in kept if isinstance(each, Kept)]) if entries else ())
+    stored = iter(_stored([each for each in kept if isinstance(each, Kept)]))
     return [next(stored) if isinstance(each, Kept) else each for each in kept]
 
 
@@ -124,7 +124,7 @@ def _sealed(plan: Plan, report: Report) -> bytes:
 def _stored(group: list[Kept]) -> list[Outcome]:
     """Store a group whole, or find what keeps it from being stored."""
     try:
-        return _store_again(group)
+        return _store_again(group) if group else []
     except (OperationalError, InterfaceError) as error:  # the database itself is not there
         return [error] * len(group)
     except Error as error:

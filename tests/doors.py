@@ -14,7 +14,15 @@ from tests.patience import PATIENCE, became
 
 HOUSE = Path(__file__).parent.parent
 DOOR = ("--interface", "rsgi", "surveys.door:app")
-PAGES = ("--interface", "wsgi", "--workers", "2", "--blocking-threads", "4", "surveys.wsgi:application")
+PAGES = (
+    "--interface",
+    "wsgi",
+    "--workers",
+    "2",
+    "--blocking-threads",
+    "4",
+    "surveys.wsgi:application",
+)
 
 
 def free_port() -> int:
@@ -42,7 +50,9 @@ class Served:
 
     def megabytes(self) -> int:
         """Return the resident memory of its workers."""
-        pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in self.workers())
+        pages = sum(
+            int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in self.workers()
+        )
         return pages * os.sysconf("SC_PAGE_SIZE") // 2**20
 
     def kill_worker(self) -> None:
@@ -56,10 +66,10 @@ class Served:
 
 @contextlib.contextmanager
 def served(
-    environment: dict[str, str], log: Path, *what: str, folder: Path = HOUSE
+    environment: dict[str, str], log: Path, *what: str, folder: Path = HOUSE, port: int = 0
 ) -> Iterator[Served]:
     """Serve an application of this folder until the block ends."""
-    port = free_port()
+    port = port or free_port()
     options = ("--host", "127.0.0.1", "--port", str(port), "--log-level", "warning")
     more = ("--respawn-failed-workers", "--workers-kill-timeout", "10")
     with log.open("ab") as output:

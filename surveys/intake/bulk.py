@@ -20,11 +20,11 @@ KINDS = {  # of the columns, as PostgreSQL calls them
 
 def insert(table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> int:
     """Insert rows in their order, but for those whose place is taken; return how many."""
-    named = f"INSERT INTO {table} ({', '.join(columns)})"  # noqa: S608
+    named = f"INSERT INTO {table} ({', '.join(columns)})"
     with values_apart() as cursor:
         if connection.vendor == "postgresql":
             arrays = ", ".join(f"%s::{KINDS[column]}[]" for column in columns)
-            query = f"{named} SELECT * FROM unnest({arrays}) ON CONFLICT DO NOTHING"
+            query = f"{named} SELECT * FROM unnest({arrays}) ON CONFLICT DO NOTHING"  # noqa: S608
             cursor.execute(query, [list(column) for column in zip(*rows, strict=True)])
         else:
             places = ", ".join(["%s"] * len(columns))

@@ -26,7 +26,7 @@ def digest(key: bytes, report_id: str, content: str) -> bytes:
     return hmac.digest(key, hashlib.sha256((report_id + content).encode()).digest(), "sha256")
 
 
-def keys_of(plans: Iterable[Plan], today: datetime.date) -> dict[int, bytes | None | CannotOpen]:
+def keys_of(plans: Iterable[Plan], today: datetime.date) -> dict[int, bytes | CannotOpen | None]:
     """Return the key of each Plan's receipts by its id, made for the first of them; None once it
     was destroyed.
     """
@@ -36,7 +36,7 @@ def keys_of(plans: Iterable[Plan], today: datetime.date) -> dict[int, bytes | No
     return {pk: _opened(plan, sealed.get(pk), today) for pk, plan in by_id.items()}
 
 
-def _opened(plan: Plan, sealed: bytes | None, today: datetime.date) -> bytes | None | CannotOpen:
+def _opened(plan: Plan, sealed: bytes | None, today: datetime.date) -> bytes | CannotOpen | None:
     try:
         sealed = sealed or _made(plan, today)
         return open_sealed(sealed, about=key_aad(plan.digest)) if sealed else None

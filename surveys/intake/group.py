@@ -19,7 +19,14 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import NamedTuple
 
-from django.db import DatabaseError, Error, InterfaceError, OperationalError, connection, transaction
+from django.db import (
+    DatabaseError,
+    Error,
+    InterfaceError,
+    OperationalError,
+    connection,
+    transaction,
+)
 
 from surveys.design import selectors as design
 from surveys.design.models import Plan

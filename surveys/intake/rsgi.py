@@ -116,7 +116,7 @@ class Committer:
 
     def end(self) -> None:
         """End the thread, once all that it has in hand is committed."""
-        self.thread.submit(connection.close)
+        self.thread.submit(lambda: connection.close())  # its own: each thread has one
         self.thread.shutdown(wait=True)
 
 
@@ -132,9 +132,10 @@ def answered(group: list[Post]) -> list[Verdict]:
 class Door:
     """The application that granian serves by its interface RSGI."""
 
+    committer: Committer
+
     def __init__(self, note: Note) -> None:
         self.note = note
-        self.committer: Committer | None = None
         self.site_of = functools.lru_cache(maxsize=64)(_site_of)
         self.media_type = functools.lru_cache(maxsize=64)(_media_type)
 
@@ -144,8 +145,7 @@ class Door:
         gc.freeze()  # what is here stays: no collection looks through it again
 
     def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:
-        if self.committer:
-            self.committer.end()
+        self.committer.end()
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
         found = ADDRESS.match(scope.path)
@@ -166,8 +166,7 @@ class Door:
         protocol.response_bytes(verdict.status, [*headers, *more], verdict.body)
 
     def count(self, verdict: Verdict) -> Verdict:
-        if self.committer:
-            self.committer.count(verdict)
+        self.committer.count(verdict)
         return verdict
 
     async def elsewhere(self, scope: Any, protocol: Any) -> None:
@@ -194,7 +193,6 @@ class Door:
             raise Elsewhere(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         if scope.method != "POST":
             raise Elsewhere(HTTPStatus.METHOD_NOT_ALLOWED, Allow="POST")
-        assert self.committer is not None
         try:
             knock(self.head(slug, ours, scope))
         except Refused as refusal:
@@ -252,6 +250,11 @@ def _site_of(scheme: str, host: str, proto: str) -> tuple[str, str, Headers]:
     is_open = settings.SECURE_SSL_REDIRECT and not asked.is_secure()
     answer = HttpResponse(content_type="application/json")
     for middleware in EVERY_ANSWER:
-        answer = middleware(lambda request: answer).process_response(asked, answer)
+        answer = middleware(_unasked).process_response(asked, answer)
     redirect = f"https://{settings.SECURE_SSL_HOST or asked.get_host()}" if is_open else ""
     return ours, redirect, [(name, str(value)) for name, value in answer.items()]
+
+
+def _unasked(request: HttpRequest) -> HttpResponse:
+    """Stand where a middleware would find a view."""
+    return HttpResponse()

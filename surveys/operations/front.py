@@ -57,8 +57,10 @@ async def whole(scope: Any, protocol: Any) -> bytes:
 
 def head_of(scope: Any) -> bytes:
     """Return the head of a request as it came, and from which address."""
-    asked = quote(scope.path, safe="/:@!$&'()*+,;=~") + (scope.query_string and "?") + (
-        scope.query_string
+    asked = (
+        quote(scope.path, safe="/:@!$&'()*+,;=~")
+        + (scope.query_string and "?")
+        + (scope.query_string)
     )
     lines = [f"{scope.method} {asked} HTTP/1.0", f"{FROM}: {scope.client}"]
     if scope.authority and "host" not in scope.headers:

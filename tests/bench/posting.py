@@ -41,7 +41,9 @@ def new_report(plan: str, chance: random.Random) -> bytes:
         "fair": [chance.randrange(5)],
         "often": [chance.randrange(3)],
     }
-    return json.dumps({"plan": plan, "report_id": os.urandom(16).hex(), "answers": answers}).encode()
+    return json.dumps(
+        {"plan": plan, "report_id": os.urandom(16).hex(), "answers": answers}
+    ).encode()
 
 
 class Run:

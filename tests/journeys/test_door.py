@@ -119,7 +119,7 @@ def test_nothing_that_was_accepted_goes_unanswered_when_it_is_asked_to_end(place
         assert became(lambda: stored(place) > before + 50)
         going.process.send_signal(signal.SIGTERM)
         going.process.wait(PATIENCE)
-        with served(site.environment, site.log, "--port", str(going.port), *DOOR[:-1], DOOR[-1]):
+        with served(site.environment, site.log, *DOOR, port=going.port):
             found = ended(posts)
     # a post is answered 200 only where an earlier answer to it was lost
     assert found.last == {"201": 3_000}

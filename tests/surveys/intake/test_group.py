@@ -51,7 +51,12 @@ def test_the_first_of_equal_ids_is_the_one_that_is_taken(plan):
 def test_an_id_that_a_closed_plan_refused_is_free_for_another(plan, other):
     accept_all([entry(plan, 9)])
     design.close_plan(plan_id=plan.pk, today=TODAY)
-    assert statuses([entry(plan), entry(other), entry(plan), entry(plan, 9)]) == [410, 201, 409, 200]
+    assert statuses([entry(plan), entry(other), entry(plan), entry(plan, 9)]) == [
+        410,
+        201,
+        409,
+        200,
+    ]
 
 
 def test_an_id_of_today_and_one_of_an_earlier_day_are_known(plan):
@@ -133,7 +138,9 @@ def test_a_group_asks_the_database_as_often_as_one_report(plan, other):
     with CaptureQueriesContext(connection) as of_many:
         accept_all([entry([plan, other][number % 2], number) for number in range(100, 200)])
     assert len(of_many) == len(of_one)
-    assert sum("FOR SHARE" in each["sql"] for each in of_many) == (connection.vendor == "postgresql")
+    assert sum("FOR SHARE" in each["sql"] for each in of_many) == (
+        connection.vendor == "postgresql"
+    )
 
 
 def test_nothing_is_done_for_nobody(db, django_assert_num_queries):

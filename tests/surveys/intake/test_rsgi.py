@@ -31,9 +31,7 @@ def plans(**changes):
     usual = lambda chance: {"copied": chance.randrange(2), "fair": [3], "often": [0]}  # noqa: E731
     answers = {"open": usual, "closed": usual, "given": lambda chance: {
         "copied": chance.randrange(2), "hours": chance.randrange(-3, 61), "region": 1}}  # fmt: skip
-    return {
-        slug: {"plan": plan.digest, "answers": answers[slug]} for slug, plan in made.items()
-    }
+    return {slug: {"plan": plan.digest, "answers": answers[slug]} for slug, plan in made.items()}
 
 
 def by_the_page(client, sent):

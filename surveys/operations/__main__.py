@@ -95,7 +95,6 @@ def broker() -> Service:
 
 def web() -> Service:
     """Return the server of the pages, behind the door."""
-    settings.WEB_SOCKET.unlink(missing_ok=True)
     options = {
         "interface": "wsgi",
         "uds": str(settings.WEB_SOCKET),
@@ -103,7 +102,7 @@ def web() -> Service:
         "workers": "1",
         "blocking-threads": "4",
     }
-    return granian("web", "surveys.operations.web:application", options)
+    return granian("web", "surveys.operations.web:application", options, settings.WEB_SOCKET)
 
 
 def door() -> Service:
@@ -119,13 +118,15 @@ def door() -> Service:
     return granian("door", "surveys.operations.front:app", options)
 
 
-def granian(name: str, application: str, options: dict[str, str]) -> Service:
+def granian(
+    name: str, application: str, options: dict[str, str], socket: Path | None = None
+) -> Service:
     """Return a web server. It starts a worker that died anew, and meanwhile connections wait
     instead of failing.
     """
     more = {"workers-kill-timeout": "5", "log-level": "warning"}
     program = (sys.executable, "-m", "granian", *arguments(options | more))
-    return Service(name, [*program, "--respawn-failed-workers", application])
+    return Service(name, [*program, "--respawn-failed-workers", application], socket)
 
 
 def worker() -> Service:

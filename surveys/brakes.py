@@ -17,10 +17,9 @@ import threading
 import time
 from collections import OrderedDict
 
-from allauth.account.adapter import get_adapter
 from django.conf import settings
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
+from django.http.request import split_domain_port
 
 from dpengine.randomness import below
 
@@ -31,16 +30,30 @@ JITTER = 30  # seconds: or all that were refused at once would come again at onc
 
 
 def place_of(request: HttpRequest) -> str:
-    """Return the network that a request comes from, by the address that the last trusted hop
-    saw; "" if none did.
+    """Return the network that a request comes from; "" if nobody knows."""
+    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "")
+    return network_of(request.META.get("REMOTE_ADDR", ""), forwarded)
+
+
+def network_of(remote: str, forwarded: str) -> str:
+    """Return the network of the address that the last trusted hop saw, "" if it saw none: the
+    socket's, or where a proxy of ours stands in front the last one that was forwarded.
     """
+    seen = forwarded.rpartition(",")[2] if settings.ALLAUTH_TRUSTED_PROXY_COUNT else ""
     try:
-        address = ipaddress.ip_address(get_adapter().get_client_ip(request))
-    except (PermissionDenied, ValueError):  # a socket without an address
+        address = ipaddress.ip_address(_without_port((seen or remote).strip()))
+    except ValueError:  # a socket without an address
         return ""
     address = getattr(address, "ipv4_mapped", None) or address
-    length = settings.ALLAUTH_RATE_LIMIT_IPV6_PREFIX if address.version == 6 else 32
+    if address.version == 4:
+        return f"{address}/32"
+    length = settings.ALLAUTH_RATE_LIMIT_IPV6_PREFIX
     return str(ipaddress.ip_network((address, length), strict=False))
+
+
+def _without_port(address: str) -> str:
+    domain, port = split_domain_port(address)
+    return domain.strip("[]") if port and domain else address
 
 
 def one_in(many: int) -> bool:
@@ -106,9 +119,8 @@ class Brake:
     def __init__(self) -> None:
         self.places, self.studies = Places(), Buckets()
 
-    def place(self, request: HttpRequest) -> int:
+    def place(self, place: str) -> int:
         """Return 0, or the seconds for which this network should wait."""
-        place = place_of(request)
         size: int = settings.REPORTS_AT_ONCE
         wait = self.places.take(place, size, time.monotonic()) if place else 0.0
         return _later(wait)

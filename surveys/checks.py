@@ -108,9 +108,11 @@ def _made_of(secret: str) -> set[bytes]:
     return keys
 
 
-def refuse_to_start_if_unsafe() -> None:
-    """Run the system checks where Django would not: in the server, the worker and the beat."""
-    errors = [message for message in run_checks() if message.is_serious()]
+def refuse_to_start_if_unsafe(*tags: str) -> None:
+    """Run the system checks, or those with these tags, where Django would not: in the server, the
+    worker, the beat and the door.
+    """
+    errors = [message for message in run_checks(tags=tags or None) if message.is_serious()]
     if errors:
         raise ImproperlyConfigured(
             "Candor does not start:\n" + "\n".join(str(error) for error in errors)

@@ -178,6 +178,7 @@ else:
 # and write to the database.
 EMBEDDED_REDIS = not env.text("REDIS_URL")
 VALKEY_SOCKET = short_path(DATA_DIR / "valkey.sock")
+WEB_SOCKET = short_path(DATA_DIR / "web.sock")  # of the pages that `up` serves behind its door
 CELERY_BROKER_URL = env.redis("REDIS_URL", f"redis+socket://{VALKEY_SOCKET}")
 # seconds; a sweep or a publication takes less than one, and a longer backlog goes on in the next
 MAX_TASK_SECONDS = 60
@@ -341,11 +342,11 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 SECURE_SSL_REDIRECT = PRODUCTION and env.flag("SECURE_SSL_REDIRECT", default=True)
 SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
-if env.flag("BEHIND_PROXY", default=False):
+BEHIND_PROXY = env.flag("BEHIND_PROXY", default=False)
+if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-    ALLAUTH_TRUSTED_PROXY_COUNT = (
-        1  # else all the world is one address, and a stranger's attempts lock everyone out
-    )
+# else all the world is one address, and a stranger's attempts lock everyone out
+ALLAUTH_TRUSTED_PROXY_COUNT = int(BEHIND_PROXY)
 ALLAUTH_RATE_LIMIT_IPV6_PREFIX = (
     56  # of an address of IPv6: what one household has; surveys/brakes.py says why
 )

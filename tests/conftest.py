@@ -13,7 +13,8 @@ from surveys.brakes import Brake
 from surveys.demo.services import answer_as_browsers
 from surveys.design import documents, services as design
 from surveys.design.models import Plan, Study
-from surveys.intake import door
+from surveys.intake import door, posts
+from surveys.intake.shelf import Shelf
 from surveys.people import services as people
 from tests.plans import sent_as_one
 
@@ -90,6 +91,7 @@ def nobody_came_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let no test be slowed down by what another one sent: buckets are in the process's memory."""
     brake = Brake()
     monkeypatch.setattr(door, "brake", brake)
+    monkeypatch.setattr(posts, "shelf", Shelf())  # of rows that another test's rollback took
     yield
     if brake.places.end:
         brake.places.end.cancel()

@@ -26,6 +26,8 @@ import pytest
 from surveys.operations.supervisor import die_with_parent
 from tests.patience import PATIENCE, became
 
+FORGETFUL = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
 
 class Missing(Exception):
     """A program is not installed: name the Debian package that has it."""
@@ -35,9 +37,9 @@ class Missing(Exception):
 
 
 @contextlib.contextmanager
-def postgres() -> Iterator[str]:
+def postgres(*, durable: bool = False) -> Iterator[str]:
     """Yield the DATABASE_URL of a new cluster on a socket in a temporary folder. It forgets
-    everything.
+    everything, and what was committed at a crash too unless it is durable.
     """
     initdb, server = find_postgres("initdb"), find_postgres("postgres")
     owner = unprivileged_user()
@@ -60,9 +62,7 @@ def postgres() -> Iterator[str]:
         options = {
             "listen_addresses": "",
             "unix_socket_directories": str(folder),
-            "fsync": "off",
-            "synchronous_commit": "off",
-            "full_page_writes": "off",
+            **({} if durable else FORGETFUL),
             "shared_buffers": "64MB",
             # as README asks: else files of the log are used again with what stands in them
             "wal_recycle": "off",

@@ -40,9 +40,15 @@ def latest_plan(slug: str) -> Plan | None:
     return Plan.objects.filter(study__slug=slug).select_related("study").order_by("-wave").first()
 
 
-def plan_of(*, slug: str, digest: str) -> Plan | None:
-    """Return the Plan of a study that a report was drawn with, open or not."""
-    return Plan.objects.filter(study__slug=slug, digest=digest).first()
+def plans_of(digests: Iterable[str]) -> list[Plan]:
+    """Return the Plans with these digests, open or not."""
+    return list(Plan.objects.filter(digest__in=digests).select_related("study"))
+
+
+def published_among(slugs: Iterable[str]) -> set[str]:
+    """Return which of these names studies have that opened at least once."""
+    found = published_studies().filter(slug__in=slugs).order_by()
+    return set(found.values_list("slug", flat=True))
 
 
 def earlier_digests(plan: Plan) -> list[str]:
@@ -180,21 +186,34 @@ def standings(studies: Iterable[Study]) -> list[Standing]:
     return [Standing(study, newest.get(study.pk)) for study in studies]
 
 
-def is_open_now(plan_id: int, today: datetime.date) -> bool:
-    """Tell whether a Plan takes reports, and keep it so until this transaction ends.
+def last_days(plan_ids: Iterable[int]) -> dict[int, datetime.date]:
+    """Return the last day of each of these Plans that takes reports, date.max where it has none;
+    and keep them so until this transaction ends.
 
     On PostgreSQL a shared lock makes a closing wait for reports under way, so that none is
     accepted after the last sweep; on SQLite every writing transaction excludes the others.
     """
+    ids = sorted(set(plan_ids))
     lock = " FOR SHARE" if connection.vendor == "postgresql" else ""
     with connection.cursor() as cursor:
         query = (
-            "SELECT closed_on IS NULL AND (closes_on IS NULL OR closes_on >= %s) FROM "
-            "design_plan WHERE id = %s"
+            "SELECT id, closes_on FROM design_plan WHERE closed_on IS NULL AND id IN "  # noqa: S608
+            f"({', '.join(['%s'] * len(ids))}) ORDER BY id{lock}"
         )
-        cursor.execute(query + lock, [today.isoformat(), plan_id])
-        row: Any = cursor.fetchone()
-    return bool(row and row[0])
+        cursor.execute(query, ids)
+        rows: list[Any] = cursor.fetchall()
+    return {plan_id: _day(closes_on) for plan_id, closes_on in rows}
+
+
+def _day(stored: datetime.date | str | None) -> datetime.date:
+    if isinstance(stored, str):  # as SQLite keeps it
+        return datetime.date.fromisoformat(stored)
+    return stored or datetime.date.max
+
+
+def is_open_now(plan_id: int, today: datetime.date) -> bool:
+    """Tell whether a Plan takes reports, and keep it so until this transaction ends."""
+    return today <= last_days([plan_id]).get(plan_id, datetime.date.min)
 
 
 @dataclass(frozen=True, slots=True)

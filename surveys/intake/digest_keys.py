@@ -10,12 +10,13 @@ SHA-256(id ‖ content), which older versions kept as it was.
 import datetime
 import hashlib
 import hmac
+from collections.abc import Iterable
 
 from django.db import transaction
 
 from surveys.design import selectors as design
 from surveys.design.models import Plan
-from surveys.encryption import has_first_key, new_key, open_sealed, seal
+from surveys.encryption import CannotOpen, has_first_key, new_key, open_sealed, seal
 from surveys.erasing import erasing
 from surveys.intake.models import DigestKey
 
@@ -25,12 +26,22 @@ def digest(key: bytes, report_id: str, content: str) -> bytes:
     return hmac.digest(key, hashlib.sha256((report_id + content).encode()).digest(), "sha256")
 
 
-def key_of(plan: Plan, today: datetime.date) -> bytes | None:
-    """Return the key of a Plan's receipts, made for the first of them; None once it was
-    destroyed.
+def keys_of(plans: Iterable[Plan], today: datetime.date) -> dict[int, bytes | CannotOpen | None]:
+    """Return the key of each Plan's receipts by its id, made for the first of them; None once it
+    was destroyed.
     """
-    sealed = _sealed(plan) or _made(plan, today)
-    return open_sealed(sealed, about=key_aad(plan.digest)) if sealed else None
+    by_id = {plan.pk: plan for plan in plans}
+    kept = DigestKey.objects.filter(pk__in=by_id).values_list("pk", "sealed")
+    sealed = {pk: bytes(key) for pk, key in kept}
+    return {pk: _opened(plan, sealed.get(pk), today) for pk, plan in by_id.items()}
+
+
+def _opened(plan: Plan, sealed: bytes | None, today: datetime.date) -> bytes | CannotOpen | None:
+    try:
+        sealed = sealed or _made(plan, today)
+        return open_sealed(sealed, about=key_aad(plan.digest)) if sealed else None
+    except CannotOpen as error:
+        return error
 
 
 def _sealed(plan: Plan) -> bytes | None:

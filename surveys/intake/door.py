@@ -7,9 +7,8 @@ is never granted here, so JSON is all that is taken. A program sends no such hea
 likes: it could send from its own machine anyway.
 """
 
+from dataclasses import dataclass
 from http import HTTPStatus
-
-from django.http import HttpRequest
 
 from surveys.brakes import brake
 from surveys.design.models import Plan
@@ -19,25 +18,36 @@ MEDIA_TYPE = "application/json"
 OURS = ("same-origin", "none")  # none: no page at all asked for it
 
 
-def knock(request: HttpRequest) -> None:
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a request says of itself before its body, and the network that it comes from."""
+
+    slug: str  # of the study that its address names
+    site: str | None  # Sec-Fetch-Site
+    origin: str | None
+    ours: str  # the origin of this site, as the request calls it
+    media_type: str  # small letters, without parameters
+    place: str  # its network, "" if nobody knows
+
+
+def knock(head: Head) -> None:
     """Refuse what another page sent, what is no JSON, and what is too much from one network;
     none of it is read.
     """
-    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
-    if site is not None and site not in OURS:
+    if head.site is not None and head.site not in OURS:
         raise Refused(
             "Sec-Fetch-Site", "expected a page of this site, got another", HTTPStatus.FORBIDDEN
         )
-    ours = f"{request.scheme}://{request.get_host()}"
-    if site is None and origin is not None and origin.lower() != ours.lower():
+    is_named = head.site is None and head.origin is not None
+    if is_named and (head.origin or "").lower() != head.ours.lower():
         raise Refused("Origin", "expected a page of this site, got another", HTTPStatus.FORBIDDEN)
-    if request.content_type != MEDIA_TYPE:
+    if head.media_type != MEDIA_TYPE:
         raise Refused(
             "Content-Type",
             f"expected {MEDIA_TYPE}, got another one",
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         )
-    if wait := brake.place(request):
+    if wait := brake.place(head.place):
         expected = "expected fewer reports at once from one network; send the same one again later"
         raise Refused("address", expected, HTTPStatus.TOO_MANY_REQUESTS, wait)
 

@@ -8,13 +8,14 @@ ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 LOOKALIKES = str.maketrans({"I": "1", "L": "1", "O": "0"})
 CHARACTERS = 12
 HEX_DIGITS = 15  # 60 bits
+PAIRS = [first + second for first in ALPHABET for second in ALPHABET]  # of 10 bits
 
 
 def number(id_digest: bytes) -> str:
     """Return the receipt of a report, from the SHA-256 of its id."""
     bits = int(id_digest.hex()[:HEX_DIGITS], 16)
-    letters = "".join(ALPHABET[bits >> 5 * place & 31] for place in reversed(range(CHARACTERS)))
-    return "-".join(letters[start : start + 4] for start in range(0, CHARACTERS, 4))
+    pairs = [PAIRS[bits >> shift & 1023] for shift in (50, 40, 30, 20, 10, 0)]
+    return "{}{}-{}{}-{}{}".format(*pairs)
 
 
 def prefix(receipt: str) -> str | None:

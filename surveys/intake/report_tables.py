@@ -9,16 +9,18 @@ and deleted rows are written over with zeros.
 """
 
 import re
-from typing import Any, cast
+from collections.abc import Sequence
 
 from django.db import IntegrityError, connection, transaction
 
 from surveys.design.models import Plan
 from surveys.erasing import hold
+from surveys.intake import bulk
 from surveys.intake.models import OpenReport
 
 TABLE = "intake_openreport"
-COLUMNS = 'plan_id, "values", given'
+COLUMNS = ("plan_id", '"values"', "given")
+LISTED = ", ".join(COLUMNS)
 NO_PARTITION = "23514"  # check_violation: the only check there is
 Row = tuple[int, str, bytes]  # id, values, given
 
@@ -27,32 +29,14 @@ class NoPlace(Exception):
     """The first report of a Plan has come, and there is no table for it yet."""
 
 
-def put(plan: Plan, values: str, given: bytes) -> None:
-    """Let a report wait, or raise NoPlace.
-
-    PostgreSQL writes statements that fail into its own log, beside the time: this one goes without
-    what it stores.
-    """
+def put(reports: Sequence[tuple[int, str, bytes]]) -> None:
+    """Let reports wait, each with its Plan's id, in this order; or raise NoPlace."""
     try:
-        with _values_apart() as cursor:
-            cursor.execute(
-                f"INSERT INTO {TABLE} ({COLUMNS}) VALUES (%s, %s, %s)",  # noqa: S608
-                [plan.pk, values, given],
-            )
+        bulk.insert(TABLE, COLUMNS, reports)
     except IntegrityError as error:
         if getattr(error.__cause__, "sqlstate", "") != NO_PARTITION:
             raise
         raise NoPlace from None
-
-
-def _values_apart() -> Any:
-    """Return a cursor that sends values beside a statement, not in it."""
-    if connection.vendor != "postgresql":
-        return connection.cursor()
-    from django.db.backends.postgresql import base
-
-    database, kind = cast(Any, connection), cast(Any, base.ServerBindingCursor)
-    return database.make_cursor(kind(database.connection))
 
 
 @transaction.atomic
@@ -111,13 +95,13 @@ def remove(plan: Plan, ids: list[int]) -> int:
         swept, waiting = cursor.fetchone() or (0, 0)
         if waiting > swept:  # what stays is set apart, in an order that tells nothing: random
             cursor.execute(
-                f"CREATE TEMPORARY TABLE rest ON COMMIT DROP AS SELECT {COLUMNS} FROM {table} "  # noqa: S608
+                f"CREATE TEMPORARY TABLE rest ON COMMIT DROP AS SELECT {LISTED} FROM {table} "  # noqa: S608
                 "WHERE NOT id = ANY(%s) ORDER BY gen_random_uuid()",
                 [ids],
             )
         cursor.execute(f"TRUNCATE {table}")
         if waiting > swept:
-            cursor.execute(f"INSERT INTO {TABLE} ({COLUMNS}) SELECT {COLUMNS} FROM pg_temp.rest")  # noqa: S608
+            cursor.execute(f"INSERT INTO {TABLE} ({LISTED}) SELECT {LISTED} FROM pg_temp.rest")  # noqa: S608
             cursor.execute("DROP TABLE pg_temp.rest")
     return int(swept)
 

@@ -9,6 +9,7 @@ import dataclasses
 import json
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -56,9 +57,10 @@ WANTED = {
 }
 
 _envelopes = msgspec.json.Decoder(Envelope)
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Report:
     """A well-formed report: its id, and its values in the order of the Plan's `reports`, None of
     what was not asked; those sent as given apart.
@@ -68,21 +70,17 @@ class Report:
     values: list[Any]
     given: dict[str, int] = dataclasses.field(default_factory=dict)
 
-    @property
+    @cached_property
     def canonical_values(self) -> str:
         """Return what may be stored in the open: what chance has changed."""
-        return _canonical(self.values)
+        return _encode(self.values)
 
     @property
     def canonical_content(self) -> str:
         """Return all that the report says, for its digest only: with the id before it, nobody
         can guess it.
         """
-        return _canonical([*self.values, self.given] if self.given else self.values)
-
-
-def _canonical(content: Any) -> str:
-    return json.dumps(content, separators=(",", ":"))
+        return _encode([*self.values, self.given]) if self.given else self.canonical_values
 
 
 def open_envelope(body: bytes) -> Envelope:
@@ -90,7 +88,8 @@ def open_envelope(body: bytes) -> Envelope:
     if len(body) > MAX_BODY:
         raise Refused("body", f"expected at most {MAX_BODY} bytes, got more")
     try:
-        json.loads(body, object_pairs_hook=_unique)  # msgspec takes the last of two equal keys
+        # msgspec takes the last of two equal keys
+        _decode(body.decode(json.detect_encoding(body), "surrogatepass"))
         return _envelopes.decode(body)
     except msgspec.ValidationError as error:
         raise _refusal(error) from None
@@ -171,6 +170,11 @@ def _refusal(error: msgspec.ValidationError) -> Refused:
 
 def _unique(pairs: list[tuple[str, Any]]) -> None:
     """Refuse an object with two equal keys."""
+    if len(dict(pairs)) == len(pairs):
+        return
     for name, times in Counter(name for name, _value in pairs).items():
         if times > 1:
             raise Refused(name[:MAX_NAME], "expected once, got twice")
+
+
+_decode = json.JSONDecoder(object_pairs_hook=_unique).decode

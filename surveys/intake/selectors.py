@@ -32,13 +32,6 @@ def day_accepted(receipt: str) -> datetime.date | None:
     return None
 
 
-def receipt(id_digest: bytes) -> Receipt | Settled | None:
-    """Return the receipt of a report, by SHA-256 of its id."""
-    return (
-        Receipt.objects.filter(pk=id_digest).first() or Settled.objects.filter(pk=id_digest).first()
-    )
-
-
 def accepted(plan: Plan) -> int:
     """Return how many reports were ever accepted for a Plan: what remains countable when they
     are erased.

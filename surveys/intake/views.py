@@ -10,9 +10,7 @@ import datetime
 from collections.abc import Callable
 from http import HTTPStatus
 
-import structlog
 from django.conf import settings
-from django.db import DatabaseError
 from django.http import (
     Http404,
     HttpRequest,
@@ -20,65 +18,48 @@ from django.http import (
     HttpResponsePermanentRedirect,
     JsonResponse,
 )
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from surveys.brakes import place_of
 from surveys.design import selectors as design
-from surveys.encryption import CannotOpen
-from surveys.intake import pages, selectors
-from surveys.intake.door import knock, slow_down
+from surveys.intake import pages, posts, selectors
+from surveys.intake.door import Head, knock
 from surveys.intake.receipts import prefix
-from surveys.intake.reports import MAX_BODY, Refused, open_envelope, read_report
-from surveys.intake.services import accept
+from surveys.intake.reports import MAX_BODY, Refused
 from surveys.middleware import gzip_public
 
 PICTURES = ("image/png", "image/jpeg", "image/webp", "image/gif")  # no SVG: it may hold scripts
 MAX_TYPED = 64  # a receipt has 12 letters and digits, and people put things around them
-log = structlog.get_logger(__name__)
 
 
 @csrf_exempt
 @require_POST
-def take_report(request: HttpRequest, slug: str) -> JsonResponse:
+def take_report(request: HttpRequest, slug: str) -> HttpResponse:
     """Take one randomised report."""
+    head = Head(
+        slug=slug,
+        site=request.headers.get("Sec-Fetch-Site"),
+        origin=request.headers.get("Origin"),
+        ours=f"{request.scheme}://{request.get_host()}",
+        media_type=request.content_type or "",
+        place=place_of(request),
+    )
     try:
-        knock(request)
-        get_object_or_404(design.published_studies(), slug=slug)
-        if not request.META.get("CONTENT_LENGTH"):  # a body in chunks would be read as empty
-            raise Refused("body", "expected with a Content-Length", HTTPStatus.LENGTH_REQUIRED)
-        envelope = open_envelope(request.read(MAX_BODY + 1))
-        plan = design.plan_of(slug=slug, digest=envelope.plan)
-        if plan is None:
-            raise Refused("plan", "no Plan of this study has this digest", HTTPStatus.CONFLICT)
-        slow_down(plan)
-        # the day on which all of it was here, however slowly it came
-        today = datetime.datetime.now(datetime.UTC).date()
-        acceptance = accept(plan=plan, report=read_report(envelope, plan), today=today)
+        knock(head)
+        # a body in chunks would be read as empty
+        body = request.read(MAX_BODY + 1) if request.META.get("CONTENT_LENGTH") else None
+        (verdict,) = posts.answer_all([posts.enter(slug, body)])
     except Refused as refusal:
-        return _refusal(refusal)
-    except DatabaseError as error:  # whose text may hold the row: only its kind is logged
-        log.error("report not stored", kind=type(error).__name__)
-    except CannotOpen as error:  # names a variable, never a key
-        log.error("report not stored", kind=type(error).__name__, why=str(error))
-    else:
-        status = HTTPStatus.CREATED if acceptance.is_new else HTTPStatus.OK
-        receipt = {"receipt": acceptance.receipt, "accepted_on": acceptance.accepted_on.isoformat()}
-        return JsonResponse(receipt, status=status)
-    expected = "the report could not be stored; send the same one again"
-    return _refusal(Refused("body", expected, HTTPStatus.SERVICE_UNAVAILABLE, wait=5))
-
-
-def _refusal(refusal: Refused) -> JsonResponse:
-    """Name a field and a reason, never a value; and after how many seconds the same report may come
-    again, if it may.
-    """
-    return JsonResponse(
-        {"error": {"field": refusal.field, "message": str(refusal)}},
-        status=refusal.status,
-        headers={"Retry-After": str(refusal.wait)} if refusal.wait else None,
+        verdict = posts.refused(refusal)
+    return HttpResponse(
+        verdict.body,
+        status=verdict.status,
+        content_type="application/json",
+        headers={"Retry-After": str(verdict.wait)} if verdict.wait else None,
     )
 
 

@@ -34,13 +34,14 @@ def main(accounts: int) -> None:
 
 
 def start(supervisor: Supervisor) -> None:
-    """Start what others lean on first. The web server starts alone: its first page then comes
+    """Start what others lean on first. Door and pages start alone: the first page then comes
     sooner.
     """
     if settings.EMBEDDED_REDIS:
         supervisor.start(broker())
         wait_for("valkey", supervisor, broker_answers)
     supervisor.start(web())
+    supervisor.start(door())
     wait_for("web", supervisor, first_page_answers)
     if not supervisor.stopping:
         supervisor.start(worker())
@@ -93,22 +94,39 @@ def broker() -> Service:
 
 
 def web() -> Service:
-    """Return the web server. It starts a worker that died anew, and meanwhile connections wait
-    instead of failing.
-    """
+    """Return the server of the pages, behind the door."""
     options = {
         "interface": "wsgi",
+        "uds": str(settings.WEB_SOCKET),
+        "uds-permissions": "0600",
+        "workers": "1",
+        "blocking-threads": "4",
+    }
+    return granian("web", "surveys.operations.web:application", options, settings.WEB_SOCKET)
+
+
+def door() -> Service:
+    """Return the server of the one port: it takes reports, and hands all else to the pages."""
+    options = {
+        "interface": "rsgi",
         "host": settings.CANDOR_HOST,
         "port": str(settings.CANDOR_PORT),
         "workers": "1",
-        "blocking-threads": "4",
-        "workers-kill-timeout": "5",
-        "log-level": "warning",
+        "backpressure": "10000",  # connections that are held open at once, idle ones too
+        "http1-header-read-timeout": "10000",  # milliseconds
     }
-    program = (sys.executable, "-m", "granian", *arguments(options))
-    return Service(
-        "web", [*program, "--respawn-failed-workers", "surveys.operations.web:application"]
-    )
+    return granian("door", "surveys.operations.front:app", options)
+
+
+def granian(
+    name: str, application: str, options: dict[str, str], socket: Path | None = None
+) -> Service:
+    """Return a web server. It starts a worker that died anew, and meanwhile connections wait
+    instead of failing.
+    """
+    more = {"workers-kill-timeout": "5", "log-level": "warning"}
+    program = (sys.executable, "-m", "granian", *arguments(options | more))
+    return Service(name, [*program, "--respawn-failed-workers", application], socket)
 
 
 def worker() -> Service:

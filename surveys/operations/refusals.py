@@ -82,23 +82,33 @@ class CountRefusals(MiddlewareMixin):
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         match = request.resolver_match
         if response.status_code >= 400 and match is not None and match.view_name == DOOR:
-            waiting.note(reason_of(response), datetime.datetime.now(datetime.UTC).date())
+            today = datetime.datetime.now(datetime.UTC).date()
+            waiting.note(reason_of(response.status_code, _field(response)), today)
         return response
 
 
-def reason_of(response: HttpResponse) -> str:
-    """Return one of a few words."""
-    if response.status_code >= 500:
-        return UNAVAILABLE
+def _field(response: HttpResponse) -> str:
     try:
-        field = str(json.loads(response.content)["error"]["field"]).partition(".")[0]
+        return str(json.loads(response.content)["error"]["field"])
     except (ValueError, KeyError, TypeError):
-        return OTHER
-    if field == "plan" and response.status_code == 410:
+        return ""
+
+
+def reason_of(status: int, field: str) -> str:
+    """Return one of a few words."""
+    if status >= 500:
+        return UNAVAILABLE
+    field = field.partition(".")[0]
+    if field == "plan" and status == 410:
         return "closed"
     if field in OTHER_PAGES:
         return "other page"
     return field if field in FIELDS else OTHER
+
+
+def count(status: int, field: str, day: datetime.date) -> None:
+    """Count a refusal of the door's own process, which passes no middleware."""
+    waiting.note(reason_of(status, field), day)
 
 
 def forget_old(today: datetime.date) -> None:

@@ -45,6 +45,7 @@ class Service:
 
     name: str
     command: Sequence[str]
+    socket: Path | None = None  # that it listens on: one killed leaves it in the way of the next
 
 
 class Child:
@@ -53,6 +54,8 @@ class Child:
     def __init__(self, service: Service, folder: Path) -> None:
         parent = os.getpid()
         self.service = service
+        if service.socket:
+            service.socket.unlink(missing_ok=True)
         self.process = subprocess.Popen(
             service.command,
             cwd=folder,

@@ -386,12 +386,12 @@ say([post([1, [2], [0]]), post([0, [2], [0]])])
 """
 TAKE_HALF = """
 plan = Plan.objects.get()
-sound = intake.design.is_open_now
+sound = intake.group.design.last_days
 def stick(*held):
     say("in the middle")
     sys.stdin.readline()
     return sound(*held)
-intake.design.is_open_now = stick
+intake.group.design.last_days = stick
 done = intake.accept(plan=plan, report=Report(report_id=f"{9:016x}{1:016x}", values=[1, [2], [0]]), today=TODAY)
 say(done.is_new)
 """

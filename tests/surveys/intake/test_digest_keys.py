@@ -43,6 +43,10 @@ def given(db):
     return design.open_study(why="A test.", study_id=study.pk, who="ada", now=NOW)
 
 
+def key_of(plan, today):
+    return digest_keys.keys_of([plan], today)[plan.pk]
+
+
 def post(client, plan, report_id=ID, earned=7_123):
     body = {"plan": plan.digest, "report_id": report_id, "answers": {"copied": 1, "earned": earned}}
     return client.post(
@@ -119,19 +123,19 @@ def test_an_id_of_another_plan_stays_a_conflict_after_retirement(
 
 
 def test_every_plan_has_a_key_of_its_own(given, plan_of_another_study):
-    assert digest_keys.key_of(given, TODAY) == digest_keys.key_of(given, TODAY)
-    assert digest_keys.key_of(given, TODAY) != digest_keys.key_of(plan_of_another_study, TODAY)
+    assert key_of(given, TODAY) == key_of(given, TODAY)
+    assert key_of(given, TODAY) != key_of(plan_of_another_study, TODAY)
 
 
 def test_a_plan_that_has_closed_gets_no_key_any_more(given):
     design.close_plan(plan_id=given.pk, today=TODAY)
-    assert digest_keys.key_of(given, TODAY) is None
+    assert key_of(given, TODAY) is None
 
 
 def test_two_first_reports_make_one_key(given):
-    first = digest_keys.key_of(given, TODAY)
+    first = key_of(given, TODAY)
     assert digest_keys._made(given, TODAY) == bytes(DigestKey.objects.get().sealed)
-    assert digest_keys.key_of(given, TODAY) == first
+    assert key_of(given, TODAY) == first
 
 
 def test_the_rows_hold_no_id_and_nothing_longer_than_a_digest(client, given):

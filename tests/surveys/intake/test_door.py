@@ -106,9 +106,8 @@ def test_a_browser_that_asks_first_is_granted_nothing(client, plan):
 
 
 def test_a_class_behind_one_address_answers_in_a_minute(rf):
-    request = rf.post(URL, REMOTE_ADDR="192.0.2.7")
-    brake = Brake()
-    assert {brake.place(request) for _ in range(800)} == {0}
+    place, brake = place_of(rf.post(URL, REMOTE_ADDR="192.0.2.7")), Brake()
+    assert {brake.place(place) for _ in range(800)} == {0}
 
 
 def test_a_flood_from_one_network_is_slowed_and_others_are_not(client, plan, settings):

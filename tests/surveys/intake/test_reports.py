@@ -278,14 +278,12 @@ def test_a_database_that_fails_asks_to_try_again_and_says_nothing_of_the_report(
 ):
     from django.db import OperationalError
 
-    from surveys.intake import views
+    from surveys.intake import report_tables
 
-    def fail(**kwargs):
-        raise OperationalError(
-            f"DETAIL: Failing row contains ({kwargs['report'].canonical_values})"
-        )
+    def fail(reports):
+        raise OperationalError(f"DETAIL: Failing row contains ({reports[0][1]})")
 
-    monkeypatch.setattr(views, "accept", fail)
+    monkeypatch.setattr(report_tables, "put", fail)
     response = post(client, body(plan))
     assert response.status_code == 503
     assert response["Retry-After"]

@@ -26,6 +26,7 @@ HOUSE = Path(__file__).parents[3]
 # seconds: a worker that starts hears no question, and a slow one answers late
 WAITS = (0.5, 1, 2, 4, 8)
 WORKER, BEAT = "-A surveys worker", "-A surveys beat"  # words of their commands, and of no other
+DOOR, WEB = "surveys.operations.front", "surveys.operations.web"
 
 
 def free_port() -> int:
@@ -67,12 +68,20 @@ class Site:
         return self.process.pid
 
     def answers(self) -> bool:
+        return self.status("/") == 200
+
+    def status(self, path: str, body: bytes | None = None) -> int:
+        """Return how a page, or a post of JSON, is answered; 0 if nobody does."""
+        address = f"http://127.0.0.1:{self.environment['CANDOR_PORT']}{path}"
+        asked = urllib.request.Request(address, body, {"Content-Type": "application/json"})
         try:
-            address = f"http://127.0.0.1:{self.environment['CANDOR_PORT']}/"
-            with urllib.request.urlopen(address, timeout=PATIENCE) as page:
-                return page.status == 200
+            with urllib.request.urlopen(asked, timeout=PATIENCE) as page:
+                return int(page.status)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code
         except (urllib.error.URLError, OSError):
-            return False
+            return 0
 
     def processes(self) -> dict[int, str]:
         """Every living process with this site's data folder in its environment or its command,
@@ -209,23 +218,34 @@ def broker(running: Site) -> str:
     return url
 
 
-def test_one_command_runs_web_worker_scheduler_and_broker(running, broker):
-    assert all(running.child(word) for word in ("granian", WORKER, BEAT, "valkey-server"))
+def test_one_command_runs_door_web_worker_scheduler_and_broker(running, broker):
+    assert all(running.child(word) for word in (DOOR, WEB, WORKER, BEAT, "valkey-server"))
 
 
-def test_a_killed_web_server_is_started_again(running):
-    first = running.child("granian")
+@pytest.mark.parametrize(("name", "word"), [("door", DOOR), ("web", WEB)])
+def test_a_killed_server_is_started_again(running, name, word):
+    first = running.child(word)
     running.kill(first)
-    assert became(lambda: running.child("granian") not in (None, first))
+    assert became(lambda: running.child(word) not in (None, first))
     assert became(running.answers)
-    assert "web was killed by SIGKILL; starting it again" in running.said
+    assert f"{name} was killed by SIGKILL; starting it again" in running.said
 
 
-def test_a_killed_process_of_the_web_server_is_started_again(running):
-    server = running.child("granian")
-    running.kill(running.child("granian", server))
+@pytest.mark.parametrize("word", [DOOR, WEB])
+def test_a_killed_process_of_a_server_is_started_again(running, word):
+    server = running.child(word)
+    killed = running.child(word, server)
+    running.kill(killed)
+    assert became(lambda: running.child(word, server) not in (None, killed))
     assert became(running.answers)
-    assert running.child("granian") == server
+    assert running.child(word) == server
+
+
+def test_reports_are_taken_while_the_pages_are_away(running):
+    """They are another process's: without it the door says whether it knows a study."""
+    running.kill(running.child(WEB))
+    assert running.status("/api/v1/studies/nowhere/reports", b"{}") == 404
+    assert became(lambda: running.status("/") == 200)
 
 
 @pytest.mark.parametrize("word", [WORKER, "valkey-server"])
@@ -272,10 +292,11 @@ def test_killed_outright_it_leaves_no_process_behind(running, broker):
 
 def test_killed_while_the_web_server_starts_it_leaves_no_process_behind(running):
     """The server's worker then wakes up without the parent that it was to die with."""
-    first = running.child("granian")
-    running.kill(first)
-    assert became(lambda: running.child("granian") not in (None, first))
-    assert became(lambda: running.child("granian", running.child("granian")))
+    for word in (DOOR, WEB):
+        first = running.child(word)
+        running.kill(first)
+        assert became(lambda word=word, first=first: running.child(word) not in (None, first))
+        assert became(lambda word=word: running.child(word, running.child(word)))
     running.kill(running.pid)
     running.process.wait()
     assert became(lambda: running.processes() == {})

@@ -1,0 +1,60 @@
+"""Many rows in one statement, which goes without what it stores: PostgreSQL writes statements that
+fail, or that are slow, into its own log, beside the time.
+"""
+
+import datetime
+from collections.abc import Sequence
+from typing import Any, cast
+
+from django.db import connection
+
+KINDS = {  # of the columns, as PostgreSQL calls them
+    "id_digest": "bytea",
+    "content_digest": "bytea",
+    "plan_id": "bigint",
+    "day": "date",
+    '"values"': "text",
+    "given": "bytea",
+}
+
+
+def insert(table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> int:
+    """Insert rows in their order, but for those whose place is taken; return how many."""
+    named = f"INSERT INTO {table} ({', '.join(columns)})"
+    with values_apart() as cursor:
+        if connection.vendor == "postgresql":
+            arrays = ", ".join(f"%s::{KINDS[column]}[]" for column in columns)
+            query = f"{named} SELECT * FROM unnest({arrays}) ON CONFLICT DO NOTHING"  # noqa: S608
+            cursor.execute(query, [list(column) for column in zip(*rows, strict=True)])
+        else:
+            places = ", ".join(["%s"] * len(columns))
+            cursor.executemany(f"{named} VALUES ({places}) ON CONFLICT DO NOTHING", rows)
+        return int(cursor.rowcount)
+
+
+def find(query: str, wanted: Sequence[bytes]) -> list[Any]:
+    """Return the rows of a query in which `IN wanted` stands for one of these, wherever it does."""
+    times = query.count("IN wanted")
+    with values_apart() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(query.replace("IN wanted", "= ANY(%s::bytea[])"), [list(wanted)] * times)
+        else:
+            places = f"IN ({', '.join(['%s'] * len(wanted))})"
+            cursor.execute(query.replace("IN wanted", places), [*wanted] * times)
+        return list(cursor.fetchall())
+
+
+def as_day(stored: datetime.date | str) -> datetime.date:
+    """Return a day, which SQLite keeps as text."""
+    return datetime.date.fromisoformat(stored) if isinstance(stored, str) else stored
+
+
+def values_apart() -> Any:
+    """Return a cursor that sends values beside a statement, not in it."""
+    if connection.vendor != "postgresql":
+        return connection.cursor()
+    from django.db.backends.postgresql import base
+
+    database, kind = cast(Any, connection), cast(Any, base.ServerBindingCursor)
+    database.ensure_connection()
+    return database.make_cursor(kind(database.connection))

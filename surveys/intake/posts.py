@@ -1,0 +1,134 @@
+"""What is posted as a report, and how it is answered: the same words and bytes by the site's own
+process for reports (`rsgi.py`) and by its pages (`views.py`).
+
+A post is read as far as memory goes when it arrives, then answered in a group with others. Its
+body is opened once; a study or a Plan that the shelf does not hold is looked for with the group.
+"""
+
+import datetime
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+import structlog
+from django.db import Error
+
+from surveys.encryption import CannotOpen
+from surveys.intake import group
+from surveys.intake.door import slow_down
+from surveys.intake.group import Acceptance, Entry, Outcome
+from surveys.intake.reports import Envelope, Refused, open_envelope, read_report
+from surveys.intake.shelf import shelf
+
+AGAIN = 5  # seconds after which a report that could not be stored may come again
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """An answer: its status and JSON, the field that was refused, and the seconds after which the
+    same report may come again.
+    """
+
+    status: int
+    body: bytes
+    field: str = ""
+    wait: int = 0
+
+
+@dataclass(slots=True)
+class Post:
+    """A post whose head may come in; what was found in it so far."""
+
+    slug: str
+    day: datetime.date
+    opened: Envelope | Refused
+    read: Entry | Refused | None = None
+
+
+def enter(slug: str, body: bytes | None) -> Post:
+    """Return a post that `knock` has let in, read as far as memory goes; without a body, it is
+    one that did not say how long it is.
+    """
+    today = datetime.datetime.now(datetime.UTC).date()  # all of it is here, however slowly it came
+    post = Post(slug, today, _opened(body))
+    if post.slug in shelf.studies and (
+        isinstance(post.opened, Refused) or (post.slug, post.opened.plan) in shelf.plans
+    ):
+        post.read = _read(post)
+    return post
+
+
+def _opened(body: bytes | None) -> Envelope | Refused:
+    if body is None:  # a body in chunks would be read as empty
+        return Refused("body", "expected with a Content-Length", HTTPStatus.LENGTH_REQUIRED)
+    try:
+        return open_envelope(body)
+    except Refused as refusal:
+        return refusal
+
+
+def _read(post: Post) -> Entry | Refused:
+    """Read a post whose study and Plan are on the shelf, or nowhere."""
+    if post.slug not in shelf.studies:
+        return Refused("slug", "no study with this name takes reports", HTTPStatus.NOT_FOUND)
+    if isinstance(post.opened, Refused):
+        return post.opened
+    plan = shelf.plans.get((post.slug, post.opened.plan))
+    if plan is None:
+        return Refused("plan", "no Plan of this study has this digest", HTTPStatus.CONFLICT)
+    try:
+        slow_down(plan)
+        return Entry(plan, read_report(post.opened, plan), post.day)
+    except Refused as refusal:
+        return refusal
+
+
+def answer_all(posts: Sequence[Post]) -> list[Verdict]:
+    """Store what may be stored, in one transaction, and return all answers, in their order."""
+    try:
+        _look_for([post for post in posts if post.read is None])
+        read = [post.read or _read(post) for post in posts]
+    except Error as error:
+        return [_verdict(error)] * len(posts)
+    outcomes = iter(group.accept_all([each for each in read if isinstance(each, Entry)]))
+    return [_verdict(next(outcomes) if isinstance(each, Entry) else each) for each in read]
+
+
+def _look_for(posts: Sequence[Post]) -> None:
+    """Fetch what posts ask for that is not on the shelf."""
+    if posts:
+        named = {each.opened.plan for each in posts if isinstance(each.opened, Envelope)}
+        shelf.fetch({post.slug for post in posts}, named)
+
+
+def _verdict(outcome: Outcome) -> Verdict:
+    if isinstance(outcome, Acceptance):
+        day = outcome.accepted_on.isoformat()
+        status = HTTPStatus.CREATED if outcome.is_new else HTTPStatus.OK
+        return Verdict(status, _json({"receipt": outcome.receipt, "accepted_on": day}))
+    if isinstance(outcome, Refused):
+        return refused(outcome)
+    return not_stored(outcome)
+
+
+def refused(refusal: Refused) -> Verdict:
+    """Name a field and a reason, never a value."""
+    said = _json({"error": {"field": refusal.field, "message": str(refusal)}})
+    return Verdict(refusal.status, said, refusal.field, refusal.wait)
+
+
+def not_stored(error: Exception) -> Verdict:
+    """Ask for the same report again. A database's error may hold the row: its kind is logged; one
+    of encryption names a variable, never a key.
+    """
+    why = {"why": str(error)} if isinstance(error, CannotOpen) else {}
+    log.error("report not stored", kind=type(error).__name__, **why)
+    expected = "the report could not be stored; send the same one again"
+    return refused(Refused("body", expected, HTTPStatus.SERVICE_UNAVAILABLE, wait=AGAIN))
+
+
+def _json(content: dict[str, Any]) -> bytes:
+    return json.dumps(content).encode()

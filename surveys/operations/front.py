@@ -1,0 +1,100 @@
+"""What `up` serves on its one port: the door takes reports itself, and hands all else to the pages'
+own process, over a socket of the data folder.
+
+A request is passed on whole, so that a slow client holds no thread there; an answer is passed back
+as it comes. HTTP/1.0 is spoken: one request a connection, which ends with the answer.
+"""
+
+import asyncio
+import contextlib
+import os
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+from surveys.operations.supervisor import die_with_parent
+
+die_with_parent(os.getpgrp())
+
+from django.conf import settings  # noqa: E402 (first the promise to die)
+
+from surveys import door  # noqa: E402
+from surveys.middleware import MAX_REQUEST  # noqa: E402
+from surveys.operations.hop import FROM  # noqa: E402
+
+DEADLINE = 60.0  # seconds in which a request must be here, whole: a picture from a slow line
+CHUNK = 65_536  # bytes
+ONE_HOP = ("connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "expect")
+OURS = ("server", "date")  # which the server says again
+
+
+class Front(door.Door):
+    async def elsewhere(self, scope: Any, protocol: Any) -> None:
+        """Hand a request to the pages."""
+        try:
+            body = await whole(scope, protocol)
+            reader, writer = await asyncio.open_unix_connection(str(settings.WEB_SOCKET))
+        except TimeoutError:
+            protocol.response_empty(HTTPStatus.REQUEST_TIMEOUT, [("Connection", "close")])
+            return
+        except OSError:  # they are being started again
+            protocol.response_empty(HTTPStatus.SERVICE_UNAVAILABLE, [("Retry-After", "2")])
+            return
+        with contextlib.closing(writer):
+            writer.write(head_of(scope) + body)
+            await pass_back(reader, scope, protocol)
+
+
+async def whole(scope: Any, protocol: Any) -> bytes:
+    """Return a request's body; nothing of one that the pages refuse by its length."""
+    length = scope.headers.get("content-length", "0")
+    if not length.isdigit() or not 0 < int(length) <= MAX_REQUEST:
+        return b""
+    async with asyncio.timeout(DEADLINE):
+        body: bytes = await protocol()
+    return body
+
+
+def head_of(scope: Any) -> bytes:
+    """Return the head of a request as it came, and from which address."""
+    asked = (
+        quote(scope.path, safe="/:@!$&'()*+,;=~")
+        + (scope.query_string and "?")
+        + (scope.query_string)
+    )
+    lines = [f"{scope.method} {asked} HTTP/1.0", f"{FROM}: {scope.client}"]
+    if scope.authority and "host" not in scope.headers:
+        lines.append(f"host: {scope.authority}")
+    lines += [
+        f"{name}: {value}"
+        for name, value in scope.headers.items()
+        if name not in ONE_HOP and name != FROM
+    ]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
+
+
+async def pass_back(reader: asyncio.StreamReader, scope: Any, protocol: Any) -> None:
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        protocol.response_empty(HTTPStatus.BAD_GATEWAY, [("Retry-After", "2")])
+        return
+    status, headers = read_head(head)
+    if scope.method == "HEAD" or status in (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED):
+        protocol.response_empty(status, headers)
+        return
+    stream = protocol.response_stream(status, headers)
+    with contextlib.suppress(OSError, RuntimeError):  # who asked has gone
+        while chunk := await reader.read(CHUNK):
+            await stream.send_bytes(chunk)
+
+
+def read_head(head: bytes) -> tuple[int, list[tuple[str, str]]]:
+    first, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
+    pairs = (line.partition(":")[::2] for line in lines)
+    headers = [(name.strip(), value.strip()) for name, value in pairs]
+    kept = [each for each in headers if each[0].lower() not in (*ONE_HOP, *OURS)]
+    return int(first.split(" ")[1]), kept
+
+
+app = Front(note=door.count)

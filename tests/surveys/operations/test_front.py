@@ -1,0 +1,64 @@
+"""What the front of `up` hands to the pages, and how it reads what they say."""
+
+import pytest
+
+from tests.surveys.intake.posted import Headers
+
+
+@pytest.fixture
+def front(monkeypatch):
+    """The module, which in life promises to die with its server."""
+    monkeypatch.setattr("surveys.operations.supervisor.die_with_parent", lambda parent: None)
+    from surveys.operations import front
+
+    return front
+
+
+class Scope:
+    method, client, authority = "POST", "192.0.2.7:5123", None
+
+    def __init__(self, path="/", query="", **headers):
+        self.path, self.query_string = path, query
+        pairs = [(name.replace("_", "-"), value) for name, value in headers.items()]
+        self.headers = Headers([("host", "forms.example"), *pairs])
+
+
+def head(front, *words, **headers):
+    return front.head_of(Scope(*words, **headers)).decode("latin-1").split("\r\n")
+
+
+def test_an_address_is_handed_on_as_it_was_asked_for(front):
+    assert head(front, "/s/a b/", "x=%20&y")[0] == "POST /s/a%20b/?x=%20&y HTTP/1.0"
+    assert head(front, "/s/é/")[0] == "POST /s/%C3%A9/ HTTP/1.0"
+
+
+def test_no_address_begins_a_line_of_its_own(front):
+    lines = head(front, "/x\r\nX-Candor-From: 198.51.100.7\r\n\r\n")
+    assert lines[0].startswith("POST /x%0D%0AX-Candor-From")
+    assert lines[1:] == ["x-candor-from: 192.0.2.7:5123", "host: forms.example", "", ""]
+
+
+def test_the_pages_learn_who_asks_and_nobody_can_say_so_for_them(front):
+    lines = head(front, x_candor_from="198.51.100.7", x_forwarded_for="198.51.100.8")
+    told = [line for line in lines if line.startswith("x-candor-from")]
+    assert told == ["x-candor-from: 192.0.2.7:5123"]
+    assert "x-forwarded-for: 198.51.100.8" in lines
+
+
+def test_headers_of_one_hop_stay_there(front):
+    lines = head(front, connection="close", te="trailers", cookie="a=b")
+    assert lines[2:] == ["host: forms.example", "cookie: a=b", "", ""]
+
+
+def test_an_answer_s_head_is_read_with_all_its_cookies(front):
+    said = b"HTTP/1.0 302 Found\r\nServer: x\r\nSet-Cookie: a=1\r\nset-cookie: b=2:3\r\n\r\n"
+    assert front.read_head(said) == (302, [("Set-Cookie", "a=1"), ("set-cookie", "b=2:3")])
+
+
+def test_the_pages_see_that_address_as_the_socket_s(front, monkeypatch):
+    from surveys.operations import web
+
+    seen = {}
+    monkeypatch.setattr(web, "pages", lambda environ, start: seen.update(environ) or [])
+    web.application({"HTTP_X_CANDOR_FROM": "192.0.2.7:5123", "REMOTE_ADDR": ""}, None)
+    assert seen == {"REMOTE_ADDR": "192.0.2.7:5123"}

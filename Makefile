@@ -120,7 +120,8 @@ endif
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r
 .venv/installed: requirements.txt | .venv/bin/python
 	@echo "installing what the site needs (once)"
-	@$(INSTALL) requirements.txt
+	@$(INSTALL) requirements.txt --no-compile
+	@$(BIN)/python tools/slim.py
 	@touch $@
 
 .venv/installed-for-tests: requirements-dev.txt | .venv/bin/python

@@ -42,7 +42,7 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, special
+import scipy
 
 from dpengine.checks import require
 
@@ -279,21 +279,21 @@ def clopper_pearson_limits(
     """Return the lower and the upper limits of the interval of every count."""
     counts, error = np.asarray(counts, dtype=np.float64), (1 - confidence) / 2
     with np.errstate(all="ignore"):  # both are computed everywhere, and kept where they are defined
-        low = np.where(counts > 0, special.betaincinv(counts, n - counts + 1, error), 0.0)
-        high = np.where(counts < n, special.betainccinv(counts + 1, n - counts, error), 1.0)
+        low = np.where(counts > 0, scipy.special.betaincinv(counts, n - counts + 1, error), 0.0)
+        high = np.where(counts < n, scipy.special.betainccinv(counts + 1, n - counts, error), 1.0)
     return low, high
 
 
 def normal_quantile(confidence: float) -> float:
     """Return how many standard errors a two-sided normal interval reaches on each side."""
     require(0 < confidence < 1, "confidence must be between 0 and 1, got {}", confidence)
-    return float(special.ndtri((1 + confidence) / 2))
+    return float(scipy.special.ndtri((1 + confidence) / 2))
 
 
 def binomial_tail(least: Floats, n: Floats, chance: float) -> Floats:
     """Return P(Binomial(n, chance) ≥ least), element by element."""
     inside, size = np.clip(least, 1, np.maximum(n, 1)), np.maximum(n, 1)
-    tail = special.betainc(inside, size - inside + 1, chance)
+    tail = scipy.special.betainc(inside, size - inside + 1, chance)
     return np.asarray(np.where(least <= 0, 1.0, np.where(least > n, 0.0, tail)), dtype=np.float64)
 
 
@@ -323,8 +323,14 @@ def _at_least(count: int, n: int, share: float, noise: Noise) -> float:
 
 def binomial(holding: Ints, n: int, share: float) -> Floats:
     """Return the binomial chances of these counts. scipy.stats has them too, but loads slowly."""
-    ways = special.gammaln(n + 1) - special.gammaln(holding + 1) - special.gammaln(n - holding + 1)
-    chances = np.exp(ways + special.xlogy(holding, share) + special.xlog1py(n - holding, -share))
+    ways = (
+        scipy.special.gammaln(n + 1)
+        - scipy.special.gammaln(holding + 1)
+        - scipy.special.gammaln(n - holding + 1)
+    )
+    chances = np.exp(
+        ways + scipy.special.xlogy(holding, share) + scipy.special.xlog1py(n - holding, -share)
+    )
     return np.asarray(chances, dtype=np.float64)
 
 
@@ -336,7 +342,7 @@ def root(
         return low
     if increasing(high) <= 0:
         return high
-    return float(optimize.brentq(increasing, low, high, xtol=close))
+    return float(scipy.optimize.brentq(increasing, low, high, xtol=close))
 
 
 def simplex(values: Sequence[float]) -> list[float]:

@@ -30,7 +30,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from dpengine.checks import require
 
@@ -90,7 +90,7 @@ class LossLaw:
         """Return the law of Gaussian noise."""
         require(rho > 0, "rho must be above 0, got {}", rho)
         edges = np.linspace(-REACH, REACH, CELLS + 2)  # one cell more: one around the mean
-        chances = np.diff(special.ndtr(edges))
+        chances = np.diff(scipy.special.ndtr(edges))
         heights = np.exp(-(edges**2) / 2) / math.sqrt(2 * math.pi)
         return cls(rho + math.sqrt(2 * rho) * -np.diff(heights) / chances, chances)
 

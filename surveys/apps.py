@@ -11,3 +11,4 @@ class HallConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("surveys.checks")  # registers them
+        import_module("surveys.celery")  # whose application every task is of

@@ -16,7 +16,10 @@ app.autodiscover_tasks()
 @celeryd_init.connect
 @beat_init.connect
 def refuse_unsafe_settings(**kwargs: Any) -> None:
-    """A worker starts without Django's system checks unless it asks for them."""
-    from surveys.checks import refuse_to_start_if_unsafe
+    """A worker starts without Django's system checks unless it asks for them.
 
-    refuse_to_start_if_unsafe()
+    It serves no page, and asks for those of its environment only: the others load all views.
+    """
+    from surveys.checks import ENVIRONMENT, refuse_to_start_if_unsafe
+
+    refuse_to_start_if_unsafe(ENVIRONMENT)

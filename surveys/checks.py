@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 MIN_KEY, MIN_DIFFERENT = 50, 5  # characters, and different ones, as Django's own check asks
 MIN_BYTES = 16  # different ones among a key's 32; a random key has fewer once in 10¹⁶
+ENVIRONMENT = "environment"  # the tag of checks that need settings only, and no application
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 NEEDS = {  # of production: what is wrong, and what to do
     "candor.E002": (
@@ -46,7 +47,7 @@ NEEDS = {  # of production: what is wrong, and what to do
 }
 
 
-@register(Tags.security)
+@register(Tags.security, ENVIRONMENT)
 def environment_can_be_read(**kwargs: Any) -> list[CheckMessage]:
     return [
         Error(
@@ -56,7 +57,7 @@ def environment_can_be_read(**kwargs: Any) -> list[CheckMessage]:
     ]
 
 
-@register(Tags.security)
+@register(Tags.security, ENVIRONMENT)
 def a_demo_stays_on_its_machine(**kwargs: Any) -> list[CheckMessage]:
     if not settings.CANDOR_DEMO or settings.CANDOR_HOST in LOOPBACK:
         return []
@@ -67,7 +68,7 @@ def a_demo_stays_on_its_machine(**kwargs: Any) -> list[CheckMessage]:
     return [Error(message, hint="Unset CANDOR_DEMO, or leave CANDOR_HOST out.", id="candor.E008")]
 
 
-@register(Tags.security)
+@register(Tags.security, ENVIRONMENT)
 def production_takes_nothing_for_granted(**kwargs: Any) -> list[CheckMessage]:
     if not settings.PRODUCTION:
         return []

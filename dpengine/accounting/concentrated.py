@@ -18,7 +18,7 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 
-from scipy import optimize
+import scipy
 
 from dpengine.bounds import check_delta, ln_above, ln_below
 from dpengine.checks import require
@@ -68,7 +68,7 @@ def _best_order(rho: Fraction, delta: Fraction) -> Fraction:
         )
 
     near = math.log(max(math.sqrt(-log_delta / float(rho)), 1e-3))
-    best = optimize.minimize_scalar(
+    best = scipy.optimize.minimize_scalar(
         epsilon, bounds=(near - 5, near + 3), method="bounded", options={"xatol": 1e-9}
     )
     return 1 + Fraction(math.exp(float(best.x)))

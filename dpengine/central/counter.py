@@ -51,7 +51,7 @@ from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.laplace import float_above
@@ -194,7 +194,9 @@ class RoundedNormal:
 
     def tail(self, least: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return P(Z ≥ least): it is rounded up to `least` from half a person below."""
-        return np.asarray(special.ndtr((0.5 - least) / math.sqrt(self.normal)), dtype=np.float64)
+        return np.asarray(
+            scipy.special.ndtr((0.5 - least) / math.sqrt(self.normal)), dtype=np.float64
+        )
 
 
 @dataclass(frozen=True, slots=True)

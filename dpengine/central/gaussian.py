@@ -30,18 +30,12 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from opendp.domains import atom_domain, vector_domain
-from opendp.measurements import make_gaussian
-from opendp.metrics import l2_distance
-from opendp.mod import enable_features
-from scipy import special
+import scipy
 
 from dpengine.central.laplace import LARGEST_SCALE, held
 from dpengine.checks import require
 from dpengine.estimates import Floats, Ints
 from dpengine.privacy import Cost
-
-enable_features("contrib")
 
 FINE = 1e-7  # of σ: how close to the least
 SAFE = 1 - 1e-9  # of δ: more than the sums can be off
@@ -155,10 +149,9 @@ class DiscreteGaussian:
         """Return the counts with noise. Publish once: a second draw is a second release."""
         if len(counts) == 0:
             return []
-        measurement = make_gaussian(
-            vector_domain(atom_domain(T="i64")), l2_distance(T="f64"), scale=self.scale
-        )
-        return [int(count) for count in measurement(held(counts))]
+        from dpengine.central.samplers import gaussian  # here, for it loads OpenDP
+
+        return [int(count) for count in gaussian(self.scale)(held(counts))]
 
 
 def root_above(square: Fraction) -> float:
@@ -194,7 +187,7 @@ def _upper_by_series(scale: float, least: Floats) -> Floats:
     t = (least - 0.5) / scale
     density = np.exp(-(t**2) / 2) / math.sqrt(2 * math.pi) / scale
     slope, third = -t * density / scale, (3 * t - t**3) * density / scale**3
-    return np.asarray(special.ndtr(-t) + slope / 24 - 7 * third / 5760, dtype=np.float64)
+    return np.asarray(scipy.special.ndtr(-t) + slope / 24 - 7 * third / 5760, dtype=np.float64)
 
 
 def _delta(scale: float, epsilon: float, places: int, step: int) -> float:
@@ -233,6 +226,6 @@ def delta_of_continuous(ratio: float, epsilon: float) -> float:
     """Return δ of continuous noise (Balle and Wang 2018, Thm 8), σ being `ratio` sensitivities."""
     half = 1 / (2 * ratio)
     return float(
-        special.ndtr(half - epsilon * ratio)
-        - math.exp(epsilon + special.log_ndtr(-half - epsilon * ratio))
+        scipy.special.ndtr(half - epsilon * ratio)
+        - math.exp(epsilon + scipy.special.log_ndtr(-half - epsilon * ratio))
     )

@@ -25,7 +25,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy import optimize
+import scipy
 
 from dpengine.estimates import Floats
 
@@ -142,7 +142,7 @@ def fit(
         return float(log_total - flat @ target + pull @ flat / 2), slope
 
     begun = [(start or {}).get(table, np.zeros(shape)).ravel() for table, shape, _ in tables]
-    best = optimize.minimize(
+    best = scipy.optimize.minimize(
         loss,
         np.concatenate(begun),
         jac=True,

@@ -40,17 +40,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from opendp.domains import atom_domain, vector_domain
-from opendp.measurements import make_laplace
-from opendp.metrics import l1_distance
-from opendp.mod import enable_features
 
 from dpengine.bounds import exp_above, exp_below
 from dpengine.checks import require
 from dpengine.estimates import Floats, Ints
 from dpengine.privacy import Cost
-
-enable_features("contrib")
 
 LARGEST_COUNT = 2**62  # either way; beyond it the 64-bit integers of the sampler could wrap
 LARGEST_STEP = 100  # beyond it ρ is ε but for 10⁻⁴⁰
@@ -116,10 +110,9 @@ class DiscreteLaplace:
         """Return the counts with noise. Publish once: a second draw is a second release."""
         if len(counts) == 0:
             return []
-        measurement = make_laplace(
-            vector_domain(atom_domain(T="i64")), l1_distance(T="i64"), scale=self.scale
-        )
-        return [int(count) for count in measurement(held(counts))]
+        from dpengine.central.samplers import laplace  # here, for it loads OpenDP
+
+        return [int(count) for count in laplace(self.scale)(held(counts))]
 
 
 def float_above(exact: Fraction) -> float:

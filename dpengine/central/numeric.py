@@ -40,7 +40,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from scipy import optimize, special
+import scipy
 
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.checks import require
@@ -262,20 +262,27 @@ def half_width(scale: float, deviation: float, error: float, level: float = 1.0)
     The noise comes in steps of `level`; all are in one unit.
     """
     if deviation > MUCH * scale:
-        return math.sqrt(deviation**2 + 2 * scale**2) * -float(special.ndtri(error / 2)) + level / 2
+        return (
+            math.sqrt(deviation**2 + 2 * scale**2) * -float(scipy.special.ndtri(error / 2))
+            + level / 2
+        )
     if deviation == 0:
         return -scale * math.log(error) + level / 2
     far = (scale + deviation) * 4 * -math.log(error)
-    half = optimize.brentq(lambda h: 2 * _above(h, scale, deviation) - error, 0.0, far)
+    half = scipy.optimize.brentq(lambda h: 2 * _above(h, scale, deviation) - error, 0.0, far)
     return float(half) + level / 2
 
 
 def _above(h: float, scale: float, deviation: float) -> float:
     """Return P(N(0, deviation²) + Laplace(scale) > h), by completing the square."""
     ratio = deviation / scale
-    right = math.exp(ratio**2 / 2 - h / scale + float(special.log_ndtr(h / deviation - ratio)))
-    left = math.exp(ratio**2 / 2 + h / scale + float(special.log_ndtr(-h / deviation - ratio)))
-    return float(special.ndtr(-h / deviation)) + (right - left) / 2
+    right = math.exp(
+        ratio**2 / 2 - h / scale + float(scipy.special.log_ndtr(h / deviation - ratio))
+    )
+    left = math.exp(
+        ratio**2 / 2 + h / scale + float(scipy.special.log_ndtr(-h / deviation - ratio))
+    )
+    return float(scipy.special.ndtr(-h / deviation)) + (right - left) / 2
 
 
 def _edge(rejects: Callable[[float], float], edge: float, inside: float) -> float:
@@ -284,7 +291,7 @@ def _edge(rejects: Callable[[float], float], edge: float, inside: float) -> floa
         return edge
     if rejects(inside) >= 0:
         return inside
-    return float(optimize.brentq(rejects, min(edge, inside), max(edge, inside)))
+    return float(scipy.optimize.brentq(rejects, min(edge, inside), max(edge, inside)))
 
 
 def _rounded(numerator: int, denominator: int) -> int:

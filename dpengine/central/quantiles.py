@@ -67,7 +67,7 @@ from itertools import pairwise
 from operator import add
 
 import numpy as np
-from scipy import special
+import scipy
 
 from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.laplace import DiscreteLaplace
@@ -365,7 +365,7 @@ def _binomial(n: int, quantile: float, spread: float) -> tuple[Ints, Floats]:
     least = max(math.floor(n * quantile - REACH * spread), 0)
     most = min(math.ceil(n * quantile + REACH * spread), n)
     people = np.unique(np.linspace(least, most + 1, min(most + 2 - least, ATOMS)).astype(np.int64))
-    below = special.bdtr(people[1:-1] - 1, n, quantile)
+    below = scipy.special.bdtr(people[1:-1] - 1, n, quantile)
     return people[:-1], np.diff(np.concatenate([[0.0], below, [1.0]]))
 
 

@@ -47,21 +47,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-from opendp.domains import atom_domain, vector_domain
-from opendp.measurements import make_noisy_top_k
-from opendp.measures import max_divergence, zero_concentrated_divergence
-from opendp.metrics import linf_distance
-from opendp.mod import enable_features
 
 from dpengine.central.gaussian import root_above
 from dpengine.central.laplace import LARGEST_SCALE, float_above, held
 from dpengine.checks import require
 from dpengine.privacy import Cost, Neighbours, pure_within, rho_of_pure
-
-enable_features("contrib")
 
 
 class Law(StrEnum):
@@ -140,14 +132,10 @@ class Selection:
             self.best,
             len(scores),
         )
-        return [int(place) for place in _measurement(self.scale, self.law, self.best)(held(scores))]
+        from dpengine.central.samplers import noisy_top_k  # here, for it loads OpenDP
 
-
-@lru_cache(maxsize=64)
-def _measurement(scale: float, law: Law, best: int) -> Any:
-    measure = zero_concentrated_divergence() if law is Law.EXPONENTIAL else max_divergence()
-    space = vector_domain(atom_domain(T="i64")), linf_distance(T="i64")
-    return make_noisy_top_k(*space, measure, k=best, scale=scale)
+        choose = noisy_top_k(self.scale, self.law is Law.EXPONENTIAL, self.best)
+        return [int(place) for place in choose(held(scores))]
 
 
 def spread_of_counts(neighbours: Neighbours) -> int:

@@ -33,7 +33,7 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize
+import scipy
 
 from dpengine.estimates import Floats, Ints
 from dpengine.privacy import Neighbours
@@ -173,7 +173,7 @@ def _weighted(gram: Floats, start: Floats) -> Floats:
     def loss(flat: Floats) -> tuple[float, Floats]:
         return _loss_of_weights(flat.reshape(shape), gram)
 
-    best = optimize.minimize(
+    best = scipy.optimize.minimize(
         loss,
         start.ravel(),
         jac=True,

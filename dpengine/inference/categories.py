@@ -28,7 +28,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg
+import scipy
 
 from dpengine.checks import require
 from dpengine.estimates import Floats, Interval, Ints
@@ -99,7 +99,7 @@ class Arms:
             "matrices have equal rows: a report is as likely after every answer, nothing "
             "can be learned",
         )
-        sizes = linalg.eigvalsh(self._design)
+        sizes = scipy.linalg.eigvalsh(self._design)
         if sizes[0] < SINGULAR * sizes[-1]:
             raise ValueError(
                 f"matrices have {int(np.sum(sizes > SINGULAR * sizes[-1]))} independent rows, "
@@ -135,7 +135,9 @@ class Arms:
     @cached_property
     def values(self) -> Floats:
         """Return what each report is worth for the share of each choice: [choice, column]."""
-        return np.asarray(linalg.solve(self._design, self._even, assume_a="sym"), dtype=np.float64)
+        return np.asarray(
+            scipy.linalg.solve(self._design, self._even, assume_a="sym"), dtype=np.float64
+        )
 
     @cached_property
     def moments(self) -> Floats:

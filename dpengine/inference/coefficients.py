@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import special
+import scipy
 
 from dpengine.estimates import Floats
 from dpengine.inference.fit import Fit
@@ -38,7 +38,7 @@ class Coefficient:
     @property
     def p(self) -> float:
         """Return the two-sided Wald probability that a true 0 looks at least like this."""
-        return float(special.erfc(abs(self.z) / math.sqrt(2)))
+        return float(scipy.special.erfc(abs(self.z) / math.sqrt(2)))
 
 
 @dataclass(frozen=True, slots=True)

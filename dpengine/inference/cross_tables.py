@@ -31,7 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, special
+import scipy
 
 from dpengine.checks import require
 from dpengine.estimates import CONFIDENCE, Floats, Interval, Ints
@@ -147,7 +147,7 @@ def _odds_ratio(arms: Arms, confidence: float) -> OddsRatio:
     if estimate is None:
         return OddsRatio(None, (0.0, math.inf))
     top = _height(counts, best @ arms.chances)
-    reach = float(special.stdtrit(counts.sum() / best.size, (1 + confidence) / 2))
+    reach = float(scipy.special.stdtrit(counts.sum() / best.size, (1 + confidence) / 2))
     least = top - reach**2 / 2
     start = np.clip([first + both, second + both], 0.01, 0.99)
 
@@ -159,7 +159,7 @@ def _odds_ratio(arms: Arms, confidence: float) -> OddsRatio:
             return -_height(counts, table.ravel() @ arms.chances)
 
         # Nelder and Mead's steps: no threads are woken for two numbers
-        found = optimize.minimize(
+        found = scipy.optimize.minimize(
             depth, start, method="Nelder-Mead", bounds=[(HAIR, 1 - HAIR)] * 2, tol=CLOSE
         )
         return -float(found.fun) - least
@@ -176,11 +176,11 @@ def _crossing(above: Callable[[float], float], centre: float, end: float) -> flo
     if above(centre) <= 0:
         return math.exp(centre)
     low, high = sorted((centre, end))
-    return math.exp(float(optimize.brentq(above, low, high, xtol=1e-7)))
+    return math.exp(float(scipy.optimize.brentq(above, low, high, xtol=1e-7)))
 
 
 def _height(counts: Floats, reported: Floats) -> float:
-    return float(special.xlogy(counts, np.maximum(reported, IMPOSSIBLE)).sum())
+    return float(scipy.special.xlogy(counts, np.maximum(reported, IMPOSSIBLE)).sum())
 
 
 def plackett(first: float, second: float, ratio: float) -> Floats:

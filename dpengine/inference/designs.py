@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from dpengine.checks import require
 from dpengine.inference.inputs import coded, weights_of
@@ -91,7 +91,7 @@ def kuk(
         raise ValueError(f"pi cannot be told: p1 and p2 are both {odds[0]:g}")
     cards = np.arange(repeats + 1)
     weight = weights_of(weights, len(reports), positive=True)
-    ways = special.binom(repeats, cards)
+    ways = scipy.special.binom(repeats, cards)
     arm = arm_of(reports, weight, [ways * p**cards * (1 - p) ** (repeats - cards) for p in odds])
     mean = np.column_stack([np.ones(repeats + 1), cards]).astype(np.float64)
     return analyse([arm], [target("pi", [1, 0])], [mean], len(reports), confidence)

@@ -13,7 +13,7 @@ G² is judged where no expected cell is below 1 and at most a fifth are below 5 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+import scipy
 
 from dpengine.checks import require
 from dpengine.estimates import Floats, Ints
@@ -33,7 +33,7 @@ class Fit:
     @property
     def p(self) -> float | None:
         """Return the chance of so large a G² under the model; None if nothing is left to test."""
-        return float(special.chdtrc(self.df, max(self.g2, 0.0))) if self.df > 0 else None
+        return float(scipy.special.chdtrc(self.df, max(self.g2, 0.0))) if self.df > 0 else None
 
     @property
     def is_poor(self) -> bool:
@@ -48,7 +48,7 @@ def fit_of(observed: Floats, expected: Floats, df: int) -> Fit:
         expected.size,
         observed.size,
     )
-    return Fit(g2=2 * float(special.rel_entr(observed, expected).ravel().sum()), df=df)
+    return Fit(g2=2 * float(scipy.special.rel_entr(observed, expected).ravel().sum()), df=df)
 
 
 def are_filled(cells: Floats) -> bool:

@@ -29,7 +29,7 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy import linalg, special
+import scipy
 
 from dpengine.estimates import Floats
 
@@ -85,7 +85,7 @@ class Summit:
     def step(self) -> Floats:
         try:
             return np.asarray(
-                linalg.cho_solve((np.linalg.cholesky(self.information), True), self.gradient)
+                scipy.linalg.cho_solve((np.linalg.cholesky(self.information), True), self.gradient)
             )
         except np.linalg.LinAlgError:  # not a hilltop
             return np.asarray(self._axes[1] @ (self._slopes / self._bends), dtype=np.float64)
@@ -175,7 +175,7 @@ def _best(climbed: Sequence[Summit]) -> Summit:
     if not summits:
         return top
     best = max(summits, key=lambda summit: summit.height)
-    allowed = float(special.chdtri(len(best.at), CHANCE)) / 2
+    allowed = float(scipy.special.chdtri(len(best.at), CHANCE)) / 2
     return best if top.height - best.height < allowed else top
 
 

@@ -30,7 +30,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, special
+import scipy
 
 from dpengine.estimates import Floats, Interval, Ints, clopper_pearson
 
@@ -67,7 +67,8 @@ class Groups:
         reported = self.reported(share)
         return float(
             np.sum(
-                special.xlogy(self.yes, reported) + special.xlog1py(self.n - self.yes, -reported)
+                scipy.special.xlogy(self.yes, reported)
+                + scipy.special.xlog1py(self.n - self.yes, -reported)
             )
         )
 
@@ -153,7 +154,7 @@ def likeliest_share(groups: Groups) -> float:
 
 def profile_interval(groups: Groups, best: float, confidence: float) -> Interval:
     """Return all shares whose ln L is within χ²₁/2 of the best."""
-    least = groups.log_likelihood(best) - float(special.chdtri(1, 1 - confidence)) / 2
+    least = groups.log_likelihood(best) - float(scipy.special.chdtri(1, 1 - confidence)) / 2
     low = bisect(lambda share: groups.log_likelihood(share) - least, 0.0, best)
     return low, bisect(lambda share: least - groups.log_likelihood(share), best, 1.0)
 
@@ -218,14 +219,14 @@ def _saddlepoint(groups: Groups, share: float) -> tuple[float, float]:
         return _at_the_end(lam, n, lowest=seen <= 1e-9, inside=-1e-9 <= seen <= most + 1e-9)
 
     def mean(s: float) -> float:
-        return float(np.sum(n * a * special.expit(s * a + special.logit(lam))))
+        return float(np.sum(n * a * scipy.special.expit(s * a + scipy.special.logit(lam))))
 
-    s = float(optimize.brentq(lambda s: mean(s) - seen, *_bracket(mean, seen)))
-    tilted = special.expit(s * a + special.logit(lam))
+    s = float(scipy.optimize.brentq(lambda s: mean(s) - seen, *_bracket(mean, seen)))
+    tilted = scipy.special.expit(s * a + scipy.special.logit(lam))
     variance = float(np.sum(n * a**2 * tilted * (1 - tilted)))
     growth = float(np.sum(n * np.log1p(lam * np.expm1(np.minimum(s * a, 700)))))
     w = math.copysign(math.sqrt(max(2 * (s * seen - growth), 0.0)), s)
-    above = float(special.ndtr(-w)) + _correction(w, s * math.sqrt(variance), n, a, tilted)
+    above = float(scipy.special.ndtr(-w)) + _correction(w, s * math.sqrt(variance), n, a, tilted)
     above = min(max(above, 0.0), 1.0)
     return above, 1 - above
 
@@ -242,7 +243,9 @@ def _correction(w: float, u: float, n: Floats, a: Floats, tilted: Floats) -> flo
 def _at_the_end(lam: Floats, n: Floats, lowest: bool, inside: bool) -> tuple[float, float]:
     """Return both tails where T is as small, or as large, as it can be."""
     chance = (
-        math.exp(float(np.sum(special.xlog1py(n, -lam) if lowest else special.xlogy(n, lam))))
+        math.exp(
+            float(np.sum(scipy.special.xlog1py(n, -lam) if lowest else scipy.special.xlogy(n, lam)))
+        )
         if inside
         else 0.0
     )
@@ -287,8 +290,8 @@ def mean_intervals(
     error = (1 - confidence) / 2
     held, rest = share * size, (1 - share) * size
     with np.errstate(all="ignore"):  # both are computed everywhere, and kept where they are defined
-        low = np.where(held > 0, special.betaincinv(held, rest + 1, error), 0.0)
-        high = np.where(rest > 0, special.betainccinv(held + 1, rest, error), 1.0)
+        low = np.where(held > 0, scipy.special.betaincinv(held, rest + 1, error), 0.0)
+        high = np.where(rest > 0, scipy.special.betainccinv(held + 1, rest, error), 1.0)
     return lows + low * span, lows + high * span
 
 

@@ -30,7 +30,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from dpengine.checks import require
 from dpengine.estimates import Floats
@@ -80,7 +80,7 @@ def _around_moment(pi: Parameter, arms: Sequence[Arm], confidence: float) -> Par
     error = float(np.sqrt(sum(arm.variance(_counted(arm)) for arm in steady)))
     centre, reach = (
         float(np.clip(pi.moment or 0.0, 0, 1)),
-        float(special.ndtri((1 + confidence) / 2)) * error,
+        float(scipy.special.ndtri((1 + confidence) / 2)) * error,
     )
     return replace(
         pi, standard_error=error, interval=(max(centre - reach, 0.0), min(centre + reach, 1.0))
@@ -146,7 +146,11 @@ def _distribution(arm: Arm) -> tuple[Floats, Floats]:
 
 def _below_zero(kind: Type) -> float:
     """Return the chance of so small a share when the true one is 0; 1 where nothing varies."""
-    return float(special.ndtr(kind.share / kind.standard_error)) if kind.standard_error > 0 else 1.0
+    return (
+        float(scipy.special.ndtr(kind.share / kind.standard_error))
+        if kind.standard_error > 0
+        else 1.0
+    )
 
 
 def _warnings(control: Arm, types: tuple[Type, ...], chance: float) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg, special
+import scipy
 
 from dpengine.checks import require
 from dpengine.estimates import Floats
@@ -95,7 +95,7 @@ class _Tied:
     def starts(self) -> list[Floats]:
         """Return where to climb from: what reports and outcomes say alone, and no γ."""
         share = float(np.average(self.yes, weights=self.rows.weights))
-        alone = special.logit(share) * self.rows.basis.nearest(np.ones(self.rows.n))
+        alone = scipy.special.logit(share) * self.rows.basis.nearest(np.ones(self.rows.n))
         shifts = np.zeros(self.rows.answers - 1)
         return [np.concatenate([start, alone, shifts]) for start in self.rows.starts()]
 
@@ -104,7 +104,7 @@ class _Tied:
         kinds = [f"{label}={first + answer}" for answer in range(1, self.rows.answers)]
         shares = self.rows.scale([f"{kind}: {name}" for kind in kinds for name in self.rows.names])
         own = shares.constant[: self.width]
-        back = linalg.block_diag(shares.back, self.rows.basis.back, np.eye(len(kinds)))
+        back = scipy.linalg.block_diag(shares.back, self.rows.basis.back, np.eye(len(kinds)))
         return Scale(
             names=[*shares.names, *self.rows.names, *kinds],
             back=np.asarray(back, dtype=np.float64),

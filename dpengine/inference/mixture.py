@@ -33,7 +33,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg, optimize, special
+import scipy
 
 from dpengine.checks import require
 from dpengine.estimates import Floats
@@ -154,7 +154,7 @@ class _Mixture:
             "a report is impossible: nobody would make it under this design",
         )
         self.ends = np.cumsum([len(arm.counts) for arm in arms])[:-1]
-        self.features = np.asarray(linalg.block_diag(*features), dtype=np.float64)
+        self.features = np.asarray(scipy.linalg.block_diag(*features), dtype=np.float64)
         self.shares, self.log_likelihood = most_likely(self.counts, self.chances)
         self.fit = self._fit()
 
@@ -256,7 +256,7 @@ class _Mixture:
         return float(np.sqrt(along @ meat @ along))
 
     def _interval(self, wanted: Target, confidence: float, stretch: float) -> tuple[float, float]:
-        point = float(special.chdtri(1, 1 - confidence)) * stretch
+        point = float(scipy.special.chdtri(1, 1 - confidence)) * stretch
         value = wanted.at(self.shares)
         people = wanted.among > 0
         low, high = (
@@ -271,8 +271,12 @@ class _Mixture:
             return min(2 * (self.log_likelihood - profile), IMPOSSIBLE) - point
 
         return (
-            low if excess(low) <= 0 else float(optimize.brentq(excess, low, value, xtol=1e-9)),
-            high if excess(high) <= 0 else float(optimize.brentq(excess, value, high, xtol=1e-9)),
+            low
+            if excess(low) <= 0
+            else float(scipy.optimize.brentq(excess, low, value, xtol=1e-9)),
+            high
+            if excess(high) <= 0
+            else float(scipy.optimize.brentq(excess, value, high, xtol=1e-9)),
         )
 
 

@@ -27,7 +27,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy import special
+import scipy
 
 from dpengine.checks import require
 
@@ -91,7 +91,7 @@ class Target:
     @property
     def threshold(self) -> float:
         """Return z, in standard errors under the null."""
-        return -float(special.ndtri(self.error))
+        return -float(scipy.special.ndtri(self.error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +124,13 @@ class Separation:
         excess = self.signal * math.sqrt(n) - target.threshold * self.null_spread
         if n < 1 or self.spread == 0:
             return float(n >= 1 and excess > 0)
-        return float(special.ndtr(excess / self.spread))
+        return float(scipy.special.ndtr(excess / self.spread))
 
     def smallest(self, target: Target) -> Size:
         """Return the smallest n with the power asked for, exact to the person."""
         root = (
-            target.threshold * self.null_spread + float(special.ndtri(target.power)) * self.spread
+            target.threshold * self.null_spread
+            + float(scipy.special.ndtri(target.power)) * self.spread
         ) / self.signal
         require(
             root <= math.sqrt(LARGEST),

@@ -32,7 +32,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+import scipy
 
 from dpengine.checks import require
 from dpengine.estimates import Floats, binomial, binomial_tail
@@ -57,7 +57,9 @@ class _Upwards:
 
     def critical(self, n: Floats) -> Floats:
         """Return c for each n: n + 1 where no count rejects."""
-        guess = n * self.null - special.ndtri(self.error) * np.sqrt(n * self.null * (1 - self.null))
+        guess = n * self.null - scipy.special.ndtri(self.error) * np.sqrt(
+            n * self.null * (1 - self.null)
+        )
         c = np.clip(np.ceil(guess), 0, n + 1)
         while (up := (c <= n) & (binomial_tail(c, n, self.null) > self.error * TIE)).any():
             c += up

@@ -36,7 +36,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg
+import scipy
 
 from dpengine.checks import require
 from dpengine.estimates import Floats, Ints
@@ -216,7 +216,7 @@ def _doubts(score: Sequence[Coefficient], likeliest: Sequence[Coefficient]) -> l
 
 
 def _diagonal(*blocks: Floats) -> Floats:
-    return np.asarray(linalg.block_diag(*blocks), dtype=np.float64)
+    return np.asarray(scipy.linalg.block_diag(*blocks), dtype=np.float64)
 
 
 def _weak(label: str, held: float) -> str:

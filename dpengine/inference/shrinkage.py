@@ -27,16 +27,17 @@ Sources    James and Stein 1961; Efron and Morris 1973, 1975; Fay and Herriot 19
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from dpengine.checks import require
 from dpengine.estimates import CONFIDENCE, Floats, Interval
 
 FEWEST = 4  # groups
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(400)
+NODES = 400
 ROUNDING = 1e-9  # of a covariance, relative
 
 
@@ -80,7 +81,8 @@ def shrink(
     require(variances[0] > ROUNDING * variances[-1], "covariance must be positive definite")
 
     turned, ones = y @ basis, basis.sum(axis=0)
-    t = (NODES + 1) / 2
+    nodes, shares = _rule()
+    t = (nodes + 1) / 2
     size = float(np.median(variances))
     between = (size * (1 - t**2) / t**2)[:, None]  # A at every node
     precision = 1 / (between + variances)
@@ -88,7 +90,7 @@ def shrink(
     mean = precision @ (ones * turned) / of_mean
     apart = turned - mean[:, None] * ones
     log = np.log(precision).sum(axis=1) - np.log(of_mean) - (precision * apart**2).sum(axis=1)
-    weight = WEIGHTS * np.exp((log - log.max()) / 2) / t**3  # dA = 2s·dt/t³
+    weight = shares * np.exp((log - log.max()) / 2) / t**3  # dA = 2s·dt/t³
     weight /= weight.sum()
 
     values = (turned - variances * precision * apart) @ basis.T  # by node and group
@@ -99,9 +101,15 @@ def shrink(
     return Shrinkage(float(weight @ mean), _groups(value, error, confidence, possible))
 
 
+@cache
+def _rule() -> tuple[Floats, Floats]:
+    """Return Gauss and Legendre's rule: a quarter of a second, once, where something is drawn."""
+    return np.polynomial.legendre.leggauss(NODES)
+
+
 def _groups(
     value: Floats, error: Floats, confidence: float, possible: Interval
 ) -> tuple[Shrunk, ...]:
-    reach = float(special.ndtri((1 + confidence) / 2)) * error
+    reach = float(scipy.special.ndtri((1 + confidence) / 2)) * error
     ends = np.clip([value, value - reach, value + reach], *possible)
     return tuple(Shrunk(*map(float, each)) for each in np.vstack([ends, error]).T)

@@ -18,7 +18,7 @@ By hand    52 yes of 350 under forced response, P(yes) = 1/6 + 2/3·π: the like
 """
 
 import numpy as np
-from scipy import linalg, optimize, special
+import scipy
 
 from dpengine.estimates import Floats
 
@@ -43,7 +43,7 @@ def likeliest_shares(counts: Floats, chances: Floats) -> Floats:
     shares, height = most_likely(counts, chances)
     emptied = np.where(shares < SMALLEST, 0.0, shares)
     emptied /= emptied.sum()
-    lost = height - float(special.xlogy(counts, emptied @ chances).sum())
+    lost = height - float(scipy.special.xlogy(counts, emptied @ chances).sum())
     return np.asarray(emptied if lost <= NOTHING else shares, dtype=np.float64)
 
 
@@ -69,7 +69,7 @@ def most_likely(counts: Floats, chances: Floats) -> tuple[Floats, float]:
         shares = _part_of_the_way(shares, goal, gradient, chance, weight)
     else:
         shares = _by_steps(shares, counts[seen], chance)
-    return shares, float(special.xlogy(counts[seen], shares @ chance).sum())
+    return shares, float(scipy.special.xlogy(counts[seen], shares @ chance).sum())
 
 
 def _summit_of_parabola(
@@ -87,7 +87,7 @@ def _summit_of_parabola(
             np.concatenate([aims, damping * start]),
         )
     try:
-        shares = optimize.nnls(system, aims)[0]
+        shares = scipy.optimize.nnls(system, aims)[0]
     except RuntimeError:
         return None
     return np.asarray(shares / shares.sum(), dtype=np.float64)
@@ -98,10 +98,10 @@ def _part_of_the_way(
 ) -> Floats:
     """Return the first of goal, halfway, a quarter … that is higher by a fair part of the slope."""
     rise = float(gradient @ (goal - start))
-    height = float(special.xlogy(weight, start @ chance).sum())
+    height = float(scipy.special.xlogy(weight, start @ chance).sum())
     step = 1.0
     while (
-        special.xlogy(weight, (start + step * (goal - start)) @ chance).sum()
+        scipy.special.xlogy(weight, (start + step * (goal - start)) @ chance).sum()
         < height + 1e-4 * step * rise - 1e-15
     ):
         step /= 2
@@ -119,7 +119,7 @@ def _by_steps(start: Floats, counts: Floats, chances: Floats) -> Floats:
         return chances @ (counts / np.maximum(at @ chances, 1e-300))
 
     def height(at: Floats) -> float:
-        return float(special.xlogy(counts, at @ chances).sum())
+        return float(scipy.special.xlogy(counts, at @ chances).sum())
 
     for _ in range(STEPS // 3):
         slope = slope_at(shares)
@@ -145,11 +145,13 @@ def tangent_covariance(curvature: Floats, n: float) -> Floats | None:
     Z(ZᵀHZ)⁻¹Zᵀ, Z a basis of changes that add up to 0: H⁻¹ − H⁻¹11ᵀH⁻¹ / 1ᵀH⁻¹1 where H can be
     inverted. None where some change would leave ln L as it is: other shares are as likely.
     """
-    changes = linalg.null_space(np.ones((1, len(curvature))))
+    changes = scipy.linalg.null_space(np.ones((1, len(curvature))))
     inside = changes.T @ curvature @ changes
-    if linalg.eigvalsh(inside)[0] <= FLAT * n:
+    if scipy.linalg.eigvalsh(inside)[0] <= FLAT * n:
         return None
-    return np.asarray(changes @ linalg.solve(inside, changes.T, assume_a="pos"), dtype=np.float64)
+    return np.asarray(
+        changes @ scipy.linalg.solve(inside, changes.T, assume_a="pos"), dtype=np.float64
+    )
 
 
 def _extrapolated(start: Floats, one: Floats, two: Floats) -> Floats:

@@ -18,7 +18,7 @@ Sources    Gaffke 2005; Learned-Miller and Thomas 2019; Lugannani and Rice 1980.
 import math
 
 import numpy as np
-from scipy import optimize
+import scipy
 
 from dpengine.estimates import Floats
 
@@ -40,7 +40,9 @@ def lower_limit(values: Floats, counts: Floats, variance: float, z: float, least
     if mean <= floor or _root(values - floor, seen, variance) > -z:
         return least
     return float(
-        optimize.brentq(lambda c: _root(values - c, seen, variance) + z, floor, mean, xtol=1e-9)
+        scipy.optimize.brentq(
+            lambda c: _root(values - c, seen, variance) + z, floor, mean, xtol=1e-9
+        )
     )
 
 

@@ -37,7 +37,7 @@ from functools import lru_cache
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy import optimize
+import scipy
 
 from dpengine.checks import require
 from dpengine.estimates import (
@@ -361,7 +361,9 @@ def _values(table: Table, wanted: tuple[float, ...], n: int, z: float) -> Floats
 
     def law(strength: float) -> Floats:
         rows = np.vstack([scaled, np.full(len(target), HEAVY), 10**strength * target])
-        return np.asarray(optimize.nnls(rows, np.concatenate([scaled @ even, [HEAVY], [0.0]]))[0])
+        return np.asarray(
+            scipy.optimize.nnls(rows, np.concatenate([scaled @ even, [HEAVY], [0.0]]))[0]
+        )
 
     weak, strong = -6.0, 4.0
     for _ in range(HALVINGS):

@@ -29,7 +29,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
-from scipy import optimize, sparse
+import scipy
 
 from dpengine.checks import require
 from dpengine.estimates import Floats
@@ -95,7 +95,9 @@ def least_variance(
     caps, limits = _inequalities(half, outputs, loss, between)
     cost = np.zeros(caps.shape[1])
     cost[-1] = 1
-    solved = optimize.linprog(cost, caps, limits, ties, rows, bounds=(0, None), method="highs")
+    solved = scipy.optimize.linprog(
+        cost, caps, limits, ties, rows, bounds=(0, None), method="highs"
+    )
     solution = np.asarray(solved.x, dtype=np.float64)
     folded = solution[half.size * outputs.size : -1]
     return float(solution[-1]), np.concatenate([folded, folded[: outputs.size // 2][::-1]])
@@ -103,10 +105,12 @@ def least_variance(
 
 def _equalities(half: Floats, outputs: Floats) -> tuple[Any, Floats]:
     """Return the constraints that chances add up to 1 and average to the input."""
-    each = sparse.identity(half.size)
-    unused = sparse.csr_matrix((2 * half.size, (outputs.size + 1) // 2 + 1))
-    moments = sparse.vstack([sparse.kron(each, np.ones(outputs.size)), sparse.kron(each, outputs)])
-    return sparse.hstack([moments, unused], format="csr"), np.concatenate(
+    each = scipy.sparse.identity(half.size)
+    unused = scipy.sparse.csr_matrix((2 * half.size, (outputs.size + 1) // 2 + 1))
+    moments = scipy.sparse.vstack(
+        [scipy.sparse.kron(each, np.ones(outputs.size)), scipy.sparse.kron(each, outputs)]
+    )
+    return scipy.sparse.hstack([moments, unused], format="csr"), np.concatenate(
         [np.ones(half.size), half]
     )
 
@@ -118,18 +122,18 @@ def _inequalities(half: Floats, outputs: Floats, loss: float, between: bool) -> 
     """
     size = outputs.size
     folds = np.minimum(np.arange(size), size - 1 - np.arange(size))
-    low = sparse.kron(
-        np.ones((half.size, 1)), sparse.identity((size + 1) // 2, format="csr")[folds]
+    low = scipy.sparse.kron(
+        np.ones((half.size, 1)), scipy.sparse.identity((size + 1) // 2, format="csr")[folds]
     )
-    chances = sparse.identity(half.size * size)
+    chances = scipy.sparse.identity(half.size * size)
     mixes, squares = _variances(half, between)
-    moments = sparse.kron(mixes, outputs**2)
+    moments = scipy.sparse.kron(mixes, outputs**2)
     blocks: Any = [
         [-chances, low, None],
         [chances, -loss * low, None],
         [moments, None, -np.ones((len(squares), 1))],
     ]
-    return sparse.bmat(blocks, format="csr"), np.concatenate(
+    return scipy.sparse.bmat(blocks, format="csr"), np.concatenate(
         [np.zeros(2 * half.size * size), squares]
     )
 

@@ -41,7 +41,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from dpengine.estimates import CONFIDENCE, Interval, KnownSum, Noise, share, simplex
 from dpengine.inference.contrasts import Limits
@@ -343,4 +343,4 @@ def _around(value: float, whole: float, under: Floats, z: float) -> Interval | N
 
 
 def quantile(confidence: float) -> float:
-    return float(special.ndtri((1 + confidence) / 2))
+    return float(scipy.special.ndtri((1 + confidence) / 2))

@@ -20,7 +20,7 @@ QUIET_AS_ROOT = (
     "-W",
     "ignore:You're running the worker",
 )  # in a container there is often no other user
-CELERY = (sys.executable, *QUIET_AS_ROOT, "-m", "celery", "--quiet", "-A", "surveys")
+CELERY = (sys.executable, *QUIET_AS_ROOT, "-m", "celery", "--quiet", "-A")
 
 
 def main(accounts: int) -> None:
@@ -138,12 +138,13 @@ def worker() -> Service:
         "--loglevel",
         "WARNING",
     )
-    return Service("worker", [*CELERY, "worker", *options])
+    return Service("worker", [*CELERY, "surveys", "worker", *options])
 
 
 def beat() -> Service:
     options = {"schedule": str(settings.DATA_DIR / "beat-schedule"), "loglevel": "WARNING"}
-    return Service("beat", [*CELERY, "beat", *arguments(options), "--pidfile="])
+    program = (*CELERY, "surveys.scheduler", "beat", "--pidfile=")
+    return Service("beat", [*program, *arguments(options)])
 
 
 def arguments(options: dict[str, str]) -> list[str]:

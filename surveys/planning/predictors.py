@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from dpengine.inference.logistic_predictor import logistic_predictor
 from dpengine.inference.predictor import linear_predictor
@@ -87,7 +87,7 @@ def _linear(
 ) -> Results:
     found = linear_predictor(values, *columns)
     mean, error = _mean(values, weighting)
-    reach = float(special.stdtrit(len(values) - 1, (1 + confidence) / 2)) * error
+    reach = float(scipy.special.stdtrit(len(values) - 1, (1 + confidence) / 2)) * error
     likeliest = found.likeliest
     return Results(
         n=found.n,

@@ -87,13 +87,14 @@ def test_what_is_missing_or_contradictory_is_named_with_a_hint(tmp_path, change,
     assert KEY not in done.stderr
 
 
-@pytest.mark.parametrize("module", ["surveys.wsgi", "surveys.celery"])
-def test_server_and_worker_refuse_to_start_too(tmp_path, module):
+@pytest.mark.parametrize("module", ["surveys.wsgi", "surveys.celery", "surveys.scheduler"])
+def test_server_worker_and_scheduler_refuse_to_start_too(tmp_path, module):
     start_it = {
         "surveys.wsgi": "import surveys.wsgi",
         "surveys.celery": "from surveys.celery import app, refuse_unsafe_settings; "
         "app.loader.import_default_modules();"
         " refuse_unsafe_settings()",
+        "surveys.scheduler": "from surveys import scheduler; scheduler.refuse_unsafe_settings()",
     }
     done = start(tmp_path, "-c", start_it[module], **{**SOUND, "SECRET_KEY": ""})
     assert done.returncode != 0

@@ -3,13 +3,21 @@
 import json
 from dataclasses import asdict
 from datetime import date
-from io import BytesIO
 from typing import Any
 
+from surveys.dashboard.exports import parquet
 from surveys.dashboard.exports.rows import COLUMNS, ExportRow
 from surveys.dashboard.metadata import Metadata, version
 from surveys.dashboard.methods import methods_of
 from surveys.spreadsheets import csv_lines
+
+PARQUET: dict[Any, parquet.Kind] = {
+    int: parquet.INTEGER,
+    int | None: parquet.INTEGER,
+    float | None: parquet.NUMBER,
+    str: parquet.TEXT,
+    date: parquet.DAY,
+}
 
 
 def labels() -> dict[str, str]:
@@ -46,17 +54,8 @@ def write_json(metadata: Metadata, rows: list[ExportRow]) -> bytes:
 
 
 def write_parquet(metadata: Metadata, rows: list[ExportRow]) -> bytes:
-    import pyarrow  # here, since they take half a second of every start
-    from pyarrow import parquet
-
-    types: dict[Any, Any] = dict.fromkeys((int, int | None), pyarrow.int64())
-    types |= {float | None: pyarrow.float64(), str: pyarrow.string(), date: pyarrow.date32()}
-    fields = [
-        pyarrow.field(name, types[column.type], metadata={"label": labels()[name]})
+    columns = [
+        parquet.Column(name, PARQUET[column.type], [getattr(row, name) for row in rows])
         for name, column in COLUMNS.items()
     ]
-    schema = pyarrow.schema(fields, metadata=description(metadata))
-    table = pyarrow.Table.from_pylist([asdict(row) for row in rows], schema=schema)
-    file = BytesIO()
-    parquet.write_table(table, file)
-    return file.getvalue()
+    return parquet.file_of(columns, description(metadata), f"Candor {version()}")

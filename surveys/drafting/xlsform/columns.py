@@ -4,9 +4,9 @@ was meant.
 
 import re
 from difflib import get_close_matches
+from functools import cache
 
 from django.utils.translation import gettext as _
-from pyxform import aliases
 
 from surveys.drafting.xlsform.workbooks import Row
 
@@ -82,9 +82,8 @@ MEANT = {
     "intent",
     "read_only",
 }  # without it the form is another
-STANDARD = {
+OTHERS = {  # beside what pyxform knows
     "survey": {
-        *aliases.survey_header,
         "media",
         "bind",
         "control",
@@ -102,7 +101,6 @@ STANDARD = {
         "order",
     },
     "choices": {
-        *aliases.list_header,
         "media",
         "geometry",
         "filter",
@@ -194,11 +192,20 @@ def meant(sheet: str, head: str) -> str:
     none.
     """
     first = stem(head)
-    if first in KEPT[sheet] or (first in STANDARD[sheet] and f"rr::{first}" not in KEPT[sheet]):
+    if first in KEPT[sheet] or (first in standard(sheet) and f"rr::{first}" not in KEPT[sheet]):
         return ""
     names = {name.removeprefix("rr::"): name for name in sorted(KEPT[sheet] | MEANT, reverse=True)}
     near = get_close_matches(first.lower().removeprefix("rr::"), names, 1, NEAR)
     return names[near[0]] if near else ""
+
+
+@cache
+def standard(sheet: str) -> set[str]:
+    """Return the columns of a sheet that other programs know."""
+    from pyxform import aliases  # here, for it takes a fifth of a second of every start
+
+    known = {"survey": aliases.survey_header, "choices": aliases.list_header}
+    return {*known.get(sheet, ()), *OTHERS[sheet]}
 
 
 def left_out(sheet: str, head: str) -> str:

@@ -15,10 +15,6 @@ from io import BytesIO
 from typing import IO
 
 from django.utils.translation import gettext as _
-from openpyxl import load_workbook
-from openpyxl.utils import get_column_letter
-from pyxform.errors import PyXFormError, PyXFormReadError
-from pyxform.xls2json_backends import xls_to_dict, xlsx_to_dict
 
 MAX_FILE_BYTES = 2 * 2**20  # bytes
 MAX_UNPACKED_BYTES = 20 * 2**20
@@ -78,6 +74,9 @@ def place(sheet: str, row: int | None = None, column: str = "") -> str:
 
 def rows_of(upload: IO[bytes]) -> Sheets:
     """Return the rows of a workbook's sheets, as texts."""
+    from pyxform.errors import PyXFormError, PyXFormReadError  # here, for they take long to load
+    from pyxform.xls2json_backends import xls_to_dict, xlsx_to_dict
+
     raw = upload.read(MAX_FILE_BYTES + 1)
     if len(raw) > MAX_FILE_BYTES:
         raise unreadable(_("It is larger than 2 MB."))
@@ -176,6 +175,9 @@ def _refuse_hostile(raw: bytes) -> None:
 
 
 def _refuse_formulas(raw: bytes) -> None:
+    from openpyxl import load_workbook
+    from openpyxl.utils import get_column_letter
+
     with closing(load_workbook(BytesIO(raw), read_only=True, data_only=False)) as book:
         for sheet in book.worksheets:
             if sheet.title.lower() not in SHEETS:

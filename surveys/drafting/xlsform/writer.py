@@ -10,9 +10,6 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
-from openpyxl import Workbook
-from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
-
 from surveys.design.calendars import calendar_of
 from surveys.design.models import FollowUps, Question, Study
 from surveys.design.questions import is_scored
@@ -181,6 +178,9 @@ def example() -> bytes:
 
 def written(survey: list[Row], choices: list[Row], settings: Row) -> bytes:
     """Return sheets as a workbook: each cell as a text, without what XML cannot hold."""
+    from openpyxl import Workbook  # here, for it takes a tenth of a second of every start
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
     book = Workbook()
     book.remove(book.worksheets[0])
     for title, rows in (("survey", survey), ("choices", choices), ("settings", [settings])):

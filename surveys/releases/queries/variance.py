@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+import scipy
 from django.utils.translation import gettext_lazy
-from scipy import special
 
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.central.numeric import ERROR, SQUARES, Bounds, Measured, half_width
@@ -188,7 +188,7 @@ class Variance(Query):
         square, level = squares / (SQUARES * n), 1 / SQUARES  # rounding moves b by half a level
         most = min(square + level / 2 - max(mean - off, 0.0) ** 2, 1.0)
         least = max(square - level / 2 - min(mean + off, 1.0) ** 2, 0.0)
-        reach = -float(special.ndtri(SAMPLE_ERROR / 2)) / math.sqrt(n)
+        reach = -float(scipy.special.ndtri(SAMPLE_ERROR / 2)) / math.sqrt(n)
 
         def half(variance: float) -> float:
             furthest = (1 + min(mean + off + reach * math.sqrt(variance), 1.0)) ** 2

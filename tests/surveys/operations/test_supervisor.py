@@ -25,7 +25,8 @@ from tests.patience import PATIENCE, became
 HOUSE = Path(__file__).parents[3]
 # seconds: a worker that starts hears no question, and a slow one answers late
 WAITS = (0.5, 1, 2, 4, 8)
-WORKER, BEAT = "-A surveys worker", "-A surveys beat"  # words of their commands, and of no other
+# words of their commands, and of no other
+WORKER, BEAT = "-A surveys worker", "-A surveys.scheduler beat"
 DOOR, WEB = "surveys.operations.front", "surveys.operations.web"
 
 

@@ -12,18 +12,23 @@ from typing import Any
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError, call_command
 
+from surveys.checks import ENVIRONMENT
+
 
 class Command(BaseCommand):
     """Prepares, then becomes the supervisor: the same process with a small program, without what
     Django has loaded.
 
-    Django's system checks run before `handle`, and refuse to go on in their own words.
+    The checks of its environment run before `handle`, and refuse to go on in their own words. The
+    web server runs them all, which takes loading every page.
     """
 
     help = (
         "Run the site: web server, worker, scheduler and, unless REDIS_URL is set, their "
         "broker. Ctrl-C ends all."
     )
+
+    requires_system_checks = (ENVIRONMENT,)
 
     def handle(self, *args: Any, **options: Any) -> None:
         os.umask(0o077)  # reports and keys are for this user only

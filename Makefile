@@ -121,7 +121,6 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --re
 .venv/installed: requirements.txt | .venv/bin/python
 	@echo "installing what the site needs (once)"
 	@$(INSTALL) requirements.txt --no-compile
-	@$(BIN)/python tools/slim.py
 	@touch $@
 
 .venv/installed-for-tests: requirements-dev.txt | .venv/bin/python

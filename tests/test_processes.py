@@ -8,6 +8,7 @@ import pytest
 
 HOUSE = Path(__file__).parent.parent
 WATCHED = {
+    "arro3",
     "celery",
     "django.db.models",
     "numpy",

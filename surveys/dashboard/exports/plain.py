@@ -3,21 +3,13 @@
 import json
 from dataclasses import asdict
 from datetime import date
+from io import BytesIO
 from typing import Any
 
-from surveys.dashboard.exports import parquet
 from surveys.dashboard.exports.rows import COLUMNS, ExportRow
 from surveys.dashboard.metadata import Metadata, version
 from surveys.dashboard.methods import methods_of
 from surveys.spreadsheets import csv_lines
-
-PARQUET: dict[Any, parquet.Kind] = {
-    int: parquet.INTEGER,
-    int | None: parquet.INTEGER,
-    float | None: parquet.NUMBER,
-    str: parquet.TEXT,
-    date: parquet.DAY,
-}
 
 
 def labels() -> dict[str, str]:
@@ -54,8 +46,22 @@ def write_json(metadata: Metadata, rows: list[ExportRow]) -> bytes:
 
 
 def write_parquet(metadata: Metadata, rows: list[ExportRow]) -> bytes:
-    columns = [
-        parquet.Column(name, PARQUET[column.type], [getattr(row, name) for row in rows])
-        for name, column in COLUMNS.items()
-    ]
-    return parquet.file_of(columns, description(metadata), f"Candor {version()}")
+    from arro3 import core  # here, since few pages need them
+    from arro3.io import write_parquet as write
+
+    whole, texts = core.DataType.int64(), core.DataType.string()
+    types: dict[Any, Any] = dict.fromkeys((int, int | None), whole)
+    types |= {float | None: core.DataType.float64(), str: texts, date: core.DataType.date32()}
+    fields, columns = [], []
+    for name, column in COLUMNS.items():
+        values, kind = [getattr(row, name) for row in rows], types[column.type]
+        if column.type is date:  # days since 1970, which is how the format has them
+            days = [value.toordinal() - date(1970, 1, 1).toordinal() for value in values]
+            columns.append(core.Array(days, core.DataType.int32()).cast(kind))
+        else:
+            columns.append(core.Array(values, kind))
+        fields.append(core.Field(name, kind, metadata={"label": labels()[name]}))
+    schema = core.Schema(fields, metadata=description(metadata))
+    file = BytesIO()
+    write(core.Table.from_arrays(columns, schema=schema), file)
+    return file.getvalue()

@@ -133,7 +133,7 @@ def test_parquet_has_the_mechanism_in_its_metadata(member: Client, published: Pl
     assert table["estimate"].to_pylist() == [
         100 * choice["estimate"] for choice in published_choices(published)
     ]
-    assert json.loads(metadata[b"columns"])["estimate"].startswith("Estimate")
+    assert table.schema.field("estimate").metadata[b"label"].startswith(b"Estimate")
 
 
 def test_csv_says_the_mechanism_on_every_line(member: Client, published: Plan) -> None:

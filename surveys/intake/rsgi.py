@@ -23,7 +23,6 @@ from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
 from django.middleware.clickjacking import XFrameOptionsMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.utils.http import parse_header_parameters
@@ -249,7 +248,7 @@ def _site_of(scheme: str, host: str, proto: str) -> tuple[str, str, Headers]:
     except DisallowedHost:
         return "", "", []
     is_open = settings.SECURE_SSL_REDIRECT and not asked.is_secure()
-    answer: HttpResponseBase = HttpResponse(content_type="application/json")
+    answer: Any = HttpResponse(content_type="application/json")
     for middleware in EVERY_ANSWER:
         answer = middleware(_unasked).process_response(asked, answer)
     redirect = f"https://{settings.SECURE_SSL_HOST or asked.get_host()}" if is_open else ""

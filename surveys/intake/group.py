@@ -21,9 +21,9 @@ from typing import NamedTuple
 
 from django.db import (
     DatabaseError,
+    DataError,
     Error,
-    InterfaceError,
-    OperationalError,
+    IntegrityError,
     connection,
     transaction,
 )
@@ -132,13 +132,13 @@ def _stored(group: list[Kept]) -> list[Outcome]:
     """Store a group whole, or find what keeps it from being stored."""
     try:
         return _store_again(group) if group else []
-    except (OperationalError, InterfaceError) as error:  # the database itself is not there
-        return [error] * len(group)
-    except Error as error:
+    except (DataError, IntegrityError) as error:  # of a row
         if len(group) == 1:
             return [error]
         half = len(group) // 2
         return [*_stored(group[:half]), *_stored(group[half:])]
+    except Error as error:  # of the database, which is away, full, read-only: everybody's
+        return [error] * len(group)
 
 
 def _store_again(group: list[Kept]) -> list[Outcome]:

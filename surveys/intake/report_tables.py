@@ -11,7 +11,7 @@ and deleted rows are written over with zeros.
 import re
 from collections.abc import Sequence
 
-from django.db import IntegrityError, connection, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from surveys.design.models import Plan
 from surveys.erasing import hold
@@ -25,7 +25,7 @@ NO_PARTITION = "23514"  # check_violation: the only check there is
 Row = tuple[int, str, bytes]  # id, values, given
 
 
-class NoPlace(Exception):
+class NoPlace(DatabaseError):
     """The first report of a Plan has come, and there is no table for it yet."""
 
 

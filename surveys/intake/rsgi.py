@@ -248,7 +248,7 @@ def _site_of(scheme: str, host: str, proto: str) -> tuple[str, str, Headers]:
     except DisallowedHost:
         return "", "", []
     is_open = settings.SECURE_SSL_REDIRECT and not asked.is_secure()
-    answer = HttpResponse(content_type="application/json")
+    answer: Any = HttpResponse(content_type="application/json")
     for middleware in EVERY_ANSWER:
         answer = middleware(_unasked).process_response(asked, answer)
     redirect = f"https://{settings.SECURE_SSL_HOST or asked.get_host()}" if is_open else ""

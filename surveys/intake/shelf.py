@@ -4,6 +4,7 @@ study keeps its address.
 
 import threading
 from collections.abc import Collection
+from typing import Any
 
 from surveys.design import selectors as design
 from surveys.design.models import Plan
@@ -28,9 +29,13 @@ class Shelf:
         with self.lock:
             self.plans.update({(plan.study.slug, plan.digest): plan for plan in plans})
             self.studies.update(dict.fromkeys(studies))
-            for kept in (self.plans, self.studies):
-                while len(kept) > SIZE:
-                    del kept[next(iter(kept))]  # type: ignore[attr-defined]
+            _forget(self.plans)
+            _forget(self.studies)
+
+
+def _forget(kept: dict[Any, Any]) -> None:
+    while len(kept) > SIZE:
+        del kept[next(iter(kept))]
 
 
 shelf = Shelf()

@@ -186,6 +186,7 @@ def row(
     other: float = 0.0,
     server: Served | None = None,
 ) -> dict[str, Any]:
+    print(f"  {place.engine}: {what}: {rate:.0f} a second", flush=True)
     return {
         "engine": place.engine,
         "what": what,
@@ -256,8 +257,8 @@ def readers(pages: Served) -> Iterator[None]:
     process = begun(pages.port, "", 0, READERS, **job)
     time.sleep(1)  # they have begun; what is measured does not depend on when
     yield
-    process.kill()
-    process.communicate()
+    with process:
+        process.kill()
 
 
 def database_seconds(place: Place) -> float:

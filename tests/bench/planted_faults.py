@@ -113,10 +113,31 @@ FAULTS = (
     Fault(
         "an import across a wall",
         "surveys/intake/services.py",
-        "from surveys.intake import digest_keys, receipts, report_tables, selectors",
-        "from surveys.intake import digest_keys, receipts, report_tables, selectors\n"
+        "from surveys.intake import group, report_tables, selectors",
+        "from surveys.intake import group, report_tables, selectors\n"
         "from surveys.ledger import services as ledger  # noqa: F401",
         (*PYTEST, "tests/test_floor_plan.py"),
+    ),
+    Fault(
+        "equal ids of one group that are both taken",
+        "surveys/intake/group.py",
+        "known[kept.id_digest] = kept",
+        "known.pop(kept.id_digest, None)",
+        (*PYTEST, "tests/surveys/intake/test_group.py"),
+    ),
+    Fault(
+        "a group that is written in the order in which it came",
+        "surveys/intake/group.py",
+        "_write(sorted(new))",
+        "_write(new)",
+        (*PYTEST, "tests/surveys/intake/test_group.py"),
+    ),
+    Fault(
+        "a Plan that is not held open by the group",
+        "surveys/intake/group.py",
+        "kept.day > last_days.get(kept.plan_id, _NEVER)",
+        "kept.day > last_days.get(kept.plan_id, kept.day)",
+        (*PYTEST, "tests/surveys/intake/test_group.py"),
     ),
     Fault(
         "a second draw on retry",

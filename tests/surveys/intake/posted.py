@@ -23,6 +23,7 @@ class Sent:
     method: str = "POST"
     headers: dict[str, str] = field(default_factory=dict)
     says_length: bool = True
+    seconds: float = 0.0  # until its body is here
 
 
 @dataclass
@@ -31,6 +32,7 @@ class Answer:
     body: bytes
     retries: bool
     allow: str = ""
+    headers: dict[str, str] = field(default_factory=dict, compare=False)
 
 
 class Headers:
@@ -66,12 +68,12 @@ class Protocol:
         self.answer: Answer | None = None
 
     async def __call__(self) -> bytes:
-        await asyncio.sleep(0)  # so that many are under way
+        await asyncio.sleep(self.sent.seconds)  # so that many are under way
         return self.sent.body
 
     def response_bytes(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
         said = {name.lower(): value for name, value in headers}
-        self.answer = Answer(status, body, "retry-after" in said, said.get("allow", ""))
+        self.answer = Answer(status, body, "retry-after" in said, said.get("allow", ""), said)
 
     def response_empty(self, status: int, headers: list[tuple[str, str]]) -> None:
         self.response_bytes(status, headers, b"")

@@ -3,7 +3,7 @@
 import datetime
 
 import pytest
-from django.db import DataError, InterfaceError, OperationalError, connection
+from django.db import DataError, InterfaceError, InternalError, OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from surveys.design import services as design
@@ -90,7 +90,7 @@ def test_a_row_that_fails_fails_alone(plan, monkeypatch):
     assert OpenReport.objects.count() == Receipt.objects.count() == 12
 
 
-@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError, InternalError])
 def test_without_a_database_nothing_is_stored_and_it_is_not_asked_for_each(
     plan, monkeypatch, error
 ):

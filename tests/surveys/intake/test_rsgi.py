@@ -1,6 +1,7 @@
 """The door's own process and the site's pages give the same answers to the same posts."""
 
 import datetime
+import json
 import os
 import random
 from collections import Counter
@@ -13,8 +14,9 @@ from surveys.intake import posts, rsgi
 from surveys.intake.models import OpenReport, Receipt
 from surveys.intake.rsgi import Door
 from tests.conftest import NOW, QUESTIONS, STUDY
-from tests.surveys.intake.posted import JSON, PATH, Answer, mutated, post_all
+from tests.surveys.intake.posted import JSON, PATH, Answer, Sent, mutated, post_all
 from tests.surveys.intake.test_given import QUESTIONS as OF_GIVEN
+from tests.surveys.intake.test_reports import body
 
 SEED = 15
 COUNT = int(os.environ.get("CANDOR_MUTATED_POSTS", "1500"))  # 20,000 in tests/bench/door.py
@@ -69,6 +71,8 @@ def door(db, monkeypatch):
             del connections["default"]
 
     monkeypatch.setattr(rsgi, "answered", answer_here)
+    # it would find a transaction that is not its own
+    monkeypatch.setattr(ours, "close_if_unusable_or_obsolete", lambda: None)
     noted = []
     made = Door(note=lambda *said: noted.append(said))
     made.noted = noted
@@ -107,3 +111,74 @@ def test_door_and_pages_answer_every_post_alike(door, client, settings):
     assert rows_of_door == rows_of_page
     kinds = Counter(answer.status for answer in by_door)
     assert {200, 201, 400, 403, 404, 405, 409, 410, 411, 415, 422} <= set(kinds)
+
+
+def good(plan, number=0, **more):
+    return Sent(
+        plan.study.slug, json.dumps(body(plan, report_id=f"{number:032x}")).encode(), **more
+    )
+
+
+def statuses(answers):
+    return [int(answer.status) for answer in answers]
+
+
+def test_every_answer_has_the_headers_that_the_pages_have(door, client, plan):
+    (answer,) = post_all(door, [good(plan)], 1)
+    page = client.post(PATH.format(plan.study.slug), b"{}", content_type=JSON)
+    said = {name.lower(): value for name, value in page.items()}
+    of_pages = {"vary", "content-language", "content-length"}  # a page may be in either language
+    assert {name: value for name, value in said.items() if name not in of_pages} == answer.headers
+
+
+def test_refusals_are_counted_though_no_middleware_sees_them(door, plan):
+    sent = [good(plan, headers={"content-type": "text/plain"}), good(plan), Sent("nowhere", b"{}")]
+    assert statuses(post_all(door, sent, 1)) == [415, 201, 404]
+    assert [said[:2] for said in door.noted] == [(415, "Content-Type"), (404, "slug")]
+
+
+def test_a_flood_from_one_network_is_slowed_and_only_the_proxy_s_word_is_taken(
+    door, plan, settings
+):
+    settings.REPORTS_AT_ONCE = 2
+    settings.BEHIND_PROXY, settings.ALLAUTH_TRUSTED_PROXY_COUNT = True, 1
+    here = [
+        good(plan, n, headers={"x-forwarded-for": f"198.51.100.{n}, 203.0.113.1"}) for n in range(3)
+    ]
+    there = good(plan, 9, headers={"x-forwarded-for": "203.0.113.1, 198.51.100.9"})
+    answers = post_all(door, [*here, there], 1)
+    assert statuses(answers) == [201, 201, 429, 201]
+    assert answers[2].retries
+
+
+def test_without_a_proxy_nobody_says_another_address(door, plan, settings):
+    settings.REPORTS_AT_ONCE = 2
+    sent = [good(plan, n, headers={"x-forwarded-for": f"198.51.100.{n}"}) for n in range(3)]
+    assert statuses(post_all(door, sent, 1)) == [201, 201, 429]
+
+
+def test_production_leads_a_plain_connection_to_the_secure_one(door, plan, settings):
+    settings.SECURE_SSL_REDIRECT, settings.BEHIND_PROXY = True, True
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    plain, secure = post_all(
+        door, [good(plan), good(plan, headers={"x-forwarded-proto": "https"})], 1
+    )
+    assert statuses([plain, secure]) == [301, 201]
+    assert plain.headers["location"] == f"https://testserver{PATH.format(plan.study.slug)}"
+
+
+def test_a_body_that_is_late_is_not_waited_for(door, plan, monkeypatch):
+    monkeypatch.setattr(rsgi, "DEADLINE", 0.05)
+    slow, quick = post_all(door, [good(plan, 1, seconds=600.0), good(plan, 2)], 2)
+    assert statuses([slow, quick]) == [408, 201]
+
+
+def test_whatever_fails_is_asked_for_again_and_logged_by_its_kind(door, plan, monkeypatch, caplog):
+    def fail(group):
+        raise ZeroDivisionError("the report was [1,[3],[0]]")
+
+    monkeypatch.setattr(posts, "answer_all", fail)
+    (answer,) = post_all(door, [good(plan)], 1)
+    assert (answer.status, answer.retries) == (503, True)
+    assert "ZeroDivisionError" in caplog.text
+    assert "[1,[3],[0]]" not in caplog.text + answer.body.decode()

@@ -65,30 +65,35 @@ def sent_at(message: bytes | None) -> datetime.datetime | None:
 def unsealed(today: datetime.date) -> tuple[int, int]:
     """Return how many reports wait for a sweep, and how many of them where one is due.
 
-    A sweep is due where a smallest batch has come, or the wave takes no more answers.
+    A sweep is due where a smallest batch has come, or the wave takes no more answers. Reports of a
+    study that protects whether somebody took part are in neither number: both would tell.
     """
     counts = intake.open_counts()
+    told = [plan for plan in design.plans().filter(pk__in=counts) if plan.content.n_is_public]
     due = sum(
         counts[plan.pk]
-        for plan in design.plans().filter(pk__in=counts)
+        for plan in told
         if not plan.takes_answers(today)
         or counts[plan.pk] >= plan.content.publication.smallest_batch
     )
-    return sum(counts.values()), due
+    return sum(counts[plan.pk] for plan in told), due
 
 
 def oldest_unpublished() -> tuple[datetime.date, Study] | None:
     """Return when the oldest batch was sealed that no publication by its study's rule has counted
-    yet, and its study; None if none waits.
+    yet, and its study; None if none waits. A batch of a study that protects whether somebody took
+    part would tell that as many came: those are left out.
     """
     plans = design.plans().filter(study__retired_on=None)
-    by_rule = [plan for plan in plans if plan.content.publication.rule != "on-request"]
+    by_rule = [
+        plan
+        for plan in plans
+        if plan.content.publication.rule != "on-request" and plan.content.n_is_public
+    ]
     last = releases.latest_releases(by_rule)
     waiting = []
     for plan in by_rule:
         published = last[plan.pk].content.n if plan.pk in last else 0
-        if published and not plan.content.n_is_public:
-            continue  # once, of all there are: that number has noise
         sizes, days = aggregation.batch_sizes(plan), aggregation.sealed_days(plan)
         unpublished = [
             day for day, reports in zip(days, accumulate(sizes), strict=True) if reports > published

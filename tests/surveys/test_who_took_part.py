@@ -16,6 +16,7 @@ import pytest
 from django.db import transaction
 from django.test import Client
 from django.urls import reverse
+from pyarrow import parquet
 
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.central.selection import Selection
@@ -100,7 +101,9 @@ def pages(plan: Plan, users: dict[str, User | None]) -> Iterator[tuple[str, str]
             "token": "x",
         }
         for number in [each.number for each in found] if "number" in takes else [0]:
-            for suffix in ("csv", "json", "sav", "dta", "xlsx") if "suffix" in takes else [""]:
+            for suffix in (
+                ("csv", "json", "sav", "dta", "parquet", "xlsx") if "suffix" in takes else [""]
+            ):
                 for position in range(1, Entry.objects.count() + 1) if "position" in takes else [0]:
                     words = {**said, "number": number, "suffix": suffix, "position": position}
                     path = reverse(name, kwargs={key: words[key] for key in takes})
@@ -122,7 +125,12 @@ def shown(path: str, users: dict[str, User | None]) -> Iterator[tuple[str, str]]
 
 
 def text_of(path: str, body: bytes) -> str:
-    """Return what a file says: of a workbook the sheets, of others the bytes that are letters."""
+    """Return what a file says: of a workbook the sheets, of a table its rows and what is said of
+    them, of others the bytes that are letters.
+    """
+    if path.endswith(".parquet"):
+        table = parquet.read_table(io.BytesIO(body))
+        return f"{table.schema.metadata}\n{table.to_pylist()}"
     if path.endswith(".xlsx"):
         with zipfile.ZipFile(io.BytesIO(body)) as book:
             sheets = [name for name in book.namelist() if name.startswith("xl/")]

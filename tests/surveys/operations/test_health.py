@@ -5,9 +5,12 @@ import datetime
 import pytest
 from django.db import DatabaseError
 
+from surveys.aggregation.selectors import batch_sizes
+from surveys.aggregation.services import sweep_all
 from surveys.operations import backlog, health, refusals, services, views
 from surveys.operations.models import Event, Refusal
 from tests.conftest import NOW
+from tests.surveys import test_who_took_part as who_took_part
 
 NOTHING = backlog.Queue(answers=True)
 
@@ -126,8 +129,6 @@ def test_what_waits_is_told_in_days_of_batches_and_never_in_times_of_arrival(ans
     said = line("Reports that are not sealed")
     assert said.said == "25 reports wait. A sweep has been owed since 0 seconds ago."
     assert line("Batches that are not published").said == "None waits."
-    from surveys.aggregation.services import sweep_all
-
     sweep_all(today=now.date())
     services.live(now=now, sent=now)
     assert line("Reports that are not sealed").said == "0 reports wait. None is due."
@@ -137,8 +138,17 @@ def test_what_waits_is_told_in_days_of_batches_and_never_in_times_of_arrival(ans
     )
 
 
+def test_nothing_tells_how_many_took_part_where_that_is_protected(db):
+    plan = who_took_part.opened()
+    who_took_part.answer(plan, 60)
+    services.live(now=NOW, sent=NOW)
+    assert line("Reports that are not sealed").said == "0 reports wait. None is due."
+    sweep_all(today=NOW.date())
+    assert batch_sizes(plan) == [60]
+    assert line("Batches that are not published").said == "None waits."
+
+
 def test_a_study_that_is_done_owes_nothing(answered, now):
-    from surveys.aggregation.services import sweep_all
     from surveys.design.services import close_plan
     from surveys.releases.services import publish_due
 

@@ -1,0 +1,114 @@
+"""Faults of the wire to the database: at the k-th statement, or commit, before or after it took
+effect.
+
+killed     the process ends there: nothing of it runs any more, and the server rolls back what was
+           not committed. After a commit, it has no chance to say so.
+lost       the server ends, or the wire: the process sees an error, and does not know whether what it
+           had sent took effect.
+refused    the server says no, and the transaction is over: a deadlock, a full disk.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from django.db import OperationalError, connection, connections
+
+KINDS = {"sqlite": ("killed", "refused"), "postgresql": ("killed", "killed", "lost", "refused")}
+REFUSAL = "DO $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '40P01'; END $$"
+PATIENCE = 2_000  # turns that a statement waits for a lock
+
+
+class Killed(BaseException):
+    """The process is gone: no handler of errors runs in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What goes wrong, at which statement."""
+
+    kind: str
+    at: int
+    is_after: bool
+
+    def __str__(self) -> str:
+        return f"{self.kind} {'after' if self.is_after else 'before'} statement {self.at}"
+
+
+def drawn(chance: Random, usual: int, vendor: str) -> Fault:
+    """Draw a fault of an act that usually takes so many statements."""
+    kind, at = chance.choice(KINDS[vendor]), chance.randint(1, usual)
+    return Fault(kind, at, is_after=chance.random() < 0.5)
+
+
+class Line:
+    """This thread's connection while one act uses it."""
+
+    def __init__(self, fault: Fault | None = None, turn: Callable[..., None] | None = None) -> None:
+        self.fault, self.turn = fault, turn
+        self.statements, self.struck, self.is_dead = 0, False, False
+
+    def run(self, act: Callable[[], Any]) -> Any:
+        """Act; raise Killed if that was its end. What the connection was is forgotten then."""
+        here: Any = connections["default"]
+        commit = here._commit
+        here._commit = lambda: self.step(commit)
+        try:
+            with connection.execute_wrapper(self._around):
+                return act()
+        except Exception:  # of what still ran, on a wire that is gone
+            if self.is_dead:
+                raise Killed from None
+            raise
+        finally:
+            here.__dict__.pop("_commit", None)
+            if self.is_dead:
+                del connections["default"]
+            elif self.struck:
+                here.close_if_unusable_or_obsolete()
+
+    def _around(self, execute: Any, sql: Any, params: Any, many: bool, context: Any) -> Any:
+        return self.step(lambda: execute(sql, params, many, context))
+
+    def step(self, act: Callable[[], Any]) -> Any:
+        """Take a step, unless it is the one that fails."""
+        if self.is_dead:
+            raise Killed
+        if self.turn:
+            self.turn()
+        self.statements += 1
+        fault = self.fault if self.fault and self.fault.at == self.statements else None
+        if fault and (not fault.is_after or fault.kind == "refused"):
+            self._strike(fault.kind)
+        result = self._patiently(act)
+        if fault:
+            self._strike(fault.kind)
+        return result
+
+    def _patiently(self, act: Callable[[], Any]) -> Any:
+        """Wait for SQLite's lock by letting others go on; PostgreSQL's wait by themselves."""
+        for _ in range(PATIENCE):
+            try:
+                return act()
+            except OperationalError as error:
+                if self.turn is None or "locked" not in str(error):
+                    raise
+                self.turn(waits=True)
+        raise RuntimeError("a lock was never free")
+
+    def _strike(self, kind: str) -> None:
+        self.struck = True
+        wire: Any = connection
+        if kind == "refused":
+            if connection.vendor == "postgresql" and connection.in_atomic_block:
+                with wire.wrap_database_errors, wire.connection.cursor() as cursor:
+                    cursor.execute(REFUSAL)
+            raise OperationalError("database or disk is full")
+        if wire.connection is not None:
+            wire.connection.rollback()  # SQLite keeps a closed one while a cursor is there
+            wire.connection.close()
+        if kind == "killed":
+            self.is_dead = True
+            raise Killed
+        raise OperationalError("server closed the connection unexpectedly")

@@ -79,7 +79,9 @@ def retries(world: World) -> list[Act]:
     if not world.messages:
         return []
     unheard = [each for each in world.messages if not each.told or each.told[-1] in (None, 503)]
-    old = world.chance.choice(unheard if unheard and world.chance.random() < 0.7 else world.messages)
+    old = world.chance.choice(
+        unheard if unheard and world.chance.random() < 0.7 else world.messages
+    )
     return [lambda: post(old)] * world.chance.randint(1, 2)
 
 

@@ -55,7 +55,7 @@ class SQLite:
         self.settings["NAME"] = str(path)
         del connections["default"]
 
-    def remove(self) -> None:
+    def close(self) -> None:
         connection.close()
         shutil.rmtree(self.folder)
 
@@ -99,7 +99,7 @@ class PostgreSQL:
             for name, last in self.sequences:
                 cursor.execute("SELECT setval(%s, %s, %s)", [name, last or 1, last is not None])
 
-    def remove(self) -> None:
+    def close(self) -> None:
         connection.close()
         connections.settings["default"]["NAME"] = self.outer
         del connections["default"]

@@ -111,4 +111,5 @@ class Line:
         if kind == "killed":
             self.is_dead = True
             raise Killed
+        wire.errors_occurred = True  # as Django notes of every error
         raise OperationalError("server closed the connection unexpectedly")

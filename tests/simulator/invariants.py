@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -29,9 +30,14 @@ NOT_COMPARED = ("django_", "operations_", "people_", "sqlite_")
 
 def broken(world: World) -> list[str]:
     """Return all that does not hold between two acts."""
+    kept, by_id = receipts(), defaultdict(list)
+    for message in world.messages:
+        by_id[message.digest].append(message)
+    plans = {plan.pk: Kept(plan, key_of(plan)) for plan in design.plans()}
+    taken = {at: taken_of(row, plans[row.plan_id], by_id[at]) for at, row in kept.items()}
     return [
-        *_of_messages(world),
-        *(wrong for plan in design.plans() for wrong in _of_plan(world, plan)),
+        *_of_messages(kept, by_id, taken),
+        *(wrong for each in plans.values() for wrong in _of_plan(each, kept, taken)),
         *(str(fault) for fault in faults()),
         *_of_charges(),
         *_of_numbers(world),
@@ -55,7 +61,9 @@ def half_done() -> Iterator[str]:
 
 def _left_of(plan: Plan) -> Iterator[str]:
     """Find what is left of a retired study."""
-    if Batch.objects.filter(plan=plan).exists() or Tally.objects.filter(plan=plan).exclude(counts={}):
+    if Batch.objects.filter(plan=plan).exists() or Tally.objects.filter(plan=plan).exclude(
+        counts={}
+    ):
         yield f"{plan} is retired and has batches or counts"
     if DigestKey.objects.filter(plan=plan).exists():
         yield f"{plan} is retired and has a key"
@@ -71,24 +79,24 @@ def receipts() -> dict[bytes, Any]:
     for table in (Receipt, Settled):
         for row in table.objects.all():
             assert bytes(row.pk) not in kept, "a receipt stands in both tables"
+            row.content_digest = bytes(row.content_digest)
             kept[bytes(row.pk)] = row
     return kept
 
 
-def _of_messages(world: World) -> Iterator[str]:
-    kept = receipts()
-    by_id: defaultdict[bytes, list[Message]] = defaultdict(list)
-    for message in world.messages:
-        by_id[message.digest].append(message)
+def _of_messages(
+    kept: dict[bytes, Any],
+    by_id: dict[bytes, list[Message]],
+    taken: dict[bytes, Message | None],
+) -> Iterator[str]:
     for digest, messages in by_id.items():
-        row = kept.get(digest)
         for message in messages:
-            yield from _of_message(message, row, messages)
+            yield from _of_message(message, kept.get(digest), taken.get(digest))
     if unknown := kept.keys() - by_id.keys():
         yield f"{len(unknown)} receipts of no message"
 
 
-def _of_message(message: Message, row: Any, of_this_id: list[Message]) -> Iterator[str]:
+def _of_message(message: Message, row: Any, taken: Message | None) -> Iterator[str]:
     name = f"message {message.report_id[:6]}, told {message.told}"
     if others := set(message.told) - {None, 200, 201, 409, 410, 503}:
         yield f"{name}: never {others}"
@@ -100,7 +108,6 @@ def _of_message(message: Message, row: Any, of_this_id: list[Message]) -> Iterat
         return
     if message.receipt and message.receipt != _receipt_of(row):
         yield f"{name}: its receipt says something else"
-    taken = taken_of(row, of_this_id)
     if taken is message and not _could_be_taken(message.told):
         yield f"{name}: it was taken"
     if taken is not message and taken is not None and message.was_taken:
@@ -125,17 +132,28 @@ def _could_be_taken(told: list[int | None]) -> bool:
     )
 
 
-def taken_of(row: Any, messages: list[Message]) -> Message | None:
-    """Return the message that a receipt is of; None once its key is gone."""
-    plan = design.plans().get(pk=row.plan_id)
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A Plan, and the key of its receipts: None once it is gone."""
+
+    plan: Plan
+    key: bytes | None
+
+
+def key_of(plan: Plan) -> bytes | None:
     sealed = DigestKey.objects.filter(plan=plan).first()
-    if sealed is None:
+    about = digest_keys.key_aad(plan.digest)
+    return None if sealed is None else open_sealed(bytes(sealed.sealed), about=about)
+
+
+def taken_of(row: Any, kept: Kept, messages: list[Message]) -> Message | None:
+    """Return the message that a receipt is of; None once its key is gone."""
+    if kept.key is None:
         return None
-    key = open_sealed(bytes(sealed.sealed), about=digest_keys.key_aad(plan.digest))
     for message in messages:
-        if message.plan == plan.digest:
-            content = report_of(message, plan).canonical_content
-            if digest_keys.digest(key, message.report_id, content) == bytes(row.content_digest):
+        if message.plan == kept.plan.digest:
+            content = report_of(message, kept.plan).canonical_content
+            if digest_keys.digest(kept.key, message.report_id, content) == row.content_digest:
                 return message
     raise AssertionError("a receipt is of none of the messages with its id")
 
@@ -147,10 +165,13 @@ def report_of(message: Message, plan: Plan) -> Report:
 # What is there of a Plan's reports
 
 
-def _of_plan(world: World, plan: Plan) -> Iterator[str]:
+def _of_plan(
+    each: Kept, kept: dict[bytes, Any], taken: dict[bytes, Message | None]
+) -> Iterator[str]:
+    plan = each.plan
     batches = list(Batch.objects.filter(plan=plan).order_by("number"))
     tally = Tally.objects.filter(plan=plan).first() or Tally(plan=plan)
-    rows = [row for row in receipts().values() if row.plan_id == plan.pk]
+    rows = [digest for digest, row in kept.items() if row.plan_id == plan.pk]
     waiting = OpenReport.objects.filter(plan=plan).count()
     if design.is_retired(plan):
         if tally.reports + waiting > len(rows):
@@ -167,17 +188,13 @@ def _of_plan(world: World, plan: Plan) -> Iterator[str]:
         yield f"{plan}: batches of {[batch.size for batch in batches]}, at least {SMALLEST}"
     if batches and tally.counts != aggregation.recount(plan, tally.batches, plan.content.reports):
         yield f"{plan}: the tally is not what its batches hold"
-    yield from _of_rows(world, plan, rows)
+    sent = [report_of(one, plan) for one in map(taken.get, rows) if one is not None]
+    yield from _of_rows(plan, sent)
 
 
-def _of_rows(world: World, plan: Plan, rows: list[Any]) -> Iterator[str]:
+def _of_rows(plan: Plan, sent: list[Report]) -> Iterator[str]:
     """Find reports that are not there exactly once, by all that they say."""
-    by_id: defaultdict[bytes, list[Message]] = defaultdict(list)
-    for message in world.messages:
-        by_id[message.digest].append(message)
-    taken = [taken_of(row, by_id[bytes(row.pk)]) for row in rows]
-    sent = [report_of(message, plan) for message in taken if message is not None]
-    _, waiting = intake.open_reports(plan=plan, limit=len(rows) + 1)
+    _, waiting = intake.open_reports(plan=plan, limit=len(sent) + 1)
     content = plan.content
     names = [*content.reports, *content.cleartext]
     groups = [(name,) for name in names] if content.drawn else [tuple(names)]
@@ -186,8 +203,8 @@ def _of_rows(world: World, plan: Plan, rows: list[Any]) -> Iterator[str]:
         held = aggregation.joint(plan, group)
         for kept in waiting:
             held[_told(content, kept.values, _opened(content, kept.given), group)] += 1
-        expected.pop(None, None)
-        held.pop(None, None)  # type: ignore[call-overload]
+        for counts in (expected, held):
+            counts.pop(None, None)  # type: ignore[call-overload]
         if expected != held:
             yield f"{plan}: {group} of the rows are not what was sent: {expected - held} missing"
 

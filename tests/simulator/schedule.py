@@ -61,16 +61,17 @@ class Schedule:
 
     def _step(self) -> None:
         if self.chance.random() < TOGETHER:
-            return self._together()
+            self._together(self.chance.choice([2, 2, 3]))
+            return
         name, happening = acts.some(self.world)
         if not happening:
             self.outcome.say(name)
         for act in happening:
             self._do(name, act, self._fault(name))
 
-    def _together(self) -> None:
-        """Let two or three things happen side by side."""
-        both = [acts.some(self.world) for _ in range(self.chance.choice([2, 2, 3]))]
+    def _together(self, many: int) -> None:
+        """Let so many things happen side by side."""
+        both = [acts.some(self.world) for _ in range(many)]
         self.outcome.together += 1
         self.outcome.say("side by side: " + ", ".join(name for name, _ in both))
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-
 from dataclasses import dataclass, field
 from decimal import Decimal
 from random import Random
@@ -68,7 +67,9 @@ OPEN = 2  # so many are open when a schedule begins; the others are drafts
 def prepare() -> None:
     """Make what every schedule begins with."""
     for number, (terms, questions) in enumerate(STUDIES):
-        study = lives.draft_study(study=STUDY | terms | {"title": terms["slug"]}, questions=questions)
+        study = lives.draft_study(
+            study=STUDY | terms | {"title": terms["slug"]}, questions=questions
+        )
         if number < OPEN:
             lives.open_study(study_id=study.pk, who=ADMIN, why="A test.", now=clock.START)
     budget = Study.objects.get(slug="asked").budget_id
@@ -156,7 +157,9 @@ def catch_tasks(world: World) -> None:
     def apply_async(task: Any, args: Any = None, kwargs: Any = None, **options: Any) -> None:
         world.sent.append((task.name, tuple(args or ()), dict(kwargs or {})))
 
-    def send_task(app: Any, name: str, args: Any = None, kwargs: Any = None, **options: Any) -> None:
+    def send_task(
+        app: Any, name: str, args: Any = None, kwargs: Any = None, **options: Any
+    ) -> None:
         world.sent.append((name, tuple(args or ()), dict(kwargs or {})))
 
     Task.apply_async = apply_async

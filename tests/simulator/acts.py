@@ -1,6 +1,5 @@
 """All that can happen, each through the door that people and workers use."""
 
-import json
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -19,6 +18,10 @@ from surveys.releases.queries.parameters import WrongParameter
 from tests.simulator import clock, world as worlds
 from tests.simulator.world import ADMIN, OTHER, RESEARCHER, Message, World
 
+try:  # the door that takes many at once
+    from surveys.intake import posts
+except ImportError:
+    posts = None  # type: ignore[assignment]
 REFUSALS = (
     refusals.CannotOpen,
     refusals.Refused,
@@ -44,16 +47,22 @@ class Free:
 
 def post(message: Message) -> int:
     """Send a message; return the status, and let the device know it."""
-    message.told.append(None)
+    at = message.begin()
     request = REQUESTS.post(
         f"/api/v1/studies/{message.slug}/reports", message.body, content_type="application/json"
     )
     answer = views.take_report(request, message.slug)
-    message.told[-1] = answer.status_code
-    if message.was_taken and answer.status_code < 300:
-        said = json.loads(answer.content)
-        message.receipt = said["receipt"], said["accepted_on"]
+    message.hear(at, answer.status_code, answer.content)
     return int(answer.status_code)
+
+
+def post_together(messages: list[Message]) -> int:
+    """Send messages in one group; return the greatest status, and let each device know its own."""
+    tries = [(message, message.begin()) for message in messages]
+    read = [posts.enter(message.slug, message.body) for message in messages]
+    for (message, at), verdict in zip(tries, posts.answer_all(read), strict=True):
+        message.hear(at, verdict.status, verdict.body)
+    return max(message.told[at] or 0 for message, at in tries)
 
 
 def do_task(name: str, args: Any = (), kwargs: Any = None) -> None:
@@ -74,6 +83,25 @@ def new_posts(world: World) -> list[Act]:
     return [lambda message=each: post(message) for each in made]
 
 
+def groups(world: World) -> list[Act]:
+    """Send new messages, old ones and other words under old ids in one group."""
+    kinds = [new_message, new_message, old_message, other_words]
+    sent = [world.chance.choice(kinds)(world) for _ in range(world.chance.randint(1, 6))]
+    return [lambda: post_together(sent)]
+
+
+def new_message(world: World) -> Message:
+    return world.message(world.plan())
+
+
+def old_message(world: World) -> Message:
+    return world.chance.choice(world.messages) if world.messages else new_message(world)
+
+
+def other_words(world: World) -> Message:
+    return world.message(world.plan(), old_message(world).report_id)
+
+
 def retries(world: World) -> list[Act]:
     """Send again what was sent, mostly what was not answered."""
     if not world.messages:
@@ -87,10 +115,7 @@ def retries(world: World) -> list[Act]:
 
 def conflict(world: World) -> list[Act]:
     """Send other words under an id that was used."""
-    if not world.messages:
-        return []
-    old, plan = world.chance.choice(world.messages), world.plan()
-    other = world.message(plan, old.report_id)
+    other = other_words(world)
     return [lambda: post(other)]
 
 
@@ -225,8 +250,14 @@ WEIGHTS: dict[Callable[[World], list[Act]], int] = {
     midnight: 3,
 }
 
-
-POSTS = {"new_posts", "retries", "conflict"}  # whoever sends one is told something, always
+if posts:
+    WEIGHTS[groups] = 15
+POSTS = {
+    "new_posts",
+    "groups",
+    "retries",
+    "conflict",
+}  # whoever sends one is told something, always
 
 
 def some(world: World) -> tuple[str, list[Act]]:

@@ -16,6 +16,7 @@ from typing import Any
 from django.db import OperationalError, connection, connections
 
 KINDS = {"sqlite": ("killed", "refused"), "postgresql": ("killed", "killed", "lost", "refused")}
+WRITES = ("INSERT", "UPDATE", "DELETE", "TRUNCATE", "CREATE", "ALTER", "DROP", "LOCK", "BEGIN")
 REFUSAL = "DO $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '40P01'; END $$"
 PATIENCE = 2_000  # turns that a statement waits for a lock
 
@@ -26,20 +27,32 @@ class Killed(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What goes wrong, at which statement."""
+    """What goes wrong, at which statement; or at which that writes, commits included."""
 
     kind: str
     at: int
     is_after: bool
+    of_writes: bool
 
     def __str__(self) -> str:
-        return f"{self.kind} {'after' if self.is_after else 'before'} statement {self.at}"
+        what = "write" if self.of_writes else "statement"
+        return f"{self.kind} {'after' if self.is_after else 'before'} {what} {self.at}"
 
 
-def drawn(chance: Random, usual: int, vendor: str) -> Fault:
-    """Draw a fault of an act that usually takes so many statements."""
-    kind, at = chance.choice(KINDS[vendor]), chance.randint(1, usual)
-    return Fault(kind, at, is_after=chance.random() < 0.5)
+@dataclass(slots=True)
+class Seen:
+    """How many statements an act took."""
+
+    statements: int = 0
+    writes: int = 0
+
+
+def drawn(chance: Random, usual: Seen, vendor: str) -> Fault:
+    """Draw a fault of an act that usually takes so many statements: most of them only read."""
+    of_writes = chance.random() < 0.6
+    at = chance.randint(1, max(1, usual.writes if of_writes else usual.statements))
+    kind, is_after = chance.choice(KINDS[vendor]), chance.random() < 0.5
+    return Fault(kind, at, is_after, of_writes)
 
 
 class Line:
@@ -47,13 +60,13 @@ class Line:
 
     def __init__(self, fault: Fault | None = None, turn: Callable[..., None] | None = None) -> None:
         self.fault, self.turn = fault, turn
-        self.statements, self.struck, self.is_dead = 0, False, False
+        self.seen, self.struck, self.is_dead = Seen(), False, False
 
     def run(self, act: Callable[[], Any]) -> Any:
         """Act; raise Killed if that was its end. What the connection was is forgotten then."""
         here: Any = connections["default"]
         commit = here._commit
-        here._commit = lambda: self.step(commit)
+        here._commit = lambda: self.step(commit, writes=True)
         try:
             with connection.execute_wrapper(self._around):
                 return act()
@@ -69,22 +82,29 @@ class Line:
                 here.close_if_unusable_or_obsolete()
 
     def _around(self, execute: Any, sql: Any, params: Any, many: bool, context: Any) -> Any:
-        return self.step(lambda: execute(sql, params, many, context))
+        writes = str(sql).lstrip().startswith(WRITES)
+        return self.step(lambda: execute(sql, params, many, context), writes)
 
-    def step(self, act: Callable[[], Any]) -> Any:
+    def step(self, act: Callable[[], Any], writes: bool) -> Any:
         """Take a step, unless it is the one that fails."""
         if self.is_dead:
             raise Killed
         if self.turn:
             self.turn()
-        self.statements += 1
-        fault = self.fault if self.fault and self.fault.at == self.statements else None
+        self.seen.statements += 1
+        self.seen.writes += writes
+        fault = self.fault if self.fault and self._is_now(self.fault, writes) else None
         if fault and (not fault.is_after or fault.kind == "refused"):
             self._strike(fault.kind)
         result = self._patiently(act)
         if fault:
             self._strike(fault.kind)
         return result
+
+    def _is_now(self, fault: Fault, writes: bool) -> bool:
+        if fault.of_writes:
+            return writes and fault.at == self.seen.writes
+        return fault.at == self.seen.statements
 
     def _patiently(self, act: Callable[[], Any]) -> Any:
         """Wait for SQLite's lock by letting others go on; PostgreSQL's wait by themselves."""

@@ -2,7 +2,6 @@
 
 import datetime
 import hashlib
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -108,7 +107,9 @@ def _of_message(message: Message, row: Any, taken: Message | None) -> Iterator[s
         return
     if message.receipt and message.receipt != _receipt_of(row):
         yield f"{name}: its receipt says something else"
-    if taken is message and not _could_be_taken(message.told):
+    if taken is message and not _could_be_taken(
+        list(zip(message.steps, message.told, strict=True))
+    ):
         yield f"{name}: it was taken"
     if taken is not message and taken is not None and message.was_taken:
         yield f"{name}: it was not taken"
@@ -122,13 +123,15 @@ def _receipt_of(row: Any) -> tuple[str, str]:
     return said, day.isoformat() if isinstance(day, datetime.date) else "never"
 
 
-def _could_be_taken(told: list[int | None]) -> bool:
-    """Tell whether these can be the answers to a message that was taken at one of its tries."""
+def _could_be_taken(tries: list[tuple[int, int | None]]) -> bool:
+    """Tell whether a message can have been taken at one of its tries, by what was answered before
+    and after: (step, status), those of one step in any order.
+    """
     return any(
-        told[at] in (201, *UNHEARD)
-        and not {200, 201} & set(told[:at])
-        and set(told[at + 1 :]) <= {200, *UNHEARD}
-        for at in range(len(told))
+        status in (201, *UNHEARD)
+        and not any(then < step and said in (200, 201) for then, said in tries)
+        and all(said in (200, *UNHEARD) for then, said in tries if then > step)
+        for step, status in tries
     )
 
 
@@ -270,12 +273,11 @@ def _of_numbers(world: World) -> Iterator[str]:
 
 def see(world: World) -> dict[str, str]:
     """Look at all that is published, as readers do; what is seen first stays."""
+    releases = Release.objects.values_list("request__digest", "numbers")
+    steps = Step.objects.values_list("series__request__digest", "numbers", "number")
     seen = {
-        f"{one.request.digest[:8]} {getattr(one, 'number', '')}": hashlib.sha256(
-            json.dumps(one.numbers, sort_keys=True, default=str).encode()
-        ).hexdigest()
-        for table in (Release, Step)
-        for one in table.objects.all()
+        f"request {digest[:8]} {number}": hashlib.sha256(repr(numbers).encode()).hexdigest()
+        for digest, numbers, *number in [*releases, *steps]
     }
     for name, numbers in seen.items():
         world.published.setdefault(name, numbers)

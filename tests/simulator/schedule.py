@@ -10,13 +10,13 @@ from django.db import OperationalError, connection
 
 from tests.simulator import acts, clock, faults, invariants, world as worlds
 from tests.simulator.databases import Database
-from tests.simulator.faults import Fault, Killed, Line
+from tests.simulator.faults import Fault, Killed, Line, Seen
 from tests.simulator.stage import Part, Stage
 from tests.simulator.world import World
 
 STEPS = 24
 FAULTY, TOGETHER = 0.3, 0.12  # chance that an act meets a fault; that several come side by side
-USUAL = 12  # statements of an act that nobody has seen yet
+USUAL = Seen(12, 4)  # statements of an act that nobody has seen yet
 ROUNDS = 12  # in which everything must have come to rest
 
 
@@ -41,6 +41,7 @@ class Schedule:
     def __init__(self, seed: int, closely: bool = False) -> None:
         self.chance, self.outcome, self.closely = Random(seed), Outcome(seed), closely
         clock.start()
+        self.usual: dict[str, Seen] = {}  # by the name of an act
         self.world = World(self.chance)
         worlds.catch_tasks(self.world)
         worlds.forget_caches()
@@ -48,6 +49,7 @@ class Schedule:
     def play(self) -> Outcome:
         """Play it to its end, or to the first thing that is broken."""
         for step in (*[self._step] * STEPS, self._end):
+            clock.Clock.step += 1
             try:
                 step()
                 invariants.see(self.world)
@@ -66,8 +68,8 @@ class Schedule:
         name, happening = acts.some(self.world)
         if not happening:
             self.outcome.say(name)
-        for act in happening:
-            self._do(name, act, self._fault(name))
+        for number, act in enumerate(happening):
+            self._do(f"{name} {number}", act, self._fault(f"{name} {number}"))
 
     def _together(self, many: int) -> None:
         """Let so many things happen side by side."""
@@ -76,11 +78,14 @@ class Schedule:
         self.outcome.say("side by side: " + ", ".join(name for name, _ in both))
 
         def part_of(name: str, happening: list[acts.Act]) -> Any:
-            planned = [(act, self._fault(name)) for act in happening]
+            names = [f"{name} {number}" for number in range(len(happening))]
+            planned = [
+                (each, act, self._fault(each)) for each, act in zip(names, happening, strict=True)
+            ]
 
             def play(part: Part) -> None:
-                for act, fault in planned:
-                    self._do(name, act, fault, part)
+                for each, act, fault in planned:
+                    self._do(each, act, fault, part)
 
             return play
 
@@ -89,7 +94,7 @@ class Schedule:
     def _fault(self, name: str) -> Fault | None:
         if self.chance.random() >= FAULTY:
             return None
-        return faults.drawn(self.chance, self.world.usual.get(name, USUAL), connection.vendor)
+        return faults.drawn(self.chance, self.usual.get(name, USUAL), connection.vendor)
 
     def _do(self, name: str, act: acts.Act, fault: Fault | None, part: Part | None = None) -> None:
         line, said = Line(fault, part and part.turn), ""
@@ -105,12 +110,15 @@ class Schedule:
             said = type(refusal).__name__
         except Exception as error:
             said = f"{type(error).__name__}: {error}"
-            if name in acts.POSTS or not (line.struck and isinstance(error, OperationalError)):
+            if name.split()[0] in acts.POSTS or not (
+                line.struck and isinstance(error, OperationalError)
+            ):
                 self.outcome.broken.append(f"{name}: {said}")
         met = f" [{fault}]" if line.struck else ""
         self.outcome.faults += line.struck
         self.outcome.say(f"{name}{met} {said}".rstrip())
-        self.world.usual[name] = max(self.world.usual.get(name, 1), line.statements)
+        if not line.struck:
+            self.usual[name] = line.seen
 
     def _end(self) -> None:
         """Let every task run until nothing changes, soon or on the next day."""

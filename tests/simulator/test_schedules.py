@@ -1,6 +1,6 @@
 """A hundred schedules of faults on each engine; ten thousand are in the benches.
 
-    python -m tests.bench.simulator again SEED      plays one again, looked at after every step
+python -m tests.bench.simulator again SEED      plays one again, looked at after every step
 """
 
 import pytest

@@ -17,6 +17,12 @@ from surveys.ledger import services as ledger
 from tests.conftest import MORE
 from tests.simulator import clock
 
+try:  # what a process remembers of rows
+    from surveys.intake.shelf import shelf
+
+    CACHES: tuple[dict[Any, Any], ...] = (shelf.plans, shelf.studies)
+except ImportError:
+    CACHES = ()
 ADMIN, RESEARCHER, OTHER = "ada", "mira", "otto"
 SMALLEST, LARGEST = 3, 8  # reports of a batch; the site's own largest has 10,000
 STUDY: dict[str, Any] = {
@@ -88,6 +94,7 @@ class Message:
     report_id: str
     answers: dict[str, Any]
     told: list[int | None] = field(default_factory=list)  # None: nothing was heard
+    steps: list[int] = field(default_factory=list)  # in which it was sent; of one step in any order
     receipt: tuple[str, str] | None = None  # its number, and the day
 
     @property
@@ -99,6 +106,19 @@ class Message:
     @property
     def digest(self) -> bytes:
         return hashlib.sha256(self.report_id.encode()).digest()
+
+    def begin(self) -> int:
+        """Begin another try; return its number. Nothing was heard of it yet."""
+        self.told.append(None)
+        self.steps.append(clock.Clock.step)
+        return len(self.told) - 1
+
+    def hear(self, at: int, status: int, answer: bytes) -> None:
+        """Hear what is answered to a try."""
+        self.told[at] = status
+        if status in (200, 201):
+            said = json.loads(answer)
+            self.receipt = said["receipt"], said["accepted_on"]
 
     @property
     def was_taken(self) -> bool:
@@ -116,10 +136,13 @@ class World:
     messages: list[Message] = field(default_factory=list)
     sent: list[Task_] = field(default_factory=list)  # at the broker
     published: dict[str, str] = field(default_factory=dict)  # numbers that somebody saw
-    usual: dict[str, int] = field(default_factory=dict)  # statements of an act, by its name
 
     def __post_init__(self) -> None:
         settings.PUBLICATION_KEYS = [self.new_key()]
+
+    def words(self) -> int:
+        """Return 32 bits of this seed's chance."""
+        return self.chance.getrandbits(32)
 
     def new_key(self) -> bytes:
         return self.chance.randbytes(32)
@@ -136,13 +159,15 @@ class World:
     def message(self, plan: Plan, report_id: str = "") -> Message:
         """Return a new message to a Plan; with the id of another, in other words."""
         content = plan.content
-        asked = content.sets[content.draw_set()] | content.cleartext.keys()
+        asked = content.sets[content.draw_set(self.words)] | content.cleartext.keys()
         truth = {"copied": 1, "often": 2, "late": 0, "tag": len(self.messages)}
         made = Message(
             slug=content.slug,
             plan=plan.digest,
             report_id=report_id or self.chance.randbytes(16).hex(),
-            answers=content.randomised({name: truth[name] for name in truth if name in asked}),
+            answers=content.randomised(
+                {name: truth[name] for name in truth if name in asked}, self.words
+            ),
         )
         for same in self.messages:
             if same.body == made.body:  # chance made the same words of it
@@ -167,4 +192,6 @@ def catch_tasks(world: World) -> None:
 
 
 def forget_caches() -> None:
-    """Begin as a new process does: what it remembered of rows is gone. Nothing is, so far."""
+    """Begin as a new process does: what it remembered of rows is gone."""
+    for kept in CACHES:
+        kept.clear()

@@ -21,7 +21,7 @@ from typing import Any
 from tests.bench import report
 from tests.bench.budget_races import engine
 from tests.bench.planted_faults import HOUSE, copy_with
-from tests.simulator.planted import BUGS
+from tests.simulator.planted import BUGS, ONE_WRITER
 
 SCHEDULES, FIRST, TO_FIND = 10_000, 1, 1_000
 PROCESSES = 2
@@ -96,11 +96,13 @@ def find(name: str) -> list[dict[str, Any]]:
     """Return after how many schedules each planted bug is found on an engine."""
     rows = []
     for bug in BUGS:
+        if name == "SQLite" and bug.name in ONE_WRITER:
+            continue
         with engine(name) as environment, copy_with(bug) as house:
             found = said(begin(command("until", TO_FIND, FIRST), environment, house))
         after = found["schedules"] if found["broken"] else f"not in {TO_FIND}"
         rows.append({"bug": bug.name, "engine": name, "found after": after})
-        print(f"{rows[-1]}", file=sys.stderr)
+        print(rows[-1], file=sys.stderr)
     return rows
 
 

@@ -2,7 +2,8 @@
 order that the seed says.
 
 A thread waits before each statement for its turn. On PostgreSQL a statement may wait for another
-thread's lock: the server tells, and the turn goes on to who is free.
+thread's lock: the server tells, and the turn goes on to who is free. A lock that is given up after
+half a second (`erasing.hold`) is the one thing there that a seed does not say.
 """
 
 import threading
@@ -14,9 +15,10 @@ from typing import Any
 
 from django.db import connection, connections
 
+from tests.patience import PATIENCE
+
 BLOCKED = "SELECT cardinality(pg_blocking_pids(%s)) > 0"
 A_MOMENT = 0.002  # seconds that a statement takes without a lock, mostly; else the server is asked
-LONG = 60.0
 
 
 @dataclass
@@ -38,7 +40,7 @@ class Part:
         with stage.moved:
             self.is_ready = True
             stage.moved.notify_all()
-        if not self.go.wait(LONG):
+        if not self.go.wait(PATIENCE):
             raise RuntimeError("the turn never came")
         self.go.clear()
 
@@ -76,7 +78,7 @@ class Stage:
     def _settle(self) -> None:
         """Wait until each is before its next statement, at its end, or behind another's lock."""
         for part in self.parts:
-            for _ in range(int(LONG / A_MOMENT)):
+            for _ in range(int(PATIENCE / A_MOMENT)):
                 with self.moved:
                     if part.is_ready or self.moved.wait_for(lambda p=part: p.is_ready, A_MOMENT):
                         break

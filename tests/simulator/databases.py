@@ -27,10 +27,11 @@ class SQLite:
         memory = MEMORY if MEMORY.is_dir() else None
         self.folder = Path(tempfile.mkdtemp(prefix="candor-", dir=memory))
         self.settings = connections.settings["default"]
-        # who waits gives way at once (`faults.Line`); what a crash of the machine takes is not tried
+        # Who connects waits; then who waits gives way at once (`faults.Line`). What a crash of the
+        # machine takes is not tried.
         self.settings["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
-            "timeout": 0,
+            "timeout": 30,
             "init_command": "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; "
             "PRAGMA busy_timeout = 0; PRAGMA secure_delete = ON;",
         }

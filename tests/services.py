@@ -19,7 +19,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -27,6 +27,7 @@ from surveys.operations.supervisor import die_with_parent
 from tests.patience import PATIENCE, became
 
 FORGETFUL = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+T = TypeVar("T")
 
 
 class Missing(Exception):
@@ -124,7 +125,7 @@ def find_chromium() -> str:
 
 
 @contextlib.contextmanager
-def or_skip(start: Callable[[], contextlib.AbstractContextManager[str]]) -> Iterator[str]:
+def or_skip(start: Callable[[], contextlib.AbstractContextManager[T]]) -> Iterator[T]:
     """Yield what the service gives. Without the program the test is skipped, but in CI it fails."""
     with contextlib.ExitStack() as stack:
         try:

@@ -8,9 +8,10 @@ import sys
 import pytest
 
 from tests.bench.planted_faults import ASSERTED, FAULTS, PYTEST, failures, planted
+from tests.simulator.planted import BUGS
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", [*FAULTS, *BUGS], ids=lambda fault: fault.name)
 def test_a_fault_can_be_planted_once_and_knows_every_name_that_it_uses(fault):
     text = planted(fault)
     if fault.file.endswith(".py"):

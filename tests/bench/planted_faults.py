@@ -9,12 +9,14 @@ every line to break is there, once.
     python -m tests.bench.planted_faults [WORDS]     all, or those with these words in their names
 """
 
+import contextlib
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -43,7 +45,7 @@ class Fault:
     file: str
     old: str
     new: str
-    command: tuple[str, ...]
+    command: tuple[str, ...] = ()
 
 
 FAULTS = (
@@ -436,10 +438,9 @@ def planted(fault: Fault) -> str:
     return text.replace(fault.old, fault.new)
 
 
-def found(fault: Fault) -> bool:
-    """Plant one fault in a copy of the tree; tell whether a test asserts that something is
-    wrong.
-    """
+@contextlib.contextmanager
+def copy_with(fault: Fault) -> Iterator[Path]:
+    """Yield a copy of the tree with the fault in it."""
     with tempfile.TemporaryDirectory(prefix="candor-fault-") as folder:
         copy = Path(folder) / "house"
         shutil.copytree(
@@ -449,7 +450,15 @@ def found(fault: Fault) -> bool:
         )
         (copy / "node_modules").symlink_to(HOUSE / "node_modules")
         (copy / fault.file).write_text(planted(fault))
-        environment = {**os.environ, "CANDOR_DATA": f"{folder}/data"}
+        yield copy
+
+
+def found(fault: Fault) -> bool:
+    """Plant one fault in a copy of the tree; tell whether a test asserts that something is
+    wrong.
+    """
+    with copy_with(fault) as copy:
+        environment = {**os.environ, "CANDOR_DATA": f"{copy.parent}/data"}
         done = subprocess.run(
             fault.command, cwd=copy, env=environment, capture_output=True, text=True, check=False
         )

@@ -46,6 +46,7 @@ EVERYONE = {
     "registry:json",
     "registry:yaml",
     "operations:live",
+    "operations:ready",
     "people:invitation",
     "people:invitation-link",
     "limits:ledger",

@@ -12,6 +12,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError, call_command
 
+from surveys.operations import exposition
+
 
 class Command(BaseCommand):
     """Prepares, then becomes the supervisor: the same process with a small program, without what
@@ -30,6 +32,7 @@ class Command(BaseCommand):
         try:
             lock = hold(settings.DATA_DIR)
             refuse_port_in_use(settings.CANDOR_HOST, settings.CANDOR_PORT)
+            exposition.clear()
             accounts = self.prepare()
         except KeyboardInterrupt:
             raise CommandError("ended before it was up") from None

@@ -102,7 +102,10 @@ forget:
 NEEDED := $(shell command -v xgettext >/dev/null || echo gettext; \
 	command -v chromium >/dev/null || echo chromium fonts-dejavu fonts-noto-core; \
 	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || echo postgresql; \
-	command -v redis-server >/dev/null || echo redis-server)
+	command -v redis-server >/dev/null || echo redis-server; \
+	PATH=$$PATH:/usr/sbin command -v nginx >/dev/null || echo nginx-light; \
+	command -v systemd-analyze >/dev/null || echo systemd; \
+	command -v docker-compose >/dev/null || echo docker-compose)
 services:
 ifneq ($(strip $(NEEDED)),)
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \

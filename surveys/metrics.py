@@ -8,6 +8,7 @@ address and no time.
 
 import functools
 import os
+import platform
 from typing import Any
 
 from django.conf import settings
@@ -46,9 +47,14 @@ def _kinds() -> dict[str, Any]:
     """Return what counts, made at the first count: the client looks for its folder when loaded."""
     settings.METRICS_DIR.mkdir(parents=True, exist_ok=True)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(settings.METRICS_DIR)
-    from prometheus_client import CollectorRegistry, Counter, Histogram
+    from prometheus_client import CollectorRegistry, Counter, Histogram, values
 
-    own = {"registry": CollectorRegistry(), "namespace": "candor"}
+    # by machine too: in containers that share the folder every process has the number 1
+    values.ValueClass = values.MultiProcessValue(  # type: ignore[no-untyped-call]
+        lambda: f"{platform.node()}-{os.getpid()}"
+    )
+
+    own: dict[str, Any] = {"registry": CollectorRegistry(), "namespace": "candor"}
     return {
         "reports": Counter("reports", "Posts to the door, by answer", ["status"], **own),
         "report_seconds": Histogram(

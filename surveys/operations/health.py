@@ -372,7 +372,7 @@ def _database() -> str:
         return f"PostgreSQL {cursor.fetchone()[0]}"
 
 
-def _later(say: Callable[..., str], *about: Any) -> Promise:
+def _later(say: Callable[..., str], *about: Any) -> Any:
     """Return a text that is made when it is read."""
     return lazy(say, str)(*about)
 

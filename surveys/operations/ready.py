@@ -64,7 +64,7 @@ def is_read_only() -> bool:
         return bool((cursor.fetchone() or (0,))[0])
 
 
-def unapplied() -> set[tuple[str, str]]:
+def unapplied() -> frozenset[tuple[str, str]]:
     """Return the migrations of this code that the database has not had."""
     return on_disk() - set(MigrationRecorder(connection).applied_migrations())
 

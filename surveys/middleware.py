@@ -60,12 +60,12 @@ class Numbered:
 
 
 def count(request: HttpRequest, status: int, seconds: float) -> None:
-    """Count an answered request; files are not."""
+    """Count an answered request; files are not, nor what programs ask of us every few seconds."""
     match = request.resolver_match
     if match is not None and match.view_name == DOOR:
         metrics.reports(status)
         metrics.report_took(seconds)
-    elif match is not None:
+    elif match is not None and not match.view_name.startswith("operations:"):
         metrics.page_took(seconds, status)
 
 

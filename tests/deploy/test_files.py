@@ -1,11 +1,15 @@
 """The files to deploy with, each read by the tool that it is for."""
 
 import ast
+import contextlib
+import http.client
 import json
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +17,8 @@ import pytest
 
 from surveys import metrics
 from surveys.operations import exposition
-from tests.journeys.site import HOUSE
+from tests.journeys.site import HOUSE, free_port
+from tests.patience import PATIENCE, became
 from tests.services import in_ci
 
 DEPLOY = HOUSE / "deploy"
@@ -160,6 +165,57 @@ def test_the_image_has_what_the_site_needs_runs_as_nobody_and_holds_no_key() -> 
     assert all((HOUSE / name).exists() for name in copied)
     rooms = {"dpengine", "surveys", "templates", "locale", "manage.py", "requirements.txt"}
     assert rooms <= copied
+
+
+SLOW_PAGE = """
+import pathlib, sys, time
+def application(environ, start_response):
+    pathlib.Path({begun!r}).touch()
+    while not pathlib.Path({go!r}).exists():
+        time.sleep(0.05)
+    time.sleep(2)
+    start_response("200 OK", [("Content-Length", "4")])
+    return [b"done"]
+"""
+
+
+def test_a_server_that_is_asked_to_end_answers_what_it_has_taken_first(tmp_path: Path) -> None:
+    """The command of the unit, with a page that takes two seconds more than until then."""
+    begun, go, port = tmp_path / "begun", tmp_path / "go", free_port()
+    (tmp_path / "slow.py").write_text(SLOW_PAGE.format(begun=str(begun), go=str(go)))
+    unit = (DEPLOY / "systemd" / "candor-web.service").read_text()
+    started = re.search(
+        r"^ExecStart=\S+/granian (.+) surveys\.wsgi:application$", unit, re.MULTILINE
+    )
+    assert started
+    words = started[1].replace("--port 8000", f"--port {port}").split()
+    server = subprocess.Popen([BIN / "granian", *words, "slow:application"], cwd=tmp_path)
+    told: list[int] = []
+
+    def visit() -> None:
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port)) as page:
+            page.request("GET", "/")
+            told.append(page.getresponse().status)
+
+    try:
+        assert became(lambda: listens(port))
+        visitor = threading.Thread(target=visit)
+        visitor.start()
+        assert became(begun.exists)
+        server.terminate()
+        go.touch()
+        visitor.join(PATIENCE)
+        assert told == [200]
+        assert server.wait(PATIENCE) == 0
+    finally:
+        server.kill()
+        server.wait()
+
+
+def listens(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
 
 
 def variables_read() -> set[str]:

@@ -1,6 +1,7 @@
 """The files to deploy with, each read by the tool that it is for."""
 
 import ast
+import base64
 import contextlib
 import http.client
 import json
@@ -237,6 +238,21 @@ def test_the_sample_names_every_variable_that_settings_read_and_no_other() -> No
     named = re.findall(r"^#?([A-Z][A-Z_]+)=", text, re.MULTILINE)
     assert len(named) == len(set(named))
     assert set(named) == variables_read()
+
+
+def test_the_sample_filled_in_is_let_through(tmp_path: Path) -> None:
+    text = (DEPLOY / "env.sample").read_text()
+    sample = dict(re.findall(r"^([A-Z][A-Z_]+)=(.*)$", text, re.MULTILINE))
+    filled = {
+        "SECRET_KEY": "aZ3-q" * 15,
+        "PUBLICATION_KEYS": base64.b64encode(bytes(range(32))).decode(),
+        "CANDOR_METRICS_TOKEN": "t" * 40,
+        "CANDOR_DATA": str(tmp_path),
+    }
+    blank = {name for name, value in sample.items() if not value}
+    assert blank <= {*filled, "EMAIL_URL", "CANDOR_ALARMS_TO"}
+    own = {**sample, **filled, "PATH": "/usr/bin:/bin"}
+    run(sys.executable, "manage.py", "check", cwd=HOUSE, env=own)
 
 
 def test_docs_name_every_variable_too() -> None:

@@ -41,7 +41,7 @@ bundle: node_modules/installed ## Make the form's script and style again from th
 
 lock: .venv/bin/python ## Pin all Python packages again, with the hashes of all their files, from the lists *.in
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
-	@like=; for list in requirements requirements-dev requirements-bench; do \
+	@like=; for list in requirements requirements-traces requirements-dev requirements-bench; do \
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
 			--no-emit-find-links --custom-compile-command 'make lock' $$like $$list.in -o $$list.txt; like="-c $$list.txt"; done
 
@@ -102,7 +102,10 @@ forget:
 NEEDED := $(shell command -v xgettext >/dev/null || echo gettext; \
 	command -v chromium >/dev/null || echo chromium fonts-dejavu fonts-noto-core; \
 	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || echo postgresql; \
-	command -v redis-server >/dev/null || echo redis-server)
+	command -v redis-server >/dev/null || echo redis-server; \
+	PATH=$$PATH:/usr/sbin command -v nginx >/dev/null || echo nginx-light; \
+	command -v systemd-analyze >/dev/null || echo systemd; \
+	command -v docker-compose >/dev/null || echo docker-compose)
 services:
 ifneq ($(strip $(NEEDED)),)
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \

@@ -3,12 +3,26 @@
 import os
 from typing import Any
 
-from celery import Celery
+import structlog
+from celery import Celery, Task
 from celery.signals import beat_init, celeryd_init
+
+from surveys import tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "surveys.settings")
 
-app = Celery("surveys")
+
+class Named(Task):
+    """A task whose log lines say which it is."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        own = {"task": self.name, "task_id": self.request.id}
+        with structlog.contextvars.bound_contextvars(**own), tracing.span() as span:
+            span.of_task(self.name)
+            return self.run(*args, **kwargs)
+
+
+app = Celery("surveys", task_cls=Named)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 

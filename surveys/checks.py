@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 MIN_KEY, MIN_DIFFERENT = 50, 5  # characters, and different ones, as Django's own check asks
 MIN_BYTES = 16  # different ones among a key's 32; a random key has fewer once in 10¹⁶
 ENVIRONMENT = "environment"  # the tag of checks that need settings only, and no application
+MIN_TOKEN = 32  # characters
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 NEEDS = {  # of production: what is wrong, and what to do
     "candor.E002": (
@@ -66,6 +67,15 @@ def a_demo_stays_on_its_machine(**kwargs: Any) -> list[CheckMessage]:
         f"passwords are public."
     )
     return [Error(message, hint="Unset CANDOR_DEMO, or leave CANDOR_HOST out.", id="candor.E008")]
+
+
+@register(Tags.security, ENVIRONMENT)
+def a_token_is_not_guessed(**kwargs: Any) -> list[CheckMessage]:
+    if not settings.METRICS_TOKEN or len(settings.METRICS_TOKEN) >= MIN_TOKEN:
+        return []
+    message = f"CANDOR_METRICS_TOKEN: expected {MIN_TOKEN} characters or more, got fewer."
+    hint = "Make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
+    return [Error(message, hint=hint, id="candor.E010")]
 
 
 @register(Tags.security, ENVIRONMENT)

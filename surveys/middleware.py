@@ -1,9 +1,14 @@
-"""What stands before every room: how much may be sent, what a browser may do with any answer, and
-the way back from an address of an act.
+"""What stands before every room: a number for each request, how much may be sent, what a browser
+may do with any answer, and the way back from an address of an act.
 """
 
+import re
+import time
+import uuid
+from collections.abc import Callable
 from http import HTTPStatus
 
+import structlog
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.middleware.gzip import GZipMiddleware
@@ -12,9 +17,14 @@ from django.urls import Resolver404, resolve
 from django.utils.decorators import decorator_from_middleware
 from django.utils.deprecation import MiddlewareMixin
 
+from surveys import metrics, tracing
+
 ACCOUNTS, API = "/accounts/", "/api/"  # where keys are used; where programs ask
 # bytes of a whole request; a picture, the largest thing that is taken, has 8 MB
 MAX_REQUEST = 10 * 2**20
+DOOR = "reports"  # the name of the address that takes reports
+INTAKE = "surveys.intake."  # whose requests are respondents'
+REQUEST_ID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}")
 
 
 class PublicGZip(GZipMiddleware):
@@ -26,6 +36,37 @@ class PublicGZip(GZipMiddleware):
 
 
 gzip_public = decorator_from_middleware(PublicGZip)
+
+
+class Numbered:
+    """Give each request a random number, in its log lines and in its answer; and measure it.
+
+    A proxy of ours may have given it one; anything else than a random number is not taken over.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        given = request.headers.get("X-Request-ID", "") if settings.BEHIND_PROXY else ""
+        number = given if REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+        begun = time.perf_counter()
+        with structlog.contextvars.bound_contextvars(request_id=number), tracing.span() as span:
+            response = self.get_response(request)
+            span.of_request(request, response.status_code, number)
+        count(request, response.status_code, time.perf_counter() - begun)
+        response.headers["X-Request-ID"] = number
+        return response
+
+
+def count(request: HttpRequest, status: int, seconds: float) -> None:
+    """Count an answered request; files are not, nor what programs ask of us every few seconds."""
+    match = request.resolver_match
+    if match is not None and match.view_name == DOOR:
+        metrics.reports(status)
+        metrics.report_took(seconds)
+    elif match is not None and not match.view_name.startswith("operations:"):
+        metrics.page_took(seconds, status)
 
 
 class RefuseLarge(MiddlewareMixin):

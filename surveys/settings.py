@@ -30,6 +30,10 @@ CANDOR_DEMO = env.flag("CANDOR_DEMO", default=False)
 DATA_DIR = env.folder("CANDOR_DATA", BASE_DIR / "var")
 BACKUPS_DIR = env.folder("CANDOR_BACKUPS", DATA_DIR / "backups")
 DEBUG = env.flag("DEBUG", default=False)
+# What is counted for /metrics, and shown to who holds the token; without one nothing is counted.
+METRICS_TOKEN = env.text("CANDOR_METRICS_TOKEN")
+METRICS_DIR = env.folder("CANDOR_METRICS_DIR", DATA_DIR / "metrics")
+TRACES_TO = env.text("OTEL_EXPORTER_OTLP_ENDPOINT")  # without one nothing is traced, nor loaded
 
 
 def made_once(path: Path, content: str) -> str:
@@ -117,6 +121,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "surveys.middleware.ClosedDoors",
+    "surveys.middleware.Numbered",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -219,6 +224,7 @@ CELERY_BEAT_SCHEDULE = {
         ("publish what was asked for", "releases.tasks.publish_asked", SWEEP_SECONDS),
         ("say that tasks are done", "operations.tasks.live", 30),
         ("check the ledger, once a day", "operations.tasks.verify_if_due", 600),
+        ("send a letter about what is wrong", "operations.tasks.watch", 300),
     )
 }  # who comes too late is not needed: the next one does it all
 
@@ -276,6 +282,8 @@ CACHES = {
 # Letters: only where a server for them is named. Else an admin makes a link, and the pages say so.
 EMAIL_CONFIGURED = bool(env.text("EMAIL_URL"))
 vars().update(env.email("EMAIL_URL"))
+EMAIL_TIMEOUT = 10  # seconds
+ALARMS_TO = env.names("CANDOR_ALARMS_TO")
 DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "candor@localhost")
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

@@ -11,6 +11,7 @@ import datetime
 import functools
 import gc
 import re
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +28,7 @@ from django.middleware.clickjacking import XFrameOptionsMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.utils.http import parse_header_parameters
 
+from surveys import metrics
 from surveys.brakes import network_of
 from surveys.intake import posts
 from surveys.intake.door import Head, knock
@@ -153,15 +155,18 @@ class Door:
             await self.elsewhere(scope, protocol)
             return
         headers: Headers = []
+        began = time.perf_counter()
         try:
             ours, headers = self.site(scope)
             verdict = await self.take(found[1], ours, scope, protocol)
         except Elsewhere as other:
-            self.count(Verdict(other.status, b""))
+            metrics.reports(self.count(Verdict(other.status, b"")).status)
             protocol.response_empty(other.status, [*headers, *other.headers])
             return
         except Exception as error:  # whose text may hold what was sent
             verdict = posts.not_stored(error)
+        metrics.reports(verdict.status)
+        metrics.report_took(time.perf_counter() - began)
         more = [("Retry-After", str(verdict.wait))] if verdict.wait else []
         protocol.response_bytes(verdict.status, [*headers, *more], verdict.body)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
-from django.db.models import Q
+from django.db.models import Q, Sum
 from django.utils.translation import gettext as _, ngettext
 
 from dpengine.accounting import concentrated
@@ -414,6 +414,28 @@ def accounts() -> dict[int, Account]:
         if entry.budget_id is not None:
             by_id[entry.budget_id].entries.append(entry)
     return by_id
+
+
+def near_caps(share: Fraction) -> list[Account]:
+    """Return the accounts not retired of which at most this share of the cap is left.
+
+    All charges of a budget added up are at least what is spent: only where they come near is it
+    worked out exactly.
+    """
+    charged = Entry.charges.order_by().filter(budget__retired_on=None).values("budget_id")
+    sums = charged.annotate(in_epsilon=Sum("epsilon"), in_rho=Sum("rho"))
+    spent = {each["budget_id"]: (each["in_epsilon"], each["in_rho"]) for each in sums}
+
+    def may_be_near(budget: Budget) -> bool:
+        caps = budget.cap_in("ε"), budget.cap_in("ρ")
+        return any(
+            cap is not None and Fraction(amount or 0) >= Fraction(cap) * (1 - share)
+            for amount, cap in zip(spent[budget.pk], caps, strict=True)
+        )
+
+    budgets = Budget.objects.filter(pk__in=spent).order_by("pk")
+    near = [account_of(budget) for budget in budgets if may_be_near(budget)]
+    return [each for each in near if Fraction(each.amount_left) <= Fraction(each.cap) * share]
 
 
 def share_of(holder: str, study_id: int) -> Budget | None:

@@ -5,9 +5,11 @@ do. For staff only.
 import datetime
 import platform
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from importlib.metadata import version
+from typing import Any
 
 import django
 from django.conf import settings
@@ -15,17 +17,21 @@ from django.core.checks import run_checks
 from django.db import connection
 from django.db.models import QuerySet, Sum, TextChoices
 from django.utils.formats import date_format
-from django.utils.functional import Promise
+from django.utils.functional import Promise, lazy
 from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
+from surveys.ledger import selectors as ledger
+from surveys.ledger.selectors import written
 from surveys.operations import backlog, refusals, services
 from surveys.operations.models import Event, Refusal, Sign
 
 SOON, LATE = datetime.timedelta(minutes=2), datetime.timedelta(minutes=10)
 WEEK = datetime.timedelta(days=7)
 STALE = datetime.timedelta(hours=26)  # after which a daily thing did not happen
-FULL, NEARLY = 0.05, 0.15  # of the disk
+FULL, NEARLY = 0.10, 0.15  # of the disk
+NEAR = Fraction(1, 10)  # of a cap, and less, is left
 MANY = 100  # refused reports a day
+CAP = "cap of "
 REASONS: dict[str, str | Promise] = {
     "body": gettext_lazy("not a report at all, or too long"),
     "plan": gettext_lazy("drawn with a Plan that is not there"),
@@ -48,13 +54,19 @@ class State(TextChoices):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing: how it is, what is normal, what to do."""
+    """One thing: how it is, what is normal, what to do. What is dear to say is said when read."""
 
+    key: str  # in logs, and in what remembers that it was told
     name: str
     state: State
-    said: str
+    said: str | Promise
     normal: str
     todo: str
+
+    @property
+    def is_told(self) -> bool:
+        """Tell whether it is worth a letter: what is wrong, and a cap that is nearly reached."""
+        return self.state is State.ALARM or self.key.startswith(CAP)
 
 
 def lines(now: datetime.datetime) -> list[Line]:
@@ -66,6 +78,7 @@ def lines(now: datetime.datetime) -> list[Line]:
         *_reports(now),
         _backup(now),
         _ledger(now),
+        *_caps(),
         _disk(),
         *_settings(),
     ]
@@ -76,6 +89,7 @@ def _tasks(now: datetime.datetime) -> Iterator[Line]:
     queue, seen = backlog.look(), {sign.name: sign.at for sign in Sign.objects.all()}
     restart = _("Look at the log, and start the site again: manage.py up starts what has ended.")
     yield Line(
+        "queue",
         _("Queue of tasks"),
         State.ALARM
         if not queue.answers or _age(queue.oldest, now) > LATE
@@ -86,6 +100,7 @@ def _tasks(now: datetime.datetime) -> Iterator[Line]:
     )
     worker = _age(seen.get(services.WORKER), now)
     yield Line(
+        "worker",
         _("Worker"),
         _by(worker) if services.WORKER in seen else State.WATCH,
         _seen(seen.get(services.WORKER), now),
@@ -94,6 +109,7 @@ def _tasks(now: datetime.datetime) -> Iterator[Line]:
     )
     sent = max(filter(None, (seen.get(services.SCHEDULER), queue.newest)), default=None)
     yield Line(
+        "scheduler",
         _("Scheduler"),
         _by(_age(sent, now)) if sent else State.WATCH,
         _seen(sent, now),
@@ -118,12 +134,12 @@ def _queue_said(queue: backlog.Queue, now: datetime.datetime) -> str:
 
 def _backlog(now: datetime.datetime) -> Iterator[Line]:
     owed = {sign.name: sign.at for sign in Sign.objects.all()}
-    waiting, _due = backlog.unsealed(now.date())
     since = owed.get(services.OWES_SWEEP)
     yield Line(
+        "sweep",
         _("Reports that are not sealed"),
         _by(_age(since, now)) if since else State.GOOD,
-        _unsealed_said(waiting, since, now),
+        _later(_unsealed_said, since, now),
         _(
             "Reports wait until a study’s smallest batch is there, or it closes. Then they are "
             "sealed within a minute."
@@ -132,9 +148,10 @@ def _backlog(now: datetime.datetime) -> Iterator[Line]:
     )
     due = owed.get(services.OWES_PUBLICATION)
     yield Line(
+        "publication",
         _("Batches that are not published"),
         _by(_age(due, now)) if due else State.GOOD,
-        _unpublished_said(due, now),
+        _later(_unpublished_said, due, now),
         _(
             "Batches wait for their study’s rule: an hour, or the close. What is due is published "
             "within a minute."
@@ -146,7 +163,8 @@ def _backlog(now: datetime.datetime) -> Iterator[Line]:
     )
 
 
-def _unsealed_said(waiting: int, since: datetime.datetime | None, now: datetime.datetime) -> str:
+def _unsealed_said(since: datetime.datetime | None, now: datetime.datetime) -> str:
+    waiting, _due = backlog.unsealed(now.date())
     reports = ngettext("%(count)d report waits.", "%(count)d reports wait.", waiting)
     owed = _("None is due.")
     if since is not None:
@@ -176,6 +194,7 @@ def _reports(now: datetime.datetime) -> Iterator[Line]:
     said, today = _by_reason(refused, now)
     lost = refused.filter(day__gt=now.date() - WEEK, reason="not stored").exists()
     yield Line(
+        "refused",
         _("Reports that were turned away"),
         State.WATCH if lost or today > MANY else State.GOOD,
         said,
@@ -190,6 +209,7 @@ def _reports(now: datetime.datetime) -> Iterator[Line]:
     )
     said, today = _by_reason(Refusal.objects.filter(reason__in=refusals.SLOWED), now)
     yield Line(
+        "slowed",
         _("Reports that were asked to come later"),
         State.WATCH if today else State.GOOD,
         said,
@@ -230,19 +250,21 @@ def coarse(count: int) -> str:
 
 
 def _backup(now: datetime.datetime) -> Line:
+    missed = State.ALARM if settings.PRODUCTION else State.WATCH
     last = Event.objects.filter(kind=Event.Kind.BACKUP).first()
     good = Event.objects.filter(kind=Event.Kind.BACKUP, went_well=True).first()
     if last is not None and not last.went_well:
         text = _("The last one failed, %(ago)s: %(why)s")
         said, state = text % {"ago": ago(last.at, now), "why": last.said}, State.ALARM
     elif good is None:
-        said, state = _("None was made by this site."), State.WATCH
+        said, state = _("None was made by this site."), missed
     else:
         size = f"{(good.size or 0) / 1e6:.1f}"
         parts = {"ago": ago(good.at, now), "size": size, "file": good.said}
         said = _("%(ago)s, %(size)s MB, in %(file)s.") % parts
-        state = State.GOOD if now - good.at < STALE else State.WATCH
+        state = State.GOOD if now - good.at < STALE else missed
     return Line(
+        "backup",
         _("Last backup"),
         state,
         said,
@@ -268,6 +290,7 @@ def _ledger(now: datetime.datetime) -> Line:
         said = _("%(ago)s: it holds, %(rows)s.") % {"ago": ago(last.at, now), "rows": rows}
         state = State.GOOD if now - last.at < STALE else State.WATCH
     return Line(
+        "ledger",
         _("Last check of the ledger"),
         state,
         said,
@@ -280,8 +303,25 @@ def _ledger(now: datetime.datetime) -> Line:
     )
 
 
+def _caps() -> Iterator[Line]:
+    for account in ledger.near_caps(NEAR):
+        said = _("%(left)s of %(cap)s is left.") % {
+            "left": f"{account.measure} = {written(account.amount_left)}",
+            "cap": written(account.cap),
+        }
+        yield Line(
+            f"{CAP}{account.budget.pk}",
+            _("Cap of %(budget)s") % {"budget": account.budget},
+            State.WATCH,
+            said,
+            _("More than a tenth. A study whose cap is reached retires, and its answers go."),
+            _("Tell its members: what they still want to publish must fit. A cap never rises."),
+        )
+
+
 def _disk() -> Line:
-    usage = shutil.disk_usage(settings.DATA_DIR)
+    there = [folder for folder in (settings.DATA_DIR, settings.BACKUPS_DIR) if folder.exists()]
+    usage = min(map(shutil.disk_usage, there), key=lambda disk: disk.free / disk.total)
     share = usage.free / usage.total
     said = _("%(free)s GB are free, %(share)d of 100.") % {
         "free": f"{usage.free / 1e9:.1f}",
@@ -289,6 +329,7 @@ def _disk() -> Line:
     }
     state = State.ALARM if share < FULL else State.WATCH if share < NEARLY else State.GOOD
     return Line(
+        "disk",
         _("Disk"),
         state,
         said,
@@ -303,6 +344,7 @@ def _settings() -> Iterator[Line]:
     ]
     ours = [problem for problem in problems if str(problem.id).startswith("candor.")]
     yield Line(
+        "settings",
         _("Settings"),
         State.ALARM if ours else State.GOOD,
         " ".join(str(problem.msg) for problem in ours) or _("No problem was found."),
@@ -310,6 +352,7 @@ def _settings() -> Iterator[Line]:
         _("Set the variable that is named, and start the site again."),
     )
     yield Line(
+        "versions",
         _("Versions"),
         State.GOOD,
         f"Django {django.get_version()}, Celery {version('celery')}, Python "
@@ -327,6 +370,11 @@ def _database() -> str:
     with connection.cursor() as cursor:
         cursor.execute("SHOW server_version")
         return f"PostgreSQL {cursor.fetchone()[0]}"
+
+
+def _later(say: Callable[..., str], *about: Any) -> Any:
+    """Return a text that is made when it is read."""
+    return lazy(say, str)(*about)
 
 
 def _by(age: datetime.timedelta) -> State:

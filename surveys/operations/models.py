@@ -39,6 +39,17 @@ class Sign(models.Model):
         return self.name
 
 
+class Alarm(models.Model):
+    """What is wrong now, since when, and whether a letter has said so."""
+
+    name = models.CharField(max_length=60, primary_key=True)
+    since = models.DateTimeField()
+    told = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Refusal(models.Model):
     """How many reports were turned away on a day, by reason: never what they held, nor of which
     study.

@@ -18,10 +18,10 @@ from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
+from surveys.middleware import DOOR
 from surveys.operations.models import Refusal
 
 EVERY = 10.0  # seconds, at least, between two writes
-DOOR = "reports"  # the name of the address that takes reports
 SLOWED = (
     "address",
     "study",

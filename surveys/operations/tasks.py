@@ -7,7 +7,7 @@ from celery import shared_task
 from celery.signals import before_task_publish
 from django.db import OperationalError
 
-from surveys.operations import services
+from surveys.operations import alarms, services
 from surveys.operations.backlog import SENT
 
 
@@ -38,3 +38,8 @@ def live(self: Any) -> None:
 @shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
 def verify_if_due() -> None:
     services.verify_if_due(now=datetime.datetime.now(datetime.UTC))
+
+
+@shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
+def watch() -> None:
+    alarms.watch(now=datetime.datetime.now(datetime.UTC))

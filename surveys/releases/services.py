@@ -21,6 +21,7 @@ from kombu.exceptions import OperationalError as BrokerError
 from msgspec.structs import replace
 
 from dpengine.privacy import plain
+from surveys import metrics
 from surveys.aggregation import selectors as aggregation
 from surveys.design import selectors as design, services as lives
 from surveys.design.models import Plan, Study
@@ -258,6 +259,7 @@ def try_to_publish(*, request_id: int, now: datetime.datetime) -> Release | Seri
     try:
         return publish(request_id=request_id, now=now)
     except charges.Refused as refusal:
+        metrics.budget_refused(type(refusal).__name__)
         # made in English: `publish`
         Request.objects.filter(pk=request_id).update(refused=str(refusal)[:500])
         return None

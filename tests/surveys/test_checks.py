@@ -74,6 +74,7 @@ def test_production_with_everything_it_needs_is_let_through(tmp_path):
         ({"CANDOR_MODE": "prod"}, "candor.E001"),
         ({"PUBLICATION_KEYS": ""}, "candor.E009"),
         ({"CANDOR_MODE": "local", "PUBLICATION_KEYS": "hunter2"}, "candor.E001"),
+        ({"CANDOR_METRICS_TOKEN": "hunter2"}, "candor.E010"),
     ],
     ids=str,
 )

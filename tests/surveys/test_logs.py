@@ -2,13 +2,16 @@
 
 import json
 import logging
+import re
 from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection, transaction
-from django.test import Client
+from django.http import HttpResponse
+from django.test import Client, RequestFactory
 from structlog.stdlib import ProcessorFormatter
 
+from surveys import middleware
 from surveys.aggregation.models import Tally
 from surveys.logs import LOGGING, cut_rows
 
@@ -74,3 +77,65 @@ def test_a_refused_request_leaves_no_receipt_and_no_link_in_the_log(
 ) -> None:
     assert Client(enforce_csrf_checks=True).post(address, {"a": "b"}).status_code == 403
     assert caplog.text == ""
+
+
+GIVEN = "0123456789abcdef0123456789abcdef"
+NOT_OURS = ["", "203.0.113.9", "x" * 32, GIVEN + "0", f"{GIVEN}\n", "2001:db8::1"]
+
+
+def numbered(settings: Any, given: str, *, proxy: bool = True) -> str:
+    settings.BEHIND_PROXY = proxy
+    request = RequestFactory().get("/", HTTP_X_REQUEST_ID=given, REMOTE_ADDR="203.0.113.9")
+    return str(middleware.Numbered(lambda request: HttpResponse())(request)["X-Request-ID"])
+
+
+def test_a_request_has_the_number_that_our_proxy_gave_it(settings: Any) -> None:
+    assert numbered(settings, GIVEN) == GIVEN
+    assert numbered(settings, GIVEN, proxy=False) != GIVEN
+
+
+@pytest.mark.parametrize("given", NOT_OURS)
+def test_what_is_no_random_number_is_not_taken_over(settings: Any, given: str) -> None:
+    first, second = numbered(settings, given), numbered(settings, given)
+    assert re.fullmatch("[0-9a-f]{32}", first)
+    assert first != second
+
+
+def test_a_log_line_has_its_requests_number_and_no_address(
+    settings: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.BEHIND_PROXY = True
+    said = []
+
+    def fails(request: Any) -> HttpResponse:
+        record = logging.LogRecord("surveys", logging.ERROR, "", 1, "it failed", (), None)
+        record.request = request
+        said.append(json.loads(line(record)))
+        return HttpResponse(status=500)
+
+    request = RequestFactory().get(
+        "/s/a/", HTTP_X_REQUEST_ID=GIVEN, REMOTE_ADDR="203.0.113.9", HTTP_USER_AGENT="Browser/1"
+    )
+    middleware.Numbered(fails)(request)
+    assert said[0]["request_id"] == GIVEN
+    assert set(said[0]) == {"event", "request_id", "level", "logger", "timestamp"}
+    assert "request_id" not in line(logging.LogRecord("surveys", 40, "", 1, "later", (), None))
+
+
+@pytest.mark.django_db
+def test_every_answer_has_a_number_files_and_errors_too(client: Client) -> None:
+    for address, host in (("/", "testserver"), ("/nowhere/", "testserver"), ("/", "evil.example")):
+        assert re.fullmatch("[0-9a-f]{32}", client.get(address, HTTP_HOST=host)["X-Request-ID"])
+
+
+def test_a_tasks_log_lines_say_which_task() -> None:
+    from celery import shared_task
+
+    said = []
+
+    @shared_task(name="tests.says")
+    def says() -> None:
+        said.append(json.loads(line(logging.LogRecord("surveys", 40, "", 1, "x", (), None))))
+
+    done = says.apply()
+    assert (said[0]["task"], said[0]["task_id"]) == ("tests.says", done.id)

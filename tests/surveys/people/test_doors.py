@@ -53,6 +53,8 @@ EVERYONE = {
     "limits:ledger-json",
     "limits:row",
 }
+# for programs: tests/surveys/operations/test_metrics.py and test_ready.py say what opens them
+FOR_MACHINES = {"operations:metrics", "operations:ready"}
 # of a study whose results are for its members: as if there were none, for everyone else
 RESULTS = {
     "dashboard:results",
@@ -154,7 +156,8 @@ def patterns(
 
 
 def known() -> set[str]:
-    return EVERYONE | RESULTS | SIGNED_IN | OF_ADMINS | OF_A_STUDYS_ADMINS | set(OF_A_STUDY)
+    of_people = EVERYONE | RESULTS | SIGNED_IN | OF_ADMINS | OF_A_STUDYS_ADMINS | set(OF_A_STUDY)
+    return of_people | FOR_MACHINES
 
 
 def test_every_address_of_the_site_is_in_the_table():

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.management import BaseCommand, CommandError, call_command
 
 from surveys.checks import ENVIRONMENT
+from surveys.operations import exposition
 
 
 class Command(BaseCommand):
@@ -35,6 +36,7 @@ class Command(BaseCommand):
         try:
             lock = hold(settings.DATA_DIR)
             refuse_port_in_use(settings.CANDOR_HOST, settings.CANDOR_PORT)
+            exposition.clear()
             accounts = self.prepare()
         except KeyboardInterrupt:
             raise CommandError("ended before it was up") from None

@@ -1,0 +1,200 @@
+"""What a deployment lacks, each with what to do: what `/health/` shows, and what only somebody who
+is asked can look at. The site is asked as a visitor asks it, so that what stands before it is
+looked at too.
+"""
+
+import contextlib
+import datetime
+import hashlib
+import http.client
+import ssl
+import stat
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.contrib.staticfiles import finders
+from django.core.checks import run_checks
+from django.db import DatabaseError, connection
+
+from surveys.encryption import CannotOpen
+from surveys.intake import digest_keys
+from surveys.operations import health, ready
+from surveys.operations.health import Line, State
+
+PATIENCE = 10  # seconds
+SKEW = 2.0  # seconds that two clocks may differ by
+SOON = datetime.timedelta(days=14)  # in which a certificate should not end
+NOBODY = "/api/v1/studies/-/reports"  # the door, and no study
+GOOD, WATCH, ALARM = State.GOOD, State.WATCH, State.ALARM
+
+
+def look(*, now: datetime.datetime, url: str | None) -> list[Line]:
+    """Return everything, what must be done first."""
+    found = [*_settings(), *_letters(), *_files(), *_database(now)]
+    if url:
+        found += _visit(url, now)
+    order = [ALARM, WATCH, GOOD]
+    return sorted(found, key=lambda line: order.index(line.state))
+
+
+def _line(key: str, state: State, said: str, todo: str = "") -> Line:
+    return Line(key, key, state, said, "", todo)
+
+
+def _settings() -> Iterator[Line]:
+    problems = [each for each in run_checks() if each.is_serious()]
+    for problem in problems:
+        yield _line("settings", ALARM, str(problem.msg), str(problem.hint or ""))
+    if not problems:
+        mode = f"Nothing is missing for CANDOR_MODE={settings.CANDOR_MODE}."
+        yield _line("settings", GOOD, mode)
+    if not settings.PRODUCTION:
+        own = "CANDOR_MODE=local: for one person on a machine of their own."
+        yield _line("mode", WATCH, own, "For others set CANDOR_MODE=production.")
+
+
+def _letters() -> Iterator[Line]:
+    if settings.EMAIL_CONFIGURED and settings.ALARMS_TO:
+        yield _line("letters", GOOD, f"Alarms go to {len(settings.ALARMS_TO)} addresses.")
+    else:
+        lacking = "EMAIL_URL" if not settings.EMAIL_CONFIGURED else "CANDOR_ALARMS_TO"
+        said = "Nobody gets a letter when a backup fails, the ledger breaks or the disk fills up."
+        yield _line("letters", WATCH, said, f"Set {lacking}.")
+
+
+def _files() -> Iterator[Line]:
+    for name in ("secret.key", "publication.key"):
+        path = settings.DATA_DIR / name
+        if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
+            yield _line("keys", ALARM, f"Others can read {path}.", f"chmod 600 {path}")
+    wrong = [name for name in _static() if not _is_collected(name)]
+    if wrong:
+        said = f"{len(wrong)} of the form's files are not as they should be, {wrong[0]} for one."
+        todo = "python manage.py collectstatic --noinput, as the user that the site runs as."
+        yield _line("static files", ALARM, said, todo)
+    else:
+        yield _line("static files", GOOD, "The form's are collected, byte for byte.")
+
+
+def _static() -> dict[str, str]:
+    """Return the SHA-256 of what no form opens without, by name."""
+    sums = Path(str(finders.find("form/SHA256SUMS"))).read_text().split()
+    return dict(zip(sums[1::2], sums[::2], strict=True))
+
+
+def _is_collected(name: str) -> bool:
+    served = Path(settings.STATIC_ROOT) / name
+    return served.is_file() and (hashlib.sha256(served.read_bytes()).hexdigest() == _static()[name])
+
+
+def _database(now: datetime.datetime) -> Iterator[Line]:
+    """Look at the database, and, where there is one of this version, at all that it tells of."""
+    try:
+        read_only, missing, away = ready.is_read_only(), ready.unapplied(), _skew()
+    except DatabaseError as error:  # whose text may hold a password
+        todo = "Look whether it runs, and at DATABASE_URL: name, host, user, password."
+        yield _line("database", ALARM, f"It does not answer ({type(error).__name__}).", todo)
+        return
+    if read_only:
+        todo = "Wait until it has recovered, promote it, or name the one that takes writes."
+        yield _line("database", ALARM, "It takes no writes: no report is accepted.", todo)
+    if missing:
+        said = f"{len(missing)} migrations are missing, {min(missing)[0]} {min(missing)[1]} first."
+        todo = "Make a backup, then: python manage.py migrate (docs/upgrade.md)."
+        yield _line("migrations", ALARM, said, todo)
+        return
+    yield _line("database", GOOD, f"{connection.vendor}, of this version.")
+    if abs(away) > SKEW:
+        said = f"This machine's clock and the database's differ by {away:.0f} s."
+        yield _line("clock", ALARM, said, "Run an NTP client on both: days are told by the clock.")
+    else:
+        yield _line("clock", GOOD, "It is the database's.")
+    yield from _keys()
+    yield from (line for line in health.lines(now) if line.key != "settings")
+
+
+def _skew() -> float:
+    """Return by how many seconds the database's clock is ahead; on one machine there is one."""
+    if connection.vendor == "sqlite":
+        return 0.0
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT extract(epoch FROM clock_timestamp())")
+        (theirs,) = cursor.fetchone() or (0,)
+    return float(theirs) - datetime.datetime.now(datetime.UTC).timestamp()
+
+
+def _keys() -> Iterator[Line]:
+    try:
+        opened = digest_keys.open_all()
+    except CannotOpen as error:  # names keys by what tells nothing of them
+        todo = "Put the key that is named back into PUBLICATION_KEYS: without it answers are lost."
+        yield _line("keys", ALARM, str(error), todo)
+        return
+    yield _line("keys", GOOD, f"PUBLICATION_KEYS open all {opened} keys of receipts.")
+
+
+def _visit(url: str, now: datetime.datetime) -> Iterator[Line]:
+    """Ask as a visitor does."""
+    parts = urlsplit(url)
+    host, is_safe = parts.netloc, parts.scheme == "https"
+    forged = {"X-Request-ID": uuid.uuid4().hex, "X-Forwarded-Proto": "http"}
+    try:
+        status, headers, ends = _ask(url, "/", headers=forged)
+        door = _ask(url, NOBODY, method="POST")[0]
+        counts = _ask(url, "/metrics")[0]
+    except (OSError, http.client.HTTPException) as error:
+        why = getattr(error, "verify_message", "") or type(error).__name__
+        todo = "Look at the name in DNS, the proxy, its certificate, and the firewall."
+        yield _line("address", ALARM, f"{url} does not answer: {why}.", todo)
+        return
+    if status >= 500 or (status in (301, 302) and headers.get("Location", "").startswith(url)):
+        said = f"{url} answers {status} to a visitor who sends X-Forwarded-Proto: http."
+        todo = "The proxy must set that header itself, and BEHIND_PROXY=1 be set: deploy/nginx."
+        yield _line("proxy", ALARM, said, todo)
+    elif status >= 400:
+        yield _line("address", ALARM, f"{url} answers {status}.", f"Is {host} in ALLOWED_HOSTS?")
+    else:
+        yield _line("address", GOOD, f"{url} answers.")
+    if settings.BEHIND_PROXY and headers.get("X-Request-ID") == forged["X-Request-ID"]:
+        said = "The proxy hands on what visitors say of X-Request-ID, so of X-Forwarded-For too."
+        todo = "It must set both itself: whoever forges an address is no network of their own."
+        yield _line("proxy", ALARM, said, todo)
+    if is_safe and "Strict-Transport-Security" not in headers:
+        yield _line("TLS", WATCH, "No Strict-Transport-Security.", "Set CANDOR_MODE=production.")
+    if not is_safe and settings.PRODUCTION:
+        yield _line("TLS", ALARM, f"{url} is not safe.", "Put a proxy with TLS before it.")
+    if ends is not None:
+        left = ends - now
+        yield _line(
+            "TLS",
+            WATCH if left < SOON else GOOD,
+            f"The certificate ends in {left.days} days.",
+            "Renew it, and let a timer do so.",
+        )
+    if door >= 500:
+        todo = "Start the door (candor-door), and look at its log."
+        yield _line("door", ALARM, f"It answers {door} to a report.", todo)
+    else:
+        yield _line("door", GOOD, "It answers.")
+    if counts == 200:
+        yield _line("metrics", ALARM, "/metrics opens to everyone.", "Look at what the proxy adds.")
+
+
+def _ask(
+    url: str, path: str, method: str = "GET", headers: dict[str, str] | None = None
+) -> tuple[int, http.client.HTTPMessage, datetime.datetime | None]:
+    """Return the status, the headers, and when the certificate ends, if there is one."""
+    parts = urlsplit(url)
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    with contextlib.closing(kind(parts.netloc, timeout=PATIENCE)) as asked:
+        asked.request(method, path, headers=headers or {})
+        ends = None
+        if isinstance(asked.sock, ssl.SSLSocket) and (shown := asked.sock.getpeercert()):
+            seconds = ssl.cert_time_to_seconds(str(shown["notAfter"]))
+            ends = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+        answer = asked.getresponse()
+        answer.read()
+        return answer.status, answer.headers, ends

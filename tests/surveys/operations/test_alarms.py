@@ -1,0 +1,187 @@
+"""Letters: one when something begins to be wrong, one when it is over, and none in between."""
+
+import datetime
+from collections import namedtuple
+from typing import Any
+
+import pytest
+from aiosmtpd.controller import Controller
+from django.core.management import call_command
+
+from surveys.ledger import selectors as ledger, services as charges
+from surveys.operations import alarms, backlog, health, refusals, services
+from surveys.operations.models import Alarm
+from tests.conftest import NOW
+from tests.journeys.site import free_port
+from tests.surveys.ledger.small import open_budget, pay
+
+MINUTE = datetime.timedelta(minutes=1)
+LATER = NOW + MINUTE
+Disk = namedtuple("Disk", "total used free")
+
+
+class Sink:
+    """Takes letters as a server of letters does."""
+
+    def __init__(self) -> None:
+        self.letters: list[Any] = []
+        self.refuses = False
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
+        if self.refuses:
+            return "451 not now"
+        self.letters.append(envelope)
+        return "250 taken"
+
+    def subjects(self) -> list[str]:
+        found = []
+        for letter in self.letters:
+            lines = letter.content.decode().splitlines()
+            found += [line.removeprefix("Subject: ") for line in lines if "Subject:" in line]
+        return found
+
+
+@pytest.fixture
+def sink(settings):
+    """A real server of letters on this machine, to which this site sends."""
+    own = Sink()
+    server = Controller(own, hostname="127.0.0.1", port=free_port())
+    server.start()
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
+    settings.EMAIL_CONFIGURED, settings.ALARMS_TO = True, ["sunday@example.org"]
+    settings.ALLOWED_HOSTS = ["candor.example.org"]
+    yield own
+    server.stop(no_assert=True)
+
+
+def logged(caplog):
+    return [record.msg for record in caplog.records if record.name == alarms.__name__]
+
+
+@pytest.fixture(autouse=True)
+def well(db, monkeypatch):
+    monkeypatch.setattr(backlog, "look", lambda: backlog.Queue(answers=True))
+    monkeypatch.setattr(refusals, "waiting", refusals.Waiting())
+    monkeypatch.setattr(health.shutil, "disk_usage", lambda folder: Disk(100, 50, 50))
+    services.live(now=NOW, sent=NOW)
+    services.note(kind="verification", went_well=True, said="", size=1, now=NOW)
+    services.note(kind="backup", went_well=True, said="file", size=1, now=NOW)
+
+
+def test_a_site_that_is_well_sends_nothing(sink):
+    assert alarms.watch(now=NOW) == []
+    assert sink.letters == []
+
+
+def test_a_fault_is_told_once_and_again_when_it_ends(sink):
+    services.note(kind="backup", went_well=False, said="OSError", size=None, now=LATER)
+    for _ in range(3):
+        assert alarms.watch(now=NOW) == ["backup"]
+    assert sink.subjects() == ["[candor.example.org] Last backup"]
+    (letter,) = sink.letters
+    assert letter.rcpt_tos == ["sunday@example.org"]
+    assert "The last one failed" in letter.content.decode()
+    services.note(kind="backup", went_well=True, said="file", size=1, now=LATER + MINUTE)
+    for _ in range(3):
+        assert alarms.watch(now=NOW) == []
+    assert sink.subjects()[1:] == ["[candor.example.org] backup: over"]
+    assert not Alarm.objects.exists()
+
+
+def ledger_broken(monkeypatch):
+    services.note(kind="verification", went_well=False, said="row 5", size=None, now=LATER)
+
+
+def disk_nearly_full(monkeypatch):
+    monkeypatch.setattr(health.shutil, "disk_usage", lambda folder: Disk(1000, 901, 99))
+
+
+def queue_old(monkeypatch):
+    old = backlog.Queue(True, 9, oldest=NOW - datetime.timedelta(minutes=11), newest=NOW)
+    monkeypatch.setattr(backlog, "look", lambda: old)
+
+
+def backup_old(monkeypatch):
+    monkeypatch.setattr(health.settings, "PRODUCTION", True)
+    monkeypatch.setattr(health, "_settings", list)  # which are not those of production
+    health.Event.objects.filter(kind="backup").update(at=NOW - datetime.timedelta(hours=27))
+
+
+def worker_gone(monkeypatch):
+    services.Sign.objects.filter(name="worker").update(at=NOW - datetime.timedelta(minutes=11))
+
+
+@pytest.mark.parametrize(
+    ("breaks", "key"),
+    [
+        (ledger_broken, "ledger"),
+        (disk_nearly_full, "disk"),
+        (queue_old, "queue"),
+        (backup_old, "backup"),
+        (worker_gone, "worker"),
+    ],
+)
+def test_what_is_wrong_is_told_and_logged(sink, monkeypatch, caplog, breaks, key):
+    with monkeypatch.context() as patched:
+        breaks(patched)
+        assert alarms.watch(now=NOW) == [key]
+    assert [(each["event"], each["alarm"]) for each in logged(caplog)] == [("alarm", key)]
+    assert len(sink.letters) == 1
+
+
+def test_a_cap_that_is_nearly_reached_is_told_and_one_that_is_not_is_not(sink):
+    full, half = open_budget("full", epsilon=1), open_budget("half", epsilon=1)
+    pay(full, "0.91")
+    pay(half, "0.5")
+    assert [account.budget.pk for account in ledger.near_caps(health.NEAR)] == [full.pk]
+    assert alarms.watch(now=NOW) == [f"cap of {full.pk}"]
+    assert "Cap of" in sink.subjects()[0]
+    charges.retire_budget(budget_id=full.pk, who="ada", now=NOW, why="a test")
+    assert alarms.watch(now=NOW) == []
+
+
+def test_a_letter_that_is_not_taken_is_sent_with_the_next_look(sink, caplog):
+    services.note(kind="backup", went_well=False, said="OSError", size=None, now=LATER)
+    sink.refuses = True
+    alarms.watch(now=NOW)
+    assert "letter not sent" in [each["event"] for each in logged(caplog)]
+    sink.refuses = False
+    alarms.watch(now=NOW)
+    assert len(sink.letters) == 1
+    services.note(kind="backup", went_well=True, said="file", size=1, now=LATER + MINUTE)
+    sink.refuses = True
+    alarms.watch(now=NOW)
+    sink.refuses = False
+    alarms.watch(now=NOW)
+    alarms.watch(now=NOW)
+    assert sink.subjects()[1:] == ["[candor.example.org] backup: over"]
+
+
+def test_two_who_look_at_once_send_one_letter(sink, monkeypatch):
+    services.note(kind="backup", went_well=False, said="OSError", size=None, now=LATER)
+    sent = alarms._sent
+
+    def another_looks_meanwhile(about: str, text: str) -> bool:
+        monkeypatch.setattr(alarms, "_sent", sent)
+        alarms.watch(now=NOW)
+        return sent(about, text)
+
+    monkeypatch.setattr(alarms, "_sent", another_looks_meanwhile)
+    alarms.watch(now=NOW)
+    assert len(sink.letters) == 1
+
+
+def test_where_nobody_is_named_the_log_says_it_all_the_same(settings, caplog):
+    settings.ALARMS_TO = []
+    services.note(kind="backup", went_well=False, said="OSError", size=None, now=LATER)
+    alarms.watch(now=NOW)
+    assert [each["alarm"] for each in logged(caplog)] == ["backup"]
+
+
+def test_a_timer_looks_without_a_worker(sink, capsys, monkeypatch):
+    monkeypatch.setattr(health.shutil, "disk_usage", lambda folder: Disk(1000, 990, 10))
+    call_command("watch")
+    said = capsys.readouterr().out.split()
+    assert "disk" in said
+    assert "[candor.example.org] Disk" in sink.subjects()

@@ -12,8 +12,8 @@ from surveys.design import selectors as design
 from surveys.design.models import Plan
 from surveys.encryption import has_first_key, open_sealed, seal
 from surveys.erasing import erasing
-from surveys.intake import digest_keys, receipts, report_tables, selectors
-from surveys.intake.models import DigestKey, OpenReport, Receipt, Settled
+from surveys.intake import digest_keys, receipt_tables, receipts, report_tables, selectors
+from surveys.intake.models import DigestKey, Receipt, Settled
 from surveys.intake.reports import Refused, Report
 from surveys.isolation import isolate_failures
 
@@ -54,8 +54,9 @@ def _accept(plan: Plan, report: Report, today: datetime.date) -> Acceptance:
 def _take(receipt: Receipt, report: Report) -> bool:
     """Store a report whose id is free; tell whether it was.
 
-    Its receipt comes first: from then on no receipt of an earlier day moves (`settle` holds the
-    table alone), so those that are settled are looked through as they are.
+    Its receipt comes first: from then on no receipt of an earlier day leaves this table (`settle`
+    holds it alone for that, and copied them before), so settled ones are looked through as they
+    are.
     """
     with transaction.atomic():
         if not _insert(receipt):
@@ -120,25 +121,13 @@ def _day_of(receipt: Receipt) -> datetime.date:
 
 def settle(*, today: datetime.date) -> int:
     """Move the receipts of earlier days to where they stay, in the order of their digests; return
-    how many.
+    how many. May raise InUse.
 
-    All at once, so that neither their place, nor the transaction that wrote them, nor the shape of
-    the index tells more than the day. The door waits meanwhile; nobody finds a receipt in neither
-    table.
+    Nobody finds a receipt in neither table. Marks of news forget in what order they came.
     """
-    earlier = Receipt.objects.filter(day__lt=today)
-    if not earlier.exists():
+    if not Receipt.objects.filter(day__lt=today).exists():
         return 0
-    columns = "id_digest, content_digest, plan_id, day"
-    with erasing(intake_receipt="content_digest"), connection.cursor() as cursor:
-        cursor.execute(
-            f"INSERT INTO intake_settled ({columns}) "  # noqa: S608
-            f"SELECT {columns} FROM intake_receipt WHERE day < %s ORDER BY id_digest",
-            [today.isoformat()],
-        )
-        moved = cursor.rowcount
-        cursor.execute("DELETE FROM intake_receipt WHERE day < %s", [today.isoformat()])
-    return int(moved)
+    return receipt_tables.settle(today)
 
 
 def erase_retired() -> int:
@@ -153,7 +142,7 @@ def erase_retired() -> int:
     if keys.exists():
         with erasing(intake_digestkey="sealed"):
             keys.delete()
-    left = retired.filter(pk__in=OpenReport.objects.values_list("plan_id", flat=True))
+    left = retired.filter(pk__in=report_tables.plans_that_may_wait())
     return sum(isolate_failures(left, report_tables.empty))
 
 
@@ -173,20 +162,20 @@ def encrypt_anew() -> int:
 
     May raise InUse.
     """
-    waits = design.plans().filter(pk__in=selectors.open_counts())
+    waits = design.plans().filter(pk__in=report_tables.plans_that_may_wait())
     return sum(_encrypt_anew(plan) for plan in waits if plan.content.cleartext)
 
 
-@transaction.atomic
 def _encrypt_anew(plan: Plan) -> int:
-    report_tables.hold_all(plan)
-    aad = selectors.report_aad(plan.digest)
-    rows = report_tables.rows(plan)
-    old = [row for row in rows if row[2] and not has_first_key(row[2])]
-    report_tables.remove(plan, [pk for pk, _, _ in old])
-    new = [(seal(open_sealed(given, about=aad), about=aad), values) for _, values, given in old]
-    new.sort()  # by what chance made of each, so in an order that tells nothing
-    OpenReport.objects.bulk_create(
-        (OpenReport(plan=plan, values=v, given=g) for g, v in new), batch_size=500
-    )
-    return len(new)
+    aad, count = selectors.report_aad(plan.digest), 0
+
+    def anew(row: report_tables.Row) -> report_tables.Row:
+        nonlocal count
+        values, given = row
+        if has_first_key(given):
+            return row
+        count += 1
+        return values, seal(open_sealed(given, about=aad), about=aad)
+
+    report_tables.write_anew(plan, anew)
+    return count

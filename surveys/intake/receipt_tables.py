@@ -41,10 +41,9 @@ def _by_part(today: datetime.date) -> int:
     with transaction.atomic():
         hold(TODAY, NEWS)  # whoever began on an earlier day has ended
         write_anew(NEWS)  # which forgets in what order marks came
-    parts = [part(TODAY, number) for number in range(PARTS)]
-    for table in parts:
-        _copy(table, today)
-    return sum(_take_away(table, today) for table in parts)
+    for number in range(PARTS):
+        _copy(part(TODAY, number), today)
+    return sum(_take_away(number, today) for number in range(PARTS))
 
 
 def _copy(table: str, today: datetime.date) -> None:
@@ -57,9 +56,15 @@ def _copy(table: str, today: datetime.date) -> None:
 
 
 @transaction.atomic
-def _take_away(table: str, today: datetime.date) -> int:
+def _take_away(number: int, today: datetime.date) -> int:
+    """Take what was copied out of a part; one that came late stays for the next try."""
+    table = part(TODAY, number)
     with connection.cursor() as cursor:
-        cursor.execute(f"DELETE FROM {table} WHERE day < %s", [today])  # noqa: S608
+        cursor.execute(
+            f"DELETE FROM {table} WHERE day < %s "  # noqa: S608
+            f"AND id_digest IN (SELECT id_digest FROM {part(EARLIER, number)})",
+            [today],
+        )
         moved = cursor.rowcount
     if moved:
         hold(TODAY, table)

@@ -8,7 +8,7 @@ from celery.signals import beat_init, celeryd_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "surveys.settings")
 
-app = Celery("surveys")
+app = Celery("surveys", task_cls="surveys.operations.turns:InTurn")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 

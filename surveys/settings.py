@@ -202,7 +202,8 @@ CELERY_BEAT_SCHEDULE = {
     name: {
         "task": f"surveys.{task}",
         "schedule": float(seconds),
-        "options": {"expires": float(seconds)},
+        # who comes too late is not needed, and who is the second of its period neither (turns.py)
+        "options": {"expires": float(seconds), "headers": {"candor_every": seconds}},
     }
     for name, task, seconds in (
         ("close studies whose last day has passed", "design.tasks.close_due", 60),
@@ -219,7 +220,7 @@ CELERY_BEAT_SCHEDULE = {
         ("say that tasks are done", "operations.tasks.live", 30),
         ("check the ledger, once a day", "operations.tasks.verify_if_due", 600),
     )
-}  # who comes too late is not needed: the next one does it all
+}
 
 # People
 AUTH_USER_MODEL = "people.User"

@@ -68,6 +68,24 @@ def a_demo_stays_on_its_machine(**kwargs: Any) -> list[CheckMessage]:
 
 
 @register(Tags.security)
+def a_copy_is_of_another_server(**kwargs: Any) -> list[CheckMessage]:
+    if not settings.READS_COPY:
+        return []
+    where = [
+        tuple(str(settings.DATABASES[alias].get(key, "")) for key in ("HOST", "PORT", "NAME"))
+        for alias in ("default", "replica")
+    ]
+    if not settings.SQLITE and where[0] != where[1]:
+        return []
+    message = (
+        "READ_DATABASE_URL: expected a streaming replica of the PostgreSQL that DATABASE_URL names, "
+        f"got {'one of SQLite, which has none' if settings.SQLITE else 'that database itself'}."
+    )
+    hint = "Set READ_DATABASE_URL=postgres://user:password@replica/name, or leave it out."
+    return [Error(message, hint=hint, id="candor.E010")]
+
+
+@register(Tags.security)
 def production_takes_nothing_for_granted(**kwargs: Any) -> list[CheckMessage]:
     if not settings.PRODUCTION:
         return []

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from csp.constants import NONE, SELF
 
-from surveys.environment import Environment
+from surveys.environment import SERVER_SCHEMES, Environment
 from surveys.logs import LOGGING as LOGGING
 
 env = Environment()
@@ -172,6 +172,18 @@ if SQLITE:
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+# A streaming replica, for what strangers read (`replica.py`).
+if READS_COPY := bool(env.text("READ_DATABASE_URL")):
+    found = env.database("READ_DATABASE_URL", DATA_DIR / "candor.sqlite3", SERVER_SCHEMES)
+    DATABASES["replica"] = {
+        **found,
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {} if SQLITE else {"connect_timeout": 2},  # seconds
+        "TEST": {"MIRROR": "default"},
+    }
+    DATABASE_ROUTERS = ["surveys.replica.Router"]
+    MIDDLEWARE.append("surveys.replica.ReadReplica")
 
 # Celery. A task is acknowledged when done and given to another worker when its own is lost; the
 # settings of the transport make that take seconds, not minutes. No result is kept: tasks take ids

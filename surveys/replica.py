@@ -1,4 +1,4 @@
-"""Where a copy of the database is named (`READ_DATABASE_URL`), pages for everybody are read from it.
+"""Where a copy of the database is named (`READ_DATABASE_URL`), pages for all are read from it.
 
 Only what a stranger gets of the registry, results and the API: who is signed in may have written a
 moment ago. Nothing that a decision or a write depends on: what is in a transaction, is locked, or

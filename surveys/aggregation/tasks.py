@@ -21,13 +21,9 @@ def sweep_all() -> None:
         sweep_plan.apply_async((plan_id,), expires=settings.SWEEP_SECONDS)
 
 
-@shared_task(
-    autoretry_for=(OperationalError,), retry_backoff=True, time_limit=MAX_SWEEP_SECONDS
-)
+@shared_task(autoretry_for=(OperationalError,), retry_backoff=True, time_limit=MAX_SWEEP_SECONDS)
 def sweep_plan(plan_id: int) -> None:
-    services.sweep_plan(
-        design.plans().get(pk=plan_id), datetime.datetime.now(datetime.UTC).date()
-    )
+    services.sweep_plan(design.plans().get(pk=plan_id), datetime.datetime.now(datetime.UTC).date())
 
 
 @shared_task(autoretry_for=(OperationalError,), retry_backoff=True)

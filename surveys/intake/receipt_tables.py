@@ -89,7 +89,7 @@ def _move(low: bytes, high: bytes, today: datetime.date) -> int:
     chosen = f"FROM {TODAY} WHERE id_digest >= %s AND id_digest < %s AND day < %s"
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO {EARLIER} ({COLUMNS}) SELECT {COLUMNS} {chosen} ORDER BY id_digest",  # noqa: S608
+            f"INSERT INTO {EARLIER} ({COLUMNS}) SELECT {COLUMNS} {chosen} ORDER BY id_digest",
             [low, high, today],
         )
         cursor.execute(f"DELETE {chosen}", [low, high, today])

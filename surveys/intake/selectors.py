@@ -75,9 +75,10 @@ def taken(*, plan: Plan, least: int, smallest: int, most: int) -> Iterator[list[
                 f"{aad}: expected each sealed once, got one twice or more; put a backup of them "
                 "back"
             )
+        said = json.loads(f"[{','.join(values for values, _ in rows)}]")  # at once: 4 times as fast
         yield [
-            Kept(json.loads(values), open_sealed(given, about=aad) if given else b"")
-            for values, given in rows
+            Kept(values, open_sealed(given, about=aad) if given else b"")
+            for values, (_, given) in zip(said, rows, strict=True)
         ]
 
 

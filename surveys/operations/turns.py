@@ -17,7 +17,7 @@ EARLY = 0.8  # of them: a scheduler is a little early or late
 BEGIN = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
-class InTurn(Task):  # type: ignore[misc]
+class InTurn(Task):
     """A task that is left out if it is periodic and was done in this period."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -348,9 +348,7 @@ def test_after_a_night_nothing_keeps_the_order_in_which_receipts_came(database):
         placed = database.sql(by_place)
         for digit in range(16):
             here = [digest for first, digest in placed if first == digit]
-            assert here == [
-                one for day in days for one in sorted(day) if one[0] // 16 == digit
-            ]
+            assert here == [one for day in days for one in sorted(day) if one[0] // 16 == digit]
     else:
         found = database.run(
             "placed = Settled.objects.raw('SELECT * FROM intake_settled ORDER BY rowid')\n"
@@ -414,7 +412,9 @@ STEPS = {  # of a night: what it has just done when a retry comes
 
 
 @pytest.mark.parametrize(
-    ("verb", "times"), STEPS.values() if POSTGRES else [("_move", 1)], ids=STEPS if POSTGRES else None
+    ("verb", "times"),
+    STEPS.values() if POSTGRES else [("_move", 1)],
+    ids=STEPS if POSTGRES else None,
 )
 def test_a_retry_in_the_middle_of_the_night_finds_its_receipt(database, verb, times):
     """It comes while receipts are in both tables, in either, or in a part that is held alone."""

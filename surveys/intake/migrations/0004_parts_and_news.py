@@ -103,7 +103,9 @@ def copy(execute, table):
         )
         execute(f"ALTER TABLE {name} ALTER content_digest SET STATISTICS 0")
         lower = "" if least == "MINVALUE" else f"WHERE id_digest >= {least}"
-        upper = "" if beyond == "MAXVALUE" else f"{'AND' if lower else 'WHERE'} id_digest < {beyond}"
+        upper = (
+            "" if beyond == "MAXVALUE" else f"{'AND' if lower else 'WHERE'} id_digest < {beyond}"
+        )
         execute(
             f"INSERT INTO {name} ({COLUMNS}) SELECT {COLUMNS} FROM {table} {lower} {upper} "  # noqa: S608
             "ORDER BY id_digest"

@@ -79,7 +79,7 @@ def a_copy_is_of_another_server(**kwargs: Any) -> list[CheckMessage]:
         return []
     message = (
         "READ_DATABASE_URL: expected a streaming replica of the PostgreSQL that DATABASE_URL "
-        f"names, got {'one of SQLite, which has none' if settings.SQLITE else 'that database itself'}."
+        f"names, got {'one of SQLite' if settings.SQLITE else 'that database itself'}."
     )
     hint = "Set READ_DATABASE_URL=postgres://user:password@replica/name, or leave it out."
     return [Error(message, hint=hint, id="candor.E010")]

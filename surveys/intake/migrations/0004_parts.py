@@ -1,5 +1,5 @@
-"""Receipts in parts by their digests, without an index that nobody uses; marks of where a sweep has
-to look; how many reports of retired studies no sweep took.
+"""Receipts in parts by their digests, without an index that nobody uses; how many reports of retired
+studies no sweep took; a table for marks of where a sweep has to look.
 
 On PostgreSQL receipts are copied while doors go on, and the copy takes their place under a lock
 that lasts as long as it takes to copy what came meanwhile. Older workers go on beside it: their
@@ -10,18 +10,17 @@ import django.db.models.deletion
 from django.db import migrations, models
 
 from surveys.erasing import hold
-from surveys.triggers import both
 
 TABLES = ("intake_settled", "intake_receipt")
 COLUMNS = "id_digest, content_digest, day, plan_id"
 PARTS = 16
 # What stands in the database from 0003 on: functions by these names, for triggers by these names.
 GUARDS = (
-    "CREATE TRIGGER {0}_no_update BEFORE UPDATE ON {0} FOR EACH ROW EXECUTE FUNCTION "
+    "CREATE TRIGGER {0}_no_update BEFORE UPDATE ON {0}_new FOR EACH ROW EXECUTE FUNCTION "
     "{0}_no_update()",
-    "CREATE TRIGGER {0}_no_delete BEFORE DELETE ON {0} FOR EACH ROW EXECUTE FUNCTION "
+    "CREATE TRIGGER {0}_no_delete BEFORE DELETE ON {0}_new FOR EACH ROW EXECUTE FUNCTION "
     "{0}_no_delete()",
-    "CREATE TRIGGER {0}_no_delete_truncate BEFORE TRUNCATE ON {0} FOR EACH STATEMENT EXECUTE "
+    "CREATE TRIGGER {0}_no_delete_truncate BEFORE TRUNCATE ON {0}_new FOR EACH STATEMENT EXECUTE "
     "FUNCTION {0}_no_delete()",
 )
 PART_GUARD = (
@@ -42,13 +41,6 @@ SELECT plan_id, accepted - sealed - waiting FROM (
   WHERE design_study.retired_on IS NOT NULL GROUP BY kept.plan_id
 ) AS counted WHERE accepted > sealed + waiting
 """
-# A mark for each Plan of which reports wait: on PostgreSQL, that has a table.
-MARKED = {
-    "sqlite": "INSERT INTO intake_news (plan_id) SELECT DISTINCT plan_id FROM intake_openreport",
-    "postgresql": "INSERT INTO intake_news (plan_id) SELECT substring(relname FROM '[0-9]+$')::bigint "
-    "FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid "
-    "WHERE inhparent = 'intake_openreport'::regclass",
-}
 
 
 def _plan(**options):
@@ -64,7 +56,6 @@ def _plan(**options):
 def run(apps, schema_editor):
     execute, vendor = schema_editor.execute, schema_editor.connection.vendor
     execute(UNSWEPT)
-    execute(MARKED[vendor])
     if vendor == "postgresql":
         part(schema_editor)
     else:
@@ -112,14 +103,15 @@ def copy(execute, table):
         )
     execute(f"ALTER TABLE {table}_new ADD PRIMARY KEY (id_digest)")
 
-
-def replace(execute, table):
-    execute(f"DROP TABLE {table}")
-    execute(f"ALTER TABLE {table}_new RENAME TO {table}")
     for guard in GUARDS:
         execute(guard.format(table))
     for number in range(PARTS):
         execute(PART_GUARD.format(table, f"{table}_{number:x}"))
+
+
+def replace(execute, table):
+    execute(f"DROP TABLE {table}")
+    execute(f"ALTER TABLE {table}_new RENAME TO {table}")
 
 
 def drop_indexes(schema_editor):
@@ -176,36 +168,6 @@ class Migration(migrations.Migration):
             state_operations=[
                 migrations.AlterField("receipt", "plan", _plan(db_index=False)),
                 migrations.AlterField("settled", "plan", _plan(db_index=False)),
-            ],
-        ),
-        both(
-            "intake_openreport_news",
-            postgresql=[
-                "CREATE FUNCTION intake_openreport_news() RETURNS trigger LANGUAGE plpgsql AS $$ "
-                "BEGIN INSERT INTO intake_news (plan_id) SELECT DISTINCT plan_id FROM came; "
-                "RETURN NULL; END $$",
-                "CREATE TRIGGER intake_openreport_news AFTER INSERT ON intake_openreport "
-                "REFERENCING NEW TABLE AS came FOR EACH STATEMENT EXECUTE FUNCTION "
-                "intake_openreport_news()",
-            ],
-            sqlite=[
-                "CREATE TRIGGER intake_openreport_news AFTER INSERT ON intake_openreport BEGIN "
-                "INSERT INTO intake_news (plan_id) SELECT NEW.plan_id WHERE NOT EXISTS "
-                "(SELECT 1 FROM intake_news WHERE plan_id = NEW.plan_id); END"
-            ],
-        ),
-        both(
-            "intake_closed_news",
-            postgresql=[
-                "CREATE FUNCTION intake_closed_news() RETURNS trigger LANGUAGE plpgsql AS $$ "
-                "BEGIN INSERT INTO intake_news (plan_id) VALUES (NEW.id); RETURN NULL; END $$",
-                "CREATE TRIGGER intake_closed_news AFTER UPDATE OF closed_on ON design_plan FOR "
-                "EACH ROW WHEN (NEW.closed_on IS NOT NULL) EXECUTE FUNCTION intake_closed_news()",
-            ],
-            sqlite=[
-                "CREATE TRIGGER intake_closed_news AFTER UPDATE OF closed_on ON design_plan "
-                "WHEN NEW.closed_on IS NOT NULL BEGIN "
-                "INSERT INTO intake_news (plan_id) VALUES (NEW.id); END"
             ],
         ),
     )

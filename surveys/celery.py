@@ -4,22 +4,23 @@ import os
 from typing import Any
 
 import structlog
-from celery import Celery, Task
+from celery import Celery
 from celery.signals import beat_init, celeryd_init
 
 from surveys import tracing
+from surveys.operations.turns import InTurn
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "surveys.settings")
 
 
-class Named(Task):
+class Named(InTurn):
     """A task whose log lines say which it is."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         own = {"task": self.name, "task_id": self.request.id}
         with structlog.contextvars.bound_contextvars(**own), tracing.span() as span:
             span.of_task(self.name)
-            return self.run(*args, **kwargs)
+            return super().__call__(*args, **kwargs)
 
 
 app = Celery("surveys", task_cls=Named)

@@ -79,6 +79,24 @@ def a_token_is_not_guessed(**kwargs: Any) -> list[CheckMessage]:
 
 
 @register(Tags.security, ENVIRONMENT)
+def a_copy_is_of_another_server(**kwargs: Any) -> list[CheckMessage]:
+    if not settings.READS_COPY:
+        return []
+    where = [
+        tuple(str(settings.DATABASES[alias].get(key, "")) for key in ("HOST", "PORT", "NAME"))
+        for alias in ("default", "replica")
+    ]
+    if not settings.SQLITE and where[0] != where[1]:
+        return []
+    message = (
+        "READ_DATABASE_URL: expected a streaming replica of the PostgreSQL that DATABASE_URL "
+        f"names, got {'one of SQLite' if settings.SQLITE else 'that database itself'}."
+    )
+    hint = "Set READ_DATABASE_URL=postgres://user:password@replica/name, or leave it out."
+    return [Error(message, hint=hint, id="candor.E011")]
+
+
+@register(Tags.security, ENVIRONMENT)
 def production_takes_nothing_for_granted(**kwargs: Any) -> list[CheckMessage]:
     if not settings.PRODUCTION:
         return []

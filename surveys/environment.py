@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 import environ  # type: ignore[import-untyped]
 from django.core.exceptions import ImproperlyConfigured
 
-DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
+SERVER_SCHEMES = ("postgres", "postgresql")
+DATABASE_SCHEMES = ("sqlite", *SERVER_SCHEMES)
 KEY_BYTES = 32
 EMAIL_SCHEMES = ("smtp", "smtp+tls", "smtp+ssl", "consolemail")
 REDIS_SCHEMES = ("redis", "rediss", "redis+socket")
@@ -90,13 +91,15 @@ class Environment:
     def folder(self, name: str, default: Path) -> Path:
         return Path(self.text(name, str(default))).expanduser().resolve()
 
-    def database(self, name: str, default: Path) -> Config:
+    def database(
+        self, name: str, default: Path, schemes: tuple[str, ...] = DATABASE_SCHEMES
+    ) -> Config:
         """Return Django's settings of a database given as a URL, which is never echoed: it may
         hold a password.
         """
 
         def parse(url: str) -> Config:
-            if url.split(":", 1)[0] not in DATABASE_SCHEMES:
+            if url.split(":", 1)[0] not in schemes:
                 raise ValueError
             config = dict(environ.Env.db_url_config(url))
             if not config["NAME"]:
@@ -104,12 +107,9 @@ class Environment:
             return config
 
         fallback: Config = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(default)}
-        return self._read(
-            name,
-            fallback,
-            parse,
-            "a URL such as postgres://user:password@host/name or sqlite:////path",
-        )
+        examples = {"postgres": "postgres://user:password@host/name", "sqlite": "sqlite:////path"}
+        known = " or ".join(each for scheme, each in examples.items() if scheme in schemes)
+        return self._read(name, fallback, parse, f"a URL such as {known}")
 
     def redis(self, name: str, default: str) -> str:
         def parse(url: str) -> str:

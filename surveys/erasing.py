@@ -81,6 +81,18 @@ def _rewrite(table: str, column: str) -> None:
         )
 
 
+def write_anew(table: str) -> None:
+    """Write a table that is held alone anew, without asking its triggers; on PostgreSQL.
+
+    Of a part of a table no column's type can be changed; that it is logged can, there and back.
+    """
+    named = connection.ops.quote_name(table)
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute(f"ALTER TABLE {named} SET UNLOGGED")
+        cursor.execute(f"ALTER TABLE {named} SET LOGGED")
+
+
 def empty_journal() -> None:
     """Empty SQLite's journal once what was erased is committed."""
     if connection.vendor == "sqlite":

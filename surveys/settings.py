@@ -16,7 +16,7 @@ from pathlib import Path
 
 from csp.constants import NONE, SELF
 
-from surveys.environment import Environment
+from surveys.environment import SERVER_SCHEMES, Environment
 from surveys.logs import LOGGING as LOGGING
 
 env = Environment()
@@ -177,6 +177,18 @@ if SQLITE:
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+# A streaming replica, for what strangers read (`replica.py`).
+if READS_COPY := bool(env.text("READ_DATABASE_URL")):
+    found = env.database("READ_DATABASE_URL", DATA_DIR / "candor.sqlite3", SERVER_SCHEMES)
+    DATABASES["replica"] = {
+        **found,
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {} if SQLITE else {"connect_timeout": 2},  # seconds
+        "TEST": {"MIRROR": "default"},
+    }
+    DATABASE_ROUTERS = ["surveys.replica.Router"]
+    MIDDLEWARE.append("surveys.replica.ReadReplica")
 
 # Celery. A task is acknowledged when done and given to another worker when its own is lost; the
 # settings of the transport make that take seconds, not minutes. No result is kept: tasks take ids
@@ -208,7 +220,8 @@ CELERY_BEAT_SCHEDULE = {
     name: {
         "task": f"surveys.{task}",
         "schedule": float(seconds),
-        "options": {"expires": float(seconds)},
+        # who comes too late is not needed, and who is the second of its period neither (turns.py)
+        "options": {"expires": float(seconds), "headers": {"candor_every": seconds}},
     }
     for name, task, seconds in (
         ("close studies whose last day has passed", "design.tasks.close_due", 60),
@@ -226,7 +239,7 @@ CELERY_BEAT_SCHEDULE = {
         ("check the ledger, once a day", "operations.tasks.verify_if_due", 600),
         ("send a letter about what is wrong", "operations.tasks.watch", 300),
     )
-}  # who comes too late is not needed: the next one does it all
+}
 
 # People
 AUTH_USER_MODEL = "people.User"

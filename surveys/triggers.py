@@ -100,6 +100,16 @@ def forbid_replace(
     return _operation({"sqlite": [create]}, {"sqlite": [f"DROP TRIGGER {name}"]})
 
 
+def both(name: str, *, postgresql: list[str], sqlite: list[str]) -> migrations.RunPython:
+    """Return an operation that makes a trigger as each engine says it, its function of that name
+    on PostgreSQL too.
+    """
+    return _operation(
+        {"postgresql": postgresql, "sqlite": sqlite},
+        {"postgresql": [f"DROP FUNCTION {name}() CASCADE"], "sqlite": [f"DROP TRIGGER {name}"]},
+    )
+
+
 def _operation(
     forwards: dict[str, list[str]], backwards: dict[str, list[str]]
 ) -> migrations.RunPython:

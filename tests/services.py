@@ -42,8 +42,7 @@ def postgres(*, durable: bool = False) -> Iterator[str]:
     """Yield the DATABASE_URL of a new cluster on a socket in a temporary folder. It forgets
     everything, and what was committed at a crash too unless it is durable.
     """
-    initdb, server = find_postgres("initdb"), find_postgres("postgres")
-    owner = unprivileged_user()
+    initdb, owner = find_postgres("initdb"), unprivileged_user()
     with temporary_folder(owner) as folder:
         data = folder / "data"
         create = [
@@ -60,29 +59,47 @@ def postgres(*, durable: bool = False) -> Iterator[str]:
             "--no-sync",
         ]
         subprocess.run(create, check=True, stdout=subprocess.DEVNULL, **as_user(owner))
-        options = {
-            "listen_addresses": "",
-            "unix_socket_directories": str(folder),
-            **({} if durable else FORGETFUL),
-            "shared_buffers": "64MB",
-            # as README asks: else files of the log are used again with what stands in them
-            "wal_recycle": "off",
-        }
-        command = [
-            server,
-            "-D",
-            str(data),
-            *(part for key, value in options.items() for part in ("-c", f"{key}={value}")),
-        ]
-        with running(
-            command,
-            folder / "log",
-            lambda: (folder / ".s.PGSQL.5432").exists(),
-            signal.SIGINT,
-            owner,
-        ):
-            became_ready(lambda: accepts_connections(folder), "postgres", folder / "log")
+        with serving(folder, owner, durable=durable):
             yield f"postgres://postgres@/{folder}/postgres"
+
+
+@contextlib.contextmanager
+def standby(primary: str) -> Iterator[str]:
+    """Yield the URL of a streaming replica of such a cluster, given by the folder of its socket;
+    it is in a folder of its own.
+    """
+    owner = unprivileged_user()
+    with temporary_folder(owner) as folder:
+        copy = [find_postgres("pg_basebackup"), "-h", primary, "-U", "postgres"]
+        copy += ["-D", str(folder / "data"), "-R", "-c", "fast", "--no-sync"]
+        subprocess.run(copy, check=True, stdout=subprocess.DEVNULL, **as_user(owner))
+        with serving(folder, owner):
+            yield f"postgres://postgres@/{folder}/postgres"
+
+
+@contextlib.contextmanager
+def serving(
+    folder: Path, owner: pwd.struct_passwd | None, *, durable: bool = False
+) -> Iterator[None]:
+    """Run PostgreSQL on what is in `data`, with its socket beside it."""
+    options = {
+        "listen_addresses": "",
+        "unix_socket_directories": str(folder),
+        **({} if durable else FORGETFUL),
+        "shared_buffers": "64MB",
+        # as README asks: else files of the log are used again with what stands in them
+        "wal_recycle": "off",
+    }
+    command = [
+        find_postgres("postgres"),
+        "-D",
+        str(folder / "data"),
+        *(part for key, value in options.items() for part in ("-c", f"{key}={value}")),
+    ]
+    ready = folder / ".s.PGSQL.5432"
+    with running(command, folder / "log", ready.exists, signal.SIGINT, owner):
+        became_ready(lambda: accepts_connections(folder), "postgres", folder / "log")
+        yield
 
 
 @contextlib.contextmanager

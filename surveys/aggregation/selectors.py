@@ -19,7 +19,6 @@ from surveys.aggregation.columns import (
 )
 from surveys.aggregation.models import Batch, Tally
 from surveys.aggregation.tallies import PublicTally as PublicTally, tally_of
-from surveys.design import selectors as design
 from surveys.design.models import Plan
 from surveys.encryption import open_sealed
 from surveys.intake import selectors as intake
@@ -146,13 +145,11 @@ def sealed_reports(plan: Plan) -> int:
 
 def received(plan: Plan) -> int:
     """Return how many reports came, sealed or not: a public quantity under change-one."""
-    if design.is_retired(plan):
-        return intake.accepted(plan)
-    return sealed_reports(plan) + intake.open_counts().get(plan.pk, 0)
+    return sealed_reports(plan) + intake.waiting(plan) + intake.unswept(plan)
 
 
 def everything_is_sealed(plan: Plan) -> bool:
-    return plan.pk not in intake.open_counts()
+    return not intake.waiting(plan, most=1)
 
 
 def sealed_batches(plan: Plan) -> int:

@@ -1,9 +1,9 @@
 """Sweep open reports into sealed batches, and count them.
 
-One transaction holds the Plan's reports, reads, shuffles, packs, counts and erases: a worker
-that dies in the middle has done nothing, and the next sweep does it all. Two sweeps at once wait
-for each other at the Plan's tally. Reports are taken as they are found, not from a mark on: a row
-that commits late is found by the next sweep. Where a backup reads them, all stay for a later one.
+One transaction takes the Plan's reports, shuffles, packs, counts and erases: a worker that dies in
+the middle has done nothing, and the next sweep does it all. Which Plans to look at, marks say; a
+worker that finds a Plan's tally held by another goes on to the next Plan. Reports are taken as they
+are found, not from an id on: a row that commits late is found. Where a backup reads them, all stay.
 """
 
 import datetime
@@ -28,18 +28,13 @@ MAX_BATCH = 10_000  # reports, unless a few more would be left over
 
 
 def sweep_all(*, today: datetime.date) -> int:
-    """Seal every Plan's open reports that are due; return how many."""
-    waiting = intake.open_counts()
-    due = [
-        plan
-        for plan in design.plans().filter(pk__in=waiting)
-        if waiting[plan.pk] >= least_batch(plan)
-    ]
+    """Seal the open reports of every Plan with news, if they are due; return how many."""
+    plans = design.plans().filter(pk__in=report_tables.marked())
 
     def sweep_one(plan: Plan) -> int:
         return sweep_plan(plan, today)
 
-    return sum(isolate_failures(due, sweep_one))
+    return sum(isolate_failures(plans, sweep_one))
 
 
 def least_batch(plan: Plan) -> int:
@@ -62,35 +57,46 @@ def sweep_plan(plan: Plan, today: datetime.date) -> int:
     return total
 
 
-@transaction.atomic
 def sweep(*, plan: Plan, today: datetime.date) -> int:
-    """Seal one batch of a Plan's open reports, if they are enough for one; return how many. May
-    raise InUse.
+    """Seal a Plan's open reports in one transaction, if they are enough for a batch: all of them on
+    PostgreSQL, one batch on SQLite. Return how many; none where another worker is at it. May raise
+    InUse.
     """
     Tally.objects.get_or_create(plan=plan)
-    tally = Tally.objects.select_for_update().get(plan=plan)
+    return _sweep(plan, today)
+
+
+@transaction.atomic
+def _sweep(plan: Plan, today: datetime.date) -> int:
+    tally = Tally.objects.select_for_update(skip_locked=True).filter(plan=plan).first()
+    if tally is None:
+        return 0
+    report_tables.unmark(plan)
+    plan.refresh_from_db(fields=("closed_on",))  # which the mark may have been about
     if design.is_retired(plan):
         return 0
-    waiting, smallest = report_tables.hold_all(plan), plan.content.publication.smallest_batch
-    # All, rather than leave too few for a batch of their own.
-    size = waiting if waiting < MAX_BATCH + smallest else MAX_BATCH
-    ids, reports = intake.open_reports(plan=plan, limit=size)
-    if len(reports) < least_batch(plan):
-        return 0
-    if (deleted := report_tables.remove(plan, ids)) != len(ids):
-        raise RuntimeError(f"expected to seal {len(ids)} reports, found {deleted}")
+    smallest, before = plan.content.publication.smallest_batch, tally.reports
+    for reports in intake.taken(
+        plan=plan, least=least_batch(plan), smallest=smallest, most=MAX_BATCH
+    ):
+        _seal(plan, tally, reports, today)
+    if tally.reports > before:
+        tally.save()
+        empty_journal()
+    return tally.reports - before
+
+
+def _seal(plan: Plan, tally: Tally, reports: list[Kept], today: datetime.date) -> None:
+    """Make a batch, and count it in."""
     tally.reports += len(reports)
     tally.batches += 1
     packed = _packed(plan, tally.batches, shuffled(reports))
     channels, sets = plan.content.reports, plan.content.drawn_reports
     by_question = columns.split(packed["columns"], len(reports), channels, sets)
     columns.add_tallies(tally.counts, by_question, channels, sets)
-    tally.save()
     Batch.objects.create(
         plan=plan, number=tally.batches, size=len(reports), sealed_on=today, **packed
     )
-    empty_journal()
-    return len(reports)
 
 
 def erase_retired() -> int:

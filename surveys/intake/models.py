@@ -1,5 +1,7 @@
 """What is kept of a report: first its values, until the next sweep; for good, only that it came.
 
+On PostgreSQL both tables of receipts are in 16 parts by the first digit of the digest
+(`receipt_tables.py`), and open reports in a table a Plan (`report_tables.py`).
 No table here has a foreign key in the database: a Plan is never deleted (design, migration 0002),
 and these tables are written anew by what erases.
 """
@@ -32,7 +34,7 @@ class Kept(models.Model):
         help_text="HMAC-SHA-256 of its id and values, under a key that goes when the study "
         "retires.",
     )
-    plan = _plan()
+    plan = _plan(db_index=False)
     day = models.DateField()
 
     class Meta:
@@ -85,3 +87,36 @@ class OpenReport(models.Model):
 
     def __str__(self) -> str:
         return "a report"
+
+
+class News(models.Model):
+    """That a report of a Plan came, or that it closed, since a sweep looked: written by triggers.
+
+    Not one row a Plan: doors would wait for one another at it, or a sweep take it away from a
+    report that is not there yet.
+    """
+
+    plan = _plan(db_index=False)
+
+    class Meta:
+        verbose_name_plural = "news"
+
+    def __str__(self) -> str:
+        return f"news of {self.plan}"
+
+
+class Unswept(models.Model):
+    """How many reports of a retired study were erased before a sweep: with those that are sealed,
+    how many were accepted.
+    """
+
+    plan = models.OneToOneField(
+        Plan, on_delete=models.PROTECT, related_name="+", primary_key=True, db_constraint=False
+    )
+    reports = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "unswept"
+
+    def __str__(self) -> str:
+        return f"reports of {self.plan} that no sweep took"

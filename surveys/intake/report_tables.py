@@ -2,27 +2,33 @@
 `intake_openreport`.
 
 So a sweep holds and empties one Plan's table, and no other Plan's door waits for it. TRUNCATE gives
-a table a new file and cuts the old one, with its index and its long values, to nothing when the
-sweep commits. What must stay goes back in an order that tells nothing. The table is made by the
-first report, and dropped when the Plan has closed and nothing waits. On SQLite there is one table,
-and deleted rows are written over with zeros.
+a table a new file and cuts the old one, with its index and its long values too, to nothing when the
+sweep commits. The table is made by the first report, and dropped when the Plan has closed and
+nothing waits. On SQLite there is one table, and deleted rows are written over with zeros.
+
+Triggers mark a Plan as news when a report comes or it closes (`intake_news`), whoever writes it, so
+that a sweep is told where to look, and asks neither all Plans nor all tables. A mark is a row of
+its own, never one that others wait for or that is there already: it comes to be with its report,
+and who takes marks away looks after that.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
 
 from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db.models import F
 
 from surveys.design.models import Plan
 from surveys.erasing import hold
 from surveys.intake import bulk
-from surveys.intake.models import OpenReport
+from surveys.intake.models import News, OpenReport, Unswept
 
 TABLE = "intake_openreport"
 COLUMNS = ("plan_id", '"values"', "given")
 LISTED = ", ".join(COLUMNS)
 NO_PARTITION = "23514"  # check_violation: the only check there is
-Row = tuple[int, str, bytes]  # id, values, given
+Row = tuple[str, bytes]  # values, given
 
 
 class NoPlace(DatabaseError):
@@ -63,54 +69,129 @@ def make_place(plan_id: int) -> None:
         )
 
 
-def hold_all(plan: Plan) -> int:
-    """Return how many reports of a Plan wait; none is added or taken until this transaction
-    ends. May raise InUse.
-    """
-    if connection.vendor == "postgresql":
-        if not _exists(plan.pk):
-            return 0
-        hold(_table(plan.pk))
-    return OpenReport.objects.filter(plan=plan).count()
-
-
-def rows(plan: Plan, limit: int | None = None) -> list[Row]:
-    """Return reports that wait: whichever are visible, never from a mark on."""
-    reports = (
-        OpenReport.objects.filter(plan=plan)
-        .order_by("pk")
-        .values_list("pk", "values", "given")[:limit]
-    )
-    return [(pk, values, bytes(given)) for pk, values, given in reports]
-
-
-def remove(plan: Plan, ids: list[int]) -> int:
-    """Take reports out of the files, while they are held; return how many there were."""
-    if connection.vendor != "postgresql":
-        chunks = (ids[start : start + 500] for start in range(0, len(ids), 500))
-        return sum(OpenReport.objects.filter(pk__in=chunk).delete()[0] for chunk in chunks)
-    table = _table(plan.pk)
+def waiting(plan_id: int, most: int | None = None) -> int:
+    """Return how many reports of a Plan wait; no more than `most` are counted."""
+    if not _exists(plan_id):
+        return 0
+    limit = "" if most is None else f"LIMIT {int(most)}"
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT count(*) FILTER (WHERE id = ANY(%s)), count(*) FROM {table}", [ids])  # noqa: S608
-        swept, waiting = cursor.fetchone() or (0, 0)
-        if waiting > swept:  # what stays is set apart, in an order that tells nothing: random
-            cursor.execute(
-                f"CREATE TEMPORARY TABLE rest ON COMMIT DROP AS SELECT {LISTED} FROM {table} "  # noqa: S608
-                "WHERE NOT id = ANY(%s) ORDER BY gen_random_uuid()",
-                [ids],
-            )
-        cursor.execute(f"TRUNCATE {table}")
-        if waiting > swept:
-            cursor.execute(f"INSERT INTO {TABLE} ({LISTED}) SELECT {LISTED} FROM pg_temp.rest")  # noqa: S608
-            cursor.execute("DROP TABLE pg_temp.rest")
-    return int(swept)
+        cursor.execute(
+            f"SELECT count(*) FROM (SELECT 1 FROM {_table(plan_id)} WHERE plan_id = %s {limit}) w",  # noqa: S608
+            [plan_id],
+        )
+        return int((cursor.fetchone() or [0])[0])
+
+
+def taken(plan: Plan, *, least: int, smallest: int, most: int) -> Iterator[list[Row]]:
+    """Take reports out of the files, `most` at a time; the last with those who would be fewer than
+    `smallest` after them. None if fewer than `least` wait. May raise InUse.
+
+    PostgreSQL: all that wait, in this transaction. They are deleted as they are read, so that doors
+    go on meanwhile and what comes late is found; doors wait while the last are taken and the file
+    is cut. SQLite: so many once, because one lock is for all; a mark says that more wait.
+    """
+    edge, last, server = most + smallest, 0, connection.vendor == "postgresql"
+    ids = _first(plan, last, edge)
+    if len(ids) < least:
+        return
+    if server and len(ids) == edge:
+        _is_free(plan)
+    is_held = not server
+    while ids:
+        if len(ids) < edge and not is_held:
+            hold(_table(plan.pk))
+            is_held, last, ids = True, 0, _first(plan, 0, edge)  # those too that came late
+            continue
+        size = len(ids) if len(ids) < edge else most
+        yield _take(plan, last, ids[size - 1])
+        last, ids = ids[size - 1], _first(plan, ids[size - 1], edge)
+        if not server:
+            if ids:
+                mark(plan.pk)
+            return
+    _cut(plan)
+
+
+def _is_free(plan: Plan) -> None:
+    """Raise InUse if a Plan's table cannot be held alone, by a backup say, which would make a long
+    sweep vain; else let go of it at once.
+    """
+    with transaction.atomic():
+        hold(_table(plan.pk))
+        transaction.set_rollback(True)
+
+
+def _first(plan: Plan, last: int, most: int) -> list[int]:
+    """Return the first ids after one, `most` of them."""
+    if not _exists(plan.pk):
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT id FROM {_table(plan.pk)} WHERE plan_id = %s AND id > %s ORDER BY id LIMIT %s",  # noqa: S608
+            [plan.pk, last, most],
+        )
+        return [pk for (pk,) in cursor.fetchall()]
+
+
+def _take(plan: Plan, last: int, end: int) -> list[Row]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"DELETE FROM {_table(plan.pk)} WHERE plan_id = %s AND id > %s AND id <= %s "  # noqa: S608
+            'RETURNING "values", given',
+            [plan.pk, last, end],
+        )
+        return [(values, bytes(given)) for values, given in cursor.fetchall()]
+
+
+def _cut(plan: Plan) -> None:
+    """Cut a table, which is held alone and of which all was taken, to nothing."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT count(*) FROM {_table(plan.pk)}")  # noqa: S608
+        ((left,),) = cursor.fetchall()
+        if left:
+            raise RuntimeError(f"expected to cut a table of which all was taken, found {left} left")
+        cursor.execute(f"TRUNCATE {_table(plan.pk)}")
 
 
 @transaction.atomic
 def empty(plan: Plan) -> int:
-    """Erase all reports of a Plan that wait; return how many there were. May raise InUse."""
-    waiting = hold_all(plan)
-    return remove(plan, [pk for pk, _, _ in rows(plan)]) if waiting else 0
+    """Erase all reports of a Plan that wait; return how many there were, which is kept. May raise
+    InUse.
+    """
+    erased = _erase_all(plan)
+    if erased:
+        Unswept.objects.get_or_create(plan=plan)
+        Unswept.objects.filter(plan=plan).update(reports=F("reports") + erased)
+    return erased
+
+
+@transaction.atomic
+def write_anew(plan: Plan, anew: Callable[[Row], Row]) -> None:
+    """Write all reports of a Plan that wait anew, in the order of their ciphertexts, which tells
+    nothing. May raise InUse.
+    """
+    if connection.vendor == "postgresql" and _exists(plan.pk):
+        hold(_table(plan.pk))
+    stored = OpenReport.objects.filter(plan=plan).values_list("values", "given")
+    rows = [anew((values, bytes(given))) for values, given in stored]
+    _erase_all(plan)
+    rows.sort(key=itemgetter(1))
+    OpenReport.objects.bulk_create(
+        (OpenReport(plan=plan, values=values, given=given) for values, given in rows),
+        batch_size=500,
+    )
+
+
+def _erase_all(plan: Plan) -> int:
+    if not _exists(plan.pk):
+        return 0
+    if connection.vendor != "postgresql":
+        return OpenReport.objects.filter(plan=plan).delete()[0]
+    hold(_table(plan.pk))
+    number = waiting(plan.pk)
+    with connection.cursor() as cursor:
+        cursor.execute(f"TRUNCATE {_table(plan.pk)}")
+    return number
 
 
 @transaction.atomic
@@ -126,13 +207,21 @@ def drop(plan: Plan) -> bool:
     return True
 
 
+def plans_that_may_wait() -> list[int]:
+    """Return the ids of the Plans of which reports can wait: on PostgreSQL, those with a table."""
+    if connection.vendor != "postgresql":
+        return list(OpenReport.objects.order_by().values_list("plan_id", flat=True).distinct())
+    return plans_with_a_place()
+
+
 def plans_with_a_place() -> list[int]:
     """Return the ids of the Plans that have a table of their own."""
     if connection.vendor != "postgresql":
         return []
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass",
+            "SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid "
+            "WHERE inhparent = %s::regclass",
             [TABLE],
         )
         return [
@@ -140,11 +229,32 @@ def plans_with_a_place() -> list[int]:
         ]
 
 
+def mark(plan_id: int) -> None:
+    """Say that a sweep has to look at a Plan, as triggers do for each report and each closing."""
+    News.objects.create(plan_id=plan_id)
+
+
+def marked() -> list[int]:
+    """Return the ids of the Plans that a sweep has to look at, in an order of chance, so that none
+    always comes last.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT plan_id FROM intake_news GROUP BY plan_id ORDER BY random()")
+        return [plan_id for (plan_id,) in cursor.fetchall()]
+
+
+def unmark(plan: Plan) -> None:
+    """Take a Plan's marks away, before it is looked at: one that comes later stays."""
+    News.objects.filter(plan_id=plan.pk).delete()
+
+
 def _exists(plan_id: int) -> bool:
+    if connection.vendor != "postgresql":
+        return True
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [_table(plan_id)])
         return bool((cursor.fetchone() or [False])[0])
 
 
 def _table(plan_id: int) -> str:
-    return f"{TABLE}_{int(plan_id)}"
+    return f"{TABLE}_{int(plan_id)}" if connection.vendor == "postgresql" else TABLE

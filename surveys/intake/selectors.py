@@ -2,15 +2,14 @@
 
 import datetime
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-
-from django.db.models import Count
 
 from surveys.design.models import Plan
 from surveys.encryption import CannotOpen, open_sealed
 from surveys.intake import receipts, report_tables
-from surveys.intake.models import OpenReport, Receipt, Settled
+from surveys.intake.models import Receipt, Settled, Unswept
 
 DIGEST_DIGITS = 64
 
@@ -32,21 +31,21 @@ def day_accepted(receipt: str) -> datetime.date | None:
     return None
 
 
-def accepted(plan: Plan) -> int:
-    """Return how many reports were ever accepted for a Plan: what remains countable when they
-    are erased.
-    """
-    today, earlier = (
-        table.objects.filter(plan=plan).values("plan_id") for table in (Receipt, Settled)
-    )
-    return today.union(
-        earlier, all=True
-    ).count()  # in one statement, so that none is between the two
+def waiting(plan: Plan, most: int | None = None) -> int:
+    """Return how many reports of a Plan wait for a sweep; no more than `most` are counted."""
+    return report_tables.waiting(plan.pk, most)
+
+
+def unswept(plan: Plan) -> int:
+    """Return how many reports of a Plan were erased, when its study retired, before a sweep."""
+    return Unswept.objects.filter(plan=plan).values_list("reports", flat=True).first() or 0
 
 
 def open_counts() -> dict[int, int]:
-    """Return how many reports wait for a sweep, by Plan id."""
-    return dict(OpenReport.objects.values_list("plan_id").annotate(Count("pk")).order_by())
+    """Return how many reports wait for a sweep, by Plan id: of every Plan, so for rare looks."""
+    plans = report_tables.plans_that_may_wait()
+    counts = {plan_id: report_tables.waiting(plan_id) for plan_id in plans}
+    return {plan_id: count for plan_id, count in counts.items() if count}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +58,21 @@ class Kept:
     given: bytes
 
 
-def open_reports(*, plan: Plan, limit: int) -> tuple[list[int], list[Kept]]:
-    """Return the ids and contents of reports that wait: whichever are visible, never from a mark
-    on.
-    """
-    rows = report_tables.rows(plan, limit)
+def taken(*, plan: Plan, least: int, smallest: int, most: int) -> Iterator[list[Kept]]:
+    """Take reports that wait, as `report_tables.taken` does, and yield what they hold."""
     aad = report_aad(plan.digest)
-    sealed = [given for _, _, given in rows if given]
-    if len(set(sealed)) != len(sealed):  # counted often, an answer outgrows the noise that hides it
-        raise CannotOpen(
-            f"{aad}: expected each sealed once, got one twice or more; put a backup of them back"
-        )
-    kept = [
-        Kept(json.loads(values), open_sealed(given, about=aad) if given else b"")
-        for _, values, given in rows
-    ]
-    return [row[0] for row in rows], kept
+    for rows in report_tables.taken(plan, least=least, smallest=smallest, most=most):
+        sealed = [given for _, given in rows if given]
+        if len(set(sealed)) != len(sealed):  # counted often, an answer outgrows its noise
+            raise CannotOpen(
+                f"{aad}: expected each sealed once, got one twice or more; put a backup of them "
+                "back"
+            )
+        said = json.loads(f"[{','.join(values for values, _ in rows)}]")  # at once: 4 times as fast
+        yield [
+            Kept(values, open_sealed(given, about=aad) if given else b"")
+            for values, (_, given) in zip(said, rows, strict=True)
+        ]
 
 
 def report_aad(digest: str) -> str:

@@ -2,15 +2,13 @@
 
 import datetime
 
-from django.db import connection, transaction
-
 from surveys.design import selectors as design
 from surveys.design.models import Plan
 from surveys.encryption import has_first_key, open_sealed, seal
 from surveys.erasing import erasing
-from surveys.intake import group, report_tables, selectors
+from surveys.intake import group, receipt_tables, report_tables, selectors
 from surveys.intake.group import Acceptance
-from surveys.intake.models import DigestKey, OpenReport, Receipt
+from surveys.intake.models import DigestKey, Receipt
 from surveys.intake.reports import Report
 from surveys.isolation import isolate_failures
 
@@ -25,25 +23,13 @@ def accept(*, plan: Plan, report: Report, today: datetime.date) -> Acceptance:
 
 def settle(*, today: datetime.date) -> int:
     """Move the receipts of earlier days to where they stay, in the order of their digests; return
-    how many.
+    how many. May raise InUse.
 
-    All at once, so that neither their place, nor the transaction that wrote them, nor the shape of
-    the index tells more than the day. The door waits meanwhile; nobody finds a receipt in neither
-    table.
+    Nobody finds a receipt in neither table. Marks of news forget in what order they came.
     """
-    earlier = Receipt.objects.filter(day__lt=today)
-    if not earlier.exists():
+    if not Receipt.objects.filter(day__lt=today).exists():
         return 0
-    columns = "id_digest, content_digest, plan_id, day"
-    with erasing(intake_receipt="content_digest"), connection.cursor() as cursor:
-        cursor.execute(
-            f"INSERT INTO intake_settled ({columns}) "  # noqa: S608
-            f"SELECT {columns} FROM intake_receipt WHERE day < %s ORDER BY id_digest",
-            [today.isoformat()],
-        )
-        moved = cursor.rowcount
-        cursor.execute("DELETE FROM intake_receipt WHERE day < %s", [today.isoformat()])
-    return int(moved)
+    return receipt_tables.settle(today)
 
 
 def erase_retired() -> int:
@@ -58,7 +44,7 @@ def erase_retired() -> int:
     if keys.exists():
         with erasing(intake_digestkey="sealed"):
             keys.delete()
-    left = retired.filter(pk__in=OpenReport.objects.values_list("plan_id", flat=True))
+    left = retired.filter(pk__in=report_tables.plans_that_may_wait())
     return sum(isolate_failures(left, report_tables.empty))
 
 
@@ -78,20 +64,20 @@ def encrypt_anew() -> int:
 
     May raise InUse.
     """
-    waits = design.plans().filter(pk__in=selectors.open_counts())
+    waits = design.plans().filter(pk__in=report_tables.plans_that_may_wait())
     return sum(_encrypt_anew(plan) for plan in waits if plan.content.cleartext)
 
 
-@transaction.atomic
 def _encrypt_anew(plan: Plan) -> int:
-    report_tables.hold_all(plan)
-    aad = selectors.report_aad(plan.digest)
-    rows = report_tables.rows(plan)
-    old = [row for row in rows if row[2] and not has_first_key(row[2])]
-    report_tables.remove(plan, [pk for pk, _, _ in old])
-    new = [(seal(open_sealed(given, about=aad), about=aad), values) for _, values, given in old]
-    new.sort()  # by what chance made of each, so in an order that tells nothing
-    OpenReport.objects.bulk_create(
-        (OpenReport(plan=plan, values=v, given=g) for g, v in new), batch_size=500
-    )
-    return len(new)
+    aad, count = selectors.report_aad(plan.digest), 0
+
+    def anew(row: report_tables.Row) -> report_tables.Row:
+        nonlocal count
+        values, given = row
+        if has_first_key(given):
+            return row
+        count += 1
+        return values, seal(open_sealed(given, about=aad), about=aad)
+
+    report_tables.write_anew(plan, anew)
+    return count

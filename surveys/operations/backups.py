@@ -27,6 +27,7 @@ MAX_SECONDS = 3600  # seconds
 WRITTEN_ANEW = (
     "intake_openreport",
     "intake_receipt",
+    "intake_news",
     "intake_digestkey",
     "aggregation_batch",
     "aggregation_tally",

@@ -51,6 +51,11 @@ def test_production_with_everything_it_needs_is_let_through(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+def test_a_replica_of_another_host_is_let_through(tmp_path):
+    done = check(tmp_path, **SOUND, READ_DATABASE_URL="postgres://candor@copy/candor")
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize(
     ("change", "id"),
     [
@@ -75,6 +80,17 @@ def test_production_with_everything_it_needs_is_let_through(tmp_path):
         ({"PUBLICATION_KEYS": ""}, "candor.E009"),
         ({"CANDOR_MODE": "local", "PUBLICATION_KEYS": "hunter2"}, "candor.E001"),
         ({"CANDOR_METRICS_TOKEN": "hunter2"}, "candor.E010"),
+        ({"READ_DATABASE_URL": "sqlite:////tmp/x"}, "candor.E001"),
+        ({"READ_DATABASE_URL": "mysql://root:hunter2@db/x"}, "candor.E001"),
+        ({"READ_DATABASE_URL": "postgres://other:hunter2@db/candor"}, "candor.E011"),
+        (
+            {
+                "CANDOR_MODE": "local",
+                "DATABASE_URL": "",
+                "READ_DATABASE_URL": "postgres://candor@copy/candor",
+            },
+            "candor.E011",
+        ),
     ],
     ids=str,
 )

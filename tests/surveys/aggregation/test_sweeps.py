@@ -3,9 +3,10 @@
 import json
 
 import pytest
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
-from surveys.aggregation import selectors, services
+from surveys.aggregation import selectors, services, tasks
 from surveys.aggregation.models import Batch, Tally
 from surveys.demo.services import answer_as_browsers
 from surveys.design import services as design
@@ -103,12 +104,16 @@ def test_the_database_itself_refuses_to_change_a_batch(answered, today):
         Batch.objects.update(size=1)
 
 
-def test_if_a_row_vanishes_while_it_is_swept_nothing_is_sealed(answered, today, monkeypatch):
-    plan = answered(20)
-    monkeypatch.setattr(report_tables, "remove", lambda plan, ids: len(ids) - 1)
-    with pytest.raises(RuntimeError, match="expected to seal 20 reports, found 19"):
+@pytest.mark.engine("postgresql")
+def test_a_table_of_which_not_all_was_taken_is_not_cut_and_nothing_is_sealed(
+    answered, today, monkeypatch
+):
+    plan, sound = answered(20), report_tables._take
+    monkeypatch.setattr(report_tables, "_take", lambda plan, last, end: sound(plan, last, end - 1))
+    with pytest.raises(RuntimeError, match="of which all was taken, found 1 left"):
         services.sweep(plan=plan, today=today)
     assert not Batch.objects.exists()
+    assert OpenReport.objects.count() == 20
 
 
 def test_no_batch_is_left_too_small_by_the_one_before(answered, today, monkeypatch):
@@ -125,6 +130,75 @@ def test_a_sweep_that_comes_second_leaves_the_few_that_came_meanwhile(answered, 
     answered(3)
     assert services.sweep(plan=plan, today=today) == 0
     assert OpenReport.objects.count() == 3
+
+
+def queries_of(sweep):
+    with CaptureQueriesContext(connection) as queries:
+        sweep()
+    return len(queries)
+
+
+def test_a_report_says_where_to_look_and_a_look_that_finds_too_few_takes_that_away(answered, today):
+    plan = answered(9)
+    assert report_tables.marked() == [plan.pk]
+    assert services.sweep_all(today=today) == 0
+    assert report_tables.marked() == []
+    answered(1)
+    assert report_tables.marked() == [plan.pk]
+    assert services.sweep_all(today=today) == 10
+
+
+def test_a_closing_says_where_to_look_too(answered, today):
+    plan = answered(9)
+    services.sweep_all(today=today)
+    design.close_plan(plan_id=plan.pk, today=today)
+    assert report_tables.marked() == [plan.pk]
+
+
+def test_a_closing_that_was_not_known_when_the_sweep_began_is_not_overlooked(answered, today):
+    """Its mark goes with this sweep, which found the Plan open."""
+    plan = answered(9)
+    before = type(plan).objects.get(pk=plan.pk)
+    design.close_plan(plan_id=plan.pk, today=today)
+    assert before.is_open
+    assert services.sweep_plan(before, today) == 9
+
+
+def test_a_sweep_that_fails_is_told_again(answered, today, monkeypatch):
+    plan = answered(20)
+
+    def die(**kwargs):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Batch.objects, "create", die)
+    with pytest.raises(ZeroDivisionError):
+        services.sweep_all(today=today)
+    assert report_tables.marked() == [plan.pk]
+
+
+def test_a_sweep_costs_what_is_new_and_not_what_there_is(answered, today):
+    answered(3)
+    services.sweep_all(today=today)
+    nothing = queries_of(lambda: services.sweep_all(today=today))
+    for number in range(5):
+        other = design.draft_study(study={**STUDY, "slug": f"o-{number}"}, questions=QUESTIONS)
+        opened = design.open_study(why="A test.", study_id=other.pk, who="ada", now=NOW)
+        answer_as_browsers(opened, [{"copied": 0, "fair": 0, "often": 0}] * 3, today)
+    services.sweep_all(today=today)
+    assert queries_of(lambda: services.sweep_all(today=today)) == nothing == 1
+
+
+def test_each_plan_with_news_is_a_task_of_its_own(answered, today, monkeypatch):
+    plan, sent = answered(20), []
+    monkeypatch.setattr(
+        tasks.sweep_plan, "apply_async", lambda args, expires: sent.append((args, expires))
+    )
+    tasks.sweep_all()
+    assert sent == [((plan.pk,), 10)]
+    tasks.sweep_plan(plan.pk)
+    assert selectors.sealed_reports(plan) == 20
+    tasks.sweep_all()
+    assert len(sent) == 1
 
 
 def test_a_plan_that_cannot_be_swept_does_not_keep_the_others_waiting(

@@ -230,6 +230,21 @@ class Account:
             self._days[since] = history.days_of([self.budget.pk], since)[self.budget.pk]
         return self._days[since]
 
+    def climb(
+        self, since: datetime.date
+    ) -> tuple[Decimal, list[tuple[datetime.datetime, Decimal]]]:
+        """Return what was spent before a day, and after each day from it on with the moment of its
+        last charge: what is spent now, without what came later.
+        """
+        sums, steps = self.sums.copy(), []
+        for day in reversed(self.days(since)):
+            steps.append(
+                (day.until, in_measure(self.measure, self.budget.filter.total(sums.charges)))
+            )
+            sums.merge(day.sums, times=-1)
+        before = in_measure(self.measure, self.budget.filter.total(sums.charges))
+        return before, steps[::-1]
+
     def _spent_on(self, days: Iterable[Day]) -> Decimal:
         sums = totals.Sums()
         for day in days:

@@ -172,6 +172,11 @@ def stored_about(budget: str) -> list[Stored]:
     return select("WHERE b.name = %s ORDER BY e.position", budget)
 
 
+def stored_between(first: int, last: int) -> list[Stored]:
+    """Return the rows from one position to another, as the database holds them."""
+    return select("WHERE e.position BETWEEN %s AND %s ORDER BY e.position", first, last)
+
+
 def stored_at(positions: Sequence[int]) -> list[Stored]:
     """Return the rows at these positions that exist, as the database holds them."""
     marks = ", ".join(["%s"] * len(positions))

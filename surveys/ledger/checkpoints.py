@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from django.core.signing import Signer
+from django.db.models import Q
 from django.utils.crypto import constant_time_compare
 
 from surveys.ledger.chain import BEFORE_THE_FIRST, Columns, Damaged
@@ -41,6 +42,11 @@ class Books:
         else:
             counts = isinstance(budget, Budget) and budget.counts_answers
             self.running.setdefault(name, Running()).add(columns, counts_answers=counts)
+
+    @property
+    def end(self) -> "Books":
+        """Return how far they go, and nothing of what they say."""
+        return Books(self.length, self.digest)
 
     def to_text(self) -> str:
         document = {
@@ -80,6 +86,12 @@ def kept(name: str) -> Place | None:
     return Place(books, point.at, point.whole_at)
 
 
+def names(*, beginning: str, and_: str = "") -> list[str]:
+    """Return the names of the checkpoints that begin so, and another if it is there."""
+    found = Checkpoint.objects.filter(Q(name__startswith=beginning) | Q(name=and_))
+    return list(found.order_by("name").values_list("name", flat=True))
+
+
 def keep(name: str, books: Books, *, at: datetime.datetime, whole_at: datetime.datetime) -> None:
     """Keep the books of rows that were found whole."""
     point = Checkpoint(
@@ -94,8 +106,10 @@ def keep(name: str, books: Books, *, at: datetime.datetime, whole_at: datetime.d
     point.save()
 
 
-def forget(name: str) -> None:
-    Checkpoint.objects.filter(name=name).delete()
+def forget(*names: str) -> None:
+    """Forget checkpoints of these names, or all."""
+    points = Checkpoint.objects.all()
+    (points.filter(name__in=names) if names else points).delete()
 
 
 def _seal(point: Checkpoint) -> str:

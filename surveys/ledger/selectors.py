@@ -1,6 +1,6 @@
 """Read budgets: what was spent, on what, how fast, and what is left."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -20,12 +20,12 @@ from surveys.ledger.chain import (
     any_text as any_text,
     digest_of as digest_of,
     snapshot as snapshot,
+    stored_at as rows_at,
     stream as rows_as_stored,
 )
 from surveys.ledger.fields import written
 from surveys.ledger.history import Day, charges_of, mechanisms, spent_by_person
 from surveys.ledger.models import Budget, Entry, Head, Kind, Total
-from surveys.ledger.totals import Sums
 
 __all__ = [
     "Account",
@@ -43,10 +43,12 @@ __all__ = [
     "read_all",
     "read_days",
     "rows_as_stored",
+    "rows_at",
     "spent_by_person",
     "written",
 ]
 
+SEGMENT = 1_000  # rows of the chain that are one document, for good once they are all there
 SHOWN_PLACES = {"ε": 2, "ρ": 4}  # for people
 SIGNIFICANT = Fraction(1, 20)  # of an amount, that rounding may add to it
 MAX_PLACES = 9
@@ -166,7 +168,7 @@ class Statement:
         now, without those that came later.
         """
         budget, measure, lines = self.account.budget, self.measure, []
-        sums = Sums.from_text(self.account.sums.to_text())
+        sums = self.account.sums.copy()
         for entry in entries:
             total = in_measure(measure, budget.filter.total(sums.charges))
             lines.append(StatementLine(entry, in_measure(measure, entry.cost), total, self.places))
@@ -210,9 +212,16 @@ def who_acted(study_ids: Iterable[int | None]) -> set[str]:
     return set(entries.order_by().values_list("who", flat=True).distinct())
 
 
-def rows(budget_id: int) -> list[Entry]:
-    """Return every row about a budget, charges and acts, oldest first."""
-    return list(Entry.objects.filter(budget_id=budget_id))
+def newest_acts(budget_id: int, count: int, *, vouching: bool = False) -> list[Entry]:
+    """Return the newest acts of a budget; or those that vouch for what was published."""
+    acts = Entry.objects.filter(budget_id=budget_id, kind=Kind.ACT, published__isnull=not vouching)
+    return list(acts.order_by("-at", "-number")[:count])
+
+
+def whys(budget_id: int, whats: Iterable[str]) -> dict[str, str]:
+    """Return the reasons of the acts of these names, of each the oldest."""
+    acts = Entry.objects.filter(budget_id=budget_id, kind=Kind.ACT, what__in=list(whats))
+    return dict(acts.order_by("-number").values_list("what", "why"))
 
 
 def rows_that_vouch(charge: Entry) -> list[Entry]:
@@ -240,6 +249,12 @@ def head() -> tuple[str, int]:
     return end.digest, end.length
 
 
+def head_or_nothing() -> tuple[str, int]:
+    """Return the same; nothing where the record of the end is gone."""
+    end = Head.objects.first()
+    return (end.digest, end.length) if end else ("", 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Chain:
     """Rows as the documents that are hashed, each with its digest, and the end of the whole chain:
@@ -259,13 +274,31 @@ def chain(budget: str | None = None) -> Chain:
     together.
     """
     digest, length = head()
-    stored = links.stream() if budget is None else links.stored_about(budget)
-    rows = [
-        {**links.document(columns, name), "digest": columns["digest"]}
-        for columns, name in stored
-        if columns["position"] <= length
-    ]
-    return Chain(digest, length, budget, rows)
+    if budget is None:
+        return Chain(digest, length, None, list(documents(length)))
+    stored = [row for row in links.stored_about(budget) if row[0]["position"] <= length]
+    return Chain(digest, length, budget, [_document(*row) for row in stored])
+
+
+def documents(length: int) -> Iterator[links.Document]:
+    """Yield the first so many rows of the chain, a segment in memory at a time."""
+    for number in range(1, segments(length) + 1):
+        yield from segment(number, length)
+
+
+def segments(length: int) -> int:
+    """Return into how many segments so many rows fall; the last may have fewer rows."""
+    return -(-length // SEGMENT)
+
+
+def segment(number: int, length: int) -> list[links.Document]:
+    """Return the rows of a segment, from 1 on, of a chain of this length: none if there is none."""
+    first, last = (number - 1) * SEGMENT + 1, min(number * SEGMENT, length)
+    return [_document(*row) for row in links.stored_between(first, last)] if first <= last else []
+
+
+def _document(columns: Columns, name: str | None) -> links.Document:
+    return {**links.document(columns, name), "digest": columns["digest"]}
 
 
 def epsilon_for_people(cost: Cost, delta: Fraction) -> Decimal:

@@ -34,7 +34,7 @@ from surveys.ledger.reads import to_text
 from surveys.ledger.refusals import BadAmount, Mismatch, Overspent, Refused, Retired, TooFast
 from surveys.ledger.selectors import account_of
 from surveys.ledger.totals import Running
-from surveys.ledger.verification import faults as faults
+from surveys.ledger.verification import check as check, faults as faults
 from surveys.messages import message
 
 __all__ = ["BadAmount", "Mismatch", "Overspent", "Refused", "Retired", "TooFast"]
@@ -127,11 +127,6 @@ def open_share(
         now=now,
         why=why,
     )
-
-
-def hold_end() -> Head | None:
-    """Hold the chain's end until the transaction ends, so that nothing is written; None if gone."""
-    return Head.objects.select_for_update().first()
 
 
 def lock(*budget_ids: int) -> list[Budget]:

@@ -41,10 +41,16 @@ class Sums:
         if not sums[0]:
             del self.parts[part]
 
-    def merge(self, other: "Sums") -> None:
+    def merge(self, other: "Sums", times: int = 1) -> None:
+        """Add other charges; with −1 times, take them off."""
         for part, sums in other.parts.items():
             pairs = zip(self.parts.get(part, [0] * 5), sums, strict=True)
-            self.parts[part] = [one + another for one, another in pairs]
+            self.parts[part] = [one + times * another for one, another in pairs]
+            if not self.parts[part][0]:
+                del self.parts[part]
+
+    def copy(self) -> "Sums":
+        return Sums({part: [*sums] for part, sums in self.parts.items()})
 
     @property
     def charges(self) -> list[Charge]:

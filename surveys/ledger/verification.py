@@ -136,7 +136,7 @@ def _check(books: Books, noted: Noted, most: int | None) -> Checked:
     reader = _Reader(books, stored_budgets(), ends, end)
     if books.length:
         reader.first = reader.expected = books.length
-        reader.before = ""
+        reader.last, reader.before = books.length - 1, ""
     try:
         is_over = _read(reader, _rows_from(books.length, most), most)
     except DatabaseError:

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from surveys.ledger import checkpoints, selectors, services as ledger
+from surveys.ledger import checkpoints, services as ledger
 from surveys.ledger.models import Checkpoint, Entry, Total
 from surveys.operations import checks
 from surveys.operations.checks import ALL, NEWS
-from surveys.operations.models import Event
 from surveys.releases import verification as published
 from tests.surveys.ledger.small import NOW, OWNER, open_budget, pay, tampering
 

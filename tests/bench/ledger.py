@@ -2,8 +2,9 @@
 it, at 10,000 and 100,000 rows and more, on PostgreSQL, and how each grows with the rows.
 
 Rows have the digests that services give them, and are put in together: a tenth are of one panel,
-the others of 1,000 studies. Times are the least of some tries in one process; a check's memory is
-what it adds to the process's peak, each check in a process of its own.
+the others of 1,000 studies. Times are the least of some tries in one process, those of checks
+the processor's; a check's memory is what it adds to the process's peak, each check in a process of
+its own.
 
     python -m tests.bench.ledger [rows ...]      10000 100000
     python -m tests.bench.ledger here <rows> <more rows>   on the database of the environment
@@ -109,11 +110,21 @@ def made_rows(
         running = made.setdefault(budget.pk, Running())
         row = {
             **empty,
-            **{"position": position, "kind": "charge", "budget_id": budget.pk},
-            **{"number": max(running.number, 1) + 1, "epsilon": 1000, "rho": 1, "delta": 0},
-            **{"statistic": f"{position:064x}", "reason": "shares", "reads": None},
-            **{"mechanism": "discrete Laplace", "sensitivity": "1 answer", "who": "ada"},
-            **{"published": f"{position:064x}", "at": at + 20_000_000 * position},
+            "position": position,
+            "kind": "charge",
+            "budget_id": budget.pk,
+            "number": max(running.number, 1) + 1,
+            "epsilon": 1000,
+            "rho": 1,
+            "delta": 0,
+            "statistic": f"{position:064x}",
+            "reason": "shares",
+            "reads": None,
+            "mechanism": "discrete Laplace",
+            "sensitivity": "1 answer",
+            "who": "ada",
+            "published": f"{position:064x}",
+            "at": at + 20_000_000 * position,
             "previous": head.digest,
         }
         row["digest"] = chain.digest_of(chain.document(row, budget.name))
@@ -183,9 +194,9 @@ def checks() -> dict[str, float]:
     again, little = apart(check_news)
     checkpoints.forget("bench")
     return {
-        "a full check, rows/s": rows / seconds,
+        "a full check, rows a second of the processor": rows / seconds,
         "a full check, MB": megabytes,
-        "a check of what is new, ms": 1000 * again,
+        "a check of what is new, ms of the processor": 1000 * again,
         "a check of what is new, MB": little,
     }
 
@@ -204,17 +215,17 @@ def expect_none(faults: list[Any]) -> None:
 
 
 def apart(task: Callable[[], None]) -> tuple[float, float]:
-    """Return the seconds that a task takes in a process of its own, and by how many MB its peak
-    grows.
+    """Return the seconds of the processor that a task takes in a process of its own, and by how
+    many MB its peak grows.
     """
     from django.db import connections
 
     def run(said: Any) -> None:
         connections.close_all()
-        before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
+        before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
         task()
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        said.put((time.perf_counter() - began, (after - before) / 1024))
+        said.put((time.process_time() - began, (after - before) / 1024))
 
     connections.close_all()
     context = multiprocessing.get_context("fork")

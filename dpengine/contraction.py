@@ -200,23 +200,50 @@ def shared_out(epsilon: Fraction, losses: Sequence[Loss]) -> list[Fraction]:
     return parts
 
 
+class Together:
+    """Releases added up: for each draw the loss of each report, and the ε over each set of reports.
+
+    It grows with what was read, and not with how often: adding costs what one release reads, and
+    what all of them lose is, to the last bit, what `loss_of` says of each of them.
+    """
+
+    def __init__(self, readings: Iterable[Reading] = ()) -> None:
+        self._groups: dict[tuple[Block, ...], tuple[dict[str, Loss], dict[Block, Epsilon]]] = {}
+        for reading in readings:
+            self.add(reading)
+
+    def add(self, reading: Reading) -> None:
+        """Add one. ValueError if it says another loss of a report."""
+        losses, noises = self._groups.setdefault(reading.sets, ({}, {}))
+        for name, loss in reading.losses.items():
+            if losses.setdefault(name, loss) != loss:
+                raise ValueError(f"expected one loss of report {name}, got another one")
+        for noise in reading.noises:
+            before = noises.get(noise.reports, Fraction(0))
+            is_bare = before is None or noise.epsilon is None
+            noises[noise.reports] = (
+                None if is_bare else Fraction(before or 0) + (noise.epsilon or 0)
+            )
+
+    @property
+    def readings(self) -> list[Reading]:
+        """Return them as one reading for each draw, in the order in which they came."""
+        return [
+            Reading(losses, [Noise(reports, epsilon) for reports, epsilon in noises.items()], sets)
+            for sets, (losses, noises) in self._groups.items()
+        ]
+
+
 def loss_of(readings: Iterable[Reading]) -> Epsilon:
     """Return what one unit loses by all of some releases, in nats, from above; None where it is
     not finite. 0 for none. ValueError where two say another loss of one report, or draw one of
     other sets.
     """
-    groups: dict[tuple[Block, ...], Reading] = {}
-    for reading in readings:
-        other = groups.get(reading.sets, Reading({}, [], reading.sets))
-        for name, loss in reading.losses.items():
-            if other.losses.get(name, loss) != loss:
-                raise ValueError(f"expected one loss of report {name}, got another one")
-        losses = {**other.losses, **reading.losses}
-        groups[reading.sets] = Reading(losses, [*other.noises, *reading.noises], reading.sets)
-    named = [name for group in groups.values() for name in {*group.losses} | group.drawn]
+    groups = Together(readings).readings
+    named = [name for group in groups for name in {*group.losses} | group.drawn]
     if len(set(named)) != len(named):
         raise ValueError("expected each report in the sets of one draw, got one in two")
-    return _sum(_largest(group) for group in groups.values())
+    return _sum(_largest(group) for group in groups)
 
 
 def _largest(group: Reading) -> Epsilon:
@@ -230,22 +257,12 @@ def _loss_of(reading: Reading) -> Epsilon:
     """Return what a person loses who sent all of these reports."""
     if not reading.losses:
         return Fraction(0)
-    splits = _Splits(reading.losses, _together(reading.noises))
+    splits = _Splits(reading.losses, Together([reading]).readings[0].noises)
     split = splits.finest
     whole, least = splits.total([sum(split)]), splits.total(split)
     while len(split) <= MOST_BLOCKS and (merged := splits.best_merger(split, least)):
         split, least = merged
     return whole if least is None or _is_less(whole, least) else least
-
-
-def _together(noises: Iterable[Noise]) -> list[Noise]:
-    """Return the noises over the same reports as one."""
-    sums: dict[Block, Epsilon] = {}
-    for noise in noises:
-        before = sums.get(noise.reports, Fraction(0))
-        is_bare = before is None or noise.epsilon is None
-        sums[noise.reports] = None if is_bare else Fraction(before or 0) + (noise.epsilon or 0)
-    return [Noise(reports, epsilon) for reports, epsilon in sums.items()]
 
 
 def _is_less(one: Epsilon, other: Epsilon) -> bool:

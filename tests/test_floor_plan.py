@@ -130,6 +130,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.aggregation.crosstabs",
     "surveys.aggregation.tallies",
     "surveys.aggregation.weighting",
+    "surveys.ledger.checkpoints",
     "surveys.releases.comparisons",
     "surveys.releases.covered",
     "surveys.releases.losses",

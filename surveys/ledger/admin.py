@@ -31,7 +31,7 @@ class BudgetAdmin(ReadOnly, admin.ModelAdmin):
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         """Read all accounts at once: each line of the list needs one."""
         changelist = super().get_changelist_instance(request)
-        accounts = selectors.accounts()
+        accounts = selectors.accounts(budget.pk for budget in changelist.result_list)
         for budget in changelist.result_list:
             budget.account = accounts[budget.pk]
         return changelist

@@ -11,8 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
+from itertools import islice
 from operator import or_
 
+from django.db import connection
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
@@ -23,6 +25,12 @@ WHOSE = ("study", "panel", "researcher", "site")
 SORTS = {"newest": "-position", "oldest": "position", "dearest": "-epsilon", "who": "who"}
 TEXTS = ("reason", "mechanism", "sensitivity", "part", "what", "old", "new", "why", "budget__name")
 CHUNK = 500  # rows read at a time where all are wanted
+AUTHORS = """WITH RECURSIVE author(who) AS (
+    SELECT MIN(who) FROM ledger_entry
+    UNION ALL
+    SELECT (SELECT MIN(who) FROM ledger_entry WHERE who > author.who) FROM author
+    WHERE author.who IS NOT NULL
+) SELECT who FROM author WHERE who IS NOT NULL ORDER BY who"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +123,17 @@ def read(wanted: Sequence[int]) -> list[LedgerRow]:
     return [_row(position, stored) for position in wanted if position in stored]
 
 
-def read_all(wanted: Iterable[int]) -> Iterator[LedgerRow]:
-    """Yield rows, a chunk at a time."""
-    every = list(wanted)
-    for start in range(0, len(every), CHUNK):
-        yield from read(every[start : start + CHUNK])
+def read_all(wanted: QuerySet[Entry, int]) -> Iterator[LedgerRow]:
+    """Yield rows, a chunk at a time: however many there are, no more are in memory."""
+    for chunk in batched(wanted.iterator(CHUNK), CHUNK):
+        yield from read(chunk)
+
+
+def batched(items: Iterable[int], size: int) -> Iterator[list[int]]:
+    """Yield so many at a time."""
+    rest = iter(items)
+    while chunk := list(islice(rest, size)):
+        yield chunk
 
 
 def _row(position: int, stored: dict[int, chain.Stored]) -> LedgerRow:
@@ -141,5 +155,7 @@ def _row(position: int, stored: dict[int, chain.Stored]) -> LedgerRow:
 
 
 def authors() -> list[str]:
-    """Return who stands in the ledger, by name."""
-    return list(Entry.objects.order_by("who").values_list("who", flat=True).distinct())
+    """Return who stands in the ledger, by name: one step in an index for each."""
+    with connection.cursor() as cursor:
+        cursor.execute(AUTHORS)
+        return [who for (who,) in cursor.fetchall()]

@@ -20,14 +20,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
-from django.db import DatabaseError, connection, models
+from django.db import DatabaseError, connection, models, transaction
 
 from surveys.ledger.fields import AmountField, MomentField, amount_of, moment_of, written
 from surveys.ledger.models import DIGEST, Entry
 
 BEFORE_THE_FIRST = "0" * DIGEST
+CHUNK = 1_000  # rows read at a time
 COLUMNS = {str(field.column): field for field in Entry._meta.concrete_fields}
 HASHED = {name: field for name, field in COLUMNS.items() if name != "digest"}
 ADDED = {"published", "reads"}  # after the first rows were written
@@ -51,12 +52,16 @@ class Damaged(Exception):
     """A column holds what the site never writes."""
 
 
-def document_of(entry: Entry) -> Document:
-    """Return the document of a row that is about to be written, or was read."""
-    columns = {
+def columns_of(entry: Entry) -> Columns:
+    """Return a row's columns, but its digest, as the database is to hold them."""
+    return {
         name: field.get_prep_value(getattr(entry, field.attname)) for name, field in HASHED.items()
     }
-    return document(columns, entry.budget.name if entry.budget else None)
+
+
+def document_of(entry: Entry) -> Document:
+    """Return the document of a row that is about to be written, or was read."""
+    return document(columns_of(entry), entry.budget.name if entry.budget else None)
 
 
 def document(columns: Mapping[str, Any], budget: str | None) -> Document:
@@ -125,20 +130,51 @@ def select(rest: str = "", *values: Any) -> list[Stored]:
         return [(dict(zip(COLUMNS, row, strict=False)), row[-1]) for row in cursor.fetchall()]
 
 
-def stored() -> list[Stored]:
-    """Return every row as the database holds it, in order of position."""
+def stream(rest: str = "", *values: Any) -> Iterator[Stored]:
+    """Yield rows as the database holds them, in order of position: a chunk at a time.
+
+    Inside a transaction, for PostgreSQL keeps the place of whoever reads.
+    """
+    # The plus keeps SQLite from taking positions from its index instead of from the rows.
+    by = "+e.position" if connection.vendor == "sqlite" else "e.position"
+    with any_text(), connection.chunked_cursor() as cursor:
+        cursor.execute(f"{READ} {rest} ORDER BY {by}", values)
+        while rows := cursor.fetchmany(CHUNK):
+            for row in rows:
+                yield dict(zip(COLUMNS, row, strict=False)), row[-1]
+
+
+@contextlib.contextmanager
+def snapshot() -> Iterator[None]:
+    """Read everything as it is at one moment, however long it takes: nobody who writes waits.
+
+    Nothing can be written inside. Within a transaction it is that one's.
+    """
+    outermost, database = not connection.in_atomic_block, cast(Any, connection)
+    usual = getattr(database, "transaction_mode", None)
+    if outermost and connection.vendor == "sqlite":
+        database.transaction_mode = "DEFERRED"  # or beginning would wait for who writes
     try:
-        # The plus keeps SQLite from taking positions from its index instead of from the rows.
-        return select("ORDER BY +e.position")
-    except DatabaseError:
-        if connection.vendor != "sqlite":
-            raise
-    return one_by_one()
+        with transaction.atomic():
+            if outermost and connection.vendor == "postgresql":
+                with connection.cursor() as cursor:
+                    cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
+            # Nothing was written, and SQLite commits nothing to a damaged file.
+            transaction.set_rollback(True)
+    finally:
+        if outermost and connection.vendor == "sqlite":
+            database.transaction_mode = usual
 
 
 def stored_about(budget: str) -> list[Stored]:
     """Return only the rows about one budget, as the database holds them, in order of position."""
     return select("WHERE b.name = %s ORDER BY e.position", budget)
+
+
+def stored_between(first: int, last: int) -> list[Stored]:
+    """Return the rows from one position to another, as the database holds them."""
+    return select("WHERE e.position BETWEEN %s AND %s ORDER BY e.position", first, last)
 
 
 def stored_at(positions: Sequence[int]) -> list[Stored]:

@@ -1,14 +1,15 @@
 """Budgets that contradict their rows: a cap that rose, a limit that went, a second life."""
 
 import datetime
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import connection, models
 
 from surveys.ledger import chain, terms
-from surveys.ledger.chain import Columns, Damaged, Fault, Stored
-from surveys.ledger.models import Budget, Kind
+from surveys.ledger.chain import Columns, Damaged, Fault
+from surveys.ledger.models import Budget
 
 TRUTHS = {
     "true": True,
@@ -18,21 +19,49 @@ TRUTHS = {
 }  # as PostgreSQL and SQLite write them
 
 
-def contradictions(rows: Sequence[Stored]) -> Iterator[Fault]:
+@dataclass(slots=True)
+class Terms:
+    """What the acts of the chain have made of a budget so far, each term with the row that says
+    it, and acts that say it was another before.
+    """
+
+    opening: int = 0  # the position of the first act
+    is_opened: bool = False
+    stated: dict[str, str] = field(default_factory=dict)
+    stated_in: dict[str, int] = field(default_factory=dict)
+    misstated: list[list[Any]] = field(default_factory=list)  # position, said, stated
+
+    def add(self, act: Columns) -> None:
+        """Add an act, after those before it."""
+        what, position = act["what"], int(act["position"])
+        if not self.opening:
+            lasting, _, cap = str(act["new"]).rpartition("; ")
+            said = lasting, cap, terms.UNLIMITED, terms.OPEN
+            self.opening, self.is_opened = position, what == terms.OPENED
+            self.stated = dict(zip(terms.NAMES, said, strict=True))
+            self.stated_in = dict.fromkeys(terms.NAMES, position)
+        elif what in self.stated:
+            if act["old"] != self.stated[what]:
+                self.misstated.append([position, act["old"], self.stated[what]])
+            self.stated[what], self.stated_in[what] = act["new"], position
+
+
+def contradictions(
+    found: Mapping[str, Terms], budgets: Mapping[str, Budget | Damaged]
+) -> Iterator[Fault]:
     """Find budgets that are not what the acts of the chain made them."""
-    budgets = _stored_budgets()
     names = {budget.pk: budget.name for budget in budgets.values() if isinstance(budget, Budget)}
     for name, budget in budgets.items():
-        acts = [columns for columns, whose in rows if whose == name and columns["kind"] == Kind.ACT]
-        if not acts or acts[0]["what"] != terms.OPENED:
+        acts = found.get(name)
+        if acts is None or not acts.is_opened:
             yield Fault(0, f"no row opens “{name}”")
         elif isinstance(budget, Damaged):
-            yield Fault(acts[0]["position"], f"opens “{name}”, which cannot be read: {budget}")
+            yield Fault(acts.opening, f"opens “{name}”, which cannot be read: {budget}")
         else:
             yield from _differences(budget, acts)
             if not _is_held_rightly(budget, names):
                 text = f"opens “{name}”, which is another person’s share now, or of another budget"
-                yield Fault(acts[0]["position"], text)
+                yield Fault(acts.opening, text)
 
 
 def _is_held_rightly(budget: Budget, names: dict[Any, str]) -> bool:
@@ -47,38 +76,24 @@ def _is_held_rightly(budget: Budget, names: dict[Any, str]) -> bool:
     )
 
 
-def _differences(budget: Budget, acts: Sequence[Columns]) -> Iterator[Fault]:
+def _differences(budget: Budget, acts: Terms) -> Iterator[Fault]:
     """Compare each term of a budget, as it stands, with the last act that says it."""
-    opening = acts[0]
-    lasting, _, cap = str(opening["new"]).rpartition("; ")
-    stated = {
-        terms.OPENED: lasting,
-        terms.LOWERED: cap,
-        terms.LIMITED: terms.UNLIMITED,
-        terms.RETIRED: terms.OPEN,
-    }
-    stated_in: Columns = dict.fromkeys(stated, opening["position"])
-    for act in acts[1:]:
-        if (what := act["what"]) in stated:
-            if act["old"] != stated[what]:
-                yield Fault(
-                    act["position"],
-                    f"says that “{budget}” had “{act['old']}” before; rows say “{stated[what]}”",
-                )
-            stated[what], stated_in[what] = act["new"], act["position"]
+    for position, said, stated in acts.misstated:
+        text = f"says that “{budget}” had “{said}” before; rows say “{stated}”"
+        yield Fault(position, text)
     stands = (
         terms.lasting_of(budget),
         terms.cap_of(budget),
         terms.limit_of(budget),
         terms.end_of(budget),
     )
-    for what, now in zip(stated, stands, strict=True):
-        if stated[what] != now:
-            text = f"says that “{budget}” has “{stated[what]}”; it has “{now}”"
-            yield Fault(stated_in[what], text)
+    for what, now in zip(terms.NAMES, stands, strict=True):
+        if acts.stated[what] != now:
+            text = f"says that “{budget}” has “{acts.stated[what]}”; it has “{now}”"
+            yield Fault(acts.stated_in[what], text)
 
 
-def _stored_budgets() -> dict[str, Budget | Damaged]:
+def stored_budgets() -> dict[str, Budget | Damaged]:
     """Return every budget as stored, by name, or what is wrong with one that cannot be read."""
     columns = {str(field.column): field for field in Budget._meta.concrete_fields}
     # As text where the database's driver would read more into a column.

@@ -10,6 +10,7 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 from django.db import models
 from django.db.models import Q
@@ -31,6 +32,7 @@ from surveys.ledger.fields import AmountField, DeltaField, EpsilonField, MomentF
 __all__ = [
     "AmountField",
     "Budget",
+    "Checkpoint",
     "Counts",
     "DeltaField",
     "Entry",
@@ -39,6 +41,7 @@ __all__ = [
     "Kind",
     "RhoField",
     "Side",
+    "Total",
 ]
 
 DIGEST = 64  # hexadecimal digits of a SHA-256
@@ -269,6 +272,10 @@ class Entry(models.Model):
                 name="charge_above_zero",
             ),
         )
+        indexes = (
+            models.Index(fields=("budget", "kind", "at"), name="charges_of_a_time"),
+            models.Index(fields=("who",), name="rows_by_who"),
+        )
         verbose_name = _("row of the ledger")
         verbose_name_plural = _("rows of the ledger")
 
@@ -285,6 +292,19 @@ class Entry(models.Model):
         epsilon = None if self.epsilon is None else Fraction(self.epsilon)
         return Cost(rho=Fraction(self.rho), delta=Fraction(self.delta), epsilon=epsilon)
 
+    @property
+    def amounts(self) -> tuple[int, int, int | None]:
+        """Return ρ, δ and ε of a charge as its columns hold them."""
+        rho, delta, epsilon = (
+            kind().get_prep_value(amount)
+            for kind, amount in (
+                (RhoField, self.rho),
+                (DeltaField, self.delta),
+                (EpsilonField, self.epsilon),
+            )
+        )
+        return rho or 0, delta or 0, epsilon
+
     @cached_property
     def reading(self) -> Reading:
         """Return what it read. ValueError if it does not say."""
@@ -298,6 +318,52 @@ class Entry(models.Model):
     @property
     def charge(self) -> Charge:
         return Charge(self.part, self.cost)
+
+
+class Total(models.Model):
+    """What the charges to a budget add up to: written with each of them, under the budget's lock,
+    and before it: the database refuses a charge that its total does not count (migration 0006).
+
+    The rows stay the truth: verification adds them up anew, and names a total that says otherwise.
+    """
+
+    budget = models.OneToOneField(
+        Budget, on_delete=models.PROTECT, primary_key=True, related_name="total"
+    )
+    charges = models.PositiveIntegerField(help_text="How many.")
+    number = models.PositiveIntegerField(help_text="Of the last charge, among the budget’s rows.")
+    position = models.PositiveBigIntegerField(help_text="Of the last charge, in the chain.")
+    first_at = MomentField(help_text="When the first charge was, in UTC.")
+    parts = models.TextField(help_text="JSON: sums for each part of the people (totals.py).")
+    reads = models.TextField(
+        blank=True, help_text="JSON: all that charges read, added up, where answers’ losses count."
+    )
+
+    def __str__(self) -> str:
+        return f"{self.charges} charges"
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Return them as the database holds them."""
+        fields = self._meta.concrete_fields
+        return {field.name: field.get_prep_value(getattr(self, field.attname)) for field in fields}
+
+
+class Checkpoint(models.Model):
+    """How far the chain was found whole, and what the rows up to there add up to: where the next
+    check goes on. Sealed with the site's key (checkpoints.py).
+    """
+
+    name = models.CharField(primary_key=True, max_length=10)
+    length = models.PositiveBigIntegerField(help_text="How many rows were read.")
+    digest = models.CharField(max_length=DIGEST, help_text="Of the last of them.")
+    at = MomentField(help_text="When, in UTC.")
+    whole_at = MomentField(help_text="When a check last began with the first row.")
+    books = models.TextField(help_text="JSON: what they say of each budget.")
+    seal = models.CharField(max_length=100)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.length} rows"
 
 
 class Head(models.Model):

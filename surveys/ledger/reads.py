@@ -18,8 +18,8 @@ from typing import Any
 from dpengine.contraction import Noise, Reading
 
 
-def to_text(reading: Reading) -> str:
-    """Return canonical JSON: keys sorted, no spaces."""
+def to_text(reading: Reading, *, in_order: bool = False) -> str:
+    """Return canonical JSON: keys sorted, no spaces. Or reports in the order in which they came."""
     noises = [
         {"epsilon": _written(noise.epsilon), "reports": sorted(noise.reports)}
         for noise in reading.noises
@@ -30,7 +30,7 @@ def to_text(reading: Reading) -> str:
         reports = sorted(reading.drawn)
         sets = [[at for at, name in enumerate(reports) if name in each] for each in reading.sets]
         document["drawn"] = {"reports": reports, "sets": sets}
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(document, sort_keys=not in_order, separators=(",", ":"), ensure_ascii=False)
 
 
 def from_text(text: str) -> Reading:

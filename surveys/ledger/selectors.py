@@ -1,57 +1,54 @@
 """Read budgets: what was spent, on what, how fast, and what is left."""
 
-import datetime
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from django.db.models import Q, Sum
-from django.utils.translation import gettext as _, ngettext
+from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from dpengine.accounting import concentrated
-from dpengine.accounting.filters import EVERYONE, Charge, Left
-from dpengine.contraction import Noise, loss_of
-from dpengine.privacy import Cost, plain, rho_of_pure, round_down, round_up
+from dpengine.privacy import Cost, plain, round_down, round_up
 from surveys.ledger import chain as links
-from surveys.ledger.amounts import charged, in_measure
+from surveys.ledger.accounts import Account, Burn, charted_since, read_days
+from surveys.ledger.amounts import in_measure
 from surveys.ledger.browsing import Filter, LedgerRow, authors, positions, read, read_all
 from surveys.ledger.chain import (
     Columns as Columns,
     Fault as Fault,
     any_text as any_text,
     digest_of as digest_of,
-    stored as rows_as_stored,
+    snapshot as snapshot,
+    stored_at as rows_at,
+    stream as rows_as_stored,
 )
 from surveys.ledger.fields import written
-from surveys.ledger.models import Budget, Entry, EpsilonField, Head, Kind, RhoField
-from surveys.ledger.refusals import (
-    PURE_ONLY,
-    READS_UNKNOWN,
-    BadAmount,
-    Overspent,
-    Refused,
-    Retired,
-    TooFast,
-)
+from surveys.ledger.history import Day, charges_of, mechanisms, spent_by_person
+from surveys.ledger.models import Budget, Entry, Head, Kind, Total
 
 __all__ = [
     "Account",
+    "Burn",
+    "Day",
     "Filter",
     "LedgerRow",
     "authors",
+    "charges_of",
+    "charted_since",
     "in_measure",
+    "mechanisms",
     "positions",
     "read",
     "read_all",
+    "read_days",
     "rows_as_stored",
+    "rows_at",
+    "spent_by_person",
     "written",
 ]
 
-DAY, MOMENT = datetime.timedelta(days=1), datetime.timedelta.resolution
-WEEK = 7 * DAY
-RECENT = 4 * WEEK  # over which the rate is taken
-CHARTED = 12  # weeks
+SEGMENT = 1_000  # rows of the chain that are one document, for good once they are all there
 SHOWN_PLACES = {"ε": 2, "ρ": 4}  # for people
 SIGNIFICANT = Fraction(1, 20)  # of an amount, that rounding may add to it
 MAX_PLACES = 9
@@ -63,235 +60,6 @@ def places_for(amount: Fraction) -> int:
         if Fraction(round_up(amount, places)) <= amount * (1 + SIGNIFICANT):
             return places
     return MAX_PLACES
-
-
-@dataclass(frozen=True, slots=True)
-class Week:
-    """Seven days, and what was spent in them."""
-
-    ends: datetime.datetime
-    amount: Decimal
-
-
-@dataclass(frozen=True, slots=True)
-class Burn:
-    """How fast a budget is spent, in its own measure."""
-
-    weeks: list[Week]  # oldest first; the last one ends now
-    per_week: Fraction  # over the last four weeks, or since the first charge if that is less ago
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """A budget as it stands, with the charges to it, oldest first."""
-
-    budget: Budget
-    entries: list[Entry]
-
-    @property
-    def measure(self) -> str:
-        """Return the sign in which what is spent is said: of a cap on either, that of which the
-        larger part is left.
-        """
-        return self.measure_after(None)
-
-    def other_than(self, measure: str) -> str | None:
-        """Return the other sign in which a cap on either can still pay, None if it cannot."""
-        left = self.left
-        other, rest = ("ρ", left.rho) if measure == "ε" else ("ε", left.epsilon)
-        return other if self.budget.is_either and rest is not None and rest > 0 else None
-
-    def measure_after(self, cost: Cost | None) -> str:
-        """Return the measure once this cost is paid for everyone too."""
-        budget, charges = self.budget, [entry.charge for entry in self.entries]
-        if not budget.is_either:
-            return budget.measure
-        if cost is not None:
-            charges.append(Charge(EVERYONE, cost))
-        if (total := budget.filter.total(charges)) is None:
-            return "ε"
-        parts = [Fraction(in_measure(sign, total) / budget.cap_in(sign)) for sign in "ερ"]
-        return "ε" if total.is_pure and parts[0] <= parts[1] else "ρ"
-
-    @property
-    def cap(self) -> Decimal:
-        """Return the cap, in the account's measure."""
-        return self.budget.cap_in(self.measure)
-
-    @property
-    def spent(self) -> Cost | None:
-        """Return what all charges together lose, None if there are none."""
-        return self.budget.filter.total(entry.charge for entry in self.entries)
-
-    @property
-    def left(self) -> Left:
-        """Return what may still be charged for everyone."""
-        return self.budget.filter.left(entry.charge for entry in self.entries)
-
-    @property
-    def amount_spent(self) -> Decimal:
-        """Return what is spent in the account's measure."""
-        return in_measure(self.measure, self.spent)
-
-    @property
-    def amount_left(self) -> Decimal:
-        """Return what is left of the cap in the account's measure."""
-        return self.left_in(self.measure)
-
-    def left_in(self, measure: str) -> Decimal:
-        return plain(self.budget.cap_in(measure) - in_measure(measure, self.spent))
-
-    @property
-    def is_overspent(self) -> bool:
-        """Tell whether more is spent than the cap: it was lowered, or rows were not ours."""
-        return not self.budget.filter.holds(entry.charge for entry in self.entries)
-
-    def added(self, cost: Cost) -> Cost:
-        """Return what a cost adds to what is spent: all of it, rounded up; of what answers lose,
-        what is not lost already.
-
-        Rows add up to what all of them lose together, rounded up once, in ε and in ρ.
-        """
-        if not self.budget.counts_answers:
-            return charged(cost)
-        if cost.reading is None:
-            raise BadAmount(READS_UNKNOWN.said(budget=self.budget))
-        total = loss_of([*(entry.reading for entry in self.entries), cost.reading])
-        if total is None:
-            raise BadAmount(PURE_ONLY.said(budget=self.budget))
-        before = self.spent or Cost(rho=Fraction(0), epsilon=Fraction(0))
-        after = Fraction(round_up(total, EpsilonField.places))
-        rho = Fraction(round_up(rho_of_pure(after), RhoField.places)) if after else Fraction(0)
-        return Cost(
-            rho=max(rho - before.rho, Fraction(0)),
-            epsilon=max(after - (before.epsilon or 0), Fraction(0)),
-            reading=cost.reading,
-        )
-
-    def pays_for(self, cost: Cost) -> int:
-        """Return how many more charges of this cost, for everyone, the cap pays for."""
-        cost, left, times = charged(cost), self.left, Fraction(0)
-        if left.rho is not None:
-            times = left.rho / cost.rho
-            times = min(times, left.delta / cost.delta) if cost.delta else times
-        if left.epsilon is not None and cost.epsilon is not None and cost.is_pure:
-            times = max(times, left.epsilon / cost.epsilon)
-        return max(0, int(times))
-
-    def admitted(
-        self, cost: Cost, part: str = EVERYONE, now: datetime.datetime | None = None
-    ) -> Cost:
-        """Return what a charge adds, or raise the Refused that says why it would not be taken; by
-        the week's limit too, if the moment is given. What adds nothing is taken.
-        """
-        budget, charges = self.budget, [entry.charge for entry in self.entries]
-        if budget.retired_on is not None:
-            raise Retired(budget)
-        cost = self.added(cost)
-        if budget.is_pure and not cost.is_pure:
-            raise BadAmount(PURE_ONLY.said(budget=budget))
-        if not cost.epsilon and not cost.rho:
-            return cost
-        if not budget.filter.admits(cost, charges, part):
-            raise Overspent(budget, cost, budget.filter.left(charges, part))
-        if budget.weekly is not None and now is not None:
-            week = budget.filter_to(budget.weekly)
-            lately = [entry.charge for entry in self.entries if entry.at > now - WEEK]
-            if not week.admits(cost, lately, part):
-                raise TooFast(budget, cost, week.left(lately, part))
-        return cost
-
-    def can_pay(
-        self, cost: Cost, *, part: str = EVERYONE, now: datetime.datetime | None = None
-    ) -> bool:
-        try:
-            self.admitted(cost, part, now)
-        except Refused:
-            return False
-        return True
-
-    @property
-    def is_understated(self) -> bool:
-        """Tell whether rows say less than what they read loses, or cannot be read."""
-        if not self.budget.counts_answers:
-            return False
-        try:
-            total = loss_of(entry.reading for entry in self.entries)
-        except (ValueError, KeyError, TypeError, AttributeError):
-            return True
-        return total is None or round_up(total, EpsilonField.places) > self.amount_spent
-
-    @property
-    def is_all_lost(self) -> bool:
-        """Tell whether what was read so far cannot use up the cap, however often it is read."""
-        if not self.budget.counts_answers or not self.entries:
-            return False
-        readings = [entry.reading for entry in self.entries]
-        most = loss_of(
-            replace(reading, noises=[Noise(frozenset(reading.losses), None)])  # as it came
-            for reading in readings
-            if reading.losses
-        )
-        return most is not None and most <= Fraction(self.cap)
-
-    def spent_after(self, start: datetime.datetime, until: datetime.datetime) -> Decimal:
-        charges = [entry.charge for entry in self.entries if start < entry.at <= until]
-        return in_measure(self.measure, self.budget.filter.total(charges))
-
-    def burn(self, now: datetime.datetime) -> Burn:
-        """Return how fast the budget is being spent."""
-        ends = [now - WEEK * ago for ago in reversed(range(CHARTED))]
-        weeks = [Week(end, self.spent_after(end - WEEK, end)) for end in ends]
-        if not self.entries:
-            return Burn(weeks, Fraction(0))
-        window = min(RECENT, max(WEEK, now - self.entries[0].at))
-        recent = Fraction(self.spent_after(now - window - MOMENT, now))  # the first charge too
-        in_a_week = Fraction(WEEK.total_seconds()) / Fraction(window.total_seconds())
-        return Burn(weeks, recent * in_a_week)
-
-    def days_left(self, now: datetime.datetime) -> int | None:
-        """Return how many whole days the rest lasts at this rate; None if nothing is spent."""
-        if self.is_all_lost:
-            return None
-        rate = self.burn(now).per_week
-        return int(Fraction(self.amount_left) * 7 / rate) if rate else None
-
-    def alerts(self, now: datetime.datetime, until: datetime.date | None = None) -> list[str]:
-        """Return what the owner should hear: a week's limit is near, or the cap will not last."""
-        if self.budget.retired_on is not None or not self.entries:
-            return []
-        alerts = self._week_alert(now), self._end_alert(now, until)
-        return [alert for alert in alerts if alert is not None]
-
-    def _week_alert(self, now: datetime.datetime) -> str | None:
-        """Say so when the last charge, made again, would pass the limit for a week."""
-        weekly, last = self.budget.weekly, self.entries[-1]
-        if (
-            weekly is None
-            or self.can_pay(last.again, part=last.part, now=now)
-            or not self.can_pay(last.again)
-        ):
-            return None
-        spent = self.burn(now).weeks[-1].amount
-        text = _(
-            "%(spent)s was spent in the last seven days, and %(weekly)s is the limit: "
-            "another charge like the last one has to wait."
-        )
-        signs = {"spent": self.measure, "weekly": self.budget.measure}
-        amounts = {"spent": spent, "weekly": weekly}
-        return text % {name: f"{signs[name]} {written(amounts[name])}" for name in signs}
-
-    def _end_alert(self, now: datetime.datetime, until: datetime.date | None) -> str | None:
-        days = self.days_left(now)
-        if until is None or days is None or now.date() + days * DAY >= until:
-            return None
-        remaining = (until - now.date()).days
-        text = ngettext(
-            "At this rate the cap is used up in %(days)d day, %(before)d before %(until)s.",
-            "At this rate the cap is used up in %(days)d days, %(before)d before %(until)s.",
-            days,
-        )
-        return text % {"days": days, "before": remaining - days, "until": until}
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,16 +155,25 @@ class Statement:
 
     @property
     def rows(self) -> list[StatementLine]:
-        """Return the charges, newest first. Costs on one part add up."""
+        """Return all charges, newest first. Costs on one part add up."""
+        return self.lines(self.account.entries[::-1])
+
+    def newest(self, count: int) -> list[StatementLine]:
+        """Return the newest charges, newest first."""
+        found = Entry.charges.filter(budget=self.account.budget).order_by("-number")
+        return self.lines(list(found[:count]))
+
+    def lines(self, entries: Iterable[Entry]) -> list[StatementLine]:
+        """Return charges from the newest on backwards, each with the total after it: what is spent
+        now, without those that came later.
+        """
         budget, measure, lines = self.account.budget, self.measure, []
-        parts: dict[str, Cost] = {}
-        for entry in self.account.entries:
-            before = parts.get(entry.part)
-            parts[entry.part] = before + entry.cost if before else entry.cost
-            total = in_measure(measure, budget.filter.total(map(Charge, parts, parts.values())))
-            amount = in_measure(measure, entry.cost)
-            lines.append(StatementLine(entry, amount, total, self.places))
-        return lines[::-1]
+        sums = self.account.sums.copy()
+        for entry in entries:
+            total = in_measure(measure, budget.filter.total(sums.charges))
+            lines.append(StatementLine(entry, in_measure(measure, entry.cost), total, self.places))
+            sums.add(entry.part, entry.amounts, times=-1)
+        return lines
 
 
 def account(budget_id: int) -> Account:
@@ -404,38 +181,22 @@ def account(budget_id: int) -> Account:
 
 
 def account_of(budget: Budget) -> Account:
-    return Account(budget, list(Entry.charges.filter(budget=budget)))
+    return Account(budget, Total.objects.filter(budget=budget).first())
 
 
-def accounts() -> dict[int, Account]:
-    """Return all accounts by budget id, in two queries."""
-    by_id = {budget.pk: Account(budget, []) for budget in Budget.objects.all()}
-    for entry in Entry.charges.all():
-        if entry.budget_id is not None:
-            by_id[entry.budget_id].entries.append(entry)
-    return by_id
+def accounts(budget_ids: Iterable[int | None] | None = None) -> dict[int, Account]:
+    """Return accounts by budget id, all or these, in one query."""
+    budgets = Budget.objects.select_related("total")
+    if budget_ids is not None:
+        budgets = budgets.filter(pk__in=[pk for pk in budget_ids if pk is not None])
+    return {budget.pk: Account(budget, getattr(budget, "total", None)) for budget in budgets}
 
 
 def near_caps(share: Fraction) -> list[Account]:
-    """Return the accounts not retired of which at most this share of the cap is left.
-
-    All charges of a budget added up are at least what is spent: only where they come near is it
-    worked out exactly.
-    """
-    charged = Entry.charges.order_by().filter(budget__retired_on=None).values("budget_id")
-    sums = charged.annotate(in_epsilon=Sum("epsilon"), in_rho=Sum("rho"))
-    spent = {each["budget_id"]: (each["in_epsilon"], each["in_rho"]) for each in sums}
-
-    def may_be_near(budget: Budget) -> bool:
-        caps = budget.cap_in("ε"), budget.cap_in("ρ")
-        return any(
-            cap is not None and Fraction(amount or 0) >= Fraction(cap) * (1 - share)
-            for amount, cap in zip(spent[budget.pk], caps, strict=True)
-        )
-
-    budgets = Budget.objects.filter(pk__in=spent).order_by("pk")
-    near = [account_of(budget) for budget in budgets if may_be_near(budget)]
-    return [each for each in near if Fraction(each.amount_left) <= Fraction(each.cap) * share]
+    """Return the accounts not retired of which at most this share of the cap is left."""
+    budgets = Budget.objects.filter(retired_on=None, total__isnull=False).order_by("pk")
+    accounts = (Account(each, each.total) for each in budgets.select_related("total"))
+    return [each for each in accounts if Fraction(each.amount_left) <= Fraction(each.cap) * share]
 
 
 def share_of(holder: str, study_id: int) -> Budget | None:
@@ -446,7 +207,9 @@ def share_of(holder: str, study_id: int) -> Budget | None:
 def shares_of(budget_id: int | None) -> list[Account]:
     """Return people's shares of a study's budget, the oldest first."""
     shares = Budget.objects.filter(within_id=budget_id, holder__isnull=False).order_by("pk")
-    return [account_of(share) for share in shares]
+    return [
+        Account(share, getattr(share, "total", None)) for share in shares.select_related("total")
+    ]
 
 
 def who_acted(study_ids: Iterable[int | None]) -> set[str]:
@@ -456,9 +219,16 @@ def who_acted(study_ids: Iterable[int | None]) -> set[str]:
     return set(entries.order_by().values_list("who", flat=True).distinct())
 
 
-def rows(budget_id: int) -> list[Entry]:
-    """Return every row about a budget, charges and acts, oldest first."""
-    return list(Entry.objects.filter(budget_id=budget_id))
+def newest_acts(budget_id: int, count: int, *, vouching: bool = False) -> list[Entry]:
+    """Return the newest acts of a budget; or those that vouch for what was published."""
+    acts = Entry.objects.filter(budget_id=budget_id, kind=Kind.ACT, published__isnull=not vouching)
+    return list(acts.order_by("-at", "-number")[:count])
+
+
+def whys(budget_id: int, whats: Iterable[str]) -> dict[str, str]:
+    """Return the reasons of the acts of these names, of each the oldest."""
+    acts = Entry.objects.filter(budget_id=budget_id, kind=Kind.ACT, what__in=list(whats))
+    return dict(acts.order_by("-number").values_list("what", "why"))
 
 
 def rows_that_vouch(charge: Entry) -> list[Entry]:
@@ -486,6 +256,12 @@ def head() -> tuple[str, int]:
     return end.digest, end.length
 
 
+def head_or_nothing() -> tuple[str, int]:
+    """Return the same; nothing where the record of the end is gone."""
+    end = Head.objects.first()
+    return (end.digest, end.length) if end else ("", 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Chain:
     """Rows as the documents that are hashed, each with its digest, and the end of the whole chain:
@@ -505,13 +281,31 @@ def chain(budget: str | None = None) -> Chain:
     together.
     """
     digest, length = head()
-    stored = links.stored() if budget is None else links.stored_about(budget)
-    rows = [
-        {**links.document(columns, name), "digest": columns["digest"]}
-        for columns, name in stored
-        if columns["position"] <= length
-    ]
-    return Chain(digest, length, budget, rows)
+    if budget is None:
+        return Chain(digest, length, None, list(documents(length)))
+    stored = [row for row in links.stored_about(budget) if row[0]["position"] <= length]
+    return Chain(digest, length, budget, [_document(*row) for row in stored])
+
+
+def documents(length: int) -> Iterator[links.Document]:
+    """Yield the first so many rows of the chain, a segment in memory at a time."""
+    for number in range(1, segments(length) + 1):
+        yield from segment(number, length)
+
+
+def segments(length: int) -> int:
+    """Return into how many segments so many rows fall; the last may have fewer rows."""
+    return -(-length // SEGMENT)
+
+
+def segment(number: int, length: int) -> list[links.Document]:
+    """Return the rows of a segment, from 1 on, of a chain of this length: none if there is none."""
+    first, last = (number - 1) * SEGMENT + 1, min(number * SEGMENT, length)
+    return [_document(*row) for row in links.stored_between(first, last)] if first <= last else []
+
+
+def _document(columns: Columns, name: str | None) -> links.Document:
+    return {**links.document(columns, name), "digest": columns["digest"]}
 
 
 def epsilon_for_people(cost: Cost, delta: Fraction) -> Decimal:

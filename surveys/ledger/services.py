@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from dpengine.privacy import Cost, Neighbours, round_up
 from surveys.ledger import chain, terms
 from surveys.ledger.amounts import Amount, capped, exact_amount, lowered
-from surveys.ledger.fields import written
+from surveys.ledger.fields import moment_of, written
 from surveys.ledger.models import (
     LONGEST_READING,
     Budget,
@@ -28,11 +28,13 @@ from surveys.ledger.models import (
     Kind,
     RhoField,
     Side,
+    Total,
 )
 from surveys.ledger.reads import to_text
 from surveys.ledger.refusals import BadAmount, Mismatch, Overspent, Refused, Retired, TooFast
 from surveys.ledger.selectors import account_of
-from surveys.ledger.verification import faults as faults
+from surveys.ledger.totals import Running
+from surveys.ledger.verification import check as check, faults as faults
 from surveys.messages import message
 
 __all__ = ["BadAmount", "Mismatch", "Overspent", "Refused", "Retired", "TooFast"]
@@ -125,11 +127,6 @@ def open_share(
         now=now,
         why=why,
     )
-
-
-def hold_end() -> Head | None:
-    """Hold the chain's end until the transaction ends, so that nothing is written; None if gone."""
-    return Head.objects.select_for_update().first()
 
 
 def lock(*budget_ids: int) -> list[Budget]:
@@ -323,17 +320,39 @@ def _act(budget: Budget | None, *, why: str, now: datetime.datetime, **act: str 
 
 
 def _append(**columns: Any) -> Entry:
-    """Add one row to the end of the chain, which is held until the transaction ends."""
+    """Add one row to the end of the chain, which is held until the transaction ends, and to what
+    its budget's charges add up to: the budget is held too.
+    """
     head = Head.objects.select_for_update().get()
     budget = columns["budget"]
     entry = Entry(
         position=head.length + 1,
-        number=budget and Entry.objects.filter(budget=budget).count() + 1,
+        number=budget and _numbered(budget) + 1,
         previous=head.digest,
         **columns,
     )
     entry.clean_fields(exclude=["digest"])
     entry.digest = chain.digest_of(chain.document_of(entry))
+    if entry.kind == Kind.CHARGE:
+        _count(budget, entry)
     entry.save(force_insert=True)
     Head.objects.filter(pk=head.pk).update(length=entry.position, digest=entry.digest)
     return entry
+
+
+def _numbered(budget: Budget) -> int:
+    """Return the number of a budget's last row, 0 if it has none."""
+    last = Entry.objects.filter(budget=budget).order_by("-number").first()
+    return last.number or 0 if last else 0
+
+
+def _count(budget: Budget, entry: Entry) -> None:
+    """Add a charge to its budget's total."""
+    total = Total.objects.filter(budget=budget).first()
+    running = Running.of(total.columns if total else None)
+    running.add(chain.columns_of(entry), counts_answers=budget.counts_answers)
+    values = {**running.columns, "first_at": moment_of(running.first_at)}
+    if total is None:
+        Total(budget=budget, **values).save(force_insert=True)
+    else:
+        Total.objects.filter(budget=budget).update(**values)

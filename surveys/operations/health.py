@@ -294,7 +294,7 @@ def _ledger(now: datetime.datetime) -> Line:
         _("Last check of the ledger"),
         state,
         said,
-        _("Once a day, and it holds."),
+        _("Once a day what is new, once a week all of it, and it holds."),
         _(
             "If it does not hold, stop all publications, keep a copy of the database as it is, "
             "compare with a backup, "

@@ -1,18 +1,13 @@
-"""Note what was done and seen; check the ledger once a day."""
+"""Note what was done and seen."""
 
 import datetime
 
-import structlog
-
 from surveys.design import selectors as design
-from surveys.ledger import selectors as ledger, services as check
-from surveys.ledger.selectors import Fault
 from surveys.operations import backlog, refusals
 from surveys.operations.models import Event, Sign
-from surveys.releases import services as publishing, verification as published
+from surveys.releases import services as publishing
 
 KEPT = 60  # events of a kind
-DAILY = datetime.timedelta(hours=24)
 WORKER, SCHEDULER, OWES_SWEEP, OWES_PUBLICATION = (
     "worker",
     "scheduler",
@@ -20,7 +15,6 @@ WORKER, SCHEDULER, OWES_SWEEP, OWES_PUBLICATION = (
     "owes a publication",
 )
 MAX_TEXT_LENGTH = 500
-log = structlog.get_logger(__name__)
 
 
 def note(
@@ -55,32 +49,3 @@ def _since(name: str, now: datetime.datetime, *, owed: bool) -> None:
         Sign.objects.get_or_create(name=name, defaults={"at": now})
     else:
         Sign.objects.filter(name=name).delete()
-
-
-def verify_if_due(*, now: datetime.datetime) -> Event | None:
-    """Check the whole ledger unless that was done within a day. What is wrong is logged as an
-    error, and shown.
-    """
-    last = Event.objects.filter(kind=Event.Kind.VERIFICATION).first()
-    return None if last is not None and now - last.at < DAILY else verify(now=now)
-
-
-def faults(*, head: str = "", length: int | None = None) -> list[Fault]:
-    """Return what is wrong with the ledger's chain, and then what of all that was published it
-    contradicts.
-    """
-    return [*check.faults(head=head, length=length), *published.faults()]
-
-
-def verify(*, now: datetime.datetime) -> Event:
-    wrong = faults()
-    length = ledger.head()[1] if not wrong else None
-    if wrong:
-        log.error("the ledger is not what it was", faults=len(wrong), first=str(wrong[0]))
-    return note(
-        kind=Event.Kind.VERIFICATION,
-        went_well=not wrong,
-        said="; ".join(str(fault) for fault in wrong[:5]),
-        size=length,
-        now=now,
-    )

@@ -7,7 +7,7 @@ from celery import shared_task
 from celery.signals import before_task_publish
 from django.db import OperationalError
 
-from surveys.operations import alarms, services
+from surveys.operations import alarms, checks, services
 from surveys.operations.backlog import SENT
 
 
@@ -37,7 +37,7 @@ def live(self: Any) -> None:
 
 @shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
 def verify_if_due() -> None:
-    services.verify_if_due(now=datetime.datetime.now(datetime.UTC))
+    checks.verify_if_due(now=datetime.datetime.now(datetime.UTC))
 
 
 @shared_task(autoretry_for=(OperationalError,), retry_backoff=True)

@@ -1,7 +1,6 @@
 """Who may see which study, and who is in it."""
 
 import re
-from collections import defaultdict
 from decimal import Decimal
 from fractions import Fraction
 
@@ -103,12 +102,10 @@ def used_by(study: Study) -> dict[str, Decimal]:
     """
     if study.budget_id is None:
         return {}
-    account = ledger.account(study.budget_id)
-    charges: defaultdict[str, Fraction] = defaultdict(Fraction)
-    for entry in account.entries:
-        charges[entry.who] += Fraction(ledger.in_measure(account.measure, entry.cost))
-    places = ledger.SHOWN_PLACES[account.measure]
-    return {person: round_up(amount, places) for person, amount in charges.items()}
+    sign = ledger.account(study.budget_id).measure
+    charges = ledger.spent_by_person(study.budget_id, sign)
+    places = ledger.SHOWN_PLACES[sign]
+    return {person: round_up(Fraction(amount), places) for person, amount in charges.items()}
 
 
 def measure(study: Study) -> str:

@@ -5,15 +5,15 @@ as they are.
 """
 
 import datetime
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from surveys.charts.scales import points
-from surveys.ledger.selectors import Account, StatementLine
+from surveys.ledger.selectors import Account, charted_since
 
 DAY = datetime.timedelta(days=1)
 MIN_SPAN = 14 * DAY
+LONGEST = 366 * DAY  # that is drawn
 SPARK = 12 * 7 * DAY
 MAX_FUTURE = 3  # times the past that the future may take of the picture
 NEAR_AN_EDGE = 38  # percent: a label in the middle of what is nearer meets that of the end
@@ -69,16 +69,14 @@ class Chart:
 
 def of(
     account: Account,
-    lines: Sequence[StatementLine],
     *,
     opened_on: datetime.date,
     now: datetime.datetime,
     goes_on: bool,
 ) -> Chart:
-    """Return the chart of an account whose charges, newest first, are these lines; and ahead, if
-    they go on.
-    """
-    first_day = min([opened_on, *(entry.day for entry in account.entries[:1])])
+    """Return the chart of an account, of its last year at most; and ahead, if it goes on."""
+    first_day = min([opened_on, *([account.total.first_at.date()] if account.total else [])])
+    first_day = max(first_day, now.date() - LONGEST)
     start = datetime.datetime.combine(first_day, datetime.time(), tzinfo=datetime.UTC)
     rate = account.burn(now).per_week if goes_on else Fraction(0)
     left = Fraction(account.amount_left)
@@ -91,10 +89,11 @@ def of(
     def at(moment: datetime.datetime, amount: Fraction) -> Point:
         return 100 * ((moment - start) / span), _height(account, amount)
 
-    corners, total = [at(start, Fraction(0))], Fraction(0)
-    for line in reversed(lines):
-        corners += [at(line.entry.at, total), at(line.entry.at, Fraction(line.exact_total))]
-        total = Fraction(line.exact_total)
+    before, steps = account.climb(first_day)
+    corners, total = [at(start, Fraction(before))], Fraction(before)
+    for moment, amount in steps:
+        corners += [at(moment, total), at(moment, Fraction(amount))]
+        total = Fraction(amount)
     today = at(now, total)
     ahead = [today, at(ends, total + rate * Fraction((ends - now) / DAY) / 7)] if rate else []
     return Chart(
@@ -107,17 +106,16 @@ def of(
     )
 
 
-def spark(account: Account, lines: Sequence[StatementLine], now: datetime.datetime) -> str:
+def spark(account: Account, now: datetime.datetime) -> str:
     """Return the points of a small line: the total over the last twelve weeks, of a picture 100
     wide and 100 high.
     """
-    start, total = now - SPARK, Fraction(0)
-    corners: list[Point] = []
-    for line in reversed(lines):
-        before, total = total, Fraction(line.exact_total)
-        if line.entry.at > start:
-            x = 100 * ((line.entry.at - start) / SPARK)
-            corners += [(x, _height(account, before)), (x, _height(account, total))]
+    before, steps = account.climb(charted_since(now))
+    total, corners = Fraction(before), list[Point]()
+    for moment, amount in steps:
+        x = 100 * ((moment - (now - SPARK)) / SPARK)
+        corners += [(x, _height(account, total)), (x, _height(account, Fraction(amount)))]
+        total = Fraction(amount)
     now_y = _height(account, total)
     return points([(0, corners[0][1] if corners else now_y), *corners, (100, now_y)], 1)
 

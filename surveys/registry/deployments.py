@@ -8,6 +8,7 @@ That schema takes no keys of its own makers: cap and burn rate stand in `release
 from collections.abc import Callable
 
 from dpengine.privacy import epsilon_above
+from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import written
 from surveys.registry.privacy_loss import shown
 from surveys.registry.studies import RegisteredStudy
@@ -140,7 +141,7 @@ def _model(record: RegisteredStudy) -> dict[str, object]:
         "published. Who runs the site "
         "sees messages as they are sent. Readers see publications only and need not be trusted.",
         "release_type": "One release"
-        if rule.rule == "when-closed" and len(record.rows) < 2
+        if rule.rule == "when-closed" and record.account.count < 2
         else "Many releases",
         "release_type_details": f"{when} {_spending(record)}",
         "data_source_type": "Dynamic" if record.plan.is_open else "Static",
@@ -213,7 +214,7 @@ def _accounting(record: RegisteredStudy) -> dict[str, object]:
 
 
 def _implementation(record: RegisteredStudy) -> dict[str, object]:
-    used = sorted({entry.mechanism for entry in record.account.entries})
+    used = ledger.mechanisms(record.account.budget.pk)
     channels = sorted({channel.kind for channel in record.content.channels.values()})
     local = ""
     if channels:

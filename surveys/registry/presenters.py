@@ -202,7 +202,7 @@ class StudyPresenter:
     @property
     def burn(self) -> str:
         """The chart in a sentence."""
-        chart, statement, n = self.record.chart, self.record.statement, len(self.record.rows)
+        chart, statement, n = self.record.chart, self.record.statement, self.record.account.count
         amounts = {
             "sign": statement.measure,
             "total": statement.spent,

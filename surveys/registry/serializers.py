@@ -37,6 +37,7 @@ from surveys.releases import selectors as releases
 from surveys.releases.selectors import Publication
 
 FORMAT, LEDGER_FORMAT = "candor-registry/5", "candor-ledger/3"
+INDEX_FORMAT, SEGMENT_FORMAT = "candor-ledger-index/1", "candor-ledger-segment/1"
 SCHEMAS = {"study-5": FORMAT, "ledger-3": LEDGER_FORMAT}
 ALWAYS = ("name", "kind", "label", "text", "protection", "choices")  # of a question
 WHERE_USED = ("least", "most", "unit", "wanted", "bins", "asked_if", "group")

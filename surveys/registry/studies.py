@@ -14,14 +14,14 @@ from django.utils.translation import gettext_lazy as _
 from dpengine.accounting import beliefs, comparison
 from dpengine.accounting.comparison import Comparison
 from dpengine.bounds import exp_above
-from dpengine.privacy import epsilon_above, loss_of_all, plain, round_up
+from dpengine.privacy import Cost, epsilon_above, loss_of_all, plain, round_up
 from surveys.charts.scales import chance_text
 from surveys.design import selectors as design
 from surveys.design.launch import OPENED_WAVE, WAVE_BEGINS, needs_reason
 from surveys.design.models import Plan, Study, Unit
 from surveys.design.selectors import Odds, odds_of
 from surveys.ledger import selectors as ledger
-from surveys.ledger.models import Entry, Kind
+from surveys.ledger.models import Entry
 from surveys.ledger.selectors import Account, Burn, Statement, StatementLine
 from surveys.plan.content import ANSWERS, PlanContent, PlanQuestion
 from surveys.registry import chart, privacy_loss
@@ -44,6 +44,9 @@ UNITS = {
     Unit.HOUSEHOLD_OF_4.value: _("A household of at most 4, one study"),
     Unit.HOUSEHOLD_OF_5.value: _("A household of at most 5, one study"),
 }
+
+
+SHOWN = 100  # rows of a kind on a page: all are in its file, and in the ledger
 
 
 class Model(StrEnum):
@@ -199,8 +202,9 @@ class RegisteredStudy:
     @property
     def reasons(self) -> list[tuple[int, str]]:
         """Return waves, newest first, that needed a reason to give away so much, and the reason."""
-        whys = {entry.what: entry.why for entry in self.acts}
-        opened = [(plan, whys.get(OPENED_WAVE(wave=plan.wave), "")) for plan in self.plans]
+        said = {OPENED_WAVE(wave=plan.wave): plan for plan in self.plans}
+        whys = ledger.whys(self.account.budget.pk, said)
+        opened = [(plan, whys.get(what, "")) for what, plan in said.items()]
         return [
             (plan.wave, why)
             for plan, why in opened
@@ -327,11 +331,12 @@ class RegisteredStudy:
 
         Where rows say what answers lost, each is what it added: they are one loss, and only that.
         """
-        charges = [entry.charge for entry in self.account.entries]
-        meetings = self.account.budget.filter.meetings(charges)
-        if self.account.budget.counts_answers:
+        budget = self.account.budget
+        if budget.counts_answers:
             spent = self.account.spent
-            meetings = [(spent,)] if spent and spent.epsilon else []
+            meetings: list[tuple[Cost, ...]] = [(spent,)] if spent and spent.epsilon else []
+        else:
+            meetings = budget.filter.meetings(ledger.charges_of(budget.pk))
         return comparison.compare_worst(meetings, self.delta)
 
     @cached_property
@@ -404,10 +409,20 @@ class RegisteredStudy:
     def statement(self) -> Statement:
         return Statement(self.account)
 
-    @cached_property
+    @property
     def rows(self) -> list[StatementLine]:
-        """Return the charges with the total after each, newest first."""
+        """Return all charges with the total after each, newest first."""
         return self.statement.rows
+
+    @cached_property
+    def newest(self) -> list[StatementLine]:
+        """Return the newest of them, as many as a page shows."""
+        return self.statement.newest(SHOWN)
+
+    @property
+    def has_more(self) -> bool:
+        """Tell whether there are more rows than a page shows."""
+        return SHOWN in (len(self.newest), len(self.acts), len(self.vouching))
 
     @cached_property
     def burn(self) -> Burn:
@@ -426,7 +441,6 @@ class RegisteredStudy:
     def chart(self) -> chart.Chart:
         return chart.of(
             self.account,
-            self.rows,
             opened_on=self.plans[-1].opened_on,
             now=self.now,
             goes_on=self.is_collecting,
@@ -435,26 +449,19 @@ class RegisteredStudy:
     @cached_property
     def spark(self) -> str:
         """Return the spending of the last weeks as a line."""
-        return chart.spark(self.account, self.rows, self.now)
+        return chart.spark(self.account, self.now)
 
     @cached_property
     def acts(self) -> list[Entry]:
-        """Return the rows that are not charges, newest first: who set or changed what may be
-        lost.
-        """
-        return [entry for entry in self._acts if not entry.published]
+        """Return the newest rows that are not charges: who set or changed what may be lost."""
+        return ledger.newest_acts(self.account.budget.pk, SHOWN)
 
     @cached_property
     def vouching(self) -> list[Entry]:
-        """Return the rows that vouch for a step of a series, or for what was there before rows
-        did, newest first.
+        """Return the newest rows that vouch for a step of a series, or for what was there before
+        rows did.
         """
-        return [entry for entry in self._acts if entry.published]
-
-    @cached_property
-    def _acts(self) -> list[Entry]:
-        rows = ledger.rows(self.account.budget.pk)
-        return [entry for entry in reversed(rows) if entry.kind == Kind.ACT]
+        return ledger.newest_acts(self.account.budget.pk, SHOWN, vouching=True)
 
 
 def registered_studies(now: datetime.datetime) -> list[RegisteredStudy]:
@@ -462,7 +469,7 @@ def registered_studies(now: datetime.datetime) -> list[RegisteredStudy]:
     waves: dict[int, list[Plan]] = {}
     for plan in design.plans().order_by("-wave"):
         waves.setdefault(plan.study_id, []).append(plan)
-    accounts = ledger.accounts()
+    accounts = ledger.accounts(plans[0].study.budget_id for plans in waves.values())
     studies = [
         RegisteredStudy(plans[0].study, plans, accounts[_budget(plans)], now)
         for plans in waves.values()

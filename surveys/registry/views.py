@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.cache import patch_cache_control
 from django.utils.decorators import method_decorator
@@ -31,9 +31,11 @@ from surveys.registry.studies import (
     registered_studies,
 )
 from surveys.releases.reconstruction import crowding_of
+from surveys.streams import json_lines
 
 ON_A_PAGE = 25
 MAX_SEARCH = 100  # characters
+YEAR = 365 * 24 * 3600  # seconds
 SCHEMAS = Path(__file__).parent / "schemas"
 
 
@@ -48,9 +50,11 @@ def studies(request: HttpRequest) -> HttpResponse:
         request.GET.get("q", "")[:MAX_SEARCH].strip(),
         **{name: value if value in choices[name] else "" for name, value in chosen.items()},
     )
-    every = registered_studies(_now())
+    now = _now()
+    every = registered_studies(now)
     wanted = [study for study in every if search.finds(study)]
     page = Paginator(wanted, ON_A_PAGE).get_page(request.GET.get("page"))
+    ledger.read_days((study.account for study in page), now)
     context = {
         "search": search,
         "states": STATES,
@@ -92,9 +96,11 @@ class PublicDocument(APIView):
     renderer_classes: tuple[type[BaseRenderer], ...] = (renderers.IndentedJSONRenderer,)
 
     def finalize_response(self, *args: Any, **kwargs: Any) -> Response:
-        """Let anyone keep a document for a minute; not an error: a study may open meanwhile."""
+        """Let anyone keep a document for a minute, or as long as it says; not an error: a study
+        may open meanwhile.
+        """
         response: Response = super().finalize_response(*args, **kwargs)
-        if response.status_code == HTTPStatus.OK:
+        if response.status_code == HTTPStatus.OK and "Cache-Control" not in response:
             patch_cache_control(response, public=True, max_age=60)
         return response
 
@@ -116,13 +122,56 @@ class Deployment(PublicDocument):
         return Response(deployments.entry(_record(slug), request.build_absolute_uri))
 
 
-class WholeLedger(PublicDocument):
-    """Every row of every budget, so that a stranger can verify the chain."""
+@require_safe
+@gzip_public
+@cache_control(public=True, max_age=60)
+def whole_ledger(request: HttpRequest) -> StreamingHttpResponse:
+    """Give every row of every budget, so that a stranger can verify the chain; written as it is
+    read.
+    """
+    head, length = ledger.head()
+    end = {"format": serializers.LEDGER_FORMAT, "head": head, "length": length}
+    document = {**end, "check": serializers.HOW_TO_CHECK}
+    rows = ledger.documents(length)
+    return StreamingHttpResponse(json_lines(document, rows), content_type="application/json")
+
+
+class LedgerIndex(PublicDocument):
+    """The end of the chain, and where its rows are: as small however long it is."""
+
+    def get(self, request: Request) -> Response:
+        head, length = ledger.head()
+        address = request.build_absolute_uri("/registry/ledger/")
+        return Response(
+            {
+                "format": serializers.INDEX_FORMAT,
+                "head": head,
+                "length": length,
+                "rows": ledger.SEGMENT,
+                "segments": ledger.segments(length),
+                "whole": length // ledger.SEGMENT,
+                "segment": f"{address}{{number}}.json",
+                "check": serializers.HOW_TO_CHECK,
+            }
+        )
+
+
+class LedgerSegment(PublicDocument):
+    """A thousand rows of the chain: once they are all there, for good. No later row changes what
+    stands here, so that a mirror asks for each segment once.
+    """
 
     renderer_classes = (renderers.AsciiJSONRenderer,)
 
-    def get(self, request: Request) -> Response:
-        return Response(serializers.LedgerSerializer(ledger.chain()).data)
+    def get(self, request: Request, number: int) -> Response:
+        _head, length = ledger.head()
+        if not (rows := ledger.segment(number, length)):
+            raise Http404("the ledger has no such segment")
+        document = {"format": serializers.SEGMENT_FORMAT, "number": number, "rows": rows}
+        response = Response(document)
+        if number * ledger.SEGMENT <= length:
+            patch_cache_control(response, public=True, max_age=YEAR, immutable=True)
+        return response
 
 
 @require_safe

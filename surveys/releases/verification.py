@@ -1,9 +1,9 @@
 """Is what was published what the ledger's rows vouch for? Plans, requests, releases and steps
 against the chain.
 
-Everything is read as the database holds it, without indexes and without trust in what refers to
-what: something changed, taken away, put in, or drawn again is a finding, and so is what cannot be
-read.
+Everything is read as the database holds it, without trust in what refers to what: something
+changed, taken away, put in, or drawn again is a finding, and so is what cannot be read. Of many
+rows a part is read at a time: the requests whose digests begin alike, and all rows about them.
 """
 
 import hashlib
@@ -14,13 +14,15 @@ from datetime import UTC, date, datetime
 from itertools import pairwise
 from typing import Any
 
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, connection
 
-from surveys.ledger import selectors as ledger, services as charges
+from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import Columns, Fault
 from surveys.releases import covered, statistics
 from surveys.releases.numbers import without_codes
 
+PAID = ("releases_release", "releases_series")
+CHUNK = 500
 OPENED = "opened wave "  # as the ledger says it (design/launch.py)
 READ = {  # columns that are text to us: drivers would read more into some of them
     "releases_request": (
@@ -41,6 +43,45 @@ READ = {  # columns that are text to us: drivers would read more into some of th
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which requests are looked at, with all that is about them: all, those whose digests begin so,
+    or those that rows after one are about. One part of several has what is of no request, too.
+    """
+
+    beginning: str = ""
+    since: int = 0
+
+    @property
+    def has_rest(self) -> bool:
+        return not self.since and self.beginning in ("", FIRST)
+
+    def rows(self) -> Iterator[Columns]:
+        """Yield the rows of the ledger that are about them."""
+        if self.since:
+            found = ledger.rows_as_stored("WHERE e.position > %s", self.since)
+        elif self.beginning:
+            found = ledger.rows_as_stored(
+                "WHERE e.statistic LIKE %s OR (e.published IS NOT NULL AND e.new LIKE %s) "
+                "OR (%s = %s AND e.what LIKE %s)",
+                *[f"{self.beginning}%"] * 2,
+                *(FIRST, self.beginning, f"{OPENED}%"),
+            )
+        else:
+            found = ledger.rows_as_stored()
+        return (columns for columns, _ in found)
+
+
+FIRST = "0"
+PARTS = "0123456789abcdef"  # of digests: each by itself where there are many rows
+MANY = 50_000  # rows, of which a part is read at a time
+
+
+def parts(length: int) -> list[str]:
+    """Return how the digests of each part of the requests begin, for a ledger of so many rows."""
+    return list(PARTS) if length > MANY else [""]
+
+
 class Unreadable(Exception):
     """A column holds what the site never writes."""
 
@@ -49,10 +90,12 @@ class Unreadable(Exception):
 class Books:
     """All that is compared, each table by its id, and what is in nobody's row or release so far."""
 
+    since: int
     tables: dict[str, dict[Any, Columns]]
     # where a key was dropped: one row would hide another
     twice: list[tuple[str, Any]] = field(default_factory=list)
     charges: dict[Any, Columns] = field(default_factory=dict)
+    others: dict[Any, Columns] = field(default_factory=dict)  # that something refers to
     openings: dict[Any, list[Columns]] = field(default_factory=dict)  # of waves, by budget
     # by what was done, and to which request
     vouched: dict[tuple[Any, Any], Columns] = field(default_factory=dict)
@@ -60,31 +103,21 @@ class Books:
     answered: dict[Any, str] = field(default_factory=dict)  # request ids, by what answered them
 
 
-def faults() -> list[Fault]:
+def faults(asked: Asked = Asked()) -> list[Fault]:  # noqa: B008 (frozen)
     """Return all of what was published that the ledger contradicts, in order of its rows.
 
-    The end of the chain is held meanwhile, so that nothing is published halfway.
+    Everything is read as it is at one moment, so that nothing is published halfway.
     """
-    with transaction.atomic():
-        charges.hold_end()
+    with ledger.snapshot():
         try:
-            problems = sorted(set(_faults(_books())))
+            return sorted(set(_faults(_books(asked), asked)))
         except DatabaseError as error:
-            problems = [Fault(0, f"what was published cannot be read: {type(error).__name__}")]
-        transaction.set_rollback(True)  # nothing was written
-    return problems
+            return [Fault(0, f"what was published cannot be read: {type(error).__name__}")]
 
 
-def _books() -> Books:
-    rows = {name: _rows(name) for name in READ}
-    books = Books({name: {row["id"]: row for row in table} for name, table in rows.items()})
-    books.twice = [
-        (name, one["id"])
-        for name, table in rows.items()
-        for one, other in pairwise(table)
-        if one["id"] == other["id"]
-    ]
-    for columns, _ in ledger.rows_as_stored():
+def _books(asked: Asked) -> Books:
+    books = Books(asked.since, {})
+    for columns in asked.rows():
         if columns["kind"] == "charge":
             books.charges[columns["position"]] = columns
         elif str(columns["what"]).startswith(OPENED):
@@ -92,20 +125,64 @@ def _books() -> Books:
         elif columns["published"] is not None:
             # the first: who adds one is late
             books.vouched.setdefault((columns["what"], columns["new"]), columns)
+    rows = {name: _rows(name, *_which(name, books, asked)) for name in READ}
+    books.tables = {name: {row["id"]: row for row in table} for name, table in rows.items()}
+    books.twice = [
+        (name, one["id"])
+        for name, table in rows.items()
+        for one, other in pairwise(table)
+        if one["id"] == other["id"]
+    ]
+    drawn = (row for name in PAID for row in books.tables[name].values())
+    missing = sorted({row["entry_id"] for row in drawn} - set(books.charges))
+    for start in range(0, len(missing), CHUNK):
+        for columns, _ in ledger.rows_at(missing[start : start + CHUNK]):
+            if columns["kind"] == "charge":
+                books.others[columns["position"]] = columns
     return books
 
 
-def _rows(name: str) -> list[Columns]:
+def _which(name: str, books: Books, asked: Asked) -> tuple[str, list[Any]]:
+    """Return which rows of a table are about the requests that are looked at."""
+    if name.startswith("design_") or not (asked.since or asked.beginning):
+        return "", []
+    values: list[Any] = [f"{asked.beginning}%"]
+    those = "digest LIKE %s"
+    if asked.since:
+        values = sorted(_digests(books))
+        those = f"digest IN ({', '.join(['%s'] * len(values))})" if values else "1 = 0"
+    if name == "releases_request":
+        rest = " OR ".join(f"substr(digest, 1, 1) = '{each}'" for each in PARTS)
+        return (f"{those} OR NOT ({rest})" if asked.has_rest else those), values
+    of, key = ("releases_request", "request_id")
+    within = f"SELECT id FROM releases_request WHERE {those}"  # noqa: S608
+    if name == "releases_step":
+        of, key = ("releases_series", "series_id")
+        within = f"SELECT id FROM releases_series WHERE request_id IN ({within})"  # noqa: S608
+    if asked.has_rest:
+        return f"{key} IN ({within}) OR {key} NOT IN (SELECT id FROM {of})", values  # noqa: S608
+    return f"{key} IN ({within})", values
+
+
+def _digests(books: Books) -> set[str]:
+    """Return the digests of the requests that rows are about."""
+    paid = {str(row["statistic"]) for row in books.charges.values()}
+    return paid | {str(new) for _, new in books.vouched}
+
+
+def _rows(name: str, which: str, values: list[Any]) -> list[Columns]:
     plain, texts = READ[name]
     columns = [*plain, *(f"CAST({each} AS TEXT)" for each in texts)]
+    where = f"WHERE {which}" if which else ""
     with ledger.any_text(), connection.cursor() as cursor:
-        cursor.execute(f"SELECT {', '.join(columns)} FROM {name} ORDER BY +id")  # noqa: S608
+        cursor.execute(f"SELECT {', '.join(columns)} FROM {name} {where} ORDER BY +id", values)  # noqa: S608
         return [dict(zip((*plain, *texts), row, strict=True)) for row in cursor.fetchall()]
 
 
-def _faults(books: Books) -> Iterator[Fault]:
+def _faults(books: Books, asked: Asked) -> Iterator[Fault]:
     yield from (Fault(0, f"{name} has two rows of id {key}") for name, key in books.twice)
-    yield from _of_plans(books)
+    if asked.has_rest or books.openings:
+        yield from _of_plans(books)
     for request in books.tables["releases_request"].values():
         yield from _of_request(books, request)
     for release in books.tables["releases_release"].values():
@@ -128,13 +205,11 @@ def _of_plans(books: Books) -> Iterator[Fault]:
             (row for row in rows if row["what"] == what and str(row["new"]).startswith(new)), None
         )
         if row is None:
-            yield Fault(0, f"{_plan(plan)}: no row of its study opened it")
+            if not books.since:
+                yield Fault(0, f"{_plan(plan)}: no row of its study opened it")
             continue
         opened.add(row["position"])
-        if (
-            hashlib.sha256(_text(plan["document"]).encode("utf-8", "surrogateescape")).hexdigest()
-            != plan["digest"]
-        ):
+        if _sha256(_text(plan["document"])) != plan["digest"]:
             yield Fault(
                 row["position"], f"{_plan(plan)}: is not what was opened: its words were changed"
             )
@@ -143,6 +218,10 @@ def _of_plans(books: Books) -> Iterator[Fault]:
             yield Fault(
                 row["position"], f"“{row['what']}”: the Plan that it opened is gone, or another now"
             )
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _plan(plan: Columns) -> str:
@@ -170,6 +249,8 @@ def _of_release(books: Books, release: Columns) -> Iterator[Fault]:
     request, entry = yield from _paid(books, release, "release")
     if request is None or entry is None:
         return
+    if entry["position"] <= books.since:
+        return  # what vouches for it may stand among older rows
     covers = (
         entry
         if entry["published"]
@@ -208,6 +289,8 @@ def _of_step(books: Books, step: Columns) -> Iterator[Fault]:
     names = covered.STEP(number=step["number"]), covered.found_of(step["number"])
     rows = [row for name in names if (row := books.vouched.get((name, request["digest"])))]
     first = min(rows, key=lambda row: row["position"], default=None)
+    if first is None and books.since:
+        return
     yield from _compared(books, f"step {step['number']}", request, step, first, 0)
 
 
@@ -216,7 +299,7 @@ def _paid(
 ) -> Generator[Fault, None, tuple[Columns | None, Columns | None]]:
     """Find the request that was answered and the row that paid; each must fit the other."""
     request = books.tables["releases_request"].get(drawn["request_id"])
-    entry = books.charges.get(drawn["entry_id"])
+    entry = books.charges.get(drawn["entry_id"]) or books.others.get(drawn["entry_id"])
     if request is None:
         yield Fault(0, f"{kind} {drawn['id']} answers a request that is not there")
         return None, None

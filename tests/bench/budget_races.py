@@ -3,8 +3,8 @@ its cap has a δ and holds by ε or by ρ: on SQLite and on PostgreSQL.
 
 Every request is another statistic: another three of a study's twelve questions, at ε = 0.1. Half of
 the processes ask as a researcher with a budget of their own, so that those charges lock two
-budgets. After each round every charge must have its release with numbers in it, and the chain must
-hold from the first row on.
+budgets. After each round every charge must have its release with numbers in it, and the chain and
+all totals must hold from the first row on.
 
     python -m tests.bench.budget_races [rounds]                  both engines, 50 rounds each
     python -m tests.bench.budget_races here <rounds> <delta>     on the database of the environment
@@ -183,6 +183,8 @@ def state_of(plan_id: int) -> dict[str, Any]:
             for made in releases
         )
         and len(ledger.account(own.pk).entries) == len(asked)
+        and account.count == len(account.entries)
+        and account.budget.filter.total(entry.charge for entry in account.entries) == account.spent
     )
     return {
         "charges": len(account.entries),

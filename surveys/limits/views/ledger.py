@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
@@ -15,6 +15,7 @@ from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import Filter
 from surveys.limits.presenters import ShownRow
 from surveys.spreadsheets import csv_line
+from surveys.streams import json_lines
 
 ON_A_PAGE = 25
 MAX_TEXT = 100  # characters of what is looked for
@@ -117,8 +118,11 @@ def _printable(text: str) -> str:
 def ledger_page(request: HttpRequest) -> HttpResponse:
     """List the rows that are looked for, newest first by default, each checked as it is shown."""
     search = LedgerSearch(request)
-    page = Paginator(ledger.positions(search.filter), ON_A_PAGE).get_page(request.GET.get("page"))
     head, length = ledger.head()
+    rows = Paginator(ledger.positions(search.filter), ON_A_PAGE)
+    if not search.narrows:
+        rows.count = length  # counting all of them takes as long as there are many
+    page = rows.get_page(request.GET.get("page"))
     context = {
         "search": search,
         "typed": search.data,
@@ -167,14 +171,14 @@ def as_csv(request: HttpRequest) -> StreamingHttpResponse:
 
 
 @require_safe
-def as_json(request: HttpRequest) -> JsonResponse:
+def as_json(request: HttpRequest) -> StreamingHttpResponse:
     """Give these rows as they are hashed, each with its digest, and the end of the whole chain."""
     head, length = ledger.head()
-    rows = [
+    rows = (
         {**row.document, "position": row.position, "digest": row.digest, "sound": row.is_sound}
         for row in ledger.read_all(ledger.positions(LedgerSearch(request).filter))
         if row.position <= length
-    ]
-    return JsonResponse(
-        {"head": head, "length": length, "rows": rows}, json_dumps_params={"indent": 1}
+    )
+    return StreamingHttpResponse(
+        json_lines({"head": head, "length": length}, rows), content_type="application/json"
     )

@@ -45,6 +45,11 @@ def pay(
     return entry
 
 
+def rows(budget_id: int) -> list[Entry]:
+    """Return every row about a budget, oldest first."""
+    return list(Entry.objects.filter(budget=budget_id))
+
+
 @contextlib.contextmanager
 def tampering(*statements: tuple[str, list[Any]]) -> Iterator[None]:
     """Run statements as someone who owns the database can: no triggers, no constraints. Undone

@@ -162,10 +162,10 @@ def test_a_concentrated_statement_counts_rho_in_four_places():
     )
 
 
-def test_all_accounts_take_two_queries(budget, django_assert_num_queries):
+def test_all_accounts_take_one_query(budget, django_assert_num_queries):
     other = open_budget("study:y")
     pay(budget), pay(other), pay(other)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(1):
         accounts = selectors.accounts()
     assert [len(accounts[pk].entries) for pk in (budget.pk, other.pk)] == [1, 2]
     assert accounts[other.pk].can_pay(pure("0.9"))

@@ -10,7 +10,7 @@ from dpengine.privacy import Cost
 from surveys.ledger import selectors, services
 from surveys.ledger.models import Budget, Entry
 from surveys.ledger.verification import faults
-from tests.surveys.ledger.small import DAY, NOW, OWNER, open_budget, pay
+from tests.surveys.ledger.small import DAY, NOW, OWNER, open_budget, pay, rows
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +28,7 @@ def concentrated():
 
 
 def acts_of(budget):
-    return [(row.what, row.old, row.new) for row in selectors.rows(budget.pk) if row.kind == "act"]
+    return [(row.what, row.old, row.new) for row in rows(budget.pk) if row.kind == "act"]
 
 
 def test_opening_a_budget_is_a_row_that_says_its_terms(budget, concentrated):

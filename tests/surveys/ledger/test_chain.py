@@ -9,10 +9,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from dpengine.privacy import Cost
-from surveys.ledger import chain, selectors, services
+from surveys.ledger import chain, selectors, services, verification
 from surveys.ledger.models import Budget, Entry
 from surveys.ledger.verification import faults
 from tests.surveys.ledger.small import NOW, OWNER, open_budget, pay, tampering
@@ -215,18 +215,19 @@ def test_an_older_head_still_holds_when_rows_have_come_since(ledger):
 @pytest.mark.engine("sqlite")  # PostgreSQL has checksums of its pages
 def test_rows_that_a_damaged_file_cannot_give_are_named_one_by_one(ledger, monkeypatch):
     """The whole file, byte by byte: tests/bench/flipped_bytes.py."""
-    assert chain.one_by_one() == chain.stored()
+    assert chain.one_by_one() == list(chain.stream())
     monkeypatch.setattr(chain, "READ", chain.READ.replace("e.who", "e.damaged"))
     assert {fault.position for fault in faults()} == set(range(1, ROWS + 1))
 
 
 @pytest.mark.engine("sqlite")  # PostgreSQL has checksums of its pages
 def test_an_index_that_contradicts_the_rows_names_those_it_cannot_find(ledger, monkeypatch):
-    def damaged():
+    def damaged(first, last):
         raise DatabaseError("database disk image is malformed")
 
-    monkeypatch.setattr(selectors, "accounts", damaged)
-    monkeypatch.setattr(chain, "one_by_one", lambda: chain.stored()[:3] + chain.stored()[4:])
+    rows = list(chain.stream())
+    monkeypatch.setattr(verification, "_read_index", damaged)
+    monkeypatch.setattr(chain, "one_by_one", lambda: rows[:3] + rows[4:])
     assert [fault.position for fault in faults()] == [4]
 
 
@@ -238,12 +239,16 @@ def test_an_error_of_another_database_is_not_swallowed(ledger, monkeypatch):
 
 
 def test_a_row_that_someone_put_after_the_end_shows_however_well_it_follows(ledger):
-    """No guard is in the way of an INSERT, and its digest and the one before are what they
-    should be.
+    """No guard is in the way of an act, and its digest and the one before are what they should
+    be. A charge is refused that its total does not count.
     """
     forged = Entry.objects.get(position=4)
     forged.previous, _ = selectors.head()
     forged.position, forged.number, forged.statistic = ROWS + 1, 9, "a" * 64
+    with pytest.raises(IntegrityError, match="counted in the total"), transaction.atomic():
+        forged.save(force_insert=True)
+    forged = Entry.objects.get(position=6)
+    forged.previous, forged.position = selectors.head()[0], ROWS + 1
     forged.digest = chain.digest_of(chain.document_of(forged))
     forged.save(force_insert=True)
     assert [str(fault) for fault in faults()] == [

@@ -35,6 +35,10 @@ def rows(plan):
     )
 
 
+def document(client, address):
+    return json.loads(client.get(address).getvalue())
+
+
 def budget(name):
     known = {
         "unit": "respondent-in-study",
@@ -75,8 +79,8 @@ def test_anyone_reads_it_without_an_account_or_a_cookie(client, rows):
 
 
 def test_it_shows_nothing_that_the_public_file_does_not_have(client, rows):
-    public = {row["position"]: row for row in client.get("/registry/ledger.json").json()["rows"]}
-    for row in client.get("/ledger.json").json()["rows"]:
+    public = {row["position"]: row for row in document(client, "/registry/ledger.json")["rows"]}
+    for row in document(client, "/ledger.json")["rows"]:
         assert row.pop("sound") is True
         assert row == public[row["position"]]
 
@@ -141,8 +145,8 @@ def test_no_question_breaks_it(client, rows, address, query):
 
 @pytest.mark.parametrize("query", ["kind=charges", "whose=foo"])
 def test_a_choice_that_is_none_narrows_nothing(client, rows, query):
-    everything = client.get("/ledger.json").json()["rows"]
-    assert client.get(f"/ledger.json?{query}").json()["rows"] == everything != []
+    everything = document(client, "/ledger.json")["rows"]
+    assert document(client, f"/ledger.json?{query}")["rows"] == everything != []
 
 
 def test_what_is_typed_is_escaped_and_kept(client, rows):
@@ -207,7 +211,7 @@ def test_a_changed_row_is_shown_as_changed_and_the_others_still_read(client, row
     assert "it does not hold" in client.get("/ledger/2/").content.decode()
     page = client.get("/ledger/").content.decode()
     assert page.count("does not hold") == 2
-    assert [row["sound"] for row in client.get("/ledger.json").json()["rows"]].count(False) == 2
+    assert [row["sound"] for row in document(client, "/ledger.json")["rows"]].count(False) == 2
 
 
 @pytest.mark.engine("sqlite")

@@ -14,6 +14,7 @@ from surveys.ledger.models import Entry
 from surveys.ledger.verification import faults
 from surveys.people.models import Role
 from tests.conftest import NOW, QUESTIONS, STUDY, known_as
+from tests.surveys.ledger.small import rows
 from tests.surveys.limits.test_views import PAGE, WHY, member
 
 OPEN = f"{PAGE}researcher/"
@@ -54,9 +55,7 @@ def test_a_researcher_s_budget_has_the_study_s_terms_and_is_listed(admin, study)
         study.budget.side,
         "researcher:mira@study:exam-honesty",
     )
-    assert [(row.what, row.why, row.who) for row in selectors.rows(share.pk)] == [
-        ("opened", WHY, "ada")
-    ]
+    assert [(row.what, row.why, row.who) for row in rows(share.pk)] == [("opened", WHY, "ada")]
     page = admin.get(PAGE).content.decode()
     assert "Budgets of researchers" in page
     assert "ε 0 of 0.50 is spent" in page or "ε 0.00 of 0.50 is spent" in page
@@ -126,7 +125,7 @@ def test_its_cap_is_lowered_and_never_raised(admin, study):
     answer = admin.post(at(share, "lower"), {"cap": "0.45", "why": WHY})
     assert "A cap can only fall: that of ε is 0.4; 0.45 was asked for" in answer.content.decode()
     assert selectors.account(share.pk).cap == Decimal("0.4")
-    row = selectors.rows(share.pk)[-1]
+    row = rows(share.pk)[-1]
     assert (row.what, row.old, row.new, row.why, row.who) == (
         "lowered the cap",
         "ε 0.5",
@@ -141,7 +140,7 @@ def test_its_week_is_limited_and_freed_again(admin, study):
     admin.post(at(share, "week"), {"weekly": "0.1", "why": WHY})
     assert 'value="0.1"' in admin.get(at(share, "week")).content.decode()
     admin.post(at(share, "week"), {"weekly": "", "why": WHY})
-    assert [(row.what, row.new) for row in selectors.rows(share.pk)[1:]] == [
+    assert [(row.what, row.new) for row in rows(share.pk)[1:]] == [
         ("set the weekly limit", "ε 0.1 in any seven days"),
         ("set the weekly limit", "no limit"),
     ]

@@ -8,7 +8,7 @@ import json
 import pytest
 from django.db import connection
 
-from surveys.operations import backlog, services, tasks
+from surveys.operations import backlog, checks, services, tasks
 from surveys.operations.models import Event, Sign
 from tests.conftest import NOW
 
@@ -16,9 +16,9 @@ HOUR = datetime.timedelta(hours=1)
 
 
 def test_the_ledger_is_checked_once_a_day(plan):
-    assert services.verify_if_due(now=NOW).went_well
-    assert services.verify_if_due(now=NOW + 23 * HOUR) is None
-    assert services.verify_if_due(now=NOW + 24 * HOUR).went_well
+    assert checks.verify_if_due(now=NOW).went_well
+    assert checks.verify_if_due(now=NOW + 23 * HOUR) is None
+    assert checks.verify_if_due(now=NOW + 24 * HOUR).went_well
     assert Event.objects.count() == 2
 
 
@@ -27,7 +27,7 @@ def test_a_ledger_that_was_changed_is_an_error_and_an_event_that_names_the_row(p
     with connection.cursor() as cursor:
         cursor.execute("DROP TRIGGER ledger_entry_no_update")
         cursor.execute("UPDATE ledger_entry SET who = 'nobody' WHERE position = 2")
-    event = services.verify(now=NOW)
+    event = checks.verify(now=NOW)
     assert not event.went_well
     assert "row 2: was changed" in event.said
 

@@ -23,6 +23,7 @@ from surveys.ledger import selectors
 from surveys.ledger.services import faults as chain_faults
 from surveys.releases import services
 from surveys.releases.models import Release, Request, Series, Step
+from tests.surveys.another_site import another_site
 from tests.surveys.ledger.small import tampering
 from tests.surveys.releases.conftest import NOW, answer, open_asked
 
@@ -352,19 +353,8 @@ CASTS = (
 @pytest.fixture
 def elsewhere(tmp_path: Any) -> Iterator[dict[str, str]]:
     """Give the environment of a site that is not there yet, on the engine of this run."""
-    found = {"CANDOR_DATA": str(tmp_path), "PATH": "/usr/bin:/bin"}
-    if connection.vendor == "sqlite":
-        yield found
-        return
-    import psycopg
-
-    here = settings.DATABASES["default"]
-    with psycopg.connect(
-        host=here["HOST"], user=here["USER"], dbname="postgres", autocommit=True
-    ) as server:
-        server.execute("CREATE DATABASE old_site")
-        yield {**found, "DATABASE_URL": f"postgres://{here['USER']}@/{here['HOST']}/old_site"}
-        server.execute("DROP DATABASE old_site WITH (FORCE)")
+    with another_site(tmp_path, "old_site") as environment:
+        yield environment
 
 
 def opened(environment: dict[str, str]) -> Any:

@@ -41,6 +41,8 @@ EVERYONE = {
     "planning:free",
     "registry:list",
     "registry:ledger",
+    "registry:ledger-index",
+    "registry:ledger-segment",
     "registry:schema",
     "registry:study",
     "registry:json",

@@ -7,7 +7,6 @@ import pytest
 
 from surveys.design import services as design
 from surveys.ledger import selectors as ledger
-from surveys.ledger.selectors import Statement
 from surveys.registry import chart, studies
 from tests.costs import pure
 from tests.surveys.dashboard.small import NOW
@@ -24,9 +23,7 @@ def drawn(days_ago: list[int], epsilon: str = "0.5") -> chart.Chart:
         kinds.charge(plan, pure(Fraction(epsilon)), number, NOW - ago * DAY)
     assert plan.study.budget_id is not None
     account = ledger.account(plan.study.budget_id)
-    return chart.of(
-        account, Statement(account).rows, opened_on=(NOW - 30 * DAY).date(), now=NOW, goes_on=True
-    )
+    return chart.of(account, opened_on=(NOW - 30 * DAY).date(), now=NOW, goes_on=True)
 
 
 def test_the_staircase_climbs_by_what_each_charge_cost():

@@ -33,8 +33,10 @@ from tests.surveys.registry.kinds import KINDS
 pytestmark = pytest.mark.django_db
 
 
-def validator(name: str) -> Draft202012Validator:
+def validator(name: str, part: str = "") -> Draft202012Validator:
     schema = json.loads((SCHEMAS / f"{name}.json").read_text())
+    if part:
+        schema["$ref"] = f"#/$defs/{part}"
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema, format_checker=FormatChecker())
 
@@ -42,7 +44,7 @@ def validator(name: str) -> Draft202012Validator:
 def get(client: Client, path: str) -> dict[str, Any]:
     response = client.get(path)
     assert response.status_code == 200
-    found: dict[str, Any] = json.loads(response.content)
+    found: dict[str, Any] = json.loads(response.getvalue())
     return found
 
 
@@ -106,9 +108,49 @@ def test_the_ledger_is_served_in_ascii_with_its_keys_in_order(client: Client) ->
         "check": serializers.HOW_TO_CHECK,
         "rows": chain.rows,
     }
-    assert client.get("/registry/ledger.json").content == json.dumps(document, indent=1).encode()
+    whole = client.get("/registry/ledger.json")
+    assert whole.getvalue() == json.dumps(document, indent=1).encode()
     about = get(client, "/registry/small.json")["ledger"]
     assert list(about) == ["format", "head", "length", "budget", "check", "rows"]
+
+
+def test_segments_are_the_whole_ledger_and_a_full_one_is_for_good(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "SEGMENT", 3)
+    kinds.plain(), kinds.mixed()
+    whole, index = get(client, "/registry/ledger.json"), get(client, "/registry/ledger/index.json")
+    assert (index["head"], index["length"]) == (whole["head"], whole["length"])
+    assert (index["segments"], index["whole"]) == (-(-whole["length"] // 3), whole["length"] // 3)
+    rows = []
+    for number in range(1, index["segments"] + 1):
+        address = index["segment"].format(number=number)
+        answer = client.get(address)
+        assert list(validator("ledger-3", "segment").iter_errors(answer.json())) == []
+        is_whole = number <= index["whole"]
+        assert ("immutable" in answer["Cache-Control"]) == is_whole
+        assert ("max-age=60" in answer["Cache-Control"]) == (not is_whole)
+        rows += answer.json()["rows"]
+    assert rows == whole["rows"]
+    for number in (0, index["segments"] + 1, 10**17):
+        assert client.get(f"/registry/ledger/{number}.json").status_code == 404
+
+
+def test_a_full_segment_keeps_its_bytes_when_rows_come(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "SEGMENT", 2)
+    kinds.plain()
+    before = client.get("/registry/ledger/1.json").content
+    kinds.mixed()
+    assert client.get("/registry/ledger/1.json").content == before
+
+
+def test_the_index_is_what_its_schema_says(client: Client) -> None:
+    kinds.plain()
+    index = get(client, "/registry/ledger/index.json")
+    assert list(validator("ledger-3", "index").iter_errors(index)) == []
+    assert index["segment"] == "http://testserver/registry/ledger/{number}.json"
 
 
 def checked(client: Client, document: dict[str, Any], *files: str) -> str:
@@ -331,4 +373,4 @@ def test_numbers_for_a_team_only_are_not_given_to_strangers_nor_told_by_their_di
     assert client.get(f"/api/v1/studies/{plan.study.slug}/published").status_code == 404
     assert re.fullmatch("[0-9a-f]{32}", made.salt or "")
     assert made.salt not in client.get(f"/registry/{plan.study.slug}.json").content.decode()
-    assert made.salt not in client.get("/registry/ledger.json").content.decode()
+    assert made.salt not in client.get("/registry/ledger.json").getvalue().decode()

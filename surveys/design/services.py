@@ -15,11 +15,12 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from dpengine.privacy import plain
-from surveys.design import launch, terms
+from surveys.design import launch, news, terms
 from surveys.design.drafts import Fields
 from surveys.design.locks import hold, lock_draft
 from surveys.design.models import Panel, Plan, Question, Study, Unit
 from surveys.design.refusals import CannotOpen, Refused
+from surveys.design.summaries import summarise
 from surveys.isolation import isolate_failures
 from surveys.ledger import selectors as accounts, services as ledger
 from surveys.ledger.models import Budget, Side
@@ -87,6 +88,7 @@ def open_study(
         opened_on=today,
         closes_on=closes_on,
     )
+    summarise(plan)
     launch.record_opening(plan, why=why, who=who, now=now)
     launch.record_more_given(study, now=now)
     return plan
@@ -233,27 +235,40 @@ def retire_spent(*, now: datetime.datetime, is_unfinished: Callable[[Study], boo
 
     Not one that still has to deliver what was paid for (`is_unfinished`: the room of releases
     knows), nor one whose waves each have a budget of their own, for the next wave begins with a
-    full one.
+    full one. Only those are looked at that rows were written of since the last time, and those
+    that were found spent then.
     """
-    living = Study.objects.filter(retired_on=None, budget__isnull=False).exclude(
-        unit=Unit.RESPONDENT_IN_WAVE
-    )
+    unseen = news.of("caps")
+
+    def look(study: Study) -> None:
+        if _is_spent(study):
+            Study.objects.filter(pk=study.pk).update(spent_on=_date(now))
 
     @transaction.atomic
     def retire_one(study: Study) -> int | None:
         hold(study.pk)
         # as every publication does: what was just paid for is seen
         ledger.lock(_budget_of(study.budget_id))
+        if not _is_spent(study):  # a new wave has opened, and can be paid
+            Study.objects.filter(pk=study.pk).update(spent_on=None)
+            return None
         if is_unfinished(study):
             return None
         return retire(study_id=study.pk, because=CAP_REACHED(), who=RULE, now=now).pk
 
-    spent = [study for study in living if _is_spent(study)]
-    return [pk for pk in isolate_failures(spent, retire_one) if pk is not None]
+    living = unseen.studies.filter(retired_on=None, spent_on=None, budget__isnull=False)
+    try:
+        isolate_failures(living.exclude(unit=Unit.RESPONDENT_IN_WAVE), look)
+        with transaction.atomic():
+            unseen.read()
+    finally:  # one that cannot be looked at keeps none waiting
+        spent = Study.objects.filter(retired_on=None, spent_on__isnull=False)
+        retired = [pk for pk in isolate_failures(spent, retire_one) if pk is not None]
+    return retired
 
 
 def _is_spent(study: Study) -> bool:
-    """Tell whether a study's cap is reached; then it stays so."""
+    """Tell whether a study's cap is reached; then it stays so in this wave."""
     account = accounts.account(_budget_of(study.budget_id))
     plan = Plan.objects.filter(study=study).latest("wave")  # nothing is asked of earlier ones
     return not any(map(account.can_pay, terms.smallest(plan.content)))

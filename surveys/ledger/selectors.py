@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _, ngettext
 
 from dpengine.accounting import concentrated
@@ -490,6 +490,12 @@ def chain(budget: str | None = None) -> Chain:
         if columns["position"] <= length
     ]
     return Chain(digest, length, budget, rows)
+
+
+def budgets_between(start: int, end: int) -> QuerySet[Entry, int]:
+    """Return the budgets that rows after the position `start`, up to `end`, are about."""
+    rows = Entry.objects.filter(position__gt=start, position__lte=end, budget__isnull=False)
+    return rows.order_by().values_list("budget", flat=True).distinct()
 
 
 def epsilon_for_people(cost: Cost, delta: Fraction) -> Decimal:

@@ -9,14 +9,13 @@ from an arrival. Nothing is taken from the queue.
 import datetime
 import json
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any
 
 from surveys.aggregation import selectors as aggregation
 from surveys.design import selectors as design
 from surveys.design.models import Study
 from surveys.intake import selectors as intake
-from surveys.releases import selectors as releases
+from surveys.releases import services as publishing
 
 QUEUE = "celery"
 PATIENCE = 2  # seconds
@@ -77,22 +76,9 @@ def unsealed(today: datetime.date) -> tuple[int, int]:
     return sum(counts.values()), due
 
 
-def oldest_unpublished() -> tuple[datetime.date, Study] | None:
+def oldest_unpublished(now: datetime.datetime) -> tuple[datetime.date, Study] | None:
     """Return when the oldest batch was sealed that no publication by its study's rule has counted
     yet, and its study; None if none waits.
     """
-    plans = design.plans().filter(study__retired_on=None)
-    by_rule = [plan for plan in plans if plan.content.publication.rule != "on-request"]
-    last = releases.latest_releases(by_rule)
-    waiting = []
-    for plan in by_rule:
-        published = last[plan.pk].content.n if plan.pk in last else 0
-        if published and not plan.content.n_is_public:
-            continue  # once, of all there are: that number has noise
-        sizes, days = aggregation.batch_sizes(plan), aggregation.sealed_days(plan)
-        unpublished = [
-            day for day, reports in zip(days, accumulate(sizes), strict=True) if reports > published
-        ]
-        if unpublished:
-            waiting.append((unpublished[0], plan.study))
-    return min(waiting, key=lambda batch: batch[0], default=None)
+    found = aggregation.oldest_beyond(publishing.uncounted(now=now))
+    return found and (found[0], design.plans().get(pk=found[1]).study)

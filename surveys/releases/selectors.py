@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, sqrt
 
-from django.db.models import QuerySet
+from django.db.models import F, IntegerField, QuerySet
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _, ngettext
 
@@ -36,6 +38,7 @@ SCHEDULE = message("the study's rule")()
 # What the ledger says of who wants intervals that say next to nothing
 ANYWAY = message("confirmed publishing in spite of wide intervals")
 MOST_ANSWERS = 10**6
+WITH_QUESTIONS = [kind.kind for kind in ALL if "question_form" in vars(kind)]  # at each step
 
 
 # What was published
@@ -231,9 +234,7 @@ def drawn(request: Request) -> Release | Series | None:
 
 def waiting_requests() -> QuerySet[Request]:
     """Return the confirmed requests that nothing has answered yet, the oldest first."""
-    return Request.objects.filter(release=None, series=None, refused="").order_by(
-        "confirmed_at", "pk"
-    )
+    return Request.objects.filter(is_waiting=True).order_by("confirmed_at", "pk")
 
 
 def query_of(request: Request) -> Query:
@@ -464,10 +465,18 @@ def interactive_query_of(request: Request) -> InteractiveQuery:
     return query
 
 
-def series_that_go_on() -> QuerySet[Series]:
-    """Return the series that researchers began and that are not over."""
-    series = Series.objects.filter(is_over=False, request__plan__study__retired_on=None)
-    return series.exclude(request__who=SCHEDULE).select_related("request__plan__study")
+def series_behind() -> list[Series]:
+    """Return the series that researchers began, that go on by themselves, and that have not seen
+    the last batch: each step sees one more than the step before.
+    """
+    going = Request.objects.filter(series__is_over=False, plan__study__retired_on=None)
+    by_themselves = going.exclude(who=SCHEDULE).exclude(statistic__kind__in=WITH_QUESTIONS)
+    named = Cast(KT("statistic__batches"), IntegerField())
+    with_seen = by_themselves.annotate(
+        sealed=aggregation.sealed_of("plan", "batches"), seen=named + F("series__steps") - 1
+    )
+    behind = with_seen.filter(sealed__gt=F("seen")).select_related("series", "plan__study")
+    return [request.series for request in behind]
 
 
 def has_new_batch(series: Series) -> bool:

@@ -12,6 +12,8 @@ from django.db.models import Q, QuerySet
 from surveys.design.models import LedgerReader, Study
 from surveys.ledger import selectors as ledger
 
+CAPS = "caps"  # reads on to find the caps that are reached
+
 
 @dataclass(frozen=True, slots=True)
 class News:

@@ -8,14 +8,15 @@ from fractions import Fraction
 from typing import Any
 
 from django.db import connection
-from django.db.models import F, QuerySet
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, When
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpengine.local.channel import Learns
 from dpengine.local.choose import ways
 from dpengine.privacy import epsilon_above
-from surveys.design import documents, site, terms
+from surveys.design import documents, news, site, terms
 from surveys.design.models import DraftChange, Panel, Picture, Plan, Question, SiteLimits, Study
+from surveys.design.summaries import Changed
 from surveys.guesses import of_hundred
 from surveys.plan.content import PlanQuestion
 from surveys.plan.kinds import KINDS
@@ -175,9 +176,35 @@ class Standing:
 def standings(studies: Iterable[Study]) -> list[Standing]:
     """Return how studies stand, in their order, in one query."""
     studies = list(studies)
-    plans = Plan.objects.filter(study__in=studies).order_by("wave")
+    plans = newest_plans().filter(study__in=studies)
     newest = {plan.study_id: plan for plan in plans}
     return [Standing(study, newest.get(study.pk)) for study in studies]
+
+
+def newest_plans() -> QuerySet[Plan]:
+    """Return the newest Plan of every study that has opened, with its study."""
+    later = Plan.objects.filter(study=OuterRef("study"), wave__gt=OuterRef("wave"))
+    return Plan.objects.filter(~Exists(later)).select_related("study")
+
+
+def registered_plans(words: str = "", **narrowed: str) -> QuerySet[Plan]:
+    """Return the newest Plans of studies whose title or organisation hold all these words, and
+    whose summary is as wanted; those that can be compared together, smallest ε of one person first.
+    """
+    plans = newest_plans().filter(**{f"summary__{name}": part for name, part in narrowed.items()})
+    for word in words.casefold().split():
+        plans = plans.filter(summary__words__contains=word)
+    places = enumerate(Changed.values)
+    place = Case(*(When(summary__changed=value, then=at) for at, value in places), default=-1)
+    return plans.order_by("summary__unit", place, "summary__epsilon", "summary__title", "pk")
+
+
+def maybe_spent() -> QuerySet[Study]:
+    """Return the living studies whose cap was found reached, or that the ledger has news of which
+    nobody has looked at yet.
+    """
+    found = Q(spent_on__isnull=False) | Q(pk__in=news.of(news.CAPS).studies.values("pk"))
+    return Study.objects.filter(found, retired_on=None)
 
 
 def is_open_now(plan_id: int, today: datetime.date) -> bool:

@@ -238,7 +238,7 @@ def retire_spent(*, now: datetime.datetime, is_unfinished: Callable[[Study], boo
     full one. Only those are looked at that rows were written of since the last time, and those
     that were found spent then.
     """
-    unseen = news.of("caps")
+    unseen = news.of(news.CAPS)
 
     def look(study: Study) -> None:
         if _is_spent(study):

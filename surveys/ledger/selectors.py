@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
-from django.db.models import Q, QuerySet
+from django.db.models import Min, Q, QuerySet
 from django.utils.translation import gettext as _, ngettext
 
 from dpengine.accounting import concentrated
@@ -407,13 +407,25 @@ def account_of(budget: Budget) -> Account:
     return Account(budget, list(Entry.charges.filter(budget=budget)))
 
 
-def accounts() -> dict[int, Account]:
-    """Return all accounts by budget id, in two queries."""
-    by_id = {budget.pk: Account(budget, []) for budget in Budget.objects.all()}
-    for entry in Entry.charges.all():
+def accounts(budget_ids: Iterable[int | None] | None = None) -> dict[int, Account]:
+    """Return accounts by budget id, all or these, in two queries."""
+    budgets, charges = Budget.objects.all(), Entry.charges.all()
+    if budget_ids is not None:
+        wanted = [pk for pk in budget_ids if pk is not None]
+        budgets, charges = budgets.filter(pk__in=wanted), charges.filter(budget__in=wanted)
+    by_id = {budget.pk: Account(budget, []) for budget in budgets}
+    for entry in charges:
         if entry.budget_id is not None:
             by_id[entry.budget_id].entries.append(entry)
     return by_id
+
+
+def leave_the_week(budget_ids: Iterable[int], now: datetime.datetime) -> datetime.datetime | None:
+    """Return when the next charge is older than a week, of budgets that have a limit on it."""
+    week = datetime.timedelta(days=7)
+    limited = Entry.charges.filter(budget__in=budget_ids, budget__weekly__isnull=False)
+    oldest = limited.filter(at__gt=now - week).aggregate(at=Min("at"))["at"]
+    return None if oldest is None else oldest + week
 
 
 def share_of(holder: str, study_id: int) -> Budget | None:

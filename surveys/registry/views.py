@@ -28,7 +28,7 @@ from surveys.registry.studies import (
     UNITS,
     RegisteredStudy,
     registered,
-    registered_studies,
+    registered_all,
 )
 from surveys.releases.reconstruction import crowding_of
 
@@ -48,15 +48,14 @@ def studies(request: HttpRequest) -> HttpResponse:
         request.GET.get("q", "")[:MAX_SEARCH].strip(),
         **{name: value if value in choices[name] else "" for name, value in chosen.items()},
     )
-    every = registered_studies(_now())
-    wanted = [study for study in every if search.finds(study)]
-    page = Paginator(wanted, ON_A_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(search.plans(), ON_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "search": search,
         "states": STATES,
         "units": UNITS,
         "models": MODELS,
-        "every": every,
+        "every": design.published_studies().count(),
+        "records": registered_all(page, _now()),
         "page": page,
         "query": search.query,
     }

@@ -114,8 +114,7 @@ def _until(plan: Plan, now: datetime.datetime) -> datetime.datetime | None:
     hours have passed, or a charge leaves the week that has a limit.
     """
     hours, last = plan.content.publication.hours, selectors.last_by_rule(plan)
-    moments = [last.published_at + datetime.timedelta(hours=hours)] if hours and last else []
-    for account in map(ledger.account, selectors.budgets_of(plan, SCHEDULE)):
-        if account.budget.weekly is not None:
-            moments += [entry.at + ledger.WEEK for entry in account.entries]
-    return min((moment for moment in moments if moment > now), default=None)
+    moments = [ledger.leave_the_week(selectors.budgets_of(plan, SCHEDULE), now)]
+    if hours and last:
+        moments.append(last.published_at + datetime.timedelta(hours=hours))
+    return min((moment for moment in moments if moment and moment > now), default=None)

@@ -96,7 +96,8 @@ def _matching(studies: QuerySet[Study], words: str, state: str) -> QuerySet[Stud
 
 
 def _listed(request: HttpRequest, studies: list[Study]) -> list[ListedStudy]:
-    standings, accounts = design.standings(studies), ledger.accounts()
+    standings = design.standings(studies)
+    accounts = ledger.accounts(study.budget_id for study in studies)
     last = releases.latest_releases([each.plan for each in standings if each.plan is not None])
     listed = []
     for standing in standings:

@@ -132,6 +132,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.aggregation.crosstabs",
     "surveys.aggregation.tallies",
     "surveys.aggregation.weighting",
+    "surveys.releases.agenda",
     "surveys.releases.comparisons",
     "surveys.releases.covered",
     "surveys.releases.losses",

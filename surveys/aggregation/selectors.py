@@ -177,9 +177,17 @@ def oldest_beyond(counted: Mapping[int, int]) -> tuple[datetime.date, int] | Non
 
 def received(plan: Plan) -> int:
     """Return how many reports came, sealed or not: a public quantity under change-one."""
-    if design.is_retired(plan):
-        return intake.accepted(plan)
-    return sealed_reports(plan) + intake.open_counts().get(plan.pk, 0)
+    return received_of([plan])[plan.pk]
+
+
+def received_of(plans: Iterable[Plan]) -> dict[int, int]:
+    """Return the same of several Plans, by id."""
+    ids = [plan.pk for plan in plans]
+    sealed = dict(Tally.objects.filter(plan__in=ids).values_list("plan_id", "reports"))
+    waiting = intake.open_counts() if ids else {}
+    counts = {pk: sealed.get(pk, 0) + waiting.get(pk, 0) for pk in ids}
+    erased = design.retired_plans().filter(pk__in=ids)
+    return counts | {plan.pk: intake.accepted(plan) for plan in erased}
 
 
 def everything_is_sealed(plan: Plan) -> bool:

@@ -1,7 +1,7 @@
 """Find Plans, and read what they say."""
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -44,6 +44,11 @@ def latest_plan(slug: str) -> Plan | None:
 def plan_of(*, slug: str, digest: str) -> Plan | None:
     """Return the Plan of a study that a report was drawn with, open or not."""
     return Plan.objects.filter(study__slug=slug, digest=digest).first()
+
+
+def has_plan(*, slug: str, digest: str) -> bool:
+    """Tell whether a study has opened with this Plan, without reading it."""
+    return Plan.objects.filter(study__slug=slug, digest=digest).exists()
 
 
 def earlier_digests(plan: Plan) -> list[str]:
@@ -126,6 +131,15 @@ def plans() -> QuerySet[Plan]:
     return Plan.objects.select_related("study")
 
 
+def plans_in_order(ids: Iterable[int]) -> list[Plan]:
+    """Return these Plans in this order. A list that is long is sorted by ids: documents are long
+    too, and a database carries along what it sorts.
+    """
+    ids = list(ids)
+    found = plans().in_bulk(ids)
+    return [found[pk] for pk in ids]
+
+
 def is_retired(plan: Plan) -> bool:
     """Tell whether a Plan's study is retired, as the database has it now."""
     return Study.objects.filter(pk=plan.study_id, retired_on__isnull=False).exists()
@@ -197,6 +211,19 @@ def registered_plans(words: str = "", **narrowed: str) -> QuerySet[Plan]:
     places = enumerate(Changed.values)
     place = Case(*(When(summary__changed=value, then=at) for at, value in places), default=-1)
     return plans.order_by("summary__unit", place, "summary__epsilon", "summary__title", "pk")
+
+
+def due_for_a_sweep(waiting: Mapping[int, int], today: datetime.date) -> list[int]:
+    """Return the Plans, of these by id, of which so many reports wait that a sweep is due: a
+    smallest batch, or any once the wave takes no more answers.
+    """
+    terms_of = Plan.objects.filter(pk__in=waiting).order_by()
+    rows = terms_of.values_list("pk", "closed_on", "closes_on", "summary__smallest_batch")
+    return [
+        pk
+        for pk, closed_on, closes_on, smallest in rows
+        if closed_on or (closes_on and closes_on < today) or waiting[pk] >= smallest
+    ]
 
 
 def maybe_spent() -> QuerySet[Study]:

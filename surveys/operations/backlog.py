@@ -15,7 +15,7 @@ from surveys.aggregation import selectors as aggregation
 from surveys.design import selectors as design
 from surveys.design.models import Study
 from surveys.intake import selectors as intake
-from surveys.releases import services as publishing
+from surveys.releases import agenda
 
 QUEUE = "celery"
 PATIENCE = 2  # seconds
@@ -67,18 +67,13 @@ def unsealed(today: datetime.date) -> tuple[int, int]:
     A sweep is due where a smallest batch has come, or the wave takes no more answers.
     """
     counts = intake.open_counts()
-    due = sum(
-        counts[plan.pk]
-        for plan in design.plans().filter(pk__in=counts)
-        if not plan.takes_answers(today)
-        or counts[plan.pk] >= plan.content.publication.smallest_batch
-    )
+    due = sum(counts[pk] for pk in design.due_for_a_sweep(counts, today))
     return sum(counts.values()), due
 
 
-def oldest_unpublished(now: datetime.datetime) -> tuple[datetime.date, Study] | None:
+def oldest_unpublished() -> tuple[datetime.date, Study] | None:
     """Return when the oldest batch was sealed that no publication by its study's rule has counted
     yet, and its study; None if none waits.
     """
-    found = aggregation.oldest_beyond(publishing.uncounted(now=now))
+    found = aggregation.oldest_beyond(agenda.uncounted())
     return found and (found[0], design.plans().get(pk=found[1]).study)

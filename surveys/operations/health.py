@@ -155,7 +155,7 @@ def _unsealed_said(waiting: int, since: datetime.datetime | None, now: datetime.
 
 
 def _unpublished_said(due: datetime.datetime | None, now: datetime.datetime) -> str:
-    oldest = backlog.oldest_unpublished(now)
+    oldest = backlog.oldest_unpublished()
     if oldest is None:
         return _("None waits.")
     sealed_on, study = oldest

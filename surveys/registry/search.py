@@ -31,11 +31,13 @@ class Search:
         parts = {"q": self.words, "state": self.state, "unit": self.unit, "model": self.model}
         return "".join(f"{urlencode({name: value})}&" for name, value in parts.items() if value)
 
-    def plans(self) -> QuerySet[Plan]:
-        """Return the newest Plans of the studies that are found, in the registry's order."""
+    def plans(self) -> QuerySet[Plan, int]:
+        """Return the newest Plans of the studies that are found, by id, in the registry's order."""
         narrowed = {"unit": self.unit, "changed": self.model}
         wanted = {name: part for name, part in narrowed.items() if part}
-        return stand(design.registered_plans(self.words, **wanted), self.state)
+        return stand(design.registered_plans(self.words, **wanted), self.state).values_list(
+            "pk", flat=True
+        )
 
 
 def stand(plans: QuerySet[Plan], state: str) -> QuerySet[Plan]:
@@ -54,5 +56,6 @@ def stand(plans: QuerySet[Plan], state: str) -> QuerySet[Plan]:
 
 def all_spent(closed: QuerySet[Plan]) -> list[int]:
     """Return those of these Plans whose cap is used up: a worker retires most within a minute."""
-    studies = registered_all(closed.filter(study__in=design.maybe_spent()), now())
+    maybe = closed.filter(study__in=design.maybe_spent()).values_list("pk", flat=True)
+    studies = registered_all(maybe, now())
     return [study.plan.pk for study in studies if study.state == "spent"]

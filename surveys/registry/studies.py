@@ -445,9 +445,9 @@ class RegisteredStudy:
         return [entry for entry in reversed(rows) if entry.kind == Kind.ACT]
 
 
-def registered_all(newest: Iterable[Plan], now: datetime.datetime) -> list[RegisteredStudy]:
-    """Return the studies of these Plans, in their order, with all their waves."""
-    newest = list(newest)
+def registered_all(ids: Iterable[int], now: datetime.datetime) -> list[RegisteredStudy]:
+    """Return the studies of these newest Plans, in their order, with all their waves."""
+    newest = design.plans_in_order(ids)
     waves: dict[int, list[Plan]] = {plan.study_id: [plan] for plan in newest}
     again = design.plans().filter(study__in=waves, study__plans__wave__gt=F("wave")).distinct()
     for plan in again.order_by("-wave"):

@@ -25,22 +25,37 @@ READER = "rules"
 AT_A_TIME = 100  # Plans that are in memory
 
 
+@transaction.atomic
+def read_on() -> News:
+    """Read the ledger on, and drop the notes on all studies that it has news of."""
+    unseen = news.of(READER)
+    if unseen.start != unseen.end and unseen.read():
+        of_these = design.plans().filter(study__in=unseen.studies).order_by()
+        NotDue.objects.filter(plan__in=of_these.values("pk")).delete()
+    return unseen
+
+
+def uncounted() -> dict[int, int]:
+    """Return the living Plans whose rule is to count more than it has, by id, and how many reports
+    it has counted.
+    """
+    read_on()
+    living = design.plans().filter(study__retired_on=None).order_by()
+    with_more = living.annotate(sealed=aggregation.sealed_of("pk")).filter(
+        not_due__published__lt=F("sealed")
+    )
+    noted = dict(with_more.values_list("pk", "not_due__published"))
+    others = {plan.pk: _published(plan) for plan in living.filter(not_due=None)}
+    return noted | {pk: count for pk, count in others.items() if count is not None}
+
+
 class Agenda:
     """The Plans whose rules are to be asked at a moment, and notes of those that were not due."""
 
     def __init__(self, now: datetime.datetime) -> None:
         self.now = now
-        self.news = news.of(READER)
-        self._forget(self.news)
+        self.news = read_on()
         self._found: dict[int, tuple[int, bool]] = {}
-
-    @staticmethod
-    @transaction.atomic
-    def _forget(unseen: News) -> None:
-        """Drop the notes on all studies that the ledger has news of."""
-        if unseen.start != unseen.end and unseen.read():
-            of_these = design.plans().filter(study__in=unseen.studies).order_by()
-            NotDue.objects.filter(plan__in=of_these.values("pk")).delete()
 
     def plans(self) -> Iterator[Plan]:
         """Yield the Plans that may be due."""
@@ -59,18 +74,6 @@ class Agenda:
         found_ids = list(self._found)
         for start in range(0, len(found_ids), AT_A_TIME):
             yield from plans.filter(pk__in=found_ids[start : start + AT_A_TIME])
-
-    def uncounted(self) -> dict[int, int]:
-        """Return the living Plans whose rule is to count more than it has, by id, and how many
-        reports it has counted.
-        """
-        living = design.plans().filter(study__retired_on=None).order_by()
-        with_more = living.annotate(sealed=aggregation.sealed_of("pk")).filter(
-            not_due__published__lt=F("sealed")
-        )
-        noted = dict(with_more.values_list("pk", "not_due__published"))
-        others = {plan.pk: _published(plan) for plan in living.filter(not_due=None)}
-        return noted | {pk: count for pk, count in others.items() if count is not None}
 
     @transaction.atomic
     def note_not_due(self, plan: Plan) -> None:

@@ -1,7 +1,7 @@
 """Read what was published and asked for; tell what can be asked, from public values."""
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, sqrt
@@ -145,7 +145,15 @@ def answers_so_far(plan: Plan) -> int | None:
     """Return how many reports came, where that is public; else how many were counted, with noise,
     None before they were.
     """
-    return aggregation.received(plan) if plan.content.n_is_public else _told(plan)
+    return answers_of([plan])[plan.pk]
+
+
+def answers_of(plans: Sequence[Plan]) -> dict[int, int | None]:
+    """Return the same of several Plans, by id."""
+    public = [plan for plan in plans if plan.content.n_is_public]
+    hidden = [plan for plan in plans if not plan.content.n_is_public]
+    told = dict.fromkeys((plan.pk for plan in plans), None) | aggregation.received_of(public)
+    return told | (_told_of(hidden) if hidden else {})
 
 
 def people(plan: Plan) -> int | None:
@@ -157,8 +165,15 @@ def people(plan: Plan) -> int | None:
 
 def _told(plan: Plan) -> int | None:
     """Return the noisy number of people that was published."""
-    counted = Release.objects.filter(request__plan=plan, request__statistic__kind=People.kind)
-    return next((release.content.n for release in counted), None)
+    return _told_of([plan]).get(plan.pk)
+
+
+def _told_of(plans: Iterable[Plan]) -> dict[int, int]:
+    counted = Release.objects.filter(request__plan__in=plans, request__statistic__kind=People.kind)
+    return {
+        release.request.plan_id: release.content.n
+        for release in counted.select_related("request").order_by("-pk")
+    }
 
 
 def batch_sizes(plan: Plan) -> list[int]:

@@ -299,13 +299,6 @@ def is_any_due(*, now: datetime.datetime) -> bool:
     return any(is_due(plan=plan, now=now) for plan in Agenda(now).plans())
 
 
-def uncounted(*, now: datetime.datetime) -> dict[int, int]:
-    """Return the living Plans whose rule is to count more than it has, by id, and how many
-    reports it has counted.
-    """
-    return Agenda(now).uncounted()
-
-
 @transaction.atomic
 def publish_if_due(*, plan: Plan, now: datetime.datetime) -> Release | Step | None:
     """Publish one Plan's numbers if its rule says so. No second worker can say so meanwhile."""

@@ -12,7 +12,7 @@ def mark(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("design", "0013_summaries_and_what_is_new"),
+        ("design", "0014_summaries_and_what_is_new"),
         ("ledger", "0005_either_cap"),
         ("releases", "0006_unsampled"),
     ]

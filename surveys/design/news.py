@@ -35,8 +35,6 @@ class News:
         """Move the reader to their end, and hold it until this transaction ends; False if another
         has moved it meanwhile.
         """
-        if self.start == self.end:
-            return True
         if hold(self.reader) != self.start:
             return False
         LedgerReader.objects.filter(name=self.reader).update(position=self.end)

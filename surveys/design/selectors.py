@@ -222,7 +222,7 @@ def due_for_a_sweep(waiting: Mapping[int, int], today: datetime.date) -> list[in
     return [
         pk
         for pk, closed_on, closes_on, smallest in rows
-        if closed_on or (closes_on and closes_on < today) or waiting[pk] >= smallest
+        if closed_on or (closes_on and closes_on < today) or waiting[pk] >= (smallest or 0)
     ]
 
 

@@ -259,8 +259,9 @@ def retire_spent(*, now: datetime.datetime, is_unfinished: Callable[[Study], boo
     living = unseen.studies.filter(retired_on=None, spent_on=None, budget__isnull=False)
     try:
         isolate_failures(living.exclude(unit=Unit.RESPONDENT_IN_WAVE), look)
-        with transaction.atomic():
-            unseen.read()
+        if unseen.start != unseen.end:
+            with transaction.atomic():
+                unseen.read()
     finally:  # one that cannot be looked at keeps none waiting
         spent = Study.objects.filter(retired_on=None, spent_on__isnull=False)
         retired = [pk for pk in isolate_failures(spent, retire_one) if pk is not None]

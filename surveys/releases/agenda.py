@@ -25,13 +25,15 @@ READER = "rules"
 AT_A_TIME = 100  # Plans that are in memory
 
 
-@transaction.atomic
 def read_on() -> News:
     """Read the ledger on, and drop the notes on all studies that it has news of."""
     unseen = news.of(READER)
-    if unseen.start != unseen.end and unseen.read():
-        of_these = design.plans().filter(study__in=unseen.studies).order_by()
-        NotDue.objects.filter(plan__in=of_these.values("pk")).delete()
+    if unseen.start == unseen.end:
+        return unseen  # nothing is written, nobody waits
+    with transaction.atomic():
+        if unseen.read():
+            of_these = design.plans().filter(study__in=unseen.studies).order_by()
+            NotDue.objects.filter(plan__in=of_these.values("pk")).delete()
     return unseen
 
 
@@ -44,9 +46,9 @@ def uncounted() -> dict[int, int]:
     with_more = living.annotate(sealed=aggregation.sealed_of("pk")).filter(
         not_due__published__lt=F("sealed")
     )
-    noted = dict(with_more.values_list("pk", "not_due__published"))
-    others = {plan.pk: _published(plan) for plan in living.filter(not_due=None)}
-    return noted | {pk: count for pk, count in others.items() if count is not None}
+    counts = dict(with_more.values_list("pk", "not_due__published"))
+    counts |= {plan.pk: _published(plan) for plan in living.filter(not_due=None)}
+    return {pk: count for pk, count in counts.items() if count is not None}
 
 
 class Agenda:

@@ -106,7 +106,8 @@ def close_plan(*, plan_id: int, today: datetime.date) -> Plan:
 
 def close_due(*, today: datetime.date) -> list[int]:
     """Close every wave whose last day has passed; return their ids."""
-    due = Plan.objects.filter(closed_on=None, closes_on__lt=today).values_list("pk", flat=True)
+    due = Plan.objects.filter(closed_on=None, closes_on__lt=today).order_by()
+    due = due.values_list("pk", flat=True)
     return [close_plan(plan_id=plan_id, today=today).pk for plan_id in due]
 
 
@@ -223,6 +224,7 @@ def retire(*, study_id: int, because: str, who: str, now: datetime.datetime) -> 
 def retire_due(*, now: datetime.datetime) -> list[int]:
     """Retire every study whose day has come; return their ids."""
     due = Study.objects.filter(retired_on=None, retires_on__lte=_date(now), budget__isnull=False)
+    due = due.order_by()
 
     def retire_one(study: Study) -> int:
         return retire(study_id=study.pk, because=RETIREMENT_CAME(), who=RULE, now=now).pk

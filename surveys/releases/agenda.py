@@ -18,7 +18,7 @@ from surveys.design.models import Plan
 from surveys.design.news import News
 from surveys.ledger import selectors as ledger
 from surveys.releases import selectors
-from surveys.releases.models import NotDue
+from surveys.releases.models import NotDue, Release, Step
 from surveys.releases.selectors import SCHEDULE
 
 READER = "rules"
@@ -47,7 +47,9 @@ def uncounted() -> dict[int, int]:
         not_due__published__lt=F("sealed")
     )
     counts = dict(with_more.values_list("pk", "not_due__published"))
-    counts |= {plan.pk: _published(plan) for plan in living.filter(not_due=None)}
+    others = list(living.filter(not_due=None))
+    last = selectors.latest_releases(others)
+    counts |= {plan.pk: _published(plan, last.get(plan.pk)) for plan in others}
     return {pk: count for pk, count in counts.items() if count is not None}
 
 
@@ -67,12 +69,12 @@ class Agenda:
             | Q(not_due__sealed__lt=F("sealed"))
             | Q(not_due__was_open=True, closed_on__isnull=False)
         )
-        living = design.plans().filter(study__retired_on=None).order_by("study", "wave")
+        living = design.plans().filter(study__retired_on=None).order_by()
         found = living.annotate(sealed=aggregation.sealed_of("pk")).filter(changed)
         rows = list(found.values_list("pk", "sealed", "closed_on"))
         # noted as it was before the rule is asked: what changes meanwhile is a change
         self._found = {pk: (sealed, closed_on is None) for pk, sealed, closed_on in rows}
-        plans = design.plans().select_related("study__panel").order_by("study", "wave")
+        plans = design.plans().select_related("study__panel").order_by("study_id", "wave")
         found_ids = list(self._found)
         for start in range(0, len(found_ids), AT_A_TIME):
             yield from plans.filter(pk__in=found_ids[start : start + AT_A_TIME])
@@ -88,7 +90,7 @@ class Agenda:
         note = NotDue(
             plan=plan,
             sealed=sealed,
-            published=_published(plan),
+            published=_published(plan, selectors.last_by_rule(plan)),
             was_open=was_open,
             until=_until(plan, self.now),
         )
@@ -98,13 +100,12 @@ class Agenda:
         )
 
 
-def _published(plan: Plan) -> int | None:
+def _published(plan: Plan, last: Release | Step | None) -> int | None:
     """Return how many reports the last publication of a Plan's rule counted; None where it is to
     count no more: it never does, or did so once, of all there are.
     """
     if plan.content.publication.rule == "on-request":
         return None
-    last = selectors.last_by_rule(plan)
     return None if last and not plan.content.n_is_public else last.content.n if last else 0
 
 

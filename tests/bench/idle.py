@@ -1,4 +1,5 @@
-"""What the site does by itself when there is nothing to do: milliseconds and queries of each task.
+"""What the site does by itself when there is nothing to do: milliseconds of the processor, and
+queries, of each task (SQLite works in the same process).
 
     python -m tests.bench.idle [studies rows]
 
@@ -79,9 +80,9 @@ def measure(name: str, every: int, task: Callable[[], object]) -> dict[str, Any]
 
     times = []
     for _ in range(TIMES + 1):
-        start = time.perf_counter()
+        start = time.process_time()
         task()
-        times.append(1000 * (time.perf_counter() - start))
+        times.append(1000 * (time.process_time() - start))
     with CaptureQueriesContext(connection) as captured:
         task()
     first, *others = times

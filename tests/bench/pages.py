@@ -1,4 +1,4 @@
-"""What every page costs on a large site: queries, milliseconds, bytes.
+"""What every page costs on a large site: queries, milliseconds of the processor, bytes.
 
     python -m tests.bench.pages [studies questions rows]
 
@@ -75,10 +75,10 @@ def measure(client: Any, page: str, address: str) -> dict[str, Any]:
     times: list[float] = []
     for _ in range(3):
         gc.collect()
-        start = time.perf_counter()
+        start = time.process_time()
         response = client.get(address)
         size = len(b"".join(response) if response.streaming else response.content)
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
         if min(times) > 3:
             break
     with CaptureQueriesContext(connection) as captured:

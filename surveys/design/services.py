@@ -107,8 +107,8 @@ def close_plan(*, plan_id: int, today: datetime.date) -> Plan:
 def close_due(*, today: datetime.date) -> list[int]:
     """Close every wave whose last day has passed; return their ids."""
     due = Plan.objects.filter(closed_on=None, closes_on__lt=today).order_by()
-    due = due.values_list("pk", flat=True)
-    return [close_plan(plan_id=plan_id, today=today).pk for plan_id in due]
+    ids = due.values_list("pk", flat=True)
+    return [close_plan(plan_id=plan_id, today=today).pk for plan_id in ids]
 
 
 @transaction.atomic

@@ -5,6 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from django.db.models import OuterRef, Subquery, Sum
+from django.db.models.functions import Coalesce
+
 from dpengine.local.channel import Channel
 from dpengine.privacy import Neighbours
 from surveys.aggregation.columns import (
@@ -22,6 +25,8 @@ from surveys.aggregation.tallies import PublicTally as PublicTally, tally_of
 from surveys.design.models import Plan
 from surveys.encryption import open_sealed
 from surveys.intake import selectors as intake
+
+MOST_NAMED = 30_000  # ids in one query
 
 
 def totals(plan: Plan, batches: int | None = None) -> Counts:
@@ -143,9 +148,43 @@ def sealed_reports(plan: Plan) -> int:
     return Tally.objects.filter(plan=plan).values_list("reports", flat=True).first() or 0
 
 
+def sealed_of(plan: str, what: str = "reports") -> Coalesce:
+    """Return an expression for how many reports, or batches, of a Plan are sealed: `plan` names
+    its id in the query that this becomes a part of.
+    """
+    tallies = Tally.objects.filter(plan=OuterRef(plan)).order_by().values("plan")
+    return Coalesce(Subquery(tallies.annotate(n=Sum(what)).values("n")), 0)
+
+
+def oldest_beyond(counted: Mapping[int, int]) -> tuple[datetime.date, int] | None:
+    """Return when the oldest batch was sealed that is not among the first `counted` reports of its
+    Plan, and the Plan's id; None if there is none.
+    """
+    oldest: tuple[datetime.date, int] | None = None
+    reports: Counter[int] = Counter()
+    plans = list(counted)
+    for start in range(0, len(plans), MOST_NAMED):
+        batches = Batch.objects.filter(plan__in=plans[start : start + MOST_NAMED])
+        for plan_id, size, day in batches.order_by("plan", "number").values_list(
+            "plan_id", "size", "sealed_on"
+        ):
+            reports[plan_id] += size
+            if reports[plan_id] > counted[plan_id] and (oldest is None or day < oldest[0]):
+                oldest = day, plan_id
+    return oldest
+
+
 def received(plan: Plan) -> int:
     """Return how many reports came, sealed or not: a public quantity under change-one."""
-    return sealed_reports(plan) + intake.waiting(plan) + intake.unswept(plan)
+    return received_of([plan])[plan.pk]
+
+
+def received_of(plans: Iterable[Plan]) -> dict[int, int]:
+    """Return the same of several Plans, by id."""
+    ids = [plan.pk for plan in plans]
+    sealed = dict(Tally.objects.filter(plan__in=ids).values_list("plan_id", "reports"))
+    waiting, erased = intake.open_counts(ids), intake.unswept(ids)
+    return {pk: sealed.get(pk, 0) + waiting.get(pk, 0) + erased.get(pk, 0) for pk in ids}
 
 
 def everything_is_sealed(plan: Plan) -> bool:

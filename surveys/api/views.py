@@ -1,6 +1,7 @@
 """The API's reading side: a study's Plan, and what was published from it."""
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.cache import patch_cache_control
 from django.views.decorators.http import condition, require_safe
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,6 +12,9 @@ from surveys.design import selectors as design
 from surveys.middleware import gzip_public
 from surveys.people.selectors import readable_study
 from surveys.releases import selectors as releases
+
+PLAN_TYPE = "application/json; charset=utf-8"
+YEAR = 365 * 24 * 3600  # seconds
 
 
 def plan_tag(request: HttpRequest, slug: str) -> str | None:
@@ -26,9 +30,27 @@ def plan(request: HttpRequest, slug: str) -> HttpResponse:
     newest = design.latest_plan(slug)
     if newest is None:
         raise Http404("no open or closed study has this name")
-    document = newest.document.encode()
-    response = HttpResponse(document, content_type="application/json; charset=utf-8")
+    response = HttpResponse(newest.document.encode(), content_type=PLAN_TYPE)
     response["Cache-Control"] = "no-cache"
+    return response
+
+
+def digest_tag(request: HttpRequest, slug: str, digest: str) -> str | None:
+    return f'"{digest}"' if design.has_plan(slug=slug, digest=digest) else None
+
+
+@require_safe
+@gzip_public
+@condition(etag_func=digest_tag)
+def frozen_plan(request: HttpRequest, slug: str, digest: str) -> HttpResponse:
+    """Serve the Plan of this digest, of whatever wave: its bytes never change, so that anyone may
+    keep them for good.
+    """
+    found = design.plan_of(slug=slug, digest=digest)
+    if found is None:
+        raise Http404("no study of this name has opened with such a Plan")
+    response = HttpResponse(found.document.encode(), content_type=PLAN_TYPE)
+    patch_cache_control(response, public=True, max_age=YEAR, immutable=True)
     return response
 
 

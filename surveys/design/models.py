@@ -353,12 +353,27 @@ class Study(models.Model):
     )
     retired_on = models.DateField(null=True, editable=False)
     retired_because = models.CharField(max_length=200, blank=True, editable=False)
+    spent_on = models.DateField(
+        null=True, editable=False, help_text="Since when its cap is reached; it retires soon."
+    )
     budget = models.OneToOneField(Budget, on_delete=models.PROTECT, null=True, editable=False)
 
     class Meta:
         ordering = ("title",)
         verbose_name_plural = gettext_lazy("studies")
         permissions = (("set_limits", "Can set the least and the greatest ε of a study's answers"),)
+        indexes = (
+            models.Index(
+                fields=("retires_on",),
+                condition=models.Q(retired_on=None, retires_on__isnull=False),
+                name="studies_to_retire",
+            ),
+            models.Index(
+                fields=("spent_on",),
+                condition=models.Q(retired_on=None, spent_on__isnull=False),
+                name="studies_spent",
+            ),
+        )
 
     def __str__(self) -> str:
         return self.title
@@ -553,6 +568,14 @@ class Plan(models.Model):
     class Meta:
         ordering = ("study_id", "wave")
         constraints = (models.UniqueConstraint(fields=("study", "wave"), name="one_plan_per_wave"),)
+        indexes = (  # a document is long: what is looked for each minute is found without it
+            models.Index(
+                fields=("closes_on",),
+                condition=models.Q(closed_on=None, closes_on__isnull=False),
+                name="plans_to_close",
+            ),
+            models.Index(fields=("study", "closed_on"), name="plans_of_studies"),
+        )
 
     def __str__(self) -> str:
         return f"{self.study}, wave {self.wave}"
@@ -579,3 +602,44 @@ class Plan(models.Model):
     def spoken(self) -> PlanContent:
         """Return its content in the reader's language, for pages; never hashed or served."""
         return self.content.spoken(get_language() or "")
+
+
+class Summary(models.Model):
+    """What lists look for and sort by, of a Plan and the waves before it: read off the documents
+    when it opens, so that no list reads them all (summaries.py).
+    """
+
+    class Changed(models.TextChoices):
+        """Which answers are changed on the device."""
+
+        ALL = "device", gettext_lazy("all answers changed on the device")
+        SOME = "both", gettext_lazy("some answers sent as given")
+        NONE = "given", gettext_lazy("all answers sent as given")
+
+    plan = models.OneToOneField(
+        Plan, on_delete=models.PROTECT, related_name="summary", primary_key=True
+    )
+    title = models.CharField(max_length=200)
+    words = models.TextField(help_text="Title and organisation, without capitals.")
+    unit = models.CharField(max_length=40)
+    changed = models.CharField(max_length=10, choices=Changed)
+    epsilon = models.PositiveBigIntegerField(
+        help_text="Of one record whose answers are changed, in billionths, rounded up."
+    )
+    smallest_batch = models.PositiveIntegerField()
+
+    class Meta:
+        verbose_name_plural = "summaries"
+
+    def __str__(self) -> str:
+        return f"summary of {self.plan}"
+
+
+class LedgerReader(models.Model):
+    """How far a task has read the ledger, which it reads on from there (news.py)."""
+
+    name = models.CharField(max_length=30, primary_key=True)
+    position = models.PositiveBigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.name}, to row {self.position}"

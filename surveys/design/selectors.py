@@ -1,21 +1,22 @@
 """Find Plans, and read what they say."""
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
 from django.db import connection
-from django.db.models import F, QuerySet
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, When
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpengine.local.channel import Learns
 from dpengine.local.choose import ways
 from dpengine.privacy import epsilon_above
-from surveys.design import documents, site, terms
+from surveys.design import documents, news, site, terms
 from surveys.design.models import DraftChange, Panel, Picture, Plan, Question, SiteLimits, Study
+from surveys.design.summaries import Changed
 from surveys.guesses import of_hundred
 from surveys.plan.content import PlanQuestion
 from surveys.plan.kinds import KINDS
@@ -49,6 +50,11 @@ def published_among(slugs: Iterable[str]) -> set[str]:
     """Return which of these names studies have that opened at least once."""
     found = published_studies().filter(slug__in=slugs).order_by()
     return set(found.values_list("slug", flat=True))
+
+
+def has_plan(*, slug: str, digest: str) -> bool:
+    """Tell whether a study has opened with this Plan, without reading it."""
+    return Plan.objects.filter(study__slug=slug, digest=digest).exists()
 
 
 def earlier_digests(plan: Plan) -> list[str]:
@@ -131,6 +137,15 @@ def plans() -> QuerySet[Plan]:
     return Plan.objects.select_related("study")
 
 
+def plans_in_order(ids: Iterable[int]) -> list[Plan]:
+    """Return these Plans in this order. A list that is long is sorted by ids: documents are long
+    too, and a database carries along what it sorts.
+    """
+    ids = list(ids)
+    found = plans().in_bulk(ids)
+    return [found[pk] for pk in ids]
+
+
 def is_retired(plan: Plan) -> bool:
     """Tell whether a Plan's study is retired, as the database has it now."""
     return Study.objects.filter(pk=plan.study_id, retired_on__isnull=False).exists()
@@ -181,9 +196,48 @@ class Standing:
 def standings(studies: Iterable[Study]) -> list[Standing]:
     """Return how studies stand, in their order, in one query."""
     studies = list(studies)
-    plans = Plan.objects.filter(study__in=studies).order_by("wave")
+    plans = newest_plans().filter(study__in=studies)
     newest = {plan.study_id: plan for plan in plans}
     return [Standing(study, newest.get(study.pk)) for study in studies]
+
+
+def newest_plans() -> QuerySet[Plan]:
+    """Return the newest Plan of every study that has opened, with its study."""
+    later = Plan.objects.filter(study=OuterRef("study"), wave__gt=OuterRef("wave"))
+    return Plan.objects.filter(~Exists(later)).select_related("study")
+
+
+def registered_plans(words: str = "", **narrowed: str) -> QuerySet[Plan]:
+    """Return the newest Plans of studies whose title or organisation hold all these words, and
+    whose summary is as wanted; those that can be compared together, smallest ε of one person first.
+    """
+    plans = newest_plans().filter(**{f"summary__{name}": part for name, part in narrowed.items()})
+    for word in words.casefold().split():
+        plans = plans.filter(summary__words__contains=word)
+    places = enumerate(Changed.values)
+    place = Case(*(When(summary__changed=value, then=at) for at, value in places), default=-1)
+    return plans.order_by("summary__unit", place, "summary__epsilon", "summary__title", "pk")
+
+
+def due_for_a_sweep(waiting: Mapping[int, int], today: datetime.date) -> list[int]:
+    """Return the Plans, of these by id, of which so many reports wait that a sweep is due: a
+    smallest batch, or any once the wave takes no more answers.
+    """
+    terms_of = Plan.objects.filter(pk__in=waiting).order_by()
+    rows = terms_of.values_list("pk", "closed_on", "closes_on", "summary__smallest_batch")
+    return [
+        pk
+        for pk, closed_on, closes_on, smallest in rows
+        if closed_on or (closes_on and closes_on < today) or waiting[pk] >= (smallest or 0)
+    ]
+
+
+def maybe_spent() -> QuerySet[Study]:
+    """Return the living studies whose cap was found reached, or that the ledger has news of which
+    nobody has looked at yet.
+    """
+    found = Q(spent_on__isnull=False) | Q(pk__in=news.of(news.CAPS).studies.values("pk"))
+    return Study.objects.filter(found, retired_on=None)
 
 
 def last_days(plan_ids: Iterable[int]) -> dict[int, datetime.date]:

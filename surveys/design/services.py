@@ -15,11 +15,12 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from dpengine.privacy import plain
-from surveys.design import launch, terms
+from surveys.design import launch, news, terms
 from surveys.design.drafts import Fields
 from surveys.design.locks import hold, lock_draft
 from surveys.design.models import Panel, Plan, Question, Study, Unit
 from surveys.design.refusals import CannotOpen, Refused
+from surveys.design.summaries import summarise
 from surveys.isolation import isolate_failures
 from surveys.ledger import selectors as accounts, services as ledger
 from surveys.ledger.models import Budget, Side
@@ -87,6 +88,7 @@ def open_study(
         opened_on=today,
         closes_on=closes_on,
     )
+    summarise(plan)
     launch.record_opening(plan, why=why, who=who, now=now)
     launch.record_more_given(study, now=now)
     return plan
@@ -104,8 +106,9 @@ def close_plan(*, plan_id: int, today: datetime.date) -> Plan:
 
 def close_due(*, today: datetime.date) -> list[int]:
     """Close every wave whose last day has passed; return their ids."""
-    due = Plan.objects.filter(closed_on=None, closes_on__lt=today).values_list("pk", flat=True)
-    return [close_plan(plan_id=plan_id, today=today).pk for plan_id in due]
+    due = Plan.objects.filter(closed_on=None, closes_on__lt=today).order_by()
+    ids = due.values_list("pk", flat=True)
+    return [close_plan(plan_id=plan_id, today=today).pk for plan_id in ids]
 
 
 @transaction.atomic
@@ -221,6 +224,7 @@ def retire(*, study_id: int, because: str, who: str, now: datetime.datetime) -> 
 def retire_due(*, now: datetime.datetime) -> list[int]:
     """Retire every study whose day has come; return their ids."""
     due = Study.objects.filter(retired_on=None, retires_on__lte=_date(now), budget__isnull=False)
+    due = due.order_by()
 
     def retire_one(study: Study) -> int:
         return retire(study_id=study.pk, because=RETIREMENT_CAME(), who=RULE, now=now).pk
@@ -233,27 +237,41 @@ def retire_spent(*, now: datetime.datetime, is_unfinished: Callable[[Study], boo
 
     Not one that still has to deliver what was paid for (`is_unfinished`: the room of releases
     knows), nor one whose waves each have a budget of their own, for the next wave begins with a
-    full one.
+    full one. Only those are looked at that rows were written of since the last time, and those
+    that were found spent then.
     """
-    living = Study.objects.filter(retired_on=None, budget__isnull=False).exclude(
-        unit=Unit.RESPONDENT_IN_WAVE
-    )
+    unseen = news.of(news.CAPS)
+
+    def look(study: Study) -> None:
+        if _is_spent(study):
+            Study.objects.filter(pk=study.pk).update(spent_on=_date(now))
 
     @transaction.atomic
     def retire_one(study: Study) -> int | None:
         hold(study.pk)
         # as every publication does: what was just paid for is seen
         ledger.lock(_budget_of(study.budget_id))
+        if not _is_spent(study):  # a new wave has opened, and can be paid
+            Study.objects.filter(pk=study.pk).update(spent_on=None)
+            return None
         if is_unfinished(study):
             return None
         return retire(study_id=study.pk, because=CAP_REACHED(), who=RULE, now=now).pk
 
-    spent = [study for study in living if _is_spent(study)]
-    return [pk for pk in isolate_failures(spent, retire_one) if pk is not None]
+    living = unseen.studies.filter(retired_on=None, spent_on=None, budget__isnull=False)
+    try:
+        isolate_failures(living.exclude(unit=Unit.RESPONDENT_IN_WAVE), look)
+        if unseen.start != unseen.end:
+            with transaction.atomic():
+                unseen.read()
+    finally:  # one that cannot be looked at keeps none waiting
+        spent = Study.objects.filter(retired_on=None, spent_on__isnull=False)
+        retired = [pk for pk in isolate_failures(spent, retire_one) if pk is not None]
+    return retired
 
 
 def _is_spent(study: Study) -> bool:
-    """Tell whether a study's cap is reached; then it stays so."""
+    """Tell whether a study's cap is reached; then it stays so in this wave."""
     account = accounts.account(_budget_of(study.budget_id))
     plan = Plan.objects.filter(study=study).latest("wave")  # nothing is asked of earlier ones
     return not any(map(account.can_pay, terms.smallest(plan.content)))

@@ -2,14 +2,16 @@
 
 import datetime
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
+
+from django.db.models import Count
 
 from surveys.design.models import Plan
 from surveys.encryption import CannotOpen, open_sealed
 from surveys.intake import receipts, report_tables
-from surveys.intake.models import Receipt, Settled, Unswept
+from surveys.intake.models import OpenReport, Receipt, Settled, Unswept
 
 DIGEST_DIGITS = 64
 
@@ -36,16 +38,19 @@ def waiting(plan: Plan, most: int | None = None) -> int:
     return report_tables.waiting(plan.pk, most)
 
 
-def unswept(plan: Plan) -> int:
-    """Return how many reports of a Plan were erased, when its study retired, before a sweep."""
-    return Unswept.objects.filter(plan=plan).values_list("reports", flat=True).first() or 0
+def unswept(plan_ids: Iterable[int]) -> dict[int, int]:
+    """Return how many reports of these Plans were erased before a sweep, as their study retired."""
+    erased = Unswept.objects.filter(plan__in=plan_ids)
+    return dict(erased.values_list("plan_id", "reports"))
 
 
-def open_counts() -> dict[int, int]:
-    """Return how many reports wait for a sweep, by Plan id: of every Plan, so for rare looks."""
-    plans = report_tables.plans_that_may_wait()
-    counts = {plan_id: report_tables.waiting(plan_id) for plan_id in plans}
-    return {plan_id: count for plan_id, count in counts.items() if count}
+def open_counts(plan_ids: Iterable[int] | None = None) -> dict[int, int]:
+    """Return how many reports wait for a sweep, by Plan id: of these Plans, or of every one, which
+    is for rare looks.
+    """
+    among = report_tables.plans_that_may_wait() if plan_ids is None else plan_ids
+    waiting = OpenReport.objects.filter(plan__in=among).order_by().values("plan_id")
+    return dict(waiting.annotate(many=Count("pk")).values_list("plan_id", "many"))
 
 
 @dataclass(frozen=True, slots=True)

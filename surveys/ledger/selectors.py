@@ -1,11 +1,12 @@
 """Read budgets: what was spent, on what, how fast, and what is left."""
 
+import datetime
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from django.db.models import Q
+from django.db.models import Min, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from dpengine.accounting import concentrated
@@ -199,6 +200,14 @@ def near_caps(share: Fraction) -> list[Account]:
     return [each for each in accounts if Fraction(each.amount_left) <= Fraction(each.cap) * share]
 
 
+def leave_the_week(budget_ids: Iterable[int], now: datetime.datetime) -> datetime.datetime | None:
+    """Return when the next charge is older than a week, of budgets that have a limit on it."""
+    week = datetime.timedelta(days=7)
+    limited = Entry.charges.filter(budget__in=budget_ids, budget__weekly__isnull=False)
+    oldest = limited.filter(at__gt=now - week).aggregate(at=Min("at"))["at"]
+    return None if oldest is None else oldest + week
+
+
 def share_of(holder: str, study_id: int) -> Budget | None:
     """Return one person's share of a study's budget, if any, whatever they are called now."""
     return Budget.objects.filter(holder=holder, within_id=study_id).first()
@@ -306,6 +315,12 @@ def segment(number: int, length: int) -> list[links.Document]:
 
 def _document(columns: Columns, name: str | None) -> links.Document:
     return {**links.document(columns, name), "digest": columns["digest"]}
+
+
+def budgets_between(start: int, end: int) -> QuerySet[Entry, int]:
+    """Return the budgets that rows after the position `start`, up to `end`, are about."""
+    rows = Entry.objects.filter(position__gt=start, position__lte=end, budget__isnull=False)
+    return rows.order_by().values_list("budget", flat=True).distinct()
 
 
 def epsilon_for_people(cost: Cost, delta: Fraction) -> Decimal:

@@ -9,14 +9,14 @@ from an arrival. Nothing is taken from the queue.
 import datetime
 import json
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any
 
+from dpengine.privacy import Neighbours
 from surveys.aggregation import selectors as aggregation
 from surveys.design import selectors as design
 from surveys.design.models import Study
 from surveys.intake import selectors as intake
-from surveys.releases import selectors as releases
+from surveys.releases import agenda
 
 QUEUE = "celery"
 PATIENCE = 2  # seconds
@@ -69,14 +69,10 @@ def unsealed(today: datetime.date) -> tuple[int, int]:
     study that protects whether somebody took part are in neither number: both would tell.
     """
     counts = intake.open_counts()
-    told = [plan for plan in design.plans().filter(pk__in=counts) if plan.content.n_is_public]
-    due = sum(
-        counts[plan.pk]
-        for plan in told
-        if not plan.takes_answers(today)
-        or counts[plan.pk] >= plan.content.publication.smallest_batch
-    )
-    return sum(counts[plan.pk] for plan in told), due
+    told = design.plans().filter(pk__in=counts, study__neighbours=Neighbours.CHANGE_ONE).order_by()
+    counts = {pk: counts[pk] for pk in told.values_list("pk", flat=True)}
+    due = sum(counts[pk] for pk in design.due_for_a_sweep(counts, today))
+    return sum(counts.values()), due
 
 
 def oldest_unpublished() -> tuple[datetime.date, Study] | None:
@@ -84,20 +80,5 @@ def oldest_unpublished() -> tuple[datetime.date, Study] | None:
     yet, and its study; None if none waits. A batch of a study that protects whether somebody took
     part would tell that as many came: those are left out.
     """
-    plans = design.plans().filter(study__retired_on=None)
-    by_rule = [
-        plan
-        for plan in plans
-        if plan.content.publication.rule != "on-request" and plan.content.n_is_public
-    ]
-    last = releases.latest_releases(by_rule)
-    waiting = []
-    for plan in by_rule:
-        published = last[plan.pk].content.n if plan.pk in last else 0
-        sizes, days = aggregation.batch_sizes(plan), aggregation.sealed_days(plan)
-        unpublished = [
-            day for day, reports in zip(days, accumulate(sizes), strict=True) if reports > published
-        ]
-        if unpublished:
-            waiting.append((unpublished[0], plan.study))
-    return min(waiting, key=lambda batch: batch[0], default=None)
+    found = aggregation.oldest_beyond(agenda.uncounted())
+    return found and (found[0], design.plans().get(pk=found[1]).study)

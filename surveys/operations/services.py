@@ -2,7 +2,6 @@
 
 import datetime
 
-from surveys.design import selectors as design
 from surveys.operations import backlog, refusals
 from surveys.operations.models import Event, Sign
 from surveys.releases import services as publishing
@@ -37,9 +36,7 @@ def live(*, now: datetime.datetime, sent: datetime.datetime | None) -> None:
     if sent is not None:
         Sign.objects.update_or_create(name=SCHEDULER, defaults={"at": sent})
     _since(OWES_SWEEP, now, owed=backlog.unsealed(now.date())[1] > 0)
-    plans = design.plans().filter(study__retired_on=None)
-    publication_is_due = any(publishing.is_due(plan=plan, now=now) for plan in plans)
-    _since(OWES_PUBLICATION, now, owed=publication_is_due)
+    _since(OWES_PUBLICATION, now, owed=publishing.is_any_due(now=now))
     refusals.forget_old(now.date())
 
 

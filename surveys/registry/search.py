@@ -3,7 +3,12 @@
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from surveys.registry.studies import RegisteredStudy
+from django.db.models import QuerySet
+from django.utils.timezone import now
+
+from surveys.design import selectors as design
+from surveys.design.models import Plan
+from surveys.registry.studies import registered_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +31,31 @@ class Search:
         parts = {"q": self.words, "state": self.state, "unit": self.unit, "model": self.model}
         return "".join(f"{urlencode({name: value})}&" for name, value in parts.items() if value)
 
-    def finds(self, study: RegisteredStudy) -> bool:
-        """Tell whether title or organisation hold all the words, and the rest is as wanted."""
-        text = f"{study.content.title} {study.content.organisation}".casefold()
-        wanted = (
-            (self.state, study.state),
-            (self.unit, study.content.unit),
-            (self.model, study.model.value),
+    def plans(self) -> QuerySet[Plan, int]:
+        """Return the newest Plans of the studies that are found, by id, in the registry's order."""
+        narrowed = {"unit": self.unit, "changed": self.model}
+        wanted = {name: part for name, part in narrowed.items() if part}
+        return stand(design.registered_plans(self.words, **wanted), self.state).values_list(
+            "pk", flat=True
         )
-        return all(word in text for word in self.words.casefold().split()) and all(
-            part in ("", value) for part, value in wanted
-        )
+
+
+def stand(plans: QuerySet[Plan], state: str) -> QuerySet[Plan]:
+    """Return those of these Plans whose studies stand so; all for none."""
+    if not state:
+        return plans
+    if state == "retired":
+        return plans.filter(study__retired_on__isnull=False)
+    living = plans.filter(study__retired_on=None)
+    if state == "collecting":
+        return living.filter(closed_on=None)
+    closed = living.filter(closed_on__isnull=False)
+    spent = all_spent(closed)
+    return closed.filter(pk__in=spent) if state == "spent" else closed.exclude(pk__in=spent)
+
+
+def all_spent(closed: QuerySet[Plan]) -> list[int]:
+    """Return those of these Plans whose cap is used up: a worker retires most within a minute."""
+    maybe = closed.filter(study__in=design.maybe_spent()).values_list("pk", flat=True)
+    studies = registered_all(maybe, now())
+    return [study.plan.pk for study in studies if study.state == "spent"]

@@ -1,25 +1,27 @@
 """What the registry knows of a study: its Plans, and what the ledger says was spent: all public."""
 
 import datetime
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from operator import attrgetter
 
+from django.db.models import F
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from dpengine.accounting import beliefs, comparison
 from dpengine.accounting.comparison import Comparison
 from dpengine.bounds import exp_above
-from dpengine.privacy import Cost, epsilon_above, loss_of_all, plain, round_up
+from dpengine.privacy import Cost, epsilon_above, plain, round_up
 from surveys.charts.scales import chance_text
 from surveys.design import selectors as design
 from surveys.design.launch import OPENED_WAVE, WAVE_BEGINS, needs_reason
 from surveys.design.models import Plan, Study, Unit
 from surveys.design.selectors import Odds, odds_of
+from surveys.design.summaries import Changed, changed_in, loss_of
 from surveys.ledger import selectors as ledger
 from surveys.ledger.models import Entry
 from surveys.ledger.selectors import Account, Burn, Statement, StatementLine
@@ -48,20 +50,8 @@ UNITS = {
 
 SHOWN = 100  # rows of a kind on a page: all are in its file, and in the ledger
 
-
-class Model(StrEnum):
-    """Where answers are changed. ε of different models, or units, cannot be compared."""
-
-    DEVICE = "device"
-    BOTH = "both"
-    GIVEN = "given"
-
-
-MODELS = {
-    Model.DEVICE.value: _("all answers changed on the device"),
-    Model.BOTH.value: _("some answers sent as given"),
-    Model.GIVEN.value: _("all answers sent as given"),
-}
+# Where answers are changed. ε of different models, or units, cannot be compared.
+MODELS = dict(Changed.choices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +144,9 @@ class RegisteredStudy:
         return STATES[self.state]
 
     @property
-    def model(self) -> Model:
+    def model(self) -> Changed:
         """Return where answers are changed, which decides with what an ε may be compared."""
-        if not self.cleartext:
-            return Model.DEVICE
-        return Model.BOTH if self.changes_answers else Model.GIVEN
+        return changed_in([plan.content for plan in self.plans])
 
     @property
     def kind(self) -> tuple[str, str]:
@@ -196,8 +184,7 @@ class RegisteredStudy:
         """Return e^ε of one record whose answers are all changed on the device, as far as they
         are.
         """
-        losses = [plan.content.loss for plan in self.plans]
-        return max(losses) if self.content.unit == Unit.RESPONDENT_IN_WAVE else loss_of_all(losses)
+        return loss_of([plan.content for plan in self.plans])
 
     @property
     def reasons(self) -> list[tuple[int, str]]:
@@ -464,22 +451,18 @@ class RegisteredStudy:
         return ledger.newest_acts(self.account.budget.pk, SHOWN, vouching=True)
 
 
-def registered_studies(now: datetime.datetime) -> list[RegisteredStudy]:
-    """Return every study that has opened, smallest ε of one person first among those alike."""
-    waves: dict[int, list[Plan]] = {}
-    for plan in design.plans().order_by("-wave"):
-        waves.setdefault(plan.study_id, []).append(plan)
-    accounts = ledger.accounts(plans[0].study.budget_id for plans in waves.values())
-    studies = [
+def registered_all(ids: Iterable[int], now: datetime.datetime) -> list[RegisteredStudy]:
+    """Return the studies of these newest Plans, in their order, with all their waves."""
+    newest = design.plans_in_order(ids)
+    waves: dict[int, list[Plan]] = {plan.study_id: [plan] for plan in newest}
+    again = design.plans().filter(study__in=waves, study__plans__wave__gt=F("wave")).distinct()
+    for plan in again.order_by("-wave"):
+        waves[plan.study_id].append(plan)
+    accounts = ledger.accounts(plan.study.budget_id for plan in newest)
+    return [
         RegisteredStudy(plans[0].study, plans, accounts[_budget(plans)], now)
         for plans in waves.values()
     ]
-
-    def place(study: RegisteredStudy) -> tuple[str, int, Fraction, str]:
-        unit, model = study.kind
-        return unit, list(MODELS).index(model), study.loss, study.content.title
-
-    return sorted(studies, key=place)
 
 
 def registered(study: Study, now: datetime.datetime) -> RegisteredStudy:

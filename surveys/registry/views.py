@@ -28,7 +28,7 @@ from surveys.registry.studies import (
     UNITS,
     RegisteredStudy,
     registered,
-    registered_studies,
+    registered_all,
 )
 from surveys.releases.reconstruction import crowding_of
 from surveys.streams import json_lines
@@ -51,16 +51,16 @@ def studies(request: HttpRequest) -> HttpResponse:
         **{name: value if value in choices[name] else "" for name, value in chosen.items()},
     )
     now = _now()
-    every = registered_studies(now)
-    wanted = [study for study in every if search.finds(study)]
-    page = Paginator(wanted, ON_A_PAGE).get_page(request.GET.get("page"))
-    ledger.read_days((study.account for study in page), now)
+    page = Paginator(search.plans(), ON_A_PAGE).get_page(request.GET.get("page"))
+    records = registered_all(page, now)
+    ledger.read_days((each.account for each in records), now)
     context = {
         "search": search,
         "states": STATES,
         "units": UNITS,
         "models": MODELS,
-        "every": every,
+        "every": design.published_studies().count(),
+        "records": records,
         "page": page,
         "query": search.query,
     }

@@ -34,9 +34,19 @@ class Request(models.Model):
     refused = models.CharField(
         max_length=500, blank=True, help_text="Why it could not be paid when it was last tried."
     )
+    is_waiting = models.BooleanField(
+        null=True, help_text="Confirmed, and neither drawn nor refused; empty once it is."
+    )
 
     class Meta:
         ordering = ("pk",)
+        indexes = (
+            models.Index(
+                fields=("confirmed_at",),
+                condition=models.Q(is_waiting=True),
+                name="requests_that_wait",
+            ),
+        )
 
     def __str__(self) -> str:
         return f"request {self.digest[:8]}"
@@ -99,6 +109,11 @@ class Series(models.Model):
 
     class Meta:
         verbose_name_plural = "series"
+        indexes = (
+            models.Index(
+                fields=("request",), condition=models.Q(is_over=False), name="series_that_go_on"
+            ),
+        )
 
     def __str__(self) -> str:
         return f"series of {self.request}"
@@ -145,3 +160,28 @@ class Step(Drawn):
     @property
     def entry(self) -> Entry:
         return self.series.entry
+
+
+class NotDue(models.Model):
+    """What a Plan's rule found when it had nothing to publish: until that changes it is not asked
+    again (agenda.py). It says nothing that the Plan, its tally and its releases do not.
+    """
+
+    plan = models.OneToOneField(
+        Plan, on_delete=models.PROTECT, related_name="not_due", primary_key=True
+    )
+    sealed = models.PositiveIntegerField(help_text="Reports.")
+    published = models.PositiveIntegerField(
+        null=True,
+        help_text="Reports that its last publication counted; empty: it is to count no more.",
+    )
+    was_open = models.BooleanField()
+    until = models.DateTimeField(
+        null=True, help_text="When time alone may make it due; empty: it does not."
+    )
+
+    class Meta:
+        verbose_name_plural = "not due"
+
+    def __str__(self) -> str:
+        return f"{self.plan} is not due"

@@ -1,12 +1,14 @@
 """Read what was published and asked for; tell what can be asked, from public values."""
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, sqrt
 
-from django.db.models import QuerySet
+from django.db.models import F, IntegerField, QuerySet
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _, ngettext
 
@@ -36,6 +38,7 @@ SCHEDULE = message("the study's rule")()
 # What the ledger says of who wants intervals that say next to nothing
 ANYWAY = message("confirmed publishing in spite of wide intervals")
 MOST_ANSWERS = 10**6
+WITH_QUESTIONS = [kind.kind for kind in ALL if "question_form" in vars(kind)]  # at each step
 
 
 # What was published
@@ -142,7 +145,15 @@ def answers_so_far(plan: Plan) -> int | None:
     """Return how many reports came, where that is public; else how many were counted, with noise,
     None before they were.
     """
-    return aggregation.received(plan) if plan.content.n_is_public else _told(plan)
+    return answers_of([plan])[plan.pk]
+
+
+def answers_of(plans: Sequence[Plan]) -> dict[int, int | None]:
+    """Return the same of several Plans, by id."""
+    public = [plan for plan in plans if plan.content.n_is_public]
+    hidden = [plan for plan in plans if not plan.content.n_is_public]
+    told = dict.fromkeys((plan.pk for plan in plans), None) | aggregation.received_of(public)
+    return told | (_told_of(hidden) if hidden else {})
 
 
 def people(plan: Plan) -> int | None:
@@ -154,8 +165,15 @@ def people(plan: Plan) -> int | None:
 
 def _told(plan: Plan) -> int | None:
     """Return the noisy number of people that was published."""
-    counted = Release.objects.filter(request__plan=plan, request__statistic__kind=People.kind)
-    return next((release.content.n for release in counted), None)
+    return _told_of([plan]).get(plan.pk)
+
+
+def _told_of(plans: Iterable[Plan]) -> dict[int, int]:
+    counted = Release.objects.filter(request__plan__in=plans, request__statistic__kind=People.kind)
+    return {
+        release.request.plan_id: release.content.n
+        for release in counted.select_related("request").order_by("-pk")
+    }
 
 
 def batch_sizes(plan: Plan) -> list[int]:
@@ -231,9 +249,7 @@ def drawn(request: Request) -> Release | Series | None:
 
 def waiting_requests() -> QuerySet[Request]:
     """Return the confirmed requests that nothing has answered yet, the oldest first."""
-    return Request.objects.filter(release=None, series=None, refused="").order_by(
-        "confirmed_at", "pk"
-    )
+    return Request.objects.filter(is_waiting=True).order_by("confirmed_at", "pk")
 
 
 def query_of(request: Request) -> Query:
@@ -464,10 +480,18 @@ def interactive_query_of(request: Request) -> InteractiveQuery:
     return query
 
 
-def series_that_go_on() -> QuerySet[Series]:
-    """Return the series that researchers began and that are not over."""
-    series = Series.objects.filter(is_over=False, request__plan__study__retired_on=None)
-    return series.exclude(request__who=SCHEDULE).select_related("request__plan__study")
+def series_behind() -> list[Series]:
+    """Return the series that researchers began, that go on by themselves, and that have not seen
+    the last batch: each step sees one more than the step before.
+    """
+    going = Request.objects.filter(series__is_over=False, plan__study__retired_on=None)
+    by_themselves = going.exclude(who=SCHEDULE).exclude(statistic__kind__in=WITH_QUESTIONS)
+    named = Cast(KT("statistic__batches"), IntegerField())
+    with_seen = by_themselves.annotate(
+        sealed=aggregation.sealed_of("plan", "batches"), seen=named + F("series__steps") - 1
+    )
+    behind = with_seen.filter(sealed__gt=F("seen")).select_related("series", "plan__study")
+    return [request.series for request in behind]
 
 
 def has_new_batch(series: Series) -> bool:

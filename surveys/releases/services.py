@@ -32,6 +32,7 @@ from surveys.ledger import services as charges
 from surveys.ledger.models import Entry
 from surveys.messages import message, plural_message
 from surveys.releases import covered, selectors, statistics
+from surveys.releases.agenda import Agenda
 from surveys.releases.models import ERASED, Release, Request, Series, Step
 from surveys.releases.numbers import Document
 from surveys.releases.queries.base import InteractiveQuery, Query
@@ -95,7 +96,7 @@ def confirm(*, request_id: int, who: str, now: datetime.datetime) -> Request:
     request = Request.objects.select_related("plan__study").get(pk=request_id)
     payer = {"who": who} if request.refused else {}
     waiting = Request.objects.filter(pk=request_id, release=None, series=None)
-    if waiting.update(confirmed_at=now, refused="", **payer):
+    if waiting.update(confirmed_at=now, refused="", is_waiting=True, **payer):
         transaction.on_commit(lambda: _tell_a_worker(request_id))
     request.refresh_from_db(fields=("who", "confirmed_at", "refused"))
     return request
@@ -119,6 +120,7 @@ def _request(
             "requested_on": now.date(),
             "who": who,
             "confirmed_at": now,
+            "is_waiting": True,
         },
     )
     return request
@@ -155,7 +157,9 @@ def publish(*, request_id: int, now: datetime.datetime) -> Release | Series:
         request = Request.objects.select_related("plan__study__panel").get(pk=request_id)
         counted = _counted(request, now)
         with transaction.atomic():
-            return _publish(request, counted, now)
+            drawn = _publish(request, counted, now)
+            Request.objects.filter(pk=request.pk).update(is_waiting=None)
+            return drawn
 
 
 def _counted(request: Request, now: datetime.datetime) -> dict[str, Any]:
@@ -261,7 +265,7 @@ def try_to_publish(*, request_id: int, now: datetime.datetime) -> Release | Seri
     except charges.Refused as refusal:
         metrics.budget_refused(type(refusal).__name__)
         # made in English: `publish`
-        Request.objects.filter(pk=request_id).update(refused=str(refusal)[:500])
+        Request.objects.filter(pk=request_id).update(refused=str(refusal)[:500], is_waiting=None)
         return None
 
 
@@ -281,14 +285,20 @@ def publish_asked(*, now: datetime.datetime) -> list[int]:
 def publish_due(*, now: datetime.datetime) -> list[int]:
     """Publish what every Plan's rule says is due; return the ids of the releases and steps."""
 
-    def publish_one(plan: Plan) -> Release | Step | None:
-        return publish_if_due(plan=plan, now=now) if is_due(plan=plan, now=now) else None
+    agenda = Agenda(now)
 
-    return [
-        done.pk
-        for done in isolate_failures(design.plans().select_related("study__panel"), publish_one)
-        if done
-    ]
+    def publish_one(plan: Plan) -> Release | Step | None:
+        if is_due(plan=plan, now=now):
+            return publish_if_due(plan=plan, now=now)
+        agenda.note_not_due(plan)
+        return None
+
+    return [done.pk for done in isolate_failures(agenda.plans(), publish_one) if done]
+
+
+def is_any_due(*, now: datetime.datetime) -> bool:
+    """Tell whether any Plan's rule asks for a publication."""
+    return any(is_due(plan=plan, now=now) for plan in Agenda(now).plans())
 
 
 @transaction.atomic
@@ -461,7 +471,7 @@ def step_due(*, now: datetime.datetime) -> list[int]:
     def step_one(series: Series) -> Step | None:
         return take_step(series_id=series.pk, now=now) if selectors.has_new_batch(series) else None
 
-    return [step.pk for step in isolate_failures(selectors.series_that_go_on(), step_one) if step]
+    return [step.pk for step in isolate_failures(selectors.series_behind(), step_one) if step]
 
 
 def retire_spent(*, now: datetime.datetime) -> list[int]:

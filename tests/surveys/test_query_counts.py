@@ -1,4 +1,6 @@
-"""No page asks the database more often because a study has more questions."""
+"""No page asks the database more often because a study has more questions, or a site more
+studies.
+"""
 
 import datetime
 from decimal import Decimal
@@ -55,6 +57,17 @@ PAGES = {
     "registry": "/registry/open/",
     "form": "/s/open/",
 }
+LISTS = {
+    "home": "/",
+    "registry": "/registry/",
+    "registry, found": "/registry/?q=copying&state=closed",
+    "list of studies": "/studies/",
+    "ledger": "/ledger/",
+    "site limits": "/limits/",
+    "health": "/health/",
+    "plan": "/api/v1/studies/study-0/plan",
+    "releases": "/api/v1/studies/study-0/releases",
+}
 MAX_OF_DRAFT = 12  # with the session, the user and the rights that every page asks for
 
 
@@ -99,6 +112,36 @@ def queries_of_pages(count: int) -> dict[str, list[str]]:
             found[page] = [query["sql"] for query in captured.captured_queries]
         transaction.set_rollback(True)
     return found
+
+
+def queries_of_lists(client: Client) -> dict[str, int]:
+    found = {}
+    for page, address in LISTS.items():
+        client.get(address)
+        with CaptureQueriesContext(connection) as captured:
+            assert client.get(address).status_code == 200, page
+        found[page] = len(captured)
+    return found
+
+
+@pytest.mark.django_db
+def test_no_list_asks_more_often_of_a_site_with_more_studies():
+    client, counts = Client(), {}
+    client.force_login(known_as("root", is_admin=True))
+    for at in range(12):
+        study = {**TERMS, "slug": f"study-{at}", "title": f"Copying {at}"}
+        plan, _created = demo.ensure_study(study, questions(1), NOW)
+        answered = [dict.fromkeys(plan.content.channels, 0)] * 12
+        demo.answer_as_browsers(plan, answered, NOW.date())
+        if at % 2:
+            design.close_plan(plan_id=plan.pk, today=NOW.date())
+        aggregation.sweep_all(today=NOW.date())
+        assert releases.publish_if_due(plan=plan, now=NOW) is not None
+        design.draft_study(study={**study, "slug": f"draft-{at}"}, questions=questions(1))
+        if at in (1, 11):
+            counts[at] = queries_of_lists(client)
+    growing = {page: (counts[1][page], counts[11][page]) for page in LISTS}
+    assert {page: both for page, both in growing.items() if both[0] < both[1]} == {}
 
 
 @pytest.mark.django_db

@@ -40,9 +40,11 @@ STATES = {
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Say what Candor is, and which studies are open."""
-    open_plans = design.plans().filter(closed_on=None).order_by("study__title")
-    page = Paginator(open_plans, ON_A_PAGE).get_page(request.GET.get("page"))
-    return render(request, "dashboard/home.html", {"page": page})
+    open_plans = design.plans().filter(closed_on=None).order_by("study__title", "pk")
+    ids = open_plans.values_list("pk", flat=True)
+    page = Paginator(ids, ON_A_PAGE).get_page(request.GET.get("page"))
+    context = {"page": page, "plans": design.plans_in_order(page)}
+    return render(request, "dashboard/home.html", context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +100,14 @@ def _matching(studies: QuerySet[Study], words: str, state: str) -> QuerySet[Stud
 def _listed(request: HttpRequest, studies: list[Study]) -> list[ListedStudy]:
     standings = design.standings(studies)
     accounts = ledger.accounts(study.budget_id for study in studies)
-    last = releases.latest_releases([each.plan for each in standings if each.plan is not None])
+    opened = [each.plan for each in standings if each.plan is not None]
+    last, told = releases.latest_releases(opened), releases.answers_of(opened)
     listed = []
     for standing in standings:
         study, plan = standing.study, standing.plan
         progress, link, page = None, "", "dashboard:study"
         if plan is not None and study.budget_id is not None:
-            answers = releases.answers_so_far(plan)
-            progress = Progress(plan, answers, accounts[study.budget_id], last.get(plan.pk))
+            progress = Progress(plan, told[plan.pk], accounts[study.budget_id], last.get(plan.pk))
             if standing.state == State.COLLECTING:  # with the Plan's fingerprint
                 link = f"{request.build_absolute_uri(study.get_absolute_url())}#{plan.digest}"
         elif people.may(request.user, Right.EDIT, study):

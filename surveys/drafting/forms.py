@@ -1,5 +1,6 @@
 """The forms of a draft. Errors stand at the field, and what was typed stays."""
 
+from collections.abc import Mapping
 from copy import copy
 from decimal import Decimal
 from typing import Any, ClassVar
@@ -9,7 +10,7 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
 
 from dpengine.privacy import plain
-from surveys.design import selectors as design, sharing, terms
+from surveys.design import blocks, selectors as design, sharing, terms
 from surveys.design.calendars import CALENDARS, Calendar
 from surveys.design.drafts import free_name
 from surveys.design.models import FollowUps, Layout, Question, Results, Rule, Study
@@ -78,18 +79,21 @@ class WordsForm(forms.Form):
     def kind_name(self) -> str:
         return str(Question.Kind(self.kind).label)
 
-    def draft(self, epsilon: Decimal | None) -> QuestionDraft:
-        """Return the question, with an ε of its own or a share of the person's."""
+    def draft(self, epsilon: Decimal | None, way: Mapping[str, Any]) -> QuestionDraft:
+        """Return the question, with an ε of its own or a share of the person's; `way`: what it is
+        sent in, and how it matters.
+        """
         typed = {name: value for name, value in self.cleaned_data.items() if value is not None}
         text = " ".join(typed.pop("text").split())
-        return QuestionDraft(kind=self.kind, text=text, label=text[:80], epsilon=epsilon, **typed)
+        typed |= {"kind": self.kind, "text": text, "label": text[:80], "epsilon": epsilon}
+        return QuestionDraft(**typed, **way)
 
     def clean(self) -> None:
         """Refuse at its field what the draft would refuse."""
         super().clean()
         if self.errors:
             return
-        fields = self.draft(Decimal(1)).fields()
+        fields = self.draft(Decimal(1), {}).fields()
         question = Question(**{**fields, "name": "q"})
         try:
             question.clean()
@@ -231,7 +235,7 @@ class TextsForm(BeginForm):
         super()._post_clean()  # type: ignore[misc]  # which puts what was typed on the study
         questions = self.instance.questions.all() if self.instance.pk else []
         problems = terms.problems_of_given(self.instance, questions)
-        if problem := terms.problem_of_asked(self.instance, questions):
+        if problem := blocks.problem_of_asked(self.instance, questions):
             problems["asked"] = problem
         for name, problem in problems.items():
             if name in self.changed_data and name not in self.errors:

@@ -44,10 +44,6 @@ from multi_freq_ldpy.mdim_freq_est.Variance_RSpFD import VAR_RSpFD_GRR, VAR_RSpF
 from dpengine.estimates import Floats, NoNoise
 from dpengine.local.blocks import cyclic
 from dpengine.local.budget import (
-    Importance,
-    Kind,
-    Question,
-    Way,
     apart,
     cheapest,
     split_way,
@@ -60,6 +56,7 @@ from dpengine.local.number import NumberChannel
 from dpengine.local.one_of import OneOf
 from dpengine.local.subset import Subset
 from dpengine.local.table import Table
+from dpengine.local.ways import Importance, Kind, Question, Way
 from dpengine.privacy import exponential_below
 from dpengine.randomness import WORD
 from tests.bench.report import save, table

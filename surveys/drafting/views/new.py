@@ -75,8 +75,8 @@ def _from_plan(request: HttpRequest) -> HttpResponse:
         return _show(request, way="plan", status=400, **more)
     planned = planning.Planned(wishes.outcome)
     questions = [
-        each.draft(None if planned.is_shared else epsilon)
-        for each, epsilon in zip(words, planned.epsilons, strict=True)
+        each.draft(None if planned.is_shared else epsilon, way)
+        for each, epsilon, way in zip(words, planned.epsilons, planned.ways, strict=True)
     ]
     try:
         with transaction.atomic():

@@ -54,6 +54,12 @@ def groups(questions: "Iterable[Question]") -> "dict[str, list[Question]]":
     return found
 
 
+def can_be_joined(question: "Question") -> bool:
+    """Tell whether a question can be sent as one answer with others."""
+    kind = KINDS.get(question.kind)
+    return question.protection == DEVICE and kind is not None and kind.is_condition
+
+
 def sent_with(question: "Question", among: "Iterable[Question]") -> Together | None:
     """Return the one answer that a question is sent in with others; None if it is sent by itself,
     or if what it is to be sent with makes no answer.

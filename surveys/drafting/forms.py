@@ -192,8 +192,9 @@ class TextsForm(BeginForm):
             **BeginForm.Meta.help_texts,
             "asked": gettext_lazy(
                 "Empty: all. Else each device draws which, of those that are changed on the "
-                "device; a question that follows from another comes with it. A person then loses "
-                "the ε of so many answers only, and fewer people are asked each question."
+                "device; a question that follows from another comes with it, and what is sent as "
+                "one answer counts as one. A person then loses the ε of so many answers only, and "
+                "fewer people are asked each question."
             ),
             "expected": gettext_lazy("For planning only."),
             "closes_on": gettext_lazy("In UTC. Without one, you close the wave yourself."),
@@ -341,6 +342,7 @@ class QuestionForm(forms.ModelForm):
             "wanted",
             "protection",
             "epsilon",
+            "matters",
             "label",
             "name",
             "group",
@@ -360,6 +362,7 @@ class QuestionForm(forms.ModelForm):
             "most": gettext_lazy("Greatest"),
             "unit": gettext_lazy("Unit"),
             "epsilon": gettext_lazy("Loss of one answer, ε"),
+            "matters": gettext_lazy("How much it matters"),
             "label": gettext_lazy("Short form"),
             "name": gettext_lazy("Key"),
             "group": gettext_lazy("Matrix"),
@@ -398,7 +401,7 @@ class QuestionForm(forms.ModelForm):
                 field = StepField(calendar, label=label, example=example)
                 field.initial = bound
                 self.fields[f"{end}_{kind}"] = field
-        for name in ("label", "name", "epsilon"):
+        for name in ("label", "name", "epsilon", "matters"):
             self.fields[name].required = False
         bounds = terms.allowed_epsilon(question.study, design.site_limits())
         floor, ceiling = (f"{plain(bound):f}" for bound in bounds)
@@ -430,6 +433,7 @@ class QuestionForm(forms.ModelForm):
         data, question = self.cleaned_data, self.instance
         data["label"] = data.get("label") or data.get("text", "")[:80]
         data["wanted"] = data.get("wanted") or Question.Wanted.MEAN
+        data["matters"] = data.get("matters") or question.matters
         self._keep_what_fits()
         self._score()
         name, _colon, answers = data.get("condition", "").partition(":")

@@ -379,6 +379,11 @@ class PlanContent(Part, frozen=True, kw_only=True):
         ]
 
     @property
+    def draws(self) -> bool:
+        """Tell whether devices draw what they ask: one set of all blocks leaves nothing to draw."""
+        return len(self.drawn) > 1
+
+    @property
     def drawn_sets(self) -> list[frozenset[str]]:
         """Return `sets`, where a device draws one of them; none where everybody is asked all."""
         return self.sets if self.drawn else []

@@ -120,7 +120,8 @@ def test_a_table_is_of_those_who_were_asked_both(sealed):
     both = aggregation.reports_in(sealed, 1, ["fair", "late"])
     assert release.content.n == both < PEOPLE
     query = selectors.query_of(request)
-    assert query.people_expected(PEOPLE) == PEOPLE // 6
+    met = sealed.content.part_asked(["fair", "late"])
+    assert query.people_expected(PEOPLE) == round(PEOPLE * met) < PEOPLE // 6, "both need few"
     groups = comparisons.group_differences(query, release.content, 0, 1)
     assert groups is not None
 
@@ -139,7 +140,7 @@ def test_a_pair_that_nobody_was_asked_yet_cannot_be_published(db):
     plan = design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
     content = plan.content
     held = sorted(content.sets[0])
-    assert content.part_asked(held) == Fraction(1, 6)
+    assert content.part_asked(held) == Fraction(content.weights[0], sum(content.weights))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(content), "draw_set", lambda *_: 5)  # everybody draws the last set
         answer(plan, 12)

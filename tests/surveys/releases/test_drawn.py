@@ -176,7 +176,7 @@ def test_a_rule_waits_by_how_many_are_expected_to_be_asked(db):
     whole = draft_of_drawn(slug="everything", widest=60, asked=None, release_epsilon=Decimal(2))
     everything = design.open_study(why="A test.", study_id=whole.pk, who="ada", now=NOW)
     part = next(part for part in shares(half).parts if part.name == "late")
-    assert part.asked == Fraction(1, 2)
+    assert part.asked == half.content.part_asked(["late"]) < Fraction(1, 2)
     assert found is not None
     assert next(part for part in shares(everything).parts if part.name == "late").asked == 1
 

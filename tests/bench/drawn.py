@@ -120,6 +120,7 @@ def ways(choices: Sequence[int], total: Decimal, n: int) -> dict[str, Way]:
         largest = max(math.prod(choices[place] for place in each) for each in cyclic(8, size))
         if largest <= CELLS:
             found[name] = together(total, questions, size, evenly=True)
+    found["launched"] = cheapest(total, questions, n, in_one_block=True).way
     return {**found, "proposal": cheapest(total, questions, n).way}
 
 

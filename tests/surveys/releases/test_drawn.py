@@ -219,8 +219,10 @@ def test_published_shares_are_those_of_the_people_and_their_intervals_hold(db):
     for question in numbers.questions:
         for choice, truth in zip(question.choices, truths.get(question.name, []), strict=False):
             assert abs(choice.estimate - truth) < 4.5 * choice.standard_error
-            # half of people are asked each: errors are those of about 1,000, not of 2,000
-            assert choice.variance["sampling"] == pytest.approx(truth * (1 - truth) / 1000, rel=0.5)
+            # errors are those of about as many as are asked each, not of 2,000
+            asked = 2000 * float(plan.content.part_asked([question.name]))
+            sampling = truth * (1 - truth) / asked
+            assert choice.variance["sampling"] == pytest.approx(sampling, rel=0.5)
 
 
 def test_a_continual_rule_counts_each_question_by_who_was_asked_and_pays_for_the_largest_set(db):

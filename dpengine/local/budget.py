@@ -12,12 +12,15 @@ Together   Blocks of several questions go as one answer over their joint choices
 Chances    A question that is asked of n·p people has variance v/p: the worst Σ is least where p is
            in proportion to importance·v, v that at even shares, a yes/no one's worst. Then it is
            Σ importance·v/s for the blocks of one set of s.
-Blocks     Questions with as many choices and as important go around in cyclic blocks, so that each
-           is in as many, of the size that needs least. Or all are merged by twos, as long as a
-           merged block needs less than its two. A block whose questions must stay together is
-           neither.
+Blocks     Questions with as many choices and as important stand in blocks as even as can be, of as
+           many as need least; or go around in cyclic blocks, so that each is in as many. Or all
+           are merged by twos, as long as a merged block needs less than its two. A block whose
+           questions must stay together is neither.
 Proposal   The least of the worst ±·√(importance/useful) of split, s drawn apart for each s, s
-           blocks of merged questions, and cyclic blocks; ± is 1.96 standard errors at even shares.
+           blocks of even or merged ones, and cyclic blocks; ± is 1.96 standard errors at even
+           shares. Without cyclic blocks each question is in one block, which is what a Plan holds:
+           8 yes/no questions at ε = 3 then have ± 7.26 in 3 + 3 + 2 instead of 7.18, and as much
+           at every ε where a size divides 8.
 By hand    Four yes/no questions, ε = ln 81: split, the coin for each (3⁴ = 81), variance × n where
            half say yes 1 each; s = 1: odds 81 to 1, 4·(1/4)/(80/82)² = 1.05; s = 2: odds 9 to 1,
            2·(1/4)/(8/10)² = 0.78; all four as one of 16 answers: a = 81/96, b = 1/96,
@@ -27,186 +30,41 @@ Sources    Basic composition: Dwork and Roth 2014; sampling of attributes: Nguy�
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from enum import IntEnum, StrEnum
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from itertools import combinations
+from functools import lru_cache
+from itertools import combinations, pairwise
 
 from dpengine.checks import require
-from dpengine.estimates import CONFIDENCE, normal_quantile
+from dpengine.estimates import CONFIDENCE, NoNoise, normal_quantile
 from dpengine.local.blocks import MAX_BLOCKS, Drawn, Set, chances_for, cyclic, subsets, weighted
 from dpengine.local.channel import Channel
-from dpengine.local.channels import channel_for
 from dpengine.local.joint import MAX_JOINT, Joint, variances
-from dpengine.privacy import exponential_below, loss_of_all, round_down
+from dpengine.local.ways import Block, Importance, Kind, Proposal, Question, Way
+from dpengine.privacy import exponential_below, round_down
 
 MIN_ASKED = 2  # people of a question, below which a way is not proposed
-
-
-class Importance(IntEnum):
-    """How many people a question is worth, beside another that needs as many."""
-
-    NICE = 1
-    USEFUL = 2
-    DECISIVE = 4
-
-
-class Kind(StrEnum):
-    """The way in which ε is spent."""
-
-    SPLIT = "split"
-    APART = "apart"
-    TOGETHER = "together"
-
-
-@dataclass(frozen=True)
-class Question:
-    """What is asked. Without a `channel` it is one of so many choices, and may be joined."""
-
-    choices: int = 0
-    importance: Importance = Importance.USEFUL
-    channel: Callable[[Decimal], Channel] | None = None
-    # variance × n of what is least sure, in squared parts of the question's scale
-    spread: Callable[[Channel], float] | None = None
-
-    def within(self, epsilon: Decimal) -> Channel:
-        return self.channel(epsilon) if self.channel else channel_for(self.choices, epsilon)
-
-    def variance(self, channel: Channel) -> float:
-        if self.spread:
-            return self.spread(channel)
-        return float(channel.variance(Fraction(1, self.choices)))
-
-    @property
-    def can_be_joined(self) -> bool:
-        return self.channel is None
-
-
-@dataclass(frozen=True)
-class Block:
-    """Questions that are drawn as one: each through its channel, or all through a joint one."""
-
-    questions: Set
-    channels: tuple[Channel, ...]
-    variances: tuple[float, ...]  # × n who are asked, of each question
-
-    @property
-    def is_joint(self) -> bool:
-        return isinstance(self.channels[0], Joint)
-
-    @property
-    def loss(self) -> Fraction:
-        return loss_of_all(channel.loss for channel in self.channels)
-
-
-@dataclass(frozen=True)
-class Way:
-    """One way to spend a person's ε: blocks, the sets of them, and what comes of it."""
-
-    kind: Kind
-    questions: tuple[Question, ...]
-    blocks: tuple[Block, ...]
-    drawn: Drawn
-
-    @cached_property
-    def loss(self) -> Fraction:
-        """Return e^ε of a person, exactly."""
-        return self.drawn.loss([block.loss for block in self.blocks])
-
-    @cached_property
-    def variances(self) -> tuple[float, ...]:
-        """Return variance × n of every question, from all blocks that hold it."""
-        told = [0.0] * len(self.questions)
-        for number, block in enumerate(self.blocks):
-            chance = float(self.drawn.chance(number))
-            for question, variance in zip(block.questions, block.variances, strict=True):
-                told[question] += chance / variance
-        return tuple(1 / part for part in told)
-
-    @cached_property
-    def chances(self) -> tuple[float, ...]:
-        """Return how often each question is asked."""
-        asked = [0.0] * len(self.questions)
-        for number, block in enumerate(self.blocks):
-            for question in block.questions:
-                asked[question] += float(self.drawn.chance(number))
-        return tuple(asked)
-
-    @property
-    def asked(self) -> tuple[int, int]:
-        """Return how many questions a person is asked, at least and at most."""
-        counts = [
-            sum(len(self.blocks[block].questions) for block in each) for each in self.drawn.sets
-        ]
-        return min(counts), max(counts)
-
-    @property
-    def met(self) -> int:
-        """Return how many pairs of questions some people are asked both of."""
-        return len(
-            {
-                pair
-                for each in self.drawn.sets
-                for pair in combinations(
-                    sorted(question for block in each for question in self.blocks[block].questions),
-                    2,
-                )
-            }
-        )
-
-    def half(self, question: int, n: int) -> float:
-        """Return the ± of a question, as a part of its scale: 1.96 standard errors."""
-        return normal_quantile(CONFIDENCE) * math.sqrt(self.variances[question] / n)
-
-    def worst(self, n: int) -> float:
-        """Return the widest ±, a decisive question's counted √2 times, a useful one's once."""
-        return max(
-            self.half(number, n) * math.sqrt(question.importance / Importance.USEFUL)
-            for number, question in enumerate(self.questions)
-        )
-
-    def least_asked(self, n: int) -> float:
-        """Return how many people the question that fewest are asked can expect."""
-        return n * min(self.chances)
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """The best way, and the best of each kind, which it is compared with."""
-
-    way: Way
-    n: int
-    kinds: dict[Kind, Way]
-
-    @property
-    def figures(self) -> dict[str, float]:
-        """Return what a sentence about it takes: numbers of questions, and ± in points.
-
-        asked, of: questions of one person, at most, and in all; joined: in the largest joint
-        block, or 1; half, and split, apart, together: the worst ± of the proposal, and of the best
-        way of each kind that there is.
-        """
-        joined = max(len(block.questions) if block.is_joint else 1 for block in self.way.blocks)
-        return {
-            "asked": self.way.asked[1],
-            "of": len(self.way.questions),
-            "joined": joined,
-            "half": 100 * self.way.worst(self.n),
-            **{kind.value: 100 * way.worst(self.n) for kind, way in self.kinds.items()},
-        }
+TRIED = 1000  # answers, at which the ± of a channel without shares is looked at
 
 
 def cheapest(
-    total: Decimal, questions: Sequence[Question], n: int, kept: Sequence[Set] = ()
+    total: Decimal,
+    questions: Sequence[Question],
+    n: int,
+    kept: Sequence[Set] = (),
+    *,
+    in_one_block: bool = False,
 ) -> Proposal:
-    """Return the way that tells most of so many people. `kept` must each stay in one block."""
+    """Return the way that tells most of so many people. `kept` must each stay in one block; each
+    question is in one block only if that is said.
+    """
     require(n >= MIN_ASKED, "n must be {} or more, got {}", MIN_ASKED, n)
     _check(questions, kept)
     kinds: dict[Kind, Way] = {}
     for way in _ways(total, questions, kept):
+        if in_one_block and sum(len(block.questions) for block in way.blocks) > len(questions):
+            continue
         best = kinds.get(way.kind)
         enough = way.least_asked(n) >= MIN_ASKED or way.kind is Kind.SPLIT
         if enough and (best is None or way.worst(n) < best.worst(n)):
@@ -248,6 +106,43 @@ def together(
     return _way(Kind.TOGETHER, questions, blocks, subsets(len(blocks), 1), evenly=evenly)
 
 
+def parted(
+    total: Decimal,
+    questions: Sequence[Question],
+    asked: int,
+    kept: Sequence[Set] = (),
+    size: int | None = None,
+) -> Way | None:
+    """Return what comes of drawing so many blocks of questions that are alike and sent as one: of
+    the size that needs least, or of so many; None where nothing is sent as one, or too little.
+    """
+    epsilon = split(total, [1] * asked)[0]
+    found = [
+        block
+        for places in _alike(questions, kept)
+        for block in _parts(places, questions, kept, epsilon, size)
+    ]
+    if len(found) < asked or len(found) == len(_units(questions, kept)):
+        return None
+    blocks = [_block(each, questions, epsilon, kept) for each in sorted(found)]
+    return _way(Kind.TOGETHER, questions, blocks, subsets(len(blocks), asked))
+
+
+def draw(needs: Sequence[float], asked: int) -> Drawn:
+    """Return sets of so many blocks, drawn as often as each needs: its importance × variance."""
+    sets = subsets(len(needs), asked)
+    return Drawn.evenly(sets) if _are_alike(needs) else weighted(sets, chances_for(needs, asked))
+
+
+def spread(channel: Channel, scale: int = 1) -> float:
+    """Return variance × n of what is least sure of a channel, in squared parts of its scale, from
+    the ± that would be published at a half.
+    """
+    estimate = channel.forecast(TRIED, Fraction(1, 2), NoNoise())
+    half = (estimate.high - estimate.low) / 2 / scale
+    return TRIED * (half / normal_quantile(CONFIDENCE)) ** 2
+
+
 def split(total: Decimal, weights: Sequence[int | Fraction | Decimal]) -> list[Decimal]:
     """Return an ε for every question, in proportion to its weight, rounded down.
 
@@ -273,6 +168,8 @@ def _ways(total: Decimal, questions: Sequence[Question], kept: Sequence[Set]) ->
     if (circled := _cyclic(total, questions, kept)) is not None:
         yield circled
     for asked in range(1, min(len(units), many) + 1):
+        if (even := parted(total, questions, asked, kept)) is not None:
+            yield even
         epsilon = split(total, [1] * asked)[0]
         merged = _merged(units, questions, epsilon, kept)
         if len(merged) == len(units) or len(merged) < asked:
@@ -284,15 +181,10 @@ def _ways(total: Decimal, questions: Sequence[Question], kept: Sequence[Set]) ->
 def _cyclic(total: Decimal, questions: Sequence[Question], kept: Sequence[Set]) -> Way | None:
     """Return one block drawn, questions that are alike in cyclic blocks of the size they need."""
     units = _units(questions, kept)
-    alike: dict[object, list[int]] = {}
-    for unit in units:
-        first = questions[unit[0]]
-        joins = unit not in kept and first.can_be_joined
-        alike.setdefault((first.choices, first.importance) if joins else unit, []).extend(unit)
     found: list[Set] = []
-    for places in alike.values():
-        if tuple(places) in units:
-            found.append(tuple(places))
+    for places in _alike(questions, kept):
+        if places in units:
+            found.append(places)
             continue
         choices = questions[places[0]].choices
         sizes = (size for size in range(1, len(places) + 1) if choices**size <= MAX_JOINT)
@@ -302,6 +194,46 @@ def _cyclic(total: Decimal, questions: Sequence[Question], kept: Sequence[Set]) 
         return None
     blocks = [_block(each, questions, total, kept) for each in found]
     return _way(Kind.TOGETHER, questions, blocks, subsets(len(blocks), 1))
+
+
+def _alike(questions: Sequence[Question], kept: Sequence[Set]) -> list[Set]:
+    """Return what can be joined by choices and importance, and every other unit by itself."""
+    alike: dict[object, Set] = {}
+    for unit in _units(questions, kept):
+        first = questions[unit[0]]
+        joins = unit not in kept and first.can_be_joined
+        key = (first.choices, first.importance) if joins else unit
+        alike[key] = alike.get(key, ()) + unit
+    return list(alike.values())
+
+
+def _parts(
+    places: Set,
+    questions: Sequence[Question],
+    kept: Sequence[Set],
+    epsilon: Decimal,
+    size: int | None,
+) -> list[Set]:
+    """Return questions that are alike in blocks as even as can be: of so many, or as need least."""
+    choices = questions[places[0]].choices
+    if places in kept or len(places) == 1:
+        return [places]
+
+    def need(count: int) -> float:
+        sizes = map(len, _evenly(places, count))
+        return sum(_joint_variance((choices,) * size, epsilon) for size in sizes)
+
+    every = range(1, len(places) + 1)
+    fit = [each for each in every if choices ** math.ceil(len(places) / each) <= MAX_JOINT]
+    if size is not None:
+        return _evenly(places, max(fit[0], math.ceil(len(places) / size)))
+    return _evenly(places, min(fit, key=need))
+
+
+def _evenly(places: Set, count: int) -> list[Set]:
+    """Return so many parts, of sizes that differ by one at most."""
+    ends = [len(places) * at // count for at in range(count + 1)]
+    return [places[start:end] for start, end in pairwise(ends)]
 
 
 def _merged(
@@ -354,9 +286,13 @@ def _way(
         for block in blocks
     ]
     asked = len(sets[0])
-    is_even = evenly or max(needs) <= min(needs) * (1 + 1e-6)
+    is_even = evenly or _are_alike(needs)
     drawn = Drawn.evenly(sets) if is_even else weighted(sets, chances_for(needs, asked))
     return Way(kind, tuple(questions), tuple(blocks), drawn)
+
+
+def _are_alike(needs: Sequence[float]) -> bool:
+    return max(needs) <= min(needs) * (1 + 1e-6)
 
 
 def _block(

@@ -276,27 +276,27 @@ def _device(metadata: Metadata) -> str:
 
 
 def _drawing(metadata: Metadata) -> str:
-    """Say who was asked what, where devices drew it."""
-    content = metadata.plan.content
-    if not content.drawn:
-        return ""
-    sizes = sorted({len(each) for each in content.sets})
-    text = _(
-        "Each device drew which %(asked)s of these %(all)s questions it asked, out of %(sets)s "
-        "sets, without looking at an answer; the n of a question is how many were asked it."
-    )
-    asked = "–".join(str(each) for each in {sizes[0]: 0, sizes[-1]: 0})
-    said = text % {"asked": asked, "all": len(metadata.device), "sets": len(content.sets)}
+    """Say who was asked what, where devices drew it, and what was sent as one answer."""
+    content, said = metadata.plan.content, []
+    if content.draws:
+        sizes = sorted({len(each) for each in content.sets})
+        text = _(
+            "Each device drew which %(asked)s of these %(all)s questions it asked, out of %(sets)s "
+            "sets, without looking at an answer; the n of a question is how many were asked it."
+        )
+        asked = "–".join(str(each) for each in {sizes[0]: 0, sizes[-1]: 0})
+        values = {"asked": asked, "all": len(metadata.device), "sets": len(content.sets)}
+        said.append(text % values)
     one = _(
         "The answers to %(labels)s are sent as one, through one channel over their combinations; "
         "the ε beside each of them is that of all of them together."
     )
-    joint = (
+    said += [
         one % {"labels": ", ".join(content.question(name).label for name in block.questions)}
         for block in content.blocks
         if block.is_joint
-    )
-    return " ".join([said, *joint])
+    ]
+    return " ".join(said)
 
 
 def _questions(metadata: Metadata) -> str:

@@ -5,19 +5,29 @@ only: then its answer is sent as given, it has neither channel nor loss (its loc
 Plan's total is of the others.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
 
-import msgspec
 from django.utils.translation import gettext as _
+from msgspec.structs import replace
 
-from dpengine.local.blocks import together
-from surveys.design import terms
+from dpengine.local import budget
+from dpengine.local.blocks import subsets
+from dpengine.local.channel import Channel, Learns
+from surveys.design import blocks, terms
 from surveys.design.models import Question, Study, Translation
 from surveys.design.questions import content_of, for_whom, joined, texts_of
-from surveys.plan.content import Block, DrawnSet, PlanContent, QuestionTexts, Texts, largest_loss
-from surveys.plan.drawing import sets_of
+from surveys.plan.content import (
+    Block,
+    DrawnSet,
+    PlanContent,
+    PlanQuestion,
+    QuestionTexts,
+    Texts,
+    largest_loss,
+)
 from surveys.plan.kinds import NUMBER
-from surveys.plan.records import ONE_ANSWER
 from surveys.plan.verification import FORMAT
 
 
@@ -40,11 +50,15 @@ def compose(
                 "the rule that says so."
             )
         )
-    losses = {each.name: each.loss for each in questions if each.loss is not None}
-    blocks, sets = _drawn(study, drafts)
-    asked = [[name for at in each.blocks for name in blocks[at].questions] for each in sets]
+    by_name = {each.name: each for each in questions}
+    losses = {each.sent_in: each.loss for each in questions if each.loss is not None}
+    drawn, sets = _drawn(study, drafts, by_name)
+    asked = [
+        {by_name[name].sent_in for at in each.blocks for name in drawn[at].questions}
+        for each in sets
+    ]
     return PlanContent(
-        blocks=blocks,
+        blocks=drawn,
         drawn=sets,
         caps=terms.caps(study),
         contact=study.contact,
@@ -71,29 +85,92 @@ def compose(
 
 
 def sets_of_names(study: Study, drafts: Iterable[Question]) -> list[frozenset[str]]:
-    """Return the sets of questions, by name, of which a device draws one, each as likely; none
-    where everybody is asked everything.
+    """Return the sets of questions, by name, of which a device draws one; none where everybody is
+    asked everything.
     """
-    blocks, sets = _drawn(study, drafts)
-    return [frozenset(n for at in each.blocks for n in blocks[at].questions) for each in sets]
+    drawn = blocks.blocks(drafts)
+    if _asks_everything(study, drawn):
+        return []
+    return [
+        frozenset(name for at in each for name in drawn[at].questions)
+        for each in subsets(len(drawn), int(study.asked or 0))
+    ]
 
 
-def records_of_names(study: Study, drafts: Iterable[Question]) -> list[frozenset[str]]:
-    """Return the questions of one record, by name, for each there can be: as `sets_of_names`, or
-    one answer where that is protected.
+def weights_of_sets(
+    study: Study, drafts: Sequence[Question], contents: Iterable[PlanQuestion]
+) -> list[int]:
+    """Return the weight of each of `sets_of_names`; none where some questions cannot be asked."""
+    known = {each.name: each for each in contents}
+    is_whole = all(each.name in known for each in drafts) and not blocks.problems(study, drafts)
+    if not is_whole or not sets_of_names(study, drafts):
+        return []
+    return [each.weight for each in _drawn(study, drafts, known)[1]]
+
+
+def _asks_everything(study: Study, drawn: Sequence[Block]) -> bool:
+    return study.asked is None or study.asked >= len(drawn)
+
+
+def _drawn(
+    study: Study, drafts: Sequence[Question], contents: Mapping[str, PlanQuestion]
+) -> tuple[list[Block], list[DrawnSet]]:
+    """Return blocks, and the sets of them of which a device draws one: none where all is asked, and
+    each is sent by itself.
+
+    A block is drawn as often as the question in it needs whose importance × variance is largest;
+    a later wave with the same sets keeps their weights, so that devices keep their draws.
     """
-    if study.unit != ONE_ANSWER:
-        return sets_of_names(study, drafts)
-    links = [(each.name, each.asked_if) for each in drafts]
-    return [frozenset(names) for names in together([name for name, _parent in links], links)]
-
-
-def _drawn(study: Study, drafts: Iterable[Question]) -> tuple[list[Block], list[DrawnSet]]:
-    """Return blocks, and the sets of them of which a device draws one: none where all is asked."""
-    blocks = terms.blocks(drafts)
-    if study.asked is None or study.asked >= len(blocks):
+    drawn = blocks.blocks(drafts)
+    if any(block.name for block in drawn):
+        if reasons := blocks.problems(study, drafts):
+            raise ValueError(reasons[0][1])
+    elif _asks_everything(study, drawn):
         return [], []
-    return blocks, sets_of(len(blocks), study.asked)
+    drawn = [_with_channel(block, contents) for block in drawn]
+    asked = len(drawn) if _asks_everything(study, drawn) else int(study.asked or 0)
+    matters = {each.name: blocks.IMPORTANCES[each.matters] for each in drafts}
+    needs = [
+        max(matters[name] * _variance(contents[name]) for name in block.questions)
+        for block in drawn
+    ]
+    found = budget.draw(needs, asked)
+    sets = [
+        DrawnSet(blocks=list(each), weight=weight)
+        for each, weight in zip(found.sets, found.weights, strict=True)
+    ]
+    before = study.plans.order_by("-wave").first() if study.wave > 1 else None
+    return drawn, sets if before is None else _as_before(before.content, drawn, sets)
+
+
+def _as_before(
+    before: PlanContent, drawn: Sequence[Block], sets: Sequence[DrawnSet]
+) -> list[DrawnSet]:
+    """Return the sets of an earlier wave, if they are the same but for their weights."""
+    now = [each.questions for each in drawn], [each.blocks for each in sets]
+    then = [each.questions for each in before.blocks], [each.blocks for each in before.drawn]
+    return list(before.drawn if now == then else sets)
+
+
+def _with_channel(block: Block, contents: Mapping[str, PlanQuestion]) -> Block:
+    """Return a block with the channel of its one answer, if it is sent as one."""
+    sent = contents[block.questions[0]].together
+    if sent is None:
+        return block
+    return replace(block, channel_document=sent.joint.document(), loss=sent.joint.loss)
+
+
+@lru_cache(maxsize=1024)
+def _variance_of(channel: Channel, scale: int) -> float:
+    if channel.learns is Learns.SHARES:
+        return float(channel.variance(Fraction(1, channel.answers)))
+    return budget.spread(channel, scale)
+
+
+def _variance(question: PlanQuestion) -> float:
+    """Return variance × n of what is least sure of a question, in squared parts of its scale."""
+    is_mean = question.channel.learns is Learns.MEAN
+    return _variance_of(question.channel, question.most - question.least if is_mean else 1)
 
 
 def _translated(translation: Translation, drafts: Sequence[Question]) -> Texts:
@@ -105,7 +182,7 @@ def _translated(translation: Translation, drafts: Sequence[Question]) -> Texts:
         if note := for_whom(each, drafts, language, texts):
             part, own = ("group", each.group_text) if each.group else ("help", each.help)
             own = joined(getattr(texts[each.name], part) or own, note)
-            texts[each.name] = msgspec.structs.replace(texts[each.name], **{part: own})
+            texts[each.name] = replace(texts[each.name], **{part: own})
     study = {part: content.get(part) or None for part in ("title", "organisation", "purpose")}
     questions = {name: own for name, own in texts.items() if own != QuestionTexts()}
     return Texts(**study, questions=questions)

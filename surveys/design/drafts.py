@@ -6,7 +6,7 @@ history, with who did it and why, which its members can read.
 
 import contextlib
 import datetime
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from surveys.design import changes, selectors, sharing, terms
+from surveys.design import blocks, changes, selectors, sharing, terms
 from surveys.design.locks import lock_draft
 from surveys.design.models import Language, Question, Study, Translation
 from surveys.design.refusals import Refused
@@ -231,6 +231,8 @@ def save_question(
             question.position = study.questions.count() + 1
             _refuse_too_many(question.position)
         question.save()
+        if question.together:  # what is sent as one answer has one ε
+            study.questions.filter(together=question.together).update(epsilon=question.epsilon)
         if old is not None and old != question.name:
             study.questions.filter(asked_if=old).update(asked_if=question.name)
             for translation in study.translations.all():
@@ -277,7 +279,8 @@ def duplicate_question(*, study_id: int, name: str, who: str, now: datetime.date
             )
         asked = study.questions.get(name=name)
         fields = {field: getattr(asked, field) for field in COPIED}
-        return _insert(study, {**fields, "name": free_name(study)}, asked.position + 1)
+        alone = {"name": free_name(study), "together": ""}
+        return _insert(study, {**fields, **alone}, asked.position + 1)
 
 
 def delete_question(*, study_id: int, name: str, who: str, now: datetime.datetime) -> Fields:
@@ -319,14 +322,17 @@ def set_protections(
     study_id: int,
     epsilons: dict[str, Decimal],
     planned: Fields | None = None,
+    ways: Mapping[str, Fields] | None = None,
     who: str,
     why: str,
     now: datetime.datetime,
 ) -> Study:
     """Set the ε of questions by name, and fields of the study that were planned with them: all of
-    it, or nothing.
+    it, or nothing. `ways`: how each question matters, and what it is sent in, by its name.
     """
     with editing(study_id=study_id, who=who, now=now, why=why) as study:
+        for name, fields in (ways or {}).items():
+            study.questions.filter(name=name).update(**fields)
         for question in study.questions.filter(name__in=epsilons):
             if problem := terms.problem_of_epsilon(
                 study, epsilons[question.name], selectors.site_limits()
@@ -338,6 +344,8 @@ def set_protections(
             _share_no_more(study)
         if planned:
             _set_terms(study, planned)
+        for _name, problem in blocks.problems(study, study.questions.all()) if ways else ():
+            raise Refused(problem)
     return study
 
 

@@ -10,7 +10,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from dpengine.privacy import Cost, epsilon_above, plain
-from surveys.design import changes, documents, site, terms
+from surveys.design import blocks, changes, documents, site, terms
 from surveys.design.models import Panel, Plan, Question, Study, Unit
 from surveys.design.refusals import CannotOpen
 from surveys.guesses import LIKELY, even_guess
@@ -68,6 +68,8 @@ def refuse_unfit(study: Study, today: datetime.date) -> None:
     # whoever changes the site's limits waits until this wave has opened
     limits, questions = site.hold_limits(), list(study.questions.all())
     for problem in terms.problems_within(study, questions, limits):
+        raise _cannot_open(study, problem)
+    for _name, problem in blocks.problems(study, questions):
         raise _cannot_open(study, problem)
     for question in questions:
         problem = terms.problem_of_epsilon(study, question.epsilon, limits)

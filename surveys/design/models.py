@@ -422,6 +422,13 @@ class Question(models.Model):
         MEAN = "mean", gettext_lazy("the mean")
         DISTRIBUTION = "distribution", gettext_lazy("how answers are spread")
 
+    class Matters(models.TextChoices):
+        """How many people a question is worth, beside another that needs as many."""
+
+        DECISIVE = "decisive", gettext_lazy("decisive")
+        USEFUL = "useful", gettext_lazy("useful")
+        NICE = "nice", gettext_lazy("nice to have")
+
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="questions")
     position = models.PositiveSmallIntegerField(default=1)
     name = models.CharField(
@@ -479,6 +486,24 @@ class Question(models.Model):
         blank=True,
         help_text=gettext_lazy(
             "The numbers of the answers, from 0, after which this one is asked."
+        ),
+    )
+    together = models.CharField(
+        max_length=20,
+        blank=True,
+        validators=[
+            RegexValidator(
+                r"^[a-z][a-z0-9_]*$", gettext_lazy("Small letters, digits and _, a letter first.")
+            )
+        ],
+        help_text=gettext_lazy("Questions with the same name here are sent as one answer."),
+    )
+    matters = models.CharField(
+        max_length=10,
+        choices=Matters,
+        default=Matters.USEFUL,
+        help_text=gettext_lazy(
+            "Where each device draws what it asks: a decisive question is asked of more people."
         ),
     )
     picture = models.ForeignKey(

@@ -17,7 +17,7 @@ from dpengine.local.channels import channel_for
 from dpengine.local.distribution import Distribution
 from dpengine.local.number import NumberChannel
 from dpengine.local.one_of import OneOf
-from surveys.design import terms
+from surveys.design import blocks
 from surveys.design.calendars import CALENDARS
 from surveys.plan import kinds
 from surveys.plan.content import Condition, Group, Picture, PlanQuestion, QuestionTexts
@@ -294,8 +294,8 @@ def _answers_expected(question: "Question") -> float:
     expected = USUAL_EXPECTED if study is None else study.expected or USUAL_EXPECTED
     if study is None or study.asked is None:
         return expected
-    blocks = len(terms.blocks(study.questions.all()))
-    return expected * min(1, study.asked / max(1, blocks))
+    count = len(blocks.blocks(study.questions.all()))
+    return expected * min(1, study.asked / max(1, count))
 
 
 @lru_cache(maxsize=1024)  # a page of a draft asks for the same ones again and again
@@ -321,7 +321,8 @@ def content_of(question: "Question", among: Iterable[Any] | None = None) -> Plan
     if kind.is_counted:
         unit = question.unit if kind.has_unit else ""
         parts = {"least": question.least, "most": question.most, "unit": unit}
-    if question.protection == DEVICE:
+    sent_with = blocks.sent_with(question, among) if question.together else None
+    if question.protection == DEVICE and sent_with is None:
         channel = channel_of(question)
         parts |= {"channel_document": channel.document(), "own_loss": channel.loss}
         parts |= {"wanted": str(question.wanted)} if kind.is_counted else {}
@@ -341,7 +342,7 @@ def content_of(question: "Question", among: Iterable[Any] | None = None) -> Plan
             width=picture.width,
             height=picture.height,
         )
-    return PlanQuestion(
+    content = PlanQuestion(
         choices=question.options,
         decline=int(question.may_decline),
         help=question.help if question.group else joined(question.help, note),
@@ -353,6 +354,7 @@ def content_of(question: "Question", among: Iterable[Any] | None = None) -> Plan
         text=question.text,
         **parts,
     )
+    return content.sent_with(sent_with)
 
 
 def joined(*texts: str) -> str:

@@ -2,11 +2,12 @@
 
 `person` of a draft says the whole; without one each question keeps an ε of its own. The shares are
 filled into the questions whenever the draft changes (`drafts.editing`), so that whoever reads a
-question finds its ε there. A person is asked as many at most as are in the largest set that a
+question finds its ε there. A person sends as many answers at most as are in the largest set that a
 device can draw, so that the product of their losses is at most e^ε: a channel loses at most its
-share, which is rounded down.
+share, which is rounded down. Questions that are sent as one answer have its share.
 
 By hand    ε 2 and four questions: 0.5 each. Asked two of them: 1 each. A fifth question: 0.4 each.
+           Two of the five sent as one answer, everybody asked everything: 0.5 each.
 """
 
 from collections.abc import Sequence
@@ -30,9 +31,9 @@ def usual_person(limits: SiteLimits) -> Decimal:
 def part_of(person: Decimal, study: Study, questions: Sequence[Question]) -> Decimal:
     """Return each question's share of a person's ε, whether or not the study allows it."""
     sets = documents.sets_of_names(study, questions)
-    all_asked = frozenset(each.name for each in questions if _is_on_device(each))
-    asked = max(len(each) for each in sets or [all_asked])
-    share: Decimal = round_down(Fraction(person) / max(1, asked))
+    sent_in = {each.name: each.together or each.name for each in questions if _is_on_device(each)}
+    sent = max(len({sent_in[name] for name in each}) for each in sets or [frozenset(sent_in)])
+    share: Decimal = round_down(Fraction(person) / max(1, sent))
     return share
 
 

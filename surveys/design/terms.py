@@ -19,15 +19,9 @@ from django.utils.translation import gettext as _
 
 from dpengine.accounting.concentrated import rho_of
 from dpengine.contraction import Noise, noise_within
-from dpengine.local.blocks import together
 from dpengine.privacy import Cost, Neighbours, epsilon_above, plain
-from surveys.plan.content import (
-    ANSWERS,
-    Block,
-    Caps,
-    PlanContent,
-    PublicationTerms,
-)
+from surveys.design import blocks
+from surveys.plan.content import ANSWERS, Caps, PlanContent, PublicationTerms
 from surveys.plan.kinds import PUBLICATION
 from surveys.plan.records import ONE_ANSWER, WHOLE, n_is_public, people_in
 
@@ -255,30 +249,13 @@ def problems_within(
 ) -> list[str]:
     """Return what of a study's terms cannot be, with its questions and on its site."""
     questions = list(questions)
-    alone = problem_of_cap(study, limits), problem_of_asked(study, questions)
+    alone = (
+        problem_of_cap(study, limits),
+        blocks.problem_of_asked(study, questions),
+        blocks.problem_of_weights(questions),
+    )
     of_given = problems_of_given(study, questions)
     return [*problems(study).values(), *filter(None, alone), *of_given.values()]
-
-
-def blocks(questions: "Iterable[Question]") -> list[Block]:
-    """Return what of a draft is drawn as one: a question and all that follow from it, of what is
-    changed on the device.
-    """
-    changed = [question for question in questions if question.protection != PUBLICATION]
-    links = [(question.name, question.asked_if) for question in changed]
-    groups = together([question.name for question in changed], links)
-    return [Block(questions=names) for names in groups]
-
-
-def problem_of_asked(study: "Study", questions: "Iterable[Question]") -> str:
-    """Return why each person cannot be asked so many of the questions, or nothing."""
-    if study.asked is None or study.asked <= (count := len(blocks(questions))):
-        return ""
-    text = _(
-        "Each person is asked %(asked)s questions, but only %(count)s can be drawn: those that are "
-        "changed on the device, each with all that follow from it."
-    )
-    return text % {"asked": study.asked, "count": count}
 
 
 def given_limits(study: "Study") -> tuple[Decimal, int]:

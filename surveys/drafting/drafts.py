@@ -44,6 +44,8 @@ class QuestionDraft(msgspec.Struct):
     group_text: str = ""
     asked_if: str = ""
     asked_if_answers: list[int] = []
+    together: str = ""  # what it is sent in as one answer with others
+    matters: str = "useful"
 
     def fields(self) -> dict[str, object]:
         """Return its fields as the model of a draft's question has them."""

@@ -1,5 +1,6 @@
 """The forms of a draft. Errors stand at the field, and what was typed stays."""
 
+from collections.abc import Mapping
 from copy import copy
 from decimal import Decimal
 from typing import Any, ClassVar
@@ -9,7 +10,7 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
 
 from dpengine.privacy import plain
-from surveys.design import selectors as design, sharing, terms
+from surveys.design import blocks, selectors as design, sharing, terms
 from surveys.design.calendars import CALENDARS, Calendar
 from surveys.design.drafts import free_name
 from surveys.design.models import FollowUps, Layout, Question, Results, Rule, Study
@@ -78,18 +79,21 @@ class WordsForm(forms.Form):
     def kind_name(self) -> str:
         return str(Question.Kind(self.kind).label)
 
-    def draft(self, epsilon: Decimal | None) -> QuestionDraft:
-        """Return the question, with an ε of its own or a share of the person's."""
+    def draft(self, epsilon: Decimal | None, way: Mapping[str, Any]) -> QuestionDraft:
+        """Return the question, with an ε of its own or a share of the person's; `way`: what it is
+        sent in, and how it matters.
+        """
         typed = {name: value for name, value in self.cleaned_data.items() if value is not None}
         text = " ".join(typed.pop("text").split())
-        return QuestionDraft(kind=self.kind, text=text, label=text[:80], epsilon=epsilon, **typed)
+        typed |= {"kind": self.kind, "text": text, "label": text[:80], "epsilon": epsilon}
+        return QuestionDraft(**typed, **way)
 
     def clean(self) -> None:
         """Refuse at its field what the draft would refuse."""
         super().clean()
         if self.errors:
             return
-        fields = self.draft(Decimal(1)).fields()
+        fields = self.draft(Decimal(1), {}).fields()
         question = Question(**{**fields, "name": "q"})
         try:
             question.clean()
@@ -188,8 +192,9 @@ class TextsForm(BeginForm):
             **BeginForm.Meta.help_texts,
             "asked": gettext_lazy(
                 "Empty: all. Else each device draws which, of those that are changed on the "
-                "device; a question that follows from another comes with it. A person then loses "
-                "the ε of so many answers only, and fewer people are asked each question."
+                "device; a question that follows from another comes with it, and what is sent as "
+                "one answer counts as one. A person then loses the ε of so many answers only, and "
+                "fewer people are asked each question."
             ),
             "expected": gettext_lazy("For planning only."),
             "closes_on": gettext_lazy("In UTC. Without one, you close the wave yourself."),
@@ -231,7 +236,7 @@ class TextsForm(BeginForm):
         super()._post_clean()  # type: ignore[misc]  # which puts what was typed on the study
         questions = self.instance.questions.all() if self.instance.pk else []
         problems = terms.problems_of_given(self.instance, questions)
-        if problem := terms.problem_of_asked(self.instance, questions):
+        if problem := blocks.problem_of_asked(self.instance, questions):
             problems["asked"] = problem
         for name, problem in problems.items():
             if name in self.changed_data and name not in self.errors:
@@ -337,6 +342,7 @@ class QuestionForm(forms.ModelForm):
             "wanted",
             "protection",
             "epsilon",
+            "matters",
             "label",
             "name",
             "group",
@@ -356,6 +362,7 @@ class QuestionForm(forms.ModelForm):
             "most": gettext_lazy("Greatest"),
             "unit": gettext_lazy("Unit"),
             "epsilon": gettext_lazy("Loss of one answer, ε"),
+            "matters": gettext_lazy("How much it matters"),
             "label": gettext_lazy("Short form"),
             "name": gettext_lazy("Key"),
             "group": gettext_lazy("Matrix"),
@@ -394,7 +401,7 @@ class QuestionForm(forms.ModelForm):
                 field = StepField(calendar, label=label, example=example)
                 field.initial = bound
                 self.fields[f"{end}_{kind}"] = field
-        for name in ("label", "name", "epsilon"):
+        for name in ("label", "name", "epsilon", "matters"):
             self.fields[name].required = False
         bounds = terms.allowed_epsilon(question.study, design.site_limits())
         floor, ceiling = (f"{plain(bound):f}" for bound in bounds)
@@ -426,6 +433,7 @@ class QuestionForm(forms.ModelForm):
         data, question = self.cleaned_data, self.instance
         data["label"] = data.get("label") or data.get("text", "")[:80]
         data["wanted"] = data.get("wanted") or Question.Wanted.MEAN
+        data["matters"] = data.get("matters") or question.matters
         self._keep_what_fits()
         self._score()
         name, _colon, answers = data.get("condition", "").partition(":")

@@ -8,7 +8,8 @@ from dpengine.privacy import epsilon_above
 from surveys.design import wording
 from surveys.design.calendars import calendar_of
 from surveys.design.models import Neighbours, Unit
-from surveys.plan.content import Condition, PlanContent, PlanQuestion, PublicationTerms
+from surveys.guesses import of_hundred
+from surveys.plan.content import Block, Condition, PlanContent, PlanQuestion, PublicationTerms
 from surveys.plan.kinds import KINDS
 
 Lines = dict[str, tuple[str, str]]  # by address in the Plan: the name of the line, its text
@@ -151,8 +152,12 @@ def term_lines(content: PlanContent) -> Lines:
             _("ε %(cap)s at most, ever") % {"cap": caps.central_epsilon},
         ),
     }
-    if content.drawn:
+    if content.draws:
         by_address["asked"] = (_("Each person is asked"), _asked_text(content))
+    for block in content.blocks:
+        if block.is_joint:
+            text = _said(block, content, ", ")
+            by_address[f"together.{block.name}"] = (_("Sent as one answer"), text)
     if caps.central_delta:
         text = f"{caps.central_delta}: {wording.beyond_cap(caps.central_delta)}"
         by_address["delta"] = (_("δ of the cap"), text)
@@ -178,14 +183,21 @@ def term_lines(content: PlanContent) -> Lines:
 def _asked_text(content: PlanContent) -> str:
     """Say which questions a device draws, each with those that follow from it."""
     text = _("%(asked)s of these, drawn by their device out of %(sets)s sets: %(blocks)s")
-    return text % {
+    said = text % {
         "asked": len(content.drawn[0].blocks),
         "sets": len(content.drawn),
-        "blocks": "; ".join(
-            " + ".join(f"“{content.question(name).label}”" for name in block.questions)
-            for block in content.blocks
-        ),
+        "blocks": "; ".join(_said(block, content, " + ") for block in content.blocks),
     }
+    parts = sorted(content.part_asked(block.questions) for block in content.blocks)
+    ends = {"least": of_hundred(parts[0]), "most": of_hundred(parts[-1])}
+    if ends["least"] == ends["most"]:
+        return said
+    text = _("%(said)s. Each is asked of %(least)s to %(most)s people in 100, as it needs them.")
+    return text % {"said": said, **ends}
+
+
+def _said(block: Block, content: PlanContent, between: str) -> str:
+    return between.join(f"“{content.question(name).label}”" for name in block.questions)
 
 
 def _follow_ups_text(minutes: int) -> str:

@@ -62,7 +62,7 @@ def page_context(plan: Plan, language: str, today: datetime.date) -> dict[str, A
         "languages": links(content.slug, content, here=language),
         "count": count,
         "changed_count": device,
-        "drawn": content.drawn,
+        "drawn": content.draws,
         "together": content.joint_names,
         "given_count": protections.count(PUBLICATION),
         "device": DEVICE in protections,

@@ -42,12 +42,13 @@ class QuestionRisk:
         return cls(question.name, question.label, question.is_cleartext, question)
 
     @classmethod
-    def of_draft(cls, drafted: Question) -> "QuestionRisk":
+    def of_draft(cls, drafted: Question, among: Sequence[Question]) -> "QuestionRisk":
         try:
-            content = content_of(drafted)
-            if content.asked_if is None:  # whatever is protected now
-                content = msgspec.structs.replace(content, follows=drafted.asked_if)
-            return cls.of_plan(content)
+            content = content_of(drafted, among)
+            if content.asked_if is not None:
+                return cls.of_plan(content)
+            told = msgspec.structs.replace(content, follows=drafted.asked_if)  # whatever is
+            return cls.of_plan(told.sent_with(content.together))  # protected now
         except (ValueError, TypeError) as error:
             is_cleartext = drafted.protection == Question.Protection.PUBLICATION
             return cls(drafted.name, drafted.label, is_cleartext, problem=str(error))
@@ -121,6 +122,7 @@ class StudyRisk:
     expected: int | None
     study: Study
     sets: Sequence[frozenset[str]] = ()  # of which a device draws one; none: all is asked
+    weights: Sequence[int] = ()  # of the sets; none: each is as likely
 
     @property
     def randomised(self) -> list[QuestionRisk]:
@@ -289,7 +291,9 @@ def protections(risk: StudyRisk) -> list[Protection]:
         name, precision, problems = headline.question.content.name, None, terms.problems(chosen)
         problem = problems.get("cap_delta") or problems.get("neighbours", "")
         if not problem:
-            found_all = planning.precisions(chosen, risk.contents, risk.expected, risk.sets, name)
+            found_all = planning.precisions(
+                chosen, risk.contents, risk.expected, risk.sets, name, risk.weights
+            )
             precision = found_all[name]
         is_chosen = getattr(study, field) == choice
         found.append(Protection(str(choice.label), precision, is_chosen, problem))
@@ -298,13 +302,15 @@ def protections(risk: StudyRisk) -> list[Protection]:
 
 def of_draft(study: Study, questions: Sequence[Question], *, household: int) -> StudyRisk:
     """Return what a draft does with these questions, saved or not."""
-    risks = [QuestionRisk.of_draft(question) for question in questions]
-    return _of(risks, study, household, documents.sets_of_names(study, questions))
+    risks = [QuestionRisk.of_draft(question, questions) for question in questions]
+    sets, contents = documents.sets_of_names(study, questions), [risk.question for risk in risks]
+    weights = documents.weights_of_sets(study, questions, filter(None, contents))
+    return _of(risks, study, household, sets, weights)
 
 
 def loss_of_draft(study: Study, questions: Sequence[Question]) -> Fraction:
     """Return e^ε of one person with these questions, saved or not."""
-    risks = [QuestionRisk.of_draft(question) for question in questions]
+    risks = [QuestionRisk.of_draft(question, questions) for question in questions]
     return StudyRisk(risks, 1, {}, None, study, documents.sets_of_names(study, questions)).loss
 
 
@@ -312,13 +318,20 @@ def of_plan(study: Study, content: PlanContent | None, *, household: int) -> Stu
     """Return what the newest Plan does; nothing of a study that never opened."""
     questions = content.questions if content else []
     risks = [QuestionRisk.of_plan(question) for question in questions]
-    return _of(risks, study, household, content.drawn_sets if content else [])
+    if content is None:
+        return _of([], study, household, [], [])
+    weights = content.weights if content.drawn else []
+    return _of(risks, study, household, content.drawn_sets, weights)
 
 
 def _of(
-    questions: list[QuestionRisk], study: Study, household: int, sets: Sequence[frozenset[str]]
+    questions: list[QuestionRisk],
+    study: Study,
+    household: int,
+    sets: Sequence[frozenset[str]],
+    weights: Sequence[int],
 ) -> StudyRisk:
-    whole = [risk.question for risk in questions if risk.question is not None]
-    has_widths = study.expected and whole
-    widths = planning.precisions(study, whole, study.expected or 0, sets) if has_widths else {}
-    return StudyRisk(questions, household, widths, study.expected, study, sets)
+    whole, widths = [risk.question for risk in questions if risk.question is not None], {}
+    if study.expected and whole:
+        widths = planning.precisions(study, whole, study.expected, sets, weights=weights)
+    return StudyRisk(questions, household, widths, study.expected, study, sets, weights)

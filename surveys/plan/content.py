@@ -185,6 +185,12 @@ class PlanQuestion(Part, frozen=True, kw_only=True):
         found: Together | None = self.__dict__.get("together_with")
         return found
 
+    def sent_with(self, together: Together | None) -> "PlanQuestion":
+        """Return itself, told what it is sent in with other questions, if it is."""
+        if together is not None:
+            self.__dict__["together_with"] = together
+        return self
+
     @property
     def sent_in(self) -> str:
         """The name of the value that holds its answer: its own, or its joint block's."""
@@ -310,8 +316,7 @@ class PlanContent(Part, frozen=True, kw_only=True):
             own = [self.question(name) for name in block.questions]
             joint = block.joint([len(each.choices) for each in own])
             for place, each in enumerate(own):
-                together = Together(joint, block.loss or joint.loss, block.name, place)
-                each.__dict__["together_with"] = together
+                each.sent_with(Together(joint, block.loss or joint.loss, block.name, place))
 
     def question(self, name: str) -> PlanQuestion:
         """Return the question of this name. KeyError if there is none."""
@@ -372,6 +377,11 @@ class PlanContent(Part, frozen=True, kw_only=True):
             frozenset(name for at in each.blocks for name in self.blocks[at].questions)
             for each in self.drawn
         ]
+
+    @property
+    def draws(self) -> bool:
+        """Tell whether devices draw what they ask: one set of all blocks leaves nothing to draw."""
+        return len(self.drawn) > 1
 
     @property
     def drawn_sets(self) -> list[frozenset[str]]:

@@ -11,8 +11,10 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpengine.local.blocks import Set
-from dpengine.local.budget import Importance
+from dpengine.local.ways import Importance
 from dpengine.privacy import plain
+from surveys.design.blocks import IMPORTANCES
+from surveys.design.models import Question
 from surveys.plan import kinds as plan_kinds
 from surveys.plan.content import PlanQuestion
 from surveys.planning.goal import MAX_ANSWERS, Goal, Topic
@@ -33,16 +35,7 @@ KINDS = [
     ("number", gettext_lazy("a number, for its mean")),
 ]
 WITH_CHOICES = ("single", "multiple", "likert")
-WEIGHTS = [
-    ("decisive", gettext_lazy("decisive")),
-    ("useful", gettext_lazy("useful")),
-    ("nice", gettext_lazy("nice to have")),
-]
-IMPORTANCES = {
-    "decisive": Importance.DECISIVE,
-    "useful": Importance.USEFUL,
-    "nice": Importance.NICE,
-}
+WEIGHTS = Question.Matters.choices
 
 BOUNDS = {
     "min_value": gettext_lazy("it must be %(limit_value)s at least; it is %(show_value)s."),

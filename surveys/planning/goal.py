@@ -2,7 +2,7 @@
 
     goal       n people, ε of one of them, what is asked and how important it is; if wanted, a ±
     way        how a person's ε is spent: `dpengine.local.budget` finds the one that tells most
-    outcome    the way that a Plan can hold, the best there is, and what would reach the ±
+    outcome    that way, what of it a draft holds, and what would reach the ±
 
 What is wanted is of the questions that matter most. A ± is 1.96 standard errors at even shares, of
 answers as devices send them; of a number, in hundredths of its range.
@@ -11,35 +11,31 @@ Bounded    n says only which ways ask anybody twice, so ways are found once for 
            and kept. A search for ε is a binary one over its tenths. A number's channel takes a
            tenth of a second, so its ε is taken down to a step of 2 %.
 By hand    Six yes/no questions, 800 people, ε = 2. One of six drawn: 133 answers a question, the
-           coin for ε = 2 tells yes from no by .762, √(1/4/133)/.762 = .0568: ± 11.1 points.
+           coin for ε = 2 tells yes from no by .762, √(1/4/133)/.762 = .0568: ± 11.1 points. Two of
+           six drawn and sent as one of four answers: 267 people, the true one is sent with chance
+           .711, another with .096, √(1/4/267)/(.711 − .096) = .0498: ± 9.8 points.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 
-from dpengine.estimates import CONFIDENCE, NoNoise, normal_quantile
 from dpengine.local import budget
 from dpengine.local.blocks import Set
-from dpengine.local.budget import Importance, Kind, Proposal, Way
 from dpengine.local.channel import Channel, Learns
+from dpengine.local.ways import Importance, Kind, Proposal, Question, Way
 from dpengine.privacy import exponential_below, round_down
 from surveys.design.questions import options_of
 from surveys.guesses import LIKELY
 from surveys.plan.kinds import KINDS
-from surveys.planning.questions import HALF, PlannedQuestion, forecast
+from surveys.planning.questions import PlannedQuestion
 
-CAN_LAUNCH_TOGETHER = False  # whether a Plan can hold blocks whose questions are sent as one
 MAX_ANSWERS = 10_000_000
-LEAST_ASKED = 2  # people whom a question can expect, below which a way is not proposed
 LARGEST_KEY = 2**14  # people, from which on every way asks somebody everything
 TENTH = Decimal("0.1")
-NO_NOISE = NoNoise()
 STEP = 1.02  # of the ε at which a number's channel is looked for
-TRIED = 1000  # answers, at which the ± of a channel without shares is looked at
 
 
 @dataclass(frozen=True)
@@ -64,11 +60,11 @@ class Topic:
         return cls(row.kind, len(options_of(row)), importance=importance)
 
     @property
-    def question(self) -> budget.Question:
+    def question(self) -> Question:
         if KINDS[self.kind].learns is Learns.SHARES:
-            return budget.Question(self.choices, self.importance)
+            return Question(self.choices, self.importance)
         asked = replace(self, importance=Importance.USEFUL)
-        return budget.Question(
+        return Question(
             self.choices, self.importance, partial(_channel_at, asked), partial(_spread, asked)
         )
 
@@ -93,11 +89,8 @@ def _channel(topic: Topic, epsilon: Decimal) -> Channel:
 
 @lru_cache(maxsize=512)
 def _spread(topic: Topic, channel: Channel) -> float:
-    """Return variance × n, in squared parts of the scale, from the ± that would be published."""
-    scale = topic.most - topic.least if channel.learns is Learns.MEAN else 1
-    estimate = forecast(channel, TRIED, HALF, NO_NOISE)
-    half = (estimate.high - estimate.low) / 2 / scale
-    return TRIED * (half / normal_quantile(CONFIDENCE)) ** 2
+    """Return variance × n, in squared parts of the scale."""
+    return budget.spread(channel, topic.most - topic.least if channel.learns is Learns.MEAN else 1)
 
 
 @dataclass(frozen=True)
@@ -109,7 +102,7 @@ class Goal:
     topics: tuple[Topic, ...]
     kept: tuple[Set, ...] = ()  # places of questions that stay together
     half: Decimal | None = None  # ± wanted, in points; None: the best there is
-    asked: int | None = None  # blocks of each person; None: as many as is best
+    asked: int | None = None  # questions of each person; None: as many as is best
     can_draw: bool = True  # whether devices may draw what they ask
 
     @property
@@ -125,44 +118,50 @@ class Outcome:
     goal: Goal
 
     @cached_property
-    def best(self) -> Proposal:
-        """Return the best of all ways, sent together or not."""
+    def proposal(self) -> Proposal:
+        """Return the best way that a Plan can hold, and the best of each kind."""
         goal = self.goal
         found = _compared(goal.epsilon, goal.topics, goal.kept, _key(goal.n))
         return replace(found, n=goal.n)
 
     @cached_property
     def way(self) -> Way:
-        """Return the best way that a Plan can hold, or the one with as many asked as was said."""
+        """Return the best way, or the best where each person is asked as many as was said."""
         goal = self.goal
         if not goal.can_draw:
-            return _asking(goal.epsilon, goal.topics, goal.kept, goal.units)
+            return self.proposal.kinds[Kind.SPLIT]
         if goal.asked is not None:
             return _asking(goal.epsilon, goal.topics, goal.kept, min(goal.asked, goal.units))
-        if CAN_LAUNCH_TOGETHER:
-            return self.best.way
-        ways = (
-            _asking(goal.epsilon, goal.topics, goal.kept, asked)
-            for asked in _worth_asking(goal.epsilon, goal.units)
-        )
-        enough = [
-            way for way in ways if way.kind is Kind.SPLIT or way.least_asked(goal.n) >= LEAST_ASKED
-        ]
-        return min(enough, key=lambda way: way.worst(goal.n))
+        return self.proposal.way
 
     @property
     def asked(self) -> int | None:
         """Return how many blocks a draft says that each person is asked; None: everything."""
-        return None if self.way.kind is Kind.SPLIT else len(self.way.drawn.sets[0])
+        drawn = len(self.way.drawn.sets[0])
+        return None if drawn == len(self.way.blocks) else drawn
+
+    @property
+    def together(self) -> list[Set]:
+        """Return the places of questions that are sent as one answer, for each such answer."""
+        return [block.questions for block in self.way.blocks if block.is_joint]
+
+    @property
+    def questions_asked(self) -> tuple[int, int]:
+        """Return how many questions each person is asked, at least and at most: what stays together
+        counts as one, unless it is sent as one answer.
+        """
+        sizes = [len(each.questions) if each.is_joint else 1 for each in self.way.blocks]
+        found = [sum(sizes[at] for at in each) for each in self.way.drawn.sets]
+        return min(found), max(found)
 
     @property
     def epsilons(self) -> list[Decimal]:
-        """Return the ε of each question, in a set of them."""
+        """Return the ε of what each question is sent in, in a set of them."""
         goal = self.goal
         if self.way.kind is Kind.SPLIT:
             roots = [Decimal(topic.importance).sqrt() for topic in goal.topics]
             return budget.split(goal.epsilon, roots)
-        part = budget.split(goal.epsilon, [1] * (self.asked or 1))[0]
+        part = budget.split(goal.epsilon, [1] * len(self.way.drawn.sets[0]))[0]
         shared = {place: len(block) for block in goal.kept for place in block}
         return [round_down(Fraction(part) / shared.get(at, 1)) for at in range(len(goal.topics))]
 
@@ -196,7 +195,7 @@ class Outcome:
         if self.goal.asked is None or not self.goal.can_draw:
             return None
         free = Outcome(replace(self.goal, asked=None))
-        return (free.asked or self.goal.units) if free.half() < self.half() else None
+        return free.questions_asked[1] if free.half() < self.half() else None
 
     def epsilon_needed(self, most: Decimal) -> Decimal | None:
         """Return the least tenth of ε that reaches it, and leaves a guess right 95 of 100 times.
@@ -224,22 +223,28 @@ def _key(n: int) -> int:
     return min(1 << (n.bit_length() - 1), LARGEST_KEY)
 
 
-def _worth_asking(epsilon: Decimal, units: int) -> Sequence[int]:
-    """Return how many blocks to try: more at once than ε and one have never been best."""
-    return [*range(1, min(units - 1, math.ceil(epsilon) + 1) + 1), units]
-
-
 @lru_cache(maxsize=512)
 def _compared(
     epsilon: Decimal, topics: tuple[Topic, ...], kept: tuple[Set, ...], people: int
 ) -> Proposal:
-    return budget.cheapest(epsilon, [topic.question for topic in topics], people, kept)
+    return budget.cheapest(
+        epsilon, [topic.question for topic in topics], people, kept, in_one_block=True
+    )
 
 
 @lru_cache(maxsize=2048)
 def _asking(epsilon: Decimal, topics: tuple[Topic, ...], kept: tuple[Set, ...], asked: int) -> Way:
-    """Return what comes of asking so many blocks, drawn evenly as a draft has them drawn."""
+    """Return the best way in which a person is asked so many questions, or a few less: each sent by
+    itself, or in answers of as many as go into them.
+    """
     questions = [topic.question for topic in topics]
-    if asked >= len(topics) - sum(len(block) - 1 for block in kept):
-        return budget.split_way(epsilon, questions, kept)
-    return budget.apart(epsilon, questions, asked, kept, evenly=True)
+    units = len(topics) - sum(len(block) - 1 for block in kept)
+    ways = [
+        budget.split_way(epsilon, questions, kept)
+        if asked >= units
+        else budget.apart(epsilon, questions, asked, kept)
+    ]
+    for many in (size for size in range(2, asked + 1) if asked % size == 0):
+        joined = budget.parted(epsilon, questions, asked // many, kept, many)
+        ways += [] if joined is None else [joined]
+    return min(ways, key=lambda way: way.worst(LARGEST_KEY))

@@ -154,10 +154,13 @@ def not_beside(name: str, records: Sequence[frozenset[str]]) -> frozenset[str]:
     return some - max([each for each in records if name in each] or records, key=len, default=some)
 
 
-def part_asked(name: str, sets: Sequence[frozenset[str]]) -> Fraction:
-    """Return the share of people who are asked a question, of sets that are as likely each."""
-    held = sum(name in each for each in sets)
-    return Fraction(held, len(sets)) if held else Fraction(1)
+def part_asked(name: str, sets: Sequence[frozenset[str]], weights: Sequence[int] = ()) -> Fraction:
+    """Return the share of people who are asked a question, of sets with these weights; without
+    them, each is as likely.
+    """
+    drawn = list(zip(sets, weights or [1] * len(sets), strict=True))
+    held = sum(weight for each, weight in drawn if name in each)
+    return Fraction(held, sum(weight for _set, weight in drawn)) if held else Fraction(1)
 
 
 @dataclass(frozen=True)
@@ -191,7 +194,7 @@ class PlannedQuestion:
         why there is none.
         """
         row = copy.copy(self.row)
-        row.epsilon = epsilon
+        row.epsilon, row.together = epsilon, ""  # by itself
         return QuestionAtEpsilon(content_of(row), self.neighbours)
 
 

@@ -2,9 +2,9 @@
 
 from dpengine.contraction import Loss
 from dpengine.local.blocks import Set
-from dpengine.local.budget import Importance
+from dpengine.local.ways import Importance
 from dpengine.privacy import Neighbours
-from surveys.design import documents, selectors as design, terms
+from surveys.design import blocks, documents, selectors as design, terms
 from surveys.design.models import Question, Study
 from surveys.design.questions import content_of
 from surveys.planning.goal import Topic
@@ -38,8 +38,9 @@ class PlannedStudy:
         follows from it.
         """
         places = {each.name: at for at, each in enumerate(self.protected)}
-        blocks = [block.questions for block in terms.blocks(self.questions)]
-        return [tuple(places[name] for name in block) for block in blocks if len(block) > 1]
+        drawn = blocks.blocks(self.questions, sent_apart=True)
+        found = [tuple(places[name] for name in block.questions) for block in drawn]
+        return [block for block in found if len(block) > 1]
 
     def topic(self, question: Question, importance: Importance) -> Topic:
         """Return what a question asks for. ValueError says why it cannot be asked yet."""

@@ -24,13 +24,15 @@ def precisions(
     n: int,
     sets: Sequence[frozenset[str]] = (),
     only: str = "",
+    weights: Sequence[int] = (),
 ) -> dict[str, Precision]:
     """Return how precise one publication of n answers will be, by question: in the worst case, half
     say yes.
 
     `contents` are the Plan's questions, all of them, even if `only` one is wanted; a number sent as
-    given has none, for no rule publishes it. `sets` are those of which each device draws one: a
-    question is answered by as many as are expected to be asked it.
+    given has none, for no rule publishes it. `sets` are those of which each device draws one, by
+    their `weights` or each as likely: a question is answered by as many as are expected to be asked
+    it.
     """
     published = [content for content in contents if not is_on_request(content)]
     publication = terms.publication(study).of_shares(study.unit, study.neighbours, len(published))
@@ -40,7 +42,7 @@ def precisions(
         question.content.name: precision_of(
             question,
             noise_of(question, others_of(question, questions, records), publication),
-            max(1, round(n * part_asked(question.content.name, sets))),
+            max(1, round(n * part_asked(question.content.name, sets, weights))),
             HALF,
         )
         for question in questions

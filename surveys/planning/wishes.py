@@ -15,9 +15,10 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from dpengine.local.budget import Importance
+from dpengine.local.ways import Importance
 from dpengine.privacy import Neighbours, epsilon_above, plain
 from surveys.design import selectors as design, terms
+from surveys.design.blocks import IMPORTANCES
 from surveys.design.models import Question
 from surveys.plan.content import largest_loss
 from surveys.planning.forms import MAX_QUESTIONS, MIN_EPSILON, GoalForm, TopicForm, WeightForm
@@ -204,7 +205,7 @@ class StudyWishes(Wishes):
             **USUAL,
             "n": str(planned.expected),
             "epsilon": _present(planned),
-            **{_weight_of(each): "useful" for each in planned.protected},
+            **{_weight_of(each): each.matters for each in planned.protected},
         }
         data = QueryDict(mutable=True)
         for name in (*GOAL, *map(_weight_of, planned.protected)):
@@ -259,18 +260,22 @@ def _weight_of(question: Question) -> str:
 
 def _present(planned: PlannedStudy) -> str:
     """Return the ε of a person as the draft has it, rounded up to a hundredth."""
-    losses = {each.name: loss_of(each) for each in planned.protected}
+    sent_in = {each.name: each.together or each.name for each in planned.protected}
+    losses = {sent_in[each.name]: loss_of(each) for each in planned.protected}
     known = {name: loss for name, loss in losses.items() if loss is not None}
     if len(known) < len(losses):
         return USUAL["epsilon"]
-    epsilon = epsilon_above(largest_loss(planned.sets or [known], known))
+    sets = [{sent_in[name] for name in each} for each in planned.sets]
+    epsilon = epsilon_above(largest_loss(sets or [known], known))
     rounded = epsilon.quantize(Decimal("0.01"), ROUND_CEILING)
     return f"{plain(min(rounded, planned.limits[1])):f}"
 
 
 @dataclass(frozen=True)
 class Planned:
-    """What a plan writes into a draft: each question's ε, and fields of the study."""
+    """What a plan writes into a draft: each question's ε, what it is sent in, how it matters; and
+    fields of the study.
+    """
 
     outcome: Outcome
     keeps_cap: bool = False  # whether cap and batch are the study's own, with limits of their own
@@ -285,6 +290,25 @@ class Planned:
     @property
     def epsilons(self) -> list[Decimal]:
         return self.outcome.epsilons
+
+    @property
+    def sent_in(self) -> list[str]:
+        """Return the name of what each question is sent in with others; empty: by itself."""
+        names = {
+            place: f"as_one_{number}"
+            for number, places in enumerate(self.outcome.together, start=1)
+            for place in places
+        }
+        return [names.get(at, "") for at in range(len(self.outcome.goal.topics))]
+
+    @property
+    def ways(self) -> list[dict[str, str]]:
+        """Return what of each question's way a draft keeps, as its fields have it."""
+        weights = {value: name for name, value in IMPORTANCES.items()}
+        return [
+            {"matters": weights[topic.importance], "together": together}
+            for topic, together in zip(self.outcome.goal.topics, self.sent_in, strict=True)
+        ]
 
     @property
     def is_shared(self) -> bool:

@@ -121,10 +121,10 @@ class StudyPresenter:
 
     @property
     def drawn(self) -> str:
-        """Say that devices draw what they ask; nothing where everybody is asked everything."""
+        """Say that devices draw what they ask, and what is sent as one answer; else nothing."""
         content = self.record.content
-        if not content.drawn:
-            return ""
+        if not content.draws:
+            return " ".join(self._together)
         text = _(
             "Each device draws which %(asked)s of the %(all)s changed questions it asks, out of "
             "%(sets)s sets, without looking at an answer. Which one is seen; all together is the "

@@ -30,9 +30,10 @@ from typing import Any
 import numpy as np
 
 from dpengine.estimates import NoNoise
-from dpengine.local.budget import Question, Way, cheapest, together
+from dpengine.local.budget import cheapest, together
 from dpengine.local.channel import Channel, Features
 from dpengine.local.joint import Joint, pooled
+from dpengine.local.ways import Question, Way
 from surveys.aggregation.crosstabs import Table, together as counted_together
 from tests.bench.real_columns import DATA, MEAN_WITHIN, RUNS, SPREAD_WITHIN, Case, measure
 from tests.bench.report import save, table

@@ -4,29 +4,21 @@ import json
 
 import pytest
 
-from tests.journeys.every_kind import OPEN, every_kind
+from tests.journeys.every_kind import every_kind, open_studies
 from tests.journeys.respondent import visit
 from tests.journeys.test_drawn import QUESTIONS, drawn, said
 
-# No draft makes such a Plan yet: its questions are put together before it is opened.
-TOGETHER = """
-from surveys.design import documents
-from tests.plans import sent_as_one
-apart = documents.compose
-documents.compose = lambda study: sent_as_one(apart(study), {names}, "2", "habits")
-"""
-APART = """
-documents.compose = apart
-"""
 SENT = ["smoked", "often", "drank"]
 
 
 @pytest.fixture(scope="module")
 def link(site):
-    study = every_kind("joint", questions=QUESTIONS)
-    study["study"]["asked"] = 2
-    script = TOGETHER.format(names=SENT) + OPEN.format(given=json.dumps([study])) + APART
-    return f"{site.base}/s/joint/#{site.python(script)['joint']}"
+    questions = [
+        {**each, "together": "habits"} if each["name"] in SENT else each for each in QUESTIONS
+    ]
+    study = every_kind("joint", questions=questions)
+    study["study"]["asked"] = 1
+    return open_studies(site, study)["joint"]
 
 
 def asked_together(chromium, link):

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from surveys.design import blocks
 from surveys.design.drafts import (
     delete_question,
     duplicate_question,
@@ -27,6 +28,7 @@ from surveys.design.models import Language, Plan, Question, Study
 from surveys.design.questions import is_scored
 from surveys.design.readiness import Consequence, Readiness, consequence_of
 from surveys.design.refusals import Refused
+from surveys.design.together import send_apart, send_together
 from surveys.drafting.access import View, author, of_study, require, today
 from surveys.drafting.forms import TextsForm
 from surveys.intake.pages import page_context
@@ -54,6 +56,7 @@ class Item:
     question: Question
     kind: str
     condition: str  # the label of the question on whose answer it depends
+    others: list[str]  # the labels of those that are sent as one answer with it
     consequence: Consequence
     problem: str
 
@@ -75,6 +78,11 @@ def page_of(request: HttpRequest, study: Study, **more: str) -> dict[str, Any]:
             question=question,
             kind=kind_text(question),
             condition=labels.get(question.asked_if, question.asked_if),
+            others=[
+                each.label
+                for each in readiness.questions
+                if question.together and each.together == question.together and each != question
+            ],
             consequence=consequence_of(question),
             problem=texts.get(question.name, ""),
         )
@@ -86,6 +94,8 @@ def page_of(request: HttpRequest, study: Study, **more: str) -> dict[str, Any]:
     return {
         "study": study,
         "items": items,
+        "joinable": [each for each in readiness.questions if blocks.can_be_joined(each)],
+        "answers": blocks.groups(readiness.questions).items(),
         "problems": problems,
         "loss": Consequence(loss=content.loss) if content else None,
         "languages": [pair for pair in Language.choices if pair[0] != study.language],
@@ -165,6 +175,17 @@ def change(request: HttpRequest, study: Study, name: str, change: str) -> dict[s
         request.session[f"deleted:{study.slug}"] = deleted
         return {"focus": "undo"}
     raise Http404("no change of this name")
+
+
+@changes_questions
+def join(request: HttpRequest, study: Study) -> dict[str, str]:
+    """Send the questions that were ticked as one answer; or those of one each by itself."""
+    by = author(request)
+    if together := request.POST.get("apart"):
+        send_apart(study_id=study.pk, together=together, **by)
+    else:
+        send_together(study_id=study.pk, names=request.POST.getlist("names"), **by)
+    return {"focus": "together"}
 
 
 @changes_questions

@@ -75,8 +75,8 @@ def _from_plan(request: HttpRequest) -> HttpResponse:
         return _show(request, way="plan", status=400, **more)
     planned = planning.Planned(wishes.outcome)
     questions = [
-        each.draft(None if planned.is_shared else epsilon)
-        for each, epsilon in zip(words, planned.epsilons, strict=True)
+        each.draft(None if planned.is_shared else epsilon, way)
+        for each, epsilon, way in zip(words, planned.epsilons, planned.ways, strict=True)
     ]
     try:
         with transaction.atomic():
@@ -155,7 +155,8 @@ def import_into(request: HttpRequest, study: Study) -> HttpResponse:
     """Add the questions of a workbook to a draft, all of them or none."""
     form = ImportForm(request.POST or None, request.FILES or None)
     if form.is_valid() and not form.imported.problems:
-        found = reader.renamed(form.imported, set(study.questions.values_list("name", flat=True)))
+        pairs = study.questions.values_list("name", "together")
+        found = reader.renamed(form.imported, {name for pair in pairs for name in pair})
         try:
             drafts.add_questions(study, found.questions, found.translations, author(request))
             return _imported(request, study, form)

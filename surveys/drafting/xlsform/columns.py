@@ -61,6 +61,8 @@ KEPT = {
         "rr::decline",
         "rr::label",
         "rr::unit",
+        "rr::together",
+        "rr::matters",
     },
     "choices": {"list_name", "name", "label"},
     "settings": {

@@ -313,15 +313,22 @@ def _end_group(row: SheetRow, kind: str) -> None:
 
 
 def renamed(form: ImportedForm, taken: AbstractSet[str]) -> ImportedForm:
-    """Return a form's questions under keys that are not taken, with the conditions that refer to
-    them.
+    """Return a form's questions, and the answers that they are sent in, under keys that are not
+    taken, with the conditions that refer to them.
     """
     names: dict[str, str] = {"": ""}
+    answers = names.copy()
     for question in form.questions:
         names[question.name] = untaken(question.name, taken | set(names.values()))
+        if question.together not in answers:
+            there = taken | set(answers.values())
+            answers[question.together] = untaken(question.together, there)
     questions = [
         msgspec.structs.replace(
-            question, name=names[question.name], asked_if=names[question.asked_if]
+            question,
+            name=names[question.name],
+            asked_if=names[question.asked_if],
+            together=answers[question.together],
         )
         for question in form.questions
     ]

@@ -18,13 +18,14 @@ from surveys.drafting.xlsform.expressions import (
     range_of,
 )
 from surveys.drafting.xlsform.state import Choices, Reading, SheetRow
-from surveys.plan.kinds import SCALE, said_in
+from surveys.plan.kinds import CONDITIONS, SCALE, said_in
 
 IS_YES, IS_NO = {"yes", "y", "1", "true", "是"}, {"no", "n", "0", "false", "否"}
 DECLINED = {"prefer not to say", "prefer not to answer", "不愿回答", "不想回答"}
 SELECTS = ("select_one", "select_multiple")
 DATES = {calendar.appearance for calendar in CALENDARS.values()}
 NAME = re.compile("[^a-z0-9_]+")
+ANSWER = re.compile("[a-z][a-z0-9_]{0,19}")
 REFERENCE = re.compile(r"\$\{")
 PIPED = gettext_lazy("An answer cannot be shown in another question’s text: take ${…} out.")
 SMALLEST = Decimal("1e-9")  # part of an ε that a draft keeps
@@ -42,6 +43,7 @@ def read_question(row: SheetRow, kind: str, rest: str) -> bool:
         row.problem("label", _("The question has no text."))
     choices = _read_kind(row, question, kind, rest)
     _read_protection(row, question)
+    _read_way(row, question)
     if question.kind == SCALE and row.get("rr::wanted") == SCORES:
         _score(row, question)
     elif question.kind not in ("", "number"):
@@ -256,6 +258,24 @@ def _read_protection(row: SheetRow, question: QuestionDraft) -> None:
         row.problem("rr::protection", _("Expected device or publication."))
     if question.wanted not in Question.Wanted.values:
         row.problem("rr::wanted", _("Expected mean or distribution."))
+
+
+def _read_way(row: SheetRow, question: QuestionDraft) -> None:
+    """Read what a question is sent in with others, and how much it matters."""
+    question.together = row.get("rr::together")
+    question.matters = row.get("rr::matters", "useful")
+    if question.matters not in Question.Matters.values:
+        text = _("Expected decisive, useful or nice; it is “%(found)s”.")
+        row.problem("rr::matters", text, found=question.matters[:20])
+    if not question.together:
+        return
+    if not ANSWER.fullmatch(question.together):
+        text = _("A name has small letters, digits and _, a letter first; it is “%(found)s”.")
+        row.problem("rr::together", text, found=question.together[:20])
+    is_one = question.kind in CONDITIONS and question.protection == "device"
+    if not is_one or row.get("rr::wanted") == SCORES:
+        text = _("Only questions of one choice, changed on the device, can be sent as one answer.")
+        row.problem("rr::together", text)
 
 
 def _read_condition(row: SheetRow, question: QuestionDraft) -> None:

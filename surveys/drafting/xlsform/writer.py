@@ -103,6 +103,8 @@ def _row_of(asked: Asked, named: dict[str, Question]) -> Row:
         "rr::decline": "yes" if question.may_decline else "",
         "rr::label": question.label,
         "rr::unit": question.unit,
+        "rr::together": question.together,
+        "rr::matters": question.matters if question.matters != Question.Matters.USEFUL else "",
     }
     for code, texts in asked.translations.items():
         row[f"rr::label::{code}"] = str(texts.get("label", ""))

@@ -3,6 +3,7 @@ goes with n, and the buttons that mend what cannot be had.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -11,9 +12,10 @@ from itertools import groupby
 
 from django.utils.translation import gettext as _, gettext_lazy
 
-from dpengine.local.budget import Kind
+from dpengine.local.ways import Kind
 from dpengine.privacy import plain
 from surveys.charts.scales import Scale, position
+from surveys.design.models import Question
 from surveys.guesses import LIKELY, even_guess_within
 from surveys.planning.goal import MAX_ANSWERS, Goal, Outcome, Topic
 from surveys.planning.scenarios import PlannedStudy
@@ -103,59 +105,90 @@ class Plan:
     @property
     def why(self) -> str:
         """Say in one sentence why this way is the best that can be launched."""
-        outcome, asked = self.outcome, self.outcome.asked
+        outcome = self.outcome
         values = {
-            "asked": asked,
-            "of": self.goal.units,
+            "asked": self.asked_of[0],
+            "of": self.asked_of[1],
             "half": self.half,
-            "split": decimal_text(outcome.half(outcome.best.kinds[Kind.SPLIT]), 1),
+            "split": decimal_text(outcome.half(outcome.proposal.kinds[Kind.SPLIT]), 1),
         }
         if self.goal.units == 1:
             return _("There is one question: it gets all of a person’s ε.")
+        return self._why() % values
+
+    def _why(self) -> str:
+        outcome, asked = self.outcome, self.outcome.asked
+        if outcome.together and asked is None:
+            return _(
+                "Everybody is asked everything, some of it sent as one answer: ± %(half)s, where ε "
+                "split over all would give ± %(split)s."
+            )
+        if outcome.together and asked == 1:
+            return _(
+                "Each person is asked %(asked)s of %(of)s, sent as one answer with all of ε: ± "
+                "%(half)s, where ε split over all would give ± %(split)s."
+            )
+        if outcome.together:
+            return _(
+                "Each person is asked %(asked)s of %(of)s, some of it sent as one answer: ± "
+                "%(half)s, where ε split over all would give ± %(split)s."
+            )
         if asked is None:
-            text = _("Everybody is asked everything, each with its part of ε: ± %(half)s.")
-        elif asked == 1:
-            text = _(
+            return _("Everybody is asked everything, each with its part of ε: ± %(half)s.")
+        if asked == 1:
+            return _(
                 "Each person is asked 1 of %(of)s, with all of ε: ± %(half)s, where ε "
                 "split over all would give ± %(split)s."
             )
-        else:
-            text = _(
-                "Each person is asked %(asked)s of %(of)s, which share ε: ± %(half)s, where "
-                "ε split over all would give ± %(split)s."
-            )
-        return text % values
+        return _(
+            "Each person is asked %(asked)s of %(of)s, which share ε: ± %(half)s, where "
+            "ε split over all would give ± %(split)s."
+        )
 
     @property
-    def together(self) -> str:
-        """Say what sending questions as one answer would give, where no draft can do it yet."""
-        best = self.outcome.best
-        half = self.outcome.half(best.way)
-        if best.way.kind is not Kind.TOGETHER or half >= self.outcome.half():
-            return ""
-        text = _(
-            "Sending %(joined)s questions as one answer would give ± %(half)s. Studies cannot do "
-            "that yet."
-        )
-        joined = f"{best.figures['joined']:.0f}"
-        return text % {"joined": joined, "half": decimal_text(half, 1)}
+    def asked_of(self) -> tuple[str, int]:
+        """Return how many questions each person is asked, and of how many."""
+        least, most = self.outcome.questions_asked
+        asked = f"{most}" if least == most else _("%(a)s or %(b)s") % {"a": least, "b": most}
+        if most - least > 1:
+            asked = _("%(a)s to %(b)s") % {"a": least, "b": most}
+        return asked, self.goal.units
 
     # What a draft holds
 
     @property
     def asked(self) -> str:
-        values = {"asked": self.outcome.asked or self.goal.units, "of": self.goal.units}
+        asked, of = self.asked_of
         if self.outcome.asked is None:
-            return _("all %(of)s") % values
-        return _("%(asked)s of %(of)s, which their device draws") % values
+            return _("all %(of)s") % {"of": of}
+        return _("%(asked)s of %(of)s, which their device draws") % {"asked": asked, "of": of}
+
+    @property
+    def together(self) -> list[str]:
+        """Say what is sent as one answer: how many of what, once for what is alike."""
+        found = Counter(
+            tuple(Counter(self.labels[at][0] for at in places).items())
+            for places in self.outcome.together
+        )
+        answers = []
+        for parts, times in found.items():
+            said = " + ".join(f"{many} × {label}" if many > 1 else label for label, many in parts)
+            answers.append(f"{said} ({times} ×)" if times > 1 else said)
+        return answers
 
     @property
     def channels(self) -> str:
         """Say what each kind of question is sent through."""
-        parts = sorted({_channel_text(topic) for topic in self.goal.topics})
+        joined = {at for places in self.outcome.together for at in places}
+        alone = [each for at, each in enumerate(self.goal.topics) if at not in joined]
+        parts = sorted({_channel_text(topic) for topic in alone})
+        parts += [_("one of all combinations of answers, by chance")] if joined else []
         epsilons = sorted(set(self.outcome.epsilons))
         ends = dict.fromkeys((epsilon_text(epsilons[0]), epsilon_text(epsilons[-1])))
-        return _("%(channels)s; ε %(amount)s a question") % {
+        text = _("%(channels)s; ε %(amount)s a question")
+        if self.outcome.together:
+            text = _("%(channels)s; ε %(amount)s an answer")
+        return text % {
             "channels": ", ".join(parts),
             "amount": " – ".join(ends),
         }
@@ -246,7 +279,7 @@ class Plan:
             yield _("%(n)s people") % {"n": count(needed)}, {"n": str(needed)}
         if asked := outcome.better_asked:
             text = _("ask each person %(asked)s of %(of)s")
-            yield text % {"asked": asked, "of": self.goal.units}, {"asked": str(asked)}
+            yield text % {"asked": asked, "of": self.goal.units}, {"asked": ""}
         if epsilon := outcome.epsilon_needed(self.limits[1]):
             guess = even_guess_within(epsilon)
             text = _("ε %(epsilon)s: a guess right %(guess)s times in 100")
@@ -290,7 +323,29 @@ def changes(planned: PlannedStudy, found: Planned) -> list[Change]:
     for question, epsilon in zip(planned.protected, found.epsilons, strict=True):
         what = _("ε of “%(question)s”") % {"question": question.label}
         lines.append(Change(what, _field(question.epsilon), _field(epsilon)))
+    for question, way in zip(planned.protected, found.ways, strict=True):
+        values = {"question": question.label}
+        before = _sent_with(planned, question, {e.name: e.together for e in planned.protected})
+        sent_in = dict(zip((e.name for e in planned.protected), found.sent_in, strict=True))
+        after = _sent_with(planned, question, sent_in)
+        if before != after:
+            lines.append(Change(_("“%(question)s” is sent") % values, before, after))
+        if question.matters != way["matters"]:
+            weights = dict(Question.Matters.choices)
+            now, then = str(weights[question.matters]), str(weights[way["matters"]])
+            lines.append(Change(_("“%(question)s” matters") % values, now, then))
     return lines
+
+
+def _sent_with(planned: PlannedStudy, question: Question, sent_in: Mapping[str, str]) -> str:
+    """Say in what a question is sent: by itself, or as one answer with others."""
+    own = sent_in[question.name]
+    others = [
+        f"“{each.label}”"
+        for each in planned.protected
+        if own and each.name != question.name and sent_in[each.name] == own
+    ]
+    return _("as one answer with %(others)s") % {"others": ", ".join(others)} if own else _("alone")
 
 
 def _field(value: Decimal | int | None) -> str:

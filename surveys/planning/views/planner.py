@@ -127,6 +127,10 @@ def save(request: HttpRequest, slug: str) -> HttpResponse:
                 study_id=planned.study.pk,
                 epsilons={} if found.is_shared else own,
                 planned=found.fields,
+                ways={
+                    question.name: way
+                    for question, way in zip(planned.protected, found.ways, strict=True)
+                },
                 who=actor(request),
                 why=_("planned for %(n)s answers") % {"n": count(found.outcome.goal.n)},
                 now=datetime.datetime.now(datetime.UTC),

@@ -7,11 +7,9 @@ import pytest
 
 from dpengine.estimates import NoNoise
 from dpengine.local.budget import (
-    Importance,
-    Kind,
-    Question,
     apart,
     cheapest,
+    parted,
     split,
     split_way,
     together,
@@ -22,6 +20,7 @@ from dpengine.local.number import NumberChannel
 from dpengine.local.one_of import OneOf
 from dpengine.local.subset import Subset
 from dpengine.local.table import Table
+from dpengine.local.ways import Importance, Kind, Question
 from dpengine.privacy import exponential_below, loss_of_all
 
 HALF = Fraction(1, 2)
@@ -215,3 +214,36 @@ def test_what_makes_no_sense_is_refused_by_name(call, message):
 def test_a_weight_that_is_not_exact_is_refused(weight):
     with pytest.raises(TypeError, match="weight 0 must be an integer, Fraction or Decimal"):
         split(Decimal(1), [weight])
+
+
+@pytest.mark.parametrize(
+    ("questions", "epsilon", "half", "blocks"),
+    [
+        (YES_NO, "1", 19.0, [1] * 8),
+        (YES_NO, "2", 10.1, [2] * 4),
+        (YES_NO, "3", 7.3, [2, 3, 3]),
+        (YES_NO, "4", 5.7, [4] * 2),
+        (MIXED, "2", 12.0, [1] * 6 + [2]),
+        (MIXED, "3", 8.5, [1] * 6 + [2]),
+    ],
+)
+def test_where_each_question_is_in_one_block_little_is_lost(questions, epsilon, half, blocks):
+    found = cheapest(Decimal(epsilon), questions, 1000, in_one_block=True).way
+    assert round(100 * found.worst(1000), 1) == half
+    assert sorted(len(block.questions) for block in found.blocks) == blocks
+    places = [place for block in found.blocks for place in block.questions]
+    assert sorted(places) == list(range(8))
+    best = cheapest(Decimal(epsilon), questions, 1000).way
+    assert found.worst(1000) < best.worst(1000) * 1.012
+    assert found.loss <= exponential_below(Decimal(epsilon))
+
+
+def test_blocks_are_as_large_as_is_said_and_no_larger_than_can_be():
+    three = parted(Decimal(1), YES_NO, 1, size=3)
+    assert [len(block.questions) for block in three.blocks] == [2, 3, 3]
+    ten = parted(Decimal(1), [Question(2)] * 20, 1, size=12)
+    assert [len(block.questions) for block in ten.blocks] == [10, 10], "1,024 joint answers"
+    assert parted(Decimal(4), [Question(40)] * 2, 1) is None, "1,600 joint answers"
+    assert parted(Decimal(4), YES_NO[:2], 2) is None, "one block, and two are to be drawn"
+    some = parted(Decimal(4), [*YES_NO[:2], Question(7)], 1, kept=[(0, 1)])
+    assert some is None, "what stays together is sent apart"

@@ -6,7 +6,7 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from surveys.design import drafts
+from surveys.design import documents, drafts
 from surveys.design.models import DraftChange, Question, Study
 from surveys.design.pictures import keep_picture
 from surveys.design.readiness import Readiness, problem_of
@@ -14,6 +14,10 @@ from surveys.drafting.forms import TextsForm
 from surveys.ledger.models import Entry
 from surveys.people.models import Role
 from tests.surveys.drafting.conftest import COPIED, TEXTS, client_of
+
+
+def words(response):
+    return " ".join(response.content.decode().split())
 
 
 def names(study):
@@ -335,3 +339,31 @@ def test_a_picture_with_a_damaged_note_of_its_camera_is_still_a_picture(db, kept
     Image.new("RGB", (40, 30)).save(stream, kept, exif=note)
     damaged = stream.getvalue().replace(b"MM\x00*", b"MM\x00\xff")
     assert keep_picture(BytesIO(damaged)).width in (30, 40)
+
+
+def test_questions_are_sent_as_one_answer_and_each_by_itself_again(editor, draft):
+    build = "/studies/exam-honesty/build/"
+    page = words(editor.get(build))
+    assert "Send some of these as one answer" in page
+    answer = editor.post(f"{build}together/", {"names": ["copied", "often"]})
+    assert answer.status_code == 302
+    page = words(editor.get(build))
+    assert "sent as one answer with “How often”" in page
+    assert "Ready to be launched" in page
+    content = documents.compose(draft)
+    assert content.blocks[0].questions == ["copied", "often"]
+    refused = editor.post(f"{build}together/", {"names": ["fair"]})
+    assert refused.status_code == 409
+    assert "Choose two questions or more" in words(refused)
+    editor.post(f"{build}together/", {"apart": content.blocks[0].name})
+    assert documents.compose(draft).blocks == []
+
+
+def test_how_much_a_question_matters_is_said_at_the_question(editor, draft):
+    page = "/studies/exam-honesty/build/questions/copied/"
+    form = editor.get(page).context["form"]
+    typed = {name: form[name].value() for name in form.fields}
+    typed = {name: value for name, value in typed.items() if value not in (None, False)}
+    editor.post(page, {**typed, "matters": "decisive"})
+    assert draft.questions.get(name="copied").matters == "decisive"
+    assert "· decisive" in words(editor.get("/studies/exam-honesty/build/"))

@@ -29,7 +29,13 @@ def test_a_plan_becomes_a_draft_that_can_be_launched(ada):
     assert [each.text for each in study.questions.all()] == list(WORDS.values())
     assert Readiness(study).problems(NOW.date()) == []
     content = documents.compose(study)
-    assert len(content.drawn) == 6
+    assert [block.questions for block in content.blocks] == [
+        ["q1", "q2"],
+        ["q3", "q4"],
+        ["q5", "q6"],
+    ]
+    assert all(block.is_joint for block in content.blocks)
+    assert [each.blocks for each in content.drawn] == [[0], [1], [2]]
     assert DraftChange.objects.filter(study=study, who="ada").exists()
 
 

@@ -747,3 +747,42 @@ def test_what_is_no_number_of_questions_is_refused(asked):
         "sheet “settings”, row 2, column “rr::asked”",
         f"Expected how many questions each person is asked: 1 to 999; it is “{asked}”.",
     )
+
+
+def test_what_is_sent_as_one_answer_and_matters_comes_back_from_its_own_file(db):
+    questions = [
+        {**COPIED, "together": "habits", "matters": "decisive"},
+        {**COPIED, "name": "caught", "together": "habits"},
+        {**COPIED, "name": "late"},
+    ]
+    draft = new_draft(texts=TEXTS, questions=questions)
+    found = reader.read(BytesIO(writer.workbook_of(draft)))
+    assert [(each.together, each.matters) for each in found.questions] == [
+        ("habits", "decisive"),
+        ("habits", "useful"),
+        ("", "useful"),
+    ]
+    assert found.problems == []
+    again = reader.renamed(found, {"habits"})
+    assert [each.together for each in again.questions] == ["habits_2", "habits_2", ""]
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "told"),
+    [
+        (("select_one yn", "q", "Did you?", "Habits"), "rr::together", "it is “Habits”"),
+        (("select_one yn", "q", "Did you?", "a" * 21), "rr::together", "small letters"),
+        (("select_multiple yn", "q", "Any?", "habits"), "rr::together", "questions of one choice"),
+        (
+            ("integer", "q", "How many?", "habits", "", ". >= 0 and . <= 9"),
+            "rr::together",
+            "questions of one choice",
+        ),
+        (("select_one yn", "q", "Did you?", "", "very"), "rr::matters", "decisive, useful or nice"),
+    ],
+)
+def test_what_cannot_be_sent_as_one_answer_is_refused_by_row_and_column(row, column, told):
+    heads = ("type", "name", "label", "rr::together", "rr::matters", "constraint")
+    ((where, text),) = problems(row, heads=heads)
+    assert where == f"sheet “survey”, row 2, column “{column}”"
+    assert told in text

@@ -7,7 +7,8 @@ from math import exp, sqrt
 import pytest
 
 from dpengine.estimates import CONFIDENCE, normal_quantile
-from dpengine.local.budget import Importance, Kind, cheapest
+from dpengine.local.budget import cheapest
+from dpengine.local.ways import Importance, Kind
 from surveys.design import documents
 from surveys.design.drafts import new_draft, set_protections
 from surveys.planning import goal as planning
@@ -31,35 +32,58 @@ def coin(epsilon, n):
     return 100 * normal_quantile(CONFIDENCE) * sqrt(1 / 4 / n) / contrast
 
 
+def of_four(epsilon, n):
+    """Return the ± of a question of two that are sent as one of four answers, from its law."""
+    truth = exp(epsilon) / (exp(epsilon) + 3)
+    return 100 * normal_quantile(CONFIDENCE) * sqrt(1 / 4 / n) / (truth - (1 - truth) / 3)
+
+
 def test_one_of_six_drawn_is_the_coin_for_a_sixth_of_the_people():
-    outcome = Outcome(SIX)
+    outcome = Outcome(replace(SIX, asked=1))
     assert (outcome.way.kind, outcome.asked) == (Kind.APART, 1)
     assert outcome.half() == pytest.approx(coin(2, 800 / 6), rel=1e-3)
     assert outcome.epsilons == [Decimal(2)] * 6
+    assert (outcome.together, outcome.better_asked) == ([], 2)
+
+
+def test_two_of_six_sent_as_one_are_one_of_four_answers_for_a_third_of_the_people():
+    outcome = Outcome(SIX)
+    assert (outcome.way.kind, outcome.asked) == (Kind.TOGETHER, 1)
+    assert outcome.half() == pytest.approx(of_four(2, 800 / 3), rel=1e-3)
+    assert outcome.epsilons == [Decimal(2)] * 6
+    assert outcome.together == [(0, 1), (2, 3), (4, 5)]
+    assert outcome.questions_asked == (2, 2)
+    assert Outcome(replace(SIX, asked=2)).way == outcome.way
 
 
 def test_as_many_as_is_said_share_the_ε():
-    outcome = Outcome(replace(SIX, asked=3))
-    assert outcome.half() == pytest.approx(coin(2 / 3, 400), rel=1e-3)
+    five = Topic("single", 5)
+    outcome = Outcome(replace(SIX, topics=(five,) * 6, asked=3))
+    assert (outcome.way.kind, outcome.asked) == (Kind.APART, 3)
     assert max(outcome.epsilons) <= Decimal(2) / 3
     assert outcome.better_asked == 1
+    three = Outcome(replace(SIX, asked=3))
+    assert three.together == [(0, 1, 2), (3, 4, 5)]
+    assert three.half() < coin(2 / 3, 400), "sent as one they are surer than each by itself"
     everything = Outcome(replace(SIX, asked=6))
     assert everything.asked is None
-    assert everything.half() == pytest.approx(coin(2 / 6, 800), rel=1e-3)
+    assert everything.half() <= coin(2 / 6, 800)
+    assert everything.together == [(0, 1, 2), (3, 4, 5)]
     assert Outcome(replace(SIX, asked=60)).half() == everything.half()
-    assert Outcome(replace(SIX, asked=1)).better_asked is None
+    assert Outcome(replace(SIX, asked=2)).better_asked is None
 
 
 def test_what_a_person_gives_away_is_never_more_than_was_said():
     for asked in (None, 1, 2, 5, 6):
         outcome = Outcome(replace(SIX, asked=asked))
-        part = sorted(outcome.epsilons)[-(outcome.asked or 6) :]
-        assert sum(part) <= 2
+        first = {block.questions[0] for block in outcome.way.blocks}
+        sent = sorted(outcome.epsilons[at] for at in first)[-len(outcome.way.drawn.sets[0]) :]
+        assert sum(sent) <= 2
         assert float(outcome.way.loss) <= exp(2)
 
 
 def test_n_and_epsilon_that_are_offered_reach_what_is_wanted_and_less_does_not():
-    goal = replace(SIX, half=Decimal(10))
+    goal = replace(SIX, half=Decimal(9))
     outcome = Outcome(goal)
     assert not outcome.is_reached
     needed = outcome.people_needed
@@ -73,7 +97,7 @@ def test_n_and_epsilon_that_are_offered_reach_what_is_wanted_and_less_does_not()
 
 def test_no_epsilon_is_offered_beyond_a_guess_right_95_times_or_the_site_s_own_limit():
     assert Outcome(replace(SIX, half=Decimal(4))).epsilon_needed(Decimal(8)) is None
-    assert Outcome(replace(SIX, half=Decimal(10))).epsilon_needed(Decimal("2.1")) is None
+    assert Outcome(replace(SIX, half=Decimal(9))).epsilon_needed(Decimal("2.1")) is None
     number = Topic("number", 0, 0, 100, "mean")
     assert (
         Outcome(Goal(800, Decimal(2), (number,), half=Decimal(1))).epsilon_needed(Decimal(8))
@@ -95,23 +119,15 @@ def test_where_devices_may_not_draw_everybody_is_asked_everything():
     assert outcome.better_asked is None
 
 
-def test_one_switch_has_questions_sent_as_one_answer(monkeypatch):
-    outcome = Outcome(SIX)
-    assert outcome.best.way.kind is Kind.TOGETHER
-    assert outcome.best.figures["half"] < outcome.half()
-    monkeypatch.setattr(planning, "CAN_LAUNCH_TOGETHER", True)
-    assert Outcome(SIX).way is outcome.best.way
-
-
 @pytest.mark.parametrize("n", [10, 40, 41, 800, 1_000_000])
 def test_the_best_way_is_the_same_as_without_a_memory(n):
     topics = (YES_NO, YES_NO, Topic("single", 7), Topic("likert", 5))
-    found = Outcome(Goal(n, Decimal(3), topics)).best.figures
+    found = Outcome(Goal(n, Decimal(3), topics)).proposal.figures
     key = planning._key(n)
-    fresh = cheapest(Decimal(3), [topic.question for topic in topics], key)
+    fresh = cheapest(Decimal(3), [topic.question for topic in topics], key, in_one_block=True)
     assert found["half"] == pytest.approx(100 * fresh.way.worst(n))
     if n >= 40:
-        exact = cheapest(Decimal(3), [topic.question for topic in topics], n)
+        exact = cheapest(Decimal(3), [topic.question for topic in topics], n, in_one_block=True)
         assert found["half"] == pytest.approx(exact.figures["half"])
 
 
@@ -125,7 +141,12 @@ def test_a_number_s_precision_is_no_better_than_its_channel():
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("epsilon", "kinds"),
-    [(2, ("yes_no",) * 6), (3, ("yes_no", "single", "single")), (1, ("yes_no", "multiple"))],
+    [
+        (2, ("yes_no",) * 6),
+        (3, ("yes_no",) * 5),
+        (3, ("yes_no", "single", "single")),
+        (1, ("yes_no", "multiple")),
+    ],
 )
 def test_the_draft_publishes_what_the_plan_says(epsilon, kinds):
     """Where it is planned for at a half, as a release's expected width is. An exact interval is up
@@ -140,9 +161,12 @@ def test_the_draft_publishes_what_the_plan_says(epsilon, kinds):
             "text": f"Question {at}?",
             "label": f"Q {at}",
             "choices": "" if kind == "yes_no" else "A\nB\nC\nD",
-            "epsilon": part,
+            "epsilon": None if planned.is_shared else part,
+            **way,
         }
-        for at, (kind, part) in enumerate(zip(kinds, planned.epsilons, strict=True))
+        for at, (kind, part, way) in enumerate(
+            zip(kinds, planned.epsilons, planned.ways, strict=True)
+        )
     ]
     study = new_draft(texts=TEXTS, questions=questions)
     set_protections(
@@ -152,7 +176,8 @@ def test_the_draft_publishes_what_the_plan_says(epsilon, kinds):
     content = documents.compose(study)
     assert float(content.loss) <= exp(epsilon)
     assert planned.adds_no_noise
-    found = precisions(study, content.questions, 3000, content.drawn_sets)
+    drawn = content.drawn_sets
+    found = precisions(study, content.questions, 3000, drawn, weights=content.weights)
     for at, question in enumerate(content.questions):
         published = found[question.name]
         assert published.variance.publication == 0, "the devices' own chance is all there is"

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from dpengine.local.ways import Kind
 from surveys.brakes import Places
 from surveys.design.site import set_site_limits
 from surveys.ledger.models import Entry
@@ -55,13 +56,13 @@ def test_the_home_page_leads_to_the_planner(client):
 
 def test_six_questions_and_four_points(client):
     said = words(client.get("/plan/?n=800&many=6&half=4"))
-    assert "± 11.1 points for what matters most" in said
+    assert "± 9.8 points for what matters most" in said
     assert 'is right at most <b class="num">88.1 times in 100</b>' in said
-    assert "Each person is asked 1 of 6, with all of ε: ± 11.1, where" in said
+    assert "Each person is asked 2 of 6, sent as one answer with all of ε: ± 9.8, where" in said
     assert "ε split over all would give ± 21.0" in said
-    assert "Sending 2 questions as one answer would give ± 9.8" in said
-    assert "± 4 is not reached: 800 people at this ε give ± 11.1 for what matters most" in said
-    for half in ("15.8", "11.1", "7.9"):  # of 400, 800 and 1,600 people
+    assert "2 × yes or no (3 ×)" in said
+    assert "± 4 is not reached: 800 people at this ε give ± 9.8 for what matters most" in said
+    for half in ("13.8", "9.8", "6.9"):  # of 400, 800 and 1,600 people
         assert half in said
 
 
@@ -74,16 +75,16 @@ def test_every_number_of_the_sentence_is_a_width_of_what_matters_most(client):
     widest = max(float(line.bars[1].half) for line in plan.lines if line.matters == "decisive")
     assert plan.half == f"{widest:.1f}"
     assert f"± {plan.half}, where ε split over all" in plan.why
-    everything = client.get(plan.address(asked="8")).context["plan"]
-    assert f"would give ± {everything.half}." in plan.why
+    split = plan.outcome.proposal.kinds[Kind.SPLIT]
+    assert f"would give ± {plan.outcome.half(split):.1f}." in plan.why
 
 
 def test_every_button_mends_what_it_stands_beside(client):
-    refused = client.get("/plan/?n=800&many=6&half=10&asked=3").context["plan"]
+    refused = client.get("/plan/?n=800&many=6&half=8&asked=1").context["plan"]
     assert [mend.text for mend in refused.mends] == [
-        "use ± 15.3",
-        "1,859 people",
-        "ask each person 1 of 6",
+        "use ± 11.2",
+        "1,553 people",
+        "ask each person 2 of 6",
     ]
     for mend in refused.mends[:2]:
         assert not client.get(mend.address).context["plan"].refusal
@@ -97,7 +98,7 @@ def test_what_says_next_to_nothing_is_said_with_how_many_people_would_do(client)
     plan = client.get("/plan/?n=40&many=6").context["plan"]
     assert plan.is_wide
     (mend,) = plan.narrower
-    assert mend.text == "159 people"
+    assert mend.text == "122 people"
     assert not client.get(mend.address).context["plan"].is_wide
 
 

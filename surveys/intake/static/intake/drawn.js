@@ -117,7 +117,7 @@ export async function asked(plan, checked, storage = deviceStorage()) {
   const sets = setsOf({ blocks, drawn });
   const before = () => sets[kept(slug, of, storage) ?? -1];
   const set = draw(drawn.map(({ weight }) => weight));
-  if (!before()) keep(slug, { of, set }, storage);
+  if (drawn.length > 1 && !before()) keep(slug, { of, set }, storage);
   const names = before() ?? sets[set]; // a tab may have been quicker
   const isAsked = (/** @type {Question} */ { name, protection }) =>
     protection !== 'device' || names.includes(name);

@@ -1,0 +1,173 @@
+"""What of a draft is drawn as one, and what of that is sent as one answer.
+
+Drawn as one    a question and all that follow from it, and all that are sent as one answer
+Sent as one     questions of one choice with the same `together`: their ε is that of their one
+                answer, which is one of all combinations of theirs
+
+plan/drawing.py proves the finished Plan again.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext as _
+
+from dpengine.local.blocks import together
+from dpengine.local.joint import MAX_JOINT, Joint
+from dpengine.local.ways import Importance
+from dpengine.privacy import Neighbours
+from surveys.plan.content import Block, Together
+from surveys.plan.kinds import DEVICE, KINDS, PUBLICATION
+
+if TYPE_CHECKING:
+    from surveys.design.models import Question, Study
+
+IMPORTANCES = {
+    "decisive": Importance.DECISIVE,
+    "useful": Importance.USEFUL,
+    "nice": Importance.NICE,
+}
+
+
+def blocks(questions: "Iterable[Question]", *, sent_apart: bool = False) -> list[Block]:
+    """Return what of a draft is drawn as one, of what is changed on the device; with the name of
+    its one answer where it is sent so. `sent_apart`: as if nothing were.
+    """
+    changed = [question for question in questions if question.protection != PUBLICATION]
+    links = [(question.name, question.asked_if) for question in changed]
+    found = {} if sent_apart else groups(changed)
+    links += [(own[0].name, each.name) for own in found.values() for each in own]
+    sent = {each.name: name for name, own in found.items() for each in own}
+    drawn = together([question.name for question in changed], links)
+    return [Block(questions=names, name=sent.get(names[0], "")) for names in drawn]
+
+
+def groups(questions: "Iterable[Question]") -> "dict[str, list[Question]]":
+    """Return the questions that are sent as one answer, by its name."""
+    found: dict[str, list[Question]] = {}
+    for question in questions:
+        if question.together:
+            found.setdefault(question.together, []).append(question)
+    return found
+
+
+def can_be_joined(question: "Question") -> bool:
+    """Tell whether a question can be sent as one answer with others."""
+    kind = KINDS.get(question.kind)
+    return question.protection == DEVICE and kind is not None and kind.is_condition
+
+
+def sent_with(question: "Question", among: "Iterable[Question]") -> Together | None:
+    """Return the one answer that a question is sent in with others; None if it is sent by itself,
+    or if what it is to be sent with makes no answer.
+    """
+    if not question.together:
+        return None
+    own = [
+        question if question.name == each.name or (each.pk and each.pk == question.pk) else each
+        for each in among
+        if each.together == question.together or each.pk == question.pk
+    ]
+    if question not in own or any(_problems_of(own)):
+        return None
+    joint = _joint(tuple(len(each.options) for each in own), question.epsilon)
+    return Together(joint, joint.loss, question.together, own.index(question))
+
+
+@lru_cache(maxsize=256)  # a page of a draft asks for the same ones again and again
+def _joint(sizes: tuple[int, ...], epsilon: Decimal) -> Joint:
+    return Joint.for_epsilon(sizes, epsilon)
+
+
+def problems(study: "Study", questions: "Iterable[Question]") -> list[tuple[str, str]]:
+    """Return why some of a draft's questions cannot be sent as one answer, each with the name of
+    the question that it is about.
+    """
+    questions = list(questions)
+    found = groups(questions)
+    named = {each.name: each for each in questions}
+    reasons = [pair for own in found.values() for pair in _problems_of(own)]
+    for each in questions:
+        parent = named.get(each.asked_if)
+        if parent is not None and parent.together != each.together:
+            text = _(
+                "“%(question)s” follows from “%(parent)s”: both must be sent in the same answer, "
+                "or each by itself."
+            )
+            labels = {"question": each.label, "parent": parent.label}
+            reasons.append((each.name, text % labels))
+    reasons += [
+        (own[0].name, _("“%(name)s” is a question’s key and cannot name an answer.") % {"name": at})
+        for at, own in found.items()
+        if at in named
+    ]
+    if found and study.neighbours != Neighbours.CHANGE_ONE:
+        text = _(
+            "Where it is hidden who takes part, every question must be sent by itself: how many "
+            "are asked one is public."
+        )
+        reasons.append((next(iter(found.values()))[0].name, text))
+    return reasons
+
+
+def _problems_of(own: "Sequence[Question]") -> list[tuple[str, str]]:
+    """Return why these cannot be sent as one answer, each with the name of a question."""
+    first, reasons = own[0], []
+    for each in own:
+        if each.protection != DEVICE:
+            text = _(
+                "“%(question)s” is sent as given: only answers that are changed on the device can "
+                "be sent as one."
+            )
+            reasons.append((each.name, text % {"question": each.label}))
+        elif each.kind not in KINDS or not KINDS[each.kind].is_condition:
+            text = _(
+                "“%(question)s” is not a question of one choice: only those can be sent as one "
+                "answer."
+            )
+            reasons.append((each.name, text % {"question": each.label}))
+        elif each.epsilon != first.epsilon:
+            text = _(
+                "“%(question)s” and “%(other)s” are sent as one answer, which has one ε: give both "
+                "the same."
+            )
+            labels = {"question": each.label, "other": first.label}
+            reasons.append((each.name, text % labels))
+    if len(own) < 2:
+        text = _(
+            "“%(question)s” is to be sent as one answer with others, and there is no other: choose "
+            "one more, or send it by itself."
+        )
+        reasons.append((first.name, text % {"question": first.label}))
+    cells = math.prod(len(each.options) for each in own)
+    if not reasons and cells > MAX_JOINT:
+        text = _(
+            "%(questions)s have %(cells)s combinations of answers: at most %(most)s can be sent as "
+            "one answer. Take a question out of it."
+        )
+        values = {"cells": f"{cells:,}", "most": f"{MAX_JOINT:,}"}
+        shown = ", ".join(f"“{each.label}”" for each in own)
+        reasons.append((first.name, text % {"questions": shown, **values}))
+    return reasons
+
+
+def problem_of_asked(study: "Study", questions: "Iterable[Question]") -> str:
+    """Return why each person cannot be asked so many of the questions, or nothing."""
+    if study.asked is None or study.asked <= (count := len(blocks(questions))):
+        return ""
+    text = _(
+        "Each person is asked %(asked)s questions, but only %(count)s can be drawn: those that are "
+        "changed on the device, each with all that follow from it or are sent with it."
+    )
+    return text % {"asked": study.asked, "count": count}
+
+
+def problem_of_weights(questions: "Iterable[Question]") -> str:
+    """Return why devices could not draw by how much each question matters, or nothing."""
+    changed = [each for each in questions if each.protection == DEVICE]
+    if not changed or any(each.matters != "nice" for each in changed):
+        return ""
+    return _("All questions are nice to have: something must be useful or decisive.")

@@ -13,7 +13,9 @@ from tests.journeys.test_erased import (  # noqa: F401 (fixtures)
 )
 
 pytestmark = pytest.mark.engine("postgresql")
-ANSWER = "answer_as_browsers(Plan.objects.get(), [{'copied': 1, 'fair': 2, 'often': 0}] * %d, TODAY); "
+ANSWER = (
+    "answer_as_browsers(Plan.objects.get(), [{'copied': 1, 'fair': 2, 'often': 0}] * %d, TODAY); "
+)
 SWEEP = "from surveys.intake import report_tables\n%ssay([aggregation.sweep_all(today=TODAY), report_tables.marked()])"
 STUCK = """
 sound = aggregation._seal

@@ -214,10 +214,10 @@ FAULTS = (
         ),
     ),
     Fault(
-        "a sweep that does not ask again under its lock",
-        "surveys/aggregation/services.py",
-        "if len(reports) < least_batch(plan):",
-        "if not reports:",
+        "a sweep that takes fewer than hide one another",
+        "surveys/intake/report_tables.py",
+        "if len(ids) < least:",
+        "if not ids:",
         (*PYTEST, "tests/surveys/aggregation/test_sweeps.py"),
     ),
     Fault(
@@ -324,6 +324,20 @@ FAULTS = (
         "if new < (1 if series else rule.smallest_batch) or not",
         "if not",
         (*PYTEST, "tests/surveys/releases/test_publishing.py"),
+    ),
+    Fault(
+        "a closing that a sweep overlooks, because it knew the study before",
+        "surveys/aggregation/services.py",
+        '    plan.refresh_from_db(fields=("closed_on",))  # which the mark may have been about\n',
+        "",
+        (*PYTEST, "tests/surveys/aggregation/test_sweeps.py"),
+    ),
+    Fault(
+        "two schedulers are heard in one period",
+        "surveys/operations/turns.py",
+        "if not takes_turn(name=name, every=every, now=now):",
+        "if takes_turn(name=name, every=every, now=now) is None:",
+        (*PYTEST, "tests/surveys/operations/test_turns.py"),
     ),
     Fault(
         "batches keep the order of arrival",

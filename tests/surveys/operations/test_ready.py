@@ -72,10 +72,12 @@ def read_only():
             cursor.execute("PRAGMA query_only = ON")
         else:
             cursor.execute("SET TRANSACTION READ ONLY")
-        yield
-        if connection.vendor == "sqlite":
-            cursor.execute("PRAGMA query_only = OFF")
-        transaction.set_rollback(True)
+        try:
+            yield
+        finally:
+            if connection.vendor == "sqlite":
+                cursor.execute("PRAGMA query_only = OFF")
+            transaction.set_rollback(True)
 
 
 def test_a_database_that_takes_no_writes_is_named_and_pages_open_all_the_same(

@@ -32,6 +32,8 @@ PYTEST = (
     "--maxfail=20",
     "--junitxml=found.xml",
 )
+# caches change while they are copied
+NOT_COPIED = (".venv", ".git", "node_modules", "var", "*.pyc", ".*_cache", ".hypothesis")
 NODE = ("node", "--test", "--test-reporter=tap", "tests/browser/")
 BROWSER = "surveys/intake/static/intake"
 # What an assertion says: assert, pytest.raises and pytest.fail, Node's assert. Whatever else was
@@ -460,7 +462,7 @@ def copy_with(fault: Fault) -> Iterator[Path]:
         shutil.copytree(
             HOUSE,
             copy,
-            ignore=shutil.ignore_patterns(".venv", ".git", "node_modules", "var", "*.pyc"),
+            ignore=shutil.ignore_patterns(*NOT_COPIED),
         )
         (copy / "node_modules").symlink_to(HOUSE / "node_modules")
         (copy / fault.file).write_text(planted(fault))

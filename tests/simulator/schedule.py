@@ -41,7 +41,7 @@ class Schedule:
     def __init__(self, seed: int, closely: bool = False) -> None:
         self.chance, self.outcome, self.closely = Random(seed), Outcome(seed), closely
         clock.start()
-        self.usual: dict[str, Seen] = {}  # by the name of an act
+        self.usual: dict[str, Seen] = {}  # the most that an act of this name took
         self.world = World(self.chance)
         worlds.catch_tasks(self.world)
         worlds.forget_caches()
@@ -117,8 +117,10 @@ class Schedule:
         met = f" [{fault}]" if line.struck else ""
         self.outcome.faults += line.struck
         self.outcome.say(f"{name}{met} {said}".rstrip())
-        if not line.struck:
-            self.usual[name] = line.seen
+        before = self.usual.get(name, Seen(1, 1))
+        self.usual[name] = Seen(
+            max(before.statements, line.seen.statements), max(before.writes, line.seen.writes)
+        )
 
     def _end(self) -> None:
         """Let every task run until nothing changes, soon or on the next day."""

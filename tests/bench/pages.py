@@ -35,7 +35,7 @@ PAGES = {
     "ask": "/studies/study-0/ask/",
     "limits": "/studies/study-7/limits/",
     "site limits": "/limits/",
-    "members": "/studies/study-7/members/",
+    "members": "/studies/study-7/people/",
     "draft": "/studies/draft/build/",
     "question": "/studies/draft/build/questions/q0/",
     "launch": "/studies/draft/launch/",

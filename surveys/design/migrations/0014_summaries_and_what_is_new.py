@@ -23,7 +23,7 @@ def summarise(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("design", "0012_one_persons_epsilon"),
+        ("design", "0013_sent_as_one_answer"),
         ("ledger", "0005_either_cap"),
     ]
 

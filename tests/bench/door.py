@@ -245,9 +245,11 @@ asyncio.run(all_of_them())
 """
     process = subprocess.Popen([sys.executable, "-c", code])
     became(lambda: connections_to(server.port) >= SLOW)
-    yield
-    process.kill()
-    process.wait()
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
 
 
 def connections_to(port: int) -> int:
@@ -262,9 +264,11 @@ def readers(pages: Served) -> Iterator[None]:
     job = {"method": "GET", "path": "/registry/", "bodies": ["{}"] * 100_000}
     process = begun(pages.port, "", 0, READERS, **job)
     time.sleep(1)  # they have begun; what is measured does not depend on when
-    yield
-    with process:
-        process.kill()
+    try:
+        yield
+    finally:
+        with process:
+            process.kill()
 
 
 def database_seconds(place: Place) -> float:

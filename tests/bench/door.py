@@ -297,7 +297,7 @@ def killed(place: Place, posts: int) -> dict[str, Any]:
         while done - before < posts * 0.9 and process.poll() is None:
             door.kill_worker()
             kills += 1
-            mark = done + posts // 8
+            mark = min(done + posts // 8, before + posts - 1)
             became(lambda m=mark: process.poll() is not None or place.stored()[0] > m)
             if place.engine == "postgres" and crash(place):
                 kills += 1

@@ -245,9 +245,11 @@ asyncio.run(all_of_them())
 """
     process = subprocess.Popen([sys.executable, "-c", code])
     became(lambda: connections_to(server.port) >= SLOW)
-    yield
-    process.kill()
-    process.wait()
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
 
 
 def connections_to(port: int) -> int:
@@ -262,9 +264,11 @@ def readers(pages: Served) -> Iterator[None]:
     job = {"method": "GET", "path": "/registry/", "bodies": ["{}"] * 100_000}
     process = begun(pages.port, "", 0, READERS, **job)
     time.sleep(1)  # they have begun; what is measured does not depend on when
-    yield
-    with process:
-        process.kill()
+    try:
+        yield
+    finally:
+        with process:
+            process.kill()
 
 
 def database_seconds(place: Place) -> float:
@@ -293,7 +297,7 @@ def killed(place: Place, posts: int) -> dict[str, Any]:
         while done - before < posts * 0.9 and process.poll() is None:
             door.kill_worker()
             kills += 1
-            mark = done + posts // 8
+            mark = min(done + posts // 8, before + posts - 1)
             became(lambda m=mark: process.poll() is not None or place.stored()[0] > m)
             if place.engine == "postgres" and crash(place):
                 kills += 1

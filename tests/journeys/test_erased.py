@@ -316,9 +316,15 @@ def follows(wanted: list[bytes], held: bytes) -> float:
 
 
 def order_kept(database, arrived: list[bytes]) -> list[float]:
-    """Measure every file that holds all of these digests."""
-    files = database.files(log=False).values()
-    return [follows(arrived, held) for held in files if all(one in held for one in arrived)]
+    """Measure every file that holds ten or more of these digests, and all of these together: a
+    part holds a sixteenth.
+    """
+    found = []
+    for held in database.files(log=False).values():
+        here = [one for one in arrived if one in held]
+        if len(here) >= 10:
+            found.append(follows(here, held))
+    return [*found, sum(found) / len(found) ** 0.5] if found else []
 
 
 def test_after_a_night_nothing_keeps_the_order_in_which_receipts_came(database):
@@ -332,7 +338,7 @@ def test_after_a_night_nothing_keeps_the_order_in_which_receipts_came(database):
         if not POSTGRES:
             manage(database, "forget")  # moves the journal into the file
         # today they are in order: it would be seen
-        assert max(order_kept(database, days[day])) > 10
+        assert max(order_kept(database, days[day])) > (7 if POSTGRES else 10)
         assert database.run(f"say(intake.settle(today=TODAY + {day + 1} * DAY))") == PEOPLE
         manage(database, "forget")
         measured = [z for arrived in days for z in order_kept(database, arrived)]

@@ -15,8 +15,8 @@ from tests.simulator.stage import Part, Stage
 from tests.simulator.world import World
 
 STEPS = 24
-FAULTY, TOGETHER = 0.3, 0.12  # chance that an act meets a fault; that several come side by side
-USUAL = Seen(12, 4)  # statements of an act that nobody has seen yet
+FAULTY, TOGETHER = 0.5, 0.12  # chance that an act meets a fault; that several come side by side
+USUAL = Seen(20, 7)  # statements of an act, at least: most sweeps find nothing, and take two
 ROUNDS = 12  # in which everything must have come to rest
 
 
@@ -117,7 +117,7 @@ class Schedule:
         met = f" [{fault}]" if line.struck else ""
         self.outcome.faults += line.struck
         self.outcome.say(f"{name}{met} {said}".rstrip())
-        before = self.usual.get(name, Seen(1, 1))
+        before = self.usual.get(name, USUAL)
         self.usual[name] = Seen(
             max(before.statements, line.seen.statements), max(before.writes, line.seen.writes)
         )

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from dpengine.local.channel import Learns
 from dpengine.local.choose import ways
-from dpengine.privacy import epsilon_above
+from dpengine.privacy import Neighbours, epsilon_above
 from surveys.design import documents, news, site, terms
 from surveys.design.models import DraftChange, Panel, Picture, Plan, Question, SiteLimits, Study
 from surveys.design.summaries import Changed
@@ -199,6 +199,11 @@ def standings(studies: Iterable[Study]) -> list[Standing]:
     plans = newest_plans().filter(study__in=studies)
     newest = {plan.study_id: plan for plan in plans}
     return [Standing(study, newest.get(study.pk)) for study in studies]
+
+
+def plans_with_public_n() -> QuerySet[Plan]:
+    """Return the Plans, in no order, of which everybody may know how many answered."""
+    return plans().filter(study__neighbours=Neighbours.CHANGE_ONE).order_by()
 
 
 def newest_plans() -> QuerySet[Plan]:

@@ -11,7 +11,6 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from dpengine.privacy import Neighbours
 from surveys.aggregation import selectors as aggregation
 from surveys.design import selectors as design
 from surveys.design.models import Study
@@ -69,8 +68,8 @@ def unsealed(today: datetime.date) -> tuple[int, int]:
     study that protects whether somebody took part are in neither number: both would tell.
     """
     counts = intake.open_counts()
-    told = design.plans().filter(pk__in=counts, study__neighbours=Neighbours.CHANGE_ONE).order_by()
-    counts = {pk: counts[pk] for pk in told.values_list("pk", flat=True)}
+    told = design.plans_with_public_n().filter(pk__in=counts).values_list("pk", flat=True)
+    counts = {pk: counts[pk] for pk in told}
     due = sum(counts[pk] for pk in design.due_for_a_sweep(counts, today))
     return sum(counts.values()), due
 

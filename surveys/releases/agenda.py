@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from django.db import transaction
 from django.db.models import F, Q
 
-from dpengine.privacy import Neighbours
 from surveys.aggregation import selectors as aggregation
 from surveys.design import news, selectors as design
 from surveys.design.models import Plan
@@ -43,8 +42,7 @@ def uncounted() -> dict[int, int]:
     it has counted; but those that protect whether somebody took part.
     """
     read_on()
-    told = {"study__retired_on": None, "study__neighbours": Neighbours.CHANGE_ONE}
-    living = design.plans().filter(**told).order_by()
+    living = design.plans_with_public_n().filter(study__retired_on=None)
     with_more = living.annotate(sealed=aggregation.sealed_of("pk")).filter(
         not_due__published__lt=F("sealed")
     )

@@ -182,7 +182,7 @@ def uncounted_charges() -> Iterator[None]:
 def add_up(budgets: list[Any]) -> None:
     """Write the totals of budgets whose charges were written without."""
     from surveys.ledger.fields import moment_of
-    from surveys.ledger.models import Entry, Total
+    from surveys.ledger.models import Total
     from surveys.ledger.totals import Running
 
     columns = ("position", "number", "part", "rho", "delta", "epsilon", "reads", "at")

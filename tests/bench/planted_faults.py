@@ -117,8 +117,8 @@ FAULTS = (
     Fault(
         "an import across a wall",
         "surveys/intake/services.py",
-        "from surveys.intake import group, report_tables, selectors",
-        "from surveys.intake import group, report_tables, selectors\n"
+        "from surveys.intake import group, receipt_tables, report_tables, selectors",
+        "from surveys.intake import group, receipt_tables, report_tables, selectors\n"
         "from surveys.ledger import services as ledger  # noqa: F401",
         (*PYTEST, "tests/test_floor_plan.py"),
     ),
@@ -153,8 +153,8 @@ FAULTS = (
     Fault(
         "a charge without a release",
         "surveys/releases/services.py",
-        "with transaction.atomic():\n            return _publish",
-        "if request:\n            return _publish",
+        "with transaction.atomic():\n            drawn = _publish",
+        "if request:\n            drawn = _publish",
         (*PYTEST, "tests/surveys/releases/test_publishing.py"),
     ),
     Fault(
@@ -351,8 +351,8 @@ FAULTS = (
     Fault(
         "a double key passes",
         "surveys/intake/reports.py",
-        "        json.loads(body, object_pairs_hook=_unique)",
-        "        json.loads(body)",
+        "json.JSONDecoder(object_pairs_hook=_unique)",
+        "json.JSONDecoder()",
         (*PYTEST, "tests/surveys/intake/test_reports.py"),
     ),
     Fault(

@@ -3,9 +3,10 @@
 from tests.bench.planted_faults import Fault
 
 COMMIT = "transaction.get_connection()._commit()"
-SWEEP, DOOR, DRAW, LEDGER = (
+SWEEP, DOOR, GROUP, DRAW, LEDGER = (
     "surveys/aggregation/services.py",
     "surveys/intake/services.py",
+    "surveys/intake/group.py",
     "surveys/releases/services.py",
     "surveys/ledger/services.py",
 )
@@ -19,15 +20,9 @@ BUGS = (
     ),
     Fault(
         "a receipt committed apart from its report",
-        DOOR,
-        "            return False\n        if Settled",
-        f"            return False\n        {COMMIT}\n        if Settled",
-    ),
-    Fault(
-        "receipts that settle in two steps",
-        DOOR,
-        "        moved = cursor.rowcount\n",
-        f"        moved = cursor.rowcount\n        {COMMIT}\n",
+        GROUP,
+        "        raise Overtaken\n",
+        f"        raise Overtaken\n    {COMMIT}\n",
     ),
     Fault(
         "a charge committed apart from what was drawn for it",
@@ -50,8 +45,8 @@ BUGS = (
     Fault(
         "a sweep that takes as few as there are",
         SWEEP,
-        "    if len(reports) < least_batch(plan):\n",
-        "    if not reports:\n",
+        "least=least_batch(plan)",
+        "least=1",
     ),
     Fault(
         "a retirement that leaves the key",

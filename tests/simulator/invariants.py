@@ -19,7 +19,7 @@ from surveys.intake import digest_keys, report_tables, selectors as intake
 from surveys.intake.models import DigestKey, OpenReport, Receipt, Settled
 from surveys.intake.reports import Report, open_envelope, read_report
 from surveys.ledger.models import Budget, Entry
-from surveys.operations.services import faults
+from surveys.operations.checks import faults
 from surveys.releases.models import Release, Request, Series, Step
 from tests.simulator.world import SMALLEST, Message, World
 

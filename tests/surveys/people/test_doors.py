@@ -36,6 +36,7 @@ EVERYONE = {
     "reports",
     "receipt",
     "plan",
+    "frozen-plan",
     "set_language",
     "promises",
     "planning:free",
@@ -121,6 +122,7 @@ OF_A_STUDY: dict[str, Right] = {
     "drafting:add-templates": Right.EDIT,
     "drafting:odds": Right.EDIT,
     "drafting:order": Right.EDIT,
+    "drafting:together": Right.EDIT,
     "drafting:undo": Right.EDIT,
     "drafting:import": Right.EDIT,
     "drafting:export": Right.READ,
@@ -219,6 +221,8 @@ def address(name: str, world: dict[str, Any]) -> str:
         said |= {"key": world["share"].pk, "name": "retire"}
     if name in ("drafting:translate", "drafting:drop-language"):
         said["language"] = "zh-hans"
+    if name == "frozen-plan":
+        said["digest"] = world["plan"].digest
     takes = min((taken for full, taken in patterns() if full == name), key=len)
     return reverse(name, kwargs={key: said[key] for key in takes})
 

@@ -113,8 +113,8 @@ FAULTS = (
     Fault(
         "an import across a wall",
         "surveys/intake/services.py",
-        "from surveys.intake import digest_keys, receipts, report_tables, selectors",
-        "from surveys.intake import digest_keys, receipts, report_tables, selectors\n"
+        "from surveys.intake import digest_keys, receipt_tables, receipts, report_tables, selectors",
+        "from surveys.intake import digest_keys, receipt_tables, receipts, report_tables, selectors\n"
         "from surveys.ledger import services as ledger  # noqa: F401",
         (*PYTEST, "tests/test_floor_plan.py"),
     ),

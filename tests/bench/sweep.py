@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from tests.services import postgres
 FULL = "--full" in sys.argv
 REPORTS = (10_000, 100_000, 1_000_000) if FULL else (10_000, 31_623, 100_000)  # of one study
 STUDIES, EACH = (10, 100, 1000) if FULL else (5, 15, 50), 500
-STANDING = (100, 1000, 10_000)  # studies
+STANDING = (2000, 10_000) if FULL else (100, 1000, 10_000)  # studies
 PLACES = 10_000 if FULL else 1000  # of them, at most, have reports that wait
 RECEIPTS = 1_000_000 if FULL else 200_000
 TODAY = datetime.date(2026, 5, 11)
@@ -125,6 +126,7 @@ def swept() -> tuple[float, float, int, int]:
 
     from surveys.aggregation import services
 
+    connection.queries_log = deque(maxlen=100_000)
     with CaptureQueriesContext(connection) as queries:
         begun, own = time.perf_counter(), cpu()
         reports = services.sweep_all(today=TODAY)

@@ -73,10 +73,10 @@ from surveys.design.models import Plan
 from surveys.intake import report_tables
 planted = (Plan.objects.get(), "[1]", ({EARNED}).to_bytes(8, "little"))
 try:
-    report_tables.put(*planted)
+    report_tables.put([(planted[0].pk, *planted[1:])])
 except report_tables.NoPlace:  # its table went when the Plan had closed and been swept
     report_tables.make_place(planted[0].pk)
-    report_tables.put(*planted)
+    report_tables.put([(planted[0].pk, *planted[1:])])
 print(json.dumps(None))
 """
 TABLES = """

@@ -10,6 +10,7 @@ from celery import Celery
 from celery.signals import beat_init
 
 from surveys.checks import ENVIRONMENT, refuse_to_start_if_unsafe
+from surveys.operations import turns as turns  # which writes into a task when it was sent
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "surveys.settings")
 

@@ -15,11 +15,11 @@ from surveys.aggregation import selectors as aggregation
 from surveys.design import selectors as design
 from surveys.design.models import Study
 from surveys.intake import selectors as intake
+from surveys.operations.turns import SENT
 from surveys.releases import agenda
 
 QUEUE = "celery"
 PATIENCE = 2  # seconds
-SENT = "candor_sent"  # header: when a task was sent, in seconds since 1970; nothing else is added
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,20 +4,10 @@ import datetime
 from typing import Any
 
 from celery import shared_task
-from celery.signals import before_task_publish
 from django.db import OperationalError
 
 from surveys.operations import alarms, checks, services
-from surveys.operations.backlog import SENT
-
-
-@before_task_publish.connect
-def say_when(headers: dict[str, object] | None = None, **kwargs: Any) -> None:
-    """Write into every task when it was sent, so that the age of the oldest one that waits can
-    be told.
-    """
-    if headers is not None:
-        headers[SENT] = datetime.datetime.now(datetime.UTC).timestamp()
+from surveys.operations.turns import SENT
 
 
 @shared_task

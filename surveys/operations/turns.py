@@ -11,10 +11,22 @@ import datetime
 from typing import Any
 
 from celery import Task
+from celery.signals import before_task_publish
 
+# headers: when a task was sent, in seconds since 1970; nothing else is added
+SENT = "candor_sent"
 EVERY = "candor_every"  # header: seconds
 EARLY = 0.8  # of them: a scheduler is a little early or late
 BEGIN = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+
+
+@before_task_publish.connect
+def say_when(headers: dict[str, object] | None = None, **kwargs: Any) -> None:
+    """Write into every task when it was sent, so that the age of the oldest one that waits can
+    be told, and that the scheduler is there. It has no other module of this room.
+    """
+    if headers is not None:
+        headers[SENT] = datetime.datetime.now(datetime.UTC).timestamp()
 
 
 class InTurn(Task):

@@ -8,7 +8,7 @@ import json
 import pytest
 from django.db import connection
 
-from surveys.operations import backlog, checks, services, tasks
+from surveys.operations import backlog, checks, services, tasks, turns
 from surveys.operations.models import Event, Sign
 from tests.conftest import NOW
 
@@ -41,10 +41,10 @@ def test_old_events_are_forgotten(db):
 
 def test_every_task_says_when_it_was_sent_and_nothing_else():
     headers = {"task": "some"}
-    tasks.say_when(headers=headers)
+    turns.say_when(headers=headers)
     moment = backlog.sent_at(json.dumps({"headers": headers}).encode())
     assert abs(datetime.datetime.now(datetime.UTC) - moment) < datetime.timedelta(minutes=1)
-    assert set(headers) == {"task", tasks.SENT}
+    assert set(headers) == {"task", turns.SENT}
 
 
 @pytest.mark.parametrize(
@@ -63,5 +63,5 @@ def test_a_broker_that_is_not_there_does_not_answer(settings, monkeypatch, tmp_p
 
 
 def test_a_worker_notes_itself_and_the_scheduler(db):
-    tasks.live.apply(headers={tasks.SENT: NOW.timestamp()})
+    tasks.live.apply(headers={turns.SENT: NOW.timestamp()})
     assert Sign.objects.filter(name=services.WORKER).exists()

@@ -14,7 +14,7 @@ MEMORY = Path("/dev/shm")
 FILES = itertools.count()
 TABLES = """
 SELECT relname FROM pg_class
-WHERE relkind = 'r' AND NOT relispartition AND relnamespace = 'public'::regnamespace
+WHERE relkind = 'r' AND relname NOT LIKE 'intake_openreport%' AND relnamespace = 'public'::regnamespace
 ORDER BY relname"""
 PARTITIONS = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'intake_openreport'::regclass"
 SEQUENCES = "SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = 'public'"

@@ -20,7 +20,7 @@ BACK = {
     "drafting:next": "/studies/small/launch/",
     "planning:save": "/studies/exam-honesty/plan/",
     "drafting:undo": "/studies/exam-honesty/build/",
-    "drafting:together": "/studies/small/build/",
+    "drafting:together": "/studies/exam-honesty/build/",
     "drafting:order": "/studies/exam-honesty/build/",
     "drafting:odds": "/studies/exam-honesty/build/",
     "drafting:change": "/studies/exam-honesty/build/questions/copied/",

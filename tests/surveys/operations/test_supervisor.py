@@ -127,7 +127,7 @@ def heard(broker: str, ask: Callable[[Any], Any]) -> Any:
     """Ask the workers, with more time from try to try: question and answer both travel through
     the broker.
     """
-    with Celery(broker=broker) as app:
+    with Celery(broker=broker, set_as_current=False) as app:
         return next(
             filter(None, (ask(app.control.inspect(timeout=wait, limit=1)) for wait in WAITS)), {}
         )
@@ -142,7 +142,7 @@ def worker_answers(broker: str) -> bool:
 
 
 def send_ping(broker: str, queue: str = "celery") -> None:
-    with Celery(broker=broker) as app:
+    with Celery(broker=broker, set_as_current=False) as app:
         app.send_task(ping.name, queue=queue)
 
 
@@ -153,7 +153,7 @@ def pings_taken(broker: str) -> int:
 
 
 def waiting(broker: str, queue: str) -> int:
-    with Celery(broker=broker) as app, app.connection() as connection:
+    with Celery(broker=broker, set_as_current=False) as app, app.connection() as connection:
         try:
             return int(connection.default_channel.client.llen(queue))
         except (OperationalError, NoConnection):

@@ -84,4 +84,5 @@ def test_who_says_nothing_holds_no_place(site):
         for line, words in zip(lines, said, strict=True):
             line.sendall(words)
             line.setblocking(False)
-        assert became(lambda: all([has_ended(line) for line in lines]))
+        for line in lines:
+            assert became(lambda line=line: has_ended(line))

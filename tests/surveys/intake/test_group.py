@@ -1,21 +1,12 @@
 """Many reports in one transaction are answered as if they had come one by one."""
 
 import datetime
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import (
-    DataError,
-    InterfaceError,
-    InternalError,
-    OperationalError,
-    connection,
-    transaction,
-)
+from django.db import DataError, InterfaceError, InternalError, OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from surveys.design import services as design
-from surveys.erasing import InUse, hold
 from surveys.intake import bulk, group, report_tables
 from surveys.intake.group import Acceptance, Entry, accept_all
 from surveys.intake.models import OpenReport, Receipt
@@ -128,26 +119,6 @@ def test_an_id_that_another_process_claims_meanwhile_is_looked_up_again(plan, mo
     assert statuses([entry(plan, 0), entry(plan, 1), entry(plan, 2)]) == [201, 200, 201]
     assert len(looks) == 2
     assert OpenReport.objects.count() == 3
-
-
-@pytest.mark.engine("postgresql")  # SQLite lets one transaction write at a time
-@pytest.mark.django_db(transaction=True)
-def test_the_night_moves_no_receipt_while_a_group_is_under_way():
-    """An id that comes to be settled between look and insert would be taken twice."""
-
-    def night():
-        try:
-            with transaction.atomic():
-                hold("intake_receipt")
-        except InUse:
-            return "waits"
-        finally:
-            connection.close()  # its own
-        return "moves"
-
-    with transaction.atomic(), ThreadPoolExecutor(1) as other:
-        group._held([group.Kept(b"1" * 32, b"2" * 32, 1, TODAY)])
-        assert other.submit(night).result() == "waits"
 
 
 def test_what_is_stored_stands_in_the_order_of_digests_of_ids(plan):

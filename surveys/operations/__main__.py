@@ -112,6 +112,7 @@ def door() -> Service:
         "host": settings.CANDOR_HOST,
         "port": str(settings.CANDOR_PORT),
         "workers": "1",
+        "http": "1",
         "backpressure": "10000",  # connections that are held open at once, idle ones too
         "http1-header-read-timeout": "10000",  # milliseconds
     }

@@ -176,6 +176,18 @@ def test_a_sweep_that_fails_is_told_again(answered, today, monkeypatch):
     assert report_tables.marked() == [plan.pk]
 
 
+def test_what_one_transaction_leaves_is_told_again(answered, today, monkeypatch):
+    """SQLite has one lock for all that is written, and takes a batch at a time: whoever dies after
+    the first leaves a mark.
+    """
+    monkeypatch.setattr(services, "MAX_BATCH", 25)
+    plan = answered(60)
+    services.sweep(plan=plan, today=today)
+    left = report_tables.waiting(plan.pk)
+    assert left == (0 if connection.vendor == "postgresql" else 35)
+    assert report_tables.marked() == [plan.pk] * (left > 0)
+
+
 def test_a_sweep_costs_what_is_new_and_not_what_there_is(answered, today):
     answered(3)
     services.sweep_all(today=today)

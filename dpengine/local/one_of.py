@@ -2,10 +2,10 @@
 of ε; about one of them where ε is small.
 
 The answer is the set of ticked options, on a ring of m. An option j, each of the m as likely, is
-the first of s that follow one another; which of them are ticked is one of K = 2^s patterns, numbered
-in binary, the first option's tick the most significant digit. A word, uniform below W = 2³²,
-decides: the report is j and the pattern, kept if the word is below keep, and else one of the K − 1
-others, each as likely. With s = 1 the pattern is a bit, kept or turned over.
+the first of s that follow one another; which of them are ticked is one of K = 2^s patterns,
+numbered in binary, the first option's tick the most significant digit. A word, uniform below W =
+2³², decides: the report is j and the pattern, kept if the word is below keep, and else one of the K
+− 1 others, each as likely. With s = 1 the pattern is a bit, kept or turned over.
 
     A = keep / W, B = (1 − A)/(K − 1)      chance of the true pattern, and of a given other one
     a = (1 + A − B)/2, b = 1 − a           chance that a report on an option says yes when it is
@@ -14,8 +14,8 @@ others, each as likely. With s = 1 the pattern is a bit, kept or turned over.
 Unit       One person's whole set, which may change to any other: neighbours are sets, not ticks.
 Privacy    e^ε = A/B = keep·(K − 1) / (W − keep). j does not depend on the answer and only the ticks
            of its s options are used, so Pr[(j, pattern) | set] is A/m or B/m, whatever the others.
-a and b    Of the K − 1 other patterns K/2 have the opposite tick of a given option: b = (K/2)·B, and
-           a = A + (K/2 − 1)·B, so a + b = 1 and a − b = A − B.
+a and b    Of the K − 1 other patterns K/2 have the opposite tick of a given option: b = (K/2)·B,
+           and a = A + (K/2 − 1)·B, so a + b = 1 and a − b = A − B.
 Estimate   π̂ = (y/n_i − b) / (a − b), the share who tick i, when y of n_i reports on i say yes.
            Unbiased whatever n_i ≥ 1 is: n_i is drawn without looking at answers, tells nothing
            about them, and is therefore taken as it came, not as n·s/m (Cox 1958: condition on the
@@ -127,8 +127,8 @@ class OneOf(Channel):
 
     @classmethod
     def for_epsilon(cls, options: int, epsilon: Decimal, together: int | None = None) -> "OneOf":
-        """Return the channel for so many options whose loss is at most e^ε, if only by a hair: about
-        so many of them a report, or as many as leave the least variance.
+        """Return the channel for so many options whose loss is at most e^ε, if only by a hair. A
+        report is about so many of them together, or as many as leave the least variance.
         """
         size = _most_precise(options, float(epsilon)) if together is None else together
         loss = exponential_below(epsilon)

@@ -197,7 +197,9 @@ def whole() -> dict[str, Any]:
 
 def sound() -> list[tuple[str, dict[str, Any]]]:
     wide = question("wide", "multiple", OneOf.for_epsilon(50, Decimal(2), 1), choices=options(50))
-    in_tens = question("tens", "multiple", OneOf.for_epsilon(50, Decimal(4), 10), choices=options(50))
+    in_tens = question(
+        "tens", "multiple", OneOf.for_epsilon(50, Decimal(4), 10), choices=options(50)
+    )
     all_two = question("two", "multiple", OneOf(2, 2**30 + 1, 2), choices=options(2))
     alone = plan(several())
     alone["questions"][0]["channel"] |= {"together": 1}

@@ -38,7 +38,9 @@ def answers_of(channel):
 
 def reports_of(channel):
     return [
-        [option, pattern] for option in range(channel.options) for pattern in range(channel.patterns)
+        [option, pattern]
+        for option in range(channel.options)
+        for pattern in range(channel.patterns)
     ]
 
 

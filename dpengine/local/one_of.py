@@ -345,7 +345,7 @@ def _most_precise(options: int, epsilon: float) -> int:
     """Return s of the least variance, in floats, which decide nothing else."""
 
     def spread(size: int) -> float:
-        odds, others = math.exp(epsilon), 2**size - 1
+        odds, others = math.exp(epsilon), math.ldexp(1, size) - 1
         return ((odds + others) / (odds - 1)) ** 2 / size
 
     sizes = range(1, min(MAX_TOGETHER, options) + 1)

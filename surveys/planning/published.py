@@ -16,7 +16,7 @@ from dpengine.central.laplace import DiscreteLaplace
 from dpengine.estimates import Estimate, Noise, NoNoise
 from dpengine.local.channel import Channel, Learns
 from dpengine.privacy import Neighbours, epsilon_above
-from surveys.plan.content import canonical, read
+from surveys.plan.content import PlanContent, Unsound, canonical, read
 
 SPEC = "plan"  # as --design
 MEANINGLESS = ("covariates", "by", "weights", "cross", "predictor", "poststratify", "simultaneous")
@@ -62,7 +62,7 @@ def analysed(path: str, name: str, confidence: float) -> Published:
     if not 0 < confidence < 1:
         raise ValueError(f"--confidence must be above 0 and below 1, got {confidence}")
     document = _file(path)
-    plan = read(canonical(document["plan"]))
+    plan = _plan(document["plan"])
     names = [each.name for each in plan.questions]
     if name not in names:
         raise ValueError(f"--outcome: expected a question, {', '.join(names)}; got {name!r}")
@@ -90,18 +90,32 @@ def _file(path: str) -> Any:
         raise ValueError(f"cannot read {path}: {error.strerror}") from None
     except ValueError:
         document = None
-    if not isinstance(document, dict) or not {"plan", "rows"} <= document.keys():
+    rows = document.get("rows") if isinstance(document, dict) else None
+    is_whole = isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
+    if not is_whole or "plan" not in document:
         raise ValueError(f"{Path(path).name}: expected a study’s published numbers as JSON")
     return document
 
 
+def _plan(document: Any) -> PlanContent:
+    try:
+        return read(canonical(document))
+    except (ValueError, Unsound) as error:
+        raise ValueError(f"plan: {error}") from None
+
+
 def _newest(rows: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
     """Return the rows of a question in the last release, or refresh of it, that has some."""
-    own = [row for row in rows if row["question"] == name and row["noisy_count"] is not None]
+    named = [row for row in rows if row.get("question") == name]
+    own = [row for row in named if row.get("noisy_count") is not None]
     if not own:
         raise ValueError(f"rows: expected published counts of {name!r}, got none")
-    newest = max((row["release"], row["step"] or 0) for row in own)
-    return [row for row in own if (row["release"], row["step"] or 0) == newest]
+
+    def at(row: dict[str, Any]) -> tuple[int, int]:
+        return int(row["release"]), int(row["step"] or 0)
+
+    newest = max(map(at, own))
+    return [row for row in own if at(row) == newest]
 
 
 def _noise(row: dict[str, Any], channel: Channel) -> Noise:

@@ -102,7 +102,7 @@ def own_n(rows, name):
 @pytest.mark.parametrize(
     ("change", "options", "said"),
     [
-        ({}, ["--outcome", "none"], "expected a question, copied, caught"),
+        ({}, ["--outcome", "none"], "expected a question, .*late.*; got 'none'"),
         ({}, ["--outcome", "late", "--by", "copied"], "--by has no meaning with --design plan"),
         (
             {},
@@ -110,7 +110,7 @@ def own_n(rows, name):
             "--confidence must be above 0 and below 1",
         ),
         ({"rows": []}, ["--outcome", "late"], "expected published counts of 'late', got none"),
-        ({"plan": None}, ["--outcome", "late"], "expected"),
+        ({"plan": None}, ["--outcome", "late"], "plan: Expected"),
     ],
 )
 def test_an_export_that_cannot_be_analysed_is_refused_by_name(

@@ -284,7 +284,8 @@ class Odds:
     own: Fraction  # chance that the report holds the answer that was given
     other: Fraction  # chance that it holds this answer when another was given
     luck: Fraction  # chance that it would hold it if it had nothing to do with the answer
-    options: int = 0  # of several ticks: how many options there are, of which a report is about one
+    options: int = 0  # of several ticks: how many options there are,
+    told: int = 1  # of which a report is about so many
 
     @property
     def own_of_hundred(self) -> int:
@@ -312,15 +313,16 @@ def odds_of(question: PlanQuestion) -> list[Odds]:
     """Return the odds of every choice of a Plan's question; none of a number, which has no choices.
 
     Of one that is sent in one answer with others they are those of the combination, unless just one
-    is named. Of several ticks they are those of one option's tick, once chance has chosen the
-    option.
+    is named. Of several ticks they are those of one option's tick, once chance has chosen it among
+    those that are told of.
     """
     channel = question.channel
     if question.together and channel.held > 1:
         channel = question.together.joint.channel
     if channel.learns is Learns.TICKS:
         tick, options = channel.margins()[0], channel.answers
-        return [Odds(2, 1, tick.truth, tick.lie, Fraction(1, 2), options)] * options
+        odds = Odds(2, 1, tick.truth, tick.lie, Fraction(1, 2), options, channel.held)
+        return [odds] * options
     if channel.learns is not Learns.SHARES:
         return []
     choices, size = channel.answers, channel.held

@@ -15,7 +15,6 @@ from surveys.aggregation import selectors as aggregation
 from surveys.design import selectors as design
 from surveys.design.models import Study
 from surveys.intake import selectors as intake
-from surveys.operations.turns import SENT
 from surveys.releases import agenda
 
 QUEUE = "celery"
@@ -55,6 +54,8 @@ def sent_at(message: bytes | None) -> datetime.datetime | None:
     """Return when a task was sent, as its header says; its arguments are not looked at."""
     if message is None:
         return None
+    from surveys.operations.turns import SENT  # pages begin without the broker's client
+
     try:
         return datetime.datetime.fromtimestamp(json.loads(message)["headers"][SENT], datetime.UTC)
     except (ValueError, KeyError, TypeError, OverflowError):

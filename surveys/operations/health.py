@@ -164,7 +164,7 @@ def _backlog(now: datetime.datetime) -> Iterator[Line]:
 
 
 def _unsealed_said(since: datetime.datetime | None, now: datetime.datetime) -> str:
-    waiting, _due = backlog.unsealed(now.date())
+    waiting = backlog.unsealed()
     reports = ngettext("%(count)d report waits.", "%(count)d reports wait.", waiting)
     owed = _("None is due.")
     if since is not None:

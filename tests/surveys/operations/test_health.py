@@ -7,6 +7,8 @@ from django.db import DatabaseError
 
 from surveys.aggregation.selectors import batch_sizes
 from surveys.aggregation.services import sweep_all
+from surveys.design import services as design
+from surveys.intake import report_tables
 from surveys.operations import backlog, health, refusals, services, views
 from surveys.operations.models import Event, Refusal
 from tests.conftest import NOW
@@ -146,6 +148,23 @@ def test_nothing_tells_how_many_took_part_where_that_is_protected(db):
     sweep_all(today=NOW.date())
     assert batch_sizes(plan) == [60]
     assert line("Batches that are not published").said == "None waits."
+
+
+def test_whether_a_sweep_is_owed_is_asked_only_where_one_has_to_look(answered, now):
+    plan = answered(25)
+    assert backlog.owes_a_sweep(now.date())
+    report_tables.unmark(plan)
+    assert not backlog.owes_a_sweep(now.date())
+    assert backlog.unsealed() == 25
+    report_tables.mark(plan.pk)
+    assert backlog.owes_a_sweep(now.date())
+
+
+def test_fewer_than_a_smallest_batch_owe_a_sweep_once_the_study_is_closed(answered, now):
+    plan = answered(9)
+    assert not backlog.owes_a_sweep(now.date())
+    design.close_plan(plan_id=plan.pk, today=now.date())
+    assert backlog.owes_a_sweep(now.date())
 
 
 def test_a_study_that_is_done_owes_nothing(answered, now):

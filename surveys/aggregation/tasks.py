@@ -10,8 +10,7 @@ from surveys.design import selectors as design
 from surveys.erasing import InUse
 from surveys.intake import report_tables
 
-# for one study: its backlog is one transaction
-MAX_SWEEP_SECONDS = 900
+MAX_SWEEP_SECONDS = 900  # for a portion of one study's backlog, which is one transaction
 
 
 @app.task(autoretry_for=(OperationalError,), retry_backoff=True)

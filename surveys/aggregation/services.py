@@ -48,8 +48,9 @@ def least_batch(plan: Plan) -> int:
 
 
 def sweep_plan(plan: Plan, today: datetime.date) -> int:
-    """Seal one Plan's open reports, batch after batch, up to a portion; return how many. A mark says
-    that more wait.
+    """Seal one Plan's open reports, batch after batch, up to a portion; return how many.
+
+    A mark says that more wait.
     """
     total = 0
     try:

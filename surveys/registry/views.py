@@ -137,7 +137,9 @@ def whole_ledger(request: HttpRequest) -> StreamingHttpResponse:
     head, length = ledger.head()
     end = {"format": serializers.LEDGER_FORMAT, "head": head, "length": length}
     document = {**end, "check": serializers.HOW_TO_CHECK}
-    return StreamingHttpResponse(json_lines(document, _rows(length)), content_type="application/json")
+    return StreamingHttpResponse(
+        json_lines(document, _rows(length)), content_type="application/json"
+    )
 
 
 def _rows(length: int) -> Iterator[Any]:

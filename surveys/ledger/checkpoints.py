@@ -95,7 +95,8 @@ def names(*, beginning: str, and_: str = "") -> list[str]:
 def begun_at(*, beginning: str, and_: str) -> datetime.datetime | None:
     """Return when the check began to which these checkpoints belong, None if there are none."""
     found = Checkpoint.objects.filter(Q(name__startswith=beginning) | Q(name=and_))
-    return found.aggregate(at=Min("whole_at"))["at"]
+    begun: datetime.datetime | None = found.aggregate(at=Min("whole_at"))["at"]
+    return begun
 
 
 def keep(name: str, books: Books, *, at: datetime.datetime, whole_at: datetime.datetime) -> None:

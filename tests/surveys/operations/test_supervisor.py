@@ -328,6 +328,14 @@ def test_a_port_in_use_is_refused_by_name(site):
     assert "CANDOR_PORT=" in site.said
 
 
+def test_nothing_is_served_on_a_site_that_cannot_be_prepared(site):
+    Path(site.environment["CANDOR_DATA"], "candor.sqlite3").write_bytes(b"no database" * 100)
+    assert site.up().wait(PATIENCE) == 1
+    assert "candor: the site could not be prepared" in site.said
+    assert "running on" not in site.said
+    assert became(lambda: site.processes() == {})
+
+
 def test_unsafe_settings_are_refused_in_the_words_of_the_checks(site):
     site.environment["CANDOR_MODE"] = "production"
     assert site.up().wait(PATIENCE) == 1

@@ -49,9 +49,6 @@ class Receipt(Kept):
     overnight.
     """
 
-    class Meta:
-        indexes = (models.Index(fields=["day"], name="intake_receipt_day"),)
-
 
 class Settled(Kept):
     """A receipt of an earlier day, written with all others of that day at once, in the order of

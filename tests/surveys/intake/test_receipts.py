@@ -2,11 +2,8 @@ import hashlib
 import json
 
 import pytest
-from django.db import connection, transaction
 
 from surveys.intake import receipts
-from surveys.intake.models import Receipt
-from tests.conftest import NOW
 
 ID = "0f" * 16
 DIGEST = hashlib.sha256(ID.encode()).digest()
@@ -49,13 +46,3 @@ def test_a_receipt_can_be_looked_up(client, plan):
 @pytest.mark.parametrize("receipt", ["0000-0000-0000", "nonsense"])
 def test_a_receipt_nobody_has_was_not_accepted(client, db, receipt):
     assert client.get(f"/api/v1/receipts/{receipt}").json() == {"accepted": False}
-
-
-def test_whether_any_is_left_of_an_earlier_day_is_asked_of_an_index(db):
-    """Every ten minutes, of all that came today."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute("SET LOCAL enable_seqscan = off")  # a small table is read whole
-        left = Receipt.objects.filter(day__lt=NOW.date()).values("day")[:1].explain()
-    assert "_day" in left
-    assert "Seq Scan" not in left

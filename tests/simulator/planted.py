@@ -45,8 +45,8 @@ BUGS = (
     Fault(
         "a sweep that takes as few as there are",
         SWEEP,
-        "least=least_batch(plan)",
-        "least=1",
+        '"least": least_batch(plan)',
+        '"least": 1',
     ),
     Fault(
         "a retirement that leaves the key",

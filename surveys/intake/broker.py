@@ -1,5 +1,6 @@
 """A topic of Kafka or Redpanda, by librdkafka: the only importer of its client, which sites without
 REPORTS_LOG need not have.
+
 What a broker keeps beside a record's bytes is its time, so each is stamped with the midnight of a
 day; there are no keys. Nor are offsets committed, since Kafka's own topic for them would hold the
 moment of each: records are deleted once they are done with, and whoever begins anew begins at the
@@ -121,6 +122,7 @@ class Reader:
                 "group.id": topic.name,
                 "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",
+                "session.timeout.ms": 10_000,  # until others take over from one that was killed
             }
         )
         self.consumer.subscribe([topic.name])

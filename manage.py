@@ -5,8 +5,6 @@ import base64
 import os
 import sys
 
-from django.core.management import execute_from_command_line
-
 COMPUTE_ONLY = {"analyse", "plan-size"}  # they need no key, so none is made for them
 
 if __name__ == "__main__":
@@ -19,4 +17,8 @@ if __name__ == "__main__":
     if COMPUTE_ONLY.intersection(sys.argv[1:2]):
         for stream in (sys.stdout, sys.stderr):  # they print ε and −, which not every terminal has
             stream.reconfigure(errors="backslashreplace")
-    execute_from_command_line(sys.argv)
+    if sys.argv[1:] == ["up"]:  # which needs none of Django's applications itself
+        from surveys.operations.up import main
+    else:
+        from django.core.management import execute_from_command_line as main
+    main()

@@ -11,4 +11,3 @@ class HallConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("surveys.checks")  # registers them
-        import_module("surveys.celery")  # whose application every task is of

@@ -9,6 +9,7 @@ address and no time.
 import functools
 import os
 import platform
+import shutil
 from typing import Any
 
 from django.conf import settings
@@ -40,6 +41,11 @@ def budget_refused(kind: str) -> None:
     """Count a publication that the ledger refused, by the refusal's kind: Overspent, TooFast, …"""
     if settings.METRICS_TOKEN:
         _kinds()["budget_refusals"].labels(kind).inc()
+
+
+def clear() -> None:
+    """Forget what was counted before this start: nobody reads the counts of processes long gone."""
+    shutil.rmtree(settings.METRICS_DIR, ignore_errors=True)
 
 
 @functools.cache

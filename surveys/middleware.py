@@ -75,12 +75,18 @@ class RefuseLarge(MiddlewareMixin):
     """
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
-        length = request.META.get("CONTENT_LENGTH") or "0"
-        if not (length.isascii() and length.isdigit()):
-            return None
-        if len(length) > len(str(MAX_REQUEST)) or int(length) > MAX_REQUEST:
+        if is_too_large(request.META.get("CONTENT_LENGTH", "")):
             return render(request, "413.html", status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         return None
+
+
+def is_too_large(length: str) -> bool:
+    """Tell whether a request of this Content-Length is refused unread: zeros in front count too,
+    for of thousands of digits Python makes no number.
+    """
+    if not (length.isascii() and length.isdigit()):
+        return False
+    return len(length) > len(str(MAX_REQUEST)) or int(length) > MAX_REQUEST
 
 
 class ClosedDoors(MiddlewareMixin):

@@ -14,7 +14,8 @@ from surveys.operations import turns as turns  # which writes into a task when i
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "surveys.settings")
 
-app = Celery("surveys", fixups=[])
+# where both are loaded, tasks are of the worker's application, which traces and names them
+app = Celery("surveys", fixups=[], set_as_current=False)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 
 

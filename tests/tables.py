@@ -90,11 +90,10 @@ def chances_of(channel: Channel) -> tuple[list[Any], Floats]:
         held = [list(each) for each in combinations(range(channel.choices), channel.size)]
         return held, np.array(channel.probabilities(held), dtype=np.float64)
     if isinstance(channel, OneOf):
-        kept, turned = float(channel.margin.truth), float(channel.margin.lie)
-        sets = np.array(list(product((0, 1), repeat=channel.options)))
-        yes = turned + (kept - turned) * sets
-        asked = [[option, bit] for option in range(channel.options) for bit in (0, 1)]
-        return asked, np.stack([1 - yes, yes], axis=-1).reshape(len(sets), -1) / channel.options
+        sent = [[*each] for each in product(range(channel.options), range(channel.patterns))]
+        flags = product((0, 1), repeat=channel.options)
+        sets = [[option for option, ticked in enumerate(each) if ticked] for each in flags]
+        return sent, np.array(channel.probabilities(sent, sets), dtype=np.float64)
     if isinstance(channel, NumberChannel):
         return list(range(channel.reports)), np.array(rows(channel), dtype=np.float64)
     if not channel.is_random:

@@ -25,19 +25,23 @@ WATCHED = {
     "scipy.special",
     "scipy.stats",
 }
-SITE = {"celery", "django.db.models", "numpy"}
+SITE = {"django.db.models", "numpy"}
 BEGIN = "app.loader.init_worker(); app.finalize()"
 
 
 @pytest.mark.parametrize(
     ("begin", "loaded"),
     [
-        ("import surveys.operations.__main__", set()),
+        ("import surveys.operations.up", set()),
         (f"from surveys.scheduler import app; {BEGIN}", {"celery"}),
-        (f"from surveys.celery import app, refuse_unsafe_settings as ask; {BEGIN}; ask()", SITE),
+        (
+            f"from surveys.celery import app, refuse_unsafe_settings as ask; {BEGIN}; ask()",
+            SITE | {"celery"},
+        ),
         ("import surveys.wsgi", SITE),
+        ("import surveys.door", SITE),
     ],
-    ids=["supervisor", "scheduler", "worker", "web"],
+    ids=["supervisor", "scheduler", "worker", "web", "door"],
 )
 def test_a_process_starts_with_what_it_needs_and_no_more(tmp_path, begin, loaded):
     code = f"{begin}; import sys; print(*sorted({WATCHED} & set(sys.modules)))"

@@ -88,8 +88,8 @@ def joint(plan: Plan, names: Sequence[str], batches: int | None = None) -> Count
     """Return how many of the sealed reports hold each combination of values: a tally, never a
     report.
 
-    Values are as reports hold them: an index for a table, rising indices for a subset, twice the
-    option plus the bit for one_of, an answer as it was given for what is protected in publications
+    Values are as reports hold them: an index for a table, rising indices for a subset, the packed
+    number for one_of, an answer as it was given for what is protected in publications
     only, which is decrypted here. Where devices draw what they ask: of the reports that hold all.
     """
     channels = plan.content.reports | plan.content.cleartext

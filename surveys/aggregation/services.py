@@ -25,6 +25,7 @@ from surveys.isolation import isolate_failures
 
 log = structlog.get_logger(__name__)
 MAX_BATCH = 10_000  # reports, unless a few more would be left over
+PORTION = 1_000_000  # after which a task ends, and the next one goes on
 
 
 def sweep_all(*, today: datetime.date) -> int:
@@ -48,10 +49,13 @@ def least_batch(plan: Plan) -> int:
 
 
 def sweep_plan(plan: Plan, today: datetime.date) -> int:
-    """Seal one Plan's open reports, batch after batch; return how many."""
+    """Seal one Plan's open reports, batch after batch, up to a portion; return how many.
+
+    A mark says that more wait.
+    """
     total = 0
     try:
-        while swept := sweep(plan=plan, today=today):
+        while total < PORTION and (swept := sweep(plan=plan, today=today)):
             total += swept
     except InUse:
         log.info("a sweep waits for the next one", plan=plan.pk)
@@ -59,7 +63,7 @@ def sweep_plan(plan: Plan, today: datetime.date) -> int:
 
 
 def sweep(*, plan: Plan, today: datetime.date) -> int:
-    """Seal a Plan's open reports in one transaction, if they are enough for a batch: all of them on
+    """Seal a Plan's open reports in one transaction, if they are enough for a batch: a portion on
     PostgreSQL, one batch on SQLite. Return how many; none where another worker is at it. May raise
     InUse.
     """
@@ -77,9 +81,8 @@ def _sweep(plan: Plan, today: datetime.date) -> int:
     if design.is_retired(plan):
         return 0
     smallest, before = plan.content.publication.smallest_batch, tally.reports
-    for reports in intake.taken(
-        plan=plan, least=least_batch(plan), smallest=smallest, most=MAX_BATCH
-    ):
+    limits = {"least": least_batch(plan), "smallest": smallest, "most": MAX_BATCH}
+    for reports in intake.taken(plan=plan, **limits, portion=PORTION):
         _seal(plan, tally, reports, today)
     if tally.reports > before:
         tally.save()

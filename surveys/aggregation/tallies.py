@@ -7,7 +7,7 @@ made-up people.
     two reports    how many sent each          one count: the other is n minus it   1   1
     table          how many sent each report   the same                             2   2
     subset of w    how many hold each choice   the same                             2·min(w, k − w)
-    one_of         no and yes of each option   yes minus no of each option          2   4 (a bit)
+    one_of of s    no and yes of each option   yes minus no of each option          2s  4s (ticks)
     number         how many sent each report   the same, two reports too            2   2
     distribution   how many sent each bin      the same, two bins too               2   2
 

@@ -1,32 +1,31 @@
 import datetime
 from contextlib import suppress
 
-from celery import shared_task
 from django.conf import settings
 from django.db import OperationalError
 
 from surveys.aggregation import services
+from surveys.celery import app
 from surveys.design import selectors as design
 from surveys.erasing import InUse
 from surveys.intake import report_tables
 
-# for one study: its backlog is one transaction
-MAX_SWEEP_SECONDS = 900
+MAX_SWEEP_SECONDS = 900  # for a portion of one study's backlog, which is one transaction
 
 
-@shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
+@app.task(autoretry_for=(OperationalError,), retry_backoff=True)
 def sweep_all() -> None:
     """Send a task for each Plan with news; one that waits too long is sent again, by the next."""
     for plan_id in report_tables.marked():
         sweep_plan.apply_async((plan_id,), expires=settings.SWEEP_SECONDS)
 
 
-@shared_task(autoretry_for=(OperationalError,), retry_backoff=True, time_limit=MAX_SWEEP_SECONDS)
+@app.task(autoretry_for=(OperationalError,), retry_backoff=True, time_limit=MAX_SWEEP_SECONDS)
 def sweep_plan(plan_id: int) -> None:
     services.sweep_plan(design.plans().get(pk=plan_id), datetime.datetime.now(datetime.UTC).date())
 
 
-@shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
+@app.task(autoretry_for=(OperationalError,), retry_backoff=True)
 def erase_retired() -> None:
     with suppress(InUse):  # the next minute it is free
         services.erase_retired()

@@ -61,8 +61,8 @@ CHANNELS = {  # by kind
         "the true one more often than the others (Ye and Barg 2018)."
     ),
     "one_of": gettext_lazy(
-        "Where several options can be ticked, each browser reports on one of them, chosen by "
-        "chance, and spends all of ε on it (Wang et al. 2019)."
+        "Where several options can be ticked, each browser reports on one or a few of them, chosen "
+        "by chance, and spends all of ε on them (Wang et al. 2019)."
     ),
     "number": gettext_lazy(
         "Numbers are rounded by chance to a grid, and a table found by linear programming has the "

@@ -70,6 +70,11 @@ class Progress:
     def terms(self) -> PublicationTerms:
         return self.plan.content.publication
 
+    @property
+    def spent(self) -> Statement:
+        """Return what was spent, without what comes next, which takes longer to work out."""
+        return Statement(self.account)
+
     @cached_property
     def spending(self) -> Spending:
         return Spending(self.account, self.next_cost)

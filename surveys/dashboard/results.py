@@ -158,8 +158,8 @@ def _result(
     order = question.shown_order
     odds = [] if question.is_cleartext else design.odds_of(question)
     contrast = min((float(each.own - each.other) for each in odds), default=1.0)
-    if question.kind == "multiple":  # a report is about one option of so many
-        contrast /= len(order)
+    if question.kind == "multiple":  # a report is about some of so many options
+        contrast *= odds[0].told / len(order)
     last = order[-1] if question.skipped else None
     return Result(
         number=number,

@@ -1,6 +1,7 @@
 """What of a draft is drawn as one, and what of that is sent as one answer.
 
-Drawn as one    a question and all that follow from it, and all that are sent as one answer
+Drawn as one    a question and all that follow from it, all that are sent as one answer, and all
+                with the same `drawn_in`
 Sent as one     questions of one choice with the same `together`: their ε is that of their one
                 answer, which is one of all combinations of theirs
 
@@ -40,6 +41,7 @@ def blocks(questions: "Iterable[Question]", *, sent_apart: bool = False) -> list
     links = [(question.name, question.asked_if) for question in changed]
     found = {} if sent_apart else groups(changed)
     links += [(own[0].name, each.name) for own in found.values() for each in own]
+    links += [(own[0].name, each.name) for own in _staying(changed) for each in own]
     sent = {each.name: name for name, own in found.items() for each in own}
     drawn = together([question.name for question in changed], links)
     return [Block(questions=names, name=sent.get(names[0], "")) for names in drawn]
@@ -52,6 +54,15 @@ def groups(questions: "Iterable[Question]") -> "dict[str, list[Question]]":
         if question.together:
             found.setdefault(question.together, []).append(question)
     return found
+
+
+def _staying(questions: "Iterable[Question]") -> "list[list[Question]]":
+    """Return the questions that stay together because somebody said so."""
+    found: dict[str, list[Question]] = {}
+    for question in questions:
+        if question.drawn_in:
+            found.setdefault(question.drawn_in, []).append(question)
+    return list(found.values())
 
 
 def can_be_joined(question: "Question") -> bool:
@@ -99,6 +110,15 @@ def problems(study: "Study", questions: "Iterable[Question]") -> list[tuple[str,
             )
             labels = {"question": each.label, "parent": parent.label}
             reasons.append((each.name, text % labels))
+    for own in _staying(each for each in questions if each.protection == DEVICE):
+        for each in own:
+            if each.together != own[0].together:
+                text = _(
+                    "“%(question)s” stays together with “%(other)s”: both must be sent in the "
+                    "same answer, or each by itself."
+                )
+                labels = {"question": each.label, "other": own[0].label}
+                reasons.append((each.name, text % labels))
     reasons += [
         (own[0].name, _("“%(name)s” is a question’s key and cannot name an answer.") % {"name": at})
         for at, own in found.items()

@@ -122,7 +122,7 @@ def _drawn(
     a later wave with the same sets keeps their weights, so that devices keep their draws.
     """
     drawn = blocks.blocks(drafts)
-    if any(block.name for block in drawn):
+    if blocks.groups(drafts):
         if reasons := blocks.problems(study, drafts):
             raise ValueError(reasons[0][1])
     elif _asks_everything(study, drawn):

@@ -498,6 +498,20 @@ class Question(models.Model):
         ],
         help_text=gettext_lazy("Questions with the same name here are sent as one answer."),
     )
+    drawn_in = models.CharField(
+        gettext_lazy("Stays together as"),
+        max_length=20,
+        blank=True,
+        validators=[
+            RegexValidator(
+                r"^[a-z][a-z0-9_]*$", gettext_lazy("Small letters, digits and _, a letter first.")
+            )
+        ],
+        help_text=gettext_lazy(
+            "Questions with the same name here are asked of the same people, where each device "
+            "draws what it asks."
+        ),
+    )
     matters = models.CharField(
         max_length=10,
         choices=Matters,

@@ -278,6 +278,8 @@ def _check_counted(question: "Question", kind: kinds.Kind) -> None:
 def channel_of(question: "Question") -> Channel:
     """Return the most precise channel within a question's ε. ValueError says why there is none."""
     learns = KINDS[question.kind].learns
+    if learns is Learns.TICKS and (kept := _ticks_of_before(question)) is not None:
+        return kept
     if learns is not None:
         return _most_precise(learns, question.epsilon, len(question.options))
     least, most = int(question.least or 0), int(question.most or 0)
@@ -286,6 +288,20 @@ def channel_of(question: "Question") -> Channel:
     bins = next(bins for fewer_than, bins in BINS if expected < fewer_than)
     bins = min(bins, most - least + 1)
     return _most_precise(Learns(question.wanted), question.epsilon, bins, least, most)
+
+
+def _ticks_of_before(question: "Question") -> Channel | None:
+    """Return the channel of several ticks in the wave before, if its ε and options are the same:
+    with another number of them in a report, devices that kept their key would draw anew.
+    """
+    study = question.study if question.study_id is not None else None
+    before = study.plans.order_by("-wave").first() if study and study.wave > 1 else None
+    names = before.content.channels if before else {}
+    channel, options = names.get(question.name), len(question.options)
+    if isinstance(channel, OneOf) and channel.options == options:
+        same = OneOf.for_epsilon(options, question.epsilon, channel.together)
+        return channel if channel == same else None
+    return None
 
 
 def _answers_expected(question: "Question") -> float:

@@ -1,7 +1,7 @@
 """Find Plans, and read what they say."""
 
 import datetime
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -224,17 +224,19 @@ def registered_plans(words: str = "", **narrowed: str) -> QuerySet[Plan]:
     return plans.order_by("summary__unit", place, "summary__epsilon", "summary__title", "pk")
 
 
-def due_for_a_sweep(waiting: Mapping[int, int], today: datetime.date) -> list[int]:
-    """Return the Plans, of these by id, of which so many reports wait that a sweep is due: a
-    smallest batch, or any once the wave takes no more answers.
+def due_for_a_sweep(plan_ids: Iterable[int], today: datetime.date) -> dict[int, int]:
+    """Return how many reports must wait for a sweep to be due, of those of these Plans of which
+    everybody may know how many answered: a smallest batch, or one once the wave takes no more.
     """
-    terms_of = Plan.objects.filter(pk__in=waiting).order_by()
-    rows = terms_of.values_list("pk", "closed_on", "closes_on", "summary__smallest_batch")
-    return [
-        pk
+    rows = (
+        plans_with_public_n()
+        .filter(pk__in=plan_ids)
+        .values_list("pk", "closed_on", "closes_on", "summary__smallest_batch")
+    )
+    return {
+        pk: 1 if closed_on or (closes_on and closes_on < today) else max(1, smallest or 1)
         for pk, closed_on, closes_on, smallest in rows
-        if closed_on or (closes_on and closes_on < today) or waiting[pk] >= (smallest or 0)
-    ]
+    }
 
 
 def maybe_spent() -> QuerySet[Study]:
@@ -284,7 +286,8 @@ class Odds:
     own: Fraction  # chance that the report holds the answer that was given
     other: Fraction  # chance that it holds this answer when another was given
     luck: Fraction  # chance that it would hold it if it had nothing to do with the answer
-    options: int = 0  # of several ticks: how many options there are, of which a report is about one
+    options: int = 0  # of several ticks: how many options there are,
+    told: int = 1  # of which a report is about so many
 
     @property
     def own_of_hundred(self) -> int:
@@ -312,15 +315,16 @@ def odds_of(question: PlanQuestion) -> list[Odds]:
     """Return the odds of every choice of a Plan's question; none of a number, which has no choices.
 
     Of one that is sent in one answer with others they are those of the combination, unless just one
-    is named. Of several ticks they are those of one option's tick, once chance has chosen the
-    option.
+    is named. Of several ticks they are those of one option's tick, once chance has chosen it among
+    those that are told of.
     """
     channel = question.channel
     if question.together and channel.held > 1:
         channel = question.together.joint.channel
     if channel.learns is Learns.TICKS:
         tick, options = channel.margins()[0], channel.answers
-        return [Odds(2, 1, tick.truth, tick.lie, Fraction(1, 2), options)] * options
+        odds = Odds(2, 1, tick.truth, tick.lie, Fraction(1, 2), options, channel.held)
+        return [odds] * options
     if channel.learns is not Learns.SHARES:
         return []
     choices, size = channel.answers, channel.held

@@ -45,6 +45,7 @@ class QuestionDraft(msgspec.Struct):
     asked_if: str = ""
     asked_if_answers: list[int] = []
     together: str = ""  # what it is sent in as one answer with others
+    drawn_in: str = ""  # what it stays together in with others
     matters: str = "useful"
 
     def fields(self) -> dict[str, object]:

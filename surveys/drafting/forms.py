@@ -348,6 +348,7 @@ class QuestionForm(forms.ModelForm):
             "group",
             "group_text",
             "picture_text",
+            "drawn_in",
         )
         widgets = {
             "text": forms.Textarea(attrs={"rows": 2}),

@@ -67,7 +67,7 @@ def page_context(plan: Plan, language: str, today: datetime.date) -> dict[str, A
         "given_count": protections.count(PUBLICATION),
         "device": DEVICE in protections,
         "given": PUBLICATION in protections,
-        "minutes": max(2, ceil((BEFORE + EACH * count) / 60)),
+        "minutes": 1 if count == 1 else ceil((BEFORE + EACH * count) / 60),
         "conditional": bool(skips),
         "follow_ups": any(question.skipped for question in questions),
         "script": f"{bundles.FOLDER}/{bundles.least(modules & bundles.RARE)}",

@@ -82,13 +82,15 @@ def waiting(plan_id: int, most: int | None = None) -> int:
         return int((cursor.fetchone() or [0])[0])
 
 
-def taken(plan: Plan, *, least: int, smallest: int, most: int) -> Iterator[list[Row]]:
+def taken(plan: Plan, *, least: int, smallest: int, most: int, portion: int) -> Iterator[list[Row]]:
     """Take reports out of the files, `most` at a time; the last with those who would be fewer than
     `smallest` after them. None if fewer than `least` wait. May raise InUse.
 
     PostgreSQL: all that wait, in this transaction. They are deleted as they are read, so that doors
     go on meanwhile and what comes late is found; doors wait while the last are taken and the file
-    is cut. SQLite: so many once, because one lock is for all; a mark says that more wait.
+    is cut. Where a `portion` was taken and `most` and `smallest` still wait, those are left to the
+    next transaction, and so is the cut. SQLite: `most` once, because one lock is for all. A mark
+    says that more wait.
     """
     edge, last, server = most + smallest, 0, connection.vendor == "postgresql"
     ids = _first(plan, last, edge)
@@ -96,7 +98,7 @@ def taken(plan: Plan, *, least: int, smallest: int, most: int) -> Iterator[list[
         return
     if server and len(ids) == edge:
         _is_free(plan)
-    is_held = not server
+    is_held, taken = not server, 0
     while ids:
         if len(ids) < edge and not is_held:
             hold(_table(plan.pk))
@@ -104,8 +106,9 @@ def taken(plan: Plan, *, least: int, smallest: int, most: int) -> Iterator[list[
             continue
         size = len(ids) if len(ids) < edge else most
         yield _take(plan, last, ids[size - 1])
+        taken += size
         last, ids = ids[size - 1], _first(plan, ids[size - 1], edge)
-        if not server:
+        if not server or (taken >= portion and len(ids) == edge):
             if ids:
                 mark(plan.pk)
             return

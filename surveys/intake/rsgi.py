@@ -34,7 +34,7 @@ from surveys.intake import posts
 from surveys.intake.door import Head, knock
 from surveys.intake.posts import Post, Verdict
 from surveys.intake.reports import MAX_BODY, Refused
-from surveys.middleware import MAX_REQUEST, ClosedDoors
+from surveys.middleware import ClosedDoors, is_too_large
 
 ADDRESS = re.compile(r"/api/v1/studies/([-a-zA-Z0-9_]+)/(report|verdict)s\Z")
 DEADLINE = 10.0  # seconds in which a body must be here, whole
@@ -150,6 +150,9 @@ class Door:
         self.committer.end()
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
+        if scope.proto != "http":  # a WebSocket: nothing here speaks it
+            protocol.close(HTTPStatus.FORBIDDEN)
+            return
         found = ADDRESS.match(scope.path)
         if found is None:
             await self.elsewhere(scope, protocol)
@@ -194,7 +197,7 @@ class Door:
         """Take one randomised report, or tell the verdict on one. Twin of `views.take_report`."""
         headers = scope.headers
         length = headers.get("content-length", "")
-        if length and int(length) > MAX_REQUEST:
+        if is_too_large(length):
             raise Elsewhere(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         if scope.method != "POST":
             raise Elsewhere(HTTPStatus.METHOD_NOT_ALLOWED, Allow="POST")

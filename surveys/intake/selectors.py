@@ -58,6 +58,16 @@ def open_counts(plan_ids: Iterable[int] | None = None) -> dict[int, int]:
     return dict(waiting.annotate(many=Count("pk")).values_list("plan_id", "many"))
 
 
+def with_news() -> list[int]:
+    """Return the ids of the Plans that a sweep has still to look at: no other can owe one."""
+    return report_tables.marked()
+
+
+def has_waiting(plan_id: int, least: int) -> bool:
+    """Tell whether so many reports of a Plan wait; no more are counted."""
+    return report_tables.waiting(plan_id, least) >= least
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
     """An open report: its values changed by chance, and its packed answers that were sent as
@@ -68,10 +78,10 @@ class Kept:
     given: bytes
 
 
-def taken(*, plan: Plan, least: int, smallest: int, most: int) -> Iterator[list[Kept]]:
+def taken(*, plan: Plan, **limits: int) -> Iterator[list[Kept]]:
     """Take reports that wait, as `report_tables.taken` does, and yield what they hold."""
     aad = report_aad(plan.digest)
-    for rows in report_tables.taken(plan, least=least, smallest=smallest, most=most):
+    for rows in report_tables.taken(plan, **limits):
         sealed = [given for _, given in rows if given]
         if len(set(sealed)) != len(sealed):  # counted often, an answer outgrows its noise
             raise CannotOpen(

@@ -1,23 +1,23 @@
 import datetime
 from contextlib import suppress
 
-from celery import shared_task
 from django.db import OperationalError, connection
 
+from surveys.celery import app
 from surveys.erasing import InUse, checkpoint
 from surveys.intake import services
 
 MAX_REQUEST = datetime.timedelta(minutes=5)
 
 
-@shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
+@app.task(autoretry_for=(OperationalError,), retry_backoff=True)
 def erase_retired() -> None:
     for act in (services.erase_retired, services.drop_closed):
         with suppress(InUse):  # the next minute it is free
             act()
 
 
-@shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
+@app.task(autoretry_for=(OperationalError,), retry_backoff=True)
 def settle() -> None:
     """Settle a day once no request can be under way that began in it: one that comes later would
     stand out.
@@ -26,7 +26,7 @@ def settle() -> None:
         services.settle(today=(datetime.datetime.now(datetime.UTC) - MAX_REQUEST).date())
 
 
-@shared_task
+@app.task
 def cut_journal() -> None:
     """Cut SQLite's journal of what was erased while somebody, a backup say, read it: no erasing
     may follow.

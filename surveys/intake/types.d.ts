@@ -7,8 +7,8 @@ type Words = () => number;
 type Decoder = { rows: (number | string)[][]; scale: number | string };
 type Table = { kind: 'table'; weights: number[][]; decoder?: Decoder };
 type Subset = { kind: 'subset'; choices: number; size: number; keep: number };
-/** One option and its bit. */
-type OneOf = { kind: 'one_of'; options: number; keep: number };
+/** An option and whether it is ticked, or so many from it on together. */
+type OneOf = { kind: 'one_of'; options: number; keep: number; together?: number };
 /** Steps from 0 that have a row of weights, the rows, and what each report is worth: scale × steps. */
 type NumberChannel = {
   kind: 'number';
@@ -46,6 +46,8 @@ type ChannelModule = {
   blindOf(channel: any): number;
   /** The larger of a share and that guess, where they differ. */
   strengthOf?(channel: any): number;
+  /** The options that a value is about, and whether it says that each is ticked. */
+  saidOf?(channel: any, value: any): [number, boolean][];
   /** How many different marks a number can be sent as. */
   marksOf?(channel: any): number;
 };
@@ -259,7 +261,7 @@ type Tally = { throws: number; kept: number };
 
 /**
  * How odds are told to people. flip: two answers, one for the other. spread: all others alike. uneven: depends on
- * the answer. several: more than one choice is sent. one-of: a ticked option. ends, near: a number, for its mean or spread.
+ * the answer. several: more than one choice is sent. one-of, some-of: ticks of an option, or several. ends, near: a number, for its mean or spread.
  */
 type Telling =
-  'flip' | 'flip-uneven' | 'spread' | 'uneven' | 'several' | 'one-of' | 'ends' | 'near';
+  'flip' | 'flip-uneven' | 'spread' | 'uneven' | 'several' | 'one-of' | 'some-of' | 'ends' | 'near';

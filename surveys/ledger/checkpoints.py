@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from django.core.signing import Signer
-from django.db.models import Q
+from django.db.models import Min, Q
 from django.utils.crypto import constant_time_compare
 
 from surveys.ledger.chain import BEFORE_THE_FIRST, Columns, Damaged
@@ -90,6 +90,13 @@ def names(*, beginning: str, and_: str = "") -> list[str]:
     """Return the names of the checkpoints that begin so, and another if it is there."""
     found = Checkpoint.objects.filter(Q(name__startswith=beginning) | Q(name=and_))
     return list(found.order_by("name").values_list("name", flat=True))
+
+
+def begun_at(*, beginning: str, and_: str) -> datetime.datetime | None:
+    """Return when the check began to which these checkpoints belong, None if there are none."""
+    found = Checkpoint.objects.filter(Q(name__startswith=beginning) | Q(name=and_))
+    begun: datetime.datetime | None = found.aggregate(at=Min("whole_at"))["at"]
+    return begun
 
 
 def keep(name: str, books: Books, *, at: datetime.datetime, whole_at: datetime.datetime) -> None:

@@ -17,6 +17,7 @@ from surveys.ledger.amounts import in_measure
 from surveys.ledger.browsing import Filter, LedgerRow, authors, positions, read, read_all
 from surveys.ledger.chain import (
     Columns as Columns,
+    Damaged as Damaged,
     Fault as Fault,
     any_text as any_text,
     digest_of as digest_of,
@@ -314,7 +315,11 @@ def segment(number: int, length: int) -> list[links.Document]:
 
 
 def _document(columns: Columns, name: str | None) -> links.Document:
-    return {**links.document(columns, name), "digest": columns["digest"]}
+    """Return the document of a row; Damaged names the row."""
+    try:
+        return {**links.document(columns, name), "digest": columns["digest"]}
+    except Damaged as damage:
+        raise Damaged(f"row {columns['position']}: {damage}") from None
 
 
 def budgets_between(start: int, end: int) -> QuerySet[Entry, int]:

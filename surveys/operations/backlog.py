@@ -15,7 +15,6 @@ from surveys.aggregation import selectors as aggregation
 from surveys.design import selectors as design
 from surveys.design.models import Study
 from surveys.intake import selectors as intake
-from surveys.operations.turns import SENT
 from surveys.releases import agenda
 
 QUEUE = "celery"
@@ -55,23 +54,31 @@ def sent_at(message: bytes | None) -> datetime.datetime | None:
     """Return when a task was sent, as its header says; its arguments are not looked at."""
     if message is None:
         return None
+    from surveys.operations.turns import SENT  # pages begin without the broker's client
+
     try:
         return datetime.datetime.fromtimestamp(json.loads(message)["headers"][SENT], datetime.UTC)
     except (ValueError, KeyError, TypeError, OverflowError):
         return None
 
 
-def unsealed(today: datetime.date) -> tuple[int, int]:
-    """Return how many reports wait for a sweep, and how many of them where one is due.
-
-    A sweep is due where a smallest batch has come, or the wave takes no more answers. Reports of a
-    study that protects whether somebody took part are in neither number: both would tell.
+def unsealed() -> int:
+    """Return how many reports wait for a sweep, without those of studies that protect whether
+    somebody took part. It counts all: for who looks at the page.
     """
     counts = intake.open_counts()
     told = design.plans_with_public_n().filter(pk__in=counts).values_list("pk", flat=True)
-    counts = {pk: counts[pk] for pk in told}
-    due = sum(counts[pk] for pk in design.due_for_a_sweep(counts, today))
-    return sum(counts.values()), due
+    return sum(counts[pk] for pk in told)
+
+
+def owes_a_sweep(today: datetime.date) -> bool:
+    """Tell whether a sweep is due: a smallest batch has come, or the wave takes no more answers.
+
+    Only where a sweep has still to look; and never of a study that protects whether somebody took
+    part, for that would tell.
+    """
+    due = design.due_for_a_sweep(intake.with_news(), today)
+    return any(intake.has_waiting(plan_id, least) for plan_id, least in due.items())
 
 
 def oldest_unpublished() -> tuple[datetime.date, Study] | None:

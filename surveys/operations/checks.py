@@ -40,6 +40,11 @@ def verify_if_due(*, now: datetime.datetime) -> Event | None:
     return verify(now=now)
 
 
+def under_way_since() -> datetime.datetime | None:
+    """Return when a check of all rows began that rests and goes on; None if none does."""
+    return checkpoints.begun_at(beginning=PART, and_=ALL)
+
+
 def faults(*, head: str = "", length: int | None = None) -> list[Fault]:
     """Return what is wrong with the ledger's chain, and then what of all that was published it
     contradicts: from the first row on.

@@ -129,8 +129,3 @@ def _values(now: datetime.datetime) -> Iterator[tuple[str, float | None]]:
         yield "backup_failed", not last.went_well
     usage = shutil.disk_usage(settings.DATA_DIR)
     yield "disk_free_ratio", round(usage.free / usage.total, 2)
-
-
-def clear() -> None:
-    """Forget what was counted before this start: nobody reads the counts of processes long gone."""
-    shutil.rmtree(settings.METRICS_DIR, ignore_errors=True)

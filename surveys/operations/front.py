@@ -19,7 +19,8 @@ die_with_parent(os.getpgrp())
 from django.conf import settings  # noqa: E402 (first the promise to die)
 
 from surveys import door  # noqa: E402
-from surveys.middleware import MAX_REQUEST  # noqa: E402
+from surveys.middleware import is_too_large  # noqa: E402
+from surveys.operations import gate  # noqa: E402
 from surveys.operations.hop import FROM  # noqa: E402
 
 DEADLINE = 60.0  # seconds in which a request must be here, whole: a picture from a slow line
@@ -37,6 +38,9 @@ class Front(door.Door):
         except TimeoutError:
             protocol.response_empty(HTTPStatus.REQUEST_TIMEOUT, [("Connection", "close")])
             return
+        except RuntimeError:  # who sent half of it has gone
+            protocol.response_empty(HTTPStatus.BAD_REQUEST, [])
+            return
         except OSError:  # they are being started again
             protocol.response_empty(HTTPStatus.SERVICE_UNAVAILABLE, [("Retry-After", "2")])
             return
@@ -47,8 +51,8 @@ class Front(door.Door):
 
 async def whole(scope: Any, protocol: Any) -> bytes:
     """Return a request's body; nothing of one that the pages refuse by its length."""
-    length = scope.headers.get("content-length", "0")
-    if not length.isdigit() or not 0 < int(length) <= MAX_REQUEST:
+    length = scope.headers.get("content-length", "")
+    if not length.isdecimal() or is_too_large(length):
         return b""
     async with asyncio.timeout(DEADLINE):
         body: bytes = await protocol()
@@ -56,7 +60,11 @@ async def whole(scope: Any, protocol: Any) -> bytes:
 
 
 def head_of(scope: Any) -> bytes:
-    """Return the head of a request as it came, and from which address."""
+    """Return the head of a request as it came, and from which address.
+
+    WSGI calls X_Candor_From what it calls X-Candor-From, and takes the last of them: so a header
+    with a low line in its name goes no further, as at other proxies.
+    """
     asked = (
         quote(scope.path, safe="/:@!$&'()*+,;=~")
         + (scope.query_string and "?")
@@ -68,7 +76,7 @@ def head_of(scope: Any) -> bytes:
     lines += [
         f"{name}: {value}"
         for name, value in scope.headers.items()
-        if name not in ONE_HOP and name != FROM
+        if name not in ONE_HOP and name != FROM and "_" not in name
     ]
     return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
 
@@ -97,4 +105,5 @@ def read_head(head: bytes) -> tuple[int, list[tuple[str, str]]]:
     return int(first.split(" ")[1]), kept
 
 
+gate.wait()
 app = Front(note=door.count)

@@ -22,7 +22,7 @@ from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import written
-from surveys.operations import backlog, refusals, services
+from surveys.operations import backlog, checks, refusals, services
 from surveys.operations.models import Event, Refusal, Sign
 
 SOON, LATE = datetime.timedelta(minutes=2), datetime.timedelta(minutes=10)
@@ -72,7 +72,7 @@ class Line:
 def lines(now: datetime.datetime) -> list[Line]:
     """Return all lines, what is wrong first."""
     order = [State.ALARM, State.WATCH, State.GOOD]
-    checks = [
+    every = [
         *_tasks(now),
         *_backlog(now),
         *_reports(now),
@@ -82,7 +82,7 @@ def lines(now: datetime.datetime) -> list[Line]:
         _disk(),
         *_settings(),
     ]
-    return sorted(checks, key=lambda line: order.index(line.state))
+    return sorted(every, key=lambda line: order.index(line.state))
 
 
 def _tasks(now: datetime.datetime) -> Iterator[Line]:
@@ -164,7 +164,7 @@ def _backlog(now: datetime.datetime) -> Iterator[Line]:
 
 
 def _unsealed_said(since: datetime.datetime | None, now: datetime.datetime) -> str:
-    waiting, _due = backlog.unsealed(now.date())
+    waiting = backlog.unsealed()
     reports = ngettext("%(count)d report waits.", "%(count)d reports wait.", waiting)
     owed = _("None is due.")
     if since is not None:
@@ -289,6 +289,11 @@ def _ledger(now: datetime.datetime) -> Line:
         }
         said = _("%(ago)s: it holds, %(rows)s.") % {"ago": ago(last.at, now), "rows": rows}
         state = State.GOOD if now - last.at < STALE else State.WATCH
+    if (since := checks.under_way_since()) is not None:
+        text = _("A check of all rows began %(ago)s and goes on every ten minutes.")
+        said = f"{said} {text % {'ago': ago(since, now)}}"
+        if state is State.GOOD and now - since > STALE:
+            state = State.WATCH
     return Line(
         "ledger",
         _("Last check of the ledger"),

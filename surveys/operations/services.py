@@ -35,7 +35,7 @@ def live(*, now: datetime.datetime, sent: datetime.datetime | None) -> None:
     Sign.objects.update_or_create(name=WORKER, defaults={"at": now})
     if sent is not None:
         Sign.objects.update_or_create(name=SCHEDULER, defaults={"at": sent})
-    _since(OWES_SWEEP, now, owed=backlog.unsealed(now.date())[1] > 0)
+    _since(OWES_SWEEP, now, owed=backlog.owes_a_sweep(now.date()))
     _since(OWES_PUBLICATION, now, owed=publishing.is_any_due(now=now))
     refusals.forget_old(now.date())
 

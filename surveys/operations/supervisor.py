@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
+from typing import IO
 
 FIRST_DELAY, MAX_DELAY = 0.2, 30.0  # seconds before a service that ended is started again
 STEADY = 60.0  # seconds after which earlier endings no longer count
@@ -51,7 +52,7 @@ class Service:
 class Child:
     """A running service."""
 
-    def __init__(self, service: Service, folder: Path) -> None:
+    def __init__(self, service: Service, folder: Path, output: IO[str] | None = None) -> None:
         parent = os.getpid()
         self.service = service
         if service.socket:
@@ -60,6 +61,7 @@ class Child:
             service.command,
             cwd=folder,
             stdin=subprocess.DEVNULL,
+            stdout=output,
             # Ctrl-C reaches the supervisor only, which then ends its children in order
             start_new_session=True,
             preexec_fn=lambda: die_with_parent(parent),
@@ -175,14 +177,31 @@ class Supervisor:
             self.wait(0.05)
         return True
 
+    def do(self, service: Service, output: IO[str]) -> bool:
+        """Do something to its end and look after the services meanwhile; tell whether it went well.
+        Being asked to end kills it.
+        """
+        child = Child(service, self.folder, output)
+        try:
+            while child.is_running and not self.stopping:
+                self.wait(self.until_due)
+        finally:
+            child.kill()
+        return child.process.returncode == 0
+
     def endings(self, name: str) -> int:
         return sum(kept.endings for kept in self.kept if kept.service.name == name)
 
     def run(self) -> None:
         """Look after the services until asked to end."""
         while not self.stopping:
-            due = [kept.due for kept in self.kept if kept.child is None]
-            self.wait(max(0.0, min(due) - time.monotonic()) if due else 3600.0)
+            self.wait(self.until_due)
+
+    @property
+    def until_due(self) -> float:
+        """Return the seconds until a service is to be started again."""
+        due = [kept.due for kept in self.kept if kept.child is None]
+        return max(0.0, min(due) - time.monotonic()) if due else 3600.0
 
     def stop(self) -> None:
         """End all services: the later ones first and together, the first one last."""

@@ -3,20 +3,20 @@
 import datetime
 from typing import Any
 
-from celery import shared_task
 from django.db import OperationalError
 
+from surveys.celery import app
 from surveys.operations import alarms, checks, services
 from surveys.operations.turns import SENT
 
 
-@shared_task
+@app.task
 def ping() -> str:
     """Do nothing, so that a person or a probe can ask whether tasks are done at all."""
     return "pong"
 
 
-@shared_task(bind=True, autoretry_for=(OperationalError,), retry_backoff=True)
+@app.task(bind=True, autoretry_for=(OperationalError,), retry_backoff=True)
 def live(self: Any) -> None:
     sent = getattr(self.request, SENT, None)
     moment = (
@@ -25,11 +25,11 @@ def live(self: Any) -> None:
     services.live(now=datetime.datetime.now(datetime.UTC), sent=moment)
 
 
-@shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
+@app.task(autoretry_for=(OperationalError,), retry_backoff=True)
 def verify_if_due() -> None:
     checks.verify_if_due(now=datetime.datetime.now(datetime.UTC))
 
 
-@shared_task(autoretry_for=(OperationalError,), retry_backoff=True)
+@app.task(autoretry_for=(OperationalError,), retry_backoff=True)
 def watch() -> None:
     alarms.watch(now=datetime.datetime.now(datetime.UTC))

@@ -16,7 +16,16 @@ from surveys.operations.supervisor import die_with_parent
 
 die_with_parent(os.getpgrp())
 
-from surveys.wsgi import application as pages  # noqa: E402 (first the promise to die)
+import django  # noqa: E402 (first the promise to die)
+
+django.setup()
+
+from surveys import urls as urls  # noqa: E402 (all pages, which takes as long as preparing does)
+from surveys.operations import gate  # noqa: E402
+
+gate.wait()
+
+from surveys.wsgi import application as pages  # noqa: E402 (now static files are looked for)
 
 KEY = f"HTTP_{FROM.upper().replace('-', '_')}"
 

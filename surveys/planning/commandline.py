@@ -7,6 +7,12 @@ from surveys.planning import plan_size
 from surveys.planning.analyse import Request, analyse
 from surveys.planning.help import Options
 from surveys.planning.plan_size import Plan
+from surveys.planning.published import (
+    MEANINGLESS,
+    SPEC,
+    Published,
+    analysed as published_numbers,
+)
 from surveys.planning.results import Results
 from surveys.planning.specs import Asked, number, parse, parse_asked
 from surveys.planning.weighting import split_option
@@ -39,6 +45,15 @@ def analysed(options: Options) -> Results:
         simultaneous=options["simultaneous"],
     )
     return analyse(options["file"], request)
+
+
+def published_again(options: Options) -> Published:
+    """Return what a study published, estimated again; options about rows of people are refused."""
+    for name in MEANINGLESS:
+        if options[name]:
+            raise ValueError(f"{_spelt(name)} has no meaning with --design {SPEC}")
+    confidence = _number(options, "confidence")
+    return published_numbers(str(options["file"]), str(options["outcome"]), confidence)
 
 
 def _asked(options: Options, name: str, is_open: bool = False) -> Asked | None:

@@ -19,7 +19,7 @@ from surveys.plan import kinds as plan_kinds
 from surveys.plan.content import PlanQuestion
 from surveys.planning.goal import MAX_ANSWERS, Goal, Topic
 from surveys.planning.population import WHOLE, rows_of, usual
-from surveys.planning.wording import count
+from surveys.planning.wording import brief, count
 
 MIN_ANSWERS = 10
 MIN_PEOPLE, MAX_PEOPLE = 50, 20_000  # of one rehearsal
@@ -50,6 +50,15 @@ class Whole(forms.IntegerField):
         if isinstance(value, str):
             value = value.translate(dict.fromkeys(map(ord, " ,'\u2019\u00a0\u202f"), None))
         return super().to_python(value)
+
+    def run_validators(self, value: Any) -> None:
+        """Say bounds, and what is beyond them, as pages say numbers; a long one by its length."""
+        try:
+            super().run_validators(value)
+        except forms.ValidationError as error:
+            for each in error.error_list:
+                each.params = {name: brief(part) for name, part in (each.params or {}).items()}
+            raise
 
 
 class GoalForm(forms.Form):

@@ -35,7 +35,7 @@ class PlannedStudy:
     @property
     def kept(self) -> list[Set]:
         """Return the places of protected questions that are drawn as one: a condition and what
-        follows from it.
+        follows from it, and what stays together.
         """
         places = {each.name: at for at, each in enumerate(self.protected)}
         drawn = blocks.blocks(self.questions, sent_apart=True)

@@ -22,7 +22,7 @@ from surveys.design.blocks import IMPORTANCES
 from surveys.design.models import Question
 from surveys.plan.content import largest_loss
 from surveys.planning.forms import MAX_QUESTIONS, MIN_EPSILON, GoalForm, TopicForm, WeightForm
-from surveys.planning.goal import Outcome
+from surveys.planning.goal import Goal, Outcome
 from surveys.planning.scenarios import PlannedStudy, loss_of
 
 MAX_ROWS = 8
@@ -88,9 +88,20 @@ class Wishes:
         raise NotImplementedError
 
     @cached_property
+    def goal(self) -> Goal | None:
+        """Return what is wanted; None where something of it is wrong."""
+        raise NotImplementedError
+
+    @property
+    def most_to_ask(self) -> int | None:
+        """Return how many each person can be asked, where more are wanted than there are."""
+        goal = self.goal
+        return goal.units if goal and goal.asked and goal.asked > goal.units else None
+
+    @cached_property
     def outcome(self) -> Outcome | None:
         """Return what comes of it; None where something cannot be worked out."""
-        raise NotImplementedError
+        return None if self.goal is None or self.most_to_ask else Outcome(self.goal)
 
     def query(self, **changes: str) -> str:
         """Return the address with something changed."""
@@ -170,11 +181,8 @@ class FreeWishes(Wishes):
                 yield row
 
     @cached_property
-    def outcome(self) -> Outcome | None:
-        """Return what comes of it; None where something cannot be worked out."""
-        if not self.fits:
-            return None
-        return Outcome(self.form.goal([row.topic for row in self.each()]))
+    def goal(self) -> Goal | None:
+        return self.form.goal([row.topic for row in self.each()]) if self.fits else None
 
     def query_of_row(self, number: int, **changes: str) -> str:
         """Change a row, which is numbered from 0."""
@@ -246,12 +254,12 @@ class StudyWishes(Wishes):
         return found
 
     @cached_property
-    def outcome(self) -> Outcome | None:
+    def goal(self) -> Goal | None:
         if not self.is_valid or self.unfit or self.all_are_nice:
             return None
         topics = [self.planned.topic(each, form.importance) for each, form in self.weights]
         can_draw = self.planned.study.neighbours == Neighbours.CHANGE_ONE
-        return Outcome(replace(self.form.goal(topics, self.planned.kept), can_draw=can_draw))
+        return replace(self.form.goal(topics, self.planned.kept), can_draw=can_draw)
 
 
 def _weight_of(question: Question) -> str:

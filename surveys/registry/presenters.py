@@ -237,6 +237,11 @@ def changed(question: RegisteredQuestion) -> str:
             "changed on the device to one of %(n)s values",
             question.messages,
         ) % {"n": _number(question.messages)}
+    if question.is_of_options and question.first_odds and question.first_odds.told > 1:
+        return _("about %(told)s of %(n)s options, chosen by chance") % {
+            "told": question.first_odds.told,
+            "n": question.first_odds.options,
+        }
     if question.is_of_options and question.first_odds:
         return ngettext(
             "about %(n)s option",

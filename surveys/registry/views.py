@@ -1,11 +1,15 @@
 """The public registry. A stranger gets no cookie here."""
 
+import contextlib
 import datetime
+from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+import structlog
 from django.core.paginator import Paginator
+from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.cache import patch_cache_control
@@ -31,8 +35,9 @@ from surveys.registry.studies import (
     registered_all,
 )
 from surveys.releases.reconstruction import crowding_of
-from surveys.streams import json_lines
+from surveys.streams import Broken, json_lines
 
+log = structlog.get_logger(__name__)
 ON_A_PAGE = 25
 MAX_SEARCH = 100  # characters
 YEAR = 365 * 24 * 3600  # seconds
@@ -132,8 +137,26 @@ def whole_ledger(request: HttpRequest) -> StreamingHttpResponse:
     head, length = ledger.head()
     end = {"format": serializers.LEDGER_FORMAT, "head": head, "length": length}
     document = {**end, "check": serializers.HOW_TO_CHECK}
-    rows = ledger.documents(length)
-    return StreamingHttpResponse(json_lines(document, rows), content_type="application/json")
+    return StreamingHttpResponse(
+        json_lines(document, _rows(length)), content_type="application/json"
+    )
+
+
+def _rows(length: int) -> Iterator[Any]:
+    with _reading():
+        yield from ledger.documents(length)
+
+
+@contextlib.contextmanager
+def _reading() -> Iterator[None]:
+    """Log a row of the ledger that cannot be read, and say so as Broken."""
+    try:
+        yield
+    except (ledger.Damaged, DatabaseError) as error:
+        # what a database says may hold what a row holds
+        why = str(error) if isinstance(error, ledger.Damaged) else type(error).__name__
+        log.error("the ledger cannot be read on", why=why)
+        raise Broken(f"The ledger cannot be read on: {why}") from None
 
 
 class LedgerIndex(PublicDocument):
@@ -165,7 +188,12 @@ class LedgerSegment(PublicDocument):
 
     def get(self, request: Request, number: int) -> Response:
         _head, length = ledger.head()
-        if not (rows := ledger.segment(number, length)):
+        try:
+            with _reading():
+                rows = ledger.segment(number, length)
+        except Broken as error:
+            return Response({"detail": str(error)}, status=HTTPStatus.INTERNAL_SERVER_ERROR)
+        if not rows:
             raise Http404("the ledger has no such segment")
         document = {"format": serializers.SEGMENT_FORMAT, "number": number, "rows": rows}
         response = Response(document)

@@ -11,13 +11,11 @@ from decimal import Decimal
 from typing import Any
 
 import structlog
-from celery import current_app
 from django.db import transaction
 from django.db.models import Q
 from django.utils import translation
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from kombu.exceptions import OperationalError as BrokerError
 from msgspec.structs import replace
 
 from dpengine.privacy import plain
@@ -130,9 +128,13 @@ def _tell_a_worker(request_id: int) -> None:
     """Send the request to a worker at once; a sweep finds it if the message is lost."""
     if selectors.drawn(Request.objects.get(pk=request_id)) is not None:
         return
+    from kombu.exceptions import OperationalError as BrokerError  # pages begin without a broker
+
+    from surveys.celery import app
+
     try:
-        with current_app.connection_for_write(transport_options=AT_ONCE) as connection:
-            current_app.send_task(
+        with app.connection_for_write(transport_options=AT_ONCE) as connection:
+            app.send_task(
                 "surveys.releases.tasks.publish",
                 args=[request_id],
                 retry=False,

@@ -3,7 +3,8 @@ against the chain.
 
 Everything is read as the database holds it, without trust in what refers to what: something
 changed, taken away, put in, or drawn again is a finding, and so is what cannot be read. Of many
-rows a part is read at a time: the requests whose digests begin alike, and all rows about them.
+rows a part is read at a time: the requests whose digests begin alike, and all rows about them. Of
+each row only what is compared is kept: long texts are hashed as they are read.
 """
 
 import hashlib
@@ -11,7 +12,6 @@ import json
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from itertools import pairwise
 from typing import Any
 
 from django.db import DatabaseError, connection
@@ -54,7 +54,7 @@ class Asked:
 
     @property
     def has_rest(self) -> bool:
-        return not self.since and self.beginning in ("", FIRST)
+        return not self.since and not self.beginning.strip(PARTS[0])
 
     def rows(self) -> Iterator[Columns]:
         """Yield the rows of the ledger that are about them."""
@@ -63,23 +63,29 @@ class Asked:
         elif self.beginning:
             found = ledger.rows_as_stored(
                 "WHERE e.statistic LIKE %s OR (e.published IS NOT NULL AND e.new LIKE %s) "
-                "OR (%s = %s AND e.what LIKE %s)",
+                "OR (%s = 1 AND e.what LIKE %s)",
                 *[f"{self.beginning}%"] * 2,
-                *(FIRST, self.beginning, f"{OPENED}%"),
+                *(int(self.has_rest), f"{OPENED}%"),
             )
         else:
             found = ledger.rows_as_stored()
         return (columns for columns, _ in found)
 
 
-FIRST = "0"
 PARTS = "0123456789abcdef"  # of digests: each by itself where there are many rows
-MANY = 50_000  # rows, of which a part is read at a time
+MANY = 20_000  # rows, of which a part is read at a time
+REFERRING = ("id", "request_id", "entry_id", "series_id", "number")  # of a release, of a step
+COMPARED = ("position", "what", "new", "published", "statistic", "budget_id", "who")  # of a row
 
 
 def parts(length: int) -> list[str]:
-    """Return how the digests of each part of the requests begin, for a ledger of so many rows."""
-    return list(PARTS) if length > MANY else [""]
+    """Return how the digests of each part of the requests begin, for a ledger of so many rows: no
+    part has many.
+    """
+    found = [""]
+    while length > MANY * len(found):
+        found = [beginning + digit for beginning in found for digit in PARTS]
+    return found
 
 
 class Unreadable(Exception):
@@ -116,30 +122,60 @@ def faults(asked: Asked = Asked()) -> list[Fault]:  # noqa: B008 (frozen)
 
 
 def _books(asked: Asked) -> Books:
-    books = Books(asked.since, {})
+    books = Books(asked.since, {name: {} for name in READ})
     for columns in asked.rows():
+        row = {name: columns[name] for name in COMPARED}
         if columns["kind"] == "charge":
-            books.charges[columns["position"]] = columns
-        elif str(columns["what"]).startswith(OPENED):
-            books.openings.setdefault(columns["budget_id"], []).append(columns)
-        elif columns["published"] is not None:
+            books.charges[row["position"]] = row
+        elif str(row["what"]).startswith(OPENED):
+            books.openings.setdefault(row["budget_id"], []).append(row)
+        elif row["published"] is not None:
             # the first: who adds one is late
-            books.vouched.setdefault((columns["what"], columns["new"]), columns)
-    rows = {name: _rows(name, *_which(name, books, asked)) for name in READ}
-    books.tables = {name: {row["id"]: row for row in table} for name, table in rows.items()}
-    books.twice = [
-        (name, one["id"])
-        for name, table in rows.items()
-        for one, other in pairwise(table)
-        if one["id"] == other["id"]
-    ]
+            books.vouched.setdefault((row["what"], row["new"]), row)
+    for name, table in books.tables.items():
+        before, texts = None, READ[name][1]
+        if name == "design_plan" and not _compares_plans(books, asked):
+            texts = ("digest",)
+        for row in _rows(name, texts, *_which(name, books, asked)):
+            if row["id"] == before:
+                books.twice.append((name, before))
+            before = row["id"]
+            table[before] = _kept(books, name, row)
     drawn = (row for name in PAID for row in books.tables[name].values())
     missing = sorted({row["entry_id"] for row in drawn} - set(books.charges))
     for start in range(0, len(missing), CHUNK):
         for columns, _ in ledger.rows_at(missing[start : start + CHUNK]):
             if columns["kind"] == "charge":
-                books.others[columns["position"]] = columns
+                row = {name: columns[name] for name in COMPARED}
+                books.others[row["position"]] = row
     return books
+
+
+def _compares_plans(books: Books, asked: Asked) -> bool:
+    return asked.has_rest or bool(books.openings)
+
+
+def _kept(books: Books, name: str, row: Columns) -> Columns:
+    """Return what is compared of a row: a digest in the place of what is hashed. Requests are read
+    before what answers them, and series before their steps.
+    """
+    if "document" in row:
+        return {**row, "document": _sha256(_text(row["document"]))}
+    if name not in ("releases_release", "releases_step"):
+        return row
+    kept = {key: row[key] for key in REFERRING if key in row}
+    request = books.tables["releases_request"].get(_series_of(books, row).get("request_id"))
+    if request is not None:
+        try:
+            kept["digest"] = _digest(request, row)
+        except (Unreadable, ValueError, TypeError, RecursionError) as error:
+            kept["unreadable"] = type(error).__name__
+    return kept
+
+
+def _series_of(books: Books, row: Columns) -> Columns:
+    """Return what names the request of a release, which is itself, or of a step, its series."""
+    return books.tables["releases_series"].get(row["series_id"], {}) if "series_id" in row else row
 
 
 def _which(name: str, books: Books, asked: Asked) -> tuple[str, list[Any]]:
@@ -170,18 +206,20 @@ def _digests(books: Books) -> set[str]:
     return paid | {str(new) for _, new in books.vouched}
 
 
-def _rows(name: str, which: str, values: list[Any]) -> list[Columns]:
-    plain, texts = READ[name]
+def _rows(name: str, texts: tuple[str, ...], which: str, values: list[Any]) -> Iterator[Columns]:
+    plain, _ = READ[name]
     columns = [*plain, *(f"CAST({each} AS TEXT)" for each in texts)]
     where = f"WHERE {which}" if which else ""
-    with ledger.any_text(), connection.cursor() as cursor:
+    with ledger.any_text(), connection.chunked_cursor() as cursor:
         cursor.execute(f"SELECT {', '.join(columns)} FROM {name} {where} ORDER BY +id", values)  # noqa: S608
-        return [dict(zip((*plain, *texts), row, strict=True)) for row in cursor.fetchall()]
+        while rows := cursor.fetchmany(CHUNK):
+            for row in rows:
+                yield dict(zip((*plain, *texts), row, strict=True))
 
 
 def _faults(books: Books, asked: Asked) -> Iterator[Fault]:
     yield from (Fault(0, f"{name} has two rows of id {key}") for name, key in books.twice)
-    if asked.has_rest or books.openings:
+    if _compares_plans(books, asked):
         yield from _of_plans(books)
     for request in books.tables["releases_request"].values():
         yield from _of_request(books, request)
@@ -209,7 +247,7 @@ def _of_plans(books: Books) -> Iterator[Fault]:
                 yield Fault(0, f"{_plan(plan)}: no row of its study opened it")
             continue
         opened.add(row["position"])
-        if _sha256(_text(plan["document"])) != plan["digest"]:
+        if plan["document"] != plan["digest"]:
             yield Fault(
                 row["position"], f"{_plan(plan)}: is not what was opened: its words were changed"
             )
@@ -337,15 +375,10 @@ def _compared(
         yield Fault(at, f"{kind} of {_called(request)}: no row vouches for it; it was put in")
         return
     books.seen.add(row["position"])
-    try:
-        holds = _digest(request, drawn) == row["published"]
-    except (Unreadable, ValueError, TypeError, RecursionError) as error:
-        yield Fault(
-            row["position"],
-            f"{kind} of {_called(request)}: cannot be read ({type(error).__name__})",
-        )
-        return
-    if not holds:
+    if "unreadable" in drawn:
+        text = f"cannot be read ({drawn['unreadable']})"
+        yield Fault(row["position"], f"{kind} of {_called(request)}: {text}")
+    elif drawn["digest"] != row["published"]:
         text = "is not what was published: it, or its request, was changed or drawn again"
         yield Fault(row["position"], f"{kind} of {_called(request)}: {text}")
 

@@ -6,7 +6,9 @@ Line       1.6 Mbit/s down, 0.75 Mbit/s up, 150 ms of latency; processor four ti
 Painted    First contentful paint, from the start of navigation.
 Ready      The welcome stands with its odds, checked, and “Start” can be pressed: what can be read
            before is the title.
-Blocked    Longest task of the main thread until then.
+           The Plan is verified by then, and its questions are drawn.
+Asked      From the press of “Start” until the first question stands.
+Blocked    Longest task of the main thread until “Start” can be pressed.
 Bytes      As they travel, headers counted; the median of several visits for all of it.
 
     python -m tests.bench.answer_page
@@ -51,6 +53,14 @@ TIMES = """() => ({
     .reduce((sum, { transferSize }) => sum + transferSize, 0),
 })"""
 
+PRESS = """() => new Promise((resolve) => {
+  const began = performance.now();
+  new MutationObserver(() => {
+    if (document.querySelector('fieldset')) resolve(performance.now() - began);
+  }).observe(document, { childList: true, subtree: true });
+  document.querySelector('[data-do=start]').click();
+})"""
+
 
 def main() -> None:
     with (
@@ -59,13 +69,17 @@ def main() -> None:
         sync_playwright() as playwright,
     ):
         links = open_studies(
-            site, every_kind("largest", chinese=True, questions=[*QUESTIONS, *GIVEN])
+            site,
+            every_kind("largest", chinese=True, questions=[*QUESTIONS, *GIVEN]),
+            *(eight(drawn) for drawn in (0, 2)),
         )
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=QUIET)
         pages = {
             "three questions": f"{site.base}/s/medicines-and-help/",
             "nine, of every kind": links["largest"],
             "the same, in Chinese": links["largest"].replace("/#", "/zh-hans/#"),
+            "eight, all asked": links["eight-0"],
+            "eight, two of four pairs drawn": links["eight-2"],
         }
         rows = [
             {"Plan": name, **median([visited(browser, url) for _ in range(VISITS)])}
@@ -74,6 +88,28 @@ def main() -> None:
         browser.close()
     table("The answer page on a slow phone, milliseconds", rows)
     save("answer_page", rows)
+
+
+def eight(drawn: int) -> Any:
+    """Return a study of eight yes/no questions: everybody is asked all, or each person draws so
+    many of four pairs, and each pair is sent as one answer.
+    """
+    pairs = {"together": "pair{}"} if drawn else {}
+    study = every_kind(
+        f"eight-{drawn}",
+        questions=[
+            {
+                "name": f"q{at}",
+                "kind": "yes_no",
+                "text": f"Have you ever done the thing of which question {at} asks?",
+                "label": f"Thing {at}",
+                **{name: value.format(at // 2) for name, value in pairs.items()},
+            }
+            for at in range(8)
+        ],
+    )
+    study["study"] |= {"asked": drawn} if drawn else {}
+    return study
 
 
 def visited(browser: Browser, url: str) -> dict[str, Any]:
@@ -89,6 +125,7 @@ def visited(browser: Browser, url: str) -> dict[str, Any]:
     page.goto(url)
     page.locator("[data-do=start]").wait_for()
     found: dict[str, Any] = page.evaluate(TIMES)
+    found["asked"] = page.evaluate(PRESS)
     context.close()
     return found
 

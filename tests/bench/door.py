@@ -1,7 +1,7 @@
 """The door's own process: reports a second, beside the pages' view and the machine's ceilings of the
 same run; with slow clients and busy readers; and through kills.
 
-    python -m tests.bench.door [--posts 20000] [--kills 30000] [--engines postgres,sqlite]
+    python -m tests.bench.door [--posts 20000] [--kills 60000] [--engines postgres,sqlite]
 
 Each database commits to the disk. A report is answered when it is committed. The last lines compare
 20,000 mutated posts (`tests/surveys/intake/test_rsgi.py`).
@@ -17,8 +17,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +30,31 @@ from tests import services
 from tests.bench.posting import Found
 from tests.bench.report import save, table
 from tests.doors import DOOR, HOUSE, PAGES, Served, served
-from tests.journeys.site import Site, prepared
+from tests.journeys.site import Site, prepared, running_site
 from tests.journeys.test_load import COUNT, MAKE
 from tests.patience import became
 
 CONNECTIONS, SLOW, READERS = 64, 200, 8
+VICTIMS = {  # what runs, and a word of its command
+    "door": "surveys.operations.front:app",
+    "PostgreSQL": "",
+    "worker": "--concurrency",
+    "valkey": "--appendonly",
+    "pages": "surveys.operations.web:application",
+    "scheduler": "surveys.scheduler",
+}
+LEFT = 100  # reports, less than a batch, that may wait for others
 PATH = "/api/v1/studies/load/reports"
 TABLES = (
     "CREATE TABLE receipts (id {0} PRIMARY KEY, content {0}, plan bigint, day date)",
     "CREATE TABLE reports (plan bigint, answers text, given {0})",
 )
+WAITING = """
+from django.db import connection
+connection.close()
+from surveys.intake.selectors import open_counts
+print(sum(open_counts().values()))
+"""
 FRESH = "from django.db import connection; connection.close()\n"  # the last one may be dead
 HELLO = """
 async def app(scope, protocol):
@@ -68,7 +85,7 @@ class Place:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--posts", type=int, default=20_000)
-    parser.add_argument("--kills", type=int, default=30_000)
+    parser.add_argument("--kills", type=int, default=60_000)
     parser.add_argument("--mutated", type=int, default=20_000)
     parser.add_argument("--engines", default="postgres,sqlite")
     wanted = parser.parse_args()
@@ -81,7 +98,7 @@ def main() -> None:
     title = f"Reports, each answered once committed; {CONNECTIONS} connections"
     table(title, speeds)
     if kills:
-        table("Through kills of the door's worker and crashes of PostgreSQL", kills)
+        table("Through kills of every process of a site, and crashes of PostgreSQL", kills)
     save("door", speeds + kills)
     if wanted.mutated:
         compare(wanted.mutated)
@@ -288,27 +305,33 @@ def database_seconds(place: Place) -> float:
 
 
 def killed(place: Place, posts: int) -> dict[str, Any]:
-    """Kill the door's worker and a process of PostgreSQL, which then begins anew from its log."""
+    """Post to a whole site of `manage.py up` while its processes are killed in turn, a process of
+    PostgreSQL among them, all of which then begin anew from its log.
+    """
     before, _ = place.stored()
-    kills = 0
-    with served(place.site.environment, place.site.log, *DOOR) as door:
-        process = begun(door.port, place.plan, posts, CONNECTIONS)
+    deaths: Counter[str] = Counter()
+    folder = Path(place.site.environment["CANDOR_DATA"])
+    settings = {**place.site.environment, "CANDOR_SWEEP_SECONDS": "1"}
+    with running_site(folder, **settings) as site:
+        port = int(site.base.rpartition(":")[2])
+        process = begun(port, place.plan, posts, CONNECTIONS)
         done = before
-        while done - before < posts * 0.9 and process.poll() is None:
-            door.kill_worker()
-            kills += 1
-            mark = min(done + posts // 8, before + posts - 1)
+        for victim in cycle(VICTIMS):
+            if done - before >= posts * 0.95 or process.poll() is not None:
+                break
+            if crash(place) if victim == "PostgreSQL" else kill(victim):
+                deaths[victim] += 1
+            mark = min(done + posts // 24, before + posts - 1)
             became(lambda m=mark: process.poll() is not None or place.stored()[0] > m)
-            if place.engine == "postgres" and crash(place):
-                kills += 1
             done = place.stored()[0]
         with process:
             found = Found(**json.loads(process.stdout.read()))
-    receipts, reports = place.stored()
+        receipts, reports = place.stored()
+        site.wait_for(lambda: place.site.python(WAITING) < LEFT, "reports still wait to be sealed")
     return {
         "engine": place.engine,
         "posts": posts,
-        "kills": kills,
+        "kills": dict(deaths),
         "receipts": receipts - before,
         "tally": reports - before,
         "answers": found.statuses,
@@ -317,6 +340,29 @@ def killed(place: Place, posts: int) -> dict[str, Any]:
         "500s": sum(number for status, number in found.statuses.items() if status == "500"),
         "longest gap s": round(found.longest_gap, 2),
     }
+
+
+def kill(victim: str) -> bool:
+    """Kill all processes of a site's service, known by a word of its command."""
+    found = [pid for pid in descendants(os.getpid()) if VICTIMS[victim] in command_of(pid)]
+    for pid in found:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return bool(found)
+
+
+def descendants(pid: int) -> Iterator[int]:
+    with contextlib.suppress(OSError):
+        for path in Path(f"/proc/{pid}/task").glob("*/children"):
+            for child in map(int, path.read_text().split()):
+                yield child
+                yield from descendants(child)
+
+
+def command_of(pid: int) -> str:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+    return ""
 
 
 def crash(place: Place) -> bool:

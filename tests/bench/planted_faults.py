@@ -232,9 +232,44 @@ FAULTS = (
     Fault(
         "one of many rounded away from privacy",
         "dpengine/local/one_of.py",
-        "keep=int(WORD * loss / (1 + loss))",
-        "keep=1 + int(WORD * loss / (1 + loss))",
+        "keep = int(WORD * loss / (2**size - 1 + loss))",
+        "keep = 1 + int(WORD * loss / (2**size - 1 + loss))",
         (*PYTEST, "tests/dpengine/local/test_one_of.py"),
+    ),
+    Fault(
+        "the true ticks can be sent in place of themselves",
+        "dpengine/local/one_of.py",
+        "other + (other >= own)",
+        "other + (other > own)",
+        (*PYTEST, "tests/dpengine/local/test_one_of.py"),
+    ),
+    Fault(
+        "the true ticks can be sent in place of themselves in JS only",
+        f"{BROWSER}/one_of.js",
+        "other + Number(other >= own)",
+        "other + Number(other > own)",
+        NODE,
+    ),
+    Fault(
+        "ticks of the ring counted for the options before",
+        "dpengine/local/one_of.py",
+        ".sum(axis=1), place)",
+        ".sum(axis=1), -place)",
+        (*PYTEST, "tests/dpengine/local/test_one_of.py"),
+    ),
+    Fault(
+        "what stays together drawn apart",
+        "surveys/design/blocks.py",
+        "for own in _staying(changed) for each in own]",
+        "for own in _staying(changed) for each in own[:1]]",
+        (*PYTEST, "tests/surveys/design/test_together.py"),
+    ),
+    Fault(
+        "published counts estimated again without their known sum",
+        "surveys/planning/published.py",
+        'if row.get("known_sum") else drawn',
+        'if row.get("no_sum") else drawn',
+        (*PYTEST, "tests/surveys/dashboard/test_joint.py"),
     ),
     Fault(
         "one of many that takes n/m for n_j",
@@ -394,8 +429,8 @@ FAULTS = (
     Fault(
         "a turned tick counts for one",
         "dpengine/local/one_of.py",
-        "return Moved(self.options, 2, 4)",
-        "return Moved(self.options, 2, 2)",
+        "2 * self.together, 4 * self.together)",
+        "2 * self.together, 2 * self.together)",
         (*PYTEST, "tests/surveys/aggregation/test_tallies.py"),
     ),
     Fault(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inputOf, prepare, randomise } from '../../surveys/intake/static/intake/channels.js';
+import { saidOf } from '../../surveys/intake/static/intake/one_of.js';
 import { systemWords, WORD } from '../../surveys/intake/static/intake/words.js';
 import { draws, replay, vectors } from './cases.js';
 
@@ -85,6 +86,14 @@ for (const answer of [0, '01', [987], [1, 0], [1, 1], [-987], [0.987], ['1'], un
       (error) => error instanceof RangeError && !/987|undefined/.test(error.message),
     );
   });
+
+test('what is told of ticks is said option by option, round the ring', () => {
+  assert.deepEqual(saidOf(ONE_OF, [1, 0]), [[1, false]]);
+  assert.deepEqual(saidOf({ ...ONE_OF, together: 2 }, [2, 1]), [
+    [2, false],
+    [0, true],
+  ]);
+});
 
 for (const kind of ['trust', 'constructor', undefined])
   test(`the kind ${kind}, which is not known, is refused`, () => {

@@ -196,6 +196,33 @@ test('of several boxes one is told of, and what is sent of it is true as often a
   );
 });
 
+/** Which of two boxes in a row, of three, are ticked: kept as they are every other time. */
+const twoBoxes = { ...boxes, channel: { ...boxes.channel, keep: WORD / 2, together: 2 } };
+
+test('of several boxes two are told of, all at once, and a guess is about one by who knows the other', () => {
+  assert.equal(odds.tellingOf(twoBoxes), 'some-of');
+  assert.deepEqual(
+    [
+      odds.shareOf(twoBoxes, [0]),
+      odds.luckShare(twoBoxes),
+      odds.guessShare(twoBoxes),
+      odds.blindShare(twoBoxes),
+      odds.strength(twoBoxes),
+    ],
+    [0.5, 0.25, 0.75, 0.5, 0.75],
+  );
+  assert.deepEqual(
+    [
+      [0, 2],
+      [0, 3],
+      [1, 0],
+      [2, 1],
+      [2, 2],
+    ].map((value) => odds.holds(twoBoxes, [0], value)),
+    [true, false, true, true, false],
+  );
+});
+
 test('a number points high as often as the marks that the greatest number makes likelier', () => {
   assert.equal(odds.tellingOf(number), 'ends');
   assert.deepEqual(

@@ -17,6 +17,10 @@ from tests.patience import PATIENCE, became
 
 PATH = "/api/v1/studies/load/reports"
 HEAD = f"POST {PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+SOCKET = (
+    "Connection: Upgrade\r\nUpgrade: websocket\r\n"
+    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +101,8 @@ def test_half_a_head_and_rubbish_are_no_report_and_no_error_of_ours(door, place)
         f"{HEAD}Content-Length: 2\r\n\r\n{{}}GET GET GET\r\n\r\n".encode(): 422,
         f"{HEAD}Transfer-Encoding: chunked\r\n\r\n2\r\n{{}}\r\n0\r\n\r\n".encode(): 411,
         f"{HEAD}Content-Length: 99999999999\r\n\r\n".encode(): 413,
+        f"{HEAD}Content-Length: {'0' * 5_000}2\r\n\r\n{{}}".encode(): 413,
+        f"GET {PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\n{SOCKET}".encode(): 403,
         f"{HEAD}X-Odd: \x80\xff\r\nContent-Length: 2\r\n\r\n{{}}".encode("latin-1"): 422,
     }
     for sent, expected in rude.items():

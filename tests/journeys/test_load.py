@@ -4,12 +4,14 @@ error.
 
 import json
 import random
+import socket
 import urllib.error
 import urllib.request
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, became
 
 POSTS, AT_ONCE, REPORTS = 640, 16, 40
 
@@ -59,3 +61,28 @@ def test_forty_reports_posted_sixteen_times_each_are_forty_reports(site):
     assert Counter(status for status, _ in found) == {201: REPORTS, 200: POSTS - REPORTS}
     assert len({receipt for _, receipt in found}) == REPORTS
     assert site.python(COUNT) == [REPORTS, REPORTS]
+
+
+def has_ended(line):
+    """Tell whether the other end has closed a line, whatever it said before."""
+    try:
+        while line.recv(4096):
+            pass
+    except BlockingIOError:
+        return False
+    return True
+
+
+def test_who_says_nothing_holds_no_place(site):
+    """So many lines are held open at once, and no more: silent ones are let go after ten
+    seconds.
+    """
+    address = "127.0.0.1", int(site.environment["CANDOR_PORT"])
+    said = (b"", b"GET / HT", b"PRI * HTTP/2.0", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+    with ExitStack() as stack:
+        lines = [stack.enter_context(socket.create_connection(address)) for _ in said]
+        for line, words in zip(lines, said, strict=True):
+            line.sendall(words)
+            line.setblocking(False)
+        for line in lines:
+            assert became(lambda line=line: has_ended(line))

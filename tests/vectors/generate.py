@@ -6,6 +6,7 @@ A vector that changes is a change of the protocol, to be looked at line by line.
 
 import json
 import random
+from collections.abc import Sequence
 from copy import deepcopy
 from decimal import Decimal
 from fractions import Fraction
@@ -45,7 +46,12 @@ SUBSETS = [
     for e in ("0.5", "1", "2")
 ]
 ONE_OFS = [
-    OneOf.for_epsilon(m, Decimal(e)) for m in (2, 3, 5, 8, 33, 1024) for e in ("0.5", "1", "4")
+    OneOf.for_epsilon(m, Decimal(e), 1) for m in (2, 3, 5, 8, 33, 1024) for e in ("0.5", "1", "4")
+]
+SOME_OFS = [
+    OneOf.for_epsilon(m, Decimal(e), s)
+    for m, s in ((2, 2), (3, 2), (5, 3), (8, 8), (50, 10), (1024, 6))
+    for e in ("0.5", "2", "4")
 ]
 NUMBERS = [
     NumberChannel.for_epsilon(Decimal(e), Decimal(0), Decimal(s), s)
@@ -81,8 +87,10 @@ def recorded(channel: Channel, answer: Any, stream: random.Random) -> dict[str, 
 def thresholds(channel: Channel, answer: Any) -> list[int]:
     """Return the words on both sides of every decision: who errs by one must be found."""
     if isinstance(channel, OneOf):
-        whole = WORD - WORD % channel.options  # the first word that draws no option
-        return [word for word in (channel.keep - 1, channel.keep, whole - 1, whole) if word < WORD]
+        # the first words that draw no option, and no other pattern
+        drawn = {channel.options, channel.patterns - 1} - {1}
+        limits = [channel.keep, *(WORD - WORD % many for many in sorted(drawn))]
+        return [word for limit in limits for word in (limit - 1, limit) if word < WORD]
     if isinstance(channel, Subset):
         return [channel.keep - 1, channel.keep]
     whole = WORD - WORD % channel.total  # the first word to be rejected, if any is
@@ -107,14 +115,15 @@ def ticks(options: int, stream: random.Random) -> list[int]:
     return [option for option in range(options) if stream.random() < share]
 
 
-def cases_of_sets(stream: random.Random) -> list[dict[str, Any]]:
+def cases_of_sets(channels: Sequence[OneOf], stream: random.Random) -> list[dict[str, Any]]:
     found = []
     for number in range(CASES):
-        channel = ONE_OFS[number % len(ONE_OFS)]
+        channel = channels[number % len(channels)]
         case = recorded(channel, ticks(channel.options, stream), stream)
         found.append(
             {
-                "name": f"one_of {number + 1}, {len(case['answer'])} of {channel.options} ticked",
+                "name": f"one_of {number + 1}, {len(case['answer'])} of {channel.options} ticked"
+                + (f", {channel.together} told of" if channel.together > 1 else ""),
                 **case,
             }
         )
@@ -166,7 +175,7 @@ def pair(channel: Channel) -> list[int | str]:
 
 
 def losses() -> list[dict[str, Any]]:
-    channels: list[Any] = [*TABLES, *SUBSETS, *ONE_OFS, *MADE, *NUMBERS]
+    channels: list[Any] = [*TABLES, *SUBSETS, *ONE_OFS, *MADE, *SOME_OFS, *NUMBERS]
     documents = [c.document() for c in channels]
     for document, channel in zip(documents[-len(NUMBERS) :], NUMBERS, strict=True):
         document |= {"low": str(channel.low), "high": str(channel.high)}
@@ -663,7 +672,8 @@ if __name__ == "__main__":
     stream = random.Random(20261121)  # recorded words, not protection
     write("table.json", cases(TABLES, stream))
     write("subset.json", cases(SUBSETS, stream))
-    write("one_of.json", cases_of_sets(stream))
+    of_several = cases_of_sets(SOME_OFS, random.Random(20261125))
+    write("one_of.json", cases_of_sets(ONE_OFS, stream) + of_several)
     write("losses.json", losses())
     write("blocks.json", of_blocks(random.Random(20261124)))
     found = [*plans(), *kinds.plans(), *counting(), *of_eight(), *drawing(), *sent_together()]

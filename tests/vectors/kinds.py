@@ -73,6 +73,11 @@ def several(name: str = "several", **more: Any) -> dict[str, Any]:
     )
 
 
+def in_twos(**more: Any) -> dict[str, Any]:
+    channel = OneOf.for_epsilon(5, Decimal(2), 2)
+    return question("in_twos", "multiple", channel, **{"choices": options(5), **more})
+
+
 def mean(**more: Any) -> dict[str, Any]:
     channel = NumberChannel(Decimal(-2), Decimal(4), BY_HAND, (0, 3, 6), (-3, 3, 9), 1)
     bounds = {"least": -2, "most": 4, "unit": "days", "wanted": "mean"}
@@ -191,7 +196,13 @@ def whole() -> dict[str, Any]:
 
 
 def sound() -> list[tuple[str, dict[str, Any]]]:
-    wide = question("wide", "multiple", OneOf.for_epsilon(50, Decimal(2)), choices=options(50))
+    wide = question("wide", "multiple", OneOf.for_epsilon(50, Decimal(2), 1), choices=options(50))
+    in_tens = question(
+        "tens", "multiple", OneOf.for_epsilon(50, Decimal(4), 10), choices=options(50)
+    )
+    all_two = question("two", "multiple", OneOf(2, 2**30 + 1, 2), choices=options(2))
+    alone = plan(several())
+    alone["questions"][0]["channel"] |= {"together": 1}
     twice = follows("twice", "follows", asked_if={"question": "follows", "answers": [0, 1]})
     hidden = follows("hidden", "asked", asked_if={"question": "asked", "answers": [0]})
     ticks = several(
@@ -222,6 +233,11 @@ def sound() -> list[tuple[str, dict[str, Any]]]:
         ),
         ("several ticks, fifty options", plan(wide)),
         ("several ticks, and declining", plan(several(decline=1))),
+        ("several ticks, two told of", plan(in_twos())),
+        ("several ticks, both told of, as little as can be", plan(all_two)),
+        ("several ticks, ten of fifty told of", plan(in_tens)),
+        ("several ticks, one told of, in words", alone),
+        ("several ticks, two told of, and declining", plan(in_twos(decline=1))),
         ("a mean by hand", plan(mean())),
         ("a mean by hand, in integers that no double holds", plan(enlarged(mean()))),
         ("the mean of a number of 121 values", plan(designed("1", 0, 120))),
@@ -301,6 +317,19 @@ def broken() -> list[tuple[str, dict[str, Any], list[Change]]]:
         ("options that are none", [*first, "choices"], []),
         ("a single choice with the channel of several ticks", [*first, "kind"], "single"),
         ("free text", [*first, "kind"], "text"),
+    ]
+    twos = OneOf.for_epsilon(5, Decimal(2), 2).keep
+    of_twos: list[Change] = [
+        ("a keep of two one too large for its loss", [*channel, "keep"], twos + 1),
+        ("a keep of two that tells nothing", [*channel, "keep"], 2**30),
+        ("a keep of two that always tells", [*channel, "keep"], WORD),
+        ("three told of with the keep of two", [*channel, "together"], 3),
+        ("more told of than there are", [*channel, "together"], 6),
+        ("none told of", [*channel, "together"], 0),
+        ("two told of, in a string", [*channel, "together"], "2"),
+        ("a fraction told of", [*channel, "together"], 1.5),
+        ("told of, and not how many", [*channel, "together"], None),
+        ("more options than choices, two told of", [*channel, "options"], 6),
     ]
     worth = [*channel, "decoder"]
     of_mean: list[Change] = [
@@ -506,6 +535,7 @@ def broken() -> list[tuple[str, dict[str, Any], list[Change]]]:
     matrix = plan(row("r1"), row("r2"), row("r3", "m2"), row("r4", "m2"))
     return [
         ("several ticks", plan(several()), of_ticks),
+        ("several ticks, two told of", plan(in_twos()), of_twos),
         ("a mean", plan(mean()), of_mean),
         ("a spread", plan(spread()), of_spread),
         ("a month", plan(spread(bins=12, least=24_000, most=24_011, kind="month")), of_month),

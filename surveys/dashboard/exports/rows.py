@@ -92,6 +92,17 @@ class ExportRow:
         ),
         default=None,
     )
+    noise: str = column("text", gettext_lazy("Law of the noise in that count"), default="")
+    noise_scale: float | None = column(
+        "number", gettext_lazy("Scale of that noise; 0: none"), default=None
+    )
+    known_sum: int | None = column(
+        "code",
+        gettext_lazy(
+            "1: the sum of the counts is public, and was used before people were estimated"
+        ),
+        default=None,
+    )
     projected: float | None = column(
         "points", gettext_lazy("Nearest shares that add up to 100, for display"), default=None
     )
@@ -189,6 +200,9 @@ def question_rows(
             choice=choice.index,
             label=choice.choice,
             noisy_count=choice.noisy_count,
+            noise=numbers.mechanism.name,
+            noise_scale=numbers.mechanism.scale,
+            known_sum=int(numbers.mechanism.known_sum),
             projected=100 * choice.projected,
             odds_own=own and own[0],
             odds_other=own and own[1],

@@ -155,7 +155,7 @@ def import_into(request: HttpRequest, study: Study) -> HttpResponse:
     """Add the questions of a workbook to a draft, all of them or none."""
     form = ImportForm(request.POST or None, request.FILES or None)
     if form.is_valid() and not form.imported.problems:
-        pairs = study.questions.values_list("name", "together")
+        pairs = study.questions.values_list("name", "together", "drawn_in")
         found = reader.renamed(form.imported, {name for pair in pairs for name in pair})
         try:
             drafts.add_questions(study, found.questions, found.translations, author(request))

@@ -40,12 +40,13 @@ def _edit(request: HttpRequest, question: Question) -> HttpResponse:
             return _to_question(study, saved)
         except Refused as refusal:
             form.add_error(None, str(refusal))
+    more = (question.group, question.asked_if, question.picture, question.drawn_in)
     context = {
         "study": study,
         "question": question,
         "form": form,
         "title": _("New question") if is_new else _("Change a question"),
-        "is_more_open": form.errors or question.group or question.asked_if or question.picture,
+        "is_more_open": form.errors or any(more),
     }
     if question.text or not is_new:
         context["consequence"] = consequence_of(question)

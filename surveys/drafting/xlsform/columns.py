@@ -62,6 +62,7 @@ KEPT = {
         "rr::label",
         "rr::unit",
         "rr::together",
+        "rr::drawn_in",
         "rr::matters",
     },
     "choices": {"list_name", "name", "label"},

@@ -317,8 +317,11 @@ def renamed(form: ImportedForm, taken: AbstractSet[str]) -> ImportedForm:
     taken, with the conditions that refer to them.
     """
     names: dict[str, str] = {"": ""}
-    answers = names.copy()
+    answers, staying = names.copy(), names.copy()
     for question in form.questions:
+        if question.drawn_in not in staying:
+            there = taken | set(staying.values())
+            staying[question.drawn_in] = untaken(question.drawn_in, there)
         names[question.name] = untaken(question.name, taken | set(names.values()))
         if question.together not in answers:
             there = taken | set(answers.values())
@@ -329,6 +332,7 @@ def renamed(form: ImportedForm, taken: AbstractSet[str]) -> ImportedForm:
             name=names[question.name],
             asked_if=names[question.asked_if],
             together=answers[question.together],
+            drawn_in=staying[question.drawn_in],
         )
         for question in form.questions
     ]

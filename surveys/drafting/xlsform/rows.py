@@ -261,17 +261,18 @@ def _read_protection(row: SheetRow, question: QuestionDraft) -> None:
 
 
 def _read_way(row: SheetRow, question: QuestionDraft) -> None:
-    """Read what a question is sent in with others, and how much it matters."""
-    question.together = row.get("rr::together")
+    """Read what a question is sent in and stays in with others, and how much it matters."""
+    question.together, question.drawn_in = row.get("rr::together"), row.get("rr::drawn_in")
     question.matters = row.get("rr::matters", "useful")
     if question.matters not in Question.Matters.values:
         text = _("Expected decisive, useful or nice; it is “%(found)s”.")
         row.problem("rr::matters", text, found=question.matters[:20])
+    for column, name in (("rr::drawn_in", question.drawn_in), ("rr::together", question.together)):
+        if name and not ANSWER.fullmatch(name):
+            text = _("A name has small letters, digits and _, a letter first; it is “%(found)s”.")
+            row.problem(column, text, found=name[:20])
     if not question.together:
         return
-    if not ANSWER.fullmatch(question.together):
-        text = _("A name has small letters, digits and _, a letter first; it is “%(found)s”.")
-        row.problem("rr::together", text, found=question.together[:20])
     is_one = question.kind in CONDITIONS and question.protection == "device"
     if not is_one or row.get("rr::wanted") == SCORES:
         text = _("Only questions of one choice, changed on the device, can be sent as one answer.")

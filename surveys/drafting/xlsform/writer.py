@@ -104,6 +104,7 @@ def _row_of(asked: Asked, named: dict[str, Question]) -> Row:
         "rr::label": question.label,
         "rr::unit": question.unit,
         "rr::together": question.together,
+        "rr::drawn_in": question.drawn_in,
         "rr::matters": question.matters if question.matters != Question.Matters.USEFUL else "",
     }
     for code, texts in asked.translations.items():

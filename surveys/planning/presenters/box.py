@@ -101,6 +101,11 @@ def problems(wishes: Wishes, path: str) -> list[Problem]:
         text = _("All are nice to have: something must be useful or decisive.")
         mend = Mend(_("the first is useful"), f"{path}?{wishes.query_that_matters}")
         found.append(Problem(text, "", mend))
+    elif not found and (most := wishes.most_to_ask):
+        values = {"asked": wishes.data["asked"], "most": most}
+        text = _("Each person cannot be asked %(asked)s questions: only %(most)s can be drawn.")
+        mend = Mend(_mend_text("asked", f"{most}"), f"{path}?{wishes.query(asked=f'{most}')}")
+        found.append(Problem(text % values, "asked", mend))
     return found
 
 

@@ -12,6 +12,7 @@ from itertools import groupby
 
 from django.utils.translation import gettext as _, gettext_lazy
 
+from dpengine.local.channel import Channel
 from dpengine.local.ways import Kind
 from dpengine.privacy import plain
 from surveys.charts.scales import Scale, position
@@ -179,10 +180,14 @@ class Plan:
     @property
     def channels(self) -> str:
         """Say what each kind of question is sent through."""
-        joined = {at for places in self.outcome.together for at in places}
-        alone = [each for at, each in enumerate(self.goal.topics) if at not in joined]
-        parts = sorted({_channel_text(topic) for topic in alone})
-        parts += [_("one of all combinations of answers, by chance")] if joined else []
+        alone = [
+            _channel_text(self.goal.topics[at], channel)
+            for block in self.outcome.way.blocks
+            if not block.is_joint
+            for at, channel in zip(block.questions, block.channels, strict=True)
+        ]
+        joined = [_("one of all combinations of answers, by chance")]
+        parts = sorted(set(alone)) + (joined if self.outcome.together else [])
         epsilons = sorted(set(self.outcome.epsilons))
         ends = dict.fromkeys((epsilon_text(epsilons[0]), epsilon_text(epsilons[-1])))
         text = _("%(channels)s; ε %(amount)s a question")
@@ -295,7 +300,9 @@ class Plan:
         return self.outcome.way.loss > LIKELY
 
 
-def _channel_text(topic: Topic) -> str:
+def _channel_text(topic: Topic, channel: Channel) -> str:
+    if topic.kind == "multiple" and channel.held > 1:
+        return _("%(told)s of the ticks at once, picked by chance") % {"told": channel.held}
     if topic.kind == "multiple":
         return _("one of the ticks, picked by chance")
     if not topic.choices:

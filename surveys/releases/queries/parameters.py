@@ -321,8 +321,8 @@ def _why_not(question: Question) -> str:
     """Say why most kinds do not fit this question and which does; nothing if it is ordinary."""
     if question.kind == kinds.MULTIPLE:
         return _(
-            "Each report on several ticks is about one option only, so that nothing tells which "
-            "options or answers go together: ask for the shares of its options"
+            "Each report on several ticks is about one option or a few, so that nothing tells "
+            "which answers go together with them: ask for the shares of its options"
         )
     if question.kind not in kinds.WITH_STEPS or question.is_cleartext:
         return ""

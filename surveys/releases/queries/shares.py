@@ -77,9 +77,9 @@ METHOD_WITHOUT_NOISE = message(
 )
 NOTES = {
     "multiple": message(
-        "Of a question with several ticks each report is about one option, drawn by chance. The "
-        "count of an option is how many more reports say yes to it than no. Shares of options do "
-        "not add up to 100."
+        "Of a question with several ticks each report is about some of the options, drawn by "
+        "chance. The count of an option is how many more reports say yes to it than no. Shares of "
+        "options do not add up to 100."
     ),
     "mean": message(
         "The mean of a number follows from the counts of its reports through the Plan’s decoder. "
@@ -93,6 +93,11 @@ NOTES = {
 }
 DERIVED = message("Shares, intervals and standard errors follow from the published counts.")
 # what older releases say
+message(
+    "Of a question with several ticks each report is about one option, drawn by chance. The "
+    "count of an option is how many more reports say yes to it than no. Shares of options do "
+    "not add up to 100."
+)
 message("Shares, intervals and standard errors follow from the noisy counts.")
 
 

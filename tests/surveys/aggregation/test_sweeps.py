@@ -123,6 +123,53 @@ def test_no_batch_is_left_too_small_by_the_one_before(answered, today, monkeypat
     assert list(Batch.objects.values_list("size", flat=True)) == [34]
 
 
+def test_a_task_ends_after_a_portion_and_the_next_one_goes_on(answered, today, monkeypatch):
+    monkeypatch.setattr(services, "MAX_BATCH", 25)
+    monkeypatch.setattr(services, "PORTION", 50)
+    plan = answered(137)  # the smallest batch is 10
+    by_hand = counted(open_reports(), plan)
+    for sealed in (50, 100, 137):
+        assert report_tables.marked() == [plan.pk]
+        tasks.sweep_plan(plan.pk)
+        assert selectors.sealed_reports(plan) == sealed
+        assert OpenReport.objects.count() == 137 - sealed
+    assert report_tables.marked() == []
+    assert selectors.batch_sizes(plan) == [25] * 5 + [12]
+    assert selectors.totals(plan) == by_hand
+
+
+def test_no_portion_leaves_fewer_than_a_smallest_batch(answered, today, monkeypatch):
+    monkeypatch.setattr(services, "MAX_BATCH", 25)
+    monkeypatch.setattr(services, "PORTION", 50)
+    plan = answered(84)
+    tasks.sweep_plan(plan.pk)
+    tasks.sweep_plan(plan.pk)
+    assert selectors.batch_sizes(plan) == [25, 25, 34]
+
+
+def test_a_task_that_dies_in_a_later_portion_has_lost_none_of_an_earlier(
+    answered, today, monkeypatch
+):
+    monkeypatch.setattr(services, "MAX_BATCH", 25)
+    monkeypatch.setattr(services, "PORTION", 50)
+    plan, create = answered(137), Batch.objects.create
+    by_hand = counted(open_reports(), plan)
+    tasks.sweep_plan(plan.pk)
+
+    def die(**kwargs):
+        if kwargs["number"] == 4:
+            raise KeyboardInterrupt
+        return create(**kwargs)
+
+    monkeypatch.setattr(Batch.objects, "create", die)
+    with pytest.raises(KeyboardInterrupt), transaction.atomic():
+        tasks.sweep_plan(plan.pk)
+    monkeypatch.setattr(Batch.objects, "create", create)
+    assert selectors.sealed_reports(plan) == 137 - OpenReport.objects.count() == 50
+    assert services.sweep_plan(plan, today) + services.sweep_plan(plan, today) == 87
+    assert selectors.totals(plan) == by_hand
+
+
 def test_a_sweep_that_comes_second_leaves_the_few_that_came_meanwhile(answered, today):
     """Both found the study due; the first took all but those who answered since."""
     plan = answered(20)
@@ -174,6 +221,18 @@ def test_a_sweep_that_fails_is_told_again(answered, today, monkeypatch):
     with pytest.raises(ZeroDivisionError):
         services.sweep_all(today=today)
     assert report_tables.marked() == [plan.pk]
+
+
+def test_what_one_transaction_leaves_is_told_again(answered, today, monkeypatch):
+    """SQLite has one lock for all that is written, and takes a batch at a time: whoever dies after
+    the first leaves a mark.
+    """
+    monkeypatch.setattr(services, "MAX_BATCH", 25)
+    plan = answered(60)
+    services.sweep(plan=plan, today=today)
+    left = report_tables.waiting(plan.pk)
+    assert left == (0 if connection.vendor == "postgresql" else 35)
+    assert report_tables.marked() == [plan.pk] * (left > 0)
 
 
 def test_a_sweep_costs_what_is_new_and_not_what_there_is(answered, today):

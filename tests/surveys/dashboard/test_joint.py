@@ -1,6 +1,12 @@
 """Windows on a study that sends some questions as one answer: each is shown by its view."""
 
+import json
+from io import StringIO
+
+import numpy as np
 import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
 
 from surveys.aggregation import selectors as aggregation, services as sweeps
 from surveys.dashboard.exports.rows import export_rows
@@ -51,6 +57,76 @@ def test_results_and_the_interface_show_each_question(published, client):
     assert late["sent_in"] == "theft"
     assert late["channel"]["kind"] == "subset"
     assert late["loss"] == registered["waves"][0]["loss"]
+
+
+def exported(study, client, researcher, folder):
+    """Return where a study's published numbers are, as a member takes them along."""
+    people.share(study=study, user=researcher, role=Role.ANALYST)
+    client.force_login(researcher)
+    path = folder / "export.json"
+    path.write_bytes(client.get(f"/studies/{study.slug}/export.json").content)
+    return path
+
+
+def analysed(path, *options):
+    said = StringIO()
+    call_command("analyse", str(path), "--design", "plan", *options, stdout=said)
+    return said.getvalue()
+
+
+def test_analyse_says_of_an_export_what_the_dashboard_shows(
+    published, client, researcher, tmp_path
+):
+    path = exported(published.study, client, researcher, tmp_path)
+    rows = json.loads(path.read_text())["rows"]
+    asked = {row["question"] for row in rows if row["noisy_count"] is not None}
+    assert asked == {*JOINT, "fair", "often", "year"}
+    for name in sorted(asked):
+        own = [row for row in rows if row["question"] == name]
+        found = json.loads(analysed(path, "--outcome", name, "--json"))
+        assert found["n"] == own[0]["n"]
+        assert found["choices"] == [row["label"] for row in own]
+        assert found["estimate"] == pytest.approx([row["estimate"] / 100 for row in own])
+        ends = [[row["low"] / 100, row["high"] / 100] for row in own]
+        assert np.array(found["interval"]) == pytest.approx(np.array(ends))
+        assert np.all(np.diff(found["interval"]) > 0)
+    text = analysed(path, "--outcome", "late")
+    assert text.startswith(f"late: {own_n(rows, 'late')} reports, ε = 2")
+    assert " to " in text.splitlines()[1]
+
+
+def own_n(rows, name):
+    return next(row["n"] for row in rows if row["question"] == name)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "said"),
+    [
+        ({}, ["--outcome", "none"], "expected a question, .*late.*; got 'none'"),
+        ({}, ["--outcome", "late", "--by", "copied"], "--by has no meaning with --design plan"),
+        (
+            {},
+            ["--outcome", "late", "--confidence", "1"],
+            "--confidence must be above 0 and below 1",
+        ),
+        ({"rows": []}, ["--outcome", "late"], "expected published counts of 'late', got none"),
+        ({"plan": None}, ["--outcome", "late"], "plan: Expected"),
+    ],
+)
+def test_an_export_that_cannot_be_analysed_is_refused_by_name(
+    published, client, researcher, tmp_path, change, options, said
+):
+    path = exported(published.study, client, researcher, tmp_path)
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(CommandError, match=said):
+        analysed(path, *options)
+
+
+def test_a_file_that_is_no_export_is_refused(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n1,1\n")
+    with pytest.raises(CommandError, match="expected a study’s published numbers"):
+        analysed(path, "--outcome", "a")
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,15 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from dpengine.local.one_of import OneOf
 from surveys.design import documents, services
 from surveys.design.drafts import save_translation
 from surveys.design.models import Picture, Question, Study
 from surveys.design.questions import check, content_of
 from surveys.design.selectors import Odds, odds_of
-from surveys.plan.content import Condition, Group, Unsound, to_document
+from surveys.plan.content import Condition, Group, Unsound, canonical, digest, to_document
 from surveys.plan.verification import verify
 from tests.conftest import QUESTIONS, STUDY
 from tests.surveys.design.kinds import draft, question
@@ -319,6 +321,34 @@ def test_odds_of_ticks_are_those_of_one_option_and_numbers_have_none():
     )
     assert odds_of(question("number", **YEARS)) == []
     assert odds_of(question("month", least=24_000, most=24_100, wanted="distribution")) == []
+
+
+def test_where_two_options_are_told_of_the_odds_are_those_of_each():
+    """ε = 2: two ticks of five arrive as they are in 71 of 100, one of them in 81."""
+    content = question("multiple", choices="a\nb\nc\nd\ne", epsilon=Decimal(2))
+    assert content.channel_document["together"] == 2
+    odds = odds_of(content)[0]
+    assert (odds.own_of_hundred, odds.luck_of_hundred) == (81, 50)
+    assert (odds.told, odds.options) == (2, 5)
+
+
+@pytest.mark.django_db
+def test_a_later_wave_tells_of_as_many_options_as_the_wave_before_unless_its_odds_are_others():
+    """Ticks of an older version are about one option: a kept key would draw anew."""
+    asked = {"kind": "multiple", "text": "?", "label": "?", "choices": "a\nb\nc"}
+    questions = [{"name": name, **asked, "epsilon": Decimal(2)} for name in ("same", "other")]
+    made = services.draft_study(study=STUDY, questions=questions)
+    older = OneOf.for_epsilon(3, Decimal(2), 1)
+    first = documents.compose(made)
+    assert [each.channel.held for each in first.questions] == [2, 2]
+    told = [replace(each, channel_document=older.document()) for each in first.questions]
+    document = canonical(replace(first, questions=told))
+    made.plans.create(wave=1, document=document, digest=digest(document), opened_on="2026-05-11")
+    made.questions.filter(name="other").update(epsilon=Decimal(3))
+    Study.objects.filter(pk=made.pk).update(wave=2)
+    later = documents.compose(Study.objects.get(pk=made.pk))
+    assert later.question("same").channel == older
+    assert later.question("other").channel == OneOf.for_epsilon(3, Decimal(3))
 
 
 def test_what_would_be_hundred_of_hundred_is_told_as_beyond_99():

@@ -23,6 +23,7 @@ from surveys.design.together import send_apart, send_together
 from surveys.limits import risk
 from surveys.plan.drawing import sent_together
 from surveys.plan.verification import verify
+from surveys.planning.scenarios import PlannedStudy
 from tests.conftest import NOW, TODAY
 
 BY = {"who": "ada", "now": NOW}
@@ -214,6 +215,33 @@ def test_what_no_plan_can_hold_is_named_before_a_launch_and_refused_by_it(draft,
     with pytest.raises(CannotOpen, match=told[:30]):
         services.open_study(study_id=draft.pk, why="A test.", **BY)
     assert not draft.plans.exists()
+
+
+def test_what_stays_together_is_drawn_as_one_and_sent_apart(draft):
+    draft.questions.filter(name__in=("drank", "agreed")).update(drawn_in="evening")
+    Study.objects.filter(pk=draft.pk).update(asked=1)
+    study = Study.objects.get(pk=draft.pk)
+    content = documents.compose(study)
+    verify(content)
+    held = [block.questions for block in content.blocks]
+    assert held == [["smoked"], ["drank", "agreed"], ["mood"], ["age"]]
+    assert not any(block.is_joint for block in content.blocks)
+    assert [each.blocks for each in content.drawn] == [[0], [1], [2], [3]]
+    both = content.question("drank").loss * content.question("agreed").loss
+    assert content.loss == both, "what one person gives away at most"
+    assert PlannedStudy(study).kept == [(1, 3)], "the plan keeps them so"
+
+
+def test_what_stays_together_is_sent_in_one_answer_or_each_by_itself(draft):
+    joined(draft, "smoked", "drank")
+    draft.questions.filter(name__in=("drank", "agreed")).update(drawn_in="evening")
+    told = "“Agreed” stays together with “Drank”: both must be sent in the same answer"
+    assert told in problems_of(draft)["agreed"]
+    with pytest.raises(CannotOpen, match="stays together"):
+        services.open_study(study_id=draft.pk, why="A test.", **BY)
+    draft.questions.filter(name="agreed").update(drawn_in="")
+    draft.questions.filter(name="smoked").update(drawn_in="evening")
+    verify(documents.compose(Study.objects.get(pk=draft.pk)))
 
 
 def test_what_follows_may_be_sent_in_the_same_answer(draft):

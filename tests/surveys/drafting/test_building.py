@@ -359,11 +359,15 @@ def test_questions_are_sent_as_one_answer_and_each_by_itself_again(editor, draft
     assert documents.compose(draft).blocks == []
 
 
-def test_how_much_a_question_matters_is_said_at_the_question(editor, draft):
+def test_how_much_a_question_matters_and_what_it_stays_with_is_said_at_it(editor, draft):
     page = "/studies/exam-honesty/build/questions/copied/"
     form = editor.get(page).context["form"]
     typed = {name: form[name].value() for name in form.fields}
     typed = {name: value for name, value in typed.items() if value not in (None, False)}
-    editor.post(page, {**typed, "matters": "decisive"})
+    editor.post(page, {**typed, "matters": "decisive", "drawn_in": "habits"})
     assert draft.questions.get(name="copied").matters == "decisive"
-    assert "· decisive" in words(editor.get("/studies/exam-honesty/build/"))
+    assert draft.questions.get(name="copied").drawn_in == "habits"
+    told = words(editor.get("/studies/exam-honesty/build/"))
+    assert "· decisive" in told
+    assert "stays together as “habits”" in told
+    assert editor.post(page, {**typed, "drawn_in": "By day"}).status_code == 400

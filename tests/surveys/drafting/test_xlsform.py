@@ -753,7 +753,7 @@ def test_what_is_sent_as_one_answer_and_matters_comes_back_from_its_own_file(db)
     questions = [
         {**COPIED, "together": "habits", "matters": "decisive"},
         {**COPIED, "name": "caught", "together": "habits"},
-        {**COPIED, "name": "late"},
+        {**COPIED, "name": "late", "drawn_in": "evening"},
     ]
     draft = new_draft(texts=TEXTS, questions=questions)
     found = reader.read(BytesIO(writer.workbook_of(draft)))
@@ -762,9 +762,11 @@ def test_what_is_sent_as_one_answer_and_matters_comes_back_from_its_own_file(db)
         ("habits", "useful"),
         ("", "useful"),
     ]
+    assert [each.drawn_in for each in found.questions] == ["", "", "evening"]
     assert found.problems == []
-    again = reader.renamed(found, {"habits"})
+    again = reader.renamed(found, {"habits", "evening"})
     assert [each.together for each in again.questions] == ["habits_2", "habits_2", ""]
+    assert [each.drawn_in for each in again.questions] == ["", "", "evening_2"]
 
 
 @pytest.mark.parametrize(
@@ -779,10 +781,11 @@ def test_what_is_sent_as_one_answer_and_matters_comes_back_from_its_own_file(db)
             "questions of one choice",
         ),
         (("select_one yn", "q", "Did you?", "", "very"), "rr::matters", "decisive, useful or nice"),
+        (("select_one yn", "q", "?", "", "", "", "By day"), "rr::drawn_in", "it is “By day”"),
     ],
 )
 def test_what_cannot_be_sent_as_one_answer_is_refused_by_row_and_column(row, column, told):
-    heads = ("type", "name", "label", "rr::together", "rr::matters", "constraint")
+    heads = ("type", "name", "label", "rr::together", "rr::matters", "constraint", "rr::drawn_in")
     ((where, text),) = problems(row, heads=heads)
     assert where == f"sheet “survey”, row 2, column “{column}”"
     assert told in text

@@ -53,7 +53,8 @@ class Headers:
 
 
 class Scope:
-    scheme, server, authority, query_string, client = "http", "testserver", None, "", "192.0.2.1:5"
+    proto, scheme = "http", "http"
+    server, authority, query_string, client = "testserver", None, "", "192.0.2.1:5"
 
     def __init__(self, sent: Sent) -> None:
         self.method, self.path = sent.method, sent.path.format(sent.slug)

@@ -154,6 +154,21 @@ def test_a_check_of_all_rests_and_goes_on_where_it_was(
     assert checks.verify_if_due(now=NOW + 2 * HOUR) is None
 
 
+def test_since_when_a_check_rests_is_said_until_it_ends(
+    ledger_of_acts: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "PORTION", 1)
+    monkeypatch.setattr(checks.verify, "__kwdefaults__", {"seconds": 0.0})
+    monkeypatch.setattr(published, "MANY", 5)
+    times = 0
+    while checks.verify_if_due(now=NOW + times * HOUR) is None:
+        assert checks.under_way_since() == NOW
+        times += 1
+        assert times < 8 + len(published.PARTS)  # a portion, or a part, at least each time
+    assert times > len(published.PARTS)
+    assert checks.under_way_since() is None
+
+
 def test_a_check_that_rests_names_what_it_finds_later(
     ledger_of_acts: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

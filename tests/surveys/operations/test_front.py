@@ -1,5 +1,7 @@
 """What the front of `up` hands to the pages, and how it reads what they say."""
 
+import asyncio
+
 import pytest
 
 from tests.surveys.intake.posted import Headers
@@ -17,10 +19,10 @@ def front(monkeypatch):
 class Scope:
     method, client, authority = "POST", "192.0.2.7:5123", None
 
-    def __init__(self, path="/", query="", **headers):
+    def __init__(self, path="/", query="", *more, **headers):
         self.path, self.query_string = path, query
         pairs = [(name.replace("_", "-"), value) for name, value in headers.items()]
-        self.headers = Headers([("host", "forms.example"), *pairs])
+        self.headers = Headers([("host", "forms.example"), *pairs, *more])
 
 
 def head(front, *words, **headers):
@@ -43,6 +45,39 @@ def test_the_pages_learn_who_asks_and_nobody_can_say_so_for_them(front):
     told = [line for line in lines if line.startswith("x-candor-from")]
     assert told == ["x-candor-from: 192.0.2.7:5123"]
     assert "x-forwarded-for: 198.51.100.8" in lines
+
+
+def test_no_header_is_handed_on_that_wsgi_would_take_for_another(front):
+    lines = head(front, "/", "", ("x_candor_from", "198.51.100.7"), ("X_Forwarded_For", "::1"))
+    assert lines[1:] == ["x-candor-from: 192.0.2.7:5123", "host: forms.example", "", ""]
+
+
+class Gone:
+    """Whoever sent half of a request and left."""
+
+    def __init__(self):
+        self.said = []
+
+    async def __call__(self):
+        raise RuntimeError("RSGI transport is closed")
+
+    def response_empty(self, status, headers):
+        self.said.append(int(status))
+
+
+def test_who_leaves_in_the_middle_is_no_fault_of_ours(front):
+    gone = Gone()
+    asyncio.run(front.Front.elsewhere(None, Scope(content_length="5"), gone))
+    assert gone.said == [400]
+
+
+def test_a_length_that_no_number_holds_is_for_the_pages_to_refuse(front):
+    class Unread:
+        async def __call__(self):
+            pytest.fail("none of it is read")
+
+    for length in ("0" * 5_000 + "2", "9" * 5_000, "²", ""):
+        assert asyncio.run(front.whole(Scope(content_length=length), Unread())) == b""
 
 
 def test_headers_of_one_hop_stay_there(front):

@@ -7,7 +7,10 @@ from django.db import DatabaseError
 
 from surveys.aggregation.selectors import batch_sizes
 from surveys.aggregation.services import sweep_all
-from surveys.operations import backlog, health, refusals, services, views
+from surveys.design import services as design
+from surveys.intake import report_tables
+from surveys.ledger import checkpoints
+from surveys.operations import backlog, checks, health, refusals, services, views
 from surveys.operations.models import Event, Refusal
 from tests.conftest import NOW
 from tests.surveys import test_who_took_part as who_took_part
@@ -146,6 +149,36 @@ def test_nothing_tells_how_many_took_part_where_that_is_protected(db):
     sweep_all(today=NOW.date())
     assert batch_sizes(plan) == [60]
     assert line("Batches that are not published").said == "None waits."
+
+
+def test_whether_a_sweep_is_owed_is_asked_only_where_one_has_to_look(answered, now):
+    plan = answered(25)
+    assert backlog.owes_a_sweep(now.date())
+    report_tables.unmark(plan)
+    assert not backlog.owes_a_sweep(now.date())
+    assert backlog.unsealed() == 25
+    report_tables.mark(plan.pk)
+    assert backlog.owes_a_sweep(now.date())
+
+
+def test_fewer_than_a_smallest_batch_owe_a_sweep_once_the_study_is_closed(answered, now):
+    plan = answered(9)
+    assert not backlog.owes_a_sweep(now.date())
+    design.close_plan(plan_id=plan.pk, today=now.date())
+    assert backlog.owes_a_sweep(now.date())
+
+
+def test_a_check_of_all_rows_that_rests_is_told_and_watched_after_a_day(db):
+    Event.objects.create(kind="verification", at=NOW, went_well=True, size=9)
+    well = line("Last check of the ledger").said
+    for hours, state in ((3, "good"), (48, "watch")):
+        begun = before(hours=hours)
+        checkpoints.keep(checks.ALL, checkpoints.Books(), at=NOW, whole_at=begun)
+        said = line("Last check of the ledger")
+        told = f"A check of all rows began {health.ago(begun, NOW)} and goes on every ten minutes."
+        assert (said.state, said.said) == (state, f"{well} {told}")
+    checkpoints.forget(checks.ALL)
+    assert line("Last check of the ledger").said == well
 
 
 def test_a_study_that_is_done_owes_nothing(answered, now):

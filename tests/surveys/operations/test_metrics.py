@@ -174,7 +174,7 @@ print(json.dumps(loaded))
 def test_a_start_forgets_what_was_counted_before(counting):
     count_elsewhere(counting, "metrics.reports(201, 50)")
     assert list(counting.glob("*.db"))
-    exposition.clear()
+    metrics.clear()
     assert not counting.exists()
 
 

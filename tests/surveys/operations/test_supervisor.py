@@ -127,7 +127,7 @@ def heard(broker: str, ask: Callable[[Any], Any]) -> Any:
     """Ask the workers, with more time from try to try: question and answer both travel through
     the broker.
     """
-    with Celery(broker=broker) as app:
+    with Celery(broker=broker, set_as_current=False) as app:
         return next(
             filter(None, (ask(app.control.inspect(timeout=wait, limit=1)) for wait in WAITS)), {}
         )
@@ -142,7 +142,7 @@ def worker_answers(broker: str) -> bool:
 
 
 def send_ping(broker: str, queue: str = "celery") -> None:
-    with Celery(broker=broker) as app:
+    with Celery(broker=broker, set_as_current=False) as app:
         app.send_task(ping.name, queue=queue)
 
 
@@ -153,7 +153,7 @@ def pings_taken(broker: str) -> int:
 
 
 def waiting(broker: str, queue: str) -> int:
-    with Celery(broker=broker) as app, app.connection() as connection:
+    with Celery(broker=broker, set_as_current=False) as app, app.connection() as connection:
         try:
             return int(connection.default_channel.client.llen(queue))
         except (OperationalError, NoConnection):
@@ -326,6 +326,14 @@ def test_a_port_in_use_is_refused_by_name(site):
         assert site.up().wait(PATIENCE) == 1
     assert f"Port {site.environment['CANDOR_PORT']} on 127.0.0.1" in site.said
     assert "CANDOR_PORT=" in site.said
+
+
+def test_nothing_is_served_on_a_site_that_cannot_be_prepared(site):
+    Path(site.environment["CANDOR_DATA"], "candor.sqlite3").write_bytes(b"no database" * 100)
+    assert site.up().wait(PATIENCE) == 1
+    assert "candor: the site could not be prepared" in site.said
+    assert "running on" not in site.said
+    assert became(lambda: site.processes() == {})
 
 
 def test_unsafe_settings_are_refused_in_the_words_of_the_checks(site):

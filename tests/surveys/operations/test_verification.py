@@ -21,7 +21,7 @@ from django.db import connection
 
 from surveys.ledger import selectors
 from surveys.ledger.services import faults as chain_faults
-from surveys.releases import services
+from surveys.releases import services, verification
 from surveys.releases.models import Release, Request, Series, Step
 from tests.surveys.another_site import another_site
 from tests.surveys.ledger.small import tampering
@@ -275,9 +275,12 @@ def said() -> str:
     return str(refusal.value)
 
 
+@pytest.mark.parametrize("many", [verification.MANY, 2], ids=["at once", "in parts"])
 def test_whatever_is_changed_of_what_was_published_is_named(
-    published: dict[str, Any], capsys: Any
+    published: dict[str, Any], capsys: Any, monkeypatch: pytest.MonkeyPatch, many: int
 ) -> None:
+    monkeypatch.setattr(verification, "MANY", many)
+    assert len(verification.parts(selectors.head()[1])) == (16 if many == 2 else 1)
     call_command("verify_ledger")
     assert "The ledger is whole" in capsys.readouterr().out
     by_rule = Request.objects.get(plan=published["again"])
@@ -289,6 +292,13 @@ def test_whatever_is_changed_of_what_was_published_is_named(
         assert (request.digest[:8] if request else named) in text, (what, text)
     call_command("verify_ledger")
     assert "The ledger is whole" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("rows", "count"), [(20_000, 1), (20_001, 16), (320_001, 256)])
+def test_no_part_of_what_was_published_is_of_many_rows(rows: int, count: int) -> None:
+    parts = verification.parts(rows)
+    assert len(set(parts)) == count
+    assert sum(verification.Asked(each).has_rest for each in parts) == 1
 
 
 WITHOUT_KEYS = """DO $$ DECLARE each record; BEGIN

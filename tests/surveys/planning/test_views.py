@@ -95,11 +95,14 @@ def test_every_button_mends_what_it_stands_beside(client):
 
 
 def test_what_says_next_to_nothing_is_said_with_how_many_people_would_do(client):
-    plan = client.get("/plan/?n=40&many=6").context["plan"]
-    assert plan.is_wide
-    (mend,) = plan.narrower
+    response = client.get("/plan/?n=40&many=6")
+    assert response.context["plan"].is_wide
+    assert "once, when it has closed and you have confirmed it" in words(response)
+    (mend,) = response.context["plan"].narrower
     assert mend.text == "122 people"
-    assert not client.get(mend.address).context["plan"].is_wide
+    narrower = client.get(mend.address)
+    assert not narrower.context["plan"].is_wide
+    assert "once, when it has closed, if" in words(narrower)
 
 
 @pytest.mark.parametrize("kind", ["single", "multiple", "likert", "number"])
@@ -119,7 +122,20 @@ def test_every_kind_can_be_planned(client, kind):
         ("epsilon=1e999999999", "epsilon", "How safe is one of them?", "use ε"),
         ("half=-4", "half", "it must be 0.1 at least; it is -4.", "use ± 0.1"),
         ("asked=0", "asked", "it must be 1 at least; it is 0.", "ask each person 1"),
+        ("asked=7", "asked", "asked 7 questions: only 6 can be drawn.", "ask each person 6"),
         ("many=21", "many_1", "Row 1, “Questions”: it must be 20 at most; it is 21.", "make it 20"),
+        (
+            "n=10000001",
+            "n",
+            "“How many people?”: it must be 10,000,000 at most; it is 10,000,001.",
+            "10,000,000 people",
+        ),
+        (
+            f"n={'9' * 400}",
+            "n",
+            "“How many people?”: it must be 10,000,000 at most; it is a number of 400 digits.",
+            "10,000,000 people",
+        ),
         ("many=3&many=x", "many_2", "Row 2, “Questions”", "make it 1"),
         ("kind=poem", "kind_1", "poem is not one of the available choices", "yes or no"),
         ("kind=likert&choices=12", "choices_1", "It has 3 to 11 choices; got 12.", "make it 5"),

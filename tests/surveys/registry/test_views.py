@@ -2,12 +2,14 @@
 
 import json
 import re
+from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
+from django.http import StreamingHttpResponse
 from django.test import Client
 
 from surveys.design import selectors as design, services
@@ -20,6 +22,7 @@ from surveys.releases import selectors as releases
 from tests.costs import pure
 from tests.html import one_line
 from tests.surveys.dashboard.small import NOW, STUDY, answer, close, open_small, publish
+from tests.surveys.ledger.small import tampering
 from tests.surveys.registry import kinds
 
 pytestmark = pytest.mark.django_db
@@ -250,6 +253,30 @@ def test_long_ledgers_fold_their_older_rows(client: Client, published: Plan) -> 
     for number in range(8):
         kinds.charge(published, pure(Fraction(1, 100)), number, NOW)
     assert "1 older" in client.get("/registry/small/").content.decode()
+
+
+def test_a_ledger_that_cannot_be_read_to_its_end_never_passes_for_the_whole(
+    client: Client, published: Plan, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole = json.loads(b"".join(streamed(client)))["rows"]
+    assert len(whole) == 3
+    with tampering(("UPDATE ledger_entry SET budget_id = 99999 WHERE position = 2", [])):
+        text = b"".join(streamed(client)).decode()
+        segment = client.get("/registry/ledger/1.json")
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(text)
+    said = "The ledger cannot be read on: row 2: budget: there is none of this id"
+    assert text.endswith(f"\n\nThis document is not whole. {said}\n")
+    assert segment.status_code == 500
+    assert segment.json() == {"detail": said}
+    assert "Cache-Control" not in segment
+    assert caplog.text.count("row 2: budget: there is none of this id") == 2
+
+
+def streamed(client: Client) -> Iterator[bytes]:
+    answer = client.get("/registry/ledger.json")
+    assert isinstance(answer, StreamingHttpResponse)
+    return answer.streaming_content  # type: ignore[return-value]
 
 
 def test_no_study_can_take_the_address_of_the_ledger(db: None) -> None:

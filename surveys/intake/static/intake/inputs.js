@@ -1,4 +1,5 @@
 /** The fields of a question, what they hold, and answers and reports in words. */
+import { channelOf } from './channels.js';
 import { marksOf, shownOrder } from './odds.js';
 import { fill, find, language, word } from './page.js';
 import { COUNTED } from './parts.js';
@@ -192,8 +193,11 @@ export function answerText(question, answer) {
 export function valueText(question, value) {
   const { kind, choices, channel } = question;
   if (!channel) return answerText(question, value);
-  if (channel.kind === 'one_of' && Array.isArray(value))
-    return word(value[1] ? 'ticked' : 'unticked', { option: choices[value[0]] });
+  const ticks = channelOf(question).saidOf?.(channel, value);
+  if (ticks)
+    return ticks
+      .map(([at, ticked]) => word(ticked ? 'ticked' : 'unticked', { option: choices[at] }))
+      .join('\n');
   if (COUNTED.has(kind))
     return word('mark', {
       number: Number(value) + 1,

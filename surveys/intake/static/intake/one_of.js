@@ -1,33 +1,49 @@
-/** One of many options. Twin of dpengine/local/one_of.py, where the formulas are. */
+/** Some of many options. Twin of dpengine/local/one_of.py, where the formulas are. */
 import { expect, isInteger, reduce } from './expect.js';
 import { below, systemWords, WORD } from './words.js';
 
 /** @type {Learns} */
 export const learns = 'ticks';
-export const parts = 'keep kind options';
+export const parts = 'keep kind options together';
+
+const MOST = 10; // options of one report
 
 /** @param {Question & { channel: OneOf }} question */
-export function verify({ name, choices: { length }, channel: { options, keep } }) {
+export function verify({ name, choices: { length }, channel }) {
+  const { options, keep, together = 1 } = channel;
   expect(options === length && length <= 1024, name, `${length} options, at most 1024`, options);
-  expect(isInteger(keep, WORD / 2 + 1, WORD - 1), name, 'keep from 2³¹ + 1 to 2³² − 1', keep);
+  const most = Math.min(MOST, length);
+  expect(isInteger(together, 1, most), name, `together from 1 to ${most}`, together);
+  const patterns = patternsOf(channel);
+  expect(length * patterns <= 2 ** 16, name, `at most ${2 ** 16 / patterns} options`, length);
+  const least = WORD / patterns + 1;
+  expect(isInteger(keep, least, WORD - 1), name, `keep from ${least} to 2³² − 1`, keep);
 }
 
-/** Return e^ε, exactly: that of the bit. @param {OneOf} channel */
-export const lossOf = ({ keep }) => reduce(BigInt(keep), BigInt(WORD - keep));
+/** Return in how many ways the options of one report can be ticked. @param {Pick<OneOf, 'together'>} channel */
+const patternsOf = ({ together = 1 }) => 2 ** together;
+
+/** Return e^ε, exactly. @param {OneOf} channel */
+export const lossOf = ({ keep, together }) =>
+  reduce(BigInt(keep) * BigInt(patternsOf({ together }) - 1), BigInt(WORD - keep));
 
 /**
- * Return the option drawn, and what to send in place of its bit.
+ * Return the first option drawn, and what to send in place of its tick and those of the next ones.
  * @param {readonly number[]} answer Ticked options, in rising order: never stored, sent, or shown in an error.
  * @param {OneOf} channel
  * @param {Words} [words]
  * @returns {number[]}
  */
-export function randomise(answer, { options, keep }, words = systemWords) {
+export function randomise(answer, channel, words = systemWords) {
+  const { options, keep } = channel;
   if (!isAnswer(answer, options))
     throw new RangeError(`"answer" expected different options below ${options}, in rising order`);
-  const option = below(options, words);
+  const first = below(options, words);
   const kept = words() < keep;
-  return [option, Number(answer.includes(option) === kept)];
+  const own = patternOf(answer, channel, first);
+  if (kept) return [first, own];
+  const other = below(patternsOf(channel) - 1, words);
+  return [first, other + Number(other >= own)];
 }
 
 /** @param {unknown} answer @param {number} options */
@@ -37,16 +53,40 @@ const isAnswer = (answer, options) =>
     (option, i) => Number.isInteger(option) && option > (answer[i - 1] ?? -1) && option < options,
   );
 
-/** @returns {Telling} */
-export const tellingOf = () => 'one-of';
+/** Return the options that a report is about. @param {OneOf} channel @param {number} first */
+const about = ({ options, together = 1 }, first) =>
+  [...Array(together).keys()].map((place) => (first + place) % options);
 
-/** Return the chance that the bit of an option is the true one. @param {OneOf} channel */
+/** @param {readonly number[]} answer @param {OneOf} channel @param {number} first */
+const patternOf = (answer, channel, first) =>
+  about(channel, first).reduce(
+    (pattern, option) => 2 * pattern + Number(answer.includes(option)),
+    0,
+  );
+
+/** Return the options that a report is about, and whether it says that each is ticked. @param {OneOf} channel @param {number[]} value @returns {[number, boolean][]} */
+export const saidOf = (channel, [first, pattern]) =>
+  about(channel, first).map((option, place, { length }) => [
+    option,
+    Math.floor(pattern / 2 ** (length - 1 - place)) % 2 === 1,
+  ]);
+
+/** @param {OneOf} channel @returns {Telling} */
+export const tellingOf = ({ together = 1 }) => (together > 1 ? 'some-of' : 'one-of');
+
+/** Return the chance that what is sent of the options drawn is true. @param {OneOf} channel */
 export const shareOf = ({ keep }) => keep / WORD;
 
-/** @param {OneOf} _channel @param {Answer} answer @param {number[]} value */
-export const holds = (_channel, answer, [option, bit]) =>
-  [answer].flat().includes(option) === (bit === 1);
+/** @param {OneOf} channel @param {Answer} answer @param {number[]} value */
+export const holds = (channel, answer, [first, pattern]) =>
+  patternOf([answer].flat(), channel, first) === pattern;
 
-export const luckOf = () => 1 / 2;
-export const blindOf = luckOf;
-export const guessOf = shareOf;
+/** @param {OneOf} channel */
+export const luckOf = (channel) => 1 / patternsOf(channel);
+export const blindOf = () => 1 / 2;
+
+/** Return how often a guess about one option is right, by who knows all the others. @param {OneOf} channel */
+export function guessOf({ keep, together }) {
+  const odds = keep * (patternsOf({ together }) - 1);
+  return odds / (odds + WORD - keep);
+}

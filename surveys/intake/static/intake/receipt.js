@@ -17,7 +17,7 @@ import {
   sendReport,
   waitingReport,
 } from './report.js';
-import { names } from './screens.js';
+import { names, sizeOf } from './screens.js';
 import { eraseKey, keyFor, keysKept } from './waves.js';
 
 const FIRST_WAIT = 5_000;
@@ -228,7 +228,12 @@ export function pairItem({ question, answer, value }) {
   const own = shareOf(asked, answer);
   const kept = holds(asked, answer, value);
   const sure = strength(asked);
-  const amounts = { own: told(own), rest: restOf(own), options: question.choices.length };
+  const amounts = {
+    own: told(own),
+    rest: restOf(own),
+    options: question.choices.length,
+    size: sizeOf(asked.channel),
+  };
   const item = fill('pair', { ...texts, ...amounts }, [
     'chance',
     telling,

@@ -285,11 +285,15 @@ export function oddsTexts(asked, answer) {
     each: told((1 - own) / (choices.length - 1)),
     luck: told(luckShare(asked)),
     choices: choices.length,
-    size: channel.kind === 'subset' ? channel.size : 1,
+    size: sizeOf(channel),
     marks: marksOf(asked),
     likely: Math.round(luckShare(asked) * marksOf(asked)),
   };
 }
+
+/** Return how many choices a report holds, or how many options it is about. @param {Channel} channel */
+export const sizeOf = (channel) =>
+  'size' in channel ? channel.size : 'together' in channel ? (channel.together ?? 1) : 1;
 
 /** Return the index of the question that tells most, by a hundredth or more. @param {Checked} checked */
 function mostTelling({ questions }) {

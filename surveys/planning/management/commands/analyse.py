@@ -2,6 +2,8 @@
 with.
 """
 
+import json
+
 from django.core.management.base import CommandParser
 
 from surveys.planning.help import Calculation, Options
@@ -13,7 +15,9 @@ HELP = """Analyse a CSV file of randomised answers collected elsewhere.
       --covariates "age/10,(age/10)^2,education"
   analyse FILE.csv --outcome smoked --design coin --cross "drank:crosswise:p=1/4" \\
       --poststratify sex=sex.csv --poststratify age=age.csv
+  analyse export.json --outcome q1 --design plan
 
+The last takes a study's own published numbers, of questions sent as one answer too.
 The outcome is 0 or 1, no or yes, false or true; a question of k choices has codes 0 to k - 1, or
 1 to k with first=1. Files of --poststratify have two columns: values, and their shares of the
 population. Rows with a blank or NA in any column that is used are left out, and counted.
@@ -79,9 +83,13 @@ class Command(Calculation):
     def answer(self, options: Options) -> str:
         from surveys.planning import (  # here, because scipy takes half a second
             commandline,
+            published,
             terminal,
         )
 
+        if options["design"] == published.SPEC:
+            again = commandline.published_again(options)
+            return json.dumps(again.document()) if options["json"] else again.text()
         results = commandline.analysed(options)
         if options["json"]:
             return terminal.results_json(results)

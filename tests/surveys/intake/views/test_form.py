@@ -123,6 +123,15 @@ def test_words_are_counted_in_the_language_of_the_page(client, db, count):
     assert f'data-words="device-{count}"' in page
 
 
+@pytest.mark.parametrize("asked", [1, 2])
+def test_who_is_asked_one_question_is_told_of_one_minute(client, db, asked):
+    study = design.draft_study(study={**STUDY, "asked": asked}, questions=QUESTIONS)
+    design.open_study(why="A test.", study_id=study.pk, who="ada", now=NOW)
+    page = client.get("/s/exam-honesty/").content.decode()
+    assert ("About a minute." in page) == (asked == 1)
+    assert ("About 2" in page) == (asked == 2)
+
+
 def test_only_a_plan_with_rare_kinds_gets_the_longer_script(client, db):
     design.open_study(
         why="A test.",

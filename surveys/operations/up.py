@@ -1,17 +1,26 @@
-"""The supervisor of one site. `manage.py up` prepares the site and becomes this; nobody else
-starts it. Here is which processes make a site, and how to tell that they answer.
+"""`manage.py up`: the whole site from one command, and one command's end is the end of it all.
+
+Which processes make a site, and how to tell that they answer. This process keeps them alive, and
+has loaded next to nothing itself. Door and pages load while another process prepares the site.
 """
 
 import contextlib
+import fcntl
 import http.client
 import os
 import socket
 import sys
-from collections.abc import Callable
+import tempfile
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
+from surveys import metrics
+from surveys.checks import ENVIRONMENT, refuse_to_start_if_unsafe
+from surveys.operations import gate
 from surveys.operations.supervisor import Service, Supervisor
 
 READY_SECONDS = 120  # on a slow or busy machine; what ends three times before is not waited for
@@ -23,29 +32,96 @@ QUIET_AS_ROOT = (
 CELERY = (sys.executable, *QUIET_AS_ROOT, "-m", "celery", "--quiet", "-A")
 
 
-def main(accounts: int) -> None:
-    supervisor = Supervisor(Path(settings.BASE_DIR), say)
-    with supervisor.listening():
-        start(supervisor)
-        if not supervisor.stopping:
-            welcome(accounts)
-        supervisor.run()
+def main() -> None:
+    os.umask(0o077)  # reports and keys are for this user only
+    try:
+        refuse_to_start_if_unsafe(ENVIRONMENT)
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))
+    with hold(settings.DATA_DIR):
+        refuse_port_in_use(settings.CANDOR_HOST, settings.CANDOR_PORT)
+        metrics.clear()
+        supervisor = Supervisor(Path(settings.BASE_DIR), say)
+        with supervisor.listening():
+            accounts = start(supervisor)
+            if not supervisor.stopping:
+                welcome(accounts)
+            supervisor.run()
     say("ended")
 
 
-def start(supervisor: Supervisor) -> None:
-    """Start what others lean on first. Door and pages start alone: the first page then comes
-    sooner.
+@contextlib.contextmanager
+def hold(folder: Path) -> Iterator[None]:
+    """Hold the data folder alone: two brokers would share one log."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with os.fdopen(os.open(folder / "up.lock", os.O_RDWR | os.O_CREAT, 0o600), "r+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sys.exit(
+                f"Candor is already running on {folder} (process {lock.read().strip()}). "
+                "Stop it first, or set CANDOR_DATA to another folder and CANDOR_PORT to another "
+                "port."
+            )
+        lock.truncate(0)
+        print(os.getpid(), file=lock, flush=True)
+        yield
+
+
+def refuse_port_in_use(host: str, port: int, patience: float = 2.0) -> None:
+    """Refuse a port that another program has. A site killed a moment ago may still hold it: wait
+    for that one.
     """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            socket.create_server((host, port), family=family).close()
+        except OSError as error:
+            if time.monotonic() > deadline:
+                sys.exit(
+                    f"Port {port} on {host} cannot be used ({os.strerror(error.errno or 0)}). "
+                    "Stop the program that has it, or choose another: CANDOR_PORT=8001."
+                )
+            time.sleep(0.1)
+        else:
+            return
+
+
+def start(supervisor: Supervisor) -> str:
+    """Start what others lean on first; return what the demo says of its accounts. Door and pages
+    start without worker and scheduler: the first page then comes sooner.
+    """
+    with gate.closed():
+        if settings.EMBEDDED_REDIS:
+            supervisor.start(broker())
+        supervisor.start(web())
+        supervisor.start(door())
+        accounts = prepared(supervisor)
     if settings.EMBEDDED_REDIS:
-        supervisor.start(broker())
         wait_for("valkey", supervisor, broker_answers)
-    supervisor.start(web())
-    supervisor.start(door())
     wait_for("web", supervisor, first_page_answers)
     if not supervisor.stopping:
         supervisor.start(worker())
         supervisor.start(beat())
+    return accounts
+
+
+def prepared(supervisor: Supervisor) -> str:
+    """Bring database, static files and demo up to date; return what was said of accounts."""
+    if settings.CANDOR_DEMO:
+        say("preparing the demo studies")
+    with tempfile.TemporaryFile("w+") as said:
+        service = Service("prepare", (sys.executable, "manage.py", "prepare"))
+        if not supervisor.do(service, said):
+            supervisor.impatient = True  # nobody was served yet, and nothing is to be ended gently
+            sys.exit(
+                "candor: ended before it was up"
+                if supervisor.stopping
+                else "candor: the site could not be prepared. Why is said above."
+            )
+        said.seek(0)
+        return said.read()
 
 
 def wait_for(name: str, supervisor: Supervisor, ready: Callable[[], bool]) -> None:
@@ -56,13 +132,11 @@ def wait_for(name: str, supervisor: Supervisor, ready: Callable[[], bool]) -> No
         sys.exit(f"candor: {name} did not start. What it said itself is above.")
 
 
-def welcome(accounts: int) -> None:
+def welcome(accounts: str) -> None:
     host = f"[{settings.CANDOR_HOST}]" if ":" in settings.CANDOR_HOST else settings.CANDOR_HOST
     address = f"http://{host}:{settings.CANDOR_PORT}/"
     say(f"running on {address} (data in {settings.DATA_DIR}); Ctrl-C ends it")
-    with os.fdopen(accounts) as lines:
-        sys.stdout.write(lines.read())
-    sys.stdout.flush()
+    print(accounts, end="", flush=True)
 
 
 def say(line: str) -> None:
@@ -112,6 +186,7 @@ def door() -> Service:
         "host": settings.CANDOR_HOST,
         "port": str(settings.CANDOR_PORT),
         "workers": "1",
+        "http": "1",
         "backpressure": "10000",  # connections that are held open at once, idle ones too
         "http1-header-read-timeout": "10000",  # milliseconds
     }
@@ -167,7 +242,3 @@ def first_page_answers() -> bool:
         connection.request("GET", "/")
         return connection.getresponse().status < 400
     return False
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))

@@ -1,5 +1,5 @@
 """A cluster of Kafka's protocol in this process: librdkafka's own, which tests of clients are made
-with. No registry of packages that the tests use has a broker.
+with. The registries that the tests use have no broker that we can use.
 
 It appends, replicates to nobody, stamps, hands partitions out and takes them back. It deletes no
 records, so that whoever begins anew is sent everything again.

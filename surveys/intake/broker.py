@@ -74,26 +74,30 @@ class Topic:
         """Append lines, each partition's in their order; return what became of each, once all
         replicas have it or time is over.
         """
-        fate: list[Away | None] = [Away("not acknowledged in time")] * len(lines)
+        had: set[int] = set()  # and of all else nobody knows
 
         def told(at: int, error: Any, _message: Any) -> None:
-            fate[at] = Away(error.name()) if error else None
+            if not error:
+                had.add(at)
 
         midnight = datetime.datetime.combine(day, datetime.time(), datetime.UTC)
         try:
-            for at, (partition, text) in enumerate(lines):
-                self.producer.produce(
-                    self.name,
-                    text,
-                    partition=partition,
-                    timestamp=int(midnight.timestamp() * 1000),
-                    on_delivery=functools.partial(told, at),
-                )
+            try:
+                for at, (partition, text) in enumerate(lines):
+                    self.producer.produce(
+                        self.name,
+                        text,
+                        partition=partition,
+                        timestamp=int(midnight.timestamp() * 1000),
+                        on_delivery=functools.partial(told, at),
+                    )
+            finally:
+                self.producer.flush(ACKNOWLEDGED + 1)
         except Exception as error:  # its own queue is full, or a broker has forbidden it for good
             log.warning("the log takes nothing", kind=type(error).__name__)
             topic.cache_clear()  # the next group has a new one
-        self.producer.flush(ACKNOWLEDGED + 1)
-        return fate
+        unknown = Away(f"{self.name}: expected that all replicas have it, heard nothing of it")
+        return [None if at in had else unknown for at in range(len(lines))]
 
     def delete(self, ends: Mapping[int, int]) -> None:
         """Have all records deleted before an offset of each partition."""

@@ -30,7 +30,7 @@ from django.db.models import QuerySet
 
 from surveys.design import selectors as design
 from surveys.encryption import CannotOpen, open_sealed, seal
-from surveys.intake import broker, group, report_tables
+from surveys.intake import broker, group, report_tables, selectors
 from surveys.intake.broker import Away, Line, Reader
 from surveys.intake.group import Acceptance, Kept, Logged, Outcome, Rule
 from surveys.intake.models import Lane
@@ -183,21 +183,13 @@ class Marks:
             return
         self.next = time.monotonic() + MARK_EVERY
         today = datetime.datetime.now(datetime.UTC).date()
-        marks = list(lanes_that_end().values_list("partition", "plan_id"))
+        marks = list(selectors.lanes_that_end().values_list("partition", "plan_id"))
         if today > self.day:
             marks += [(partition, NO_PLAN) for partition in range(broker.topic().partitions)]
         told = broker.topic().append([_marker(*mark) for mark in marks], today)
         if lost := next(filter(None, told), None):
             raise lost
         self.day = today
-
-
-def lanes_that_end() -> QuerySet[Lane]:
-    """Return the lanes of Plans that have closed: nothing comes into them any more."""
-    plans = Lane.objects.order_by().values("plan_id")
-    return Lane.objects.filter(
-        plan__in=design.plans().filter(pk__in=plans, closed_on__isnull=False)
-    )
 
 
 # Records

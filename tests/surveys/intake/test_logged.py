@@ -3,9 +3,9 @@
 import json
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
 from django.db import OperationalError, connection
 
 from surveys.aggregation import selectors as aggregation
@@ -17,7 +17,7 @@ from surveys.intake.broker import Line
 from surveys.intake.models import Lane, OpenReport, Receipt
 from tests.brokers import PARTITIONS, cluster, standing
 from tests.conftest import NOW, QUESTIONS, STUDY, TODAY
-from tests.patience import PATIENCE, became
+from tests.patience import became
 from tests.surveys.intake import test_rsgi
 from tests.surveys.intake.posted import Sent, post_all
 from tests.surveys.intake.test_group import entry
@@ -271,6 +271,61 @@ def test_a_log_that_is_away_is_503_and_never_202(client, plan, settings, monkeyp
     broker.topic.cache_clear()
 
 
+class Deaf:
+    """A producer that takes some lines and then fails, and of which nobody hears any more."""
+
+    def __init__(self, takes=9, fails=None, flush_fails=None):
+        self.takes, self.fails, self.flush_fails = takes, fails, flush_fails
+
+    def produce(self, *_said, **_more):
+        if not self.takes:
+            raise self.fails
+        self.takes -= 1
+
+    def flush(self, _seconds):
+        if self.flush_fails:
+            raise self.flush_fails
+        return 9  # that wait
+
+
+@pytest.mark.parametrize(
+    "deaf",
+    [
+        Deaf(),
+        Deaf(0, BufferError("full")),
+        Deaf(0, KafkaException(KafkaError(KafkaError._FATAL))),
+        Deaf(flush_fails=KafkaException(KafkaError(KafkaError._FATAL))),
+    ],
+    ids=["silent", "full", "fatal", "cannot wait"],
+)
+def test_what_nobody_acknowledged_is_503_and_never_202(client, plan, stands, monkeypatch, deaf):
+    monkeypatch.setattr(broker.topic(), "producer", deaf)
+    refused = post(client, report(plan, 1))
+    assert (refused.status_code, refused["Retry-After"]) == (503, "5")
+    assert (stands(), stored()) == ([], (0, 0))
+
+
+def test_of_a_group_that_filled_the_queue_what_was_acknowledged_is_202(plan, topic, monkeypatch):
+    """And the next group has a producer of its own."""
+    begun = broker.topic()
+    sound, left = begun.producer, [None, None]
+
+    class Small:
+        flush = sound.flush
+
+        def produce(self, *said, **more):
+            if not left:
+                raise BufferError("full")
+            left.pop()
+            sound.produce(*said, **more)
+
+    monkeypatch.setattr(begun, "producer", Small())
+    outcomes = group.accept_all([entry(plan, each) for each in range(4)], logged.append_all)
+    kinds = sorted(type(each).__name__ for each in outcomes)
+    assert kinds == ["Away", "Away", "Logged", "Logged"]
+    assert broker.topic() is not begun
+
+
 def test_of_a_group_only_what_was_not_acknowledged_is_asked_for_again(plan, topic, monkeypatch):
     entries = [entry(plan, number) for number in (1, 2, 1, 2, 3)]
     sound = broker.Topic.append
@@ -304,41 +359,3 @@ def test_without_a_log_nothing_needs_its_client(client, plan, settings, monkeypa
     monkeypatch.setitem(sys.modules, "confluent_kafka", None)
     assert settings.REPORTS_LOG == ""
     assert post(client, report(plan, 1)).status_code == 201
-
-
-@pytest.mark.engine("postgresql")
-@pytest.mark.django_db(transaction=True)
-def test_a_closing_waits_for_what_the_log_is_about_to_acknowledge(plan, topic, monkeypatch):
-    """So that a marker comes after all that is answered 202."""
-    began, goes_on = threading.Event(), threading.Event()
-    sound = broker.Topic.append
-
-    def append(self, lines, day):
-        began.set()
-        goes_on.wait(PATIENCE)
-        return sound(self, lines, day)
-
-    monkeypatch.setattr(broker.Topic, "append", append)
-    with ThreadPoolExecutor(2) as threads:
-        appended = threads.submit(own, group.accept_all, [entry(plan)], logged.append_all)
-        assert began.wait(PATIENCE)
-        closed = threads.submit(own, design.close_plan, plan_id=plan.pk, today=TODAY)
-        assert became(waits_for_a_lock)
-        assert not closed.done()
-        goes_on.set()
-        assert isinstance(appended.result(PATIENCE)[0], group.Logged)
-        assert not closed.result(PATIENCE).is_open
-
-
-def own(act, *given, **named):
-    """Act on a connection of this thread's own."""
-    try:
-        return act(*given, **named)
-    finally:
-        connection.close()
-
-
-def waits_for_a_lock():
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
-        return cursor.fetchone()[0]

@@ -10,7 +10,8 @@ Keys       PUBLICATION_KEYS, or in local mode publication.key in the data folder
            seals, all open, so a new key goes in front, `manage.py rotate_keys` seals everything
            anew, and the old one can go.
 Limit      One key seals at most 2³² texts: the chance that two of them share a nonce is then below
-           2⁻³² (NIST SP 800-38D, § 8.3). A text is one report or one batch.
+           2⁻³² (NIST SP 800-38D, § 8.3). A text is one report or one batch, and a
+           record of the log.
 Lengths    are not hidden: pack answers to one width before sealing them.
 Copies     A report's text is bound to its Plan, not to its row: a sweep refuses two alike, but one
            that is put back after its sweep counts again. Nothing here is a defence against who may

@@ -7,6 +7,7 @@ be read becomes a `Problem` and its default; `checks.py` refuses to start on any
 
 import base64
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,6 +121,18 @@ class Environment:
         return self._read(
             name, default, parse, "a URL that starts with redis://, rediss:// or redis+socket://"
         )
+
+    def log(self, name: str) -> str:
+        """Return the URL of a topic of Kafka or Redpanda, or nothing."""
+
+        def parse(url: str) -> str:
+            scheme, _, rest = url.partition("://")
+            place, _, topic = rest.partition("/")
+            if scheme != "kafka" or not place or not re.fullmatch(r"[\w.-]+", topic):
+                raise ValueError
+            return url
+
+        return self._read(name, "", parse, "a URL such as kafka://host:9092,host:9092/topic")
 
     def email(self, name: str) -> Config:
         """Return Django's settings of a server for letters given as a URL, never echoed; without

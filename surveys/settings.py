@@ -375,6 +375,10 @@ ALLAUTH_RATE_LIMIT_IPV6_PREFIX = (
 # behind one address.
 REPORTS_AT_ONCE = env.whole("CANDOR_REPORTS_AT_ONCE", 1000, least=1, most=10_000_000)
 
+# A log that the door appends reports to, in front of a database that is too slow for them
+# (`intake/logged.py`).
+REPORTS_LOG = env.log("REPORTS_LOG")
+
 # Static files: served by the application itself, compressed once at `collectstatic`.
 STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"

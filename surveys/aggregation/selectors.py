@@ -188,7 +188,8 @@ def received_of(plans: Iterable[Plan]) -> dict[int, int]:
 
 
 def everything_is_sealed(plan: Plan) -> bool:
-    return not intake.waiting(plan, most=1)
+    """Tell whether no report of a Plan waits, be it here or in the log."""
+    return not intake.may_be_in_log(plan) and not intake.waiting(plan, most=1)
 
 
 def sealed_batches(plan: Plan) -> int:

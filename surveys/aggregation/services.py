@@ -40,11 +40,12 @@ def sweep_all(*, today: datetime.date) -> int:
 
 def least_batch(plan: Plan) -> int:
     """Return how many reports a sweep must find to hide each among the others; after the close it
-    takes what is left.
+    takes what is left, once nothing can come from the log.
 
     A batch of one would keep the order of arrival that shuffling is there to destroy.
     """
-    return min(plan.content.publication.smallest_batch, MAX_BATCH) if plan.is_open else 1
+    takes_more = plan.is_open or intake.may_be_in_log(plan)
+    return min(plan.content.publication.smallest_batch, MAX_BATCH) if takes_more else 1
 
 
 def sweep_plan(plan: Plan, today: datetime.date) -> int:

@@ -14,7 +14,7 @@ Inside, in this order    receipts are held where they are (`settle` waits), Plan
 import datetime
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import NamedTuple
@@ -55,10 +55,6 @@ class Acceptance:
     is_new: bool
 
 
-# What became of an entry. Whoever brought one that was not stored may send it again.
-Outcome = Acceptance | Refused | Error | CannotOpen
-
-
 class Kept(NamedTuple):
     """A report as it is kept, or would be: its digests, Plan and day, and what is stored of it."""
 
@@ -76,20 +72,42 @@ class Kept(NamedTuple):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """A report that stands in the log (`logged.py`), and is not accepted yet."""
+
+    kept: Kept
+
+
+# What became of an entry. Whoever brought one that was not stored may send it again.
+Outcome = Acceptance | Logged | Refused | Error | CannotOpen
+Store = Callable[[list[Kept]], list[Outcome]]
+# Tell which of a group's reports may be taken, asked once receipts are held.
+Rule = Callable[[list[Kept]], Callable[[Kept], bool]]
+
+
 class Overtaken(DatabaseError):
     """Another process has claimed an id since it was looked up."""
 
 
-def accept_all(entries: Sequence[Entry]) -> list[Outcome]:
+def open_plans(group: list[Kept]) -> Callable[[Kept], bool]:
+    """Take what Plans that are open take; they stay so until this transaction ends."""
+    last_days = design.last_days(kept.plan_id for kept in group)
+    return lambda kept: (
+        kept.content_digest is not None and kept.day <= last_days.get(kept.plan_id, _NEVER)
+    )
+
+
+def accept_all(entries: Sequence[Entry], store: Store | None = None) -> list[Outcome]:
     """Take reports, or recognise them as some that were taken; never count one twice.
 
     Returned are their outcomes, in their order. A retry of what was accepted is answered the same
-    for ever.
+    for ever. `store` puts them elsewhere than into the database.
     """
     if not entries:
         return []
     kept = _prepared(entries)
-    stored = iter(_stored([each for each in kept if isinstance(each, Kept)]))
+    stored = iter((store or stored_all)([each for each in kept if isinstance(each, Kept)]))
     return [next(stored) if isinstance(each, Kept) else each for each in kept]
 
 
@@ -128,50 +146,57 @@ def _sealed(plan: Plan, report: Report) -> bytes:
     return seal(packed, about=selectors.report_aad(plan.digest))
 
 
-def _stored(group: list[Kept]) -> list[Outcome]:
+def stored_all(group: list[Kept], rule: Rule = open_plans) -> list[Outcome]:
     """Store a group whole, or find what keeps it from being stored."""
     try:
-        return _store_again(group) if group else []
+        return _store_again(group, rule) if group else []
     except (DataError, IntegrityError) as error:  # of a row
         if len(group) == 1:
             return [error]
         half = len(group) // 2
-        return [*_stored(group[:half]), *_stored(group[half:])]
+        return [*stored_all(group[:half], rule), *stored_all(group[half:], rule)]
     except Error as error:  # of the database, which is away, full, read-only: everybody's
         return [error] * len(group)
 
 
-def _store_again(group: list[Kept]) -> list[Outcome]:
+def _store_again(group: list[Kept], rule: Rule) -> list[Outcome]:
     """Store a group, from the beginning if another process came between, or a first report."""
     for _try in range(AGAIN):
         try:
-            return _store(group)
+            return _store(group, rule)
         except report_tables.NoPlace:
             for plan_id in sorted({kept.plan_id for kept in group}):
                 report_tables.make_place(plan_id)
         except Overtaken:
             pass
-    return _store(group)
+    return _store(group, rule)
 
 
 @transaction.atomic
-def _store(group: list[Kept]) -> list[Outcome]:
-    known = _held(group)
-    last_days = design.last_days(kept.plan_id for kept in group)
+def _store(group: list[Kept], rule: Rule) -> list[Outcome]:
+    outcomes, new = judged(group, rule)
+    _write(sorted(new))
+    return outcomes
+
+
+def judged(group: list[Kept], rule: Rule) -> tuple[list[Outcome], list[Kept]]:
+    """Return what becomes of a group's reports, and those that are to be stored; nothing that was
+    looked at changes until this transaction ends.
+    """
+    known, is_taken = _held(group), rule(group)
     outcomes: list[Outcome] = []
     new: list[Kept] = []
     for kept in group:
         earlier = known.get(kept.id_digest)
         if earlier is not None:
             outcomes.append(_of_known(kept, earlier))
-        elif kept.content_digest is None or kept.day > last_days.get(kept.plan_id, _NEVER):
+        elif not is_taken(kept):
             outcomes.append(_closed())
         else:
             known[kept.id_digest] = kept
             new.append(kept)
             outcomes.append(_acceptance(kept, is_new=True))
-    _write(sorted(new))
-    return outcomes
+    return outcomes, new
 
 
 _NEVER = datetime.date.min

@@ -13,15 +13,17 @@ from http import HTTPStatus
 from typing import Any
 
 import structlog
+from django.conf import settings
 from django.db import Error
 
 from surveys.encryption import CannotOpen
-from surveys.intake import group
+from surveys.intake import group, logged, receipts
 from surveys.intake.door import slow_down
-from surveys.intake.group import Acceptance, Entry, Outcome
-from surveys.intake.reports import Envelope, Refused, open_envelope, read_report
+from surveys.intake.group import Acceptance, Entry, Kept, Logged
+from surveys.intake.reports import Ask, Envelope, Refused, open_ask, open_envelope, read_report
 from surveys.intake.shelf import shelf
 
+ASK_AGAIN = 1  # second after which the verdict on a report in the log may be there
 AGAIN = 5  # seconds after which a report that could not be stored may come again
 log = structlog.get_logger(__name__)
 
@@ -44,16 +46,16 @@ class Post:
 
     slug: str
     day: datetime.date
-    opened: Envelope | Refused
-    read: Entry | Refused | None = None
+    opened: Envelope | Ask | Refused
+    read: Entry | Kept | Refused | None = None
 
 
-def enter(slug: str, body: bytes | None) -> Post:
+def enter(slug: str, body: bytes | None, *, asks: bool = False) -> Post:
     """Return a post that `knock` has let in, read as far as memory goes; without a body, it is
-    one that did not say how long it is.
+    one that did not say how long it is. It brings a report, or asks for the verdict on one.
     """
     today = datetime.datetime.now(datetime.UTC).date()  # all of it is here, however slowly it came
-    post = Post(slug, today, _opened(body))
+    post = Post(slug, today, _opened(body, asks))
     if post.slug in shelf.studies and (
         isinstance(post.opened, Refused) or (post.slug, post.opened.plan) in shelf.plans
     ):
@@ -61,16 +63,16 @@ def enter(slug: str, body: bytes | None) -> Post:
     return post
 
 
-def _opened(body: bytes | None) -> Envelope | Refused:
+def _opened(body: bytes | None, asks: bool) -> Envelope | Ask | Refused:
     if body is None:  # a body in chunks would be read as empty
         return Refused("body", "expected with a Content-Length", HTTPStatus.LENGTH_REQUIRED)
     try:
-        return open_envelope(body)
+        return open_ask(body) if asks else open_envelope(body)
     except Refused as refusal:
         return refusal
 
 
-def _read(post: Post) -> Entry | Refused:
+def _read(post: Post) -> Entry | Kept | Refused:
     """Read a post whose study and Plan are on the shelf, or nowhere."""
     if post.slug not in shelf.studies:
         return Refused("slug", "no study with this name takes reports", HTTPStatus.NOT_FOUND)
@@ -79,6 +81,9 @@ def _read(post: Post) -> Entry | Refused:
     plan = shelf.plans.get((post.slug, post.opened.plan))
     if plan is None:
         return Refused("plan", "no Plan of this study has this digest", HTTPStatus.CONFLICT)
+    if isinstance(post.opened, Ask):
+        report, content = bytes.fromhex(post.opened.report), bytes.fromhex(post.opened.content)
+        return Kept(report, content, plan.pk, post.day)
     try:
         slow_down(plan)
         return Entry(plan, read_report(post.opened, plan), post.day)
@@ -87,24 +92,34 @@ def _read(post: Post) -> Entry | Refused:
 
 
 def answer_all(posts: Sequence[Post]) -> list[Verdict]:
-    """Store what may be stored, in one transaction, and return all answers, in their order."""
+    """Store what may be stored, in one transaction, or have it in the log; and return all answers,
+    in their order.
+    """
     try:
         _look_for([post for post in posts if post.read is None])
         read = [post.read or _read(post) for post in posts]
     except Error as error:
         return [_verdict(error)] * len(posts)
-    outcomes = iter(group.accept_all([each for each in read if isinstance(each, Entry)]))
-    return [_verdict(next(outcomes) if isinstance(each, Entry) else each) for each in read]
+    store = logged.append_all if settings.REPORTS_LOG else group.stored_all
+    outcomes = {
+        Entry: iter(group.accept_all([each for each in read if isinstance(each, Entry)], store)),
+        Kept: iter(logged.verdicts([each for each in read if isinstance(each, Kept)])),
+    }
+    told = [each if isinstance(each, Refused) else next(outcomes[type(each)]) for each in read]
+    return [
+        _logged(outcome, post) if isinstance(outcome, Logged) else _verdict(outcome)
+        for outcome, post in zip(told, posts, strict=True)
+    ]
 
 
 def _look_for(posts: Sequence[Post]) -> None:
     """Fetch what posts ask for that is not on the shelf."""
     if posts:
-        named = {each.opened.plan for each in posts if isinstance(each.opened, Envelope)}
+        named = {each.opened.plan for each in posts if not isinstance(each.opened, Refused)}
         shelf.fetch({post.slug for post in posts}, named)
 
 
-def _verdict(outcome: Outcome) -> Verdict:
+def _verdict(outcome: Acceptance | Refused | Error | CannotOpen) -> Verdict:
     if isinstance(outcome, Acceptance):
         day = outcome.accepted_on.isoformat()
         status = HTTPStatus.CREATED if outcome.is_new else HTTPStatus.OK
@@ -112,6 +127,18 @@ def _verdict(outcome: Outcome) -> Verdict:
     if isinstance(outcome, Refused):
         return refused(outcome)
     return not_stored(outcome)
+
+
+def _logged(outcome: Logged, post: Post) -> Verdict:
+    """Say what to ask with for the verdict: what the receipts will hold."""
+    kept = outcome.kept
+    said = {
+        "plan": "" if isinstance(post.opened, Refused) else post.opened.plan,
+        "receipt": receipts.number(kept.id_digest),
+        "report": kept.id_digest.hex(),
+        "content": (kept.content_digest or b"").hex(),
+    }
+    return Verdict(HTTPStatus.ACCEPTED, _json(said), wait=ASK_AGAIN)
 
 
 def refused(refusal: Refused) -> Verdict:

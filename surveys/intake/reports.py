@@ -49,6 +49,15 @@ class Envelope(msgspec.Struct, forbid_unknown_fields=True):
     answers: dict[str, Any]
 
 
+class Ask(msgspec.Struct, forbid_unknown_fields=True):
+    """What 202 said of a report that stands in the log, sent back to ask for its verdict."""
+
+    plan: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+    receipt: str
+    report: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]  # digest of its id
+    content: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]  # digest under the Plan's key
+
+
 WANTED = {
     "$": "an object with plan, report_id and answers",
     "$.plan": "the Plan's digest, 64 small hexadecimal digits",
@@ -57,6 +66,7 @@ WANTED = {
 }
 
 _envelopes = msgspec.json.Decoder(Envelope)
+_asks = msgspec.json.Decoder(Ask)
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
@@ -95,6 +105,15 @@ def open_envelope(body: bytes) -> Envelope:
         raise _refusal(error) from None
     except (msgspec.DecodeError, ValueError, RecursionError):
         raise Refused("body", "expected JSON in UTF-8") from None
+
+
+def open_ask(body: bytes) -> Ask:
+    """Return what is asked for, or raise Refused."""
+    try:
+        return _asks.decode(body)
+    except (msgspec.DecodeError, ValueError):
+        expected = "expected what was answered with 202: plan, receipt, report and content"
+        raise Refused("body", expected) from None
 
 
 def read_report(envelope: Envelope, plan: Plan) -> Report:

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
+from surveys.design import selectors as design
 from surveys.design.models import Plan
 from surveys.encryption import CannotOpen, open_sealed
 from surveys.intake import receipts, report_tables
-from surveys.intake.models import OpenReport, Receipt, Settled, Unswept
+from surveys.intake.models import Lane, OpenReport, Receipt, Settled, Unswept
 
 DIGEST_DIGITS = 64
 
@@ -36,6 +37,19 @@ def day_accepted(receipt: str) -> datetime.date | None:
 def waiting(plan: Plan, most: int | None = None) -> int:
     """Return how many reports of a Plan wait for a sweep; no more than `most` are counted."""
     return report_tables.waiting(plan.pk, most)
+
+
+def may_be_in_log(plan: Plan) -> bool:
+    """Tell whether reports of a Plan may stand in the log that will be stored."""
+    return Lane.objects.filter(plan=plan).exists()
+
+
+def lanes_that_end() -> QuerySet[Lane]:
+    """Return the lanes of Plans that have closed: nothing comes into them any more."""
+    plans = Lane.objects.order_by().values("plan_id")
+    return Lane.objects.filter(
+        plan__in=design.plans().filter(pk__in=plans, closed_on__isnull=False)
+    )
 
 
 def unswept(plan_ids: Iterable[int]) -> dict[int, int]:

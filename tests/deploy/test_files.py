@@ -37,6 +37,7 @@ READERS = {
     "database",
     "redis",
     "email",
+    "log",
 }
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import get_language_info
 
+from dpengine.local.one_of import OneOf
 from surveys.design import selectors as design
 from surveys.design.models import Plan
 from surveys.intake import bundles
@@ -50,6 +51,8 @@ def page_context(plan: Plan, language: str, today: datetime.date) -> dict[str, A
     modules = {question.channel.kind for question in questions}
     modules |= {question.wanted for question in questions}
     modules |= {"pictures" for question in questions if question.picture}
+    channels = [question.channel for question in questions]
+    ticks = {channel.together for channel in channels if isinstance(channel, OneOf)}
     drawn = ["drawn"] if content.drawn else []
     modules |= {*drawn}
     device = max(map(len, content.sets))  # questions that a person is asked, at most
@@ -68,6 +71,8 @@ def page_context(plan: Plan, language: str, today: datetime.date) -> dict[str, A
         "device": DEVICE in protections,
         "given": PUBLICATION in protections,
         "minutes": 1 if count == 1 else ceil((BEFORE + EACH * count) / 60),
+        "one_of": 1 in ticks,
+        "some_of": bool(ticks - {1}),
         "conditional": bool(skips),
         "follow_ups": any(question.skipped for question in questions),
         "script": f"{bundles.FOLDER}/{bundles.least(modules & bundles.RARE)}",

@@ -9,6 +9,7 @@ import datetime
 from math import ceil
 from typing import Any
 
+from django.conf import settings
 from django.urls import reverse
 from django.utils.translation import get_language_info
 
@@ -71,6 +72,7 @@ def page_context(plan: Plan, language: str, today: datetime.date) -> dict[str, A
         "device": DEVICE in protections,
         "given": PUBLICATION in protections,
         "minutes": 1 if count == 1 else ceil((BEFORE + EACH * count) / 60),
+        "logged": bool(settings.REPORTS_LOG),
         "one_of": 1 in ticks,
         "some_of": bool(ticks - {1}),
         "conditional": bool(skips),

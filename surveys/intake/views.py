@@ -7,6 +7,7 @@ machines.
 """
 
 import datetime
+import re
 from collections.abc import Callable
 from http import HTTPStatus
 
@@ -33,6 +34,7 @@ from surveys.intake.reports import MAX_BODY, Refused
 from surveys.middleware import gzip_public
 
 PICTURES = ("image/png", "image/jpeg", "image/webp", "image/gif")  # no SVG: it may hold scripts
+INDENT = re.compile(rb"\n\s+")  # of templates: a tenth of the form's page, and shown nowhere
 MAX_TYPED = 64  # a receipt has 12 letters and digits, and people put things around them
 
 
@@ -88,7 +90,9 @@ def form(request: HttpRequest, slug: str, language: str | None = None) -> HttpRe
         words = pages.page_context(
             plan, language or spoken[0], datetime.datetime.now(datetime.UTC).date()
         )
-        return _page(render(request, "intake/form.html", {"study": words}))
+        page = render(request, "intake/form.html", {"study": words})
+        page.content = INDENT.sub(b"\n", page.content)
+        return _page(page)
 
 
 def _page(response: HttpResponse) -> HttpResponse:

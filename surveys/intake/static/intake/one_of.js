@@ -6,26 +6,22 @@ import { below, systemWords, WORD } from './words.js';
 export const learns = 'ticks';
 export const parts = 'keep kind options together';
 
-const MOST = 10; // options of one report
-
 /** @param {Question & { channel: OneOf }} question */
 export function verify({ name, choices: { length }, channel }) {
   const { options, keep, together = 1 } = channel;
   expect(options === length && length <= 1024, name, `${length} options, at most 1024`, options);
-  const most = Math.min(MOST, length);
+  const most = Math.min(10, length, Math.floor(Math.log2(2 ** 16 / length))); // two bytes hold a report
   expect(isInteger(together, 1, most), name, `together from 1 to ${most}`, together);
-  const patterns = patternsOf(channel);
-  expect(length * patterns <= 2 ** 16, name, `at most ${2 ** 16 / patterns} options`, length);
-  const least = WORD / patterns + 1;
+  const least = WORD / patternsOf(channel) + 1;
   expect(isInteger(keep, least, WORD - 1), name, `keep from ${least} to 2³² − 1`, keep);
 }
 
-/** Return in how many ways the options of one report can be ticked. @param {Pick<OneOf, 'together'>} channel */
+/** Return in how many ways the options of one report can be ticked. @param {OneOf} channel */
 const patternsOf = ({ together = 1 }) => 2 ** together;
 
 /** Return e^ε, exactly. @param {OneOf} channel */
-export const lossOf = ({ keep, together }) =>
-  reduce(BigInt(keep) * BigInt(patternsOf({ together }) - 1), BigInt(WORD - keep));
+export const lossOf = (channel) =>
+  reduce(BigInt(channel.keep) * BigInt(patternsOf(channel) - 1), BigInt(WORD - channel.keep));
 
 /**
  * Return the first option drawn, and what to send in place of its tick and those of the next ones.
@@ -59,16 +55,13 @@ const about = ({ options, together = 1 }, first) =>
 
 /** @param {readonly number[]} answer @param {OneOf} channel @param {number} first */
 const patternOf = (answer, channel, first) =>
-  about(channel, first).reduce(
-    (pattern, option) => 2 * pattern + Number(answer.includes(option)),
-    0,
-  );
+  about(channel, first).reduce((sum, option) => 2 * sum + Number(answer.includes(option)), 0);
 
 /** Return the options that a report is about, and whether it says that each is ticked. @param {OneOf} channel @param {number[]} value @returns {[number, boolean][]} */
 export const saidOf = (channel, [first, pattern]) =>
   about(channel, first).map((option, place, { length }) => [
     option,
-    Math.floor(pattern / 2 ** (length - 1 - place)) % 2 === 1,
+    ((pattern >> (length - 1 - place)) & 1) === 1,
   ]);
 
 /** @param {OneOf} channel @returns {Telling} */
@@ -86,7 +79,7 @@ export const luckOf = (channel) => 1 / patternsOf(channel);
 export const blindOf = () => 1 / 2;
 
 /** Return how often a guess about one option is right, by who knows all the others. @param {OneOf} channel */
-export function guessOf({ keep, together }) {
-  const odds = keep * (patternsOf({ together }) - 1);
-  return odds / (odds + WORD - keep);
+export function guessOf(channel) {
+  const [top, bottom] = lossOf(channel).map(Number);
+  return top / (top + bottom);
 }

@@ -293,7 +293,7 @@ export function oddsTexts(asked, answer) {
 
 /** Return how many choices a report holds, or how many options it is about. @param {Channel} channel */
 export const sizeOf = (channel) =>
-  'size' in channel ? channel.size : 'together' in channel ? (channel.together ?? 1) : 1;
+  'size' in channel ? channel.size : 'together' in channel ? channel.together : 1;
 
 /** Return the index of the question that tells most, by a hundredth or more. @param {Checked} checked */
 function mostTelling({ questions }) {

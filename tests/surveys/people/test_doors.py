@@ -34,6 +34,7 @@ EVERYONE = {
     "receipts",
     "statement",
     "reports",
+    "verdicts",
     "receipt",
     "plan",
     "frozen-plan",

@@ -39,7 +39,7 @@ VICTIMS = {  # what runs, and a word of its command
     "door": "surveys.operations.front:app",
     "PostgreSQL": "",
     "worker": "--concurrency",
-    "valkey": "--appendonly",
+    "valkey": "valkey",
     "pages": "surveys.operations.web:application",
     "scheduler": "surveys.scheduler",
 }

@@ -13,6 +13,10 @@ each.
                ratio's own side ends at 0 or ∞, and the other where the two intervals' far ends put
                it. Each end is wrong in 2.5 %, so that this side is in 5 % at most, the other never.
                None where both shares are 0 (odds: or both 1): the ratio is anything.
+    farthest   of all points s with (s − ŝ)ᵀC⁻¹(s − ŝ) ≤ z², the one where g is largest. There s − ŝ
+               = z·C∇g/√(∇gᵀC∇g) (Lagrange), a fixed point that is found by going there from ŝ, as
+               far as g is finite. Every point on the way is one of them: an end that is not
+               reached in time is too near, never too far.
 
 By hand    Direct answers, 20 of 100 against 10 of 100, with Clopper and Pearson's .127 to .292 and
            .049 to .176: difference .10, ratio 2, odds ratio 2.25; the difference's lower end is
@@ -20,13 +24,17 @@ By hand    Direct answers, 20 of 100 against 10 of 100, with Clopper and Pearson
 """
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dpengine.estimates import Interval
+import numpy as np
+
+from dpengine.estimates import Floats, Interval
 
 Limits = tuple[float, float, float]  # a value, and the ends of its interval
 Scale = Callable[[float], float]
+STEPS, WHOLE, NEAR = 60, 20, 1e-9  # of the way to the farthest point; first ones go all the way
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +69,23 @@ def put_together(one: Limits, other: Limits, shared: float = 0.0) -> Limits:
     return a - b, a - b - below, a - b + above
 
 
+def farthest(
+    at: Floats, covariance: Floats, gradient: Callable[[Floats], Floats], z: float
+) -> Floats:
+    """Return the point that is within z of its errors and farthest up a gradient."""
+    moved = np.zeros(len(at))
+    for step in range(STEPS):
+        up = gradient(at + moved)
+        if not np.isfinite(up).all():
+            break
+        pull = covariance @ up
+        there = z * pull / math.sqrt(max(float(up @ pull), sys.float_info.min))
+        moved, before = there if step < WHOLE else (there + moved) / 2, moved
+        if np.abs(moved - before).max() < NEAR:
+            break
+    return at + moved
+
+
 def _side(one: float, other: float, shared: float) -> float:
     return math.sqrt(max(one**2 + other**2 - 2 * shared * one * other, 0.0))
 
@@ -73,11 +98,11 @@ def _ratio(
     if math.isinf(a) and a == b:
         return None, (0.0, math.inf)
     if math.isinf(a - b):
-        ends = (0.0, _exp(high_a - low_b)) if a < b else (_exp(low_a - high_b), math.inf)
-        return _exp(a - b), ends
+        ends = (0.0, exp(high_a - low_b)) if a < b else (exp(low_a - high_b), math.inf)
+        return exp(a - b), ends
     below = math.inf if math.isinf(low_a - high_b) else _side(a - low_a, high_b - b, shared)
     above = math.inf if math.isinf(high_a - low_b) else _side(high_a - a, b - low_b, shared)
-    return _exp(a - b), (_exp(a - b - below), _exp(a - b + above))
+    return exp(a - b), (exp(a - b - below), exp(a - b + above))
 
 
 def _around(limits: Limits) -> Limits:
@@ -96,5 +121,5 @@ def _log_odds(share: float) -> float:
     return math.copysign(math.inf, share - 0.5)
 
 
-def _exp(log: float) -> float:
+def exp(log: float) -> float:
     return math.exp(log) if log < 700 else math.inf

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpengine.estimates import clopper_pearson
-from dpengine.inference.contrasts import contrast, put_together
+from dpengine.inference.contrasts import contrast, farthest, put_together
 from dpengine.inference.shares import binary_share
 
 
@@ -96,3 +96,19 @@ def test_intervals_hold(c0, c1, n, shares):
         ends = (found.difference_interval, found.ratio_interval, found.odds_ratio_interval)
         held += [low <= truth <= high for truth, (low, high) in zip(truths, ends, strict=True)]
     assert held.min() >= 916
+
+
+def test_the_farthest_point_of_an_ellipse_by_hand():
+    """Of a + b with errors 3 and 4 apart from each other: √(9 + 16) = 5 errors away."""
+    at = farthest(np.array([1.0, 2.0]), np.diag([9.0, 16.0]), np.ones_like, 2.0)
+    assert at == pytest.approx([1 + 2 * 9 / 5, 2 + 2 * 16 / 5])
+
+
+def test_the_farthest_point_of_a_ratio_is_fieller_s_limit():
+    """a/b with errors .1 each: (a − θb)² = z²·.01·(1 + θ²)."""
+    z, a, b = 1.96, 0.5, 1.0
+    ratio = lambda s: np.array([1 / s[1], -s[0] / s[1] ** 2])  # noqa: E731
+    part, whole = farthest(np.array([a, b]), 0.01 * np.eye(2), ratio, z)
+    most = part / whole
+    assert (a - most * b) ** 2 == pytest.approx(z**2 * 0.01 * (1 + most**2))
+    assert most > a / b

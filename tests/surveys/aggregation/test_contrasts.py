@@ -56,6 +56,23 @@ def test_the_difference_turns_round_with_its_groups() -> None:
     assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
 
 
+def test_a_difference_holds_all_that_no_two_groups_could_be_refused() -> None:
+    """Groups of about 50 told by a coin of .73: MOVER takes their errors for one line, and ends
+    sooner than the farthest of all sums that are within 1.96 of their errors.
+    """
+    coin = Weights(((731, 269), (269, 731))).features()
+    table = Table.of([[22, 27], [31, 20]], coin, coin, NoNoise(), 100)
+    found = contrasts.difference(table, 0, (0, 1))
+    own = coin.first[0], coin.one
+    mover = contrasts.put_together(
+        found.one.came_out,
+        found.other.came_out,
+        table.correlation(*(contrasts.linearised(table, *own, group) for group in (0, 1))),
+    )
+    assert found.value is not None
+    assert found.low < max(mover[1], -1.0) or found.high > min(mover[2], 1.0)
+
+
 def test_groups_told_by_what_devices_changed_share_their_chance() -> None:
     """Σ u = 1 for every report: what is counted too much in one group is missing in the other."""
     side = COIN

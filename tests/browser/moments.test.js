@@ -39,7 +39,7 @@ function started(begun = 0) {
   const clock = new Clock();
   clock.time = begun;
   const calls = [];
-  atMoments(STEP, (awake) => calls.push([clock.time, awake]), clock);
+  atMoments({ step: STEP }, (awake) => calls.push([clock.time, awake]), clock);
   return { clock, calls };
 }
 
@@ -90,7 +90,7 @@ test('a timer that is a little late, or a little early, is the moment still, and
 
 test('the first moment after a time is never that time', () => {
   assert.deepEqual(
-    [0, 1, STEP - 1, STEP, STEP + 1].map((time) => momentAfter(STEP, time)),
+    [0, 1, STEP - 1, STEP, STEP + 1].map((time) => momentAfter({ step: STEP }, time)),
     [STEP, STEP, STEP, 2 * STEP, 2 * STEP],
   );
 });

@@ -35,6 +35,8 @@ const answers = new Map();
 let study;
 /** cleartext.js, where the page says that something is sent in the clear. @type {Partial<typeof import('./cleartext.js')>} */
 let cleartext = {};
+/** invited.js, where the page says that the study asks a list of people. @type {typeof import('./invited.js') | undefined} */
+let invited;
 /** @type {(question: Question) => Node[]} */
 let pictures = () => [];
 /** Once something is sent or refused, no screen comes back. */
@@ -64,7 +66,7 @@ void begin();
 
 /** Fetch, check, and only then show anything that asks. */
 async function begin() {
-  history.replaceState({ place: 0 }, '');
+  history.replaceState({ ...history.state, place: 0 }, '');
   for (const link of languages?.querySelectorAll('a') ?? []) link.hash = location.hash; // the fingerprint goes along
   if (!globalThis.crypto?.subtle) return refuse('insecure');
   try {
@@ -86,32 +88,38 @@ async function prepareStudy() {
   );
   if (page.words.includes('publication')) cleartext = await import('./cleartext.js');
   const drawing = page.words.includes('drawn') ? await import('./drawn.js') : undefined;
+  if (page.words.includes('invited')) invited = await import('./invited.js');
   await prepare(plan);
-  const checked = verify(plan, cleartext.verify, drawing?.verify);
+  const checked = verify(plan, cleartext.verify, drawing?.verify, invited?.verify);
   expectWords(plan);
   if (plan.questions.some((question) => question.picture)) await preparePictures(plan);
   const read = inLanguage(plan, page.language);
   expectTexts(read);
   const readers = cleartext.readersShare?.(plan) ?? 0;
+  const minutes = minutesBetween(plan);
   study = {
     ...((await drawing?.asked(read, checked)) ?? { plan: read, checked }),
     all: plan.questions.length,
     digest,
     linked: linked !== '',
-    minutes: minutesBetween(plan),
+    minutes,
+    clock: { step: 60_000 * minutes },
     readers,
+    ...invited?.joined(plan),
   };
   receipt.begin(study);
 }
 
 /** Refuse a Plan that this page's words are not true of: one that has come since the page was made. @param {Plan} plan */
-function expectWords({ questions, drawn }) {
+function expectWords({ questions, drawn, invited }) {
   const found = questions.map(({ protection }) => protection);
   const counts = [...new Set(found)]
     .sort()
     .map((name) => `${name}-${found.filter((other) => other === name).length}`);
   const skips = questions.some(({ asked_if }) => asked_if);
-  const said = [...counts, skips && 'skips', drawn && 'drawn'].filter(Boolean).join(' ');
+  const said = [...counts, skips && 'skips', drawn && 'drawn', invited && 'invited']
+    .filter(Boolean)
+    .join(' ');
   expect(said === page.words, 'page', `words for ${said}; reload it`, page.words);
 }
 
@@ -126,6 +134,8 @@ async function preparePictures(plan) {
 }
 
 async function greet() {
+  Object.assign(actions, invited?.actions);
+  if (invited && !(await invited.begin(study, () => render(0)))) return;
   await memory.recall(study);
   for (const [name, answer] of memory.restore(study) ?? []) answers.set(name, answer);
   render(0, false);
@@ -140,7 +150,10 @@ function listen() {
       history.back(); // a screen that was passed over
     else render(found);
   });
-  addEventListener('hashchange', () => linkedDigest(location.hash) !== linked && location.reload());
+  addEventListener(
+    'hashchange',
+    () => (linkedDigest(location.hash) !== linked || /\./.test(location.hash)) && location.reload(),
+  );
   // A page kept for the back button would show answers to whoever presses it.
   addEventListener('pagehide', () => find(document, 'main').replaceChildren());
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
@@ -281,7 +294,10 @@ const sending = () => ({
   slug: page.slug,
   title,
   refuse,
-  done: () => answers.clear(),
+  done: (state) => {
+    answers.clear();
+    invited?.done(study, state);
+  },
   ...cleartext,
 });
 

@@ -1,6 +1,7 @@
 /**
- * When a message leaves, where questions are passed over: who is asked fewer is done sooner, and the time would tell.
- * So it leaves at moments of a grid that begins with the page, before anything is answered, and ticks the same whatever is.
+ * When a message leaves, where the time would tell. Where questions are passed over, who is asked fewer is done sooner: so
+ * it leaves at moments of a grid that begins with the page, before anything is answered. Where people are invited, who saw
+ * a ticket fetched would know the message that comes soon after: so it leaves at moments of UTC that all devices share.
  */
 const ENDS = 60; // seconds for what stands before the first question and after the last
 const EACH = 20; // for a question
@@ -20,26 +21,30 @@ export function minutesBetween({ questions }) {
 const bytesOf = ({ text, help, choices }) =>
   new TextEncoder().encode([text, help, ...choices].join('')).length;
 
-/** Return the first moment after a time. @param {number} step @param {number} [time] All in ms since the page was loaded. */
-export const momentAfter = (step, time = sinceLoad()) => (Math.floor(time / step) + 1) * step;
+/** Return the first moment of a clock after a time. @param {Clock} clock @param {number} [time] All in ms since the page was loaded. */
+export const momentAfter = ({ step, zero = 0, first = 0 }, time = sinceLoad()) =>
+  zero + (Math.floor((Math.max(time, first) - zero) / step) + 1) * step;
 
 /**
  * Call at every moment from now on, with whether the device was awake for it.
- * @param {number} step
+ * @param {Clock} clock
  * @param {(awake: boolean) => void} call
- * @param {{ now?: () => number, later?: (call: () => void, wait: number) => unknown }} [clock]
+ * @param {{ now?: () => number, later?: (call: () => void, wait: number) => unknown }} [device]
  */
-export function atMoments(step, call, { now = sinceLoad, later = setTimeout } = {}) {
+export function atMoments(clock, call, { now = sinceLoad, later = setTimeout } = {}) {
   const wait = (/** @type {number} */ moment) =>
     later(() => {
       const late = now() - moment;
       call(late <= LATE);
-      wait(momentAfter(step, Math.max(moment, now())));
+      wait(momentAfter(clock, Math.max(moment, now())));
     }, moment - now());
-  wait(momentAfter(step, now()));
+  wait(momentAfter(clock, now()));
 }
 
 const loaded = Date.now() - performance.now();
 
 /** Time by the device's own clock, which setting the other one back does not turn; some stand still while a device sleeps, and what they lost counts. */
 export const sinceLoad = () => Math.max(performance.now(), Date.now() - loaded);
+
+/** Return where UTC's clock began, and so many ms later, in ms since the page was loaded. @param {number} later */
+export const originOf = (later) => later - loaded;

@@ -11,7 +11,7 @@ const [SALT, PREFIX] = [48, 32]; // bytes
 const NAME = new TextEncoder().encode('candor ticket');
 const RSA = { name: 'RSA-PSS', hash: 'SHA-384', saltLength: SALT };
 
-/** Return bytes of chance. @param {number} length @returns {Uint8Array} */
+/** Return bytes of chance. @param {number} length */
 const chance = (length) => crypto.getRandomValues(new Uint8Array(length));
 
 /** @param {Uint8Array[]} parts */
@@ -37,7 +37,7 @@ export async function prepare(key, digest) {
 
 /**
  * Blind a prepared message; throw where the factor has no inverse: then the key is none.
- * @param {string} key @param {Uint8Array} message
+ * @param {string} key @param {Uint8Array<ArrayBuffer>} message
  * @param {Uint8Array} [salt] @param {bigint} [factor] Of a test.
  */
 export async function blind(key, message, salt = chance(SALT), factor = below(number(key))) {
@@ -50,7 +50,7 @@ export async function blind(key, message, salt = chance(SALT), factor = below(nu
 
 /**
  * Take the blinding off; return the signature in hex, which is one under the key, or throw.
- * @param {string} key @param {Uint8Array} message
+ * @param {string} key @param {Uint8Array<ArrayBuffer>} message
  * @param {string} factor As `blind` gave it.
  * @param {string} signed The issuer's answer, in hex.
  */
@@ -63,14 +63,14 @@ export async function finalize(key, message, factor, signed) {
   return signature;
 }
 
-/** Tell whether this is a message's signature. @param {string} key @param {Uint8Array} message @param {string} signature In hex. */
+/** Tell whether this is a message's signature. @param {string} key @param {Uint8Array<ArrayBuffer>} message @param {string} signature In hex. */
 export async function verify(key, message, signature) {
   const jwk = { kty: 'RSA', n: base64(key), e: 'AQAB' };
   const whose = await crypto.subtle.importKey('jwk', jwk, RSA, false, ['verify']);
   return crypto.subtle.verify(RSA, whose, unhex(signature), message);
 }
 
-/** Return EMSA-PSS of a message (RFC 8017, § 9.1.1). @param {Uint8Array} message @param {number} bits @param {Uint8Array} salt */
+/** Return EMSA-PSS of a message (RFC 8017, § 9.1.1). @param {Uint8Array<ArrayBuffer>} message @param {number} bits @param {Uint8Array} salt */
 async function encoded(message, bits, salt) {
   const length = Math.ceil(bits / 8);
   const digest = await sha384(new Uint8Array(8), await sha384(message), salt);

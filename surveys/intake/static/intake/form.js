@@ -311,7 +311,14 @@ function refuse(reason, details = '') {
   answers.clear();
   const contact = study?.plan.contact ?? '';
   const texts = { organisation, title: studyTitle, details, contact };
-  const detailed = ['fingerprint', 'expired', 'unsafe', 'conflict', 'malformed'].includes(reason);
+  const detailed = [
+    'fingerprint',
+    'expired',
+    'unsafe',
+    'conflict',
+    'malformed',
+    'unticketed',
+  ].includes(reason);
   show(
     fill('refusal', texts, [
       reason,

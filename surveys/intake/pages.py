@@ -55,8 +55,7 @@ def page_context(plan: Plan, language: str, today: datetime.date) -> dict[str, A
     channels = [question.channel for question in questions]
     ticks = {channel.together for channel in channels if isinstance(channel, OneOf)}
     drawn = ["drawn"] if content.drawn else []
-    invited = ["invited"] if content.invited else []
-    modules |= {*drawn, *invited}
+    modules |= {*drawn, *(["invited"] if content.invited else [])}
     device = max(map(len, content.sets))  # questions that a person is asked, at most
     count = device + protections.count(PUBLICATION)
     return {
@@ -86,7 +85,6 @@ def page_context(plan: Plan, language: str, today: datetime.date) -> dict[str, A
                 *(f"{name}-{protections.count(name)}" for name in sorted(set(protections))),
                 *skips,
                 *drawn,
-                *invited,
             ]
         ),
         "over": over(plan, today),

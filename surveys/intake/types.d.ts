@@ -179,15 +179,10 @@ type Study = {
   checked: Checked;
   linked: boolean;
   minutes: number;
-  clock: Clock;
+  /** Return the next of those moments: now is said, if at all, in ms since the page was loaded, and so is it. */
+  after: (time?: number) => number;
   readers: number;
-  /** Of an invited Plan: what the welcome says, and what a report has for its ticket. */
-  list?: { flags: (string | false)[]; texts: Record<string, string> };
-  spends?: Pick<Message, 'report_id' | 'ticket'>;
 };
-/** Moments: every `step` from `zero` on, none before `first`; in ms since the page was loaded. */
-type Clock = { step: number; zero?: number; first?: number };
-
 /** What the link of a letter brings: an index of a stratum, and 128 bits that the list has once. */
 type Letter = { stratum: number; code: string };
 /** A ticket's secrets until it is here, in hex: 32 bytes of chance, the inverse of the blinding factor, what is posted. */
@@ -223,8 +218,7 @@ type Later = {
   ask?: string;
   after?: number;
 }; // milliseconds
-type Outcome =
-  Accepted | Later | { state: 'conflict' | 'closed' | 'malformed' | 'unticketed'; message: string };
+type Outcome = Accepted | Later | { state: 'conflict' | 'closed' | 'malformed'; message: string };
 
 /** What sending reaches for: a test puts its own in place. */
 type Outside = { post?: typeof fetch; storage?: Storage | null; ask?: string };
@@ -234,7 +228,10 @@ type Sending = {
   title: (screen?: string) => void;
   refuse: (reason: string, details?: string) => void;
   /** Forget the answers: they have been sent, or refused. */
-  done: (state: string) => void;
+  done: () => void;
+  /** What a report has for its ticket, where people are invited; and to be told what became of it. */
+  spent?: () => Pick<Message, 'report_id' | 'ticket'> | undefined;
+  settled?: (study: Study, state: string) => void;
   outside?: Outside;
   padding?: (plan: Plan, answers: ReadonlyMap<string, Answer>) => string;
 };

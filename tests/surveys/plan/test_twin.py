@@ -27,7 +27,7 @@ import * as cleartext from './surveys/intake/static/intake/cleartext.js';
 import * as drawn from './surveys/intake/static/intake/drawn.js';
 import * as invited from './surveys/intake/static/intake/invited.js';
 import { verify } from './surveys/intake/static/intake/verify.js';
-const verdict = (plan) => verify(plan, cleartext.verify, drawn.verify, invited.verify);
+const verdict = (plan) => verify(invited.open(plan), cleartext.verify, drawn.verify);
 const sound = (plan) => prepare(plan).then(() => verdict(plan)).then(() => true, () => false);
 console.log(JSON.stringify(await Promise.all(JSON.parse(readFileSync(0, 'utf8')).map(sound))));
 """

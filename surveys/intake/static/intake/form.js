@@ -7,7 +7,7 @@ import { inputOf, prepare, randomise } from './channels.js';
 import { expect } from './expect.js';
 import { readAnswer, settleTicks } from './inputs.js';
 import * as memory from './memory.js';
-import { minutesBetween } from './moments.js';
+import { every, minutesBetween } from './moments.js';
 import { fill, find, linksHidden, show, word } from './page.js';
 import { fetchPlan, linkedDigest, NoPlan } from './plan.js';
 import * as receipt from './receipt.js';
@@ -33,10 +33,11 @@ const languages = document.querySelector('.langs');
 const answers = new Map();
 /** @type {Study} */
 let study;
-/** cleartext.js, where the page says that something is sent in the clear. @type {Partial<typeof import('./cleartext.js')>} */
-let cleartext = {};
-/** invited.js, where the page says that the study asks a list of people. @type {typeof import('./invited.js') | undefined} */
-let invited;
+/**
+ * What the page knows beside: cleartext.js, where it says that something is sent in the clear; invited.js, where it asks a list of
+ * people. @type {Partial<typeof import('./cleartext.js') & typeof import('./invited.js')>}
+ */
+let more = {};
 /** @type {(question: Question) => Node[]} */
 let pictures = () => [];
 /** Once something is sent or refused, no screen comes back. */
@@ -86,16 +87,16 @@ async function prepareStudy() {
   const { plan, digest } = /** @type {{ plan: Plan, digest: string }} */ (
     await fetchPlan(page.slug, linked)
   );
-  if (page.words.includes('publication')) cleartext = await import('./cleartext.js');
+  if (page.words.includes('publication')) more = await import('./cleartext.js');
   const drawing = page.words.includes('drawn') ? await import('./drawn.js') : undefined;
-  if (page.words.includes('invited')) invited = await import('./invited.js');
+  if ('issuer' in page) more = { ...more, ...(await import('./invited.js')) };
   await prepare(plan);
-  const checked = verify(plan, cleartext.verify, drawing?.verify, invited?.verify);
+  const checked = verify(more.open?.(plan) ?? plan, more.verify, drawing?.verify);
   expectWords(plan);
   if (plan.questions.some((question) => question.picture)) await preparePictures(plan);
   const read = inLanguage(plan, page.language);
   expectTexts(read);
-  const readers = cleartext.readersShare?.(plan) ?? 0;
+  const readers = more.readersShare?.(plan) ?? 0;
   const minutes = minutesBetween(plan);
   study = {
     ...((await drawing?.asked(read, checked)) ?? { plan: read, checked }),
@@ -103,23 +104,21 @@ async function prepareStudy() {
     digest,
     linked: linked !== '',
     minutes,
-    clock: { step: 60_000 * minutes },
+    after: every(minutes),
     readers,
-    ...invited?.joined(plan),
+    ...more.joined?.(plan),
   };
   receipt.begin(study);
 }
 
 /** Refuse a Plan that this page's words are not true of: one that has come since the page was made. @param {Plan} plan */
-function expectWords({ questions, drawn, invited }) {
+function expectWords({ questions, drawn }) {
   const found = questions.map(({ protection }) => protection);
   const counts = [...new Set(found)]
     .sort()
     .map((name) => `${name}-${found.filter((other) => other === name).length}`);
   const skips = questions.some(({ asked_if }) => asked_if);
-  const said = [...counts, skips && 'skips', drawn && 'drawn', invited && 'invited']
-    .filter(Boolean)
-    .join(' ');
+  const said = [...counts, skips && 'skips', drawn && 'drawn'].filter(Boolean).join(' ');
   expect(said === page.words, 'page', `words for ${said}; reload it`, page.words);
 }
 
@@ -134,8 +133,7 @@ async function preparePictures(plan) {
 }
 
 async function greet() {
-  Object.assign(actions, invited?.actions);
-  if (invited && !(await invited.begin(study, () => render(0)))) return;
+  if (await more.isAway?.(study, actions, () => render(0))) return;
   await memory.recall(study);
   for (const [name, answer] of memory.restore(study) ?? []) answers.set(name, answer);
   render(0, false);
@@ -150,10 +148,7 @@ function listen() {
       history.back(); // a screen that was passed over
     else render(found);
   });
-  addEventListener(
-    'hashchange',
-    () => (linkedDigest(location.hash) !== linked || /\./.test(location.hash)) && location.reload(),
-  );
+  addEventListener('hashchange', () => linkedDigest(location.hash) !== linked && location.reload());
   // A page kept for the back button would show answers to whoever presses it.
   addEventListener('pagehide', () => find(document, 'main').replaceChildren());
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
@@ -260,6 +255,7 @@ function render(to, focus = true) {
     show(screens.welcome(study, answers.size > 0), { wide: true, focus });
     title();
     memory.greet(study);
+    more.greet?.();
   } else {
     show(screens.ready(study));
     title(word('ready'));
@@ -294,11 +290,8 @@ const sending = () => ({
   slug: page.slug,
   title,
   refuse,
-  done: (state) => {
-    answers.clear();
-    invited?.done(study, state);
-  },
-  ...cleartext,
+  done: () => answers.clear(),
+  ...more,
 });
 
 /**
@@ -311,14 +304,7 @@ function refuse(reason, details = '') {
   answers.clear();
   const contact = study?.plan.contact ?? '';
   const texts = { organisation, title: studyTitle, details, contact };
-  const detailed = [
-    'fingerprint',
-    'expired',
-    'unsafe',
-    'conflict',
-    'malformed',
-    'unticketed',
-  ].includes(reason);
+  const detailed = ['fingerprint', 'expired', 'unsafe', 'conflict', 'malformed'].includes(reason);
   show(
     fill('refusal', texts, [
       reason,

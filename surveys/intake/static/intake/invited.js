@@ -1,11 +1,11 @@
 /**
  * The page of a study that asks a list of people: what a letter brings, the press that fetches a ticket, and the ticket
- * as a file. Fetched only where the Plan has a list. Twin, in `verify`, of surveys/plan/invited.py.
+ * as a file. Fetched only where the Plan has a list. Twin, in `open`, of surveys/plan/invited.py.
  */
 import { dayText } from './device_ledger.js';
 import { differ, expect, isInteger, isList, matches } from './expect.js';
-import { minutesBetween, originOf } from './moments.js';
-import { fill, find, show } from './page.js';
+import { byTheClock, minutesBetween } from './moments.js';
+import { fill, find, language, show } from './page.js';
 import * as tickets from './tickets.js';
 
 const [FEWEST, MOST_STRATA, HOUR] = [30, 100, 60];
@@ -14,9 +14,9 @@ const KEY = /^[89a-f][0-9a-f](?:[0-9a-f]{2}){254,510}[0-9a-f][13579bdf]$/;
 const DAY = /^20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 const LETTER = /^#[0-9a-f]{64}\.(\d{1,2})\.([\w-]{22})$/i;
 
-/** Check a Plan's list; return the name of the part that this module knows. @param {Plan} plan */
-export function verify({ invited }) {
-  if (invited === undefined) return '';
+/** Check a Plan's list, and return the Plan without it: the rest is that of an open link. @param {Plan} plan @returns {Plan} */
+export function open({ invited, ...rest }) {
+  if (invited === undefined) return rest;
   expectParts('invited', invited, ['answers_from', 'moments', 'strata']);
   const { strata, moments } = invited;
   const divides = isInteger(moments, 1, HOUR) && HOUR % moments === 0;
@@ -38,7 +38,7 @@ export function verify({ invited }) {
   });
   for (const part of /** @type {const} */ (['key', 'name']))
     expect(differ(strata.map((each) => each[part])), 'strata', `each ${part} once`, 'one twice');
-  return ' invited';
+  return rest;
 }
 
 /** @param {string} place @param {object} part @param {string[]} names */
@@ -48,89 +48,94 @@ function expectParts(place, part, names) {
   expect(extra === undefined, place, `no parts but ${names.join(', ')}`, extra);
 }
 
-/** Return what a study has by its list: messages leave by a clock that all devices share, and never sooner than the longest way takes. @param {Plan} plan */
-export function joined({ invited, questions }) {
-  const { moments } = /** @type {Invited} */ (invited);
-  return {
-    minutes: moments,
-    clock: {
-      step: moments * MINUTE,
-      zero: originOf(crypto.getRandomValues(new Uint16Array(1))[0] % MINUTE), // so many ms later than others
-      first: minutesBetween({ questions }) * MINUTE,
-    },
-  };
+/** Return what a study has by its list: messages leave by a clock that all devices share, and not before the longest way is gone. @param {Plan} plan */
+export function joined(plan) {
+  const { moments } = /** @type {Invited} */ (plan.invited);
+  const late = crypto.getRandomValues(new Uint16Array(1))[0] % MINUTE; // ms: not all at once
+  return { minutes: moments, after: byTheClock(moments, late, minutesBetween(plan)) };
 }
 
 /** @type {Study} */
 let study;
 /** What the link of a letter brought. @type {Letter | undefined} */
 let letter;
-/** The ticket, once it is here. @type {Ticket | undefined} */
+/** What is kept of a ticket, and the ticket once it is here. @type {Kept | null} */
+let kept;
+/** @type {Ticket | undefined} */
 let ticket;
+/** @type {ReturnType<NonNullable<Sending['spent']>>} */
+let parts;
 let again = () => {};
 
 const issuer = () => ({ address: find(document, 'main').dataset.issuer ?? '' });
 
 /**
- * Read the letter and what is kept here, and take the code out of the address; show who has neither that they are not
- * asked. Nothing is posted.
- * @param {Study} found @param {() => void} greet Shows the welcome anew.
+ * Read the letter and what is kept here, and take the code out of the address; nothing is posted. Tell whether there is
+ * neither: then it is said that the study asks a list of people, and no question is.
+ * @param {Study} found
+ * @param {object} others What the page's buttons do, to which ours come.
+ * @param {() => void} render Shows the welcome anew.
  */
-export async function begin(found, greet) {
-  [study, again] = [found, greet];
+export async function isAway(found, others, render) {
+  [study, again] = [found, render];
   const [, stratum, code] = LETTER.exec(location.hash) ?? [];
   const known = code ? { stratum: Number(stratum), code } : history.state?.letter;
-  letter = study.plan.invited?.strata[known?.stratum] && known;
-  history.replaceState({ ...history.state, letter }, '', location.hash.replace(/\..*/, '') || ' ');
+  letter = listOf(study).strata[known?.stratum] && known;
+  history.replaceState({ place: 0, letter }, '', location.href.replace(/(#[^.]*).*/, '$1'));
+  Object.assign(others, actions);
+  addEventListener('hashchange', () => location.hash.includes('.') && location.reload()); // another letter
   addEventListener('change', ({ target }) => {
     if (target instanceof HTMLInputElement && target.id === 'ticket-file') void bring(target);
   });
   await recall();
-  if (study.list) return true;
-  away();
-  return false;
-}
-
-/** Say in `study.list` which it is: with a letter, with a ticket, or with one and too early. */
-async function recall() {
-  const kept = tickets.keptFor(study.digest);
-  ticket = (await tickets.isTicket(study, kept)) ? /** @type {Ticket} */ (kept) : undefined;
-  const asked = !ticket && kept && 'blinded' in kept ? kept : undefined;
-  const { stratum } = ticket ?? asked ?? letter ?? {};
-  const { strata, answers_from = '' } = /** @type {Invited} */ (study.plan.invited);
-  if (stratum === undefined) return;
-  const early = new Date().toISOString().slice(0, 10) < answers_from;
-  const isFile = ticket && !tickets.keep(study.digest, ticket);
-  study.spends = ticket && (await tickets.spent(study.digest, ticket));
-  study.list = {
-    flags: [
-      ticket ? (early ? 'early' : 'ticket') : 'letter',
-      !!ticket && 'has',
-      !!ticket && !!letter && 'both',
-      !!letter && 'code',
-      !!asked && 'asked',
-      !!isFile && 'unkept',
-      answers_from !== '' && !ticket && 'phases',
-      strata[stratum].name ? 'named' : 'whole',
-    ],
-    texts: {
-      stratum: strata[stratum].name,
-      people: strata[stratum].people.toLocaleString(document.documentElement.lang),
-      day: dayText(answers_from),
-    },
-  };
-}
-
-/** Show that this study is by invitation. */
-function away() {
+  if (ticket || kept || letter) return false;
   const { title, organisation, contact } = study.plan;
   show(fill('uninvited', { title, organisation, contact }, [contact !== '' && 'contact']), {
     focus: false,
   });
+  return true;
 }
 
+/** @param {Study} study */
+const listOf = ({ plan }) => /** @type {Invited} */ (plan.invited);
+
+async function recall() {
+  kept = tickets.keptFor(study.digest);
+  const isHere = await tickets.isTicket(study, kept);
+  ticket = isHere ? /** @type {Ticket} */ (kept) : undefined;
+  if (kept && !ticket && !('blinded' in kept)) kept = null; // spoilt
+  parts = ticket && (await tickets.spent(study.digest, ticket));
+}
+
+/** Say on the welcome who is asked, and what the ticket is for; without one, or too early, nobody can start. */
+export function greet() {
+  const { strata, answers_from = '' } = listOf(study);
+  const { name, people } = strata[(kept ?? /** @type {Letter} */ (letter)).stratum];
+  const early = new Date().toISOString().slice(0, 10) < answers_from;
+  const texts = {
+    stratum: name,
+    people: people.toLocaleString(language()),
+    day: dayText(answers_from),
+  };
+  const part = fill('invitation', texts, [
+    ticket ? (early ? 'early' : 'ticket') : 'letter',
+    !!ticket && 'has',
+    !!ticket && !!letter && 'both',
+    !!letter && 'code',
+    !ticket && !!kept && 'asked',
+    !!ticket && !tickets.keep(study.digest, ticket) && 'unkept',
+    early && !ticket && 'phases',
+    name ? 'named' : 'whole',
+  ]);
+  find(document, '#invitation').replaceChildren(part);
+  find(document, '.welcome .act > .actions').hidden = !ticket || early;
+}
+
+/** Return the parts of a report that the ticket makes. */
+export const spent = () => parts;
+
 /** @type {Record<string, (button: HTMLElement) => void>} */
-export const actions = {
+const actions = {
   ticket: (button) => void fetchNow(button),
   mark: (button) => void look(button),
   'save-ticket': () => save(),
@@ -203,7 +208,7 @@ async function bring({ files }) {
   again();
 }
 
-/** A ticket goes when its answer was accepted, or there was one already. @param {{ digest: string }} of @param {string} state */
-export function done({ digest }, state) {
+/** A ticket goes when its answer was accepted, or there was one before. @param {Study} study @param {string} state */
+export function settled({ digest }, state) {
   if (state === 'accepted' || state === 'conflict') tickets.forget(digest);
 }

@@ -21,24 +21,26 @@ export function minutesBetween({ questions }) {
 const bytesOf = ({ text, help, choices }) =>
   new TextEncoder().encode([text, help, ...choices].join('')).length;
 
-/** Return the first moment of a clock after a time. @param {Clock} clock @param {number} [time] All in ms since the page was loaded. */
-export const momentAfter = ({ step, zero = 0, first = 0 }, time = sinceLoad()) =>
-  zero + (Math.floor((Math.max(time, first) - zero) / step) + 1) * step;
+/** Return what tells the first moment after a time, every so many minutes from the load of the page on; all in ms since then. @param {number} minutes */
+export const every =
+  (minutes, step = minutes * 60_000) =>
+  (time = sinceLoad()) =>
+    (Math.floor(time / step) + 1) * step;
 
 /**
  * Call at every moment from now on, with whether the device was awake for it.
- * @param {Clock} clock
+ * @param {(time?: number) => number} after Tells the first moment after a time.
  * @param {(awake: boolean) => void} call
  * @param {{ now?: () => number, later?: (call: () => void, wait: number) => unknown }} [device]
  */
-export function atMoments(clock, call, { now = sinceLoad, later = setTimeout } = {}) {
+export function atMoments(after, call, { now = sinceLoad, later = setTimeout } = {}) {
   const wait = (/** @type {number} */ moment) =>
     later(() => {
       const late = now() - moment;
       call(late <= LATE);
-      wait(momentAfter(clock, Math.max(moment, now())));
+      wait(after(Math.max(moment, now())));
     }, moment - now());
-  wait(momentAfter(clock, now()));
+  wait(after(now()));
 }
 
 const loaded = Date.now() - performance.now();
@@ -46,5 +48,8 @@ const loaded = Date.now() - performance.now();
 /** Time by the device's own clock, which setting the other one back does not turn; some stand still while a device sleeps, and what they lost counts. */
 export const sinceLoad = () => Math.max(performance.now(), Date.now() - loaded);
 
-/** Return where UTC's clock began, and so many ms later, in ms since the page was loaded. @param {number} later */
-export const originOf = (later) => later - loaded;
+/** Return the same of UTC's clock, and so many ms later: none before the first, in minutes. @param {number} minutes @param {number} late @param {number} first */
+export const byTheClock =
+  (minutes, late, first) =>
+  (time = sinceLoad()) =>
+    every(minutes)(Math.max(time, first * 60_000) + loaded - late) - loaded + late;

@@ -28,13 +28,13 @@ export const COUNTED = new Map([
 
 /** @typedef {[place: string, part: any, allowed: string]} Part */
 
-/** Return every object of a Plan with where it stands and which parts it may have, the outer ones first. @param {any} plan @param {string} [more] Names of parts of the Plan that others know. @returns {Part[]} */
-export function partsOf(plan, more = '') {
+/** Return every object of a Plan with where it stands and which parts it may have, the outer ones first. @param {any} plan @returns {Part[]} */
+export function partsOf(plan) {
   const { caps, publication, questions, translations } = plan;
   const names = questions.map((/** @type {Question} */ { name }) => name);
   const joint = sentTogether(plan);
   return [
-    ['plan', plan, PLAN + more],
+    ['plan', plan, PLAN],
     ['caps', caps, CAPS],
     ['publication', publication, PUBLICATION + ofRule(publication?.rule)],
     ...questions.flatMap((/** @type {any} */ question) =>

@@ -117,7 +117,7 @@ function readOutcome(status, answer) {
   }
   const message = `${status} · ${answer?.error?.message ?? 'no reason given'}`;
   const final = /** @type {const} */ ({
-    403: answer?.error?.field === 'ticket' && 'unticketed',
+    403: answer?.error?.field === 'ticket' && 'malformed',
     409: 'conflict',
     410: 'closed',
     422: 'malformed',

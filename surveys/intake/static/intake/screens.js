@@ -51,7 +51,6 @@ export function welcome(study, begun) {
   const first = firstChanged(plan);
   const texts = {
     ...names(study),
-    ...study.list?.texts,
     title,
     organisation,
     purpose,
@@ -64,7 +63,6 @@ export function welcome(study, begun) {
     begun ? 'found' : 'new',
     linked ? 'linked' : 'unlinked',
     plan.unit === 'respondent-in-wave' && 'rounds',
-    ...(study.list?.flags ?? []),
   ];
   const screen = first
     ? fill('welcome', { ...texts, ...promiseTexts(study, first) }, [

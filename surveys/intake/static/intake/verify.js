@@ -30,10 +30,9 @@ const NAME = /^[a-z][a-z0-9_]{0,19}$/;
  * @param {Plan} plan
  * @param {(question: Question) => CheckedQuestion} [verifyClear] Of cleartext.js: without it, nothing may be sent in the clear.
  * @param {(plan: Plan) => { sets: string[][], joint: JointBlock[] }} [verifyDrawn] Of drawn.js: without it, everybody is asked everything.
- * @param {(plan: Plan) => string} [verifyInvited] Of invited.js: without it, nobody may be invited.
  * @returns {Checked}
  */
-export function verify(plan, verifyClear, verifyDrawn, verifyInvited) {
+export function verify(plan, verifyClear, verifyDrawn) {
   expect(plan?.format === 1, 'plan', 'format 1', plan?.format);
   const { questions } = plan;
   expect(isList(questions) && questions.length > 0, 'plan', 'questions', questions);
@@ -43,7 +42,7 @@ export function verify(plan, verifyClear, verifyDrawn, verifyInvited) {
     `at most ${MOST_QUESTIONS} questions`,
     questions.length,
   );
-  verifyParts(plan, verifyInvited?.(plan));
+  verifyParts(plan);
   const together = sentTogether(plan);
   const checked = questions.map((question, index) => ({
     ...verifyQuestion(question, questions.slice(0, index), verifyClear, together),
@@ -94,9 +93,9 @@ function frozen(part) {
   Object.freeze(part);
 }
 
-/** Refuse a part that nothing here verifies, wherever it stands. @param {Plan} plan @param {string} [more] */
-function verifyParts(plan, more) {
-  for (const [place, part, allowed] of partsOf(plan, more)) {
+/** Refuse a part that nothing here verifies, wherever it stands. @param {Plan} plan */
+function verifyParts(plan) {
+  for (const [place, part, allowed] of partsOf(plan)) {
     expect(part && typeof part === 'object' && !isList(part), place, 'an object with parts', part);
     const names = allowed.split(' ').filter(Boolean);
     const extra = Object.keys(part).find((name) => !names.includes(name));

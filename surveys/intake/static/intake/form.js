@@ -303,17 +303,13 @@ function refuse(reason, details = '') {
   over = true;
   answers.clear();
   const contact = study?.plan.contact ?? '';
-  const texts = { organisation, title: studyTitle, details, contact };
-  const detailed = ['fingerprint', 'expired', 'unsafe', 'conflict', 'malformed'].includes(reason);
+  const texts = { organisation, title: studyTitle, slug: page.slug, details, contact };
   show(
     fill('refusal', texts, [
       reason,
-      detailed && details !== '' && 'details',
+      details !== '' && `${reason}-why`,
       contact !== '' && 'contact',
     ]),
   );
-  const results = document.querySelector('#results');
-  if (results instanceof HTMLAnchorElement)
-    results.href = `/registry/${encodeURIComponent(page.slug)}/`;
   title(find(document, 'h1').innerText.trim());
 }

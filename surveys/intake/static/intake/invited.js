@@ -127,7 +127,7 @@ export function greet() {
     early && !ticket && 'phases',
     name ? 'named' : 'whole',
   ]);
-  find(document, '#invitation').replaceChildren(part);
+  find(document, '#ticket').replaceChildren(part);
   find(document, '.welcome .act > .actions').hidden = !ticket || early;
 }
 

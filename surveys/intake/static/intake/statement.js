@@ -13,6 +13,7 @@ import { drafts, moment } from './memory.js';
 import { atMost, epsilon } from './odds.js';
 import { fill, find, language, word } from './page.js';
 import { forgetReport, waitingReports } from './report.js';
+import * as tickets from './tickets.js';
 import { eraseKey, eraseKeys, keysKept } from './waves.js';
 
 const SURE = [10, 50, 90]; // of 100, before
@@ -24,6 +25,7 @@ const actions = {
   'erase-key': ({ slug }) => eraseKey(String(slug)),
   'erase-draft': ({ name }) => deviceStorage()?.removeItem(String(name)),
   'erase-draw': ({ slug }) => forgetDraw(String(slug)),
+  'erase-ticket': ({ name }) => tickets.forget(String(name)),
   'erase-message': ({ place }) => forgetReport(waitingReports()[Number(place)]),
   'erase-everything': () => eraseEverything(),
 };
@@ -58,6 +60,7 @@ async function eraseEverything() {
   for (const [name] of drafts()) deviceStorage()?.removeItem(name);
   for (const body of waitingReports()) forgetReport(body);
   for (const slug of draws()) forgetDraw(slug);
+  for (const digest of tickets.digestsKept()) tickets.forget(digest);
   eraseAll();
   await eraseKeys();
 }
@@ -68,6 +71,7 @@ async function render() {
   const others = [
     ...drafts().map(draftItem),
     ...waitingReports().map((_, place) => fill('waiting', { place })),
+    ...tickets.digestsKept().map(ticketItem),
     ...draws().map((slug) => fill('drawn', { slug, title: titleOf(all, slug) })),
   ];
   const parts = [
@@ -171,6 +175,10 @@ function lineItem(line, place, last) {
     last && 'last',
   ]);
 }
+
+/** @param {string} digest */
+const ticketItem = (digest) =>
+  fill('ticket', { name: digest, title: tickets.keptFor(digest)?.title ?? digest });
 
 /** @param {[string, Draft]} draft */
 const draftItem = ([name, { title, until }]) =>

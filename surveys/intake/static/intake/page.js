@@ -50,12 +50,7 @@ const whole = (text) =>
     .replace(/(questions?) (?=\d)/gi, '$1\u00a0');
 
 /** @param {string} id */
-function templateOf(id) {
-  const template = document.getElementById(id);
-  if (!(template instanceof HTMLTemplateElement))
-    throw new Error(`page: expected a template ${id}`);
-  return template;
-}
+const templateOf = (id) => /** @type {HTMLTemplateElement} */ (find(document, `template#${id}`));
 
 /**
  * Return the element that a selector names.

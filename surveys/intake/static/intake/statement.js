@@ -43,8 +43,8 @@ async function act(data) {
   await actions[what](data);
   if (!what.startsWith('erase-')) return;
   await render();
-  find(document, '#said').textContent = word(what.slice('erase-'.length));
-  find(document, 'main').focus();
+  find('#said').textContent = word(what.slice('erase-'.length));
+  find('main').focus();
 }
 
 /** A study's key goes with its last line: nothing else would say that it was there. @param {number} place */
@@ -87,7 +87,7 @@ async function render() {
     ...(others.length ? [section('others', others)] : []),
     ...(all.length + keys.length + others.length ? [fill('everything')] : []),
   ];
-  find(document, '#mine').replaceChildren(...parts);
+  find('#mine').replaceChildren(...parts);
 }
 
 /** @param {Line[]} all */
@@ -145,7 +145,7 @@ function study(all, slug) {
     guess: guess(loss),
   };
   const part = fill('study', texts, [own.length > 1 && loss[0] > loss[1] && 'several']);
-  find(part, '[data-part="lines"]').append(
+  find('[data-part="lines"]', part).append(
     ...own.reverse().map((line) => lineItem(line, all.indexOf(line), own.length === 1)),
   );
   return part;
@@ -190,6 +190,6 @@ const titleOf = (all, slug) => all.filter((line) => line.slug === slug).pop()?.t
 /** @param {string} id @param {DocumentFragment[]} items */
 function section(id, items) {
   const part = fill(id);
-  find(part, 'ul').append(...items);
+  find('ul', part).append(...items);
   return part;
 }

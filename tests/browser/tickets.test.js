@@ -115,10 +115,12 @@ test('a reminder goes on with what was asked for by the letter before', async ()
 });
 
 test('where the letter before is none, the new one is asked with', async () => {
-  const { issuer, fetchOnce } = visit();
+  const { issuer, fetchOnce, own } = visit();
   assert.equal(await fetchOnce(letter('x')), 'unknown');
+  assert.equal(own(), null);
   assert.equal(await fetchOnce(letter('b')), 'ticket');
-  assert.notEqual(issuer.asked[0].blinded, issuer.asked[2].blinded);
+  assert.equal(own()?.blinded, undefined);
+  assert.notEqual(issuer.asked[0].blinded, issuer.asked[1].blinded);
 });
 
 test('where somebody has fetched, it says so, and nothing stays', async () => {

@@ -26,7 +26,7 @@ class Issuer {
     const { blinded, code } = JSON.parse(body);
     this.asked.push(JSON.parse(body));
     const fault = this.faults.shift();
-    if (fault === undefined || fault === 0) this.signs ??= blinded;
+    if (!fault && !code.startsWith('x')) this.signs ??= blinded;
     if (fault === 0) throw new TypeError('lost');
     const status = fault ?? (code.startsWith('x') ? 403 : blinded === this.signs ? 200 : 409);
     const said =

@@ -49,7 +49,11 @@ export async function isTicket({ plan, digest }, kept) {
   const key = plan.invited?.strata[kept?.stratum]?.key;
   if (!key || !/^[0-9a-f]{64}$/.test(kept.prefix) || typeof kept.signature !== 'string')
     return false;
-  return verify(key, messageOf(kept.prefix, digest), unbase64(kept.signature)).catch(() => false);
+  try {
+    return await verify(key, messageOf(kept.prefix, digest), unbase64(kept.signature));
+  } catch {
+    return false; // no base64url
+  }
 }
 
 /** Return the parts of a report that a ticket makes. @param {string} digest @param {Ticket} ticket */

@@ -12,6 +12,6 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
-TEMPLATES: list[dict[str, object]] = []
+TEMPLATES = []
 HAS_SERVERS = False
 ISSUER_URL = ""  # it is here

@@ -27,6 +27,7 @@ WANTED = (
     "lifetime",
     "depends on the data",
     "Pan-privacy",
+    "Blind signatures",
     "Stable prices",
     "Subsample",
     "drawn questions",

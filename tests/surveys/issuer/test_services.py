@@ -114,13 +114,15 @@ def test_private_keys_are_sealed_with_the_sites_keys(client, listed, settings):
     settings.PUBLICATION_KEYS = (new_key(), *old)
     assert services.encrypt_anew() == 2
     assert services.encrypt_anew() == 0
+    assert services.open_all() == 2
     assert sealed.isdisjoint({bytes(key.sealed) for key in Key.objects.all()})
     settings.PUBLICATION_KEYS = settings.PUBLICATION_KEYS[:1]
     assert fetch(client, listed, who, blinded(listed, who)).status_code == 200
     settings.PUBLICATION_KEYS = old
     assert fetch(client, listed, listed.people[1], blinded(listed, who)).status_code == 503
-    with pytest.raises(CannotOpen):
-        services.encrypt_anew()
+    for act in (services.encrypt_anew, services.open_all):
+        with pytest.raises(CannotOpen):
+            act()
 
 
 def test_tables_forget_in_what_order_people_came_once_a_day(client, db):

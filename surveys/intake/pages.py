@@ -77,7 +77,7 @@ def page_context(plan: Plan, language: str, today: datetime.date) -> dict[str, A
         "some_of": bool(ticks - {1}),
         "conditional": bool(skips),
         "invited": content.invited,
-        "issuer": getattr(settings, "ISSUER_URL", ""),
+        "issuer": settings.ISSUER_URL,
         "follow_ups": any(question.skipped for question in questions),
         "script": f"{bundles.FOLDER}/{bundles.least(modules & bundles.RARE)}",
         "words": " ".join(

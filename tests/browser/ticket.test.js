@@ -13,7 +13,7 @@ import { vectors } from './cases.js';
 import { hex, newKeys, oursForThePeer, signed, thePeersForUs, unhex } from './peer.js';
 
 const DIGEST = 'ab'.repeat(32);
-const EACH = 20; // tests.bench.tickets crosses 1,000 each way
+const EACH = 20; // tests.bench.blinding crosses 1,000 each way
 const keys = await newKeys();
 const number = (digits) => BigInt(`0x${digits}`);
 

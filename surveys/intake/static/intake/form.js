@@ -21,12 +21,12 @@ const page = {
   words: '',
   over: '',
   earlier: '',
-  ...find(document, 'main').dataset,
+  ...find('main').dataset,
 };
 const linked = linkedDigest(location.hash);
 const baseTitle = document.title;
 const organisation = document.querySelector('.eyebrow')?.textContent ?? '';
-const studyTitle = find(document, 'h1').textContent ?? '';
+const studyTitle = find('h1').textContent ?? '';
 const languages = document.querySelector('.langs');
 
 /** @type {Map<string, Answer>} */
@@ -53,10 +53,7 @@ const actions = /** @type {Record<string, (button: HTMLElement) => void>} */ ({
   throw: () => throwSample(),
   send: () => send(),
   goto: (link) =>
-    find(
-      document,
-      `[data-question="${link.getAttribute('href')?.slice(1)}"] :is(input, select)`,
-    ).focus(),
+    find(`[data-question="${link.getAttribute('href')?.slice(1)}"] :is(input, select)`).focus(),
   reload: () => location.reload(),
   ...memory.actions,
   ...receipt.actions,
@@ -150,7 +147,7 @@ function listen() {
   });
   addEventListener('hashchange', () => linkedDigest(location.hash) !== linked && location.reload());
   // A page kept for the back button would show answers to whoever presses it.
-  addEventListener('pagehide', () => find(document, 'main').replaceChildren());
+  addEventListener('pagehide', () => find('main').replaceChildren());
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
   addEventListener('click', (event) => {
     const target =
@@ -158,7 +155,7 @@ function listen() {
     if (!(target instanceof HTMLElement)) return;
     if (target instanceof HTMLAnchorElement) event.preventDefault(); // "#main" would take the fingerprint's place in the address
     if (target.dataset.do) actions[target.dataset.do]?.(target);
-    else find(document, 'main').focus();
+    else find('main').focus();
   });
   addEventListener('input', ({ target }) => target instanceof Element && take(target));
   addEventListener('submit', (event) => {
@@ -190,12 +187,12 @@ function follow() {
   const asked = askedOf(study.plan, indices, answers);
   const news = indices.flatMap((index) => {
     const { name, text } = study.plan.questions[index];
-    const fields = find(document, `[data-question="${name}"]`);
+    const fields = find(`[data-question="${name}"]`);
     if (fields.hidden !== asked.includes(index)) return [];
     fields.hidden = !fields.hidden;
     return [word(fields.hidden ? 'gone' : 'added', { text })];
   });
-  if (news.length) find(document, '#news').textContent = news.join(' ');
+  if (news.length) find('#news').textContent = news.join(' ');
 }
 
 /** Go on from a screen, if all it asks is answered. */
@@ -205,11 +202,11 @@ function proceed() {
   for (const index of screen) {
     const { name } = study.plan.questions[index];
     complain(
-      find(document, `[data-question="${name}"]`),
+      find(`[data-question="${name}"]`),
       open.some((question) => question.name === name),
     );
   }
-  find(document, '#summary').replaceChildren();
+  find('#summary').replaceChildren();
   if (open.length) return point(open, screen.length > 1);
   memory.keep(study, answers);
   go(placeFrom(study.plan, place + 1, answers));
@@ -217,16 +214,16 @@ function proceed() {
 
 /** Lead to what is missing: to the field, or to a list of them. @param {Question[]} open @param {boolean} several */
 function point(open, several) {
-  if (!several) return find(document, '#questions :is(input, select)').focus();
+  if (!several) return find('#questions :is(input, select)').focus();
   const list = fill('errors');
-  find(list, 'ul').append(...open.map(({ name, text }) => fill('error-link', { name, text })));
-  find(document, '#summary').replaceChildren(list);
-  find(document, '.errors').focus();
+  find('ul', list).append(...open.map(({ name, text }) => fill('error-link', { name, text })));
+  find('#summary').replaceChildren(list);
+  find('.errors').focus();
 }
 
 /** @param {Element} fields @param {boolean} wrong */
 function complain(fields, wrong) {
-  const error = find(fields, '.error');
+  const error = find('.error', fields);
   error.hidden = !wrong;
   const help = fields.querySelector('[id^="help-"]');
   fields.setAttribute('aria-describedby', [help?.id, wrong && error.id].filter(Boolean).join(' '));
@@ -273,7 +270,7 @@ function throwSample() {
   const first = screens.firstChanged(study.plan);
   if (first)
     screens.showThrow(
-      find(document, 'main'),
+      find('main'),
       first,
       randomise(first, inputOf(first, screens.exampleOf(first))),
       tally,
@@ -311,5 +308,5 @@ function refuse(reason, details = '') {
       contact !== '' && 'contact',
     ]),
   );
-  title(find(document, 'h1').innerText.trim());
+  title(find('h1').innerText.trim());
 }

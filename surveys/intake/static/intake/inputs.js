@@ -115,7 +115,7 @@ const isLong = ({ kind, choices }) => kind === 'single' && choices.length > LONG
 /** @param {Question} question @param {Answer | undefined} answer */
 function listField({ name, choices }, answer) {
   const field = fill('list', { name });
-  const list = /** @type {HTMLSelectElement} */ (find(field, 'select'));
+  const list = /** @type {HTMLSelectElement} */ (find('select', field));
   choices.forEach((choice, at) => list.add(option(choice, at, at === answer)));
   return field;
 }
@@ -132,7 +132,7 @@ export function readAnswer(fields, question) {
   }
   if (question.kind === 'date') return within(weekOf(Date.parse(inputIn(fields).value)), question);
   if (isLong(question)) {
-    const { value } = /** @type {HTMLSelectElement} */ (find(fields, 'select'));
+    const { value } = /** @type {HTMLSelectElement} */ (find('select', fields));
     return value ? Number(value) : undefined;
   }
   const ticked = [...fields.querySelectorAll('input')]
@@ -229,4 +229,4 @@ const mondayOf = (/** @type {number} */ week) => (week * 7 - BEFORE_1970) * DAY;
 const sundayOf = (/** @type {number} */ week) => mondayOf(week) + 6 * DAY;
 
 /** @param {ParentNode} root */
-const inputIn = (root) => /** @type {HTMLInputElement} */ (find(root, 'input'));
+const inputIn = (root) => /** @type {HTMLInputElement} */ (find('input', root));

@@ -6,6 +6,7 @@ import { dayText } from './device_ledger.js';
 import { differ, expect, isInteger, isList, matches } from './expect.js';
 import { byTheClock, minutesBetween } from './moments.js';
 import { fill, find, language, show } from './page.js';
+import { isText } from './texts.js';
 import * as tickets from './tickets.js';
 
 const [FEWEST, MOST_STRATA, HOUR] = [30, 100, 60];
@@ -50,7 +51,8 @@ function expectParts(place, part, names) {
 
 /** Return what a study has by its list: messages leave by a clock that all devices share, and not before the longest way is gone. @param {Plan} plan */
 export function joined(plan) {
-  const { moments } = /** @type {Invited} */ (plan.invited);
+  const { moments, strata } = /** @type {Invited} */ (plan.invited);
+  for (const { name } of strata) expect(isText(name), 'strata', 'texts', name);
   const late = crypto.getRandomValues(new Uint16Array(1))[0] % MINUTE; // ms: not all at once
   return { minutes: moments, after: byTheClock(moments, late, minutesBetween(plan)) };
 }
@@ -67,7 +69,7 @@ let ticket;
 let parts;
 let again = () => {};
 
-const issuer = () => ({ address: find(document, 'main').dataset.issuer ?? '' });
+const issuer = () => ({ address: find('main').dataset.issuer ?? '' });
 
 /**
  * Read the letter and what is kept here, and take the code out of the address; nothing is posted. Tell whether there is
@@ -127,8 +129,8 @@ export function greet() {
     early && !ticket && 'phases',
     name ? 'named' : 'whole',
   ]);
-  find(document, '#invitation').replaceChildren(part);
-  find(document, '.welcome .act > .actions').hidden = !ticket || early;
+  find('#ticket').replaceChildren(part);
+  find('.welcome .act > .actions').hidden = !ticket || early;
 }
 
 /** Return the parts of a report that the ticket makes. */
@@ -140,7 +142,7 @@ const actions = {
   mark: (button) => void look(button),
   'save-ticket': () => save(),
   'put-aside': () => void putAside(),
-  'bring-ticket': () => find(document, '#ticket-file').click(),
+  'bring-ticket': () => find('#ticket-file').click(),
 };
 
 /** @param {HTMLElement} button */
@@ -169,7 +171,7 @@ async function look(button) {
 
 /** @param {string} what @param {string} [where] */
 function say(what, where = '#ticket-said') {
-  find(document, where).replaceChildren(fill('ticket-says', study.plan, [what]));
+  find(where).replaceChildren(fill('ticket-says', study.plan, [what]));
 }
 
 /** Give the ticket as a file. */

@@ -49,10 +49,10 @@ export async function recall(study) {
 
 /** Say on the welcome what this device remembers, and offer to keep an unfinished form. @param {Study} study */
 export function greet(study) {
-  const place = find(document, '#keep');
+  const place = find('#keep');
   const earlier = before(study);
   place.replaceChildren(...offer(study));
-  find(document, '#before').replaceChildren(...(earlier.length ? [warning(study, earlier)] : []));
+  find('#before').replaceChildren(...(earlier.length ? [warning(study, earlier)] : []));
   place.onchange = ({ target }) =>
     target instanceof HTMLInputElement &&
     target.id === 'go-on-later' &&

@@ -50,20 +50,15 @@ const whole = (text) =>
     .replace(/(questions?) (?=\d)/gi, '$1\u00a0');
 
 /** @param {string} id */
-function templateOf(id) {
-  const template = document.getElementById(id);
-  if (!(template instanceof HTMLTemplateElement))
-    throw new Error(`page: expected a template ${id}`);
-  return template;
-}
+const templateOf = (id) => /** @type {HTMLTemplateElement} */ (find(`template#${id}`));
 
 /**
  * Return the element that a selector names.
- * @param {ParentNode} root
  * @param {string} selector
+ * @param {ParentNode} [root]
  * @returns {HTMLElement}
  */
-export function find(root, selector) {
+export function find(selector, root = document) {
   const part = root.querySelector(selector);
   if (!(part instanceof HTMLElement)) throw new Error(`page: expected ${selector}`);
   return part;
@@ -75,11 +70,11 @@ export function find(root, selector) {
  * @param {{ wide?: boolean, focus?: boolean }} [how]
  */
 export function show(screen, { wide = false, focus = true } = {}) {
-  const main = find(document, 'main');
+  const main = find('main');
   main.className = wide ? 'wide' : 'column';
   main.replaceChildren(screen);
   scrollTo(0, 0);
-  if (focus) find(main, 'h1').focus({ preventScroll: true });
+  if (focus) find('h1', main).focus({ preventScroll: true });
 }
 
 /** Hide the links that stand on every screen, or show them again. @param {boolean} hidden */

@@ -40,7 +40,7 @@ export async function send(study, answers, sending) {
   visit = { study, sending, answers: new Map(answers), body: '', listed: keep, wait: FIRST_WAIT };
   say('sending', sending);
   const asked = study.plan.questions.some(({ channel }) => channel);
-  const { key, before } = await keyFor(study.plan.slug, keep && asked && !study.plan.invited);
+  const { key, before } = await keyFor(study.plan.slug, keep && asked && !sending.spent);
   const message = await composeReport(study.plan, study.digest, answers, key);
   visit.body =
     JSON.stringify({ ...message, ...sending.spent?.() }) +
@@ -139,7 +139,7 @@ function wait({ why, message, after = 0, ask }) {
   const flag = ask ? 'taken' : answers.size ? 'failed' : 'found';
   if (flag !== told && !study.minutes) say('waiting', sending, [flag]);
   Object.assign(/** @type {Visit} */ (visit), { ask, told: flag });
-  find(document, '#waiting-why').replaceChildren(fill('why', { message }, [why]));
+  find('#waiting-why').replaceChildren(fill('why', { message }, [why]));
   if (study.minutes) return sayWhen();
   Object.assign(/** @type {Visit} */ (visit), {
     wait: Math.min(2 * wait, LONGEST_WAIT),
@@ -177,7 +177,7 @@ async function celebrate({ receipt: named, day }) {
       pairs,
     ),
   );
-  sending.title(find(document, 'h1').dataset.title ?? '');
+  sending.title(find('h1').dataset.title ?? '');
 }
 
 /**
@@ -210,7 +210,7 @@ export function sent(study, { receipt, named, day, body, keyed, listed }, pairs)
     keyed ? 'keyed' : 'unkeyed',
   ];
   const screen = fill('sent', texts, flags);
-  if (pairs.length) find(screen, 'ol').append(...pairs.map(pairItem));
+  if (pairs.length) find('ol', screen).append(...pairs.map(pairItem));
   return screen;
 }
 
@@ -244,7 +244,7 @@ export function pairItem({ question, answer, value }) {
     kept ? 'kept' : 'turned',
     sure <= 0.75 ? 'nothing' : sure <= 0.9 ? 'little' : 'much',
   ]);
-  find(item, '.goes').classList.toggle('turned', !kept);
+  find('.goes', item).classList.toggle('turned', !kept);
   return item;
 }
 
@@ -262,12 +262,12 @@ const readable = (body) =>
 /** Show a screen and name it in the title. @param {string} id @param {Sending} sending @param {string[]} [flags] @param {Record<string, unknown>} [texts] */
 function say(id, sending, flags, texts) {
   show(fill(id, texts, flags));
-  sending.title(find(document, 'h1').textContent?.trim());
+  sending.title(find('h1').textContent?.trim());
 }
 
 async function copy() {
-  const said = find(document, '[data-part="copied"]');
-  const receipt = find(document, 'output').textContent ?? '';
+  const said = find('[data-part="copied"]');
+  const receipt = find('output').textContent ?? '';
   const done = await navigator.clipboard.writeText(receipt).then(
     () => 'copied',
     () => 'select',
@@ -278,7 +278,7 @@ async function copy() {
 /** @param {HTMLElement} button */
 function keepReceipt(button) {
   settle(/** @type {Visit} */ (visit).study.digest, {
-    receipt: find(document, 'output').textContent ?? '',
+    receipt: find('output').textContent ?? '',
   });
   button.replaceWith(fill('done', {}, ['receipt']));
 }
@@ -295,7 +295,7 @@ function forgetList() {
 
 /** Put in place of a part that it is gone; the focus goes there. @param {string} part @param {string} what */
 function replace(part, what) {
-  const place = find(document, part);
+  const place = find(part);
   place.replaceChildren(fill('done', {}, [what]));
-  find(place, 'p').focus();
+  find('p', place).focus();
 }

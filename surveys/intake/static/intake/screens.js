@@ -80,7 +80,7 @@ export function welcome(study, begun) {
   });
   const wide = matchMedia('(min-width: 60rem)').matches;
   for (const layer of screen.querySelectorAll('.layer')) layer.toggleAttribute('open', wide);
-  find(screen, '#facts').append(...facts(plan, checked), limits);
+  find('#facts', screen).append(...facts(plan, checked), limits);
   return screen;
 }
 
@@ -139,7 +139,7 @@ export function asking({ plan, readers }, indices, answers, pictures) {
   ]);
   const progress = screen.querySelector('progress');
   if (progress) Object.assign(progress, { max: count, value: texts.last });
-  const place = find(screen, '#questions');
+  const place = find('#questions', screen);
   if (plan.layout === 'page') place.append(heading(1, word('page')));
   for (const part of parts(plan, indices)) {
     const level = plan.layout === 'page' ? 2 : 1;
@@ -149,7 +149,7 @@ export function asking({ plan, readers }, indices, answers, pictures) {
   }
   put(screen, { readers: atMost(readers) });
   for (const index of indices)
-    find(screen, `[data-question="${plan.questions[index].name}"]`).hidden = !asked.includes(index);
+    find(`[data-question="${plan.questions[index].name}"]`, screen).hidden = !asked.includes(index);
   return screen;
 }
 
@@ -184,11 +184,11 @@ function field(question, level, answers, pictures, ownChip = true) {
     ownChip && 'chip',
     decline === 1 && 'decline',
   ]);
-  find(made, 'legend').append(heading(level, question.text, level < 3 ? 'question' : 'h3'));
-  if (help) find(made, 'fieldset').setAttribute('aria-describedby', `help-${name}`);
-  if (question.picture) find(made, '[data-part="picture"]').append(...pictures(question));
-  if (ownChip) find(made, '[data-part="chip"]').append(chip(question));
-  find(made, '[data-part="answers"]').append(...fieldsOf(question, answers.get(name)));
+  find('legend', made).append(heading(level, question.text, level < 3 ? 'question' : 'h3'));
+  if (help) find('fieldset', made).setAttribute('aria-describedby', `help-${name}`);
+  if (question.picture) find('[data-part="picture"]', made).append(...pictures(question));
+  if (ownChip) find('[data-part="chip"]', made).append(chip(question));
+  find('[data-part="answers"]', made).append(...fieldsOf(question, answers.get(name)));
   return made;
 }
 
@@ -198,9 +198,9 @@ function matrix(rows, level, answers, pictures) {
     ({ channel }) => JSON.stringify(channel) === JSON.stringify(rows[0].channel),
   );
   const screen = fill('matrix', {}, [alike && 'chip']);
-  find(screen, '[data-part="title"]').append(heading(level, rows[0].group?.text ?? '', 'question'));
-  if (alike) find(screen, '[data-part="chip"]').append(chip(rows[0], ['matrix']));
-  find(screen, '[data-part="rows"]').append(
+  find('[data-part="title"]', screen).append(heading(level, rows[0].group?.text ?? '', 'question'));
+  if (alike) find('[data-part="chip"]', screen).append(chip(rows[0], ['matrix']));
+  find('[data-part="rows"]', screen).append(
     ...rows.map((row) => field(row, 3, answers, pictures, !alike)),
   );
   for (const row of screen.querySelectorAll('legend > *'))
@@ -233,7 +233,7 @@ function chip(question, flags = []) {
     telling === 'spread' && (exact ? 'exactly' : 'about'),
     sure && 'sure',
   ]);
-  find(made, '.chip').classList.toggle('sure', sure);
+  find('.chip', made).classList.toggle('sure', sure);
   return made;
 }
 
@@ -254,8 +254,8 @@ export function showThrow(screen, first, drawn, tally) {
   tally.throws += 1;
   tally.kept += Number(kept);
   put(screen, { drawn: valueText(first, drawn) });
-  find(screen, '[data-part="goes"]').classList.toggle('turned', !kept);
-  find(screen, '[data-part="score"]').replaceChildren(
+  find('[data-part="goes"]', screen).classList.toggle('turned', !kept);
+  find('[data-part="score"]', screen).replaceChildren(
     fill('score', { ...oddsTexts(first, example), ...tally }, [tellingOf(first)]),
   );
 }

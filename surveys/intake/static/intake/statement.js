@@ -13,6 +13,7 @@ import { drafts, moment } from './memory.js';
 import { atMost, epsilon } from './odds.js';
 import { fill, find, language, word } from './page.js';
 import { forgetReport, waitingReports } from './report.js';
+import * as tickets from './tickets.js';
 import { eraseKey, eraseKeys, keysKept } from './waves.js';
 
 const SURE = [10, 50, 90]; // of 100, before
@@ -24,6 +25,7 @@ const actions = {
   'erase-key': ({ slug }) => eraseKey(String(slug)),
   'erase-draft': ({ name }) => deviceStorage()?.removeItem(String(name)),
   'erase-draw': ({ slug }) => forgetDraw(String(slug)),
+  'erase-ticket': ({ name }) => tickets.forget(String(name)),
   'erase-message': ({ place }) => forgetReport(waitingReports()[Number(place)]),
   'erase-everything': () => eraseEverything(),
 };
@@ -41,8 +43,8 @@ async function act(data) {
   await actions[what](data);
   if (!what.startsWith('erase-')) return;
   await render();
-  find(document, '#said').textContent = word(what.slice('erase-'.length));
-  find(document, 'main').focus();
+  find('#said').textContent = word(what.slice('erase-'.length));
+  find('main').focus();
 }
 
 /** A study's key goes with its last line: nothing else would say that it was there. @param {number} place */
@@ -58,6 +60,7 @@ async function eraseEverything() {
   for (const [name] of drafts()) deviceStorage()?.removeItem(name);
   for (const body of waitingReports()) forgetReport(body);
   for (const slug of draws()) forgetDraw(slug);
+  for (const digest of tickets.digestsKept()) tickets.forget(digest);
   eraseAll();
   await eraseKeys();
 }
@@ -68,6 +71,7 @@ async function render() {
   const others = [
     ...drafts().map(draftItem),
     ...waitingReports().map((_, place) => fill('waiting', { place })),
+    ...tickets.digestsKept().map(ticketItem),
     ...draws().map((slug) => fill('drawn', { slug, title: titleOf(all, slug) })),
   ];
   const parts = [
@@ -83,7 +87,7 @@ async function render() {
     ...(others.length ? [section('others', others)] : []),
     ...(all.length + keys.length + others.length ? [fill('everything')] : []),
   ];
-  find(document, '#mine').replaceChildren(...parts);
+  find('#mine').replaceChildren(...parts);
 }
 
 /** @param {Line[]} all */
@@ -141,7 +145,7 @@ function study(all, slug) {
     guess: guess(loss),
   };
   const part = fill('study', texts, [own.length > 1 && loss[0] > loss[1] && 'several']);
-  find(part, '[data-part="lines"]').append(
+  find('[data-part="lines"]', part).append(
     ...own.reverse().map((line) => lineItem(line, all.indexOf(line), own.length === 1)),
   );
   return part;
@@ -172,6 +176,10 @@ function lineItem(line, place, last) {
   ]);
 }
 
+/** @param {string} digest */
+const ticketItem = (digest) =>
+  fill('ticket', { name: digest, title: tickets.keptFor(digest)?.title ?? digest });
+
 /** @param {[string, Draft]} draft */
 const draftItem = ([name, { title, until }]) =>
   fill('draft', { name, title, until: moment(new Date(until)) });
@@ -182,6 +190,6 @@ const titleOf = (all, slug) => all.filter((line) => line.slug === slug).pop()?.t
 /** @param {string} id @param {DocumentFragment[]} items */
 function section(id, items) {
   const part = fill(id);
-  find(part, 'ul').append(...items);
+  find('ul', part).append(...items);
   return part;
 }

@@ -49,7 +49,8 @@ export function expectTexts({ title, organisation, purpose, contact, wave, layou
 }
 
 /** Marks that turn the direction of what follows could turn the odds beside it. @param {unknown} text */
-const isText = (text) => typeof text === 'string' && !/[\u202a-\u202e\u2066-\u2069]/.test(text);
+export const isText = (text) =>
+  typeof text === 'string' && !/[\u202a-\u202e\u2066-\u2069]/.test(text);
 
 /** @param {unknown} text */
 const isSaid = (text) => isText(text) && /[\p{L}\p{N}\p{P}\p{S}]/u.test(String(text));

@@ -49,7 +49,11 @@ export async function isTicket({ plan, digest }, kept) {
   const key = plan.invited?.strata[kept?.stratum]?.key;
   if (!key || !/^[0-9a-f]{64}$/.test(kept.prefix) || typeof kept.signature !== 'string')
     return false;
-  return verify(key, messageOf(kept.prefix, digest), unbase64(kept.signature)).catch(() => false);
+  try {
+    return await verify(key, messageOf(kept.prefix, digest), unbase64(kept.signature));
+  } catch {
+    return false; // no base64url
+  }
 }
 
 /** Return the parts of a report that a ticket makes. @param {string} digest @param {Ticket} ticket */
@@ -90,7 +94,8 @@ async function ask({ plan, digest }, own, { address, post = fetch, storage = dev
   const { stratum, code, title, prefix, factor, blinded } = own;
   const body = { plan: digest, stratum, code, blinded: base64(blinded) };
   const { status, said } = await posted(`${address}/issuer/tickets`, body, post);
-  if (status === 409) forget(digest, storage); // another message was signed: this one never will be
+  // no code of theirs, or another message was signed: this one never will be
+  if (status === 403 || status === 409) forget(digest, storage);
   if (status !== 200) return whyNot(status);
   const { key } = /** @type {Invited} */ (plan.invited).strata[stratum];
   try {

@@ -132,7 +132,7 @@ function verifyQuestion(question, earlier, verifyClear, together) {
 
 /** The last answer says that a question does not apply, or was not asked, and goes the way of all answers. @param {Question} question */
 function verifySkipped({ name, kind, skipped }) {
-  const text = 'an answer for whom it does not concern';
+  const text = 'skipped 1, of choices';
   expect(skipped === 1 && !COUNTED.has(kind), name, text, skipped);
 }
 
@@ -143,7 +143,7 @@ function verifyCondition({ name, protection, skipped, asked_if }, earlier) {
   expect(
     other && ['yes_no', 'single', 'likert'].includes(other.kind),
     name,
-    'an earlier question of choices to depend on',
+    'an earlier question of choices',
     asked_if,
   );
   expect(
@@ -158,7 +158,7 @@ function verifyCondition({ name, protection, skipped, asked_if }, earlier) {
     isList(answers) &&
     answers.length > 0 &&
     answers.every((answer, i) => isInteger(answer, i ? answers[i - 1] + 1 : 0, last));
-  expect(rise, name, 'answers of that question, in rising order', answers);
+  expect(rise, name, 'its answers, rising', answers);
 }
 
 /** What follows from another question, and is asked of everybody: both count as one answer. @param {Question} question @param {Question[]} earlier */
@@ -199,7 +199,7 @@ function verifyGroup(question, earlier) {
   const alike = follows
     ? answered(before) === answered(question)
     : earlier.every((other) => other.group?.name !== group?.name);
-  expect(alike, name, 'rows of a group together, and answered alike', group);
+  expect(alike, name, 'rows together, and answered alike', group);
 }
 
 /** @param {Question} question */

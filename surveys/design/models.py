@@ -223,6 +223,24 @@ class Study(models.Model):
         validators=[MinValueValidator(10), MaxValueValidator(10_000_000)],
         help_text=gettext_lazy("For planning only; what is precise enough depends on it."),
     )
+    is_invited = models.BooleanField(
+        gettext_lazy("it asks"),
+        default=False,
+        choices=[
+            (False, gettext_lazy("whoever has the link")),
+            (True, gettext_lazy("people on a list, each once")),
+        ],
+        help_text=gettext_lazy("Fixed for all waves from the first launch on."),
+    )
+    answers_from = models.DateField(
+        gettext_lazy("answers are sent from"),
+        null=True,
+        blank=True,
+        help_text=gettext_lazy(
+            "Of a list: until this day, in UTC, people only fetch their tickets. Empty: both at "
+            "once."
+        ),
+    )
     wave = models.PositiveSmallIntegerField(default=1, editable=False)
     unit = models.CharField(max_length=40, choices=Unit, default=Unit.RESPONDENT_IN_STUDY)
     neighbours = models.CharField(max_length=20, choices=Neighbours, default=Neighbours.CHANGE_ONE)

@@ -29,9 +29,25 @@ WITH_CHOICES = ("single", "multiple", "likert")
 class BeginForm(forms.ModelForm):
     """What a study needs before anything is asked."""
 
+    is_invited = forms.TypedChoiceField(
+        label=gettext_lazy("Whom it asks"),
+        choices=[
+            (False, gettext_lazy("Whoever has the link")),
+            (True, gettext_lazy("People on a list, each once")),
+        ],
+        coerce=lambda value: str(value) == "True",
+        empty_value=False,
+        required=False,
+        initial=False,
+        widget=forms.RadioSelect,
+        help_text=gettext_lazy(
+            "With a list, each person answers once, and nobody can tell which answer is whose."
+        ),
+    )
+
     class Meta:
         model = Study
-        fields = ("title", "organisation", "purpose", "contact", "language")
+        fields = ("title", "organisation", "purpose", "contact", "language", "is_invited")
         widgets: ClassVar[dict[str, forms.Widget]] = {"purpose": forms.Textarea(attrs={"rows": 3})}
         labels = {
             "title": gettext_lazy("Title"),
@@ -163,6 +179,7 @@ class TextsForm(BeginForm):
             "asked",
             "expected",
             "closes_on",
+            "answers_from",
             "cap",
             "rule",
             "hours",
@@ -175,12 +192,14 @@ class TextsForm(BeginForm):
         widgets: ClassVar[dict[str, forms.Widget]] = {
             **BeginForm.Meta.widgets,
             "closes_on": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+            "answers_from": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         }
         labels = {
             **BeginForm.Meta.labels,
             "asked": gettext_lazy("How many of the questions is each person asked?"),
             "expected": gettext_lazy("Answers you expect"),
             "closes_on": gettext_lazy("Last day of collecting"),
+            "answers_from": gettext_lazy("Answers are sent from"),
             "cap": gettext_lazy("Cap for all publications, ε"),
             "hours": gettext_lazy("Hours between publications"),
             "horizon": gettext_lazy("Publications in all"),
@@ -198,6 +217,10 @@ class TextsForm(BeginForm):
             ),
             "expected": gettext_lazy("For planning only."),
             "closes_on": gettext_lazy("In UTC. Without one, you close the wave yourself."),
+            "answers_from": gettext_lazy(
+                "Only for a list, in UTC: people fetch their tickets before this day and answer "
+                "from it on. It hides best which answer is whose. Empty: both at once."
+            ),
             "cap": gettext_lazy(
                 "How much all publications together may ever give away about one person, or what "
                 "else Limits says they protect."
@@ -218,7 +241,7 @@ class TextsForm(BeginForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if self.instance.plans.exists():
-            for name in ("cap", "results"):  # from the first opening on they stay
+            for name in ("cap", "results", "is_invited"):  # from the first opening on they stay
                 self.fields[name].disabled = True
 
     def clean_cap(self) -> Decimal:

@@ -41,12 +41,21 @@ class Refused(Exception):
         self.wait = wait  # seconds
 
 
+class Ticket(msgspec.Struct, forbid_unknown_fields=True):
+    """What proves that somebody on the Plan's list sends a report, and not who."""
+
+    prefix: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+    signature: Annotated[str, msgspec.Meta(pattern=r"^[0-9A-Za-z_-]{1,1000}\Z")]
+    stratum: Annotated[int, msgspec.Meta(ge=0)]
+
+
 class Envelope(msgspec.Struct, forbid_unknown_fields=True):
     """A report before its Plan is known."""
 
     plan: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
     report_id: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{32}\Z")]
     answers: dict[str, Any]
+    ticket: Ticket | None = None
 
 
 class Ask(msgspec.Struct, forbid_unknown_fields=True):
@@ -79,6 +88,7 @@ class Report:
     report_id: str
     values: list[Any]
     given: dict[str, int] = dataclasses.field(default_factory=dict)
+    stratum: int | None = None  # of the Plan's list, as its ticket proves
 
     @cached_property
     def canonical_values(self) -> str:

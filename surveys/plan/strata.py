@@ -39,14 +39,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-LEAST = 30  # reports in which each is hidden, and people of whom a number is shown
+from surveys.plan.invited import FEWEST
 
 Reports = Sequence[int]  # of a part, how many of each stratum
 
 
 def least_together(smallest_batch: int) -> int:
     """Return how many reports of a stratum are sealed at least."""
-    return max(smallest_batch, LEAST)
+    return max(smallest_batch, FEWEST)
 
 
 def least_waiting(smallest_batch: int) -> int:
@@ -103,9 +103,7 @@ def weights(people: Sequence[int], parts: Sequence[Reports]) -> Weights:
         Fraction(many, heard * reports) if reports else Fraction(0)
         for many, reports in zip(people, came, strict=True)
     ]
-    masses = [
-        [each * many for each, many in zip(stands, part, strict=True)] for part in parts
-    ]
+    masses = [[each * many for each, many in zip(stands, part, strict=True)] for part in parts]
     found = tuple(sum(mass, Fraction(0)) for mass in masses)
     off = sum(map(_off, masses, parts), Fraction(0))
     return Weights(found, tuple(at for at, reports in enumerate(came) if not reports), off)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Count as Number, Max, QuerySet
 from django.utils.translation import gettext as _, ngettext
 
-from surveys.design.models import Plan, Study
+from surveys.design.models import Neighbours, Plan, Study
 from surveys.design.readiness import Problem
 from surveys.invited.keys import Chest, name_of
 from surveys.invited.lists import Entry
@@ -68,6 +68,9 @@ def problems(study: Study) -> list[Problem]:
     if not sizes:
         return [Problem(_("There is nobody on the list yet."))]
     found = []
+    if study.neighbours == Neighbours.ADD_REMOVE:
+        text = _("A list shows how many took part. Limits must protect what was answered.")
+        found.append(Problem(text))
     if len(sizes) > 1 and not sizes[0].name:
         text = ngettext(
             "%(count)s person has no stratum, and others have one.",

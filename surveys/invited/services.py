@@ -11,6 +11,7 @@ from itertools import batched
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from surveys.aggregation import selectors as aggregation
 from surveys.design import selectors as design, services as launching
 from surveys.design.models import Plan, Study
 from surveys.design.refusals import CannotOpen, Refused
@@ -244,7 +245,7 @@ def write_counts(plan: Plan, day: datetime.date) -> None:
 
     What was accepted is read first: whoever fetches meanwhile can only make it less than that.
     """
-    accepted = intake.accepted_of_strata(plan)
+    accepted = intake.accepted_of_strata(plan) or [aggregation.received(plan)]
     told = issuer.counts(plan.digest)
     Count.objects.bulk_create(
         [

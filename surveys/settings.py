@@ -95,7 +95,6 @@ INSTALLED_APPS = [
     "surveys.intake",
     "surveys.aggregation",
     "surveys.releases",
-    "surveys.issuer",
     "surveys.invited",
     "surveys.planning",
     "surveys.operations.apps.OperationsConfig",

@@ -81,13 +81,24 @@ WALLS = {  # room: what it may import of the house, besides itself
         "surveys.ledger",
         "surveys.design",
         "surveys.people",
+        "surveys.invited",
+    },
+    "surveys.invited": {
+        PLAN,
+        "surveys.design",
+        "surveys.intake",
+        "surveys.aggregation",
+        "surveys.issuer",
+        "surveys.people",
+        "surveys.charts",
+        *VALUES,
     },
     # its words of a form's page
-    "surveys.drafting": {*WINDOWS, *VALUES, "surveys.intake.pages"},
+    "surveys.drafting": {*WINDOWS, *VALUES, "surveys.intake.pages", "surveys.invited"},
     "surveys.limits": {"dpengine.accounting", *WINDOWS, *VALUES},
-    "surveys.dashboard": {*WINDOWS, *VALUES},
+    "surveys.dashboard": {*WINDOWS, *VALUES, "surveys.invited"},
     "surveys.api": {*WINDOWS, *VALUES},
-    "surveys.registry": {"dpengine.accounting", *WINDOWS, *VALUES},
+    "surveys.registry": {"dpengine.accounting", *WINDOWS, *VALUES, "surveys.invited"},
     "surveys.demo": {
         PLAN,
         "dpengine.local",
@@ -104,6 +115,7 @@ DOORS = {"services", "selectors", "models"}
 PUBLIC = {  # modules that are open as well
     "surveys.plan.content",
     "surveys.plan.drawing",
+    "surveys.plan.invited",
     "surveys.plan.kinds",
     "surveys.plan.records",
     "surveys.plan.verification",
@@ -127,6 +139,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.design.texts",
     "surveys.design.wording",
     "surveys.intake.digest_keys",
+    "surveys.invited.keys",
     "surveys.intake.pages",
     "surveys.intake.report_tables",
     "surveys.intake.reports",
@@ -144,6 +157,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.releases.queries.base",
     "surveys.releases.queries.parameters",
     "surveys.releases.verification",
+    "surveys.charts.codes",
     "surveys.charts.scales",
     "surveys.charts.intervals",
 }
@@ -158,7 +172,7 @@ FORBIDDEN = {  # module: the only rooms that may use it
     "logging": {"surveys"},
     "pathlib": {"surveys"},
     "os": {"dpengine.randomness", "surveys.operations", "surveys"},
-    "secrets": {"surveys.settings", "surveys.demo"},
+    "secrets": {"surveys.settings", "surveys.demo", "surveys.invited"},
 }
 
 

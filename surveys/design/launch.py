@@ -112,9 +112,7 @@ def fingerprint(content: PlanContent) -> str:
     return digest(canonical(replace(content, invited=replace(content.invited, strata=strata))))
 
 
-def frozen(
-    study: Study, content: PlanContent | None = None, invited: Invited | None = None
-) -> str:
+def frozen(study: Study, content: PlanContent | None = None, invited: Invited | None = None) -> str:
     """Return the bytes of the Plan that the draft makes, composed already if `content` is given."""
     try:
         content = content or documents.compose(study, invited=invited)

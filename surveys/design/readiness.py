@@ -123,7 +123,9 @@ class Readiness:
     def _composed(self, questions: list[Question]) -> PlanContent | None:
         whole = [each for each in self.translations if each.language not in self.lacking]
         try:
-            return documents.compose(self.study, questions, whole, self.invited) if questions else None
+            return (
+                documents.compose(self.study, questions, whole, self.invited) if questions else None
+            )
         except ValueError:
             return None
 

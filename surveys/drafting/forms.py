@@ -36,7 +36,7 @@ class BeginForm(forms.ModelForm):
             (True, gettext_lazy("People on a list, each once")),
         ],
         coerce=lambda value: str(value) == "True",
-        empty_value=False,
+        empty_value=False,  # type: ignore[arg-type]
         required=False,
         initial=False,
         widget=forms.RadioSelect,

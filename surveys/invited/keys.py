@@ -46,7 +46,7 @@ class Chest:
         nonce = os.urandom(NONCE)
         return nonce + AESGCM(self.key).encrypt(nonce, msgspec.json.encode(what), about.encode())
 
-    def open(self, sealed: bytes, about: str) -> Any:
+    def open(self, sealed: bytes | memoryview, about: str) -> Any:
         sealed = bytes(sealed)
         text = AESGCM(self.key).decrypt(sealed[:NONCE], sealed[NONCE:], about.encode())
         return msgspec.json.decode(text)
@@ -82,5 +82,3 @@ def encrypt_anew() -> int:
             key.sealed = seal(open_sealed(bytes(key.sealed), about=key.name), about=key.name)
         Key.objects.bulk_update(old, ["sealed"])
     return len(old)
-
-

@@ -40,6 +40,7 @@ HEADS = {  # other ways to name a column
     "分层": STRATUM,
 }
 RESERVED = {"link", "last_day"}  # what a letter fills in by itself
+EMAIL = re.compile(r"[\w.+%'-]+@[\w.-]+\.\w{2,}")
 HEAD = re.compile(r"[^\W\d]\w*")
 ANGLED = re.compile(r"\s*(.*?)\s*<([^<>]+)>\s*")
 Row = Sequence[str]
@@ -169,7 +170,7 @@ def _rows_of_workbook(raw: bytes, found: Found) -> Iterator[tuple[int, Row]]:
                 yield at, ["" if cell.value is None else _said(cell.value) for cell in cells]
     except GeneratorExit:
         raise
-    except Exception:  # noqa: BLE001 (a file that is damaged, encrypted, lies about its size…)
+    except Exception:
         found.wrong(_("It is damaged, or no workbook."))
 
 

@@ -1,4 +1,4 @@
-"""What may be known of a list: its sizes, its people for the study's owners, the counts of a day."""
+"""What may be known of a list: its sizes, for the study's owners its people, a day's counts."""
 
 import datetime
 from collections.abc import Iterable, Iterator
@@ -33,6 +33,12 @@ class Size:
     @property
     def is_small(self) -> bool:
         return FEWEST <= self.people < FEW
+
+    @property
+    def remark(self) -> str:
+        if self.is_refused:
+            return _("too few to open")
+        return _("few to hide among") if self.is_small else ""
 
 
 def strata_of(study: Study) -> list[Size]:
@@ -92,8 +98,10 @@ def said(stratum: str) -> str:
     return f"“{stratum}”" if stratum else _("The list")
 
 
-def people_of(study: Study, chosen: QuerySet[Person] | None = None) -> Iterator[tuple[Person, Entry]]:
-    """Yield the people of a study's list with what is known of them: for its owners, and letters."""
+def people_of(
+    study: Study, chosen: Iterable[Person] | None = None
+) -> Iterator[tuple[Person, Entry]]:
+    """Yield people of a list with what is known of them: for its owners, and letters."""
     if not Key.objects.filter(pk=name_of(study.pk)).exists():
         return
     chest = Chest(study.pk)
@@ -113,6 +121,38 @@ def languages_of(study: Study) -> list[str]:
 
 def letters_of(plan: Plan) -> QuerySet[Letter]:
     return Letter.objects.filter(plan=plan)
+
+
+def without_email(study: Study) -> int:
+    """Return how many of a list no letter can be sent to from here."""
+    return Person.objects.filter(study=study).exclude(has_email=True, came_back=False).count()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How a letter goes, in numbers; of an invitation, whose it is that are doubtful or refused."""
+
+    letter: Letter
+    doubts: int
+    addresses: list[str]
+
+    @property
+    def may_stop(self) -> bool:
+        return self.letter.state in (Letter.State.WAITS, Letter.State.GOES)
+
+    @property
+    def may_go_on(self) -> bool:
+        return self.letter.state == Letter.State.STOPPED and not self.letter.is_forgotten
+
+
+def progress_of(study: Study, plan: Plan) -> Iterator[Progress]:
+    """Yield how each letter of a Plan goes. Of a reminder nobody is named: whoever gets it has not
+    fetched a ticket.
+    """
+    for letter in letters_of(plan):
+        people = doubtful(letter)
+        named = [] if letter.reminds else [each.address for _p, each in people_of(study, people)]
+        yield Progress(letter, people.count(), named)
 
 
 def doubtful(letter: Letter) -> QuerySet[Person]:
@@ -145,15 +185,17 @@ def counts_day(plan: Plan, today: datetime.date | None = None) -> datetime.date 
     """Return the midnight of the newest counts of a Plan; None before its first."""
     today = today or datetime.datetime.now(datetime.UTC).date()
     found = Count.objects.filter(plan=plan, day__lte=today)
-    return found.aggregate(last=Max("day"))["last"]
+    last: datetime.date | None = found.aggregate(last=Max("day"))["last"]
+    return last
 
 
 def counts(plan: Plan, today: datetime.date | None = None) -> list[Numbers]:
     """Return the counts of each stratum as of last midnight; none on a Plan's first day."""
     invited = plan.content.invited
-    if invited is None:
+    day = counts_day(plan, today)
+    if invited is None or day is None:
         return []
-    rows = Count.objects.filter(plan=plan, day=counts_day(plan, today))
+    rows = Count.objects.filter(plan=plan, day=day)
     return [
         Numbers(
             invited.strata[row.stratum].name,
@@ -171,3 +213,28 @@ def overfull(today: datetime.date) -> list[str]:
     """Return the studies of which more answers were accepted than tickets fetched."""
     newest = Count.objects.filter(day__lte=today, accepted__gt=0).select_related("plan__study")
     return sorted({row.plan.study.slug for row in newest if row.accepted > row.fetched})
+
+
+def erased_on(study: Study) -> datetime.date | None:
+    """Return the day on which a list is erased, if one was chosen."""
+    return Key.objects.filter(pk=name_of(study.pk)).values_list("erase_on", flat=True).first()
+
+
+def chosen(study: Study, address: str) -> QuerySet[Person]:
+    """Return the people of a list, or whom an address is of. Nothing else can be searched: all is
+    sealed.
+    """
+    people = Person.objects.filter(study=study).order_by("pk")
+    if not address.strip() or not people.exists():
+        return people
+    return people.filter(digest=Chest(study.pk).digest(address))
+
+
+def columns_of(study: Study) -> set[str]:
+    """Return the columns that a list has for letters, by its first and last people."""
+    own = Person.objects.filter(study=study)
+    some = [*own.order_by("pk")[:20], *own.order_by("-pk")[:20]]
+    if not some:
+        return set()
+    chest = Chest(study.pk)
+    return {name for person in some for name in entry_of(chest, person).columns}

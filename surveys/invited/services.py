@@ -4,9 +4,9 @@ import datetime
 import hashlib
 import os
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from itertools import batched
+from typing import TypedDict, TypeVar
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -20,12 +20,27 @@ from surveys.intake import selectors as intake
 from surveys.invited import selectors
 from surveys.invited.keys import Chest, name_of
 from surveys.invited.lists import MAX_PEOPLE, Entry, Remark
-from surveys.invited.models import Count, Delivery, Key, Letter, Opened, Person
-from surveys.issuer import services as issuer
+from surveys.invited.models import Count, Delivery, Key, Letter, Opened, Person, Silent
 from surveys.isolation import isolate_failures
+from surveys.issuer import services as issuer
 
 AT_ONCE = 1000  # people in one call of the issuer
+T = TypeVar("T")
 KEPT = ("address", "name", "language", "columns")  # of an entry, sealed
+
+
+class Opening(TypedDict):
+    """What a launch is told, for a list or without one."""
+
+    study_id: int
+    who: str
+    now: datetime.datetime
+    seen: str
+    why: str
+
+
+def in_parts(every: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (every[start : start + size] for start in range(0, len(every), size))
 
 
 @transaction.atomic
@@ -71,9 +86,7 @@ def _not_asked(plan: Plan, entries: Iterable[Entry]) -> list[Remark]:
     names = index_of(plan)
     text = _("The study is open, with the strata %(names)s.")
     told = text % {"names": ", ".join(map(selectors.said, names))}
-    return [
-        Remark(entry.row, "stratum", told) for entry in entries if entry.stratum not in names
-    ]
+    return [Remark(entry.row, "stratum", told) for entry in entries if entry.stratum not in names]
 
 
 def index_of(plan: Plan) -> dict[str, int]:
@@ -126,7 +139,7 @@ def note_returned(*, study: Study, addresses: Iterable[str]) -> int:
     digests = [chest.digest(address) for address in addresses]
     return sum(
         Person.objects.filter(study=study, digest__in=some).update(came_back=True)
-        for some in batched(digests, 500)
+        for some in in_parts(digests, 500)
     )
 
 
@@ -144,7 +157,7 @@ def launch(
     """Open a wave, for its list if it has one: keys are made, the Plan opened, the issuer told and
     everybody on the list invited; or nothing is.
     """
-    by = {"study_id": study.pk, "who": who, "now": now, "seen": seen, "why": why}
+    by = Opening(study_id=study.pk, who=who, now=now, seen=seen, why=why)
     if not study.is_invited:
         return launching.open_study(**by)
     if wrong := selectors.problems(study):
@@ -167,15 +180,15 @@ def register(plan: Plan, people: Iterable[Person]) -> None:
 
 
 def give_codes(plan: Plan, coded: Iterable[tuple[Person, bytes]]) -> None:
-    """Tell the issuer of a code for each person, by its SHA-256 and in an order that is chance's."""
+    """Tell the issuer of a code for each person, by its SHA-256, in an order that is chance's."""
     chest, at = Chest(plan.study_id), index_of(plan)
     told = sorted(
         (chest.reference(plan.digest, person.reference), at[person.stratum], digest)
         for person, digest in coded
         if person.stratum in at
     )
-    for some in batched(told, AT_ONCE):
-        issuer.invite(plan.digest, list(some))
+    for some in in_parts(told, AT_ONCE):
+        issuer.invite(plan.digest, some)
 
 
 def new_code() -> tuple[str, bytes]:
@@ -212,9 +225,7 @@ def erase_due(*, today: datetime.date) -> list[int]:
     due = Key.objects.filter(study__in=retired) | Key.objects.filter(erase_on__lte=today)
     ids = [pk for pk in due.values_list("study_id", flat=True) if pk is not None]
     if ids:
-        with erasing(
-            invited_delivery="state", invited_person="stratum", invited_key="sealed"
-        ):
+        with erasing(invited_delivery="state", invited_person="stratum", invited_key="sealed"):
             Delivery.objects.filter(person__study__in=ids).delete()
             Person.objects.filter(study__in=ids).delete()
             Key.objects.filter(study__in=ids).delete()
@@ -268,3 +279,8 @@ def write_counts(plan: Plan, day: datetime.date) -> None:
     shown = selectors.counts_day(plan, min(day, last))
     if shown:
         Count.objects.filter(plan=plan, day__lt=shown).delete()
+
+
+def silence(digest: str) -> None:
+    """Send no more letters of this site to an address, ever."""
+    Silent.objects.get_or_create(pk=digest)

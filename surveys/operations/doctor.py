@@ -21,6 +21,7 @@ from django.db import DatabaseError, connection
 
 from surveys.encryption import CannotOpen
 from surveys.intake import digest_keys
+from surveys.invited import keys as lists
 from surveys.operations import health, ready
 from surveys.operations.health import Line, State
 
@@ -128,12 +129,18 @@ def _skew() -> float:
 
 def _keys() -> Iterator[Line]:
     try:
-        opened = digest_keys.open_all()
+        opened, of_lists = digest_keys.open_all(), lists.open_all()
     except CannotOpen as error:  # names keys by what tells nothing of them
         todo = "Put the key that is named back into PUBLICATION_KEYS: without it answers are lost."
         yield _line("keys", ALARM, str(error), todo)
         return
-    yield _line("keys", GOOD, f"PUBLICATION_KEYS open all {opened} keys of receipts.")
+    yield _line(
+        "keys", GOOD, f"PUBLICATION_KEYS open all {opened} keys of receipts{_lists(of_lists)}."
+    )
+
+
+def _lists(opened: int) -> str:
+    return f" and {opened} of lists" if opened else ""
 
 
 def _visit(url: str, now: datetime.datetime) -> Iterator[Line]:

@@ -19,6 +19,7 @@ urlpatterns = [
     path("", include("surveys.invited.urls")),
     path("", include("surveys.dashboard.urls")),
     path("", include("surveys.intake.urls")),
+    path("", include("surveys.issuer.urls")),
     path("", include("surveys.planning.urls")),
     path("", include("surveys.limits.urls")),
     path("", include("surveys.people.urls")),

@@ -5,10 +5,12 @@ import hashlib
 import os
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TypedDict, TypeVar
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from surveys.aggregation import selectors as aggregation
@@ -23,8 +25,10 @@ from surveys.invited.lists import MAX_PEOPLE, Entry, Remark
 from surveys.invited.models import Count, Delivery, Key, Letter, Opened, Person, Silent
 from surveys.isolation import isolate_failures
 from surveys.issuer import services as issuer
+from surveys.issuer.refusals import Away, Refused as NotIssued
 
-AT_ONCE = 1000  # people in one call of the issuer
+AT_ONCE = 10_000  # people in one call of the issuer
+LATELY = datetime.timedelta(days=7)  # in which what was on its way has come
 T = TypeVar("T")
 KEPT = ("address", "name", "language", "columns")  # of an entry, sealed
 
@@ -143,6 +147,17 @@ def note_returned(*, study: Study, addresses: Iterable[str]) -> int:
     )
 
 
+def reissue(*, study: Study, reference: str) -> None:
+    """Let who has lost their ticket fetch another, once: a double that is counted in public. Of who
+    has fetched none nothing changes; nobody is told which it was.
+    """
+    plan = study.plan
+    if plan is not None and plan.is_open:
+        known = Chest(study.pk).reference(plan.digest, reference)
+        with suppress(NotIssued):
+            issuer.reissue(plan.digest, known)
+
+
 def set_erasure(*, study: Study, day: datetime.date | None) -> None:
     """Choose the day on which a list is erased; None: when its study retires."""
     Key.objects.filter(pk=name_of(study.pk)).update(erase_on=day)
@@ -162,6 +177,15 @@ def launch(
         return launching.open_study(**by)
     if wrong := selectors.problems(study):
         raise CannotOpen(" ".join(problem.text for problem in wrong))
+    try:
+        return _launch(study, by)
+    except Away as error:
+        raise CannotOpen(
+            _("The issuer of tickets cannot be reached. Nothing was opened.")
+        ) from error
+
+
+def _launch(study: Study, by: Opening) -> Plan:
     keys = issuer.make_keys(len(selectors.strata_of(study)))
     with transaction.atomic():
         held = _held(study.pk)  # so that nobody joins or leaves meanwhile
@@ -201,14 +225,11 @@ def new_code() -> tuple[str, bytes]:
 
 
 def close_ended() -> list[int]:
-    """Have the issuer erase the keys and marks of every Plan that has closed; return their ids. The
-    numbers of the last day are kept before, and shown from the next midnight on.
+    """Have the issuer erase the keys and marks of every Plan that has closed; return their ids. It
+    keeps its numbers, which are shown from the next midnight on.
     """
-    now = datetime.datetime.now(datetime.UTC)
 
     def close(opened: Opened) -> int:
-        tomorrow = now.date() + datetime.timedelta(days=1)
-        write_counts(opened.plan, tomorrow)
         issuer.close_plan(opened.plan.digest)
         Opened.objects.filter(pk=opened.pk).update(is_over=True)
         return opened.plan_id
@@ -238,10 +259,13 @@ def erase_due(*, today: datetime.date) -> list[int]:
 
 
 def count_day(*, today: datetime.date) -> list[int]:
-    """Write the counts of every open invited Plan once a day; return the Plans' ids."""
+    """Write the counts of every invited Plan that is open, or was in these days, once a day; return
+    the Plans' ids.
+    """
     done = Count.objects.filter(day=today).values("plan_id")
-    due = Opened.objects.filter(is_over=False).exclude(plan__in=done).select_related("plan")
-    due = due.filter(plan__opened_on__lt=today)
+    lately = Q(is_over=False) | Q(plan__closed_on__gte=today - LATELY)
+    due = Opened.objects.filter(lately, plan__opened_on__lt=today).exclude(plan__in=done)
+    due = due.select_related("plan")
 
     def count(opened: Opened) -> int:
         write_counts(opened.plan, today)
@@ -275,10 +299,7 @@ def write_counts(plan: Plan, day: datetime.date) -> None:
         unique_fields=["plan", "day", "stratum"],
         update_fields=["invited", "fetched", "accepted", "reissued"],
     )
-    last = datetime.datetime.now(datetime.UTC).date()
-    shown = selectors.counts_day(plan, min(day, last))
-    if shown:
-        Count.objects.filter(plan=plan, day__lt=shown).delete()
+    Count.objects.filter(plan=plan, day__lt=day).delete()
 
 
 def silence(digest: str) -> None:

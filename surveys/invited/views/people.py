@@ -87,6 +87,17 @@ def remove(request: HttpRequest, study: Study) -> HttpResponse:
 
 @of_owners
 @require_POST
+def lost(request: HttpRequest, study: Study) -> HttpResponse:
+    """Let somebody who lost their ticket fetch another, whether they had one or not."""
+    if study.is_invited:
+        services.reissue(study=study, reference=request.POST.get("person", ""))
+        text = _("If a ticket had been fetched, another can be, once. It is counted in public.")
+        messages.success(request, text)
+    return redirect("invited:list", study.slug)
+
+
+@of_owners
+@require_POST
 def returned(request: HttpRequest, study: Study) -> HttpResponse:
     """Mark the addresses to which letters could not be delivered."""
     form = ReturnedForm(request.POST, request.FILES)

@@ -143,6 +143,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.design.wording",
     "surveys.intake.digest_keys",
     "surveys.invited.keys",
+    "surveys.issuer.refusals",
     "surveys.intake.pages",
     "surveys.intake.report_tables",
     "surveys.intake.reports",

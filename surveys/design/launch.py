@@ -87,7 +87,7 @@ def _cannot_open(study: Study, problem: str) -> CannotOpen:
 
 def refuse_list(study: Study, invited: Invited | None, today: datetime.date) -> None:
     """Refuse a list where there is none, or none where there is one; a key that signed before."""
-    if study.is_invited != (invited is not None):
+    if bool(study.is_invited) != (invited is not None):
         expected = _("a list of people") if study.is_invited else _("no list of people")
         raise _cannot_open(study, _("It expected %(expected)s.") % {"expected": expected})
     if invited is None:

@@ -224,12 +224,9 @@ class Study(models.Model):
         help_text=gettext_lazy("For planning only; what is precise enough depends on it."),
     )
     is_invited = models.BooleanField(
-        gettext_lazy("it asks"),
-        default=False,
-        choices=[
-            (False, gettext_lazy("whoever has the link")),
-            (True, gettext_lazy("people on a list, each once")),
-        ],
+        gettext_lazy("it asks people on a list, each once"),
+        null=True,  # no table is made anew; nothing is as good as no
+        blank=True,
         help_text=gettext_lazy("Fixed for all waves from the first launch on."),
     )
     answers_from = models.DateField(

@@ -212,7 +212,9 @@ def counts(plan: Plan, today: datetime.date | None = None) -> list[Numbers]:
 def overfull(today: datetime.date) -> list[str]:
     """Return the studies of which more answers were accepted than tickets fetched."""
     newest = Count.objects.filter(day__lte=today, accepted__gt=0).select_related("plan__study")
-    return sorted({row.plan.study.slug for row in newest if row.accepted > row.fetched + row.reissued})
+    return sorted(
+        {row.plan.study.slug for row in newest if row.accepted > row.fetched + row.reissued}
+    )
 
 
 def erased_on(study: Study) -> datetime.date | None:

@@ -66,8 +66,7 @@ def sink(settings):
 
 @pytest.fixture
 def study(db: None) -> Study:
-    draft = new_draft(texts={**TEXTS, "is_invited": True}, questions=[{**COPIED, "epsilon": 1}])
-    return draft
+    return new_draft(texts={**TEXTS, "is_invited": True}, questions=[{**COPIED, "epsilon": 1}])
 
 
 @pytest.fixture

@@ -117,14 +117,12 @@ def filled(text: str, values: Mapping[str, str]) -> str:
     """Fill in what a person has. A paragraph whose one hole is empty, the last day say, goes; of a
     greeting without a name only the blank before the hole does.
     """
-    parts = re.split(r"(\n\s*\n)", text)
-    kept = []
-    for part in parts:
-        holes = HOLE.findall(part)
-        if holes == ["last_day"] and not values.get("last_day"):
-            continue
-        kept.append(re.sub(r" ?\{([^{}\n]*)\}", lambda hole: _put(hole, values), part))
-    return re.sub(r"\n{3,}", "\n\n", "".join(kept))
+    kept = [
+        re.sub(r" ?\{([^{}\n]*)\}", lambda hole: _put(hole, values), part)
+        for part in re.split(r"\n\s*\n", text)
+        if HOLE.findall(part) != ["last_day"] or values.get("last_day")
+    ]
+    return "\n\n".join(kept)
 
 
 def _put(hole: re.Match[str], values: Mapping[str, str]) -> str:

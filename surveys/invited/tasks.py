@@ -22,7 +22,7 @@ def count_day() -> None:
 @app.task(autoretry_for=(OperationalError,), retry_backoff=True)
 def end() -> None:
     today = datetime.datetime.now(datetime.UTC).date()
-    services.close_ended()
     with suppress(InUse):  # the next minute it is free
         services.erase_due(today=today)
         sending.forget_stopped(today=today)
+        services.close_ended()

@@ -165,6 +165,7 @@ def doubtful(letter: Letter) -> QuerySet[Person]:
 class Numbers:
     """The people of one stratum: how many were invited, have fetched, and answered."""
 
+    day: datetime.date
     stratum: str
     people: int  # as the Plan has it
     invited: int
@@ -198,6 +199,7 @@ def counts(plan: Plan, today: datetime.date | None = None) -> list[Numbers]:
     rows = Count.objects.filter(plan=plan, day=day)
     return [
         Numbers(
+            day,
             invited.strata[row.stratum].name,
             invited.strata[row.stratum].people,
             row.invited,

@@ -5,116 +5,251 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('design', '0017_list_of_people'),
+        ("design", "0017_list_of_people"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Silent',
+            name="Silent",
             fields=[
-                ('digest', models.CharField(max_length=64, primary_key=True, serialize=False)),
+                ("digest", models.CharField(max_length=64, primary_key=True, serialize=False)),
             ],
         ),
         migrations.CreateModel(
-            name='Turn',
+            name="Turn",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('until', models.DateTimeField()),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("until", models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
-            name='Key',
+            name="Key",
             fields=[
-                ('name', models.CharField(max_length=80, primary_key=True, serialize=False)),
-                ('sealed', models.BinaryField()),
-                ('erase_on', models.DateField(null=True)),
-                ('study', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='design.study')),
+                ("name", models.CharField(max_length=80, primary_key=True, serialize=False)),
+                ("sealed", models.BinaryField()),
+                ("erase_on", models.DateField(null=True)),
+                (
+                    "study",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="design.study",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Letter',
+            name="Letter",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('reminds', models.BooleanField(default=False)),
-                ('texts', models.JSONField(help_text='By language: subject and text.')),
-                ('origin', models.CharField(help_text='Of the site, as its links begin.', max_length=200)),
-                ('day', models.DateField()),
-                ('state', models.CharField(choices=[('waits', 'waits for its day'), ('goes', 'is being sent'), ('stopped', 'stopped'), ('done', 'sent')], default='waits', max_length=10)),
-                ('trouble', models.CharField(blank=True, max_length=20)),
-                ('stopped_on', models.DateField(null=True)),
-                ('rests_until', models.DateTimeField(help_text='Those whose server said: later.', null=True)),
-                ('is_forgotten', models.BooleanField(default=False, help_text='Who had it is erased.')),
-                ('sent', models.PositiveIntegerField(default=0)),
-                ('refused', models.PositiveIntegerField(default=0)),
-                ('silent', models.PositiveIntegerField(default=0, help_text='Who want no letters.')),
-                ('plan', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='design.plan')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("reminds", models.BooleanField(default=False)),
+                ("texts", models.JSONField(help_text="By language: subject and text.")),
+                (
+                    "origin",
+                    models.CharField(help_text="Of the site, as its links begin.", max_length=200),
+                ),
+                ("day", models.DateField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("waits", "waits for its day"),
+                            ("goes", "is being sent"),
+                            ("stopped", "stopped"),
+                            ("done", "sent"),
+                        ],
+                        default="waits",
+                        max_length=10,
+                    ),
+                ),
+                ("trouble", models.CharField(blank=True, max_length=20)),
+                ("stopped_on", models.DateField(null=True)),
+                (
+                    "rests_until",
+                    models.DateTimeField(help_text="Those whose server said: later.", null=True),
+                ),
+                (
+                    "is_forgotten",
+                    models.BooleanField(default=False, help_text="Who had it is erased."),
+                ),
+                ("sent", models.PositiveIntegerField(default=0)),
+                ("refused", models.PositiveIntegerField(default=0)),
+                (
+                    "silent",
+                    models.PositiveIntegerField(default=0, help_text="Who want no letters."),
+                ),
+                (
+                    "plan",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="design.plan",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('day', 'pk'),
+                "ordering": ("day", "pk"),
             },
         ),
         migrations.CreateModel(
-            name='Opened',
+            name="Opened",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('is_over', models.BooleanField(default=False)),
-                ('plan', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='design.plan')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("is_over", models.BooleanField(default=False)),
+                (
+                    "plan",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="design.plan",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Person',
+            name="Person",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('reference', models.CharField(max_length=32, unique=True)),
-                ('stratum', models.CharField(blank=True, max_length=80)),
-                ('digest', models.BinaryField(help_text="HMAC of the address, under the list's key.")),
-                ('sealed', models.BinaryField(help_text='Address, name, language and columns.')),
-                ('has_email', models.BooleanField(default=False)),
-                ('came_back', models.BooleanField(default=False, help_text='A letter could not be delivered.')),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='design.study')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("reference", models.CharField(max_length=32, unique=True)),
+                ("stratum", models.CharField(blank=True, max_length=80)),
+                (
+                    "digest",
+                    models.BinaryField(help_text="HMAC of the address, under the list's key."),
+                ),
+                ("sealed", models.BinaryField(help_text="Address, name, language and columns.")),
+                ("has_email", models.BooleanField(default=False)),
+                (
+                    "came_back",
+                    models.BooleanField(
+                        default=False, help_text="A letter could not be delivered."
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="design.study",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Delivery',
+            name="Delivery",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(choices=[('claimed', 'Claimed'), ('sent', 'Sent'), ('later', 'Later'), ('refused', 'Refused'), ('silent', 'Silent'), ('doubtful', 'Doubtful')], default='claimed', max_length=10)),
-                ('tries', models.PositiveSmallIntegerField(default=0)),
-                ('letter', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='invited.letter')),
-                ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='invited.person')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("claimed", "Claimed"),
+                            ("sent", "Sent"),
+                            ("later", "Later"),
+                            ("refused", "Refused"),
+                            ("silent", "Silent"),
+                            ("doubtful", "Doubtful"),
+                        ],
+                        default="claimed",
+                        max_length=10,
+                    ),
+                ),
+                ("tries", models.PositiveSmallIntegerField(default=0)),
+                (
+                    "letter",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="deliveries",
+                        to="invited.letter",
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="invited.person",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Count',
+            name="Count",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('day', models.DateField(help_text="It is shown from this day's midnight on.")),
-                ('stratum', models.PositiveSmallIntegerField()),
-                ('invited', models.PositiveIntegerField()),
-                ('fetched', models.PositiveIntegerField()),
-                ('accepted', models.PositiveIntegerField()),
-                ('reissued', models.PositiveIntegerField()),
-                ('plan', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='design.plan')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("day", models.DateField(help_text="It is shown from this day's midnight on.")),
+                ("stratum", models.PositiveSmallIntegerField()),
+                ("invited", models.PositiveIntegerField()),
+                ("fetched", models.PositiveIntegerField()),
+                ("accepted", models.PositiveIntegerField()),
+                ("reissued", models.PositiveIntegerField()),
+                (
+                    "plan",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="design.plan",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('stratum',),
-                'constraints': [models.UniqueConstraint(fields=('plan', 'day', 'stratum'), name='invited_one_count')],
+                "ordering": ("stratum",),
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("plan", "day", "stratum"), name="invited_one_count"
+                    )
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='letter',
-            constraint=models.UniqueConstraint(fields=('plan', 'day'), name='invited_one_letter_a_day'),
+            model_name="letter",
+            constraint=models.UniqueConstraint(
+                fields=("plan", "day"), name="invited_one_letter_a_day"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='person',
-            constraint=models.UniqueConstraint(fields=('study', 'digest'), name='invited_once_on_a_list'),
+            model_name="person",
+            constraint=models.UniqueConstraint(
+                fields=("study", "digest"), name="invited_once_on_a_list"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='delivery',
-            constraint=models.UniqueConstraint(fields=('letter', 'person'), name='invited_one_letter_each'),
+            model_name="delivery",
+            constraint=models.UniqueConstraint(
+                fields=("letter", "person"), name="invited_one_letter_each"
+            ),
         ),
     ]

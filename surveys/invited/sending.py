@@ -299,13 +299,23 @@ def finish(letter: Letter) -> None:
 
 
 def schedule(
-    *, plan: Plan, texts: letters.Texts, reminds: bool, origin: str, day: datetime.date
+    *,
+    plan: Plan,
+    texts: letters.Texts,
+    reminds: bool,
+    origin: str,
+    day: datetime.date,
+    today: datetime.date,
 ) -> Letter:
-    """Have a letter sent on a day; one of the same day that still waits is written anew."""
+    """Have a letter sent on a day, or at once; one of the same day that still waits is written
+    anew.
+    """
+    state = Letter.State.WAITS if day > today else Letter.State.GOES
     fields = {"texts": texts, "reminds": reminds, "origin": origin, "trouble": ""}
-    letter, is_new = Letter.objects.get_or_create(plan=plan, day=day, defaults=fields)
+    made = {**fields, "state": state}
+    letter, is_new = Letter.objects.get_or_create(plan=plan, day=day, defaults=made)
     own = Letter.objects.filter(pk=letter.pk, state=Letter.State.WAITS)
-    if not is_new and not own.update(**fields):
+    if not is_new and not own.update(**made):
         raise Refused(_("Another letter goes out on this day: one a day."))
     return letter
 

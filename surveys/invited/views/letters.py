@@ -76,7 +76,8 @@ def write(request: HttpRequest, study: Study, kind: str) -> HttpResponse:
                 return _tried(request, form, how)
             if request.POST.get("do") == "look":
                 return _sample(request, plan, form)
-            sending.schedule(**how, reminds=reminds, day=form.cleaned_data["day"])
+            day = form.cleaned_data["day"]
+            sending.schedule(**how, reminds=reminds, day=day, today=today())
             return redirect("invited:letters", study.slug)
         except Refused as refusal:
             refused = str(refusal)

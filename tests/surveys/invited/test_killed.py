@@ -1,5 +1,6 @@
 """5,000 people in 3 strata: never two of the same after three kills of the worker in the middle."""
 
+import base64
 import datetime
 import os
 import signal
@@ -8,11 +9,13 @@ import sys
 from collections import Counter
 
 import pytest
+from django.conf import settings as site
 from django.db import connection
 
 from surveys.invited import sending, services
 from surveys.invited.keys import Chest
 from surveys.invited.models import Delivery, Letter, Person
+from surveys.invited.selectors import entry_of
 from surveys.issuer.models import Mark
 from tests.patience import PATIENCE, became
 from tests.surveys.invited.conftest import entries
@@ -26,23 +29,13 @@ HERE = "tests.surveys.invited.worker"
 def worker(sink_port, tmp_path):
     """Start a process that sends from the tests' own database."""
     own = connection.settings_dict
-    if connection.vendor == "sqlite":
-        pytest.skip("the tests' SQLite is in memory: PostgreSQL shows it") if not os.path.exists(
-            str(own["NAME"])
-        ) else None
-        url = f"sqlite:///{own['NAME']}"
-    else:
-        host = str(own["HOST"]).replace("/", "%2F")
-        url = f"postgres://{own['USER']}:{own['PASSWORD']}@{host}:{own['PORT']}/{own['NAME']}"
-    import base64
-
-    from django.conf import settings
-
-    keys = ",".join(base64.b64encode(key).decode() for key in settings.PUBLICATION_KEYS)
+    host = str(own["HOST"]).replace("/", "%2F")
+    url = f"postgres://{own['USER']}:{own['PASSWORD']}@{host}:{own['PORT']}/{own['NAME']}"
+    keys = ",".join(base64.b64encode(key).decode() for key in site.PUBLICATION_KEYS)
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "surveys.settings",
         "DATABASE_URL": url,
-        "SECRET_KEY": settings.SECRET_KEY,
+        "SECRET_KEY": site.SECRET_KEY,
         "PUBLICATION_KEYS": keys,
         "CANDOR_DATA": str(tmp_path),
         "EMAIL_URL": f"smtp://127.0.0.1:{sink_port}",
@@ -51,13 +44,19 @@ def worker(sink_port, tmp_path):
     return subprocess.Popen([sys.executable, "-m", HERE], env=environment, stdout=subprocess.PIPE)
 
 
+@pytest.mark.engine("postgresql")  # the tests' SQLite is in this process's memory
 def test_never_two_of_the_same_after_three_kills(sink, settings, listed, tmp_path):
     more = [each for each in entries(MANY // 3) if each.address not in KNOWN]
     services.add_people(study_id=listed.pk, entries=more)
     now = datetime.datetime.now(datetime.UTC)
     plan = services.launch(study=listed, who="olga", now=now)
     letter = sending.schedule(
-        plan=plan, texts=TEXTS, reminds=False, origin="https://candor.example.org", day=now.date()
+        plan=plan,
+        texts=TEXTS,
+        reminds=False,
+        origin="https://candor.example.org",
+        day=now.date(),
+        today=now.date(),
     )
     for kill in (1, 2, 3):
         running = worker(settings.EMAIL_PORT, tmp_path)
@@ -74,8 +73,6 @@ def test_never_two_of_the_same_after_three_kills(sink, settings, listed, tmp_pat
     assert doubtful.count() <= 3, "one for each that was killed"
     everybody = {each.address for each in entries(MANY // 3)}
     chest = Chest(plan.study_id)
-    from surveys.invited.selectors import entry_of
-
     named = {entry_of(chest, each.person).address for each in doubtful.select_related("person")}
     assert everybody - set(had) <= named, "who has none is named"
     assert Letter.objects.get(pk=letter.pk).state == "done"
@@ -95,11 +92,14 @@ def test_reminders_to_exactly_those_without_a_ticket(sink, settings, listed):
         )
         for each in some
     )
-    from surveys.invited.selectors import entry_of
-
     came = {entry_of(chest, each).address for each in some}
     sending.schedule(
-        plan=plan, texts=TEXTS, reminds=True, origin="https://candor.example.org", day=now.date()
+        plan=plan,
+        texts=TEXTS,
+        reminds=True,
+        origin="https://candor.example.org",
+        day=now.date(),
+        today=now.date(),
     )
     while sending.send_due(now=now):
         now += datetime.timedelta(seconds=1)

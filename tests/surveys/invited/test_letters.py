@@ -27,7 +27,8 @@ LINK = re.compile(r"https://candor\.example\.org/s/exam-honesty/#(\w{64})\.(\d)\
 
 
 def scheduled(plan: Any, day: datetime.date = TODAY, *, reminds: bool = False) -> Letter:
-    return sending.schedule(plan=plan, texts=TEXTS, reminds=reminds, origin=SITE, day=day)
+    how = {"plan": plan, "texts": TEXTS, "reminds": reminds, "origin": SITE}
+    return sending.schedule(**how, day=day, today=TODAY)
 
 
 def send(now: datetime.datetime = NOW, times: int = 1) -> int:
@@ -312,7 +313,10 @@ def test_nobodys_words_become_markup_or_headers(plan):
 def test_the_pages_write_try_and_schedule(plan, owner, sink):
     page = owner.get("/studies/exam-honesty/list/letters/write/invitation/")
     assert page.status_code == 200
-    form = {**page.context["form"].initial, "day": datetime.date.today().isoformat()}
+    form = {
+        **page.context["form"].initial,
+        "day": datetime.datetime.now(datetime.UTC).date().isoformat(),
+    }
     form = {name: str(value) for name, value in form.items()}
     look = owner.post("/studies/exam-honesty/list/letters/write/invitation/", form | {"do": "look"})
     assert "Ada Example" in look.content.decode()
@@ -328,7 +332,7 @@ def test_the_pages_write_try_and_schedule(plan, owner, sink):
         "/studies/exam-honesty/list/letters/write/invitation/", form | {"do": "send"}
     )
     assert answer.status_code == 302
-    assert "waits for its day" in owner.get("/studies/exam-honesty/list/letters/").content.decode()
+    assert "is being sent" in owner.get("/studies/exam-honesty/list/letters/").content.decode()
 
 
 def test_paper_has_fresh_links_for_whom_no_letter_reaches(plan, owner, listed):

@@ -256,6 +256,7 @@ class TextsForm(BeginForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.initial["is_invited"] = bool(self.instance.is_invited)
         if self.instance.plans.exists():
             for name in ("cap", "results", "is_invited"):  # from the first opening on they stay
                 self.fields[name].disabled = True

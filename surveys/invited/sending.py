@@ -149,7 +149,10 @@ class Run:
         letter = Letter.objects.get(pk=self.letter.pk)
         if letter.rests_until and letter.rests_until > datetime.datetime.now(datetime.UTC):
             return []
-        return self._still_asked(waits.filter(pk__in=self._later().values("person_id")))
+        people = self._still_asked(waits.filter(pk__in=self._later().values("person_id")))
+        if not people:  # they have fetched a ticket meanwhile
+            self._later().delete()
+        return people
 
     def _later(self) -> QuerySet[Delivery]:
         return self.letter.deliveries.filter(state=State.LATER)

@@ -367,3 +367,14 @@ def test_the_issuer_is_asked_for_whom_to_remind(plan, sink, monkeypatch):
     scheduled(plan, reminds=True)
     assert send() == 90
     assert set(asked) == {plan.digest}
+
+
+def test_who_was_told_later_and_has_fetched_meanwhile_is_reminded_no_more(plan, sink):
+    sink.recipients = {"p1.law@example.org": "451 later"}
+    letter = scheduled(plan, reminds=True)
+    send()
+    assert states(letter) == {"sent": 89, "later": 1}
+    fetch(plan, [each.person for each in letter.deliveries.filter(state="later")])
+    Letter.objects.update(rests_until=None)
+    assert send() == 0
+    assert of(letter).state == "done"

@@ -19,7 +19,8 @@ from django.utils.deprecation import MiddlewareMixin
 
 from surveys import metrics, tracing
 
-ACCOUNTS, API = "/accounts/", "/api/"  # where keys are used; where programs ask
+ACCOUNTS = "/accounts/"  # where keys are used
+PROGRAMS = ("/api/", "/issuer/")  # where scripts ask, and no page is above
 # bytes of a whole request; a picture, the largest thing that is taken, has 8 MB
 MAX_REQUEST = 10 * 2**20
 DOOR = "reports"  # the name of the address that takes reports
@@ -118,7 +119,7 @@ class BackToThePage(MiddlewareMixin):
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        is_opened = request.method in ("GET", "HEAD") and not request.path_info.startswith(API)
+        is_opened = request.method in ("GET", "HEAD") and not request.path_info.startswith(PROGRAMS)
         if response.status_code != HTTPStatus.METHOD_NOT_ALLOWED or not is_opened:
             return response
         back = HttpResponseRedirect(page_above(request.path_info))

@@ -179,6 +179,7 @@ if SQLITE:
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+HAS_SERVERS = True  # in production, of its database and its broker; an issuer alone has none
 # A streaming replica, for what strangers read (`replica.py`).
 if READS_COPY := bool(env.text("READ_DATABASE_URL")):
     found = env.database("READ_DATABASE_URL", DATA_DIR / "candor.sqlite3", SERVER_SCHEMES)

@@ -173,7 +173,9 @@ def encrypt_anew() -> int:
     keys. May raise InUse.
     """
     with erasing(issuer_key="sealed"):
-        old = [key for key in Key.objects.exclude(sealed=b"") if not has_first_key(key.sealed)]
+        old = [
+            key for key in Key.objects.exclude(sealed=b"") if not has_first_key(bytes(key.sealed))
+        ]
         for key in old:
             aad = key_aad(key.modulus)
             key.sealed = seal(open_sealed(bytes(key.sealed), about=aad), about=aad)

@@ -11,6 +11,8 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
+from surveys.plan.tickets import report_id
+from tests import tickets
 from tests.patience import PATIENCE, became
 
 POSTS, AT_ONCE, REPORTS = 640, 16, 40
@@ -47,8 +49,17 @@ def test_forty_reports_posted_sixteen_times_each_are_forty_reports(site):
     ] * (POSTS // REPORTS)
     random.Random(1).shuffle(bodies)
 
+    found = posted(site, "load", bodies)
+    assert Counter(status for status, _ in found) == {201: REPORTS, 200: POSTS - REPORTS}
+    assert len({receipt for _, receipt in found}) == REPORTS
+    assert site.python(COUNT) == [REPORTS, REPORTS]
+
+
+def posted(site, slug, bodies):
+    """Post reports, so many at once; return the status and the receipt of each."""
+
     def post(body: str) -> tuple[int, str]:
-        url = f"{site.base}/api/v1/studies/load/reports"
+        url = f"{site.base}/api/v1/studies/{slug}/reports"
         request = urllib.request.Request(url, body.encode(), {"Content-Type": "application/json"})
         try:
             with urllib.request.urlopen(request, timeout=PATIENCE) as response:
@@ -57,10 +68,68 @@ def test_forty_reports_posted_sixteen_times_each_are_forty_reports(site):
             return error.code, ""
 
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        found = list(threads.map(post, bodies))
-    assert Counter(status for status, _ in found) == {201: REPORTS, 200: POSTS - REPORTS}
-    assert len({receipt for _, receipt in found}) == REPORTS
-    assert site.python(COUNT) == [REPORTS, REPORTS]
+        return list(threads.map(post, bodies))
+
+
+INVITE = """
+import datetime, json, os
+from msgspec import convert
+from msgspec.structs import replace
+from tests import tickets
+from tests.conftest import STUDY, QUESTIONS
+from surveys.design import documents, services
+from surveys.issuer import services as issuer
+from surveys.plan.content import Invited
+moduli, compose = issuer.make_keys(2), documents.compose
+part = convert(tickets.invited(moduli), Invited)
+documents.compose = lambda study: replace(compose(study), invited=part)
+study = services.draft_study(study={**STUDY, "slug": "listed"}, questions=QUESTIONS)
+plan = services.open_study(why="A test.", study_id=study.pk, who="ada", now=datetime.datetime.now(datetime.UTC))
+issuer.open_plan(plan.document.encode())
+codes = [tickets.new_code() for _ in range(40)]
+people = [(os.urandom(16).hex(), at % 2, tickets.code_digest(code)) for at, code in enumerate(codes)]
+issuer.invite(plan.digest, people)
+print(json.dumps([plan.digest, moduli, codes]))
+"""
+
+
+def fetched(site, digest, moduli, codes):
+    """Return the parts of reports of everybody who holds these codes."""
+    for at, code in enumerate(codes):
+        own = tickets.blind(moduli[at % 2], digest)
+        asked = {
+            "plan": digest,
+            "stratum": at % 2,
+            "code": code,
+            "blinded": tickets.b64(own.blinded),
+        }
+        body = json.dumps(asked).encode()
+        request = urllib.request.Request(
+            f"{site.base}/issuer/tickets", body, {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=PATIENCE) as response:
+            signature = tickets.unb64(json.loads(response.read())["signature"])
+        signed = tickets.finish(moduli[at % 2], own, signature)
+        yield {
+            "plan": digest,
+            "report_id": report_id(own.message),
+            "ticket": tickets.as_part(own.prefix, signed, at % 2),
+        }
+
+
+def test_forty_tickets_sent_sixteen_times_each_are_forty_reports(site):
+    digest, moduli, codes = site.python(INVITE)
+    bodies = [
+        json.dumps(report | {"answers": {"copied": time % 2, "fair": [3], "often": [0]}})
+        for report in fetched(site, digest, moduli, codes)
+        for time in range(POSTS // REPORTS)
+    ]
+    random.Random(1).shuffle(bodies)
+    found = posted(site, "listed", bodies)
+    statuses = Counter(status for status, _ in found)
+    assert statuses == {201: REPORTS, 200: 7 * REPORTS, 409: 8 * REPORTS}  # half say the other
+    assert len({receipt for _, receipt in found if receipt}) == REPORTS
+    assert site.python(COUNT.replace("load", "listed")) == [REPORTS, REPORTS]
 
 
 def has_ended(line):

@@ -58,8 +58,15 @@ EVERYONE = {
     "limits:ledger-json",
     "limits:row",
 }
-# for programs: tests/surveys/operations/test_metrics.py and test_ready.py say what opens them
-FOR_MACHINES = {"operations:metrics", "operations:ready"}
+# for programs: tests/surveys/operations/test_metrics.py and test_ready.py, and
+# tests/surveys/issuer, say what opens them
+FOR_MACHINES = {
+    "operations:metrics",
+    "operations:ready",
+    "issuer:tickets",
+    "issuer:marks",
+    "issuer:verbs",
+}
 # of a study whose results are for its members: as if there were none, for everyone else
 RESULTS = {
     "dashboard:results",

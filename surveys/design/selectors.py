@@ -272,7 +272,7 @@ def taking(plan_ids: Iterable[int]) -> dict[int, Taking]:
     with connection.cursor() as cursor:
         query = (
             "SELECT id, closes_on, begins_on, closes_at, stratum_closes_at FROM design_plan "
-            f"WHERE closed_on IS NULL AND id IN ({', '.join(['%s'] * len(ids))}) "  # noqa: S608
+            f"WHERE closed_on IS NULL AND id IN ({', '.join(['%s'] * len(ids))}) "
             f"ORDER BY id{lock}"
         )
         cursor.execute(query, ids)

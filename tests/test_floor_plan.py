@@ -106,6 +106,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.plan.drawing",
     "surveys.plan.kinds",
     "surveys.plan.records",
+    "surveys.plan.strata",
     "surveys.plan.verification",
     "surveys.design.calendars",
     "surveys.design.documents",

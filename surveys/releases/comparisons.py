@@ -16,6 +16,7 @@ from surveys.aggregation import contrasts, crosstabs
 from surveys.aggregation.tallies import tally_of
 from surveys.design.models import Plan
 from surveys.plan.kinds import MULTIPLE
+from surveys.plan.strata import Weights
 from surveys.releases.numbers import Figure, Numbers, QuestionNumbers, StratumNumbers
 from surveys.releases.queries.base import Query
 from surveys.releases.statistics import (
@@ -24,7 +25,7 @@ from surveys.releases.statistics import (
     noise_in_people,
     question_numbers,
 )
-from surveys.releases.weighting import put_together
+from surveys.releases.weighting import part_name, put_together, weights_of
 
 Difference = contrasts.Difference
 Limits = tuple[float, float, float]  # a value, and the ends of its interval
@@ -165,8 +166,9 @@ def _strata_at(
 class OfStrata:
     """One question of a list: of each part what is known of it, and of all as they came."""
 
-    parts: list[tuple[StratumNumbers, QuestionNumbers]]
+    parts: list[tuple[str, StratumNumbers, QuestionNumbers]]  # each with its name
     unweighted: QuestionNumbers
+    weights: Weights
 
 
 def of_strata(
@@ -178,9 +180,20 @@ def of_strata(
         return None
     confidence = numbers.confidence or CONFIDENCE
     strata = _strata_at(plan, query, numbers, confidence) or numbers.strata
-    parts = [(each, own) for each in strata for own in each.questions if own.name == question.name]
+    parts = [
+        (part_name(plan.content, each.reports), each, own)
+        for each in strata
+        for own in each.questions
+        if own.name == question.name
+    ]
     came = [float(each.n) for each in strata]
-    return OfStrata(parts, put_together(part, strata, came, confidence))
+    unweighted = put_together(part, strata, came, confidence)
+    return OfStrata(parts, unweighted, weights_of(plan.content.stratum_sizes, strata))
+
+
+def strata_named(plan: Plan, numbers: Numbers) -> list[tuple[str, StratumNumbers]]:
+    """Return the parts of a list by their names."""
+    return [(part_name(plan.content, each.reports), each) for each in numbers.strata]
 
 
 def _figures(question: QuestionNumbers) -> list[Figure]:

@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import structs
 
 from dpengine.estimates import CONFIDENCE, Estimate, Variance, plain_answers, simplex
+from surveys.plan.content import PlanContent
 from surveys.plan.kinds import MULTIPLE
 from surveys.plan.strata import Weights, weights
 from surveys.releases.numbers import (
@@ -31,6 +32,12 @@ Bound = tuple[float, float, float]  # a value, and its limits
 def weights_of(people: Sequence[int], strata: Sequence[StratumNumbers]) -> Weights:
     """Return what each part weighs; so many people of each stratum were invited."""
     return weights(people, [part.reports for part in strata])
+
+
+def part_name(content: PlanContent, reports: Sequence[int]) -> str:
+    """Return what a part is called in any language: its stratum, or all that were sealed as one."""
+    strata = content.invited.strata if content.invited else []
+    return " + ".join(stratum.name for stratum, many in zip(strata, reports, strict=True) if many)
 
 
 def put_together(

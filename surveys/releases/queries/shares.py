@@ -34,7 +34,7 @@ from surveys.releases.queries.parameters import (
     Unasked,
 )
 from surveys.releases.statistics import Part, PeopleCounted, PublishedPart
-from surveys.releases.weighting import put_together
+from surveys.releases.weighting import part_name, put_together
 
 MECHANISM = plural_message(
     "%(noise)s, %(count)s tally", "%(noise)s, %(count)s tallies", number="count"
@@ -317,23 +317,18 @@ def weighted_of(
     known = {numbers.name for each in strata for numbers in each.questions}
     parts = [part for part in parts if part.name in known]
     weighed = [each.weight for each in strata]
-    questions = [put_together(part, strata, weighed) for part in parts]
+    found = [put_together(part, strata, weighed) for part in parts]
+    questions = [replace(each, n=0) if each.n == n else each for each in found]
     numbers = _numbers(parts, questions, n)
     by_name = {part.name: part.question for part in parts}
     tables = [
-        replace(table, caption=f"{table.caption} · {part_name(plan, each.reports)}")
+        replace(table, caption=f"{table.caption} · {part_name(plan.content, each.reports)}")
         for each in strata
         for own in each.questions
         for table in statistics.tables(by_name[own.name], own)
     ]
     notes = [WEIGHTED(), *numbers.notes]
     return replace(numbers, tables=[*numbers.tables, *tables], notes=notes, strata=strata)
-
-
-def part_name(plan: Plan, reports: Sequence[int]) -> str:
-    """Return what a part is called in any language: its stratum, or all that were sealed as one."""
-    strata = plan.content.invited.strata if plan.content.invited else []
-    return " + ".join(stratum.name for stratum, many in zip(strata, reports, strict=True) if many)
 
 
 def _numbers(

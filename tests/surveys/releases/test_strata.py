@@ -116,10 +116,10 @@ def test_beside_it_stands_what_came_unweighted(release):
     plan, query = release.request.plan, selectors.query_of(release.request)
     numbers = release.content.questions[0]
     beside = comparisons.of_strata(plan, query, release.content, numbers)
-    parts = [own.choices[1].estimate for _, own in beside.parts]
+    parts = [own.choices[1].estimate for _, _, own in beside.parts]
     as_came = sum(n * share for n, share in zip(CAME, parts, strict=True)) / 230
     assert beside.unweighted.choices[1].estimate == pytest.approx(as_came, abs=1e-12)
-    assert [own.n for _, own in beside.parts] == [*CAME]
+    assert [own.n for _, _, own in beside.parts] == [*CAME]
 
 
 def test_all_intervals_at_once_are_wider_and_no_other_numbers(release):

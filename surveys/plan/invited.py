@@ -1,14 +1,13 @@
-"""Prove of a Plan that asks a list of people that each stratum's tickets can be told from others'.
+"""Prove of a Plan that asks a list of people that each stratum's tickets can be told from others’.
 
-Tickets       are signed under RSABSSA-SHA384-PSS-Randomized (RFC 9474), with e = 65537 and a salt of
-              48 bytes; only the modulus is the Plan's own.
+Tickets       are signed under RSABSSA-SHA384-PSS-Randomized (RFC 9474), with e = 65537 and a salt
+              of 48 bytes (`tickets.py`); only the modulus is the Plan's own.
 moments       1 to 60 minutes, and a divisor of 60.
 answers_from  a day as in 2026-12-01, if it is there.
-strata        1 to 100. A key has 2048 to 4096 bits, all bits of its first byte counted, and is odd:
-              512 to 1024 small hexadecimal digits, an even number of them, the first 8 or more. No
-              two keys are alike, and no two names; a name is a text, and is empty only where the
-              stratum is the only one. People are 30 or more: among fewer a ticket would tell
-              too much of who came.
+strata        1 to 100. A key is odd and has 2048 to 4096 bits, in whole bytes of which the first
+              is 128 or more: 512 to 1024 small hexadecimal digits, an even number of them. No two
+              keys are alike, and no two names; a name is a text, empty only where the stratum is
+              the only one. People are 30 or more: of fewer a ticket would tell too much.
 
 Twin of the check in intake/verify.js.
 """

@@ -17,7 +17,7 @@ from surveys.intake.reports import Report
 from surveys.intake.services import accept
 from surveys.plan.content import Invited, PlanContent, Stratum
 
-NAMES = ("Arts", "Law", "Medicine", "Music", "Science")
+NAMES = ("Arts", "Law", "Medicine", "Music", "Science", "Sports", "Theology", "Trade")
 
 
 def of_list(content: PlanContent, people: Sequence[int]) -> PlanContent:

@@ -8,12 +8,12 @@ with the same weights: they hold without a standard error, and wider is safe.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import ceil, floor, sqrt
+from math import ceil, floor
 from typing import Any
 
 from msgspec import structs
 
-from dpengine.estimates import CONFIDENCE, Estimate, Variance, plain_answers, simplex
+from dpengine.estimates import CONFIDENCE, Estimate, averaged, plain_answers, simplex
 from surveys.plan.content import PlanContent
 from surveys.plan.kinds import MULTIPLE
 from surveys.plan.strata import Weights, weights
@@ -124,7 +124,7 @@ def _distribution(
     for column in zip(*(numbers.ranges for numbers in own), strict=True):
         estimates = [figure.as_estimate(confidence) for figure in column]
         value, low, high = _averaged(estimates, shares)
-        doubt = _variance([each.variance for each in estimates], shares).document()
+        doubt = averaged(estimates, shares).variance.document()
         ranges.append(
             structs.replace(column[0], estimate=value, interval=[low, high], variance=doubt)
         )
@@ -141,28 +141,4 @@ def _averaged(parts: Sequence[Any], shares: Sequence[float]) -> Bound:
 
 
 def _estimate(figures: Sequence[Figure], shares: Sequence[float], confidence: float) -> Estimate:
-    """Return Σ w_g·θ_g with its interval, of parts that share nothing."""
-    value = sum(share * each.estimate for each, share in zip(figures, shares, strict=True))
-    below, above = (
-        sqrt(sum((share * reach(each)) ** 2 for each, share in zip(figures, shares, strict=True)))
-        for reach in (_below, _above)
-    )
-    variance = _variance([each.as_estimate().variance for each in figures], shares)
-    return Estimate(value, value - below, value + above, variance, confidence)
-
-
-def _below(figure: Figure) -> float:
-    return figure.estimate - figure.low
-
-
-def _above(figure: Figure) -> float:
-    return figure.high - figure.estimate
-
-
-def _variance(parts: Sequence[Variance], shares: Sequence[float]) -> Variance:
-    return Variance(
-        *(
-            sum(share**2 * getattr(part, name) for part, share in zip(parts, shares, strict=True))
-            for name in ("sampling", "device", "publication")
-        )
-    )
+    return averaged([each.as_estimate(confidence) for each in figures], shares)

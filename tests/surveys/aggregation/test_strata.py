@@ -118,3 +118,12 @@ def test_large_parts_are_cut_and_none_is_left_too_small(invited, today, monkeypa
     design.close_plan(plan_id=invited.pk, today=today)
     services.sweep_all(today=today)
     assert batches() == [(40, [0, 0, 40]), (40, [0, 0, 40]), (59, [0, 0, 59])]
+
+
+def test_health_owes_no_sweep_of_what_waits_for_others_of_its_stratum(invited, today):
+    for stratum in range(3):
+        answer(invited, stratum, 59, today)
+    assert not intake.has_waiting(invited.pk, 10)
+    answer(invited, 1, 1, today)
+    assert intake.has_waiting(invited.pk, 10)
+    assert intake.has_waiting(invited.pk, 1)

@@ -88,3 +88,17 @@ def test_a_study_without_a_list_has_no_such_columns_filled(db):
     rows = export_rows(publications_of(plan.study))
     assert all(row.noisy_count is not None and not row.stratum for row in rows)
     assert json.dumps([row.weight for row in rows]) == json.dumps([None] * len(rows))
+
+
+def test_what_analyse_makes_of_the_file_are_the_numbers_of_the_page(client, release, tmp_path):
+    from surveys.planning.published import analysed
+
+    study = release.request.plan.study
+    (first, *_) = results_of(release)
+    path = tmp_path / "study.json"
+    path.write_bytes(client.get(f"/results/{study.slug}/export.json").content)
+    again = analysed(str(path), "copied", 0.95)
+    assert again.n == 230
+    for row, estimate in zip(first.rows, (again.estimates[1], again.estimates[0]), strict=True):
+        assert estimate.value == pytest.approx(row.figure.estimate, abs=1e-12)
+        assert [estimate.low, estimate.high] == pytest.approx([*row.figure.interval], abs=1e-9)

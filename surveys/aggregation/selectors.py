@@ -221,6 +221,16 @@ def received_of(plans: Iterable[Plan]) -> dict[int, int]:
     return {pk: sealed.get(pk, 0) + waiting.get(pk, 0) + erased.get(pk, 0) for pk in ids}
 
 
+def sealed_before(plans: Iterable[Plan], day: datetime.date) -> dict[int, int]:
+    """Return how many reports of each of these Plans were sealed before a day, by id: a number that
+    changes once a day.
+    """
+    ids = [plan.pk for plan in plans]
+    sealed = Batch.objects.filter(plan__in=ids, sealed_on__lt=day).order_by()
+    sums = dict(sealed.values("plan").annotate(n=Sum("size")).values_list("plan", "n"))
+    return {pk: sums.get(pk, 0) for pk in ids}
+
+
 def everything_is_sealed(plan: Plan) -> bool:
     """Tell whether no report of a Plan waits, be it here or in the log."""
     return not intake.may_be_in_log(plan) and not intake.waiting(plan, most=1)
@@ -248,11 +258,12 @@ def asked_of(plan: Plan, names: Iterable[str], counts: Mapping[str, Sequence[int
     return sum(of_sets[index] for index in plan.content.sets_with(names)) if of_sets else 0
 
 
-def batch_sizes(plan: Plan) -> list[int]:
-    """Return how many reports each of a Plan's batches holds: public under change-one; none once
-    they are erased.
+def batch_sizes(plan: Plan, before: datetime.date = datetime.date.max) -> list[int]:
+    """Return how many reports each of a Plan's batches holds, of those sealed before a day: public
+    under change-one; none once they are erased.
     """
-    return list(Batch.objects.filter(plan=plan).values_list("size", flat=True))
+    sealed = Batch.objects.filter(plan=plan, sealed_on__lt=before)
+    return list(sealed.values_list("size", flat=True))
 
 
 def sealed_days(plan: Plan) -> list[datetime.date]:

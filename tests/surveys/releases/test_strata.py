@@ -2,6 +2,7 @@
 charge, and numbers of all whom the list invited.
 """
 
+import datetime
 import json
 import math
 
@@ -161,3 +162,14 @@ def test_what_was_published_before_reads_as_it_did(release):
     """A release without parts keeps its bytes."""
     document = changed(release.content, strata=()).document()
     assert "strata" not in document
+
+
+def test_how_many_answered_a_list_changes_at_midnight_only(db, monkeypatch):
+    plan = opened()
+    answer(plan)
+    aggregation.sweep_all(today=TODAY)
+    monkeypatch.setattr(selectors, "_today", lambda: TODAY)
+    assert (selectors.answers_so_far(plan), selectors.batch_sizes(plan)) == (0, [])
+    monkeypatch.setattr(selectors, "_today", lambda: TODAY + datetime.timedelta(days=1))
+    assert selectors.answers_so_far(plan) == 230 - 90  # 30 of each stratum wait
+    assert sorted(selectors.batch_sizes(plan)) == [30, 50, 60]

@@ -120,6 +120,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.plan.invited",
     "surveys.plan.kinds",
     "surveys.plan.records",
+    "surveys.plan.strata",
     "surveys.plan.tickets",
     "surveys.plan.verification",
     "surveys.design.calendars",

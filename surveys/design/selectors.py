@@ -270,10 +270,10 @@ def taking(plan_ids: Iterable[int]) -> dict[int, Taking]:
     ids = sorted(set(plan_ids))
     lock = " FOR SHARE" if connection.vendor == "postgresql" else ""
     with connection.cursor() as cursor:
+        places = ", ".join(["%s"] * len(ids))
         query = (
-            "SELECT id, closes_on, begins_on, closes_at, stratum_closes_at FROM design_plan "
-            f"WHERE closed_on IS NULL AND id IN ({', '.join(['%s'] * len(ids))}) "  # noqa: S608
-            f"ORDER BY id{lock}"
+            "SELECT id, closes_on, begins_on, closes_at, stratum_closes_at FROM design_plan "  # noqa: S608
+            f"WHERE closed_on IS NULL AND id IN ({places}) ORDER BY id{lock}"
         )
         cursor.execute(query, ids)
         rows: list[Any] = cursor.fetchall()

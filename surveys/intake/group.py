@@ -84,7 +84,7 @@ class Logged:
 # What became of an entry. Whoever brought one that was not stored may send it again.
 Outcome = Acceptance | Logged | Refused | Error | CannotOpen
 Store = Callable[[list[Kept]], list[Outcome]]
-# Tell why reports of a group may not be taken, None of those that are; asked once receipts are held.
+# Tell why reports of a group may not be taken, None where they may; asked once receipts are held.
 Rule = Callable[[list[Kept]], Callable[[Kept], Refused | None]]
 CLOSED = Refused("plan", "this study has closed and takes no more answers", HTTPStatus.GONE)
 FULL = Refused("ticket", "so many of this group have answered as are asked", HTTPStatus.GONE)

@@ -14,6 +14,7 @@ from surveys.encryption import CannotOpen, open_sealed, seal
 from surveys.intake import receipts, report_tables
 from surveys.intake.models import Lane, OpenReport, Receipt, Sealed, Settled, Unswept
 from surveys.intake.reports import encoded
+from surveys.plan.strata import least_waiting
 
 DIGEST_DIGITS = 64
 
@@ -108,8 +109,17 @@ def with_news() -> list[int]:
 
 
 def has_waiting(plan_id: int, least: int) -> bool:
-    """Tell whether so many reports of a Plan wait; no more are counted."""
-    return report_tables.waiting(plan_id, least) >= least
+    """Tell whether so many reports of a Plan wait; of its strata, as many as a sweep seals of one.
+
+    No more are counted, unless there are strata.
+    """
+    if report_tables.waiting(plan_id, least) < least:
+        return False
+    strata = report_tables.waiting_of_strata(plan_id)
+    return least == 1 or any(
+        many >= (least if stratum is None else least_waiting(least))
+        for stratum, many in strata.items()
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ Weights    W_h = people invited in stratum h of all, in the Plan. n_gh reports o
            like above. A stratum of which nobody answered is spoken for by the others, as they
            are weighted among themselves; it is named.
 Other      In a part of several strata people count as they came, b_gh = n_gh/n_g, and should by
-           a_gh = W_h·n_gh/(n_h·w_g). With θ_h of those of h in it, its bias is Σ(b − a)·θ_h, so that
+           a_gh = W_h·n_gh/(n_h·w_g). With θ_h of those of h in it, its bias is Σ(b − a)·θ_h, and
            the whole is off by at most Σ_g w_g·½Σ_h|a_gh − b_gh| times the difference of the largest
            and the smallest θ_h (`off_at_most`, for a share): 0 where the list's sizes weigh its
            strata alike, and where every part is a stratum.

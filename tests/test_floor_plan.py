@@ -148,7 +148,6 @@ PUBLIC = {  # modules that are open as well
     "surveys.intake.pages",
     "surveys.intake.report_tables",
     "surveys.intake.reports",
-    "surveys.issuer.refusals",
     "surveys.aggregation.contrasts",
     "surveys.aggregation.crosstabs",
     "surveys.aggregation.tallies",

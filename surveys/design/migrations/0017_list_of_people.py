@@ -4,20 +4,29 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('design', '0016_days_and_quotas'),
+        ("design", "0016_days_and_quotas"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='study',
-            name='answers_from',
-            field=models.DateField(blank=True, help_text='Of a list: until this day, in UTC, people only fetch their tickets. Empty: both at once.', null=True, verbose_name='answers are sent from'),
+            model_name="study",
+            name="answers_from",
+            field=models.DateField(
+                blank=True,
+                help_text="Of a list: until this day, in UTC, people only fetch their tickets. Empty: both at once.",
+                null=True,
+                verbose_name="answers are sent from",
+            ),
         ),
         migrations.AddField(
-            model_name='study',
-            name='is_invited',
-            field=models.BooleanField(blank=True, help_text='Fixed for all waves from the first launch on.', null=True, verbose_name='it asks people on a list, each once'),
+            model_name="study",
+            name="is_invited",
+            field=models.BooleanField(
+                blank=True,
+                help_text="Fixed for all waves from the first launch on.",
+                null=True,
+                verbose_name="it asks people on a list, each once",
+            ),
         ),
     ]

@@ -28,9 +28,8 @@ HERE = "tests.surveys.invited.worker"
 
 def worker(sink_port, tmp_path):
     """Start a process that sends from the tests' own database."""
-    own = connection.settings_dict
-    host = str(own["HOST"]).replace("/", "%2F")
-    url = f"postgres://{own['USER']}:{own['PASSWORD']}@{host}:{own['PORT']}/{own['NAME']}"
+    beside, _, _ = os.environ["DATABASE_URL"].rpartition("/")
+    url = f"{beside}/{connection.settings_dict['NAME']}"
     keys = ",".join(base64.b64encode(key).decode() for key in site.PUBLICATION_KEYS)
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "surveys.settings",

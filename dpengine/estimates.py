@@ -231,6 +231,22 @@ def share(
     return Estimate(value, min(*limits, value), max(*limits, value), variance, confidence)
 
 
+def averaged(estimates: Sequence[Estimate], weights: Sequence[float]) -> Estimate:
+    """Return Σ w·θ, weights adding up to 1, of estimates that share no chance: variances are added
+    with squared weights, and intervals put together side by side (MOVER; Zou, Huang and Zhang
+    2009): Σ w θ − √(Σ w²(θ − l)²), and the like above.
+    """
+    pairs = list(zip(weights, estimates, strict=True))
+    value = sum(weight * each.value for weight, each in pairs)
+    below = math.hypot(*(weight * (each.value - each.low) for weight, each in pairs))
+    above = math.hypot(*(weight * (each.high - each.value) for weight, each in pairs))
+    parts = ("sampling", "device", "publication")
+    variance = Variance(
+        *(sum(weight**2 * getattr(each.variance, part) for weight, each in pairs) for part in parts)
+    )
+    return Estimate(value, value - below, value + above, variance, estimates[0].confidence)
+
+
 def over_people(
     at: Callable[[int, float], Sequence[Estimate]],
     n: int,

@@ -96,6 +96,7 @@ INSTALLED_APPS = [
     "surveys.issuer",
     "surveys.aggregation",
     "surveys.releases",
+    "surveys.invited",
     "surveys.planning",
     "surveys.operations.apps.OperationsConfig",
     "surveys.demo",
@@ -236,6 +237,9 @@ CELERY_BEAT_SCHEDULE = {
         ("put the marks of earlier days in order", "issuer.tasks.settle", 600),
         ("cut the journal of what was erased", "intake.tasks.cut_journal", 60),
         ("seal new reports", "aggregation.tasks.sweep_all", SWEEP_SECONDS),
+        ("send letters", "invited.tasks.send", 10),
+        ("count who came, once a day", "invited.tasks.count_day", 300),
+        ("close lists that are over, and erase those whose day has come", "invited.tasks.end", 60),
         ("publish what is due", "releases.tasks.publish_due", SWEEP_SECONDS),
         ("publish what was asked for", "releases.tasks.publish_asked", SWEEP_SECONDS),
         ("say that tasks are done", "operations.tasks.live", 30),
@@ -300,6 +304,10 @@ EMAIL_CONFIGURED = bool(env.text("EMAIL_URL"))
 vars().update(env.email("EMAIL_URL"))
 EMAIL_TIMEOUT = 10  # seconds
 ALARMS_TO = env.names("CANDOR_ALARMS_TO")
+# Letters to people on lists: so many a second, 0: as fast as the server takes them; and where those
+# that come back go.
+LETTERS_A_SECOND = env.whole("CANDOR_LETTERS_A_SECOND", 2, least=0, most=1000)
+RETURN_PATH = env.text("EMAIL_RETURN_PATH")
 DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "candor@localhost")
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

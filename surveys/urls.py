@@ -16,6 +16,7 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 
 urlpatterns = [
     path("", include("surveys.drafting.urls")),  # first: studies/new/ is no study's name
+    path("", include("surveys.invited.urls")),
     path("", include("surveys.dashboard.urls")),
     path("", include("surveys.intake.urls")),
     path("", include("surveys.issuer.urls")),

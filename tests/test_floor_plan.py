@@ -83,13 +83,24 @@ WALLS = {  # room: what it may import of the house, besides itself
         "surveys.ledger",
         "surveys.design",
         "surveys.people",
+        "surveys.invited",
+    },
+    "surveys.invited": {
+        PLAN,
+        "surveys.design",
+        "surveys.intake",
+        "surveys.aggregation",
+        "surveys.issuer",
+        "surveys.people",
+        "surveys.charts",
+        *VALUES,
     },
     # its words of a form's page
-    "surveys.drafting": {*WINDOWS, *VALUES, "surveys.intake.pages"},
+    "surveys.drafting": {*WINDOWS, *VALUES, "surveys.intake.pages", "surveys.invited"},
     "surveys.limits": {"dpengine.accounting", *WINDOWS, *VALUES},
-    "surveys.dashboard": {*WINDOWS, *VALUES},
+    "surveys.dashboard": {*WINDOWS, *VALUES, "surveys.invited"},
     "surveys.api": {*WINDOWS, *VALUES},
-    "surveys.registry": {"dpengine.accounting", *WINDOWS, *VALUES},
+    "surveys.registry": {"dpengine.accounting", *WINDOWS, *VALUES, "surveys.invited"},
     "surveys.demo": {
         PLAN,
         "dpengine.local",
@@ -106,8 +117,10 @@ DOORS = {"services", "selectors", "models"}
 PUBLIC = {  # modules that are open as well
     "surveys.plan.content",
     "surveys.plan.drawing",
+    "surveys.plan.invited",
     "surveys.plan.kinds",
     "surveys.plan.records",
+    "surveys.plan.strata",
     "surveys.plan.tickets",
     "surveys.plan.verification",
     "surveys.design.calendars",
@@ -130,10 +143,11 @@ PUBLIC = {  # modules that are open as well
     "surveys.design.texts",
     "surveys.design.wording",
     "surveys.intake.digest_keys",
+    "surveys.invited.keys",
+    "surveys.issuer.refusals",
     "surveys.intake.pages",
     "surveys.intake.report_tables",
     "surveys.intake.reports",
-    "surveys.issuer.refusals",
     "surveys.aggregation.contrasts",
     "surveys.aggregation.crosstabs",
     "surveys.aggregation.tallies",
@@ -148,6 +162,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.releases.queries.base",
     "surveys.releases.queries.parameters",
     "surveys.releases.verification",
+    "surveys.charts.codes",
     "surveys.charts.scales",
     "surveys.charts.intervals",
 }
@@ -162,7 +177,7 @@ FORBIDDEN = {  # module: the only rooms that may use it
     "logging": {"surveys"},
     "pathlib": {"surveys"},
     "os": {"dpengine.randomness", "surveys.operations", "surveys"},
-    "secrets": {"surveys.settings", "surveys.demo"},
+    "secrets": {"surveys.settings", "surveys.demo", "surveys.invited"},
 }
 
 

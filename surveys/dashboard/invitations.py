@@ -5,20 +5,17 @@ The texts are in the study's language, and promise nothing but what the Plan pro
 
 import datetime
 from dataclasses import dataclass
-from itertools import groupby
 
-import qrcode
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import formats
 from django.utils.functional import Promise
 from django.utils.translation import get_language_info, gettext as _, gettext_lazy, ngettext
 
+from surveys.charts.codes import QrCode
 from surveys.design.models import Plan
 from surveys.plan.content import PlanContent
 from surveys.plan.kinds import DEVICE
-
-QUIET = 4  # modules of white around a QR code: without them readers do not find it
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,34 +71,6 @@ def _protection(texts: PlanContent) -> str:
             "encrypted. The page says which. Only totals, changed by chance, are published."
         )
     return _("Your answers are kept encrypted. Only totals, changed by chance, are published.")
-
-
-@dataclass(frozen=True, slots=True)
-class QrCode:
-    """A QR code as one path of unit squares."""
-
-    path: str
-    size: int
-
-    @classmethod
-    def of(cls, text: str) -> "QrCode":
-        code = qrcode.QRCode(error_correction=qrcode.constants.ERROR_CORRECT_M, border=QUIET)
-        code.add_data(text)
-        matrix = code.get_matrix()
-        return cls(" ".join(_runs(matrix)), len(matrix))
-
-
-def _runs(matrix: list[list[bool]]) -> list[str]:
-    """Return the dark modules, neighbours in a row joined, as pieces of an SVG path."""
-    pieces = []
-    for y, row in enumerate(matrix):
-        x = 0
-        for is_dark, modules in groupby(row):
-            width = len(list(modules))
-            if is_dark:
-                pieces.append(f"M{x} {y}h{width}v1h-{width}z")
-            x += width
-    return pieces
 
 
 @dataclass(frozen=True, slots=True)

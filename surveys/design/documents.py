@@ -21,6 +21,7 @@ from surveys.design.questions import content_of, for_whom, joined, texts_of
 from surveys.plan.content import (
     Block,
     DrawnSet,
+    Invited,
     PlanContent,
     PlanQuestion,
     QuestionTexts,
@@ -35,6 +36,7 @@ def compose(
     study: Study,
     drafts: Sequence[Question] | None = None,
     translations: Iterable[Translation] | None = None,
+    invited: Invited | None = None,
 ) -> PlanContent:
     """Return the Plan's content for a study as it stands, or for some of it."""
     drafts = list(study.questions.all()) if drafts is None else drafts
@@ -63,6 +65,7 @@ def compose(
         caps=terms.caps(study),
         contact=study.contact,
         format=FORMAT,
+        invited=invited,
         language=str(study.language),
         layout="page" if study.layout == "page" else "",
         loss=largest_loss(asked or [losses], losses),

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
+from msgspec.structs import replace
 
 from dpengine.privacy import Cost, epsilon_above, plain
 from surveys.design import blocks, changes, documents, site, terms
@@ -18,7 +19,7 @@ from surveys.ledger import services as ledger
 from surveys.ledger.models import Budget, Counts, Entry, Side
 from surveys.messages import message
 from surveys.plan import content as plans
-from surveys.plan.content import Caps, PlanContent, Unsound, canonical, digest, read
+from surveys.plan.content import Caps, Invited, PlanContent, Unsound, canonical, digest, read
 from surveys.plan.verification import verify
 
 # What the ledger says of an opening
@@ -84,10 +85,37 @@ def _cannot_open(study: Study, problem: str) -> CannotOpen:
     )
 
 
-def frozen(study: Study, content: PlanContent | None = None) -> str:
+def refuse_list(study: Study, invited: Invited | None, today: datetime.date) -> None:
+    """Refuse a list where there is none, or none where there is one; a key that signed before."""
+    if bool(study.is_invited) != (invited is not None):
+        expected = _("a list of people") if study.is_invited else _("no list of people")
+        raise _cannot_open(study, _("It expected %(expected)s.") % {"expected": expected})
+    if invited is None:
+        return
+    if study.answers_from is not None and study.answers_from <= today:
+        raise _cannot_open(study, _("Answers must be sent from a day after today on."))
+    earlier = {
+        stratum.key
+        for content in map(read, Plan.objects.values_list("document", flat=True))
+        if content.invited
+        for stratum in content.invited.strata
+    }
+    if not earlier.isdisjoint(stratum.key for stratum in invited.strata):
+        raise _cannot_open(study, _("A key for its tickets was used before: make new ones."))
+
+
+def fingerprint(content: PlanContent) -> str:
+    """Return the digest of a draft: of the Plan that it makes, before keys are made for it."""
+    if content.invited is None:
+        return digest(canonical(content))
+    strata = [replace(each, key="") for each in content.invited.strata]
+    return digest(canonical(replace(content, invited=replace(content.invited, strata=strata))))
+
+
+def frozen(study: Study, content: PlanContent | None = None, invited: Invited | None = None) -> str:
     """Return the bytes of the Plan that the draft makes, composed already if `content` is given."""
     try:
-        content = content or documents.compose(study)
+        content = content or documents.compose(study, invited=invited)
         verify(content)
     except (ValueError, Unsound) as error:
         raise _cannot_open(study, str(error)) from error
@@ -96,6 +124,9 @@ def frozen(study: Study, content: PlanContent | None = None) -> str:
             if (then := getattr(plan.content, term)) != getattr(content, term):
                 text = _("“%(study)s”: %(term)s has been %(then)s since wave 1; it cannot change.")
                 raise CannotOpen(text % {"study": content.title, "term": term, "then": then})
+        if (plan.content.invited is None) != (content.invited is None):
+            text = _("“%(study)s”: whom it asks, a list or everybody, is fixed since wave 1.")
+            raise CannotOpen(text % {"study": content.title})
         _refuse_another_cap(study, plan.content.caps, content.caps)
     return canonical(content)
 

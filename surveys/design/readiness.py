@@ -17,7 +17,7 @@ from surveys.design.models import Question, SiteLimits, Study, Translation
 from surveys.design.questions import content_of, unfit
 from surveys.design.refusals import CannotOpen
 from surveys.guesses import CLOSE, FAIR, even_guess
-from surveys.plan.content import PlanContent
+from surveys.plan.content import Invited, PlanContent
 from surveys.plan.verification import MAXIMUM_TOTAL
 
 
@@ -83,7 +83,9 @@ def consequence_of(question: Question) -> Consequence:
 class Readiness:
     """A draft as it stands: read once, in a few queries whatever its length, and composed once."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Study, invited: Invited | None = None) -> None:
+        """`invited`: the list as the Plan would have it, with keys that stand for those to come."""
+        self.invited = invited
         self.study = copy.copy(study)  # its questions are read now, whatever was read before
         self.study._prefetched_objects_cache = {}  # type: ignore[attr-defined]
         pictured = Question.objects.select_related("picture").defer("picture__content")
@@ -121,7 +123,9 @@ class Readiness:
     def _composed(self, questions: list[Question]) -> PlanContent | None:
         whole = [each for each in self.translations if each.language not in self.lacking]
         try:
-            return documents.compose(self.study, questions, whole) if questions else None
+            return (
+                documents.compose(self.study, questions, whole, self.invited) if questions else None
+            )
         except ValueError:
             return None
 

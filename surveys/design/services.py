@@ -25,7 +25,7 @@ from surveys.isolation import isolate_failures
 from surveys.ledger import selectors as accounts, services as ledger
 from surveys.ledger.models import Budget, Side
 from surveys.messages import message
-from surveys.plan.content import ANSWERS, digest, read
+from surveys.plan.content import ANSWERS, Invited, digest, read
 
 RULE = message("the study's rule")()  # who retires a study, when nobody does
 RETIREMENT_CAME = message("the day of its retirement came")
@@ -44,12 +44,20 @@ def draft_study(*, study: Fields, questions: list[Fields]) -> Study:
 
 @transaction.atomic
 def open_study(
-    *, study_id: int, who: str, now: datetime.datetime, seen: str = "", why: str = ""
+    *,
+    study_id: int,
+    who: str,
+    now: datetime.datetime,
+    seen: str = "",
+    why: str = "",
+    invited: Invited | None = None,
 ) -> Plan:
     """Freeze the draft into a Plan and begin to take answers.
 
     `seen` is the fingerprint of the draft that was looked at, if any; `why`, the reason that is
-    needed, and kept, where a person gives away more than is usual (`launch.needs_reason`).
+    needed, and kept, where a person gives away more than is usual (`launch.needs_reason`);
+    `invited`, the list of people whom it asks, with keys that were made for it. Keys are no part of
+    what was looked at.
 
     From here on nothing about this wave can change. The study's central budget is opened with its
     first wave and its cap holds for all of them. In a panel the wave's local ε is charged first: if
@@ -58,8 +66,9 @@ def open_study(
     study, today = lock_draft(study_id=study_id), _date(now)
     launch.hold_panel(study)
     launch.refuse_unfit(study, today)
-    document = launch.frozen(study)
-    if seen and seen != digest(document):
+    launch.refuse_list(study, invited, today)
+    document = launch.frozen(study, invited=invited)
+    if seen and seen != launch.fingerprint(read(document)):
         raise CannotOpen(
             _("The draft has changed since you looked at it. Nothing was opened: look at it again.")
         )
@@ -87,6 +96,9 @@ def open_study(
         digest=digest(document),
         opened_on=today,
         closes_on=closes_on,
+        begins_on=study.begins_on,
+        closes_at=study.closes_at,
+        stratum_closes_at=study.stratum_closes_at,
     )
     summarise(plan)
     launch.record_opening(plan, why=why, who=who, now=now)
@@ -127,8 +139,8 @@ def begin_wave(*, study_id: int) -> Study:
         text = _("“%(study)s” is still collecting wave %(wave)s: close it first.")
         raise CannotOpen(text % {"study": study, "wave": study.wave})
     study.wave += 1
-    study.closes_on = None
-    study.save(update_fields=["wave", "closes_on"])
+    study.begins_on = study.closes_on = None
+    study.save(update_fields=["wave", "begins_on", "closes_on"])
     return study
 
 

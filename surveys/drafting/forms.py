@@ -29,9 +29,25 @@ WITH_CHOICES = ("single", "multiple", "likert")
 class BeginForm(forms.ModelForm):
     """What a study needs before anything is asked."""
 
+    is_invited = forms.TypedChoiceField(
+        label=gettext_lazy("Whom it asks"),
+        choices=[
+            (False, gettext_lazy("Whoever has the link")),
+            (True, gettext_lazy("People on a list, each once")),
+        ],
+        coerce=lambda value: str(value) == "True",
+        empty_value=False,  # type: ignore[arg-type]
+        required=False,
+        initial=False,
+        widget=forms.RadioSelect,
+        help_text=gettext_lazy(
+            "With a list, each person answers once, and nobody can tell which answer is whose."
+        ),
+    )
+
     class Meta:
         model = Study
-        fields = ("title", "organisation", "purpose", "contact", "language")
+        fields = ("title", "organisation", "purpose", "contact", "language", "is_invited")
         widgets: ClassVar[dict[str, forms.Widget]] = {"purpose": forms.Textarea(attrs={"rows": 3})}
         labels = {
             "title": gettext_lazy("Title"),
@@ -162,7 +178,11 @@ class TextsForm(BeginForm):
             "follow_ups",
             "asked",
             "expected",
+            "begins_on",
             "closes_on",
+            "answers_from",
+            "closes_at",
+            "stratum_closes_at",
             "cap",
             "rule",
             "hours",
@@ -174,13 +194,19 @@ class TextsForm(BeginForm):
         )
         widgets: ClassVar[dict[str, forms.Widget]] = {
             **BeginForm.Meta.widgets,
+            "begins_on": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
             "closes_on": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+            "answers_from": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         }
         labels = {
             **BeginForm.Meta.labels,
             "asked": gettext_lazy("How many of the questions is each person asked?"),
             "expected": gettext_lazy("Answers you expect"),
+            "begins_on": gettext_lazy("First day of collecting"),
             "closes_on": gettext_lazy("Last day of collecting"),
+            "answers_from": gettext_lazy("Answers are sent from"),
+            "closes_at": gettext_lazy("Close at so many answers"),
+            "stratum_closes_at": gettext_lazy("Close each group of the list at so many answers"),
             "cap": gettext_lazy("Cap for all publications, ε"),
             "hours": gettext_lazy("Hours between publications"),
             "horizon": gettext_lazy("Publications in all"),
@@ -197,7 +223,20 @@ class TextsForm(BeginForm):
                 "fewer people are asked each question."
             ),
             "expected": gettext_lazy("For planning only."),
+            "begins_on": gettext_lazy(
+                "In UTC. Before it, the link says from when it takes answers. Empty: at once."
+            ),
             "closes_on": gettext_lazy("In UTC. Without one, you close the wave yourself."),
+            "answers_from": gettext_lazy(
+                "Only for a list, in UTC: people fetch their tickets before this day and answer "
+                "from it on. It hides best which answer is whose. Empty: both at once."
+            ),
+            "closes_at": gettext_lazy(
+                "Or slightly more: those that are on their way are taken. Empty: any number."
+            ),
+            "stratum_closes_at": gettext_lazy(
+                "Of an invited list only, or slightly more. Empty: any number."
+            ),
             "cap": gettext_lazy(
                 "How much all publications together may ever give away about one person, or what "
                 "else Limits says they protect."
@@ -217,8 +256,9 @@ class TextsForm(BeginForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.initial["is_invited"] = bool(self.instance.is_invited)
         if self.instance.plans.exists():
-            for name in ("cap", "results"):  # from the first opening on they stay
+            for name in ("cap", "results", "is_invited"):  # from the first opening on they stay
                 self.fields[name].disabled = True
 
     def clean_cap(self) -> Decimal:

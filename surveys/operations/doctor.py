@@ -21,6 +21,7 @@ from django.db import DatabaseError, connection
 
 from surveys.encryption import CannotOpen
 from surveys.intake import digest_keys
+from surveys.invited import keys as lists
 from surveys.issuer import services as issuer
 from surveys.operations import health, ready
 from surveys.operations.health import Line, State
@@ -129,14 +130,17 @@ def _skew() -> float:
 
 def _keys() -> Iterator[Line]:
     try:
-        opened, signing = digest_keys.open_all(), issuer.open_all()
+        opened = {
+            "receipts": digest_keys.open_all(),
+            "tickets": issuer.open_all(),
+            "lists": lists.open_all(),
+        }
     except CannotOpen as error:  # names keys by what tells nothing of them
         todo = "Put the key that is named back into PUBLICATION_KEYS: without it answers are lost."
         yield _line("keys", ALARM, str(error), todo)
         return
-    yield _line(
-        "keys", GOOD, f"PUBLICATION_KEYS open all {opened} keys of receipts, {signing} of tickets."
-    )
+    said = ", ".join(f"{many} of {what}" for what, many in opened.items())
+    yield _line("keys", GOOD, f"PUBLICATION_KEYS open all keys: {said}.")
 
 
 def _visit(url: str, now: datetime.datetime) -> Iterator[Line]:

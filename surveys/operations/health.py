@@ -20,6 +20,7 @@ from django.utils.formats import date_format
 from django.utils.functional import Promise, lazy
 from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
+from surveys.invited import selectors as invited
 from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import written
 from surveys.operations import backlog, checks, refusals, services
@@ -80,6 +81,7 @@ def lines(now: datetime.datetime) -> list[Line]:
         _ledger(now),
         *_caps(),
         _disk(),
+        *_lists(now),
         *_settings(),
     ]
     return sorted(every, key=lambda line: order.index(line.state))
@@ -331,6 +333,22 @@ def _caps() -> Iterator[Line]:
             said,
             _("More than a tenth. A study whose cap is reached retires, and its answers go."),
             _("Tell its members: what they still want to publish must fit. A cap never rises."),
+        )
+
+
+def _lists(now: datetime.datetime) -> Iterator[Line]:
+    if over := invited.overfull(now.date()):
+        yield Line(
+            "tickets",
+            _("Answers without a ticket"),
+            State.ALARM,
+            _("More answers were accepted than tickets fetched, in: %(studies)s.")
+            % {"studies": ", ".join(over)},
+            _("In every stratum at most as many answers as tickets."),
+            _(
+                "Somebody has the issuer’s key, or writes to the database. Close the study, keep a "
+                "copy of the database as it is, and say so to the people concerned."
+            ),
         )
 
 

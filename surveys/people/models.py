@@ -67,6 +67,7 @@ class Right(StrEnum):
     EDIT = "edit"
     LAUNCH = "launch"
     SHARE = "share"
+    INVITE = "invite"  # see who is on its list: no admin may
 
 
 RIGHTS = {

@@ -39,7 +39,7 @@ def rights_of(user: AbstractBaseUser | AnonymousUser, study: Study) -> set[Right
         return set()
     rights = {Right.READ} if user.has_perm("design.view_study") else set()
     if user.has_perm("design.change_study"):
-        rights |= set(Right) - {Right.READ}
+        rights |= set(Right) - {Right.READ, Right.INVITE}
     if rights != set(Right) and (membership := user.memberships.filter(study=study).first()):
         rights |= RIGHTS[Role(membership.role)]
     return rights

@@ -2,7 +2,8 @@
 their noise, and the Plan, whose channel turns counts into people.
 
 What comes out is what the dashboard shows, of questions alone and of those sent as one answer, of
-whom some devices were asked or all. Errors name the part, what was expected and what came.
+whom some devices were asked or all; of a list, its groups weighted as the file says. Errors name
+the part, what was expected and what came.
 """
 
 import json
@@ -13,10 +14,10 @@ from typing import Any
 
 from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.laplace import DiscreteLaplace
-from dpengine.estimates import Estimate, Noise, NoNoise
+from dpengine.estimates import Estimate, Noise, NoNoise, averaged
 from dpengine.local.channel import Channel, Learns
 from dpengine.privacy import Neighbours, epsilon_above
-from surveys.plan.content import PlanContent, Unsound, canonical, read
+from surveys.plan.content import PlanContent, PlanQuestion, Unsound, canonical, read
 
 SPEC = "plan"  # as --design
 MEANINGLESS = ("covariates", "by", "weights", "cross", "predictor", "poststratify", "simultaneous")
@@ -72,15 +73,33 @@ def analysed(path: str, name: str, confidence: float) -> Published:
     if question.channel.learns not in (Learns.SHARES, Learns.TICKS):
         raise ValueError(f"--outcome: expected a question of choices, got {name!r}")
     rows = _newest(document["rows"], name)
-    if [row["choice"] for row in rows] != list(range(len(question.choices))):
-        raise ValueError(f"rows: expected a published count of each choice of {name!r}")
-    counts, n = [int(row["noisy_count"]) for row in rows], int(rows[0]["n"])
+    strata: dict[str, list[dict[str, Any]]] = {}  # one, "", of a study that asked no list
+    for row in rows:
+        strata.setdefault(str(row.get("stratum") or ""), []).append(row)
+    found = [_estimated(question, own, confidence) for own in strata.values()]
+    n = sum(int(own[0]["n"]) for own in strata.values())
+    weights = [float(own[0].get("weight") or 1) for own in strata.values()]
+    shares = [weight / sum(weights) for weight in weights]
+    estimates = (
+        [averaged(column, shares) for column in zip(*found, strict=True)]
+        if len(found) > 1
+        else found[0]
+    )
     noise = _noise(rows[0], question.channel)
-    estimates = question.channel.estimates(counts, n, noise, confidence)
     loss = question.loss
     epsilon = float("inf") if loss is None else float(epsilon_above(loss))
     said = rows[0]["noise"] + (f", scale {rows[0]['noise_scale']:g}" if noise.variance else "")
     return Published(name, n, question.choices, estimates, epsilon, said)
+
+
+def _estimated(
+    question: PlanQuestion, rows: Sequence[dict[str, Any]], confidence: float
+) -> list[Estimate]:
+    """Return the share of each choice, of all or of one group of a list."""
+    if [row["choice"] for row in rows] != list(range(len(question.choices))):
+        raise ValueError(f"rows: expected a published count of each choice of {question.name!r}")
+    counts, n = [int(row["noisy_count"]) for row in rows], int(rows[0]["n"])
+    return question.channel.estimates(counts, n, _noise(rows[0], question.channel), confidence)
 
 
 def _file(path: str) -> Any:

@@ -22,6 +22,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from surveys.design import selectors as design
+from surveys.invited import selectors as invited
 from surveys.ledger import selectors as ledger
 from surveys.middleware import gzip_public
 from surveys.registry import deployments, presenters, renderers, scripts, serializers
@@ -81,6 +82,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "record": record,
         "says": presenters.StudyPresenter(record),
         "published": record.published,
+        "counts": invited.counts(record.plan),
         "crowding": crowding_of(record.plan),
         "head": head,
         "length": length,

@@ -152,8 +152,21 @@ def answers_of(plans: Sequence[Plan]) -> dict[int, int | None]:
     """Return the same of several Plans, by id."""
     public = [plan for plan in plans if plan.content.n_is_public]
     hidden = [plan for plan in plans if not plan.content.n_is_public]
+    listed = [plan for plan in public if _changes_daily(plan)]
     told = dict.fromkeys((plan.pk for plan in plans), None) | aggregation.received_of(public)
+    told |= aggregation.sealed_before(listed, _today()) if listed else {}
     return told | (_told_of(hidden) if hidden else {})
+
+
+def _changes_daily(plan: Plan) -> bool:
+    """Tell whether how many answers came changes at midnight only: of a list, every count that
+    follows arrivals is a clock, by which who saw somebody fetch a ticket could join them.
+    """
+    return plan.content.invited is not None and not plan.study.is_retired
+
+
+def _today() -> datetime.date:
+    return datetime.datetime.now(datetime.UTC).date()
 
 
 def people(plan: Plan) -> int | None:
@@ -177,8 +190,13 @@ def _told_of(plans: Iterable[Plan]) -> dict[int, int]:
 
 
 def batch_sizes(plan: Plan) -> list[int]:
-    """Return how many reports each sealed batch holds, where that is public."""
-    return aggregation.batch_sizes(plan) if plan.content.n_is_public else []
+    """Return how many reports each sealed batch holds, where that is public; of a list, of those
+    sealed by midnight.
+    """
+    if not plan.content.n_is_public:
+        return []
+    days = [_today()] if _changes_daily(plan) else []
+    return aggregation.batch_sizes(plan, *days)
 
 
 def batches_named(plan: Plan) -> int:

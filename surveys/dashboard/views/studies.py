@@ -22,6 +22,7 @@ from surveys.dashboard.results import MANY, Result, Together, blocks_of, results
 from surveys.design import selectors as design
 from surveys.design.models import Plan, Study
 from surveys.design.selectors import State
+from surveys.invited import selectors as invited
 from surveys.ledger import selectors as ledger
 from surveys.people import selectors as people
 from surveys.people.models import Right
@@ -155,6 +156,7 @@ def study(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
         many=MANY,
         has_course=len(published) > 1,
         may_launch=Right.LAUNCH in rights,
+        counts=invited.counts(plan) if Right.LAUNCH in rights else [],
         answered=answered,
         waiting=[(each, releases.title_of(each)) for each in unanswered],
         may_ask=Right.ASK in rights,

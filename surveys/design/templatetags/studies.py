@@ -11,6 +11,7 @@ STEPS = {  # by the last part of the address, in the order in which they are use
     "plan": pgettext_lazy("step", "Plan"),
     "build": gettext_lazy("Build"),
     "rehearse": gettext_lazy("Rehearse"),
+    "list": gettext_lazy("Invite"),
     "launch": gettext_lazy("Launch"),
     "collect": gettext_lazy("Collect"),
     "results": gettext_lazy("Results"),
@@ -36,6 +37,7 @@ def steps(study: Any, here: str) -> dict[str, list[Step]]:
         "steps": [
             Step(str(name), root if step == "results" else f"{root}{step}/", step == here)
             for step, name in STEPS.items()
+            if step != "list" or study.is_invited
         ]
     }
 

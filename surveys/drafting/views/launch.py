@@ -7,16 +7,16 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from surveys.design import services
-from surveys.design.launch import MAX_WHY, needs_reason
+from surveys.design.launch import MAX_WHY, fingerprint, needs_reason
 from surveys.design.models import Study
 from surveys.design.readiness import Consequence, Readiness
 from surveys.design.refusals import Refused
 from surveys.drafting import plan_text
 from surveys.drafting.access import author, of_study, require, today
+from surveys.invited import selectors as lists, services as invited
 from surveys.ledger.services import Refused as LedgerRefused
 from surveys.people import selectors as people
 from surveys.people.models import Right
-from surveys.plan import content as plans
 
 
 @of_study(Right.READ)
@@ -31,7 +31,7 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
     try:
         seen = request.POST.get("seen") or "nothing"
         why = request.POST.get("why", "").replace("\0", "")  # no database keeps a NUL
-        services.open_study(study_id=study.pk, seen=seen, why=why, **author(request))
+        invited.launch(study=study, seen=seen, why=why, **author(request))
     except (Refused, LedgerRefused) as refusal:
         return _show_draft(request, study, refused=str(refusal), status=409)
     return redirect("drafting:launch", study.slug)
@@ -40,19 +40,23 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
 def _show_draft(
     request: HttpRequest, study: Study, refused: str = "", status: int = 200
 ) -> HttpResponse:
-    readiness = Readiness(study)
-    content = readiness.content
+    waits_for_list = lists.problems(study)
+    readiness = Readiness(study, None if waits_for_list else lists.part_of(study))
+    content, problems = readiness.content, readiness.problems(today())
+    if waits_for_list:  # the rest can be told only with a list
+        problems = waits_for_list + [each for each in problems if each.question or each.language]
     context: dict[str, Any] = {
         "study": study,
         "content": content,
-        "problems": readiness.problems(today()),
+        "problems": problems,
+        "small": [size for size in lists.strata_of(study) if size.is_small],
         "is_owner": people.may(request.user, Right.LAUNCH, study),
         "refused": refused,
     }
     if content:
         before = study.plans.order_by("-wave").first()
         context |= {
-            "seen": plans.digest(plans.canonical(content)),
+            "seen": fingerprint(content),
             "before": before,
             "changes": plan_text.differences(before.content, content) if before else [],
             "sections": plan_text.sections(content),

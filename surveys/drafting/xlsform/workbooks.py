@@ -7,8 +7,6 @@ a formula is never evaluated, and a value that a program once computed is not wh
 so a form with formulas is refused.
 """
 
-import re
-import zipfile
 from contextlib import closing
 from dataclasses import dataclass
 from io import BytesIO
@@ -16,16 +14,15 @@ from typing import IO
 
 from django.utils.translation import gettext as _
 
+from surveys.archives import ARCHIVE, Hostile, hostile
+
 MAX_FILE_BYTES = 2 * 2**20  # bytes
 MAX_UNPACKED_BYTES = 20 * 2**20
-MAX_PARTS = 300  # files in the archive
-# in all of them: each takes its readers time and memory, and a few bytes unpack to many
-MAX_TAGS = 200_000
+MAX_TAGS = 200_000  # in all parts of the archive
 MAX_ROWS, MAX_COLUMNS, MAX_CELL_LENGTH = 1000, 120, 2000
 CONSTANT = (None, "=TRUE()", "=FALSE()")  # how some programs write yes and no
-ARCHIVE, OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"  # how an .xlsx and an .xls begin
+OLD = b"\xd0\xcf\x11\xe0"  # how an .xls begins
 SHEETS = ("survey", "choices", "settings")
-DECLARED = re.compile(b"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,22 +153,14 @@ INSIDE = {  # one column, as older forms write it
 
 
 def _refuse_hostile(raw: bytes) -> None:
-    """Refuse an archive that unpacks to too much, or has more tags than a form needs.
-
-    And one that declares types: whoever writes one means to have it expanded, or fetched.
-    """
-    with zipfile.ZipFile(BytesIO(raw)) as archive:
-        parts, tags = archive.infolist(), 0
-        if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_UNPACKED_BYTES:
-            raise unreadable(_("It unpacks to more than 20 MB. Save only the form’s sheets."))
-        for part in parts:
-            content = archive.read(part).replace(b"\0", b"")  # UTF-16 too
-            if part.filename.endswith((".xml", ".rels")) and DECLARED.search(content):
-                raise unreadable(_("It declares XML entities, which no form needs."))
-            tags += content.count(b"<") - content.count(b"</")
-            if tags > MAX_TAGS:
-                text = _("It holds more than a form needs. Save only the form’s sheets.")
-                raise unreadable(text)
+    """Refuse an archive that unpacks to too much, or has more tags than a form needs."""
+    texts = {
+        Hostile.LARGE: _("It unpacks to more than 20 MB. Save only the form’s sheets."),
+        Hostile.ENTITIES: _("It declares XML entities, which no form needs."),
+        Hostile.TAGS: _("It holds more than a form needs. Save only the form’s sheets."),
+    }
+    if found := hostile(raw, unpacked=MAX_UNPACKED_BYTES, most_tags=MAX_TAGS):
+        raise unreadable(texts[found])
 
 
 def _refuse_formulas(raw: bytes) -> None:

@@ -50,6 +50,7 @@ EVERYONE = {
     "registry:json",
     "registry:yaml",
     "operations:live",
+    "invited:stop",
     "people:invitation",
     "people:invitation-link",
     "limits:ledger",
@@ -98,8 +99,8 @@ OF_ADMINS = {
 OF_A_STUDYS_ADMINS = {"limits:share"}
 # for all who are signed in; its form is for who sets the site's limits: nobody here does
 TO_READ = {"limits:site"}
-# they name a language: nothing, where it is not there
-NAMING = {"drafting:add-language", "drafting:drop-language"}
+# they name a language, or a letter: nothing, where it is not there
+NAMING = {"drafting:add-language", "drafting:drop-language", "invited:act", "invited:write"}
 OF_A_STUDY: dict[str, Right] = {
     "dashboard:study": Right.READ,
     "dashboard:collect": Right.READ,
@@ -124,6 +125,16 @@ OF_A_STUDY: dict[str, Right] = {
     "people:member-back": Right.SHARE,
     "people:member-role": Right.SHARE,
     "people:member-remove": Right.SHARE,
+    "invited:list": Right.INVITE,
+    "invited:add": Right.INVITE,
+    "invited:remove": Right.INVITE,
+    "invited:lost": Right.INVITE,
+    "invited:returned": Right.INVITE,
+    "invited:erase": Right.INVITE,
+    "invited:letters": Right.INVITE,
+    "invited:write": Right.INVITE,
+    "invited:act": Right.INVITE,
+    "invited:paper": Right.INVITE,
     "drafting:build": Right.EDIT,
     "drafting:texts": Right.EDIT,
     "drafting:add": Right.EDIT,
@@ -261,6 +272,8 @@ def expected(name: str, who: str) -> str:
         return NONE
     if name in OF_A_STUDYS_ADMINS:
         return OPEN if who == "admin" else NO
+    if OF_A_STUDY[name] is Right.INVITE:  # no admin sees who is on a list
+        return OPEN if who == "owner" else NO
     return OPEN if MEMBERS.index(who) >= LEAST[OF_A_STUDY[name]] else NO
 
 

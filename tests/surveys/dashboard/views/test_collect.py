@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from PIL import Image, ImageDraw
 
-from surveys.dashboard.invitations import QrCode
+from surveys.charts.codes import QrCode
 from surveys.dashboard.views.collect import days_left
 from surveys.design import services as design
 from surveys.design.models import Plan

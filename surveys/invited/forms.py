@@ -1,0 +1,137 @@
+"""Forms of a list and its letters."""
+
+import datetime
+from typing import Any
+
+from django import forms
+from django.utils.translation import get_language_info, gettext as _, gettext_lazy
+
+from surveys.invited import letters, lists
+from surveys.invited.lists import Found
+
+
+class AddForm(forms.Form):
+    """People: a file, lines that were pasted, or a number of people without names."""
+
+    file = forms.FileField(
+        label=gettext_lazy("A file"),
+        required=False,
+        help_text=gettext_lazy(
+            "CSV (UTF-8) or .xlsx. The first row names the columns: address; name, language and "
+            "stratum if you have them; any others are for your letters."
+        ),
+    )
+    pasted = forms.CharField(
+        label=gettext_lazy("Or paste addresses, one a line"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
+    )
+    count = forms.IntegerField(
+        label=gettext_lazy("Or so many people without names"),
+        required=False,
+        min_value=1,
+        max_value=lists.MAX_PEOPLE,
+        help_text=gettext_lazy("For codes that you print and give away yourself."),
+    )
+    stratum = forms.CharField(
+        label=gettext_lazy("Their stratum"), required=False, max_length=lists.MAX_STRATUM
+    )
+
+    def __init__(self, *args: Any, languages: list[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.languages = languages
+        self.found = Found()
+
+    def clean(self) -> None:
+        file, pasted = self.cleaned_data.get("file"), self.cleaned_data.get("pasted", "")
+        given = [name for name in ("file", "pasted", "count") if self.cleaned_data.get(name)]
+        if self.errors:
+            return
+        if len(given) != 1:
+            self.add_error(None, _("Give a file, or paste lines, or say how many: one of them."))
+        elif file:
+            raw = file.read(lists.MAX_FILE_BYTES + 1)
+            self.found = lists.read_file(raw, self.languages)
+        elif pasted:
+            self.found = lists.read_pasted(pasted, self.languages)
+
+
+class ReturnedForm(forms.Form):
+    """Addresses to which letters could not be delivered, in whatever text they stand."""
+
+    file = forms.FileField(label=gettext_lazy("Messages that came back, or a list"), required=False)
+    pasted = forms.CharField(
+        label=gettext_lazy("Or paste the addresses"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+    )
+
+    def addresses(self) -> set[str]:
+        """Return every e-mail address in what was given."""
+        file = self.cleaned_data.get("file")
+        raw = file.read(lists.MAX_FILE_BYTES).decode("utf-8", "replace") if file else ""
+        return set(lists.EMAIL.findall(raw + "\n" + self.cleaned_data.get("pasted", "")))
+
+
+class LetterForm(forms.Form):
+    """A letter in each language of the study, and its day."""
+
+    day = forms.DateField(
+        label=gettext_lazy("Day"),
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        help_text=gettext_lazy("Today: at once. Later: from 07:00 UTC on."),
+    )
+
+    def __init__(
+        self,
+        *args: Any,
+        languages: list[str],
+        columns: set[str],
+        today: datetime.date,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.languages, self.columns, self.today = languages, columns, today
+        for code in languages:
+            name = get_language_info(code)["name_local"] if len(languages) > 1 else ""
+            of = f" ({name})" if name else ""
+            self.fields[f"subject_{code}"] = forms.CharField(
+                label=_("Subject") + of, max_length=letters.MAX_SUBJECT
+            )
+            self.fields[f"text_{code}"] = forms.CharField(
+                label=_("Text") + of,
+                max_length=letters.MAX_TEXT,
+                widget=forms.Textarea(attrs={"rows": 16}),
+            )
+
+    def clean_day(self) -> datetime.date:
+        day: datetime.date = self.cleaned_data["day"]
+        if day < self.today:
+            raise forms.ValidationError(_("This day has passed."))
+        return day
+
+    def clean(self) -> None:
+        for code in self.languages:
+            subject = self.cleaned_data.get(f"subject_{code}", "")
+            text = self.cleaned_data.get(f"text_{code}", "")
+            if subject and text and (wrong := letters.problem_of(subject, text, self.columns)):
+                self.add_error(f"text_{code}", wrong)
+
+    @property
+    def texts(self) -> dict[str, dict[str, str]]:
+        return {
+            code: {
+                "subject": " ".join(self.cleaned_data[f"subject_{code}"].split()),
+                "text": self.cleaned_data[f"text_{code}"].replace("\0", "").replace("\r\n", "\n"),
+            }
+            for code in self.languages
+        }
+
+
+class EraseForm(forms.Form):
+    day = forms.DateField(
+        label=gettext_lazy("Erase the list on"),
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        help_text=gettext_lazy("Empty: when the study retires. No letter can be sent after it."),
+    )

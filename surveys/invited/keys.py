@@ -1,0 +1,84 @@
+"""Keys of lists: one a study, made with its list and destroyed with it; and one of the site, by
+which it knows the addresses that want no letters.
+
+Each stands in the database sealed under PUBLICATION_KEYS, so that the database alone tells nobody's
+address; without its key a list is random bytes, in old copies too.
+"""
+
+import hmac
+import os
+from typing import Any
+
+import msgspec
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from django.db import transaction
+
+from surveys.encryption import has_first_key, new_key, open_sealed, seal
+from surveys.erasing import erasing
+from surveys.invited.models import Key
+
+SITE = "addresses that want no letters"
+NONCE = 12  # bytes
+
+
+def name_of(study_id: int) -> str:
+    return f"list of study {study_id}"
+
+
+def key_of(name: str, study_id: int | None = None) -> bytes:
+    """Return a key, made the first time it is asked for."""
+    found = Key.objects.filter(pk=name).values_list("sealed", flat=True).first()
+    if found is None:
+        new = Key(name=name, study_id=study_id, sealed=seal(new_key(), about=name))
+        with transaction.atomic():
+            Key.objects.bulk_create([new], ignore_conflicts=True)
+            found = Key.objects.values_list("sealed", flat=True).get(pk=name)
+    return open_sealed(bytes(found), about=name)
+
+
+class Chest:
+    """What seals and opens the people of one study's list."""
+
+    def __init__(self, study_id: int) -> None:
+        self.key = key_of(name_of(study_id), study_id)
+
+    def seal(self, what: Any, about: str) -> bytes:
+        nonce = os.urandom(NONCE)
+        return nonce + AESGCM(self.key).encrypt(nonce, msgspec.json.encode(what), about.encode())
+
+    def open(self, sealed: bytes | memoryview, about: str) -> Any:
+        sealed = bytes(sealed)
+        text = AESGCM(self.key).decrypt(sealed[:NONCE], sealed[NONCE:], about.encode())
+        return msgspec.json.decode(text)
+
+    def digest(self, address: str) -> bytes:
+        """Return what tells two alike addresses, and nothing without the key."""
+        return hmac.digest(self.key, plain_address(address).encode(), "sha256")
+
+    def reference(self, plan: str, reference: str) -> str:
+        """Return what the issuer knows a person as in one wave: another one in each."""
+        return hmac.digest(self.key, f"{plan} {reference}".encode(), "sha256").hex()[:32]
+
+
+def plain_address(address: str) -> str:
+    return "".join(address.split()).casefold()
+
+
+def site_digest(address: str, key: bytes | None = None) -> str:
+    """Return what an address is called among those that want no letters."""
+    return hmac.digest(key or key_of(SITE), plain_address(address).encode(), "sha256").hex()
+
+
+def open_all() -> int:
+    """Open every key, and return how many there are, or raise CannotOpen."""
+    return len([open_sealed(bytes(key.sealed), about=key.name) for key in Key.objects.all()])
+
+
+def encrypt_anew() -> int:
+    """Seal with the first key what another one had sealed; return how many. May raise InUse."""
+    with erasing(invited_key="sealed"):
+        old = [key for key in Key.objects.all() if not has_first_key(bytes(key.sealed))]
+        for key in old:
+            key.sealed = seal(open_sealed(bytes(key.sealed), about=key.name), about=key.name)
+        Key.objects.bulk_update(old, ["sealed"])
+    return len(old)

@@ -1,0 +1,72 @@
+"""Letters that are not sent from here: a file to merge, for paper or for short messages, and pages
+with a QR code each.
+
+Every file has fresh codes; older ones of the same people work on until a ticket is fetched. They go
+to everybody chosen: leaving out who has fetched would show who it was.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from surveys.design.models import Plan, Study
+from surveys.invited import letters, selectors, services
+from surveys.invited.lists import Entry
+from surveys.invited.models import Person
+from surveys.spreadsheets import csv_lines
+
+ON_PAPER = 100  # sheets at once: each takes its time to draw
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A person, and a link of their own."""
+
+    entry: Entry
+    link: str
+
+
+def chosen(study: Study, *, everybody: bool) -> QuerySet[Person]:
+    """Return the people of a list: all, or those who have no e-mail address."""
+    people = Person.objects.filter(study=study).order_by("pk")
+    return people if everybody else people.filter(has_email=False)
+
+
+def parts(study: Study) -> list[tuple[int, int, int]]:
+    """Return how pages are parted that are printed at once: number, first and last sheet."""
+    count = Person.objects.filter(study=study).count()
+    return [
+        (at, start + 1, min(start + ON_PAPER, count))
+        for at, start in enumerate(range(0, count, ON_PAPER))
+    ]
+
+
+def part(people: QuerySet[Person], number: int) -> QuerySet[Person]:
+    return people[number * ON_PAPER : (number + 1) * ON_PAPER]
+
+
+def coded(plan: Plan, people: Iterable[Person], *, origin: str) -> list[Coded]:
+    """Draw a code for each of some people, tell the issuer, and return their links."""
+    at, made, told = services.index_of(plan), [], []
+    for person, entry in selectors.people_of(plan.study, people):
+        if person.stratum in at:
+            code, digest = services.new_code()
+            told.append((person, digest))
+            link = letters.link_of(plan, origin, at[person.stratum], code, entry.language)
+            made.append(Coded(entry, link))
+    services.give_codes(plan, told)
+    return made
+
+
+def as_csv(made: Sequence[Coded]) -> str:
+    """Return a file to merge: address, name, language, stratum, the list's columns, the link."""
+    columns = sorted({name for each in made for name in each.entry.columns})
+    head = ["address", "name", "language", "stratum", *columns, "link"]
+    return "\ufeff" + csv_lines(head, (_row(each, columns) for each in made))
+
+
+def _row(each: Coded, columns: Sequence[str]) -> list[str]:
+    entry = each.entry
+    own = [entry.address, entry.name, entry.language, entry.stratum]
+    return [*own, *(entry.columns.get(name, "") for name in columns), each.link]

@@ -1,0 +1,244 @@
+"""What may be known of a list: its sizes, for the study's owners its people, a day's counts."""
+
+import datetime
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from django.db.models import Count as Number, Max, QuerySet
+from django.utils.translation import gettext as _, ngettext
+
+from surveys.design.models import Neighbours, Plan, Study
+from surveys.design.readiness import Problem
+from surveys.invited.keys import Chest, name_of
+from surveys.invited.lists import Entry
+from surveys.invited.models import Count, Delivery, Key, Letter, Person
+from surveys.plan.content import Invited, Stratum
+from surveys.plan.invited import FEWEST
+
+MOMENTS = 15  # minutes between the common moments at which reports leave
+FEW = 100  # below it a stratum is warned of
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many people of a stratum are on a list."""
+
+    name: str
+    people: int
+
+    @property
+    def is_refused(self) -> bool:
+        return self.people < FEWEST
+
+    @property
+    def is_small(self) -> bool:
+        return FEWEST <= self.people < FEW
+
+    @property
+    def remark(self) -> str:
+        if self.is_refused:
+            return _("too few to open")
+        return _("few to hide among") if self.is_small else ""
+
+
+def strata_of(study: Study) -> list[Size]:
+    """Return the strata of a study's list as it is now, by name."""
+    sizes = Person.objects.filter(study=study).values("stratum").annotate(many=Number("pk"))
+    return sorted(
+        (Size(name, many) for name, many in sizes.values_list("stratum", "many").order_by()),
+        key=lambda size: size.name,
+    )
+
+
+def part_of(study: Study, keys: Iterable[str] | None = None) -> Invited | None:
+    """Return what the Plan says of a study's list; with stand-ins where no keys are made yet."""
+    if not study.is_invited:
+        return None
+    sizes = strata_of(study)
+    made = list(keys) if keys is not None else [f"80{at:0509x}1" for at in range(len(sizes))]
+    return Invited(
+        strata=[
+            Stratum(key=key, name=size.name, people=size.people)
+            for key, size in zip(made, sizes, strict=True)
+        ],
+        moments=MOMENTS,
+        answers_from=study.answers_from.isoformat() if study.answers_from else None,
+    )
+
+
+def problems(study: Study) -> list[Problem]:
+    """Return why a study cannot open with its list."""
+    if not study.is_invited:
+        return []
+    sizes = strata_of(study)
+    if not sizes:
+        return [Problem(_("There is nobody on the list yet."))]
+    found = []
+    if study.neighbours == Neighbours.ADD_REMOVE:
+        text = _("A list shows how many took part. Limits must protect what was answered.")
+        found.append(Problem(text))
+    if len(sizes) > 1 and not sizes[0].name:
+        text = ngettext(
+            "%(count)s person has no stratum, and others have one.",
+            "%(count)s people have no stratum, and others have one.",
+            sizes[0].people,
+        )
+        found.append(Problem(text % {"count": sizes[0].people}))
+    few = _("%(stratum)s has %(people)s people; %(least)s are needed to hide one among them.")
+    found += [
+        Problem(few % {"stratum": said(size.name), "people": size.people, "least": FEWEST})
+        for size in sizes
+        if size.is_refused
+    ]
+    return found
+
+
+def said(stratum: str) -> str:
+    """Return a stratum as pages call it."""
+    return f"“{stratum}”" if stratum else _("The list")
+
+
+def people_of(
+    study: Study, chosen: Iterable[Person] | None = None
+) -> Iterator[tuple[Person, Entry]]:
+    """Yield people of a list with what is known of them: for its owners, and letters."""
+    if not Key.objects.filter(pk=name_of(study.pk)).exists():
+        return
+    chest = Chest(study.pk)
+    for person in Person.objects.filter(study=study).order_by("pk") if chosen is None else chosen:
+        yield person, entry_of(chest, person)
+
+
+def entry_of(chest: Chest, person: Person) -> Entry:
+    return Entry(**chest.open(person.sealed, person.reference), stratum=person.stratum)
+
+
+def languages_of(study: Study) -> list[str]:
+    """Return the languages in which a study is asked, its own first."""
+    others = study.translations.order_by("language").values_list("language", flat=True)
+    return [str(study.language), *(str(each) for each in others if each != study.language)]
+
+
+def letters_of(plan: Plan) -> QuerySet[Letter]:
+    return Letter.objects.filter(plan=plan)
+
+
+def without_email(study: Study) -> int:
+    """Return how many of a list no letter can be sent to from here."""
+    return Person.objects.filter(study=study).exclude(has_email=True, came_back=False).count()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How a letter goes, in numbers; of an invitation, whose it is that are doubtful or refused."""
+
+    letter: Letter
+    doubts: int
+    addresses: list[str]
+
+    @property
+    def may_stop(self) -> bool:
+        return self.letter.state in (Letter.State.WAITS, Letter.State.GOES)
+
+    @property
+    def may_go_on(self) -> bool:
+        return self.letter.state == Letter.State.STOPPED and not self.letter.is_forgotten
+
+
+def progress_of(study: Study, plan: Plan) -> Iterator[Progress]:
+    """Yield how each letter of a Plan goes. Of a reminder nobody is named: whoever gets it has not
+    fetched a ticket.
+    """
+    for letter in letters_of(plan):
+        people = doubtful(letter)
+        named = [] if letter.reminds else [each.address for _p, each in people_of(study, people)]
+        yield Progress(letter, people.count(), named)
+
+
+def doubtful(letter: Letter) -> QuerySet[Person]:
+    """Return who may have had a letter or not: a worker ended, or a server, in the middle."""
+    states = Delivery.objects.filter(letter=letter, state=Delivery.State.DOUBTFUL)
+    return Person.objects.filter(pk__in=states.values("person_id")).order_by("pk")
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The people of one stratum: how many were invited, have fetched, and answered."""
+
+    day: datetime.date
+    stratum: str
+    people: int  # as the Plan has it
+    invited: int
+    fetched: int
+    accepted: int
+    reissued: int
+
+    @property
+    def rate(self) -> float:
+        return 100 * self.fetched / self.invited if self.invited else 0.0
+
+    @property
+    def is_alarming(self) -> bool:
+        return self.accepted > self.fetched + self.reissued
+
+
+def counts_day(plan: Plan, today: datetime.date | None = None) -> datetime.date | None:
+    """Return the midnight of the newest counts of a Plan; None before its first."""
+    today = today or datetime.datetime.now(datetime.UTC).date()
+    found = Count.objects.filter(plan=plan, day__lte=today)
+    last: datetime.date | None = found.aggregate(last=Max("day"))["last"]
+    return last
+
+
+def counts(plan: Plan, today: datetime.date | None = None) -> list[Numbers]:
+    """Return the counts of each stratum as of last midnight; none on a Plan's first day."""
+    invited = plan.content.invited
+    day = counts_day(plan, today)
+    if invited is None or day is None:
+        return []
+    rows = Count.objects.filter(plan=plan, day=day)
+    return [
+        Numbers(
+            day,
+            invited.strata[row.stratum].name,
+            invited.strata[row.stratum].people,
+            row.invited,
+            row.fetched,
+            row.accepted,
+            row.reissued,
+        )
+        for row in rows
+    ]
+
+
+def overfull(today: datetime.date) -> list[str]:
+    """Return the studies of which more answers were accepted than tickets fetched."""
+    newest = Count.objects.filter(day__lte=today, accepted__gt=0).select_related("plan__study")
+    return sorted(
+        {row.plan.study.slug for row in newest if row.accepted > row.fetched + row.reissued}
+    )
+
+
+def erased_on(study: Study) -> datetime.date | None:
+    """Return the day on which a list is erased, if one was chosen."""
+    return Key.objects.filter(pk=name_of(study.pk)).values_list("erase_on", flat=True).first()
+
+
+def chosen(study: Study, address: str) -> QuerySet[Person]:
+    """Return the people of a list, or whom an address is of. Nothing else can be searched: all is
+    sealed.
+    """
+    people = Person.objects.filter(study=study).order_by("pk")
+    if not address.strip() or not people.exists():
+        return people
+    return people.filter(digest=Chest(study.pk).digest(address))
+
+
+def columns_of(study: Study) -> set[str]:
+    """Return the columns that a list has for letters, by its first and last people."""
+    own = Person.objects.filter(study=study)
+    some = [*own.order_by("pk")[:20], *own.order_by("-pk")[:20]]
+    if not some:
+        return set()
+    chest = Chest(study.pk)
+    return {name for person in some for name in entry_of(chest, person).columns}

@@ -1,0 +1,371 @@
+"""Send letters: one worker at a time, so many a second, to each person once at most.
+
+A letter is claimed for a person in the database before it is sent, and what is claimed is never
+sent again by itself. If the worker is killed in between, or the server of letters ends in the
+middle, nobody knows whether the letter went out: it is doubtful, and for a person to decide. Codes
+are drawn here; they stand in the letter, and their SHA-256 at the issuer.
+"""
+
+import contextlib
+import datetime
+import secrets
+import smtplib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import structlog
+from django.conf import settings
+from django.core.mail import get_connection
+from django.core.mail.backends.base import BaseEmailBackend
+from django.db import IntegrityError, transaction
+from django.db.models import F, QuerySet
+from django.utils.translation import gettext as _
+
+from surveys.design.models import Plan
+from surveys.design.refusals import Refused
+from surveys.erasing import InUse, erasing
+from surveys.invited import letters, selectors, services
+from surveys.invited.keys import SITE, Chest, key_of, site_digest
+from surveys.invited.lists import Entry
+from surveys.invited.models import Delivery, Letter, Person, Silent, Turn
+from surveys.issuer import services as issuer
+
+log = structlog.get_logger(__name__)
+State = Delivery.State
+BUDGET = 30.0  # seconds in which a task sends
+# a worker that held its turn is gone for sure: a task is ended after a minute
+TURN = datetime.timedelta(seconds=90)
+AT_ONCE = 20  # people whose codes are drawn together
+MORNING = 7  # the hour, UTC, from which letters of a later day go out
+MOST_TRIES = 5
+REST = datetime.timedelta(minutes=15)  # before a server that said “later” is asked again
+MOST_RESTS = 10  # after which this turn ends
+MOST_DOUBTS = 3  # in succession: then it is the server, and the letter stops
+
+
+def send_due(*, now: datetime.datetime, budget: float = BUDGET) -> int:
+    """Send what is due for some seconds; return how many letters went out."""
+    letter = _due(now)
+    if letter is None or not settings.EMAIL_CONFIGURED or not _take_turn(now):
+        return 0
+    try:
+        return Run(letter, time.monotonic() + budget).go()
+    finally:
+        Turn.objects.filter(pk=1).update(until=now)
+
+
+def _due(now: datetime.datetime) -> Letter | None:
+    today = now.astimezone(datetime.UTC).date()
+    if now.hour < MORNING:
+        today -= datetime.timedelta(days=1)
+    waits = Letter.objects.filter(state=Letter.State.WAITS, day__lte=today)
+    goes = Letter.objects.filter(state=Letter.State.GOES)
+    return (goes | waits).select_related("plan__study").first()
+
+
+def _take_turn(now: datetime.datetime) -> bool:
+    Turn.objects.get_or_create(pk=1, defaults={"until": now})
+    free = Turn.objects.filter(pk=1, until__lte=now)
+    return free.update(until=now + TURN) == 1
+
+
+@dataclass(slots=True)
+class Run:
+    """One worker's turn at one letter."""
+
+    letter: Letter
+    until: float  # of the clock that never goes back
+    sent: int = 0
+    doubts: int = 0  # in succession
+    rests: int = 0
+    connection: BaseEmailBackend | None = None
+    key: bytes = field(default_factory=lambda: key_of(SITE))
+
+    @property
+    def plan(self) -> Plan:
+        return self.letter.plan
+
+    def go(self) -> int:
+        own = Letter.objects.filter(pk=self.letter.pk)
+        if not self.plan.is_open:
+            own.update(state=Letter.State.STOPPED)
+            return 0
+        own.filter(state=Letter.State.WAITS).update(state=Letter.State.GOES)
+        # whoever claimed these has ended
+        self.letter.deliveries.filter(state=State.CLAIMED).update(state=State.DOUBTFUL)
+        if not self._opens():
+            return 0
+        try:
+            while self._goes_on():
+                people = self._next()
+                if not people:
+                    if not self._later().exists():
+                        finish(self.letter)
+                    break
+                if not self._send_to(people):
+                    break
+        finally:
+            self._close()
+        log.info("letters sent", letter=self.letter.pk, count=self.sent)
+        return self.sent
+
+    def _goes_on(self) -> bool:
+        return (
+            time.monotonic() < self.until
+            and Letter.objects.filter(pk=self.letter.pk, state=Letter.State.GOES).exists()
+        )
+
+    def _opens(self) -> bool:
+        """Open a way to the server, or note that there is none."""
+        self.connection = get_connection()
+        own = Letter.objects.filter(pk=self.letter.pk)
+        try:
+            self.connection.open()
+        except (OSError, smtplib.SMTPException) as error:
+            log.warning("no server for letters", kind=type(error).__name__)
+            own.update(trouble=type(error).__name__[:20])
+            self._close()
+            return False
+        own.exclude(trouble="").update(trouble="")
+        return True
+
+    def _close(self) -> None:
+        if self.connection is not None:
+            with contextlib.suppress(OSError, smtplib.SMTPException):
+                self.connection.close()
+        self.connection = None
+
+    def _next(self) -> list[Person]:
+        """Return some people who are still to have this letter, in an order that is chance's; at
+        last those whose server said: later.
+        """
+        had = self.letter.deliveries.values("person_id")
+        waits = Person.objects.filter(study=self.plan.study, has_email=True, came_back=False)
+        waits = waits.order_by("reference")
+        fresh = waits.none() if self.letter.is_forgotten else waits.exclude(pk__in=had)
+        if people := self._still_asked(fresh):
+            return people
+        letter = Letter.objects.get(pk=self.letter.pk)
+        if letter.rests_until and letter.rests_until > datetime.datetime.now(datetime.UTC):
+            return []
+        people = self._still_asked(waits.filter(pk__in=self._later().values("person_id")))
+        if not people:  # they have fetched a ticket meanwhile
+            self._later().delete()
+        return people
+
+    def _later(self) -> QuerySet[Delivery]:
+        return self.letter.deliveries.filter(state=State.LATER)
+
+    def _still_asked(self, waits: QuerySet[Person]) -> list[Person]:
+        """Return the first of some people; for a reminder, of those who have fetched no ticket."""
+        if not self.letter.reminds:
+            return list(waits[:AT_ONCE])
+        came, chest, chosen = issuer.fetched(self.plan.digest), Chest(self.plan.study_id), []
+        for key, reference in waits.values_list("pk", "reference").iterator():
+            if chest.reference(self.plan.digest, reference) not in came:
+                chosen.append(key)
+            if len(chosen) == AT_ONCE:
+                break
+        return list(Person.objects.filter(pk__in=chosen).order_by("reference"))
+
+    def _send_to(self, people: Sequence[Person]) -> bool:
+        """Send some people's letters; tell whether to go on."""
+        codes = {person.pk: services.new_code() for person in people}
+        services.give_codes(self.plan, [(each, codes[each.pk][1]) for each in people])
+        chest, at = Chest(self.plan.study_id), services.index_of(self.plan)
+        for person in people:
+            if not self._goes_on():
+                return False
+            began = time.monotonic()
+            entry = selectors.entry_of(chest, person)
+            link = letters.link_of(
+                self.plan,
+                self.letter.origin,
+                at[person.stratum],
+                codes[person.pk][0],
+                entry.language,
+            )
+            written = letters.write(
+                self.plan,
+                self.letter.texts,
+                entry,
+                link=link,
+                origin=self.letter.origin,
+                key=self.key,
+            )
+            if not self._deliver(person, entry.address, written):
+                return False
+            if settings.LETTERS_A_SECOND:
+                spent = time.monotonic() - began
+                time.sleep(max(0.0, 1 / settings.LETTERS_A_SECOND - spent))
+        return True
+
+    def _deliver(self, person: Person, address: str, written: letters.Written) -> bool:
+        """Send one letter once at most; tell whether to go on to the next."""
+        if Silent.objects.filter(pk=site_digest(address, self.key)).exists():
+            if claim(self.letter, person):
+                self._settle(person, State.SILENT, "silent")
+            return True
+        if self.connection is None and not self._opens():
+            return False
+        if not claim(self.letter, person):
+            return True
+        assert self.connection is not None  # noqa: S101 (for mypy)
+        try:
+            letters.message(written, address, self.connection).send()
+        except smtplib.SMTPRecipientsRefused as error:
+            codes = [code for code, _said in error.recipients.values()]
+            return self._turned_away(person, min(codes, default=550))
+        except smtplib.SMTPDataError as error:
+            return self._turned_away(person, error.smtp_code)
+        except (smtplib.SMTPSenderRefused, smtplib.SMTPNotSupportedError, UnicodeError, ValueError):
+            self._settle(person, State.REFUSED, "refused")
+            self._close()
+        except (OSError, smtplib.SMTPException) as error:
+            log.warning("a letter is doubtful", kind=type(error).__name__, letter=self.letter.pk)
+            self._close()
+            return self._doubts(person, type(error).__name__)
+        else:
+            self.doubts, self.sent = 0, self.sent + 1
+            self._settle(person, State.SENT, "sent")
+        return True
+
+    def _turned_away(self, person: Person, code: int) -> bool:
+        """Note that the server said no: for good from 500 on, else for now. It holds the letter of
+        nobody.
+        """
+        self.doubts, self.rests = 0, self.rests + 1
+        if code >= 500:
+            self._settle(person, State.REFUSED, "refused")
+            Person.objects.filter(pk=person.pk).update(came_back=True)
+            return True
+        own = self.letter.deliveries.filter(person=person)
+        own.update(state=State.LATER, tries=F("tries") + 1)
+        if own.filter(tries__gte=MOST_TRIES).exists():
+            self._settle(person, State.REFUSED, "refused")
+        rest = datetime.datetime.now(datetime.UTC) + REST
+        Letter.objects.filter(pk=self.letter.pk).update(rests_until=rest)
+        return self.rests % MOST_RESTS > 0
+
+    def _doubts(self, person: Person, kind: str) -> bool:
+        self.letter.deliveries.filter(person=person).update(state=State.DOUBTFUL)
+        self.doubts += 1
+        if self.doubts < MOST_DOUBTS:
+            return True
+        Letter.objects.filter(pk=self.letter.pk, state=Letter.State.GOES).update(
+            state=Letter.State.STOPPED,
+            trouble=kind[:20],
+            stopped_on=datetime.datetime.now(datetime.UTC).date(),
+        )
+        return False
+
+    @transaction.atomic
+    def _settle(self, person: Person, state: State, counted: str) -> None:
+        changed = self.letter.deliveries.filter(person=person).exclude(state=state)
+        if changed.update(state=state):
+            Letter.objects.filter(pk=self.letter.pk).update(**{counted: F(counted) + 1})
+
+
+def claim(letter: Letter, person: Person) -> bool:
+    """Claim one person's letter; tell whether nobody had."""
+    later = Delivery.objects.filter(letter=letter, person=person, state=State.LATER)
+    if later.update(state=State.CLAIMED):
+        return True
+    try:
+        with transaction.atomic():
+            Delivery.objects.create(letter=letter, person=person)
+    except IntegrityError:  # another one has, or the person is off the list
+        return False
+    return True
+
+
+def finish(letter: Letter) -> None:
+    """Forget who had a letter; those whose letter is doubtful stay until somebody decides.
+
+    Whoever got no reminder gets a code that nobody knows: at the issuer all look alike.
+    """
+    if letter.reminds:
+        had = letter.deliveries.values("person_id")
+        others = Person.objects.filter(study=letter.plan.study).exclude(pk__in=had)
+        services.register(letter.plan, others)
+    try:
+        with erasing(invited_delivery="state"):
+            letter.deliveries.exclude(state=State.DOUBTFUL).delete()
+            own = Letter.objects.filter(pk=letter.pk)
+            own.update(state=Letter.State.DONE, is_forgotten=True)
+    except InUse:  # the next turn finds it free
+        return
+
+
+# What owners decide
+
+
+def schedule(
+    *,
+    plan: Plan,
+    texts: letters.Texts,
+    reminds: bool,
+    origin: str,
+    day: datetime.date,
+    today: datetime.date,
+) -> Letter:
+    """Have a letter sent on a day, or at once; one of the same day that still waits is written
+    anew.
+    """
+    state = Letter.State.WAITS if day > today else Letter.State.GOES
+    fields = {"texts": texts, "reminds": reminds, "origin": origin, "trouble": ""}
+    made = {**fields, "state": state}
+    letter, is_new = Letter.objects.get_or_create(plan=plan, day=day, defaults=made)
+    own = Letter.objects.filter(pk=letter.pk, state=Letter.State.WAITS)
+    if not is_new and not own.update(**made):
+        raise Refused(_("Another letter goes out on this day: one a day."))
+    return letter
+
+
+def stop(letter: Letter, *, today: datetime.date) -> None:
+    """Send no more of a letter; who has it keeps it."""
+    running = Letter.objects.filter(pk=letter.pk).exclude(state=Letter.State.DONE)
+    running.update(state=Letter.State.STOPPED, stopped_on=today)
+
+
+def go_on(letter: Letter) -> None:
+    """Send the rest of a letter that was stopped today: to nobody who may have it."""
+    stopped = Letter.objects.filter(pk=letter.pk, state=Letter.State.STOPPED, is_forgotten=False)
+    stopped.update(state=Letter.State.GOES, trouble="")
+
+
+def decide(letter: Letter, *, again: bool) -> None:
+    """Decide about letters that may have gone out or not: send them, perhaps a second time, or
+    leave it.
+    """
+    doubtful = letter.deliveries.filter(state=State.DOUBTFUL)
+    if again and doubtful.update(state=State.LATER, tries=0):
+        Letter.objects.filter(pk=letter.pk).update(
+            state=Letter.State.GOES, trouble="", rests_until=None
+        )
+    elif letter.is_forgotten:
+        doubtful.delete()
+    else:
+        doubtful.update(state=State.SENT)
+
+
+def forget_stopped(*, today: datetime.date) -> None:
+    """Forget who had the letters that were stopped before today. May raise InUse."""
+    stopped = Letter.objects.filter(state=Letter.State.STOPPED, is_forgotten=False)
+    old = stopped.exclude(stopped_on__gte=today)
+    if old.exists():
+        with erasing(invited_delivery="state"):
+            Delivery.objects.filter(letter__in=old).exclude(state=State.DOUBTFUL).delete()
+            old.update(is_forgotten=True)
+
+
+def send_sample(*, plan: Plan, texts: letters.Texts, origin: str, address: str) -> None:
+    """Send a letter to who wrote it, with a link that fetches nothing. May raise OSError."""
+    code = secrets.token_urlsafe(16)
+    for language in texts:
+        entry = Entry(address, language=language, name="Ada Example")
+        link = letters.link_of(plan, origin, 0, code, language)
+        written = letters.write(plan, {language: texts[language]}, entry, link=link, origin=origin)
+        connection = get_connection()
+        letters.message(written, address, connection).send()

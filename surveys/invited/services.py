@@ -1,0 +1,307 @@
+"""Put people on a list, take them off, launch a study for them, erase what is known of them."""
+
+import datetime
+import hashlib
+import os
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from typing import TypedDict, TypeVar
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from surveys.aggregation import selectors as aggregation
+from surveys.design import selectors as design, services as launching
+from surveys.design.models import Plan, Study
+from surveys.design.refusals import CannotOpen, Refused
+from surveys.erasing import erasing
+from surveys.intake import selectors as intake
+from surveys.invited import selectors
+from surveys.invited.keys import Chest, name_of
+from surveys.invited.lists import MAX_PEOPLE, Entry, Remark
+from surveys.invited.models import Count, Delivery, Key, Letter, Opened, Person, Silent
+from surveys.isolation import isolate_failures
+from surveys.issuer import services as issuer
+from surveys.issuer.refusals import Away, Refused as NotIssued
+
+AT_ONCE = 10_000  # people in one call of the issuer
+LATELY = datetime.timedelta(days=7)  # in which what was on its way has come
+T = TypeVar("T")
+KEPT = ("address", "name", "language", "columns")  # of an entry, sealed
+
+
+class Opening(TypedDict):
+    """What a launch is told, for a list or without one."""
+
+    study_id: int
+    who: str
+    now: datetime.datetime
+    seen: str
+    why: str
+
+
+def in_parts(every: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (every[start : start + size] for start in range(0, len(every), size))
+
+
+@transaction.atomic
+def add_people(*, study_id: int, entries: Sequence[Entry]) -> list[Remark]:
+    """Put people on a study's list: all of them, or none, and then the remarks say why.
+
+    While a Plan is open they are invited at once. They count among the invited of their stratum;
+    its size in the Plan, by which estimates are weighted, stays.
+    """
+    study = _held(study_id)
+    plan = study.plan
+    is_open = plan is not None and plan.is_open
+    wrong = _not_asked(plan, entries) if is_open and plan else []
+    chest = Chest(study.pk)
+    made = [_person(study, chest, entry) for entry in entries]
+    there = Person.objects.filter(study=study)
+    if there.count() + len(made) > MAX_PEOPLE:
+        raise Refused(_("A list holds %(most)s people at most.") % {"most": f"{MAX_PEOPLE:,}"})
+    known = {bytes(digest) for digest in there.values_list("digest", flat=True)}
+    wrong += [
+        Remark(entry.row, "address", _("It is on the list already."))
+        for entry, person in zip(entries, made, strict=True)
+        if person.digest in known
+    ]
+    if wrong:
+        return wrong
+    Person.objects.bulk_create(made, batch_size=500)
+    if is_open and plan:
+        register(plan, made)
+    return []
+
+
+def _held(study_id: int) -> Study:
+    study: Study = design.studies().select_for_update(of=("self",)).get(pk=study_id)
+    if study.is_retired:
+        raise Refused(_("“%(study)s” is retired: it has no list.") % {"study": study})
+    if not study.is_invited:
+        raise Refused(_("“%(study)s” asks whoever has the link.") % {"study": study})
+    return study
+
+
+def _not_asked(plan: Plan, entries: Iterable[Entry]) -> list[Remark]:
+    names = index_of(plan)
+    text = _("The study is open, with the strata %(names)s.")
+    told = text % {"names": ", ".join(map(selectors.said, names))}
+    return [Remark(entry.row, "stratum", told) for entry in entries if entry.stratum not in names]
+
+
+def index_of(plan: Plan) -> dict[str, int]:
+    """Return the place of each stratum of a Plan, by name."""
+    invited = plan.content.invited
+    return {each.name: at for at, each in enumerate(invited.strata)} if invited else {}
+
+
+def _person(study: Study, chest: Chest, entry: Entry) -> Person:
+    reference, kept = secrets.token_hex(16), asdict(entry)
+    return Person(
+        study=study,
+        reference=reference,
+        stratum=entry.stratum,
+        # nobody unnamed is like another
+        digest=chest.digest(entry.address) if entry.address else os.urandom(32),
+        sealed=chest.seal({name: kept[name] for name in KEPT}, reference),
+        has_email=entry.has_email,
+    )
+
+
+def add_unnamed(*, study_id: int, count: int, stratum: str) -> None:
+    """Put people on a list of whom nothing is known: their codes are given away by hand."""
+    wrong = add_people(study_id=study_id, entries=[Entry("", stratum=stratum)] * count)
+    if wrong:
+        raise Refused(wrong[0].text)
+
+
+@transaction.atomic
+def remove_person(*, study_id: int, reference: str) -> None:
+    """Take somebody off a list: their codes stop working, and what is known of them is erased.
+
+    Who has fetched a ticket may still use it, and stays counted; nobody is told whether it was so.
+    May raise InUse: then nothing was done.
+    """
+    study = _held(study_id)
+    chosen = Person.objects.filter(study=study, reference=reference)
+    if not chosen.exists():
+        return
+    with erasing(invited_delivery="state", invited_person="stratum"):
+        chosen.delete()
+    if (plan := study.plan) is not None and plan.is_open:
+        issuer.withdraw(plan.digest, [Chest(study.pk).reference(plan.digest, reference)])
+
+
+@transaction.atomic
+def note_returned(*, study: Study, addresses: Iterable[str]) -> int:
+    """Mark those of a study's list to whom letters came back; return how many."""
+    chest = Chest(study.pk)
+    digests = [chest.digest(address) for address in addresses]
+    return sum(
+        Person.objects.filter(study=study, digest__in=some).update(came_back=True)
+        for some in in_parts(digests, 500)
+    )
+
+
+def reissue(*, study: Study, reference: str) -> None:
+    """Let who has lost their ticket fetch another, once: a double that is counted in public. Of who
+    has fetched none nothing changes; nobody is told which it was.
+    """
+    plan = study.plan
+    if plan is not None and plan.is_open:
+        known = Chest(study.pk).reference(plan.digest, reference)
+        with suppress(NotIssued):
+            issuer.reissue(plan.digest, known)
+
+
+def set_erasure(*, study: Study, day: datetime.date | None) -> None:
+    """Choose the day on which a list is erased; None: when its study retires."""
+    Key.objects.filter(pk=name_of(study.pk)).update(erase_on=day)
+
+
+# The launch
+
+
+def launch(
+    *, study: Study, who: str, now: datetime.datetime, seen: str = "", why: str = ""
+) -> Plan:
+    """Open a wave, for its list if it has one: keys are made, the Plan opened, the issuer told and
+    everybody on the list invited; or nothing is.
+    """
+    by = Opening(study_id=study.pk, who=who, now=now, seen=seen, why=why)
+    if not study.is_invited:
+        return launching.open_study(**by)
+    if wrong := selectors.problems(study):
+        raise CannotOpen(" ".join(problem.text for problem in wrong))
+    try:
+        return _launch(study, by)
+    except Away as error:
+        raise CannotOpen(
+            _("The issuer of tickets cannot be reached. Nothing was opened.")
+        ) from error
+
+
+def _launch(study: Study, by: Opening) -> Plan:
+    keys = issuer.make_keys(len(selectors.strata_of(study)))
+    with transaction.atomic():
+        held = _held(study.pk)  # so that nobody joins or leaves meanwhile
+        if len(selectors.strata_of(held)) != len(keys):
+            raise CannotOpen(_("The list has changed meanwhile: look at it again."))
+        plan = launching.open_study(**by, invited=selectors.part_of(held, keys))
+        Opened.objects.create(plan=plan)
+        issuer.open_plan(plan.document.encode())
+        register(plan, Person.objects.filter(study=study))
+    return plan
+
+
+def register(plan: Plan, people: Iterable[Person]) -> None:
+    """Invite people, each with a code that nobody knows: letters bring codes that work."""
+    give_codes(plan, [(person, secrets.token_bytes(32)) for person in people])
+
+
+def give_codes(plan: Plan, coded: Iterable[tuple[Person, bytes]]) -> None:
+    """Tell the issuer of a code for each person, by its SHA-256, in an order that is chance's."""
+    chest, at = Chest(plan.study_id), index_of(plan)
+    told = sorted(
+        (chest.reference(plan.digest, person.reference), at[person.stratum], digest)
+        for person, digest in coded
+        if person.stratum in at
+    )
+    for some in in_parts(told, AT_ONCE):
+        issuer.invite(plan.digest, some)
+
+
+def new_code() -> tuple[str, bytes]:
+    """Draw a code of 128 bits; return it as links have it, and its SHA-256."""
+    code = secrets.token_urlsafe(16)
+    return code, hashlib.sha256(code.encode()).digest()
+
+
+# The end
+
+
+def close_ended() -> list[int]:
+    """Have the issuer erase the keys and marks of every Plan that has closed; return their ids. It
+    keeps its numbers, which are shown from the next midnight on.
+    """
+
+    def close(opened: Opened) -> int:
+        issuer.close_plan(opened.plan.digest)
+        Opened.objects.filter(pk=opened.pk).update(is_over=True)
+        return opened.plan_id
+
+    ended = Opened.objects.filter(is_over=False, plan__closed_on__isnull=False)
+    return isolate_failures(ended.select_related("plan"), close)
+
+
+def erase_due(*, today: datetime.date) -> list[int]:
+    """Erase every list whose day has come or whose study has retired; return the studies' ids. May
+    raise InUse.
+    """
+    retired = design.studies().filter(retired_on__isnull=False)
+    due = Key.objects.filter(study__in=retired) | Key.objects.filter(erase_on__lte=today)
+    ids = [pk for pk in due.values_list("study_id", flat=True) if pk is not None]
+    if ids:
+        with erasing(invited_delivery="state", invited_person="stratum", invited_key="sealed"):
+            Delivery.objects.filter(person__study__in=ids).delete()
+            Person.objects.filter(study__in=ids).delete()
+            Key.objects.filter(study__in=ids).delete()
+            open_letters = Letter.objects.filter(plan__study__in=ids).exclude(state="done")
+            open_letters.update(state=Letter.State.STOPPED)
+    return ids
+
+
+# Numbers, once a day
+
+
+def count_day(*, today: datetime.date) -> list[int]:
+    """Write the counts of every invited Plan that is open, or was in these days, once a day; return
+    the Plans' ids.
+    """
+    done = Count.objects.filter(day=today).values("plan_id")
+    lately = Q(is_over=False) | Q(plan__closed_on__gte=today - LATELY)
+    due = Opened.objects.filter(lately, plan__opened_on__lt=today).exclude(plan__in=done)
+    due = due.select_related("plan")
+
+    def count(opened: Opened) -> int:
+        write_counts(opened.plan, today)
+        return opened.plan_id
+
+    return isolate_failures(due, count)
+
+
+@transaction.atomic
+def write_counts(plan: Plan, day: datetime.date) -> None:
+    """Write the counts that are shown from a day's midnight on; those before the last shown go.
+
+    What was accepted is read first: whoever fetches meanwhile can only make it less than that.
+    """
+    accepted = intake.accepted_of_strata(plan) or [aggregation.received(plan)]
+    told = issuer.counts(plan.digest)
+    Count.objects.bulk_create(
+        [
+            Count(
+                plan=plan,
+                day=day,
+                stratum=at,
+                invited=of.invited,
+                fetched=of.fetched,
+                accepted=accepted[at],
+                reissued=of.reissued,
+            )
+            for at, of in enumerate(told)
+        ],
+        update_conflicts=True,
+        unique_fields=["plan", "day", "stratum"],
+        update_fields=["invited", "fetched", "accepted", "reissued"],
+    )
+    Count.objects.filter(plan=plan, day__lt=day).delete()
+
+
+def silence(digest: str) -> None:
+    """Send no more letters of this site to an address, ever."""
+    Silent.objects.get_or_create(pk=digest)

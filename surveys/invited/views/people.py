@@ -1,0 +1,125 @@
+"""The list of a study, for its owners: how many it holds, who they are, people to add, one to
+remove.
+"""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _, ngettext
+from django.views.decorators.http import require_POST, require_safe
+
+from surveys.design.models import Study
+from surveys.design.refusals import Refused
+from surveys.erasing import InUse
+from surveys.invited import selectors, services
+from surveys.invited.access import of_owners, today
+from surveys.invited.forms import AddForm, EraseForm, ReturnedForm
+
+ON_A_PAGE = 50
+
+
+@of_owners
+@require_safe
+def show(request: HttpRequest, study: Study) -> HttpResponse:
+    return _page(request, study)
+
+
+def _page(request: HttpRequest, study: Study, status: int = 200, **more: Any) -> HttpResponse:
+    chosen = selectors.chosen(study, request.GET.get("find", ""))
+    page = Paginator(chosen, ON_A_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "study": study,
+        "sizes": selectors.strata_of(study),
+        "page": page,
+        "people": list(selectors.people_of(study, page.object_list)),
+        "find": request.GET.get("find", ""),
+        "form": AddForm(languages=selectors.languages_of(study)),
+        "returned": ReturnedForm(),
+        "erase": EraseForm(initial={"day": selectors.erased_on(study)}),
+        "is_open": bool(study.plan and study.plan.is_open),
+        **more,
+    }
+    return render(request, "invited/list.html", context, status=status)
+
+
+@of_owners
+@require_POST
+def add(request: HttpRequest, study: Study) -> HttpResponse:
+    """Put people on the list: all that were given, or none, with every problem named."""
+    form = AddForm(request.POST, request.FILES, languages=selectors.languages_of(study))
+    if not form.is_valid():
+        return _page(request, study, status=400, form=form)
+    found, many = form.found, form.cleaned_data["count"]
+    try:
+        if many:
+            stratum = " ".join(form.cleaned_data["stratum"].split())
+            services.add_unnamed(study_id=study.pk, count=many, stratum=stratum)
+        elif not found.count:
+            remarks = services.add_people(study_id=study.pk, entries=found.entries)
+            for each in remarks:
+                found.wrong(each.text, each.row, each.column)
+    except Refused as refusal:
+        found.wrong(str(refusal))
+    if found.count:
+        return _page(request, study, status=400, form=form, found=found)
+    count = many or len(found.entries)
+    text = ngettext("%(count)s person was added.", "%(count)s people were added.", count)
+    messages.success(request, text % {"count": count})
+    return redirect("invited:list", study.slug)
+
+
+@of_owners
+@require_POST
+def remove(request: HttpRequest, study: Study) -> HttpResponse:
+    """Take somebody off the list, and say the same whether they had fetched a ticket or not."""
+    try:
+        services.remove_person(study_id=study.pk, reference=request.POST.get("person", ""))
+        text = _("Removed, and erased. A ticket that was fetched still counts.")
+        messages.success(request, text)
+    except (InUse, Refused) as refusal:
+        busy = _("A backup reads the list just now. Nothing was removed: try again in a minute.")
+        messages.error(request, busy if isinstance(refusal, InUse) else str(refusal))
+    return redirect("invited:list", study.slug)
+
+
+@of_owners
+@require_POST
+def lost(request: HttpRequest, study: Study) -> HttpResponse:
+    """Let somebody who lost their ticket fetch another, whether they had one or not."""
+    if study.is_invited:
+        services.reissue(study=study, reference=request.POST.get("person", ""))
+        text = _("If a ticket had been fetched, another can be, once. It is counted in public.")
+        messages.success(request, text)
+    return redirect("invited:list", study.slug)
+
+
+@of_owners
+@require_POST
+def returned(request: HttpRequest, study: Study) -> HttpResponse:
+    """Mark the addresses to which letters could not be delivered."""
+    form = ReturnedForm(request.POST, request.FILES)
+    found = form.addresses() if form.is_valid() else set()
+    count = services.note_returned(study=study, addresses=found) if study.is_invited else 0
+    text = ngettext(
+        "%(count)s address of the list was marked: it gets no more letters.",
+        "%(count)s addresses of the list were marked: they get no more letters.",
+        count,
+    )
+    messages.success(request, text % {"count": count})
+    return redirect("invited:list", study.slug)
+
+
+@of_owners
+@require_POST
+def erase(request: HttpRequest, study: Study) -> HttpResponse:
+    """Choose the day on which the list is erased."""
+    form = EraseForm(request.POST)
+    if form.is_valid() and (form.cleaned_data["day"] or today()) >= today():
+        services.set_erasure(study=study, day=form.cleaned_data["day"])
+        messages.success(request, _("Saved."))
+    else:
+        messages.error(request, _("This is no day to come. Nothing was changed."))
+    return redirect("invited:list", study.slug)

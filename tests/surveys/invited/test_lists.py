@@ -1,0 +1,114 @@
+"""Lists as people have them: what is read, and every problem by its row and column."""
+
+import io
+import time
+
+import pytest
+from openpyxl import Workbook
+
+from surveys.invited import lists
+
+
+def read(text, encoding="utf-8"):
+    return lists.read_file(text.encode(encoding), ["en", "zh-hans"])
+
+
+def problems(found):
+    return [(each.row, each.column, each.text) for each in found.remarks]
+
+
+def book(*rows):
+    own, file = Workbook(), io.BytesIO()
+    for row in rows:
+        own.active.append(row)
+    own.save(file)
+    return file.getvalue()
+
+
+def test_a_file_is_read_with_the_columns_that_letters_need():
+    found = read(
+        "E-mail;Name;Language;Stratum;Room no\nada@example.org;Ada L.;EN;Law;7\n\nbo@example.org\n"
+    )
+    assert problems(found) == []
+    ada, bo = found.entries
+    assert (ada.address, ada.name, ada.language) == ("ada@example.org", "Ada L.", "en")
+    assert (ada.stratum, ada.columns, ada.row) == ("Law", {"room_no": "7"}, 2)
+    assert (bo.address, bo.stratum, bo.row) == ("bo@example.org", "", 4)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_encodings_that_spreadsheets_write(encoding):
+    found = read("address,name\na@example.org,李雷\n", encoding)
+    assert [each.name for each in found.entries] == ["李雷"]
+
+
+def test_a_wrong_encoding_is_told_with_its_row():
+    found = lists.read_file("address,name\na@x.org,Ann\nb@x.org,Zoë\n".encode("latin-1"), ["en"])
+    assert problems(found)[0][0] == 3
+    assert found.entries == []
+
+
+def test_every_problem_is_named_and_none_hides_another():
+    found = read(
+        "address,name,language\n"
+        "ada@example.org,Ada,en\n"
+        ",Bo,\n"
+        "not an address@,Cy,\n"
+        "ADA@example.org ,Ada,\n"
+        "d@example.org,Di,fr\n"
+        'e@example.org,"=HYPERLINK(""x"")",\n'
+    )
+    assert [(row, column) for row, column, _ in problems(found)] == [
+        (3, "address"),
+        (4, "address"),
+        (5, "address"),
+        (6, "language"),
+        (7, "2"),
+    ]
+    assert "row 2" in problems(found)[2][2]
+
+
+def test_heads_are_judged_before_anybody():
+    assert problems(read("name\nAda\n"))[0][:2] == (1, "")
+    assert problems(read("address,link\na@b.org,x\n"))[0][:2] == (1, "link")
+    assert problems(read("address,room,Room\na@b.org,x,y\n"))[0][:2] == (1, "room")
+    assert problems(read("address\n"))[0][:2] == (0, "")
+    assert problems(read('address\n"a@b.org\n'))[0][0] > 1
+
+
+def test_a_list_of_200_000_is_refused_in_seconds():
+    began = time.monotonic()
+    found = read("address\n" + "".join(f"p{at}@example.org\n" for at in range(200_000)))
+    assert found.count == 1
+    assert "100,000" in found.remarks[0].text
+    assert time.monotonic() - began < 60
+
+
+def test_remarks_stop_but_are_counted():
+    found = read("address\n" + "no@\n" * 500)
+    assert (len(found.remarks), found.count) == (lists.MAX_REMARKS, 999)  # and 499 doubles
+
+
+def test_a_workbook_is_read_and_its_formulas_refused():
+    raw = book(["address", "name", "size"], ["a@example.org", "Ada", 7.0])
+    (ada,) = lists.read_file(raw, ["en"]).entries
+    assert (ada.name, ada.columns) == ("Ada", {"size": "7"})
+    found = lists.read_file(book(["address", "name"], ["a@example.org", "=1+1"]), ["en"])
+    assert problems(found)[0][:2] == (2, "B")
+    assert found.remarks[0].where == "Row 2, column “B”"
+
+
+def test_what_is_no_list_is_refused():
+    assert lists.read_file(b"PK\x03\x04 not really", ["en"]).count
+    assert lists.read_file(b"\x89PNG\0\0", ["en"]).count
+    assert lists.read_file(b"x" * (lists.MAX_FILE_BYTES + 1), ["en"]).count
+
+
+def test_pasted_lines_are_addresses_or_a_table():
+    found = lists.read_pasted('Ada L. <ada@example.org>\n\n"Bo" <bo@example.org>\n', ["en"])
+    assert [(each.name, each.address) for each in found.entries] == [
+        ("Ada L.", "ada@example.org"),
+        ("Bo", "bo@example.org"),
+    ]
+    found = lists.read_pasted("address\tname\na@example.org\tAda", ["en"])
+    assert found.entries[0].name == "Ada"

@@ -1,0 +1,261 @@
+"""Who is on a list: kept sealed, shown to owners, added all or none, removed, erased, launched."""
+
+import datetime
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+
+from surveys.design import services as design
+from surveys.design.models import Plan
+from surveys.design.refusals import CannotOpen, Refused
+from surveys.invited import keys, selectors, services
+from surveys.invited.lists import Entry
+from surveys.invited.models import Key, Person
+from surveys.issuer import services as issuer
+from surveys.issuer.models import Invitation
+from surveys.issuer.refusals import Away
+from surveys.people import services as people
+from surveys.people.models import Role
+from tests.conftest import NOW, TODAY, known_as
+from tests.surveys.invited.conftest import entries
+from tests.surveys.people.test_doors import outcome
+
+
+def addresses(study):
+    return [entry.address for _, entry in selectors.people_of(study)]
+
+
+def said(study):
+    """Return all that the tables of the room hold, as their bytes."""
+    found = b""
+    with connection.cursor() as cursor:
+        for table in ("invited_person", "invited_key"):
+            cursor.execute(f"SELECT * FROM {table}")  # noqa: S608 (of this list)
+            found += b"".join(
+                bytes(cell) if isinstance(cell, bytes | memoryview) else str(cell).encode()
+                for row in cursor.fetchall()
+                for cell in row
+            )
+    return found
+
+
+def test_people_are_sealed_and_open_for_the_list(listed):
+    assert len(addresses(listed)) == 90
+    assert addresses(listed)[0] == "p0.arts@example.org"
+    assert b"example.org" not in said(listed)
+    assert b"P 0" not in said(listed)
+
+
+def test_all_are_added_or_none(listed):
+    more = [Entry("new@example.org", row=2), Entry("P0.ARTS@example.org", row=3)]
+    (remark,) = services.add_people(study_id=listed.pk, entries=more)
+    assert (remark.row, remark.column) == (3, "address")
+    assert Person.objects.count() == 90
+
+
+def test_the_page_names_every_problem_and_adds_nobody(owner, study):
+    file = SimpleUploadedFile("list.csv", b"address,name\n,Bo\nno@,Cy\n")
+    page = owner.post("/studies/exam-honesty/list/add/", {"file": file})
+    assert page.status_code == 400
+    text = page.content.decode()
+    assert "Row 2, column “address”" in text
+    assert "Row 3, column “address”" in text
+    assert not Person.objects.exists()
+
+
+def test_a_file_that_is_right_is_added_and_shown(owner, study):
+    file = SimpleUploadedFile("list.csv", b"address,stratum\nbo@example.org,Law\n")
+    page = owner.post("/studies/exam-honesty/list/add/", {"file": file}, follow=True)
+    assert "1 person was added." in page.content.decode()
+    assert "bo@example.org" in page.content.decode()
+    found = owner.get("/studies/exam-honesty/list/?find=BO@example.org").content.decode()
+    assert "bo@example.org</th>" in found.replace("\n", "").replace(" ", "")
+    assert "bo@example.org" not in owner.get(
+        "/studies/exam-honesty/list/?find=no@example.org"
+    ).content.decode().replace('value="no@', "")
+
+
+def test_only_owners_see_the_list_not_even_admins(listed):
+    path = "/studies/exam-honesty/list/"
+    for role in Role:
+        user = known_as(role.value)
+        people.share(study=listed, user=user, role=role)
+        assert outcome(user, path, "get") == ("opens" if role == Role.OWNER else "refused")
+    admin = people.ensure_user(username="root", password=None, is_site_admin=True)
+    assert outcome(admin, path, "get") == "refused"
+    assert outcome(known_as("nobody"), path, "get") == "nothing"
+
+
+def test_unnamed_people_have_codes_only(study):
+    services.add_unnamed(study_id=study.pk, count=40, stratum="Hall")
+    assert addresses(study) == [""] * 40
+    assert [(size.name, size.people) for size in selectors.strata_of(study)] == [("Hall", 40)]
+
+
+def test_a_launch_opens_the_plan_and_invites_everybody(plan):
+    invited = plan.content.invited
+    assert [(each.name, each.people) for each in invited.strata] == [
+        ("Arts", 30),
+        ("Law", 30),
+        ("Medicine", 30),
+    ]
+    assert len({each.key for each in invited.strata}) == 3
+    assert [tuple(each) for each in issuer.counts(plan.digest)] == [(30, 0, 0)] * 3
+    own = {reference for (reference,) in Person.objects.values_list("reference")}
+    known = {bytes(pk).hex() for pk in Invitation.objects.values_list("pk", flat=True)}
+    assert own.isdisjoint(known), "the issuer knows nobody by what the list calls them"
+
+
+def test_the_fingerprint_that_was_seen_is_of_what_opens(owner, listed):
+    page = owner.get("/studies/exam-honesty/launch/")
+    answer = owner.post("/studies/exam-honesty/launch/", {"seen": page.context["seen"]})
+    assert answer.status_code == 302
+    assert listed.plan.content.invited.strata[1].people == 30
+    assert owner.get("/studies/exam-honesty/launch/").status_code == 200
+
+
+def test_what_changed_since_it_was_seen_does_not_open(owner, listed):
+    seen = owner.get("/studies/exam-honesty/launch/").context["seen"]
+    services.add_people(study_id=listed.pk, entries=[Entry("late@example.org", stratum="Law")])
+    assert owner.post("/studies/exam-honesty/launch/", {"seen": seen}).status_code == 409
+    assert not Plan.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("each", "text"),
+    [(0, "There is nobody on the list yet."), (29, "has 29 people; 30 are needed")],
+)
+def test_no_list_or_a_small_stratum_does_not_open(owner, study, each, text):
+    services.add_people(study_id=study.pk, entries=entries(each))
+    assert text in owner.get("/studies/exam-honesty/launch/").content.decode()
+    with pytest.raises(CannotOpen, match=text):
+        services.launch(study=study, who="olga", now=NOW)
+
+
+def test_people_without_a_stratum_beside_others_do_not_open(study):
+    services.add_people(study_id=study.pk, entries=entries(30, ("Law", "")))
+    with pytest.raises(CannotOpen, match="30 people have no stratum"):
+        services.launch(study=study, who="olga", now=NOW)
+
+
+def test_a_small_list_opens_with_a_warning(owner, listed):
+    page = owner.get("/studies/exam-honesty/launch/").content.decode()
+    assert "Only 30 people of the list are “Law”" in page
+
+
+def test_nothing_opens_where_the_issuer_is_away(listed, monkeypatch):
+    def away(*args):
+        raise Away("gone")
+
+    monkeypatch.setattr(issuer, "open_plan", away)
+    with pytest.raises(CannotOpen, match="issuer"):
+        services.launch(study=listed, who="olga", now=NOW)
+    assert not Plan.objects.exists()
+
+
+def test_design_opens_no_list_by_another_door(listed):
+    with pytest.raises(CannotOpen):
+        design.open_study(study_id=listed.pk, who="olga", now=NOW)
+    other = design.draft_study(
+        study={"slug": "other", "title": "O", "organisation": "O", "purpose": "O"}, questions=[]
+    )
+    with pytest.raises(Refused):
+        services.add_people(study_id=other.pk, entries=[Entry("a@example.org")])
+
+
+def test_a_key_signs_for_one_plan_only(plan, listed, monkeypatch):
+    design.close_plan(plan_id=plan.pk, today=TODAY)
+    design.begin_wave(study_id=listed.pk)
+    listed.refresh_from_db()
+    used = [each.key for each in plan.content.invited.strata]
+    monkeypatch.setattr(issuer, "make_keys", lambda count: used)
+    with pytest.raises(CannotOpen, match="used before"):
+        services.launch(study=listed, who="olga", now=NOW)
+
+
+def test_whom_it_asks_stays_over_its_waves(plan, listed):
+    design.close_plan(plan_id=plan.pk, today=TODAY)
+    listed = design.begin_wave(study_id=listed.pk)
+    listed.is_invited = False
+    listed.save()
+    with pytest.raises(CannotOpen, match="fixed since wave 1"):
+        design.open_study(study_id=listed.pk, who="olga", now=NOW)
+
+
+def test_who_is_added_while_it_is_open_is_invited_and_sizes_stay(plan, listed):
+    late = [Entry("late@example.org", stratum="Law")]
+    assert services.add_people(study_id=listed.pk, entries=late) == []
+    assert [each.invited for each in issuer.counts(plan.digest)] == [30, 31, 30]
+    assert plan.content.invited.strata[1].people == 30
+    (remark,) = services.add_people(study_id=listed.pk, entries=[Entry("x@example.org", row=7)])
+    assert (remark.row, remark.column) == (7, "stratum")
+
+
+def test_who_is_removed_is_erased_and_no_longer_invited(plan, listed, owner):
+    person = Person.objects.filter(stratum="Law").first()
+    owner.post("/studies/exam-honesty/list/remove/", {"person": person.reference})
+    assert not Person.objects.filter(pk=person.pk).exists()
+    assert [each.invited for each in issuer.counts(plan.digest)] == [30, 29, 30]
+
+
+def test_a_list_is_erased_with_its_key_on_its_day_or_with_its_study(plan, listed):
+    services.set_erasure(study=listed, day=TODAY)
+    assert services.erase_due(today=TODAY - datetime.timedelta(days=1)) == []
+    assert services.erase_due(today=TODAY) == [listed.pk]
+    assert not Person.objects.exists()
+    assert not Key.objects.filter(study=listed).exists()
+
+
+def test_a_list_goes_when_its_study_retires(plan, listed):
+    design.retire(study_id=listed.pk, because="done", who="olga", now=NOW)
+    assert services.erase_due(today=TODAY) == [listed.pk]
+    assert not Person.objects.exists()
+
+
+def test_marks_and_keys_go_at_close_and_numbers_stay(plan):
+    assert services.close_ended() == []
+    design.close_plan(plan_id=plan.pk, today=TODAY)
+    assert services.close_ended() == [plan.pk]
+    assert services.close_ended() == []
+    assert not Invitation.objects.exists()
+    assert [each.invited for each in issuer.counts(plan.digest)] == [30, 30, 30]
+
+
+def test_numbers_change_once_a_day(plan, owner, listed):
+    tomorrow = TODAY + datetime.timedelta(days=1)
+    assert services.count_day(today=TODAY) == []
+    assert selectors.counts(plan, TODAY) == []
+    assert services.count_day(today=tomorrow) == [plan.pk]
+    services.add_people(study_id=listed.pk, entries=[Entry("late@example.org", stratum="Law")])
+    assert services.count_day(today=tomorrow) == []
+    law = selectors.counts(plan, tomorrow)[1]
+    assert (law.stratum, law.invited, law.fetched, law.accepted) == ("Law", 30, 0, 0)
+    assert not law.is_alarming
+    services.count_day(today=tomorrow + datetime.timedelta(days=1))
+    assert selectors.counts(plan, tomorrow + datetime.timedelta(days=1))[1].invited == 31
+
+
+def test_keys_of_lists_are_sealed_anew(listed, settings):
+    old = settings.PUBLICATION_KEYS
+    settings.PUBLICATION_KEYS = (b"n" * 32, *old)
+    assert keys.encrypt_anew() == 1
+    settings.PUBLICATION_KEYS = (b"n" * 32,)
+    assert keys.open_all() == 1
+    assert addresses(listed)[0] == "p0.arts@example.org"
+
+
+def test_a_draft_is_deleted_with_its_list(listed):
+    from surveys.design.drafts import delete_draft
+
+    delete_draft(study_id=listed.pk)
+    assert not Person.objects.exists()
+    assert not Key.objects.exists()
+
+
+def test_the_page_without_a_list_says_so(db, owner, study):
+    study.is_invited = False
+    study.save()
+    assert "whoever has the link" in owner.get("/studies/exam-honesty/list/").content.decode()
+    assert Client().get("/studies/exam-honesty/list/").status_code == 302

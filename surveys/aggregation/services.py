@@ -60,19 +60,19 @@ def takes_more(plan: Plan) -> bool:
 
 
 def sweep_plan(plan: Plan, today: datetime.date) -> int:
-    """Seal one Plan's open reports, batch after batch, up to a portion; return how many. Close it
-    first, if as many have come as close it.
+    """Seal one Plan's open reports, batch after batch, up to a portion; return how many. Then
+    close it, if as many have come as close it: what came after this look has a mark of its own.
 
     A mark says that more wait.
     """
-    if plan.is_open and intake.is_full(plan):
-        lives.close_plan(plan_id=plan.pk, today=today)
     total = 0
     try:
         while total < PORTION and (swept := sweep(plan=plan, today=today)):
             total += swept
     except InUse:
         log.info("a sweep waits for the next one", plan=plan.pk)
+    if plan.is_open and intake.is_full(plan):
+        lives.close_plan(plan_id=plan.pk, today=today)
     return total
 
 

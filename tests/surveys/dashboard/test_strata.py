@@ -5,10 +5,16 @@ import json
 
 import pytest
 
+from surveys.aggregation import services as aggregation
 from surveys.dashboard.exports.rows import export_rows
 from surveys.dashboard.results import Together, results_of
+from surveys.design import services as design
+from surveys.people import services as people
+from surveys.people.models import Role
 from surveys.plan.strata import weights
+from surveys.releases import services as releases
 from surveys.releases.selectors import publications_of
+from tests.conftest import NOW, TODAY
 from tests.surveys.releases.test_strata import answer, opened, published
 
 
@@ -42,6 +48,21 @@ def test_the_page_has_it_under_how(client, release):
     text = text_of(client, f"/results/{release.request.plan.study.slug}/")
     assert "By group of the list, and as they came" in text
     assert "Holt and Smith 1979" in text
+    assert "Weighted to the list that was invited" in text
+
+
+def test_what_is_asked_for_says_that_it_is_of_all_as_they_came(client, researcher):
+    plan = opened(slug="asked", rule="on-request")
+    people.share(study=plan.study, user=researcher, role=Role.ANALYST)
+    answer(plan)
+    design.close_plan(plan_id=plan.pk, today=TODAY)
+    aggregation.sweep_all(today=TODAY)
+    parameters = {"rows": "copied", "within": "often", "epsilon": "0.5"}
+    asked = releases.ask_for(plan=plan, kind="crosstab", parameters=parameters, who="ada", now=NOW)
+    releases.publish(request_id=asked.pk, now=NOW)
+    client.force_login(researcher)
+    text = text_of(client, f"/studies/{plan.study.slug}/releases/1/")
+    assert "Of all answers as they came: groups of the list" in text
 
 
 def test_all_at_once_widens_the_groups_too(release):

@@ -1,43 +1,29 @@
 """Doors that commit at once at the edge of a limit: sound, and slightly more at most."""
 
-import threading
+import json
+import subprocess
+import sys
 
 import pytest
-from django.db import connection
+from django.conf import settings
 
-from surveys.aggregation import selectors as counted, services as aggregation
-from surveys.design.models import Plan
-from surveys.intake.group import Acceptance, accept_all
-from surveys.intake.models import Receipt
-from tests.conftest import TODAY
-from tests.surveys.intake.test_quotas import entries, opened
+from tests.surveys.another_site import another_site
+from tests.surveys.intake.filling import DOORS, GROUP, MOST
 
-DOORS, GROUP, MOST = 4, 10, 100
+pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.engine("postgresql")
-@pytest.mark.django_db(transaction=True)
-def test_doors_at_once_take_a_group_each_too_many_at_most_and_nothing_is_lost():
-    plan = opened(closes_at=MOST)
-    groups = [entries(plan, GROUP, start=GROUP * number) for number in range(4 * MOST // GROUP)]
-    taken = []
-
-    def door(own):
-        try:
-            for group in own:
-                taken.extend(isinstance(each, Acceptance) for each in accept_all(group))
-        finally:
-            connection.close()
-
-    doors = [threading.Thread(target=door, args=(groups[at::DOORS],)) for at in range(DOORS)]
-    for each in doors:
-        each.start()
-    while any(each.is_alive() for each in doors):
-        aggregation.sweep_all(today=TODAY)
-    for each in doors:
-        each.join()
-    aggregation.sweep_all(today=TODAY)
-    closed = Plan.objects.get(pk=plan.pk)
-    assert not closed.is_open
-    assert MOST <= sum(taken) < MOST + DOORS * GROUP
-    assert sum(taken) == Receipt.objects.count() == counted.sealed_reports(closed)
+def test_doors_at_once_take_a_group_each_too_many_at_most_and_nothing_is_lost(tmp_path):
+    with another_site(tmp_path, "filling") as environment:
+        run = subprocess.run(
+            [sys.executable, "-m", "tests.surveys.intake.filling"],
+            env={**environment, "DJANGO_SETTINGS_MODULE": "surveys.settings"},
+            cwd=settings.BASE_DIR,
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+    found = json.loads(run.stdout.splitlines()[-1])
+    assert not found["is_open"]
+    assert MOST <= found["taken"] < MOST + DOORS * GROUP
+    assert found["taken"] == found["receipts"] == found["sealed"]

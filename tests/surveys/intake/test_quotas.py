@@ -147,3 +147,19 @@ def test_the_days_are_not_in_what_is_hashed(db):
     plan = opened(closes_at=12, begins_on=TODAY)
     assert not {"begins_on", "closes_at"} & json.loads(plan.document).keys()
     answer_as_browsers(plan, [{"copied": 1, "fair": 0, "often": 0}], TODAY)
+
+
+def test_what_fills_a_wave_while_a_sweep_looks_is_seen_by_that_sweep(db, monkeypatch):
+    """The mark of those who came between is gone with the look that took them."""
+    plan = opened(closes_at=25)
+    accept_all(entries(plan, 20))
+    sweep = aggregation.sweep
+
+    def late(**by):
+        accept_all(entries(plan, 5, start=100))
+        return sweep(**by)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(aggregation, "sweep", late)
+        aggregation.sweep_all(today=TODAY)
+    assert not Plan.objects.get(pk=plan.pk).is_open

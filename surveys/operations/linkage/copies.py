@@ -2,8 +2,8 @@
 and all that can be put in an order there.
 
 SQLite      a file: each table's rows with their rowid, and the file's bytes
-PostgreSQL  postgresql://…, a server on a copy of the data folder: rows with their place (ctid) and
-            transaction (xmin)
+PostgreSQL  postgresql://…, a server on a copy of the data folder: rows in the order in which they
+            stand, with their transaction (xmin)
             a dump of pg_dump in plain text: rows in the order in which it wrote them
             a data folder: its bytes, dead rows, indexes and write-ahead log among them
 Anything    logs, a broker's file: their bytes
@@ -23,7 +23,6 @@ Values = Mapping[str, Any]
 CHUNK, OVERLAP, HEAD = 2**24, 256, 4  # bytes
 HEX = re.compile("(?:[0-9a-f]{2}){8,}")
 COPIED = re.compile(r"COPY (?:\w+\.)?\"?(\w+)\"? \((.*)\) FROM stdin;")
-PLACE = "place"  # in the order in which rows come
 
 
 class Unreadable(Exception):
@@ -84,15 +83,16 @@ def _known(rows: Iterable[Row], identifiers: Collection[str]) -> dict[str, list[
 
 
 def _of_file(path: Path) -> Iterator[Row]:
-    with closing(
-        sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
-    ) as db:
-        tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        for (table,) in tables:
+    address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+    with closing(sqlite3.connect(address, uri=True)) as db:
+        tables = db.execute(
+            "SELECT name, format('\"%w\"', name) FROM sqlite_master WHERE type = 'table'"
+        )
+        for table, quoted in tables.fetchall():
             try:
-                rows = db.execute(f'SELECT rowid AS "{PLACE}", * FROM "{table}"')
+                rows = db.execute(f"SELECT rowid AS place, * FROM {quoted}")  # noqa: S608
             except sqlite3.OperationalError:  # it has none
-                rows = db.execute(f'SELECT 0 AS "{PLACE}", * FROM "{table}"')
+                rows = db.execute(f"SELECT 0 AS place, * FROM {quoted}")  # noqa: S608
             names = [each[0] for each in rows.description]
             yield from _rows(table, names, rows, hidden=1)
 
@@ -107,10 +107,10 @@ def _of_server(address: str) -> Iterator[Row]:
             " WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
         ).fetchall()
         for table in tables:
-            query = sql.SQL("SELECT xmin::text::bigint AS xmin, ctid::text AS ctid, * FROM {}")
+            query = sql.SQL("SELECT xmin::text::bigint AS xmin, * FROM {}")
             rows = db.execute(query.format(sql.Identifier(*table)))
             names = [each.name for each in rows.description or ()]
-            yield from _rows(table[1], names, rows, hidden=2)
+            yield from _rows(table[1], names, rows, hidden=1)
 
 
 def _rows(
@@ -179,4 +179,4 @@ def _candidates(chunk: bytes, heads: Any) -> list[int]:
         for at in range(HEAD)
         if len(chunk) - at >= HEAD
     ]
-    return np.concatenate(found).tolist() if found else []  # type: ignore[no-any-return]
+    return np.concatenate(found).tolist() if found else []

@@ -195,6 +195,7 @@ def _places(groups: Ints, ranks: Ints, luck: np.random.Generator) -> Ints:
 
 
 def _judged(tried: Tried, joins: int) -> Join:
-    *names, right, halves, sizes = tried
+    copies, one, other, right, halves, sizes = tried
     each = 2 * chance.of_right(right, sizes), chance.of_halves(halves, sizes)  # 2: either way round
-    return Join(*names, sum(sizes), len(sizes), right, halves, min(2 * joins * min(each), 1.0))
+    likely = min(2 * joins * min(each), 1.0)
+    return Join(copies, one, other, sum(sizes), len(sizes), right, halves, likely)

@@ -8,6 +8,8 @@ import sys
 COMPUTE_ONLY = {"analyse", "plan-size"}  # they need no key, so none is made for them
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["issuer"]:  # which has few applications, and a database of its own
+        os.environ["DJANGO_SETTINGS_MODULE"] = "surveys.issuer.site"
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "surveys.settings")
     if COMPUTE_ONLY.intersection(sys.argv[1:2]) and not os.environ.get("SECRET_KEY"):
         os.environ["SECRET_KEY"] = "nothing is signed"  # noqa: S105

@@ -123,16 +123,17 @@ class Brake:
         """Return 0, or the seconds for which this network should wait."""
         size: int = settings.REPORTS_AT_ONCE
         wait = self.places.take(place, size, time.monotonic()) if place else 0.0
-        return _later(wait)
+        return later(wait)
 
     def study(self, key: int) -> int:
         """Return 0, or the seconds for which whoever reports to this study should wait."""
         size = self.SHARE * settings.REPORTS_AT_ONCE
         wait = self.studies.take(str(key).encode(), size, time.monotonic())
-        return 0 if wait and one_in(self.LOOKED_AT) else _later(wait)
+        return 0 if wait and one_in(self.LOOKED_AT) else later(wait)
 
 
-def _later(wait: float) -> int:
+def later(wait: float) -> int:
+    """Return whole seconds to wait, some more by chance; 0 stays 0."""
     return int(wait) + 1 + below(JITTER) if wait else 0
 
 

@@ -72,11 +72,20 @@ def a_demo_stays_on_its_machine(**kwargs: Any) -> list[CheckMessage]:
 
 @register(Tags.security, ENVIRONMENT)
 def a_token_is_not_guessed(**kwargs: Any) -> list[CheckMessage]:
-    if not settings.METRICS_TOKEN or len(settings.METRICS_TOKEN) >= MIN_TOKEN:
-        return []
-    message = f"CANDOR_METRICS_TOKEN: expected {MIN_TOKEN} characters or more, got fewer."
+    tokens = {
+        "CANDOR_METRICS_TOKEN": settings.METRICS_TOKEN,
+        "ISSUER_TOKEN": settings.ISSUER_TOKEN,
+    }
     hint = "Make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
-    return [Error(message, hint=hint, id="candor.E010")]
+    return [
+        Error(
+            f"{name}: expected {MIN_TOKEN} characters or more, got fewer.",
+            hint=hint,
+            id="candor.E010",
+        )
+        for name, token in tokens.items()
+        if token and len(token) < MIN_TOKEN
+    ]
 
 
 @register(Tags.security, ENVIRONMENT)
@@ -124,8 +133,8 @@ def production_takes_nothing_for_granted(**kwargs: Any) -> list[CheckMessage]:
         "candor.E009": not keys_are_sound,
         "candor.E003": has_no_names,
         "candor.E004": settings.DEBUG,
-        "candor.E005": settings.SQLITE,
-        "candor.E006": settings.EMBEDDED_REDIS,
+        "candor.E005": settings.SQLITE and settings.HAS_SERVERS,
+        "candor.E006": settings.EMBEDDED_REDIS and settings.HAS_SERVERS,
         "candor.E007": settings.CANDOR_DEMO,
     }
     return [

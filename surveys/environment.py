@@ -122,6 +122,16 @@ class Environment:
             name, default, parse, "a URL that starts with redis://, rediss:// or redis+socket://"
         )
 
+    def origin(self, name: str) -> str:
+        """Return an origin, such as https://tickets.example.org, or nothing."""
+
+        def parse(url: str) -> str:
+            if not re.fullmatch(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?", url):
+                raise ValueError
+            return url
+
+        return self._read(name, "", parse, "an origin such as https://tickets.example.org")
+
     def log(self, name: str) -> str:
         """Return the URL of a topic of Kafka or Redpanda, or nothing."""
 

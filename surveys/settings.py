@@ -93,6 +93,7 @@ INSTALLED_APPS = [
     "surveys.ledger",
     "surveys.design",
     "surveys.intake",
+    "surveys.issuer",
     "surveys.aggregation",
     "surveys.releases",
     "surveys.planning",
@@ -177,6 +178,7 @@ if SQLITE:
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+HAS_SERVERS = True  # in production, of its database and its broker; an issuer alone has none
 # A streaming replica, for what strangers read (`replica.py`).
 if READS_COPY := bool(env.text("READ_DATABASE_URL")):
     found = env.database("READ_DATABASE_URL", DATA_DIR / "candor.sqlite3", SERVER_SCHEMES)
@@ -231,6 +233,7 @@ CELERY_BEAT_SCHEDULE = {
         ("erase the batches and counts of retired studies", "aggregation.tasks.erase_retired", 60),
         ("erase what series that are over remembered", "releases.tasks.erase_over", 60),
         ("put the receipts of earlier days in order", "intake.tasks.settle", 600),
+        ("put the marks of earlier days in order", "issuer.tasks.settle", 600),
         ("cut the journal of what was erased", "intake.tasks.cut_journal", 60),
         ("seal new reports", "aggregation.tasks.sweep_all", SWEEP_SECONDS),
         ("publish what is due", "releases.tasks.publish_due", SWEEP_SECONDS),
@@ -378,6 +381,14 @@ REPORTS_AT_ONCE = env.whole("CANDOR_REPORTS_AT_ONCE", 1000, least=1, most=10_000
 # A log that the door appends reports to, in front of a database that is too slow for them
 # (`intake/logged.py`).
 REPORTS_LOG = env.log("REPORTS_LOG")
+
+# Who signs the tickets of invited people: this process, or with a token the one at that address
+# (`manage.py issuer`), which has the same token, and the origin of the pages that may ask it.
+ISSUER_URL = env.origin("ISSUER_URL")
+ISSUER_TOKEN = env.text("ISSUER_TOKEN")
+ISSUER_ORIGIN = env.origin("ISSUER_ORIGIN")
+if ISSUER_URL:
+    CONTENT_SECURITY_POLICY["DIRECTIVES"]["connect-src"] = [SELF, ISSUER_URL]
 
 # Static files: served by the application itself, compressed once at `collectstatic`.
 STATIC_URL = "static/"

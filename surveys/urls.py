@@ -18,6 +18,7 @@ urlpatterns = [
     path("", include("surveys.drafting.urls")),  # first: studies/new/ is no study's name
     path("", include("surveys.dashboard.urls")),
     path("", include("surveys.intake.urls")),
+    path("", include("surveys.issuer.urls")),
     path("", include("surveys.planning.urls")),
     path("", include("surveys.limits.urls")),
     path("", include("surveys.people.urls")),

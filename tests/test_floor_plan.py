@@ -48,6 +48,7 @@ WALLS = {  # room: what it may import of the house, besides itself
     "surveys.ledger": {"dpengine.accounting", *VALUES},
     "surveys.design": {"dpengine.local", "dpengine.accounting", PLAN, "surveys.ledger", *VALUES},
     "surveys.intake": {"dpengine.local", PLAN, "surveys.design", *VALUES},
+    "surveys.issuer": {PLAN},
     "surveys.aggregation": {
         PLAN,
         "dpengine.local",
@@ -76,6 +77,7 @@ WALLS = {  # room: what it may import of the house, besides itself
     "surveys.operations": {
         PLAN,
         "surveys.intake",
+        "surveys.issuer",
         "surveys.aggregation",
         "surveys.releases",
         "surveys.ledger",
@@ -106,6 +108,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.plan.drawing",
     "surveys.plan.kinds",
     "surveys.plan.records",
+    "surveys.plan.tickets",
     "surveys.plan.verification",
     "surveys.design.calendars",
     "surveys.design.documents",
@@ -130,6 +133,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.intake.pages",
     "surveys.intake.report_tables",
     "surveys.intake.reports",
+    "surveys.issuer.refusals",
     "surveys.aggregation.contrasts",
     "surveys.aggregation.crosstabs",
     "surveys.aggregation.tallies",

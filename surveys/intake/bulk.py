@@ -1,12 +1,12 @@
-"""Many rows in one statement, which goes without what it stores: PostgreSQL writes statements that
-fail, or that are slow, into its own log, beside the time.
-"""
+"""Many rows in one statement, which goes without what it stores (`surveys/apart.py`)."""
 
 import datetime
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from django.db import connection
+
+from surveys.apart import values_apart
 
 KINDS = {  # of the columns, as PostgreSQL calls them
     "id_digest": "bytea",
@@ -47,14 +47,3 @@ def find(query: str, wanted: Sequence[bytes]) -> list[Any]:
 def as_day(stored: datetime.date | str) -> datetime.date:
     """Return a day, which SQLite keeps as text."""
     return datetime.date.fromisoformat(stored) if isinstance(stored, str) else stored
-
-
-def values_apart() -> Any:
-    """Return a cursor that sends values beside a statement, not in it."""
-    if connection.vendor != "postgresql":
-        return connection.cursor()
-    from django.db.backends.postgresql import base
-
-    database, kind = cast(Any, connection), cast(Any, base.ServerBindingCursor)
-    database.ensure_connection()
-    return database.make_cursor(kind(database.connection))

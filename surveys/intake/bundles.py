@@ -17,13 +17,16 @@ from collections.abc import Set
 from pathlib import Path
 
 FOLDER = "form"  # of what is made, beside intake/
-RARE = frozenset({"cleartext", "distribution", "drawn", "number", "one_of", "pictures"})
+RARE = frozenset(
+    {"cleartext", "distribution", "drawn", "invited", "number", "one_of", "pictures"}
+)
 # and the modules that each leaves out
 SCRIPTS = {
     "plain.js": RARE,
-    "kinds.js": frozenset({"cleartext", "drawn", "pictures"}),
-    "full.js": frozenset({"drawn"}),
-    "drawn.js": frozenset[str](),
+    "kinds.js": frozenset({"cleartext", "drawn", "invited", "pictures"}),
+    "full.js": frozenset({"drawn", "invited"}),
+    "drawn.js": frozenset({"invited"}),
+    "invited.js": frozenset[str](),
 }
 STYLE, STYLES = "form.css", ("tokens.css", "base.css", "form.css")
 SUMS = "SHA256SUMS"  # as `sha256sum` writes and checks them

@@ -55,7 +55,7 @@ def page_context(plan: Plan, language: str, today: datetime.date) -> dict[str, A
     channels = [question.channel for question in questions]
     ticks = {channel.together for channel in channels if isinstance(channel, OneOf)}
     drawn = ["drawn"] if content.drawn else []
-    modules |= {*drawn}
+    modules |= {*drawn, *(["invited"] if content.invited else [])}
     device = max(map(len, content.sets))  # questions that a person is asked, at most
     count = device + protections.count(PUBLICATION)
     return {
@@ -76,6 +76,8 @@ def page_context(plan: Plan, language: str, today: datetime.date) -> dict[str, A
         "one_of": 1 in ticks,
         "some_of": bool(ticks - {1}),
         "conditional": bool(skips),
+        "invited": content.invited,
+        "issuer": getattr(settings, "ISSUER_URL", ""),
         "follow_ups": any(question.skipped for question in questions),
         "script": f"{bundles.FOLDER}/{bundles.least(modules & bundles.RARE)}",
         "words": " ".join(

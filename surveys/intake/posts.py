@@ -82,11 +82,12 @@ def _read(post: Post) -> Entry | Kept | Refused:
     if plan is None:
         return Refused("plan", "no Plan of this study has this digest", HTTPStatus.CONFLICT)
     if isinstance(post.opened, Ask):
-        report, content = bytes.fromhex(post.opened.report), bytes.fromhex(post.opened.content)
-        return Kept(report, content, plan.pk, post.day)
+        known, content = bytes.fromhex(post.opened.report), bytes.fromhex(post.opened.content)
+        return Kept(known, content, plan.pk, post.day)
     try:
+        report = read_report(post.opened, plan)  # first: nobody without a ticket slows others down
         slow_down(plan)
-        return Entry(plan, read_report(post.opened, plan), post.day)
+        return Entry(plan, report, post.day)
     except Refused as refusal:
         return refusal
 

@@ -5,6 +5,7 @@ Errors name the field and what was expected, never what was sent: a report is as
 an answer, and logs are read by people.
 """
 
+import base64
 import dataclasses
 import json
 from collections import Counter
@@ -17,6 +18,7 @@ import msgspec
 
 from dpengine.local.channel import Channel
 from surveys.design.models import Plan
+from surveys.plan import tickets
 from surveys.plan.content import PlanContent
 
 MAX_BODY = 65_536  # bytes; a report on 100 questions of 1,024 choices would fit
@@ -41,12 +43,21 @@ class Refused(Exception):
         self.wait = wait  # seconds
 
 
+class Ticket(msgspec.Struct, forbid_unknown_fields=True):
+    """What proves that somebody on the Plan's list sends a report, and not who."""
+
+    prefix: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+    signature: Annotated[str, msgspec.Meta(pattern=r"^[0-9A-Za-z_-]{1,1000}\Z")]
+    stratum: Annotated[int, msgspec.Meta(ge=0)]
+
+
 class Envelope(msgspec.Struct, forbid_unknown_fields=True):
     """A report before its Plan is known."""
 
     plan: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
     report_id: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{32}\Z")]
     answers: dict[str, Any]
+    ticket: Ticket | None = None
 
 
 class Ask(msgspec.Struct, forbid_unknown_fields=True):
@@ -63,6 +74,7 @@ WANTED = {
     "$.plan": "the Plan's digest, 64 small hexadecimal digits",
     "$.report_id": "32 small hexadecimal digits",
     "$.answers": "an object with a value for every question",
+    "$.ticket": "an object with prefix, signature and stratum",
 }
 
 _envelopes = msgspec.json.Decoder(Envelope)
@@ -79,6 +91,7 @@ class Report:
     report_id: str
     values: list[Any]
     given: dict[str, int] = dataclasses.field(default_factory=dict)
+    stratum: int | None = None  # of the Plan's list, as its ticket proves
 
     @cached_property
     def canonical_values(self) -> str:
@@ -134,7 +147,36 @@ def read_report(envelope: Envelope, plan: Plan) -> Report:
         given={
             name: _value(envelope.answers, name, channel) for name, channel in cleartext.items()
         },
+        stratum=_stratum(envelope, plan),  # last: it takes longest
     )
+
+
+def _stratum(envelope: Envelope, plan: Plan) -> int | None:
+    """Return the stratum whose key has signed the report's ticket; None where nobody is invited."""
+    invited, ticket = plan.content.invited, envelope.ticket
+    if invited is None:
+        if ticket is None:
+            return None
+        raise Refused("ticket", "expected none: this study asks whoever has its link")
+    if ticket is None:
+        raise Refused("ticket", "expected one, got none", HTTPStatus.FORBIDDEN)
+    message = tickets.message(bytes.fromhex(ticket.prefix), plan.digest)
+    if envelope.report_id != tickets.report_id(message):
+        raise Refused("report_id", "expected the one that the ticket makes, got another")
+    if ticket.stratum >= len(invited.strata) or not tickets.verify(
+        invited.strata[ticket.stratum].key, message, _signature(ticket)
+    ):
+        expected = "expected one of this Plan and stratum, got another"
+        raise Refused("ticket", expected, HTTPStatus.FORBIDDEN)
+    return ticket.stratum
+
+
+def _signature(ticket: Ticket) -> bytes:
+    """Return a signature's bytes: none of what is no base64."""
+    try:
+        return base64.urlsafe_b64decode(ticket.signature + "=" * (-len(ticket.signature) % 4))
+    except ValueError:
+        return b""
 
 
 def _asked(answers: dict[str, Any], content: PlanContent) -> frozenset[str]:
@@ -183,6 +225,7 @@ def _refusal(error: msgspec.ValidationError) -> Refused:
     if "unknown field" in message:
         name = message.split("`")[1][:MAX_NAME]
         return Refused(name, "no such field in a report")
+    path = path.replace("$.ticket.", "$.ticket ").partition(" ")[0]
     known = path if path in WANTED else "$"
     return Refused(known.removeprefix("$.").replace("$", "body"), f"expected {WANTED[known]}")
 

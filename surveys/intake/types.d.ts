@@ -128,7 +128,12 @@ type Plan = {
     widest?: number;
   };
   neighbours: string;
+  invited?: Invited;
 };
+/** The list of people whom a Plan asks; minutes between common moments; a day of UTC before which only tickets are fetched. */
+type Invited = { strata: Stratum[]; moments: number; answers_from?: string };
+/** The modulus of its tickets' key, in hex. */
+type Stratum = { key: string; name: string; people: number };
 /** Names of questions; where their answers are sent as one, what that is called, its channel and loss. */
 type Block = { questions: string[]; name?: string; channel?: Subset; loss?: Loss };
 type JointParts = { name: string; channel: Subset; loss: Loss };
@@ -174,8 +179,22 @@ type Study = {
   checked: Checked;
   linked: boolean;
   minutes: number;
+  /** Return the next of those moments: now is said, if at all, in ms since the page was loaded, and so is it. */
+  after: (time?: number) => number;
   readers: number;
 };
+/** What the link of a letter brings: an index of a stratum, and 128 bits that the list has once. */
+type Letter = { stratum: number; code: string };
+/** A ticket's secrets until it is here, in hex: 32 bytes of chance, the inverse of the blinding factor, what is posted. */
+type Blinded = { prefix: string; factor: string; blinded: string };
+type Asking = Letter & Blinded & { title: string };
+/** `signature` in base64url. */
+type Ticket = { title: string; stratum: number; prefix: string; signature: string };
+type Kept = Asking | Ticket;
+/** What became of asking the issuer. */
+type Answered = 'ticket' | 'unknown' | 'fetched' | 'closed' | 'busy' | 'offline' | 'unsound';
+/** The issuer's origin, '' for this page's; a test puts its own in place of the rest. */
+type Issuer = { address: string; post?: typeof fetch; storage?: Storage; locks?: LockManager };
 
 /** One randomised value. */
 type Value = number | number[];
@@ -183,7 +202,12 @@ type Value = number | number[];
 type Answer = number | number[];
 type Answers = ReadonlyMap<string, Answer>;
 /** What leaves the device. */
-type Message = { plan: string; report_id: string; answers: Record<string, Answer | Value> };
+type Message = {
+  plan: string;
+  report_id: string;
+  answers: Record<string, Answer | Value>;
+  ticket?: Omit<Ticket, 'title'>;
+};
 type Pair = { question: Question; answer: Answer; value: Value };
 type Accepted = { state: 'accepted'; receipt: string; day: string };
 type Later = {
@@ -205,6 +229,9 @@ type Sending = {
   refuse: (reason: string, details?: string) => void;
   /** Forget the answers: they have been sent, or refused. */
   done: () => void;
+  /** What a report has for its ticket, where people are invited; and to be told what became of it. */
+  spent?: () => Pick<Message, 'report_id' | 'ticket'> | undefined;
+  settled?: (study: Study, state: string) => void;
   outside?: Outside;
   padding?: (plan: Plan, answers: ReadonlyMap<string, Answer>) => string;
 };

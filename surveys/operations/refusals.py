@@ -32,6 +32,7 @@ FIELDS = (
     "plan",
     "report_id",
     "answers",
+    "ticket",
     *SLOWED,
 )  # of a refusal: what comes after a dot is left out
 UNAVAILABLE, OTHER = "not stored", "other"

@@ -285,6 +285,22 @@ class DrawnSet(Part, frozen=True, kw_only=True):
     weight: int
 
 
+class Stratum(Part, frozen=True, kw_only=True):
+    """People of a list who are told apart in the open, and the key that signs their tickets."""
+
+    key: str  # an RSA modulus, in hexadecimal digits
+    name: str  # in the author's words; "" of a list that is one
+    people: int
+
+
+class Invited(Part, frozen=True, kw_only=True):
+    """The list of people whom a Plan asks, each once, and when their reports leave."""
+
+    strata: list[Stratum]
+    moments: int  # minutes between common moments of UTC's clock
+    answers_from: str | None = None  # a day of UTC, until which only tickets are fetched
+
+
 class PlanContent(Part, frozen=True, kw_only=True):
     """All that a Plan says."""
 
@@ -305,6 +321,7 @@ class PlanContent(Part, frozen=True, kw_only=True):
     loss: Fraction  # e^ε of all answers of one person that are changed on the device
     blocks: list[Block] = []
     drawn: list[DrawnSet] = []  # one of them by each device; none: everybody is asked everything
+    invited: Invited | None = None  # None: whoever has the link
     layout: str = ""  # "page": all questions on one; else one a screen
     translations: dict[str, Texts] = {}
 

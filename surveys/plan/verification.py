@@ -18,7 +18,7 @@ import msgspec
 
 from dpengine.local.channels import CHANNELS
 from dpengine.privacy import LARGEST_EPSILON, Neighbours
-from surveys.plan import drawing, kinds
+from surveys.plan import drawing, invited, kinds
 from surveys.plan.content import (
     ANSWERS,
     LARGEST_NUMBER,
@@ -107,6 +107,8 @@ def _verify(plan: Any) -> None:
         _expect(is_fixed and "central_delta" not in plan["caps"], "unit", text)
     if "counts" in plan["publication"]:
         _verify_counts(plan)
+    if "invited" in plan:
+        invited.verify(plan["invited"])
 
 
 def _parts_of(plan: Any) -> Iterator[tuple[str, Any, set[str]]]:
@@ -120,6 +122,7 @@ def _parts_of(plan: Any) -> Iterator[tuple[str, Any, set[str]]]:
     for question in plan["questions"]:
         yield from _parts_of_question(question, together)
     yield from drawing.parts_of(plan)
+    yield from invited.parts_of(plan)
     if "translations" in plan:
         yield "translations", plan["translations"], set(LANGUAGES)
         names = {str(question["name"]) for question in plan["questions"]}

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   atMoments,
+  byTheClock,
+  every,
   minutesBetween,
-  momentAfter,
 } from '../../surveys/intake/static/intake/moments.js';
 
 const STEP = 240_000;
@@ -39,7 +40,7 @@ function started(begun = 0) {
   const clock = new Clock();
   clock.time = begun;
   const calls = [];
-  atMoments(STEP, (awake) => calls.push([clock.time, awake]), clock);
+  atMoments(every(STEP / 60_000), (awake) => calls.push([clock.time, awake]), clock);
   return { clock, calls };
 }
 
@@ -90,9 +91,23 @@ test('a timer that is a little late, or a little early, is the moment still, and
 
 test('the first moment after a time is never that time', () => {
   assert.deepEqual(
-    [0, 1, STEP - 1, STEP, STEP + 1].map((time) => momentAfter(STEP, time)),
+    [0, 1, STEP - 1, STEP, STEP + 1].map((time) => every(STEP / 60_000)(time)),
     [STEP, STEP, STEP, 2 * STEP, 2 * STEP],
   );
+});
+
+test('a clock that all share has its moments in UTC, so many ms later, and none before the first', () => {
+  const now = Date.now() - performance.now(); // when time was 0
+  for (const [time, late, first] of [
+    [0, 0, 0],
+    [1_234_567, 59_999, 0],
+    [5_000, 700, 40],
+  ]) {
+    const at = byTheClock(15, late, first)(time) + now - late;
+    assert.ok(Math.abs(at - 900_000 * Math.round(at / 900_000)) < 2, `${at}`);
+    const least = Math.max(time, 60_000 * first);
+    assert.ok(at + late - now > least - 2 && at + late - now <= least + 900_002);
+  }
 });
 
 const question = (more = {}) => ({

@@ -72,6 +72,7 @@ def test_a_script_without_spaces_says_what_it_said():
         ({"number", "cleartext"}, "full.js"),
         ({"pictures"}, "full.js"),
         ({"drawn"}, "drawn.js"),
+        ({"invited"}, "invited.js"),
     ],
 )
 def test_a_plan_gets_the_least_script_that_has_what_it_needs(needed, name):

@@ -15,6 +15,7 @@ from surveys.plan import verification
 from surveys.plan.content import Unsound, read
 from surveys.plan.verification import verify
 from tests.plans import whole
+from tests.surveys.plan import test_invited as lists
 from tests.vectors import load
 
 HOUSE = Path(__file__).parent.parent.parent.parent
@@ -24,9 +25,10 @@ import { readFileSync } from 'node:fs';
 import { prepare } from './surveys/intake/static/intake/channels.js';
 import * as cleartext from './surveys/intake/static/intake/cleartext.js';
 import * as drawn from './surveys/intake/static/intake/drawn.js';
+import * as invited from './surveys/intake/static/intake/invited.js';
 import { verify } from './surveys/intake/static/intake/verify.js';
-const sound = (plan) =>
-  prepare(plan).then(() => verify(plan, cleartext.verify, drawn.verify)).then(() => true, () => false);
+const verdict = (plan) => verify(invited.open(plan), cleartext.verify, drawn.verify);
+const sound = (plan) => prepare(plan).then(() => verdict(plan)).then(() => true, () => false);
 console.log(JSON.stringify(await Promise.all(JSON.parse(readFileSync(0, 'utf8')).map(sound))));
 """
 # Without fractions such as 3.0, which a JSON reader in JavaScript cannot tell from 3.
@@ -134,6 +136,11 @@ def parts_known(plans: list[dict[str, Any]]) -> dict[str, set[str]]:
     }
 
 
+def sound_plans() -> list[dict[str, Any]]:
+    of_lists = [plan for name, plan in lists.SOUND.items() if "hundred" not in name]
+    return [*(case["plan"] for case in load("plans.json") if case["accepted"]), *of_lists]
+
+
 def is_sound(plan: dict[str, Any]) -> bool:
     try:
         verify(plan)
@@ -153,7 +160,7 @@ def judged_by_browser(plans: list[dict[str, Any]]) -> list[bool]:
 
 def test_a_part_that_nothing_verifies_is_refused_by_both_wherever_it_stands():
     chance = random.Random(20261122)
-    sound = [case["plan"] for case in load("plans.json") if case["accepted"]]
+    sound = sound_plans()
     known = parts_known(sound)
     made = [enlarged(chance.choice(sound), chance, known) for _ in range(PLANS)]
     plans = [plan for plan, _ in made]
@@ -170,7 +177,7 @@ def test_a_plan_can_be_translated_into_every_language_a_study_is_asked_in():
 
 def test_server_and_browser_agree_on_thousands_of_broken_plans():
     chance = random.Random(20261121)
-    sound = [case["plan"] for case in load("plans.json") if case["accepted"]]
+    sound = sound_plans()
     plans = [broken(chance.choice(sound), chance) for _ in range(PLANS)]
     browser = judged_by_browser(plans)
     server = [is_sound(plan) for plan in plans]
@@ -178,6 +185,15 @@ def test_server_and_browser_agree_on_thousands_of_broken_plans():
         plan for plan, here, there in zip(plans, server, browser, strict=True) if here != there
     ] == []
     assert 100 < sum(server) < PLANS - 100  # both verdicts occur
+
+
+def test_both_take_the_same_lists_of_invited_people():
+    plans = [*lists.SOUND.values(), *lists.UNSOUND.values()]
+    assert judged_by_browser(plans) == [is_sound(plan) for plan in plans]
+    lists_alone = random.Random(20261124)
+    made = [broken(plan, lists_alone) for plan in list(lists.SOUND.values()) * 100]
+    of_lists = [{**lists.plan(), "invited": plan.get("invited")} for plan in made]
+    assert judged_by_browser(of_lists) == [is_sound(plan) for plan in of_lists]
 
 
 MINUTES = """

@@ -7,7 +7,7 @@ import { inputOf, prepare, randomise } from './channels.js';
 import { expect } from './expect.js';
 import { readAnswer, settleTicks } from './inputs.js';
 import * as memory from './memory.js';
-import { minutesBetween } from './moments.js';
+import { every, minutesBetween } from './moments.js';
 import { fill, find, linksHidden, show, word } from './page.js';
 import { fetchPlan, linkedDigest, NoPlan } from './plan.js';
 import * as receipt from './receipt.js';
@@ -33,8 +33,11 @@ const languages = document.querySelector('.langs');
 const answers = new Map();
 /** @type {Study} */
 let study;
-/** cleartext.js, where the page says that something is sent in the clear. @type {Partial<typeof import('./cleartext.js')>} */
-let cleartext = {};
+/**
+ * What the page knows beside: cleartext.js, where it says that something is sent in the clear; invited.js, where it asks a list of
+ * people. @type {Partial<typeof import('./cleartext.js') & typeof import('./invited.js')>}
+ */
+let more = {};
 /** @type {(question: Question) => Node[]} */
 let pictures = () => [];
 /** Once something is sent or refused, no screen comes back. */
@@ -64,7 +67,7 @@ void begin();
 
 /** Fetch, check, and only then show anything that asks. */
 async function begin() {
-  history.replaceState({ place: 0 }, '');
+  history.replaceState({ ...history.state, place: 0 }, '');
   for (const link of languages?.querySelectorAll('a') ?? []) link.hash = location.hash; // the fingerprint goes along
   if (!globalThis.crypto?.subtle) return refuse('insecure');
   try {
@@ -84,22 +87,26 @@ async function prepareStudy() {
   const { plan, digest } = /** @type {{ plan: Plan, digest: string }} */ (
     await fetchPlan(page.slug, linked)
   );
-  if (page.words.includes('publication')) cleartext = await import('./cleartext.js');
+  if (page.words.includes('publication')) more = await import('./cleartext.js');
   const drawing = page.words.includes('drawn') ? await import('./drawn.js') : undefined;
+  if ('issuer' in page) more = { ...more, ...(await import('./invited.js')) };
   await prepare(plan);
-  const checked = verify(plan, cleartext.verify, drawing?.verify);
+  const checked = verify(more.open?.(plan) ?? plan, more.verify, drawing?.verify);
   expectWords(plan);
   if (plan.questions.some((question) => question.picture)) await preparePictures(plan);
   const read = inLanguage(plan, page.language);
   expectTexts(read);
-  const readers = cleartext.readersShare?.(plan) ?? 0;
+  const readers = more.readersShare?.(plan) ?? 0;
+  const minutes = minutesBetween(plan);
   study = {
     ...((await drawing?.asked(read, checked)) ?? { plan: read, checked }),
     all: plan.questions.length,
     digest,
     linked: linked !== '',
-    minutes: minutesBetween(plan),
+    minutes,
+    after: every(minutes),
     readers,
+    ...more.joined?.(plan),
   };
   receipt.begin(study);
 }
@@ -126,6 +133,7 @@ async function preparePictures(plan) {
 }
 
 async function greet() {
+  if (await more.isAway?.(study, actions, () => render(0))) return;
   await memory.recall(study);
   for (const [name, answer] of memory.restore(study) ?? []) answers.set(name, answer);
   render(0, false);
@@ -247,6 +255,7 @@ function render(to, focus = true) {
     show(screens.welcome(study, answers.size > 0), { wide: true, focus });
     title();
     memory.greet(study);
+    more.greet?.();
   } else {
     show(screens.ready(study));
     title(word('ready'));
@@ -282,7 +291,7 @@ const sending = () => ({
   title,
   refuse,
   done: () => answers.clear(),
-  ...cleartext,
+  ...more,
 });
 
 /**
@@ -294,17 +303,13 @@ function refuse(reason, details = '') {
   over = true;
   answers.clear();
   const contact = study?.plan.contact ?? '';
-  const texts = { organisation, title: studyTitle, details, contact };
-  const detailed = ['fingerprint', 'expired', 'unsafe', 'conflict', 'malformed'].includes(reason);
+  const texts = { organisation, title: studyTitle, slug: page.slug, details, contact };
   show(
     fill('refusal', texts, [
       reason,
-      detailed && details !== '' && 'details',
+      details !== '' && `${reason}-why`,
       contact !== '' && 'contact',
     ]),
   );
-  const results = document.querySelector('#results');
-  if (results instanceof HTMLAnchorElement)
-    results.href = `/registry/${encodeURIComponent(page.slug)}/`;
   title(find(document, 'h1').innerText.trim());
 }

@@ -1,6 +1,7 @@
 /**
- * When a message leaves, where questions are passed over: who is asked fewer is done sooner, and the time would tell.
- * So it leaves at moments of a grid that begins with the page, before anything is answered, and ticks the same whatever is.
+ * When a message leaves, where the time would tell. Where questions are passed over, who is asked fewer is done sooner: so
+ * it leaves at moments of a grid that begins with the page, before anything is answered. Where people are invited, who saw
+ * a ticket fetched would know the message that comes soon after: so it leaves at moments of UTC that all devices share.
  */
 const ENDS = 60; // seconds for what stands before the first question and after the last
 const EACH = 20; // for a question
@@ -20,26 +21,35 @@ export function minutesBetween({ questions }) {
 const bytesOf = ({ text, help, choices }) =>
   new TextEncoder().encode([text, help, ...choices].join('')).length;
 
-/** Return the first moment after a time. @param {number} step @param {number} [time] All in ms since the page was loaded. */
-export const momentAfter = (step, time = sinceLoad()) => (Math.floor(time / step) + 1) * step;
+/** Return what tells the first moment after a time, every so many minutes from the load of the page on; all in ms since then. @param {number} minutes */
+export const every =
+  (minutes, step = minutes * 60_000) =>
+  (time = sinceLoad()) =>
+    (Math.floor(time / step) + 1) * step;
 
 /**
  * Call at every moment from now on, with whether the device was awake for it.
- * @param {number} step
+ * @param {(time?: number) => number} after Tells the first moment after a time.
  * @param {(awake: boolean) => void} call
- * @param {{ now?: () => number, later?: (call: () => void, wait: number) => unknown }} [clock]
+ * @param {{ now?: () => number, later?: (call: () => void, wait: number) => unknown }} [device]
  */
-export function atMoments(step, call, { now = sinceLoad, later = setTimeout } = {}) {
+export function atMoments(after, call, { now = sinceLoad, later = setTimeout } = {}) {
   const wait = (/** @type {number} */ moment) =>
     later(() => {
       const late = now() - moment;
       call(late <= LATE);
-      wait(momentAfter(step, Math.max(moment, now())));
+      wait(after(Math.max(moment, now())));
     }, moment - now());
-  wait(momentAfter(step, now()));
+  wait(after(now()));
 }
 
 const loaded = Date.now() - performance.now();
 
 /** Time by the device's own clock, which setting the other one back does not turn; some stand still while a device sleeps, and what they lost counts. */
 export const sinceLoad = () => Math.max(performance.now(), Date.now() - loaded);
+
+/** Return the same of UTC's clock, and so many ms later: none before the first, in minutes. @param {number} minutes @param {number} late @param {number} first */
+export const byTheClock =
+  (minutes, late, first) =>
+  (time = sinceLoad()) =>
+    every(minutes)(Math.max(time, first * 60_000) + loaded - late) - loaded + late;

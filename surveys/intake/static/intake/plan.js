@@ -10,10 +10,11 @@ export class NoPlan extends Error {
 }
 
 /**
- * Return the fingerprint in a link, '' if there is none. What is not 64 hex digits will match no Plan, and be refused.
+ * Return the fingerprint in a link, '' if there is none; a letter's link has more behind a dot. What is not 64 hex digits will match
+ * no Plan, and be refused.
  * @param {string} hash
  */
-export const linkedDigest = (hash) => hash.replace(/^#/, '').toLowerCase();
+export const linkedDigest = (hash) => hash.replace(/^#|\..*/g, '').toLowerCase();
 
 /**
  * Fetch a Plan and check its fingerprint.

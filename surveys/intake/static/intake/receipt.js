@@ -6,7 +6,7 @@ import { answerTo } from './blocks.js';
 import { answerText, valueText } from './inputs.js';
 import { add, dayText, eraseAll, guess, lineOf, lines, settle, together } from './device_ledger.js';
 import { dropDraft } from './memory.js';
-import { atMoments, momentAfter, sinceLoad } from './moments.js';
+import { atMoments, sinceLoad } from './moments.js';
 import { epsilon, holds, marksOf, restOf, shareOf, strength, tellingOf, told } from './odds.js';
 import { fill, find, language, linksHidden, show } from './page.js';
 import {
@@ -40,9 +40,11 @@ export async function send(study, answers, sending) {
   visit = { study, sending, answers: new Map(answers), body: '', listed: keep, wait: FIRST_WAIT };
   say('sending', sending);
   const asked = study.plan.questions.some(({ channel }) => channel);
-  const { key, before } = await keyFor(study.plan.slug, keep && asked);
+  const { key, before } = await keyFor(study.plan.slug, keep && asked && !study.plan.invited);
   const message = await composeReport(study.plan, study.digest, answers, key);
-  visit.body = JSON.stringify(message) + (sending.padding?.(study.plan, answers) ?? '');
+  visit.body =
+    JSON.stringify({ ...message, ...sending.spent?.() }) +
+    (sending.padding?.(study.plan, answers) ?? '');
   if (keep) add(lineOf(study, before));
   dropDraft(study); // what waits from now on is the message, and holds no answer that is to be changed
   await leave();
@@ -60,8 +62,8 @@ export async function resume(study, sending) {
 }
 
 /** Begin the moments at which messages of a study may leave: with the page, before anything is answered. @param {Study} study */
-export function begin({ minutes }) {
-  if (minutes) atMoments(minutes * MINUTE, (awake) => void (awake ? attempt() : sayWhen()));
+export function begin({ minutes, after }) {
+  if (minutes) atMoments(after, (awake) => void (awake ? attempt() : sayWhen()));
 }
 
 /** Let the message go: now, or at the next moment. */
@@ -82,7 +84,7 @@ async function leave() {
 /** Say when the message leaves, by the clock and in minutes. */
 function sayWhen() {
   if (!visit?.body || visit.over) return;
-  const left = momentAfter(visit.study.minutes * MINUTE) - sinceLoad();
+  const left = visit.study.after() - sinceLoad();
   const texts = {
     time: new Intl.DateTimeFormat(language(), { timeStyle: 'short', hour12: false }).format(
       Date.now() + left,
@@ -128,6 +130,7 @@ async function attempt() {
   if (outcome.state === 'accepted') await celebrate(outcome);
   else sending.refuse(outcome.state, outcome.message);
   sending.done();
+  sending.settled?.(study, outcome.state);
 }
 
 /** Wait as long as the site asks, and try again by itself: at the next moment, or when the device is online, and less and less often. @param {Later} outcome */
@@ -246,12 +249,12 @@ export function pairItem({ question, answer, value }) {
 }
 
 /**
- * The message without its random number: who has that and the database knows which rows are whose, and screens are
- * printed, photographed and copied.
+ * The message without its random number, and the ticket that it is made of: who has that and the database knows which
+ * rows are whose, and screens are printed, photographed and copied.
  * @param {string} body
  */
 const readable = (body) =>
-  JSON.stringify({ ...JSON.parse(body), report_id: undefined }, null, 2).replace(
+  JSON.stringify({ ...JSON.parse(body), report_id: undefined, ticket: undefined }, null, 2).replace(
     /\[[^\]]*\]/g,
     (list) => list.replace(/\s+/g, ''),
   );

@@ -116,7 +116,12 @@ function readOutcome(status, answer) {
     return { state: 'later', why: 'stranger', message: '' };
   }
   const message = `${status} · ${answer?.error?.message ?? 'no reason given'}`;
-  const final = /** @type {const} */ ({ 409: 'conflict', 410: 'closed', 422: 'malformed' });
+  const final = /** @type {const} */ ({
+    403: answer?.error?.field === 'ticket' && 'malformed',
+    409: 'conflict',
+    410: 'closed',
+    422: 'malformed',
+  });
   const decided = final[/** @type {keyof typeof final} */ (status)];
   return decided
     ? { state: decided, message }

@@ -149,7 +149,7 @@ function verifyCondition({ name, protection, skipped, asked_if }, earlier) {
   expect(
     protection === 'device' || other?.protection === 'publication',
     name,
-    'no "Not asked" sent as given that tells another answer',
+    'nothing sent as given that tells another answer',
     protection,
   );
   const { answers } = asked_if ?? { answers: [] };
@@ -247,7 +247,7 @@ const isScored = ({ kind, choices }) => kind === 'number' && choices.length > 0;
 /** Whether somebody took part is more than one answer, and what answers lose is counted in ε. @param {Plan} plan */
 function verifyUnit({ caps, neighbours, unit }) {
   const isKnown = neighbours === 'change-one' && !('central_delta' in caps);
-  expect(isKnown, 'plan', 'one answer protected change-one only, with a cap on ε', unit);
+  expect(isKnown, 'plan', 'change-one, with a cap on ε', unit);
 }
 
 /** What answers lose is counted where all that one record is can change, and nothing else. @param {Plan} plan */
@@ -257,7 +257,7 @@ function verifyCounts({ caps, neighbours, publication, unit, wave }) {
   expect(
     publication.counts === 'answers' && isKnown && !('central_delta' in caps),
     'plan',
-    'losses of answers in a first wave only, change-one, with a cap on ε',
+    'a first wave, change-one, with a cap on ε',
     publication.counts,
   );
 }

@@ -1,0 +1,86 @@
+"""Issue a ticket, once to each invitation.
+
+A code is known or not: whether it was withdrawn, is of another stratum or Plan, or never was, the
+answer is the same, and so is what is done for it. Nothing is signed before the invitation is
+marked, in one statement; signing comes after its commit, and what is signed again gives the same
+bytes, so that a lost answer can be asked for again and no signature is kept.
+"""
+
+import hashlib
+import hmac
+from http import HTTPStatus
+
+from django.db import transaction
+
+from surveys.apart import values_apart
+from surveys.encryption import open_sealed
+from surveys.issuer import signing, tables
+from surveys.issuer.models import Code, Key, Mark
+from surveys.issuer.refusals import Refused
+from surveys.issuer.services import key_aad
+
+MARK = """
+INSERT INTO issuer_mark (invitation_id, blinded)
+SELECT reference, %s FROM issuer_invitation WHERE reference = (
+  SELECT invitation_id FROM issuer_code WHERE digest = %s
+) AND key_id = %s ON CONFLICT DO NOTHING"""
+
+
+def issue(plan: str, stratum: int, code: str, blinded: bytes) -> bytes:
+    """Return the blind signature for who holds a code, or raise Refused."""
+    key = Key.objects.filter(plan=plan, stratum=stratum).first()
+    if key is None:
+        raise _unknown()
+    if key.is_closed:
+        raise _closed()
+    signing.refuse_unfit(key.modulus, blinded)
+    digest, message = _sha256(code.encode()), _sha256(blinded)
+    kept = _mark(key, digest, message)
+    if not hmac.compare_digest(kept, message):
+        expected = "expected the message for which a ticket was fetched, got another"
+        raise Refused("blinded", expected, HTTPStatus.CONFLICT)
+    exponent = open_sealed(bytes(key.sealed), about=key_aad(key.modulus))
+    return signing.sign(key.modulus, exponent, blinded)
+
+
+def has_fetched(plan: str, code: str) -> bool:
+    """Tell who holds a code whether their ticket was fetched, or raise Refused."""
+    keys = list(Key.objects.filter(plan=plan).exclude(plan=""))
+    if keys and all(key.is_closed for key in keys):
+        raise _closed()
+    found = Code.objects.filter(digest=_sha256(code.encode()))
+    own = found.values_list("invitation", "invitation__key", "invitation__reissued").first()
+    if own is None or own[1] not in {key.pk for key in keys}:
+        raise _unknown()
+    return own[2] > 0 or Mark.objects.filter(pk=own[0]).exists()
+
+
+def _mark(key: Key, digest: bytes, message: bytes) -> bytes:
+    """Mark an invitation, unless it is; return the digest of the message that it is marked with."""
+    if not _is_known(key, digest):  # a guess waits for no lock
+        raise _unknown()
+    with transaction.atomic():
+        tables.hold_marks(alone=False)
+        with values_apart() as cursor:
+            cursor.execute(MARK, [message, digest, key.pk])
+        own = Code.objects.filter(digest=digest).values("invitation_id")
+        kept = Mark.objects.filter(pk__in=own).values_list("blinded", flat=True).first()
+    if kept is None:  # withdrawn just now
+        raise _unknown()
+    return bytes(kept)
+
+
+def _is_known(key: Key, digest: bytes) -> bool:
+    return Code.objects.filter(digest=digest, invitation__key=key).exists()
+
+
+def _sha256(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()
+
+
+def _unknown() -> Refused:
+    return Refused("code", "expected one of this Plan and stratum", HTTPStatus.FORBIDDEN)
+
+
+def _closed() -> Refused:
+    return Refused("plan", "this study has closed and issues no more tickets", HTTPStatus.GONE)

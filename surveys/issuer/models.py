@@ -1,0 +1,93 @@
+"""What an issuer knows: that an invitation fetched a ticket, and not what it signed, for whom, or
+when.
+
+Of a person there are a random reference that the list's owner drew, and digests of the codes in
+their letters. No row has a day, and none keeps the order in which it came over a night
+(`tables.py`). No foreign key is in the database: a check would lock rows, and locks leave marks.
+"""
+
+from typing import Any
+
+from django.db import models
+
+
+class Key(models.Model):
+    """A stratum's key; once its Plan has closed, only its modulus and how many there were."""
+
+    modulus = models.CharField(max_length=1024, unique=True, help_text="In hexadecimal digits.")
+    sealed = models.BinaryField(help_text="The private exponent, encrypted; empty once closed.")
+    plan = models.CharField(max_length=64, default="", help_text="Its digest; empty until bound.")
+    stratum = models.PositiveSmallIntegerField(default=0)
+    invited = models.PositiveIntegerField(default=0, help_text="People, once closed.")
+    fetched = models.PositiveIntegerField(default=0, help_text="Those of them who fetched.")
+    reissued = models.PositiveIntegerField(default=0, help_text="Lost tickets issued anew.")
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("plan", "stratum"),
+                condition=~models.Q(plan=""),
+                name="issuer_key_once_a_stratum",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"key of stratum {self.stratum} of {self.plan[:8] or 'no Plan yet'}"
+
+    @property
+    def is_closed(self) -> bool:
+        return not self.sealed
+
+
+class Invitation(models.Model):
+    """A person, by a random number."""
+
+    reference = models.BinaryField(max_length=16, primary_key=True)
+    key = models.ForeignKey(Key, on_delete=models.PROTECT, related_name="+", db_constraint=False)
+    reissued = models.PositiveSmallIntegerField(default=0, help_text="Lost tickets issued anew.")
+
+    def __str__(self) -> str:
+        return "an invitation"
+
+
+def _invitation(**options: Any) -> Any:
+    return models.ForeignKey(
+        Invitation, on_delete=models.PROTECT, related_name="+", db_constraint=False, **options
+    )
+
+
+class Code(models.Model):
+    """What a letter holds, as a digest: each letter has one of its own."""
+
+    digest = models.BinaryField(max_length=32, primary_key=True, help_text="SHA-256 of the code.")
+    invitation = _invitation()
+
+    def __str__(self) -> str:
+        return "a code"
+
+
+class Mark(models.Model):
+    """That somebody has fetched a ticket, and for which blinded message: the same one is signed
+    again, which gives the same bytes.
+    """
+
+    invitation = models.OneToOneField(
+        Invitation,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_constraint=False,
+        primary_key=True,
+    )
+    blinded = models.BinaryField(max_length=32, help_text="SHA-256 of the blinded message.")
+
+    def __str__(self) -> str:
+        return "a mark"
+
+
+class Settling(models.Model):
+    """The last day on whose morning tables were written anew: the one row there is."""
+
+    day = models.DateField()
+
+    def __str__(self) -> str:
+        return f"settled on {self.day}"

@@ -1,0 +1,229 @@
+"""What whoever runs a list asks of the issuer: keys, invitations, counts, and the end.
+
+The issuer is in this process, or in another one (`far.py`). A reference is random, drawn anew for
+each person and Plan, and 32 small hexadecimal digits; a Plan is named by its digest. Refused says
+what is wrong, Away that the issuer cannot be reached.
+"""
+
+import datetime
+import itertools
+from collections.abc import Iterator, Sequence
+from http import HTTPStatus
+from typing import NamedTuple, TypeVar
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+
+from surveys.encryption import has_first_key, open_sealed, seal
+from surveys.erasing import erasing
+from surveys.issuer import signing, tables
+from surveys.issuer.far import verb
+from surveys.issuer.models import Code, Invitation, Key, Mark
+from surveys.issuer.refusals import Refused
+from surveys.plan.content import digest, read
+
+MOST_KEYS = 100
+AT_ONCE = 500  # rows looked up in one statement
+REFERENCE, DIGEST = 16, 32  # bytes
+Item = TypeVar("Item")
+
+
+class Counts(NamedTuple):
+    """People of a stratum: on the list, of them those who have fetched a ticket, and how many
+    tickets were issued anew.
+    """
+
+    invited: int
+    fetched: int
+    reissued: int
+
+
+@verb
+def make_keys(count: int) -> list[str]:
+    """Make new keys and return their moduli; they are bound to no Plan yet."""
+    if not 1 <= count <= MOST_KEYS:
+        raise Refused("count", f"expected 1 to {MOST_KEYS} keys")
+    made = [signing.new_key() for _ in range(count)]
+    Key.objects.bulk_create(
+        Key(modulus=modulus, sealed=seal(exponent, about=key_aad(modulus)))
+        for modulus, exponent in made
+    )
+    return [modulus for modulus, _ in made]
+
+
+@verb
+@transaction.atomic
+def open_plan(document: bytes) -> None:
+    """Bind a Plan's keys to it, from its canonical bytes; tickets are issued from now on. A second
+    time nothing changes.
+    """
+    text = document.decode()
+    plan, invited = digest(text), read(text).invited
+    if invited is None:
+        raise Refused("document", "expected a Plan that invites people")
+    for stratum, each in enumerate(invited.strata):
+        is_bound = _with_key(plan).filter(modulus=each.key, stratum=stratum).exists()
+        free = Key.objects.filter(modulus=each.key, plan="")
+        if not is_bound and not free.update(plan=plan, stratum=stratum):
+            raise Refused("document", f"expected a key of this issuer at stratum {stratum}")
+
+
+@verb
+@transaction.atomic
+def invite(plan: str, people: Sequence[tuple[str, int, bytes]]) -> None:
+    """Take people's references, strata and the SHA-256 of a code each: the first time it makes the
+    invitation, later it adds a code. At most 50,000 at once.
+    """
+    keys = _open_keys(plan)
+    wanted: dict[bytes, int] = {}
+    codes: list[tuple[bytes, bytes]] = []
+    for reference, stratum, code in people:
+        if not 0 <= stratum < len(keys) or len(code) != DIGEST:
+            raise Refused("people", f"expected strata below {len(keys)} and SHA-256 of codes")
+        wanted[_reference(reference)] = keys[stratum].pk
+        codes.append((code, _reference(reference)))
+    Invitation.objects.bulk_create(
+        (Invitation(reference=own, key_id=key) for own, key in sorted(wanted.items())),
+        ignore_conflicts=True,
+        batch_size=AT_ONCE,
+    )
+    for some in _slices(list(wanted)):
+        found = Invitation.objects.filter(pk__in=some).values_list("pk", "key_id")
+        if any(wanted[bytes(own)] != key for own, key in found):
+            raise Refused("people", "expected each reference in one stratum of one Plan")
+    Code.objects.bulk_create(
+        (Code(digest=code, invitation_id=own) for code, own in sorted(codes)),
+        ignore_conflicts=True,
+        batch_size=AT_ONCE,
+    )
+
+
+@verb
+@transaction.atomic
+def withdraw(plan: str, references: Sequence[str]) -> set[str]:
+    """Take people off the list; return those who had fetched: they stay, and stay counted."""
+    tables.hold_marks(alone=True)
+    stay: set[str] = set()
+    for some in _slices([_reference(each) for each in references]):
+        own = Invitation.objects.filter(pk__in=some, key__plan=plan)
+        kept = {bytes(pk) for pk in _fetchers(own).values_list("pk", flat=True)}
+        gone = own.exclude(pk__in=kept)
+        Code.objects.filter(invitation__in=gone).delete()
+        gone.delete()
+        stay |= {pk.hex() for pk in kept}
+    return stay
+
+
+@verb
+def fetched(plan: str) -> set[str]:
+    """Return the references of those who need no reminder: they have a ticket."""
+    marks = Mark.objects.filter(invitation__key__plan=plan)
+    return {bytes(pk).hex() for pk in marks.values_list("pk", flat=True)}
+
+
+@verb
+def counts(plan: str) -> list[Counts]:
+    """Return how many of each stratum are invited, have fetched, and were issued a ticket anew.
+
+    No more reports are accepted than have fetched or were issued one anew.
+    """
+    return [_counts(key) for key in Key.objects.filter(plan=plan).order_by("stratum")]
+
+
+@verb
+@transaction.atomic
+def reissue(plan: str, reference: str) -> None:
+    """Let who has lost a ticket fetch another one."""
+    tables.hold_marks(alone=True)
+    own = Invitation.objects.filter(pk=_reference(reference), key__in=_open_keys(plan))
+    if not Mark.objects.filter(invitation__in=own).delete()[0]:
+        raise Refused("reference", "expected somebody who has fetched a ticket")
+    own.update(reissued=F("reissued") + 1)
+
+
+@verb
+def close_plan(plan: str) -> None:
+    """Erase a Plan's private keys, and all that there is of each person; counts stay. A second
+    time nothing changes. May raise InUse.
+    """
+    if not _with_key(plan).exists():
+        return
+    with erasing(
+        issuer_key="sealed",
+        issuer_code="invitation_id",
+        issuer_invitation="reissued",
+        issuer_mark="blinded",
+    ):
+        for key in _with_key(plan):
+            key.invited, key.fetched, key.reissued = _counts(key)
+            key.sealed = b""
+            key.save()
+            Mark.objects.filter(invitation__key=key).delete()
+            Code.objects.filter(invitation__key=key).delete()
+            Invitation.objects.filter(key=key).delete()
+
+
+def settle(*, today: datetime.date) -> bool:
+    """Let this process's tables forget in what order people came, once a day. May raise InUse."""
+    return tables.settle(today)
+
+
+def encrypt_anew() -> int:
+    """Seal with the first key what another one had sealed, and erase how it was; return how many
+    keys. May raise InUse.
+    """
+    with erasing(issuer_key="sealed"):
+        old = [
+            key for key in Key.objects.exclude(sealed=b"") if not has_first_key(bytes(key.sealed))
+        ]
+        for key in old:
+            aad = key_aad(key.modulus)
+            key.sealed = seal(open_sealed(bytes(key.sealed), about=aad), about=aad)
+        Key.objects.bulk_update(old, ["sealed"], batch_size=AT_ONCE)
+    return len(old)
+
+
+def key_aad(modulus: str) -> str:
+    """Return the associated data of a sealed key: public, and bound to it."""
+    return f"key of tickets {modulus}"
+
+
+def _counts(key: Key) -> Counts:
+    if key.is_closed:
+        return Counts(key.invited, key.fetched, key.reissued)
+    own = Invitation.objects.filter(key=key)
+    anew = sum(own.filter(reissued__gt=0).values_list("reissued", flat=True))
+    return Counts(own.count(), _fetchers(own).count(), anew)
+
+
+def _fetchers(invitations: QuerySet[Invitation]) -> QuerySet[Invitation]:
+    """Return those who have ever fetched."""
+    marked = Mark.objects.values("invitation_id")
+    return invitations.filter(pk__in=marked) | invitations.filter(reissued__gt=0)
+
+
+def _with_key(plan: str) -> QuerySet[Key]:
+    return Key.objects.filter(plan=plan).exclude(plan="").exclude(sealed=b"")
+
+
+def _open_keys(plan: str) -> list[Key]:
+    keys = list(_with_key(plan).order_by("stratum"))
+    if not keys:
+        raise Refused("plan", "expected an open Plan of this issuer", HTTPStatus.GONE)
+    return keys
+
+
+def _reference(text: str) -> bytes:
+    try:
+        found = bytes.fromhex(text)
+    except ValueError:
+        found = b""
+    if len(found) != REFERENCE:
+        raise Refused("reference", f"expected {2 * REFERENCE} hexadecimal digits")
+    return found
+
+
+def _slices(items: Sequence[Item]) -> Iterator[list[Item]]:
+    left = iter(items)
+    while some := list(itertools.islice(left, AT_ONCE)):
+        yield some

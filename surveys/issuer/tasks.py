@@ -1,0 +1,14 @@
+import datetime
+from contextlib import suppress
+
+from django.db import OperationalError
+
+from surveys.celery import app
+from surveys.erasing import InUse
+from surveys.issuer import services
+
+
+@app.task(autoretry_for=(OperationalError,), retry_backoff=True)
+def settle() -> None:
+    with suppress(InUse):  # in ten minutes it is free
+        services.settle(today=datetime.datetime.now(datetime.UTC).date())

@@ -1,0 +1,137 @@
+"""What whoever runs a list asks of the issuer, here and over HTTP."""
+
+import datetime
+
+import pytest
+
+from surveys.encryption import CannotOpen, new_key
+from surveys.issuer import services
+from surveys.issuer.models import Code, Invitation, Key, Mark
+from surveys.issuer.refusals import Refused
+from surveys.issuer.services import Counts
+from tests import tickets
+from tests.plans import whole
+from tests.surveys.issuer.conftest import blinded, fetch, opened, person
+
+
+def test_numbers_are_of_strata_and_whoever_fetched_needs_no_reminder(client, listed):
+    first, *_, last = listed.people
+    assert services.counts(listed.plan) == [Counts(3, 0, 0), Counts(3, 0, 0)]
+    fetch(client, listed, last, blinded(listed, last))
+    assert services.counts(listed.plan) == [Counts(3, 0, 0), Counts(3, 1, 0)]
+    assert services.fetched(listed.plan) == {last.reference}
+    services.invite(listed.plan, [first._replace(code=tickets.new_code()).row])  # a reminder
+    assert services.counts(listed.plan)[0] == Counts(3, 0, 0)
+
+
+def test_who_is_taken_off_the_list_stays_counted_once_they_have_fetched(client, listed):
+    first, second, *_ = listed.people
+    own = blinded(listed, first)
+    fetch(client, listed, first, own)
+    gone = [first.reference, second.reference, "00" * 16]
+    assert services.withdraw(listed.plan, gone) == {first.reference}
+    assert services.counts(listed.plan)[0] == Counts(2, 1, 0)
+    assert fetch(client, listed, second, blinded(listed, second)).status_code == 403
+    assert fetch(client, listed, first, own).status_code == 200  # whose answer was lost
+    assert services.withdraw(opened().plan, [first.reference]) == set()  # of another Plan
+    services.invite(listed.plan, [second.row])
+    assert fetch(client, listed, second, blinded(listed, second)).status_code == 200
+
+
+def test_a_lost_ticket_is_issued_anew_and_counted(client, listed):
+    who = listed.people[0]
+    with pytest.raises(Refused, match="who has fetched"):
+        services.reissue(listed.plan, who.reference)
+    fetch(client, listed, who, blinded(listed, who))
+    services.reissue(listed.plan, who.reference)
+    assert services.counts(listed.plan)[0] == Counts(3, 1, 1)
+    assert services.fetched(listed.plan) == set()
+    assert services.withdraw(listed.plan, [who.reference]) == {who.reference}
+    assert fetch(client, listed, who, blinded(listed, who)).status_code == 200
+    assert services.counts(listed.plan)[0] == Counts(3, 1, 1)
+
+
+def test_a_key_is_of_one_plan_and_never_of_another(listed):
+    services.open_plan(listed.document)  # a second time: nothing changes
+    free = services.make_keys(1)
+    other = whole(invited=tickets.invited([*free, listed.moduli[0]]))
+    with pytest.raises(Refused, match="stratum 1"):
+        services.open_plan(other.encode())
+    assert Key.objects.get(modulus=free[0]).plan == ""  # nothing was bound
+    swapped = whole(invited=tickets.invited(listed.moduli[::-1]))
+    for document in (swapped, whole(), whole(invited=tickets.invited([tickets.keys()[0].modulus]))):
+        with pytest.raises(Refused):
+            services.open_plan(document.encode())
+
+
+def test_a_closed_plan_has_no_key_and_nobody_left_but_numbers(client, listed):
+    who, other = listed.people[0], opened()
+    fetch(client, listed, who, blinded(listed, who))
+    services.close_plan(listed.plan)
+    services.close_plan(listed.plan)
+    assert services.counts(listed.plan) == [Counts(3, 1, 0), Counts(3, 0, 0)]
+    assert services.fetched(listed.plan) == set()
+    assert not any(key.sealed for key in Key.objects.filter(plan=listed.plan))
+    left = {each.reference for each in other.people}
+    assert {bytes(each.pk).hex() for each in Invitation.objects.all()} == left
+    assert (Code.objects.count(), Mark.objects.count()) == (6, 0)
+    for act in (
+        lambda: services.invite(listed.plan, [person().row]),
+        lambda: services.reissue(listed.plan, who.reference),
+        lambda: services.open_plan(listed.document),
+    ):
+        with pytest.raises(Refused):
+            act()
+    assert services.counts("") == []
+
+
+@pytest.mark.parametrize(
+    "row",
+    [("00" * 16, 2, bytes(32)), ("00" * 16, -1, bytes(32)), ("00" * 16, 0, b""),
+     ("00" * 15, 0, bytes(32)), ("xx" * 16, 0, bytes(32))],
+)  # fmt: skip
+def test_an_invitation_that_is_none_is_refused_with_all_beside_it(listed, row):
+    with pytest.raises(Refused):
+        services.invite(listed.plan, [person().row, row])
+    assert Invitation.objects.count() == 6
+
+
+def test_a_reference_stays_in_its_stratum_and_plan(listed):
+    first, *_, last = listed.people
+    for plan, row in (
+        (listed.plan, first._replace(stratum=1).row),
+        (listed.plan, last._replace(stratum=0).row),
+        (opened().plan, first.row),
+    ):
+        with pytest.raises(Refused, match="one stratum of one Plan"):
+            services.invite(plan, [row])
+
+
+def test_private_keys_are_sealed_with_the_sites_keys(client, listed, settings):
+    who = listed.people[0]
+    old = settings.PUBLICATION_KEYS
+    sealed = {bytes(key.sealed) for key in Key.objects.all()}
+    settings.PUBLICATION_KEYS = (new_key(), *old)
+    assert services.encrypt_anew() == 2
+    assert services.encrypt_anew() == 0
+    assert sealed.isdisjoint({bytes(key.sealed) for key in Key.objects.all()})
+    settings.PUBLICATION_KEYS = settings.PUBLICATION_KEYS[:1]
+    assert fetch(client, listed, who, blinded(listed, who)).status_code == 200
+    settings.PUBLICATION_KEYS = old
+    assert fetch(client, listed, listed.people[1], blinded(listed, who)).status_code == 503
+    with pytest.raises(CannotOpen):
+        services.encrypt_anew()
+
+
+def test_tables_forget_in_what_order_people_came_once_a_day(client, db):
+    today = datetime.date(2026, 11, 24)
+    listed = opened(people=20, strata=1)
+    for who in sorted(listed.people, key=lambda each: each.reference, reverse=True):
+        fetch(client, listed, who, blinded(listed, who))
+    assert services.settle(today=today)
+    order = [bytes(row) for row in Mark.objects.order_by().values_list("pk", flat=True)]
+    assert order == sorted(order)
+    assert len(order) == 20
+    assert not services.settle(today=today)
+    assert services.settle(today=today + datetime.timedelta(days=1))
+    assert services.counts(listed.plan) == [Counts(20, 20, 0)]

@@ -108,6 +108,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.plan.drawing",
     "surveys.plan.kinds",
     "surveys.plan.records",
+    "surveys.plan.strata",
     "surveys.plan.tickets",
     "surveys.plan.verification",
     "surveys.design.calendars",

@@ -22,6 +22,11 @@ class Batch(models.Model):
     given = models.BinaryField(
         default=b"", help_text="The packed columns of what was sent as given, encrypted."
     )
+    strata: Any = models.JSONField(
+        null=True,
+        help_text="How many of its reports are of each stratum of the Plan; empty where they are "
+        "not told apart.",
+    )
     sealed_on = models.DateField()
 
     class Meta:

@@ -3,6 +3,7 @@
 import datetime
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import OuterRef, Subquery, Sum
@@ -25,6 +26,7 @@ from surveys.aggregation.tallies import PublicTally as PublicTally, tally_of
 from surveys.design.models import Plan
 from surveys.encryption import open_sealed
 from surveys.intake import selectors as intake
+from surveys.plan.strata import only_stratum
 
 MOST_NAMED = 30_000  # ids in one query
 
@@ -67,11 +69,43 @@ def _changed(plan: Plan, batches: int | None) -> Counts:
 
 def recount(plan: Plan, batches: int, channels: Mapping[str, Channel]) -> Counts:
     """Count these values anew, from what is sealed in a Plan's first batches."""
+    return _recount(plan, sealed(plan, batches), channels)
+
+
+def _recount(plan: Plan, batches: Iterable[Batch], channels: Mapping[str, Channel]) -> Counts:
     counts: Counts = {}
     sets = [] if channels.keys() <= plan.content.cleartext.keys() else plan.content.drawn_reports
-    for batch in sealed(plan, batches):
+    for batch in batches:
         add_tallies(counts, _columns_of(plan, batch, channels), channels, sets)
     return counts
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is counted of one stratum, or of those that were sealed as one."""
+
+    reports: tuple[int, ...]  # of each stratum of the Plan
+    counts: Counts
+
+
+def parts(plan: Plan, batches: int) -> list[Part]:
+    """Return the exact counts of each part of a Plan's first batches, those of strata first; none
+    where reports are not told apart. Never shown without central noise.
+    """
+    by_part: dict[tuple[bool, int | None], list[Batch]] = {}
+    for batch in sealed(plan, batches) if plan.content.stratum_sizes else []:
+        stratum = only_stratum(batch.strata)
+        by_part.setdefault((stratum is None, stratum), []).append(batch)
+    channels = plan.content.reports | {
+        name: channel for name, channel in plan.content.cleartext.items() if channel.cells
+    }
+    return [
+        Part(
+            tuple(map(sum, zip(*(batch.strata for batch in own), strict=True))),
+            _by_question(plan, _recount(plan, own, channels)),
+        )
+        for _, own in sorted(by_part.items(), key=lambda pair: (pair[0][0], pair[0][1] or 0))
+    ]
 
 
 def sealed(plan: Plan, batches: int) -> list[Batch]:

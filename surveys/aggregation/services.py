@@ -4,9 +4,15 @@ One transaction takes the Plan's reports, shuffles, packs, counts and erases: a 
 the middle has done nothing, and the next sweep does it all. Which Plans to look at, marks say; a
 worker that finds a Plan's tally held by another goes on to the next Plan. Reports are taken as they
 are found, not from an id on: a row that commits late is found. Where a backup reads them, all stay.
+
+Where a list of people was invited in strata, a batch is of one stratum, or at the last sweep of
+those of which too few came (surveys/plan/strata.py). Nothing is taken before one is due; then all
+are, and those who stay are drawn by chance and written anew, so that no file keeps their order.
 """
 
 import datetime
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 
 import structlog
 from django.db import transaction
@@ -15,13 +21,14 @@ from django.db.models import Q
 from dpengine.randomness import shuffled
 from surveys.aggregation import columns
 from surveys.aggregation.models import Batch, Tally
-from surveys.design import selectors as design
+from surveys.design import selectors as design, services as lives
 from surveys.design.models import Plan
 from surveys.encryption import has_first_key, open_sealed, seal
 from surveys.erasing import InUse, empty_journal, erasing
 from surveys.intake import report_tables, selectors as intake
 from surveys.intake.selectors import Kept
 from surveys.isolation import isolate_failures
+from surveys.plan import strata
 
 log = structlog.get_logger(__name__)
 MAX_BATCH = 10_000  # reports, unless a few more would be left over
@@ -44,15 +51,22 @@ def least_batch(plan: Plan) -> int:
 
     A batch of one would keep the order of arrival that shuffling is there to destroy.
     """
-    takes_more = plan.is_open or intake.may_be_in_log(plan)
-    return min(plan.content.publication.smallest_batch, MAX_BATCH) if takes_more else 1
+    return min(plan.content.publication.smallest_batch, MAX_BATCH) if takes_more(plan) else 1
+
+
+def takes_more(plan: Plan) -> bool:
+    """Tell whether reports of a Plan can still come, from respondents or from the log."""
+    return plan.is_open or intake.may_be_in_log(plan)
 
 
 def sweep_plan(plan: Plan, today: datetime.date) -> int:
-    """Seal one Plan's open reports, batch after batch, up to a portion; return how many.
+    """Seal one Plan's open reports, batch after batch, up to a portion; return how many. Close it
+    first, if as many have come as close it.
 
     A mark says that more wait.
     """
+    if plan.is_open and intake.is_full(plan):
+        lives.close_plan(plan_id=plan.pk, today=today)
     total = 0
     try:
         while total < PORTION and (swept := sweep(plan=plan, today=today)):
@@ -82,12 +96,56 @@ def _sweep(plan: Plan, today: datetime.date) -> int:
         return 0
     smallest, before = plan.content.publication.smallest_batch, tally.reports
     limits = {"least": least_batch(plan), "smallest": smallest, "most": MAX_BATCH}
-    for reports in intake.taken(plan=plan, **limits, portion=PORTION):
+    if plan.content.stratum_sizes:
+        if not _is_stratum_due(plan):
+            return 0
+        limits |= {"least": 1, "most": PORTION}  # of a list, all at once
+    taken = intake.taken(plan=plan, **limits, portion=PORTION)
+    for reports in _of_strata(plan, taken) if plan.content.stratum_sizes else taken:
         _seal(plan, tally, reports, today)
     if tally.reports > before:
         tally.save()
         empty_journal()
     return tally.reports - before
+
+
+def _is_stratum_due(plan: Plan) -> bool:
+    """Tell whether a sweep would seal reports of any stratum of a Plan."""
+    waiting = intake.waiting_of_strata(plan)
+    return bool(_sealed_now(plan, waiting)) if takes_more(plan) else any(waiting.values())
+
+
+def _of_strata(plan: Plan, taken: Iterable[list[Kept]]) -> Iterator[list[Kept]]:
+    """Yield what is sealed of what was taken, a batch at a time, and have the rest wait on."""
+    waiting: dict[int, list[Kept]] = defaultdict(list)
+    least = strata.least_together(plan.content.publication.smallest_batch)
+    for reports in taken:
+        for report in shuffled(reports):
+            waiting[report.stratum or 0].append(report)
+    sizes, rest = {stratum: len(own) for stratum, own in waiting.items()}, []
+    if takes_more(plan) or intake.waiting(plan, most=1):
+        sealed = _sealed_now(plan, sizes)
+        parts = [own[: sealed.get(at, 0)] for at, own in waiting.items()]
+        rest = [each for at, own in waiting.items() for each in own[sealed.get(at, 0) :]]
+    else:
+        few = strata.together(sizes, least)
+        parts = [own for at, own in waiting.items() if at not in few]
+        parts.append([each for at in few for each in waiting[at]])
+    for part in parts:
+        yield from _batches(part, least)
+    if rest:
+        intake.put_back(plan, shuffled(rest))
+
+
+def _batches(part: list[Kept], least: int) -> Iterator[list[Kept]]:
+    start = 0
+    for size in strata.sizes(len(part), MAX_BATCH, least):
+        yield part[start : start + size]
+        start += size
+
+
+def _sealed_now(plan: Plan, waiting: Mapping[int, int]) -> dict[int, int]:
+    return strata.due(waiting, plan.content.publication.smallest_batch)
 
 
 def _seal(plan: Plan, tally: Tally, reports: list[Kept], today: datetime.date) -> None:
@@ -98,9 +156,24 @@ def _seal(plan: Plan, tally: Tally, reports: list[Kept], today: datetime.date) -
     channels, sets = plan.content.reports, plan.content.drawn_reports
     by_question = columns.split(packed["columns"], len(reports), channels, sets)
     columns.add_tallies(tally.counts, by_question, channels, sets)
+    held = _held(plan, reports)
+    intake.note_sealed(plan, held or [len(reports)])
     Batch.objects.create(
-        plan=plan, number=tally.batches, size=len(reports), sealed_on=today, **packed
+        plan=plan,
+        number=tally.batches,
+        size=len(reports),
+        strata=held,
+        sealed_on=today,
+        **packed,
     )
+
+
+def _held(plan: Plan, reports: list[Kept]) -> list[int] | None:
+    """Return how many reports are of each stratum; None where they are not told apart."""
+    if not (people := plan.content.stratum_sizes):
+        return None
+    held = Counter(report.stratum or 0 for report in reports)
+    return [held[at] for at in range(len(people))]
 
 
 def erase_retired() -> int:

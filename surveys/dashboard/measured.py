@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from surveys.charts.intervals import half_widths, share_label
 from surveys.charts.scales import Scale, percent, position, round_steps
 from surveys.dashboard.metadata import shown_epsilon
+from surveys.dashboard.strata import ByStratum
 from surveys.dashboard.tables import Row, number_scale, places_of, possible, value_text
 from surveys.design.calendars import amount_text, calendar_of
 from surveys.plan.content import PlanQuestion
@@ -49,6 +50,7 @@ class Measured:
     quartiles: list[Row]
     columns: list[Column]
     upright: Scale | None  # of the columns
+    by_stratum: ByStratum | None = None
 
     template = "dashboard/measured.html"
 
@@ -72,7 +74,12 @@ class Measured:
 
     @classmethod
     def of(
-        cls, number: int, question: PlanQuestion, numbers: QuestionNumbers, content: Numbers
+        cls,
+        number: int,
+        question: PlanQuestion,
+        numbers: QuestionNumbers,
+        content: Numbers,
+        by_stratum: ByStratum | None = None,
     ) -> "Measured":
         came_out = numbers.mean.as_estimate() if numbers.mean else None
         mean = possible(came_out, question.least, question.most) if came_out else None
@@ -91,6 +98,7 @@ class Measured:
             doubts = half_widths(width / 2, mean.variance, max(places, 1))
         upright = _share_scale(numbers.ranges) if numbers.ranges else None
         return cls(
+            by_stratum=by_stratum,
             number=number,
             question=question,
             numbers=numbers,

@@ -9,6 +9,7 @@ from dpengine.estimates import CONFIDENCE, Estimate
 from surveys.charts.intervals import half_widths, share_scale
 from surveys.charts.scales import Scale, number_text, percent
 from surveys.dashboard.measured import Measured
+from surveys.dashboard.strata import ByStratum
 from surveys.dashboard.tables import Row, possible
 from surveys.design import selectors as design
 from surveys.design.selectors import Odds
@@ -58,6 +59,7 @@ class Result:
     scale: Scale
     rows: list[Share]  # in the order in which people see the choices
     among_asked: list[Row]  # empty where all were asked, or where nothing sound can be said
+    by_stratum: ByStratum | None
 
     template = "dashboard/result.html"
 
@@ -135,9 +137,10 @@ def results_of(release: Release | Step, together: Together | None = None) -> lis
             continue
         if numbers.choices:
             confidence = together.confidence if together else CONFIDENCE
-            results.append(_result(number, question, numbers, release, confidence))
+            results.append(_result(number, question, numbers, release, content, confidence))
         else:
-            results.append(Measured.of(number, question, numbers, content))
+            by_stratum = ByStratum.of(question, numbers, release, content)
+            results.append(Measured.of(number, question, numbers, content, by_stratum))
     return results
 
 
@@ -152,6 +155,7 @@ def _result(
     question: PlanQuestion,
     numbers: QuestionNumbers,
     release: Release | Step,
+    content: Numbers,
     confidence: float,
 ) -> Result:
     estimates = [possible(choice.as_estimate()) for choice in numbers.choices]
@@ -181,6 +185,7 @@ def _result(
             for at in order
         ],
         among_asked=_among_asked(question, release, confidence) if question.skipped else [],
+        by_stratum=ByStratum.of(question, numbers, release, content, drawn_choices(question)),
     )
 
 

@@ -344,6 +344,25 @@ class Study(models.Model):
         blank=True,
         help_text=gettext_lazy("The last day of collecting, in UTC. Optional."),
     )
+    begins_on = models.DateField(
+        null=True,
+        blank=True,
+        help_text=gettext_lazy("The first day of collecting, in UTC. Empty: the day it opens."),
+    )
+    closes_at = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text=gettext_lazy("It closes once so many answers have come, or slightly more."),
+    )
+    stratum_closes_at = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text=gettext_lazy(
+            "Of an invited list: of each group so many answers are taken, or slightly more."
+        ),
+    )
     retires_on = models.DateField(
         null=True,
         blank=True,
@@ -602,6 +621,9 @@ class Plan(models.Model):
     digest = models.CharField(max_length=64, unique=True)
     opened_on = models.DateField()
     closes_on = models.DateField(null=True, blank=True)
+    begins_on = models.DateField(null=True, blank=True)
+    closes_at = models.PositiveIntegerField(null=True, blank=True)
+    stratum_closes_at = models.PositiveIntegerField(null=True, blank=True)
     closed_on = models.DateField(null=True, blank=True)
 
     class Meta:
@@ -635,7 +657,17 @@ class Plan(models.Model):
 
     def takes_answers(self, today: datetime.date) -> bool:
         """Tell whether it is open and its last day has not passed, closed by a worker or not."""
-        return self.is_open and (self.closes_on is None or today <= self.closes_on)
+        is_over = self.closes_on is not None and today > self.closes_on
+        return self.is_open and not is_over and not self.is_early(today)
+
+    def is_early(self, today: datetime.date) -> bool:
+        """Tell whether its first day has not come."""
+        return self.begins_on is not None and today < self.begins_on
+
+    @property
+    def is_limited(self) -> bool:
+        """Tell whether it closes, or one of its strata does, once so many answers have come."""
+        return self.closes_at is not None or self.stratum_closes_at is not None
 
     @property
     def spoken(self) -> PlanContent:

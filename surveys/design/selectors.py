@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, When
@@ -247,9 +247,22 @@ def maybe_spent() -> QuerySet[Study]:
     return Study.objects.filter(found, retired_on=None)
 
 
-def last_days(plan_ids: Iterable[int]) -> dict[int, datetime.date]:
-    """Return the last day of each of these Plans that takes reports, date.max where it has none;
-    and keep them so until this transaction ends.
+class Taking(NamedTuple):
+    """When an open Plan takes reports, and how many, of all and of each stratum."""
+
+    last: datetime.date = datetime.date.max
+    first: datetime.date = datetime.date.min
+    most: int | None = None
+    most_of_stratum: int | None = None
+
+    @property
+    def is_limited(self) -> bool:
+        return self.most is not None or self.most_of_stratum is not None
+
+
+def taking(plan_ids: Iterable[int]) -> dict[int, Taking]:
+    """Return when each of these Plans that are open takes reports, and how many; and keep it so
+    until this transaction ends.
 
     On PostgreSQL a shared lock makes a closing wait for reports under way, so that none is
     accepted after the last sweep; on SQLite every writing transaction excludes the others.
@@ -257,24 +270,31 @@ def last_days(plan_ids: Iterable[int]) -> dict[int, datetime.date]:
     ids = sorted(set(plan_ids))
     lock = " FOR SHARE" if connection.vendor == "postgresql" else ""
     with connection.cursor() as cursor:
+        places = ", ".join(["%s"] * len(ids))
         query = (
-            "SELECT id, closes_on FROM design_plan WHERE closed_on IS NULL AND id IN "  # noqa: S608
-            f"({', '.join(['%s'] * len(ids))}) ORDER BY id{lock}"
+            "SELECT id, closes_on, begins_on, closes_at, stratum_closes_at FROM design_plan "  # noqa: S608
+            f"WHERE closed_on IS NULL AND id IN ({places}) ORDER BY id{lock}"
         )
         cursor.execute(query, ids)
         rows: list[Any] = cursor.fetchall()
-    return {plan_id: _day(closes_on) for plan_id, closes_on in rows}
+    return {
+        plan_id: Taking(
+            _day(closes_on) or datetime.date.max, _day(begins_on) or datetime.date.min, *limits
+        )
+        for plan_id, closes_on, begins_on, *limits in rows
+    }
 
 
-def _day(stored: datetime.date | str | None) -> datetime.date:
+def _day(stored: datetime.date | str | None) -> datetime.date | None:
     if isinstance(stored, str):  # as SQLite keeps it
         return datetime.date.fromisoformat(stored)
-    return stored or datetime.date.max
+    return stored
 
 
 def is_open_now(plan_id: int, today: datetime.date) -> bool:
     """Tell whether a Plan takes reports, and keep it so until this transaction ends."""
-    return today <= last_days([plan_id]).get(plan_id, datetime.date.min)
+    found = taking([plan_id]).get(plan_id)
+    return found is not None and today <= found.last
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,9 @@ def open_study(
         digest=digest(document),
         opened_on=today,
         closes_on=closes_on,
+        begins_on=study.begins_on,
+        closes_at=study.closes_at,
+        stratum_closes_at=study.stratum_closes_at,
     )
     summarise(plan)
     launch.record_opening(plan, why=why, who=who, now=now)
@@ -127,8 +130,8 @@ def begin_wave(*, study_id: int) -> Study:
         text = _("“%(study)s” is still collecting wave %(wave)s: close it first.")
         raise CannotOpen(text % {"study": study, "wave": study.wave})
     study.wave += 1
-    study.closes_on = None
-    study.save(update_fields=["wave", "closes_on"])
+    study.begins_on = study.closes_on = None
+    study.save(update_fields=["wave", "begins_on", "closes_on"])
     return study
 
 

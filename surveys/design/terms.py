@@ -156,6 +156,19 @@ def problems(study: "Study") -> dict[str, str]:
         text = _("Retirement must come after the last day of collecting, %(last)s; it is %(day)s.")
         last, day = (date_format(each, "DATE_FORMAT") for each in (closes, retires))
         reasons["retires_on"] = text % {"last": last, "day": day}
+    begins = study.begins_on
+    if begins is not None and closes is not None and closes < begins:
+        text = _("The last day must not be before the first, %(first)s; it is %(day)s.")
+        first, day = (date_format(each, "DATE_FORMAT") for each in (begins, closes))
+        reasons["closes_on"] = text % {"first": first, "day": day}
+    if begins is not None and retires is not None and begins >= retires:
+        text = _("The first day must be before that of retirement, %(day)s.")
+        reasons["begins_on"] = text % {"day": date_format(retires, "DATE_FORMAT")}
+    if study.neighbours != Neighbours.CHANGE_ONE and (study.closes_at or study.stratum_closes_at):
+        reasons["closes_at" if study.closes_at else "stratum_closes_at"] = _(
+            "Where it is hidden who takes part, it cannot close at a number of answers: that it "
+            "closed would tell that as many came."
+        )
     if floor is not None and ceiling is not None and floor > ceiling:
         text = _("The greatest ε must be at least the least one, %(least)s; it is %(most)s.")
         reasons["epsilon_ceiling"] = text % {"least": _text(floor), "most": _text(ceiling)}

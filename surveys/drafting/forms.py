@@ -162,7 +162,10 @@ class TextsForm(BeginForm):
             "follow_ups",
             "asked",
             "expected",
+            "begins_on",
             "closes_on",
+            "closes_at",
+            "stratum_closes_at",
             "cap",
             "rule",
             "hours",
@@ -174,13 +177,17 @@ class TextsForm(BeginForm):
         )
         widgets: ClassVar[dict[str, forms.Widget]] = {
             **BeginForm.Meta.widgets,
+            "begins_on": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
             "closes_on": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         }
         labels = {
             **BeginForm.Meta.labels,
             "asked": gettext_lazy("How many of the questions is each person asked?"),
             "expected": gettext_lazy("Answers you expect"),
+            "begins_on": gettext_lazy("First day of collecting"),
             "closes_on": gettext_lazy("Last day of collecting"),
+            "closes_at": gettext_lazy("Close at so many answers"),
+            "stratum_closes_at": gettext_lazy("Close each group of the list at so many answers"),
             "cap": gettext_lazy("Cap for all publications, ε"),
             "hours": gettext_lazy("Hours between publications"),
             "horizon": gettext_lazy("Publications in all"),
@@ -197,7 +204,16 @@ class TextsForm(BeginForm):
                 "fewer people are asked each question."
             ),
             "expected": gettext_lazy("For planning only."),
+            "begins_on": gettext_lazy(
+                "In UTC. Before it, the link says from when it takes answers. Empty: at once."
+            ),
             "closes_on": gettext_lazy("In UTC. Without one, you close the wave yourself."),
+            "closes_at": gettext_lazy(
+                "Or slightly more: those that are on their way are taken. Empty: any number."
+            ),
+            "stratum_closes_at": gettext_lazy(
+                "Of an invited list only, or slightly more. Empty: any number."
+            ),
             "cap": gettext_lazy(
                 "How much all publications together may ever give away about one person, or what "
                 "else Limits says they protect."

@@ -15,6 +15,7 @@ KINDS = {  # of the columns, as PostgreSQL calls them
     "day": "date",
     '"values"': "text",
     "given": "bytea",
+    "stratum": "smallint",
 }
 
 

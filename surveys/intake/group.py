@@ -14,6 +14,7 @@ Inside, in this order    receipts are held where they are (`settle` waits), Plan
 import datetime
 import hashlib
 import hmac
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -64,6 +65,7 @@ class Kept(NamedTuple):
     day: datetime.date
     values: str = ""
     given: bytes = b""
+    stratum: int | None = None
 
     def is_same(self, earlier: "Kept") -> bool:
         return self.plan_id == earlier.plan_id and (
@@ -82,20 +84,51 @@ class Logged:
 # What became of an entry. Whoever brought one that was not stored may send it again.
 Outcome = Acceptance | Logged | Refused | Error | CannotOpen
 Store = Callable[[list[Kept]], list[Outcome]]
-# Tell which of a group's reports may be taken, asked once receipts are held.
-Rule = Callable[[list[Kept]], Callable[[Kept], bool]]
+# Tell why reports of a group may not be taken, None where they may; asked once receipts are held.
+Rule = Callable[[list[Kept]], Callable[[Kept], Refused | None]]
+CLOSED = Refused("plan", "this study has closed and takes no more answers", HTTPStatus.GONE)
+FULL = Refused("ticket", "so many of this group have answered as are asked", HTTPStatus.GONE)
 
 
 class Overtaken(DatabaseError):
     """Another process has claimed an id since it was looked up."""
 
 
-def open_plans(group: list[Kept]) -> Callable[[Kept], bool]:
-    """Take what Plans that are open take; they stay so until this transaction ends."""
-    last_days = design.last_days(kept.plan_id for kept in group)
-    return lambda kept: (
-        kept.content_digest is not None and kept.day <= last_days.get(kept.plan_id, _NEVER)
-    )
+def open_plans(group: list[Kept]) -> Callable[[Kept], Refused | None]:
+    """Take what Plans that are open take; they stay so until this transaction ends.
+
+    Where a Plan closes at so many answers, those are counted that are committed, and those of this
+    group: groups that other doors commit meanwhile are what comes beyond.
+    """
+    plans = design.taking(kept.plan_id for kept in group)
+    came = {
+        plan_id: Counter(report_tables.accepted(plan_id))
+        for plan_id, terms in plans.items()
+        if terms.is_limited
+    }
+
+    def refusal(kept: Kept) -> Refused | None:
+        terms = plans.get(kept.plan_id)
+        if kept.content_digest is None or terms is None or kept.day > terms.last:
+            return CLOSED
+        if kept.day < terms.first:
+            text = f"this study takes answers from {terms.first.isoformat()} on"
+            return Refused("plan", text, HTTPStatus.FORBIDDEN)
+        return (
+            _counted_in(came[kept.plan_id], kept.stratum or 0, terms) if terms.is_limited else None
+        )
+
+    return refusal
+
+
+def _counted_in(came: Counter[int], stratum: int, terms: design.Taking) -> Refused | None:
+    """Count a report in, or refuse it where all, or its stratum, is full."""
+    if terms.most is not None and came.total() >= terms.most:
+        return CLOSED
+    if terms.most_of_stratum is not None and came[stratum] >= terms.most_of_stratum:
+        return FULL
+    came[stratum] += 1
+    return None
 
 
 def accept_all(entries: Sequence[Entry], store: Store | None = None) -> list[Outcome]:
@@ -134,7 +167,8 @@ def _kept(entry: Entry, key: bytes | CannotOpen | None) -> Kept | CannotOpen:
         given = _sealed(plan, report)
     except CannotOpen as error:
         return error
-    return Kept(id_digest, content, plan.pk, entry.day, report.canonical_values, given)
+    stratum = report.stratum if plan.content.stratum_sizes else None
+    return Kept(id_digest, content, plan.pk, entry.day, report.canonical_values, given, stratum)
 
 
 def _sealed(plan: Plan, report: Report) -> bytes:
@@ -183,23 +217,20 @@ def judged(group: list[Kept], rule: Rule) -> tuple[list[Outcome], list[Kept]]:
     """Return what becomes of a group's reports, and those that are to be stored; nothing that was
     looked at changes until this transaction ends.
     """
-    known, is_taken = _held(group), rule(group)
+    known, refusal = _held(group), rule(group)
     outcomes: list[Outcome] = []
     new: list[Kept] = []
     for kept in group:
         earlier = known.get(kept.id_digest)
         if earlier is not None:
             outcomes.append(_of_known(kept, earlier))
-        elif not is_taken(kept):
-            outcomes.append(_closed())
+        elif refused := refusal(kept):
+            outcomes.append(refused)
         else:
             known[kept.id_digest] = kept
             new.append(kept)
             outcomes.append(_acceptance(kept, is_new=True))
     return outcomes, new
-
-
-_NEVER = datetime.date.min
 
 
 def _held(group: list[Kept]) -> dict[bytes, Kept]:
@@ -223,7 +254,7 @@ def _write(new: list[Kept]) -> None:
     rows = [(*kept[:3], kept.day.isoformat()) for kept in new]
     if bulk.insert("intake_receipt", COLUMNS, rows) < len(new):
         raise Overtaken
-    report_tables.put([(kept.plan_id, kept.values, kept.given) for kept in new])
+    report_tables.put([(each.plan_id, *each[4:]) for each in new])
 
 
 def _of_known(kept: Kept, earlier: Kept) -> Outcome:
@@ -234,10 +265,6 @@ def _of_known(kept: Kept, earlier: Kept) -> Outcome:
         return _acceptance(earlier, is_new=False)
     expected = "a report with this id and other content was accepted before"
     return Refused("report_id", expected, HTTPStatus.CONFLICT)
-
-
-def _closed() -> Refused:
-    return Refused("plan", "this study has closed and takes no more answers", HTTPStatus.GONE)
 
 
 def _acceptance(kept: Kept, *, is_new: bool) -> Acceptance:

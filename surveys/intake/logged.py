@@ -84,7 +84,7 @@ def _make_lanes(plan_ids: set[int]) -> None:
     with transaction.atomic():
         lanes = [
             Lane(plan_id=plan_id, partition=partition)
-            for plan_id in design.last_days(plan_ids)
+            for plan_id in design.taking(plan_ids)
             for partition in partitions
         ]
         Lane.objects.bulk_create(lanes, ignore_conflicts=True)
@@ -112,7 +112,7 @@ def _verdicts(asked: list[Kept]) -> list[Outcome]:
 def _in_lanes(lanes: QuerySet[Lane]) -> Rule:
     """Take what is of Plans that have one of these lanes now, before receipts are looked up."""
     plan_ids = set(lanes.values_list("plan_id", flat=True))
-    return lambda _group: lambda kept: kept.plan_id in plan_ids
+    return lambda _group: lambda kept: None if kept.plan_id in plan_ids else group.CLOSED
 
 
 # Consumers
@@ -196,9 +196,10 @@ class Marks:
 
 
 def _line(kept: Kept) -> Line:
-    id_digest, content, plan_id, day, values, given = kept
+    id_digest, content, plan_id, day, values, given, stratum = kept
     partition = int.from_bytes(id_digest[:4]) % broker.topic().partitions
     said = [id_digest.hex(), (content or b"").hex(), plan_id, day.isoformat(), values, given.hex()]
+    said += [] if stratum is None else [stratum]
     return _sealed(partition, said)
 
 
@@ -216,10 +217,10 @@ def _opened(line: Line) -> Kept | int:
     said = json.loads(open_sealed(line.text, about=_about(line.partition)))
     if isinstance(said, int):
         return said
-    id_digest, content, plan_id, day, values, given = said
+    id_digest, content, plan_id, day, values, given, *stratum = said
     on = datetime.date.fromisoformat(day)
-    given = bytes.fromhex(given)
-    return Kept(bytes.fromhex(id_digest), bytes.fromhex(content), plan_id, on, values, given)
+    digests = bytes.fromhex(id_digest), bytes.fromhex(content)
+    return Kept(*digests, plan_id, on, values, bytes.fromhex(given), *stratum)
 
 
 def _about(partition: int) -> str:

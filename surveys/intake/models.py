@@ -84,9 +84,31 @@ class OpenReport(models.Model):
     given = models.BinaryField(
         default=b"", help_text="The packed answers that were sent as given, encrypted."
     )
+    stratum = models.PositiveSmallIntegerField(
+        null=True, help_text="By its place in the Plan; empty where reports are not told apart."
+    )
 
     def __str__(self) -> str:
         return "a report"
+
+
+class Sealed(models.Model):
+    """How many reports of a Plan sweeps have taken, by stratum: of Plans with strata, and of those
+    that close once so many have come.
+    """
+
+    plan = _plan(db_index=False)
+    stratum = models.PositiveSmallIntegerField(default=0, help_text="0 where there are none.")
+    reports = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("plan", "stratum"), name="intake_sealed_once"),
+        )
+        verbose_name_plural = "sealed"
+
+    def __str__(self) -> str:
+        return f"reports of {self.plan} that sweeps took"
 
 
 class News(models.Model):

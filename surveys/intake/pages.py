@@ -88,6 +88,7 @@ def page_context(plan: Plan, language: str, today: datetime.date) -> dict[str, A
             ]
         ),
         "over": over(plan, today),
+        "begins_on": plan.begins_on,
         "earlier": " ".join(design.earlier_digests(plan)),
     }
 
@@ -96,4 +97,6 @@ def over(plan: Plan, today: datetime.date) -> str:
     """Return why a Plan takes no more answers, "" if it does."""
     if plan.study.is_retired:
         return "retired"
+    if plan.is_open and plan.is_early(today):
+        return "early"
     return "" if plan.takes_answers(today) else "closed"

@@ -25,17 +25,17 @@ from surveys.intake import bulk
 from surveys.intake.models import News, OpenReport, Unswept
 
 TABLE = "intake_openreport"
-COLUMNS = ("plan_id", '"values"', "given")
+COLUMNS = ("plan_id", '"values"', "given", "stratum")
 LISTED = ", ".join(COLUMNS)
 NO_PARTITION = "23514"  # check_violation: the only check there is
-Row = tuple[str, bytes]  # values, given
+Row = tuple[str, bytes, int | None]  # values, given, stratum
 
 
 class NoPlace(DatabaseError):
     """The first report of a Plan has come, and there is no table for it yet."""
 
 
-def put(reports: Sequence[tuple[int, str, bytes]]) -> None:
+def put(reports: Sequence[tuple[int, str, bytes, int | None]]) -> None:
     """Let reports wait, each with its Plan's id, in this order; or raise NoPlace."""
     try:
         bulk.insert(TABLE, COLUMNS, reports)
@@ -80,6 +80,37 @@ def waiting(plan_id: int, most: int | None = None) -> int:
             [plan_id],
         )
         return int((cursor.fetchone() or [0])[0])
+
+
+def accepted(plan_id: int) -> dict[int, int]:
+    """Return how many reports of each stratum of a Plan were accepted, waiting or taken by a sweep,
+    where these are noted; one statement, so that none is counted twice. 0 where there is none.
+    """
+    waiting = (
+        f"SELECT stratum, count(*) AS reports FROM {_table(plan_id)} WHERE plan_id = {plan_id:d} "  # noqa: S608
+        "GROUP BY stratum UNION ALL "
+        if _exists(plan_id)
+        else ""
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT COALESCE(stratum, 0), sum(reports) FROM "  # noqa: S608
+            f"({waiting}SELECT stratum, reports FROM intake_sealed WHERE plan_id = {plan_id:d}) c "
+            "GROUP BY COALESCE(stratum, 0)"
+        )
+        return {stratum: int(reports) for stratum, reports in cursor.fetchall()}
+
+
+def waiting_of_strata(plan_id: int) -> dict[int | None, int]:
+    """Return how many reports of each stratum of a Plan wait; None where it has none."""
+    if not _exists(plan_id):
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT stratum, count(*) FROM {_table(plan_id)} WHERE plan_id = %s GROUP BY stratum",  # noqa: S608
+            [plan_id],
+        )
+        return dict(cursor.fetchall())
 
 
 def taken(plan: Plan, *, least: int, smallest: int, most: int, portion: int) -> Iterator[list[Row]]:
@@ -140,10 +171,10 @@ def _take(plan: Plan, last: int, end: int) -> list[Row]:
     with connection.cursor() as cursor:
         cursor.execute(
             f"DELETE FROM {_table(plan.pk)} WHERE plan_id = %s AND id > %s AND id <= %s "  # noqa: S608
-            'RETURNING "values", given',
+            'RETURNING "values", given, stratum',
             [plan.pk, last, end],
         )
-        return [(values, bytes(given)) for values, given in cursor.fetchall()]
+        return [(values, bytes(given), stratum) for values, given, stratum in cursor.fetchall()]
 
 
 def _cut(plan: Plan) -> None:
@@ -175,14 +206,12 @@ def write_anew(plan: Plan, anew: Callable[[Row], Row]) -> None:
     """
     if connection.vendor == "postgresql" and _exists(plan.pk):
         hold(_table(plan.pk))
-    stored = OpenReport.objects.filter(plan=plan).values_list("values", "given")
-    rows = [anew((values, bytes(given))) for values, given in stored]
+    stored = OpenReport.objects.filter(plan=plan).values_list("values", "given", "stratum")
+    rows = [anew((values, bytes(given), stratum)) for values, given, stratum in stored]
     _erase_all(plan)
     rows.sort(key=itemgetter(1))
-    OpenReport.objects.bulk_create(
-        (OpenReport(plan=plan, values=values, given=given) for values, given in rows),
-        batch_size=500,
-    )
+    if rows:
+        put([(plan.pk, *row) for row in rows])
 
 
 def _erase_all(plan: Plan) -> int:

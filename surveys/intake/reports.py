@@ -79,7 +79,7 @@ WANTED = {
 
 _envelopes = msgspec.json.Decoder(Envelope)
 _asks = msgspec.json.Decoder(Ask)
-_encode = json.JSONEncoder(separators=(",", ":")).encode
+encoded = json.JSONEncoder(separators=(",", ":")).encode
 
 
 @dataclass(frozen=True)
@@ -96,14 +96,14 @@ class Report:
     @cached_property
     def canonical_values(self) -> str:
         """Return what may be stored in the open: what chance has changed."""
-        return _encode(self.values)
+        return encoded(self.values)
 
     @property
     def canonical_content(self) -> str:
         """Return all that the report says, for its digest only: with the id before it, nobody
         can guess it.
         """
-        return _encode([*self.values, self.given]) if self.given else self.canonical_values
+        return encoded([*self.values, self.given]) if self.given else self.canonical_values
 
 
 def open_envelope(body: bytes) -> Envelope:

@@ -2,17 +2,18 @@
 
 import datetime
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, QuerySet
 
 from surveys.design import selectors as design
 from surveys.design.models import Plan
-from surveys.encryption import CannotOpen, open_sealed
+from surveys.encryption import CannotOpen, open_sealed, seal
 from surveys.intake import receipts, report_tables
-from surveys.intake.models import Lane, OpenReport, Receipt, Settled, Unswept
+from surveys.intake.models import Lane, OpenReport, Receipt, Sealed, Settled, Unswept
+from surveys.intake.reports import encoded
 
 DIGEST_DIGITS = 64
 
@@ -37,6 +38,40 @@ def day_accepted(receipt: str) -> datetime.date | None:
 def waiting(plan: Plan, most: int | None = None) -> int:
     """Return how many reports of a Plan wait for a sweep; no more than `most` are counted."""
     return report_tables.waiting(plan.pk, most)
+
+
+def waiting_of_strata(plan: Plan) -> dict[int, int]:
+    """Return how many reports of each stratum of a Plan wait; of one without strata, as of 0."""
+    return {at or 0: many for at, many in report_tables.waiting_of_strata(plan.pk).items()}
+
+
+def note_sealed(plan: Plan, strata: Sequence[int]) -> None:
+    """Count what a sweep takes of each stratum, in its transaction, where somebody has to know."""
+    if not (plan.content.stratum_sizes or plan.is_limited):
+        return
+    for stratum, reports in enumerate(strata):
+        Sealed.objects.get_or_create(plan=plan, stratum=stratum)
+        Sealed.objects.filter(plan=plan, stratum=stratum).update(reports=F("reports") + reports)
+
+
+def accepted_of_strata(plan: Plan) -> list[int]:
+    """Return how many reports of each stratum of an invited Plan were accepted, sealed or not: as
+    public as how many came. Empty where they are not told apart; of a retired study, those that
+    were sealed.
+    """
+    accepted = report_tables.accepted(plan.pk)
+    return [accepted.get(at, 0) for at in range(len(plan.content.stratum_sizes))]
+
+
+def is_full(plan: Plan) -> bool:
+    """Tell whether as many answers have come as close a Plan, or each of its strata."""
+    if not plan.is_limited:
+        return False
+    accepted, of_each = report_tables.accepted(plan.pk), plan.stratum_closes_at
+    if plan.closes_at is not None and sum(accepted.values()) >= plan.closes_at:
+        return True
+    strata = range(len(plan.content.stratum_sizes) or 1)
+    return of_each is not None and all(accepted.get(at, 0) >= of_each for at in strata)
 
 
 def may_be_in_log(plan: Plan) -> bool:
@@ -85,23 +120,42 @@ class Kept:
 
     values: list[Any]
     given: bytes
+    stratum: int | None = None
 
 
 def taken(*, plan: Plan, **limits: int) -> Iterator[list[Kept]]:
     """Take reports that wait, as `report_tables.taken` does, and yield what they hold."""
     aad = report_aad(plan.digest)
     for rows in report_tables.taken(plan, **limits):
-        sealed = [given for _, given in rows if given]
+        sealed = [given for _, given, _ in rows if given]
         if len(set(sealed)) != len(sealed):  # counted often, an answer outgrows its noise
             raise CannotOpen(
                 f"{aad}: expected each sealed once, got one twice or more; put a backup of them "
                 "back"
             )
-        said = json.loads(f"[{','.join(values for values, _ in rows)}]")  # at once: 4 times as fast
+        said = json.loads(
+            f"[{','.join(values for values, _, _ in rows)}]"
+        )  # at once: 4 times as fast
         yield [
-            Kept(values, open_sealed(given, about=aad) if given else b"")
-            for values, (_, given) in zip(said, rows, strict=True)
+            Kept(values, open_sealed(given, about=aad) if given else b"", stratum)
+            for values, (_, given, stratum) in zip(said, rows, strict=True)
         ]
+
+
+def put_back(plan: Plan, kept: Sequence[Kept]) -> None:
+    """Let reports that were taken wait on, in this order, in the transaction that took them."""
+    aad = report_aad(plan.digest)
+    report_tables.put(
+        [
+            (
+                plan.pk,
+                encoded(each.values),
+                seal(each.given, about=aad) if each.given else b"",
+                each.stratum,
+            )
+            for each in kept
+        ]
+    )
 
 
 def report_aad(digest: str) -> str:

@@ -74,11 +74,11 @@ def _encrypt_anew(plan: Plan) -> int:
 
     def anew(row: report_tables.Row) -> report_tables.Row:
         nonlocal count
-        values, given = row
+        values, given, stratum = row
         if has_first_key(given):
             return row
         count += 1
-        return values, seal(open_sealed(given, about=aad), about=aad)
+        return values, seal(open_sealed(given, about=aad), about=aad), stratum
 
     report_tables.write_anew(plan, anew)
     return count

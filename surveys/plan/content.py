@@ -492,6 +492,14 @@ class PlanContent(Part, frozen=True, kw_only=True):
         return n_is_public(self.neighbours)
 
     @property
+    def stratum_sizes(self) -> list[int]:
+        """Return how many people of each stratum were invited, where reports are told apart by
+        stratum: of a list that is one they are not, nor where how many took part is protected.
+        """
+        strata = self.invited.strata if self.invited and self.n_is_public else []
+        return [each.people for each in strata] if len(strata) > 1 else []
+
+    @property
     def counted(self) -> int:
         """Return how many questions a rule publishes: all but numbers that are sent as given."""
         return sum(

@@ -16,7 +16,8 @@ from surveys.aggregation import contrasts, crosstabs
 from surveys.aggregation.tallies import tally_of
 from surveys.design.models import Plan
 from surveys.plan.kinds import MULTIPLE
-from surveys.releases.numbers import Figure, Numbers, QuestionNumbers
+from surveys.plan.strata import Weights
+from surveys.releases.numbers import Figure, Numbers, QuestionNumbers, StratumNumbers
 from surveys.releases.queries.base import Query
 from surveys.releases.statistics import (
     PeopleCounted,
@@ -24,6 +25,7 @@ from surveys.releases.statistics import (
     noise_in_people,
     question_numbers,
 )
+from surveys.releases.weighting import part_name, put_together, weights_of
 
 Difference = contrasts.Difference
 Limits = tuple[float, float, float]  # a value, and the ends of its interval
@@ -83,7 +85,7 @@ def among_asked(
     """
     question = next((one for one in numbers.questions if one.name == name), None)
     part = None if question is None else _part_of(plan, query, numbers, question)
-    if question is None or part is None or not plan.content.n_is_public:
+    if question is None or part is None or not plan.content.n_is_public or numbers.strata:
         return None
     try:
         side = part.tally.channel.features()
@@ -121,17 +123,77 @@ def simultaneous(plan: Plan, query: Query, numbers: Numbers, confidence: float) 
 
     None where the law of the noise is not known. No interval is narrower than it was published.
     """
-    noise = noise_in_people(plan.content)
     widened = []
+    strata = _strata_at(plan, query, numbers, confidence)
     for question in numbers.questions:
         part = _part_of(plan, query, numbers, question)
-        if part is None:
+        if part is None or strata is None:
             return None
-        noisy = [choice.noisy_count for choice in question.choices] or [*question.noisy_counts]
-        people = PeopleCounted(numbers.n_of(question), noise)
-        wider = question_numbers(part, noisy, people, confidence)
+        if strata:
+            wider = put_together(part, strata, [each.weight for each in strata], confidence)
+        else:
+            wider = _at(part, question, numbers.n_of(question), plan, confidence)
         widened.append(_widened(question, wider))
     return structs.replace(numbers, questions=widened, confidence=confidence)
+
+
+def _at(
+    part: PublishedPart, question: QuestionNumbers, n: int, plan: Plan, confidence: float
+) -> QuestionNumbers:
+    noisy = [choice.noisy_count for choice in question.choices] or [*question.noisy_counts]
+    people = PeopleCounted(n, noise_in_people(plan.content))
+    return question_numbers(part, noisy, people, confidence)
+
+
+def _strata_at(
+    plan: Plan, query: Query, numbers: Numbers, confidence: float
+) -> list[StratumNumbers] | None:
+    """Return a list's parts with intervals of this confidence; None where a law is not known."""
+    strata = []
+    for each in numbers.strata:
+        questions = []
+        for question in each.questions:
+            part = _part_of(plan, query, numbers, question)
+            if part is None:
+                return None
+            wider = _at(part, question, question.n, plan, confidence)
+            questions.append(structs.replace(wider, n=question.n))
+        strata.append(structs.replace(each, questions=questions))
+    return strata
+
+
+@dataclass(frozen=True, slots=True)
+class OfStrata:
+    """One question of a list: of each part what is known of it, and of all as they came."""
+
+    parts: list[tuple[str, StratumNumbers, QuestionNumbers]]  # each with its name
+    unweighted: QuestionNumbers
+    weights: Weights
+
+
+def of_strata(
+    plan: Plan, query: Query, numbers: Numbers, question: QuestionNumbers
+) -> OfStrata | None:
+    """Return what is beside the weighted numbers of a question; None of a study without strata."""
+    part = _part_of(plan, query, numbers, question)
+    if not numbers.strata or part is None:
+        return None
+    confidence = numbers.confidence or CONFIDENCE
+    strata = _strata_at(plan, query, numbers, confidence) or numbers.strata
+    parts = [
+        (part_name(plan.content, each.reports), each, own)
+        for each in strata
+        for own in each.questions
+        if own.name == question.name
+    ]
+    came = [float(each.n) for each in strata]
+    unweighted = put_together(part, strata, came, confidence)
+    return OfStrata(parts, unweighted, weights_of(plan.content.stratum_sizes, strata))
+
+
+def strata_named(plan: Plan, numbers: Numbers) -> list[tuple[str, StratumNumbers]]:
+    """Return the parts of a list by their names."""
+    return [(part_name(plan.content, each.reports), each) for each in numbers.strata]
 
 
 def _figures(question: QuestionNumbers) -> list[Figure]:

@@ -138,6 +138,18 @@ class QuestionNumbers(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
         return None if isinstance(self.as_precise_as, int) else self.as_precise_as
 
 
+class StratumNumbers(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is known of the people of one part of a list: of one stratum, or of several."""
+
+    reports: Sequence[int]  # of each stratum of the Plan
+    weight: float  # for how much of the list they stand
+    questions: Sequence[QuestionNumbers]  # each with its n
+
+    @property
+    def n(self) -> int:
+        return sum(self.reports)
+
+
 class Numbers(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The numbers of one release, or of one step of a series."""
 
@@ -149,6 +161,7 @@ class Numbers(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     batches: int = 0  # that a step counted
     confidence: float | None = None  # of shares
     questions: Sequence[QuestionNumbers] = ()
+    strata: Sequence[StratumNumbers] = ()  # of which `questions` are put together, weighted
     refresh: int = 0  # of shares that are published again and again
     noisy_counts: Sequence[Sequence[int]] = ()  # of a table of two questions
     known_sum: bool = False  # of these: as in `NoiseLaw`

@@ -89,6 +89,7 @@ class PublishedPart:
     mechanism: Noise
     law: NoiseLaw
     asked: Fraction = Fraction(1)  # the share of people who are expected to be asked
+    draws: int = 1  # of the noise, of as many strata, that are in one number
 
     @property
     def name(self) -> str:
@@ -161,7 +162,8 @@ def parts_for(
             mechanism = counts.lesser(*moved, rho / content.most_asked(names))
         question, asked = content.question(tally.name), content.part_asked([tally.name])
         law = structs.replace(law_of(mechanism), known_sum=tally.has_known_sum(mechanism))
-        parts.append(Part(question, tally, mechanism, law, asked))
+        draws = max(len(content.stratum_sizes), 1)
+        parts.append(Part(question, tally, mechanism, law, asked, draws))
     return parts
 
 
@@ -396,20 +398,24 @@ def expected(
     """Return half an interval's width, how much of it publication adds, and its unit.
 
     From public values only, for the answers that are the least certain: half say yes, or half of
-    people are at each end of a number's scale. `people` is the noise in n, where that has any.
+    people are at each end of a number's scale. `people` is the noise in n, where that has any. Of
+    strata as if all answered as often: then n·W_h reports have noise of their own, and the sum of
+    W_h²·σ²/(n·W_h)² is as many times σ²/n² as there are strata.
     """
     question, channel, n = part.question, part.tally.channel, max(round(n * part.asked), 1)
     estimate = channel.forecast(n, HALF, part.noise)
     lean = 0.0 if people is None else channel.lean(HALF) / n * people.variance**0.5
     if question.wanted == "distribution":  # whose limits hold without a standard error
         without = channel.forecast(n, HALF, NoNoise())
-        half = 50 * (estimate.high - estimate.low) + 100 * HALF_WIDTH * lean
-        return half, max(half - 50 * (without.high - without.low), 0.0), ""
+        bare = 50 * (without.high - without.low)
+        added = 50 * (estimate.high - estimate.low) - bare
+        half = bare + added * part.draws**0.5 + 100 * HALF_WIDTH * lean
+        return half, max(half - bare, 0.0), ""
     scale, unit = 100.0, ""
     if question.wanted == "mean":
         calendar = calendar_of(question)
         scale, unit = 1.0, calendar.steps() if calendar else question.unit
     half = HALF_WIDTH * scale
-    publication = estimate.variance.publication + lean**2
-    total = estimate.variance.total + lean**2
+    publication = part.draws * estimate.variance.publication + lean**2
+    total = estimate.variance.total - estimate.variance.publication + publication
     return half * total**0.5, half * publication**0.5, unit

@@ -139,8 +139,8 @@ FAULTS = (
     Fault(
         "a Plan that is not held open by the group",
         "surveys/intake/group.py",
-        "kept.day <= last_days.get(kept.plan_id, _NEVER)",
-        "kept.day <= last_days.get(kept.plan_id, kept.day)",
+        "terms is None or kept.day > terms.last",
+        "terms is None",
         (*PYTEST, "tests/surveys/intake/test_group.py"),
     ),
     Fault(

@@ -389,12 +389,12 @@ say([post([1, [2], [0]]), post([0, [2], [0]])])
 """
 TAKE_HALF = """
 plan = Plan.objects.get()
-sound = intake.group.design.last_days
+sound = intake.group.design.taking
 def stick(*held):
     say("in the middle")
     sys.stdin.readline()
     return sound(*held)
-intake.group.design.last_days = stick
+intake.group.design.taking = stick
 done = intake.accept(plan=plan, report=Report(report_id=f"{9:016x}{1:016x}", values=[1, [2], [0]]), today=TODAY)
 say(done.is_new)
 """

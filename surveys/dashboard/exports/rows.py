@@ -19,6 +19,7 @@ from surveys.dashboard.tables import is_number
 from surveys.design import selectors as design
 from surveys.design.calendars import amount_text, calendar_of
 from surveys.plan.content import PlanQuestion
+from surveys.releases import comparisons
 from surveys.releases.models import Release, Step
 from surveys.releases.numbers import Figure, QuestionNumbers, Row, Table
 from surveys.releases.selectors import Publication
@@ -107,6 +108,14 @@ class ExportRow:
         "points", gettext_lazy("Nearest shares that add up to 100, for display"), default=None
     )
     n: int = column("count", gettext_lazy("Answers counted, a public quantity"))
+    stratum: str = column(
+        "text",
+        gettext_lazy("Group of an invited list; empty: all whom it invited, weighted"),
+        default="",
+    )
+    weight: float | None = column(
+        "number", gettext_lazy("For how much of the list the group stands"), default=None
+    )
     plain_answers_low: int | None = column(
         "count", gettext_lazy("As precise as so many plain answers, at least"), default=None
     )
@@ -138,6 +147,12 @@ class ExportRow:
     plan: str = column("text", gettext_lazy("SHA-256 of the plan"))
 
 
+NO_COUNT: dict[str, Any] = {
+    "noisy_count": None,
+    "noise": "",
+    "noise_scale": None,
+    "known_sum": None,
+}
 COLUMNS = {column.name: column for column in fields(ExportRow)}
 
 
@@ -171,7 +186,13 @@ def _rows(publication: Publication, release: Release | Step) -> Iterator[ExportR
     )
     for numbers in content.questions:
         asked = replace(blank, n=content.n_of(numbers))
-        yield from question_rows(plan.content.question(numbers.name), numbers, asked)
+        rows = question_rows(plan.content.question(numbers.name), numbers, asked)
+        # what is put together has no count of its own
+        yield from (replace(row, **NO_COUNT) for row in rows) if content.strata else rows
+    for name, part in comparisons.strata_named(plan, content):
+        for numbers in part.questions:
+            asked = replace(blank, n=numbers.n, stratum=name, weight=part.weight)
+            yield from question_rows(plan.content.question(numbers.name), numbers, asked)
     for table in () if content.questions else content.tables:
         for row in table.rows:
             yield table_row(table, row, blank)

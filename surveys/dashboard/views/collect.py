@@ -53,7 +53,8 @@ def collect(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
 
 def days_left(plan: Plan, today: datetime.date) -> int | None:
     """Return how many days a wave still takes answers, with today; None without an end."""
-    if not plan.takes_answers(today) or plan.closes_on is None:
+    is_over = not (plan.takes_answers(today) or plan.is_early(today))
+    if is_over or plan.closes_on is None:
         return None
     return (plan.closes_on - today).days + 1
 

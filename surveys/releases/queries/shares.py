@@ -19,9 +19,12 @@ from dpengine.central.counts import Mechanism
 from dpengine.contraction import Noise
 from dpengine.estimates import CONFIDENCE, Noise as NoiseLaw
 from surveys.aggregation import selectors as aggregation
+from surveys.aggregation.selectors import Part as StratumCounts
+from surveys.design.models import Plan
 from surveys.messages import Text, message, plural_message
+from surveys.plan.strata import weights
 from surveys.releases import statistics
-from surveys.releases.numbers import Numbers
+from surveys.releases.numbers import Numbers, QuestionNumbers, StratumNumbers
 from surveys.releases.queries.base import KNOWN_SUM, Query, pure_epsilon, rho_at
 from surveys.releases.queries.parameters import (
     Context,
@@ -31,9 +34,15 @@ from surveys.releases.queries.parameters import (
     Unasked,
 )
 from surveys.releases.statistics import Part, PeopleCounted, PublishedPart
+from surveys.releases.weighting import part_name, put_together
 
 MECHANISM = plural_message(
     "%(noise)s, %(count)s tally", "%(noise)s, %(count)s tallies", number="count"
+)
+MECHANISM_OF_STRATA = plural_message(
+    "%(noise)s, %(count)s tally in each stratum",
+    "%(noise)s, %(count)s tallies in each stratum",
+    number="count",
 )
 SENSITIVITY = plural_message(
     "%(count)s count by 1 in each tally", "%(count)s counts by 1 in each tally", number="count"
@@ -91,6 +100,11 @@ NOTES = {
         "estimate’s own errors."
     ),
 }
+WEIGHTED = message(
+    "People were invited by a list, in strata. Chance was added to the counts of each stratum, and "
+    "what is estimated for all weighs each stratum as the list does: it is told of everybody who "
+    "was invited, as far as who answered answers like who did not."
+)
 DERIVED = message("Shares, intervals and standard errors follow from the published counts.")
 # what older releases say
 message(
@@ -151,7 +165,7 @@ class TallyQuery(Query):
     def people_expected(self, n: int) -> int:
         return n
 
-    def counted(self, batches: int) -> Tallies:
+    def counted(self, batches: int) -> Any:
         """Return the running tallies: joint counts of all questions would be all the reports."""
         return aggregation.totals(self.plan, batches)
 
@@ -204,7 +218,8 @@ class Shares(TallyQuery):
     @property
     def mechanism(self) -> str:
         names = sorted({part.law.name for part in self.parts})
-        return MECHANISM(noise=" and ".join(names), count=len(self.parts))
+        said = MECHANISM_OF_STRATA if self.plan.content.stratum_sizes else MECHANISM
+        return said(noise=" and ".join(names), count=len(self.parts))
 
     @property
     def sensitivity(self) -> str:
@@ -212,7 +227,8 @@ class Shares(TallyQuery):
 
     @property
     def published(self) -> int:
-        return sum(_rows_of(part) for part in self.parts)
+        strata = len(self.plan.content.stratum_sizes)
+        return (strata + 1) * sum(_rows_of(part) for part in self.parts)
 
     def expected(self, n: int) -> list[str]:
         texts: list[str] = []
@@ -230,10 +246,40 @@ class Shares(TallyQuery):
             )
         return texts
 
-    def draw(self, counts: Tallies, n: int) -> Numbers:
+    def counted(self, batches: int) -> Any:
+        """Return the counts of each part, where a list's strata are told apart."""
+        return aggregation.parts(self.plan, batches) or super().counted(batches)
+
+    def draw(self, counts: Tallies | list[StratumCounts], n: int) -> Numbers:
+        if isinstance(counts, list):
+            return self._of_strata(counts, n)
         asked = self.asked(counts, n)
         noisy = {part.name: part.draw(counts[part.name], asked[part.name]) for part in self.parts}
         return numbers_of(self.parts, noisy, PeopleCounted.of(self.plan, n), asked)
+
+    def _of_strata(self, counted: list[StratumCounts], n: int) -> Numbers:
+        """Draw each part's counts, and weight what is estimated from them to the whole list."""
+        content = self.plan.content
+        weighed = weights(content.stratum_sizes, [each.reports for each in counted])
+        strata = []
+        for own, weight in zip(counted, weighed.parts, strict=True):
+            asked = self.asked(own.counts, sum(own.reports))
+            questions = [
+                replace(
+                    statistics.question_numbers(
+                        part,
+                        part.draw(own.counts[part.name], asked[part.name]),
+                        PeopleCounted(asked[part.name]),
+                    ),
+                    n=asked[part.name],
+                )
+                for part in self.parts
+                if asked[part.name]
+            ]
+            strata.append(
+                StratumNumbers(reports=own.reports, weight=float(weight), questions=questions)
+            )
+        return weighted_of(self.plan, self.parts, strata, n)
 
     def noise_of(self, name: str, numbers: Numbers) -> NoiseLaw | None:
         """Return the law that is published with the counts: an older one, of older releases."""
@@ -261,6 +307,33 @@ def numbers_of(
         numbers if asked[numbers.name] == people.n else replace(numbers, n=asked[numbers.name])
         for numbers in found
     ]
+    return _numbers(parts, questions, people.n)
+
+
+def weighted_of(
+    plan: Plan, parts: Sequence[PublishedPart], strata: Sequence[StratumNumbers], n: int
+) -> Numbers:
+    """Return the numbers of a whole list, put together of those of its parts, with theirs."""
+    known = {numbers.name for each in strata for numbers in each.questions}
+    parts = [part for part in parts if part.name in known]
+    weighed = [each.weight for each in strata]
+    found = [put_together(part, strata, weighed) for part in parts]
+    questions = [replace(each, n=0) if each.n == n else each for each in found]
+    numbers = _numbers(parts, questions, n)
+    by_name = {part.name: part.question for part in parts}
+    tables = [
+        replace(table, caption=f"{table.caption} · {part_name(plan.content, each.reports)}")
+        for each in strata
+        for own in each.questions
+        for table in statistics.tables(by_name[own.name], own)
+    ]
+    notes = [WEIGHTED(), *numbers.notes]
+    return replace(numbers, tables=[*numbers.tables, *tables], notes=notes, strata=strata)
+
+
+def _numbers(
+    parts: Sequence[PublishedPart], questions: Sequence[QuestionNumbers], n: int
+) -> Numbers:
     kinds = {numbers.kind for numbers in questions}
     return Numbers(
         tables=[
@@ -275,7 +348,7 @@ def numbers_of(
         ],
         derived=[DERIVED()],
         confidence=CONFIDENCE,
-        n=people.n,
+        n=n,
         questions=questions,
     )
 

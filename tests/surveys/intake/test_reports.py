@@ -263,7 +263,9 @@ def test_no_cookie_is_set_and_no_address_is_kept(client, plan):
     response = post(client, body(plan))
     assert not response.cookies
     columns = {f.name for model in (Receipt, OpenReport) for f in model._meta.get_fields()}
-    assert columns == {"id", "id_digest", "content_digest", "plan", "day", "values", "given"}
+    of_the_report = {"values", "given", "stratum"}
+    assert columns == {"id", "id_digest", "content_digest", "plan", "day", *of_the_report}
+    assert OpenReport.objects.get().stratum is None
 
 
 def test_nothing_about_a_report_is_logged(client, plan, caplog):

@@ -1,0 +1,79 @@
+"""What a release of an invited list says of each of its groups, beside the numbers of all."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from surveys.charts.scales import percent
+from surveys.dashboard.tables import Table
+from surveys.design.calendars import calendar_of
+from surveys.plan.content import PlanQuestion, Stratum
+from surveys.releases import comparisons, numbers, selectors as releases
+from surveys.releases.models import Release, Step
+from surveys.releases.numbers import Figure, Numbers, QuestionNumbers
+
+
+@dataclass(frozen=True, slots=True)
+class ByStratum:
+    """Tables of each answer by group of the list, and what the weighting leaves open."""
+
+    tables: list[Table]
+    unheard: str  # the groups of which nobody answered
+    off_at_most: str  # points, by which several groups that are told as one can move a share
+
+    @classmethod
+    def of(
+        cls,
+        question: PlanQuestion,
+        weighted: QuestionNumbers,
+        release: Release | Step,
+        content: Numbers,
+        order: Sequence[int] = (),
+    ) -> "ByStratum | None":
+        """Return it of a list whose strata are told apart."""
+        plan = release.request.plan
+        beside = comparisons.of_strata(plan, releases.query_of(release.request), content, weighted)
+        if beside is None or plan.content.invited is None:
+            return None
+        strata = plan.content.invited.strata
+        named = [(_label(name, part.reports, strata), own) for name, part, own in beside.parts]
+        named += [(_("All, as they came"), beside.unweighted), (_("All, weighted"), weighted)]
+        off = float(beside.weights.off_at_most)
+        return cls(
+            tables=[Table.of(table) for table in _tables(question, named, order)],
+            unheard=", ".join(strata[at].name for at in beside.weights.unheard),
+            off_at_most=percent(off) if off else "",
+        )
+
+
+def _label(name: str, reports: Sequence[int], strata: Sequence[Stratum]) -> str:
+    """Return a part's name, how many answers it holds, and how many people were invited."""
+    held = [at for at, many in enumerate(reports) if many]
+    people = sum(strata[at].people for at in held)
+    parts = {"name": name, "came": f"{sum(reports):,}", "people": f"{people:,}"}
+    return _("%(name)s: %(came)s answers, %(people)s invited") % parts
+
+
+def _tables(
+    question: PlanQuestion, named: Sequence[tuple[str, QuestionNumbers]], order: Sequence[int]
+) -> list[numbers.Table]:
+    if order:
+        return [
+            numbers.Table(
+                question.choices[at],
+                [_row(label, own.choices[at], 100, "percent") for label, own in named],
+            )
+            for at in order
+        ]
+    means = [(label, own.mean) for label, own in named if own.mean]
+    if not means or calendar_of(question):
+        return []
+    rows = [_row(label, mean, 1, question.unit) for label, mean in means]
+    return [numbers.Table(_("Mean"), rows)]
+
+
+def _row(label: str, figure: Figure, times: int, unit: str) -> numbers.Row:
+    error = None if figure.standard_error is None else times * figure.standard_error
+    ends = times * figure.low, times * figure.high
+    return numbers.Row(label, times * figure.estimate, *ends, error, unit)

@@ -8,6 +8,8 @@ from typing import Any
 import hypothesis
 import pytest
 from django.db import connection
+from msgspec import convert
+from msgspec.structs import replace
 
 from surveys.brakes import Brake
 from surveys.demo.services import answer_as_browsers
@@ -16,6 +18,8 @@ from surveys.design.models import Plan, Study
 from surveys.intake import door, posts
 from surveys.intake.shelf import Shelf
 from surveys.people import services as people
+from surveys.plan.content import Invited
+from tests import tickets
 from tests.plans import sent_as_one
 
 # an example may take long on a busy machine
@@ -139,6 +143,23 @@ def joint(db: None, monkeypatch: pytest.MonkeyPatch) -> Plan:
     )
     draft = draft_of_drawn(slug="joint", title="Joint")
     return design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
+
+
+@pytest.fixture
+def invited(db: None, monkeypatch: pytest.MonkeyPatch) -> Plan:
+    """A study of a list in two strata, open; `tests.tickets.keys(2)` are theirs."""
+    return open_invited(monkeypatch)
+
+
+def open_invited(monkeypatch: pytest.MonkeyPatch, slug: str = "invited", at: int = 0) -> Plan:
+    """Open a study of a list, whose strata have the keys of the tests from one on."""
+    moduli = [key.modulus for key in tickets.keys(at + 2)[at:]]
+    part = convert(tickets.invited(moduli), Invited)
+    compose = documents.compose
+    draft = design.draft_study(study={**STUDY, "slug": slug, "title": slug}, questions=QUESTIONS)
+    with monkeypatch.context() as patch:
+        patch.setattr(documents, "compose", lambda study: replace(compose(study), invited=part))
+        return design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
 
 
 def draft_of_drawn(**changes: Any) -> Study:

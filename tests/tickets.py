@@ -4,7 +4,6 @@ It blinds as RFC 9474 says (§ 4.2 and 4.4), in plain integers: the browser's tw
 """
 
 import base64
-import functools
 import hashlib
 import math
 import os
@@ -44,10 +43,13 @@ def new_key(bits: int = 2048) -> Key:
     return Key(f"{private.private_numbers().public_numbers.n:x}", private)
 
 
-@functools.cache
-def keys(count: int = 1) -> tuple[Key, ...]:
+_keys: list[Key] = []
+
+
+def keys(count: int = 1) -> list[Key]:
     """Return keys, the same in all tests of a process."""
-    return tuple(new_key() for _ in range(count))
+    _keys.extend(new_key() for _ in range(count - len(_keys)))
+    return _keys[:count]
 
 
 def invited(

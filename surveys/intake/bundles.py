@@ -17,9 +17,7 @@ from collections.abc import Set
 from pathlib import Path
 
 FOLDER = "form"  # of what is made, beside intake/
-RARE = frozenset(
-    {"cleartext", "distribution", "drawn", "invited", "number", "one_of", "pictures"}
-)
+RARE = frozenset({"cleartext", "distribution", "drawn", "invited", "number", "one_of", "pictures"})
 # and the modules that each leaves out
 SCRIPTS = {
     "plain.js": RARE,

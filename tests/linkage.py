@@ -34,7 +34,6 @@ from surveys.plan.tickets import report_id
 from tests import tickets
 from tests.conftest import NOW, QUESTIONS, STUDY, TODAY
 
-BUILDS = ("honest", "dated", "ordered", "unsettled")
 SEED = 16
 DAY = datetime.timedelta(days=1)
 

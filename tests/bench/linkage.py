@@ -22,6 +22,7 @@ from tests.bench.site import fresh_site
 
 PEOPLE, DAYS = 2000, 5
 HERE = "here"
+BUILDS = ("honest", "dated", "ordered", "unsettled")  # tests/linkage.py
 
 
 def audited_here(build: str, people: int, days: int) -> int:
@@ -69,8 +70,6 @@ def database(engine: str) -> Iterator[str]:
 
 
 def main(people: int = PEOPLE, days: int = DAYS) -> None:
-    from tests.linkage import BUILDS
-
     rows: list[dict[str, Any]] = []
     for engine in ("sqlite", "postgresql"):
         for build in BUILDS:

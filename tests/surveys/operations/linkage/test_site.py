@@ -5,9 +5,8 @@ of it that forget what keeps people apart.
 import pytest
 from django.db import connection
 
-from tests.bench.linkage import audited
+from tests.bench.linkage import BUILDS, audited
 
-BUILDS = ("honest", "dated", "ordered", "unsettled")
 PEOPLE, DAYS = 120, 3
 
 

@@ -20,7 +20,6 @@ from surveys.issuer.models import Mark
 from tests.patience import PATIENCE, became
 from tests.surveys.invited.conftest import entries
 
-pytestmark = pytest.mark.django_db(transaction=True)
 MANY = int(os.environ.get("CANDOR_TEST_LETTERS", "300"))  # 5,001 in the bench
 TEXTS = {"en": {"subject": "Hello", "text": "{link}"}}
 HERE = "tests.surveys.invited.worker"
@@ -43,6 +42,7 @@ def worker(sink_port, tmp_path):
     return subprocess.Popen([sys.executable, "-m", HERE], env=environment, stdout=subprocess.PIPE)
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.engine("postgresql")  # the tests' SQLite is in this process's memory
 def test_never_two_of_the_same_after_three_kills(sink, settings, listed, tmp_path):
     more = [each for each in entries(MANY // 3) if each.address not in KNOWN]

@@ -230,6 +230,7 @@ def address(name: str, world: dict[str, Any]) -> str:
         "language": "en",
         "name": "retire" if name == "limits:act" else question,
         "change": "up",
+        "act": "stop",
         "sha256": "0" * 64,
         "receipt": "x",
         "token": "x",

@@ -9,7 +9,6 @@ import dataclasses
 import json
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -68,6 +67,7 @@ WANTED = {
 _envelopes = msgspec.json.Decoder(Envelope)
 _asks = msgspec.json.Decoder(Ask)
 _encode = json.JSONEncoder(separators=(",", ":")).encode
+_encode_numbers = msgspec.json.Encoder().encode  # in the same bytes, and five times as fast
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,12 @@ class Report:
     values: list[Any]
     given: dict[str, int] = dataclasses.field(default_factory=dict)
 
-    @cached_property
+    @property
     def canonical_values(self) -> str:
-        """Return what may be stored in the open: what chance has changed."""
-        return _encode(self.values)
+        """Return what may be stored in the open: what chance has changed, which is whole numbers
+        and lists of them.
+        """
+        return _encode_numbers(self.values).decode()
 
     @property
     def canonical_content(self) -> str:
@@ -97,6 +99,9 @@ def open_envelope(body: bytes) -> Envelope:
     """Return the parts of a report, or raise Refused naming the part that is wrong."""
     if len(body) > MAX_BODY:
         raise Refused("body", f"expected at most {MAX_BODY} bytes, got more")
+    envelope = _plain_envelope(body)
+    if envelope:
+        return envelope
     try:
         # msgspec takes the last of two equal keys
         _decode(body.decode(json.detect_encoding(body), "surrogatepass"))
@@ -105,6 +110,18 @@ def open_envelope(body: bytes) -> Envelope:
         raise _refusal(error) from None
     except (msgspec.DecodeError, ValueError, RecursionError):
         raise Refused("body", "expected JSON in UTF-8") from None
+
+
+def _plain_envelope(body: bytes) -> Envelope | None:
+    """Return a report that is as it should be, and in which no key can be there twice: each has
+    its colon, and there are no more colons than different keys.
+    """
+    try:
+        envelope = _envelopes.decode(body)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return None
+    keys = len(Envelope.__struct_fields__) + len(envelope.answers)
+    return envelope if body.count(b":") == keys else None
 
 
 def open_ask(body: bytes) -> Ask:

@@ -242,6 +242,10 @@ def test_what_is_no_report_at_all_is_refused_as_a_body(client, plan, raw):
             '"often": [1]}}',
             "copied",
         ),
+        (
+            '{"report_id": "%s%s", "plan": "%s", "answers": {"copied": {"deep": 1, "deep": 0}}}',
+            "deep",
+        ),
     ],
 )
 def test_a_key_that_stands_twice_is_refused_by_name(client, plan, raw, field):

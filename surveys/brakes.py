@@ -57,7 +57,7 @@ def network_of(remote: str, forwarded: str) -> str:
 
 
 def _is_plain(address: str) -> bool:
-    """Tell whether this is an IPv4 address, which most are: four times as fast as to read it."""
+    """Tell whether this is an IPv4 address, which most are, and quicker to tell than to read."""
     try:
         return bool(socket.inet_pton(socket.AF_INET, address))
     except (OSError, ValueError):

@@ -67,7 +67,7 @@ WANTED = {
 _envelopes = msgspec.json.Decoder(Envelope)
 _asks = msgspec.json.Decoder(Ask)
 _encode = json.JSONEncoder(separators=(",", ":")).encode
-_encode_numbers = msgspec.json.Encoder().encode  # in the same bytes, and five times as fast
+_encode_numbers = msgspec.json.Encoder().encode  # in the same bytes, sooner
 
 
 @dataclass(frozen=True)

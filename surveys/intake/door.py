@@ -7,8 +7,8 @@ is never granted here, so JSON is all that is taken. A program sends no such hea
 likes: it could send from its own machine anyway.
 """
 
-from dataclasses import dataclass
 from http import HTTPStatus
+from typing import NamedTuple
 
 from surveys.brakes import brake
 from surveys.design.models import Plan
@@ -18,8 +18,7 @@ MEDIA_TYPE = "application/json"
 OURS = ("same-origin", "none")  # none: no page at all asked for it
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """What a request says of itself before its body, and the network that it comes from."""
 
     slug: str  # of the study that its address names

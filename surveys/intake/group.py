@@ -37,11 +37,10 @@ from surveys.intake.reports import Refused, Report
 
 AGAIN = 5  # times that a group is tried whose ids another process claims meanwhile
 COLUMNS = ("id_digest", "content_digest", "plan_id", "day")
-FOUND = "SELECT id_digest, content_digest, plan_id, day FROM {} WHERE id_digest IN wanted"
+TABLES = ("intake_receipt", "intake_settled")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A report on a Plan, and the day on which all of it was here."""
 
     plan: Plan
@@ -49,8 +48,7 @@ class Entry:
     day: datetime.date
 
 
-@dataclass(frozen=True, slots=True)
-class Acceptance:
+class Acceptance(NamedTuple):
     receipt: str
     accepted_on: datetime.date
     is_new: bool
@@ -240,8 +238,7 @@ def _held(group: list[Kept]) -> dict[bytes, Kept]:
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:  # as whoever inserts does, so that `settle` waits
             cursor.execute("LOCK TABLE intake_receipt IN ROW EXCLUSIVE MODE")
-    query = " UNION ALL ".join(map(FOUND.format, ("intake_receipt", "intake_settled")))
-    rows = bulk.find(query, list({kept.id_digest for kept in group}))
+    rows = bulk.find(TABLES, COLUMNS, list({kept.id_digest for kept in group}))
     return {
         bytes(id_digest): Kept(bytes(id_digest), bytes(content), plan_id, bulk.as_day(day))
         for id_digest, content, plan_id, day in rows

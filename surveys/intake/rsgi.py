@@ -131,10 +131,54 @@ def answered(group: list[Post]) -> list[Verdict]:
         return [posts.not_stored(error)] * len(group)
 
 
+class Bodies:
+    """Bodies that are on their way. All have as long, so that the first of them is due first, and
+    one timer serves all.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self.due: dict[asyncio.Task[Any], float] = {}  # when a task gives its body up
+        self.timer: asyncio.TimerHandle | None = None
+
+    async def read(self, protocol: Any, length: int) -> bytes:
+        """Return a body, as much of one that is too long as shows that, or refuse one that is
+        late.
+        """
+        if length > MAX_BODY:
+            return b" " * (MAX_BODY + 1)  # whatever it says, it is refused: none of it is read
+        task: Any = asyncio.current_task(self.loop)
+        self.due[task] = self.loop.time() + DEADLINE
+        self.timer = self.timer or self.loop.call_later(DEADLINE, self.look)
+        try:
+            body: bytes = await protocol()
+        except asyncio.CancelledError:
+            if task in self.due:  # somebody else's doing
+                raise
+            task.uncancel()
+            raise Elsewhere(HTTPStatus.REQUEST_TIMEOUT, Connection="close") from None
+        except RuntimeError:  # who sent half of it has gone
+            raise Elsewhere(HTTPStatus.BAD_REQUEST) from None
+        finally:
+            self.due.pop(task, None)
+        return body
+
+    def look(self) -> None:
+        """Wake all that are late, and look again when the next one is."""
+        self.timer, now = None, self.loop.time()
+        for task, due in list(self.due.items()):
+            if due > now:
+                self.timer = self.loop.call_at(due, self.look)
+                break
+            del self.due[task]
+            task.cancel()
+
+
 class Door:
     """The application that granian serves by its interface RSGI."""
 
     committer: Committer
+    bodies: Bodies
 
     def __init__(self, note: Note) -> None:
         self.note = note
@@ -142,7 +186,7 @@ class Door:
         self.media_type = functools.lru_cache(maxsize=64)(_media_type)
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.committer = Committer(loop, self.note)
+        self.committer, self.bodies = Committer(loop, self.note), Bodies(loop)
         gc.collect()
         gc.freeze()  # what is here stays: no collection looks through it again
 
@@ -205,7 +249,7 @@ class Door:
             knock(self.head(slug, ours, scope))
         except Refused as refusal:
             return self.count(posts.refused(refusal))
-        body = await read(protocol, int(length)) if length else None
+        body = await self.bodies.read(protocol, int(length)) if length else None
         return await self.committer.answer(posts.enter(slug, body, asks=what == "verdict"))
 
     def head(self, slug: str, ours: str, scope: Any) -> Head:
@@ -222,20 +266,6 @@ class Door:
             media_type=self.media_type(headers.get("content-type", "")),
             place=network_of(scope.client, forwarded),
         )
-
-
-async def read(protocol: Any, length: int) -> bytes:
-    """Return a body, as much of one that is too long as shows that, or refuse one that is late."""
-    if length > MAX_BODY:
-        return b" " * (MAX_BODY + 1)  # whatever it says, it is refused: none of it is read
-    try:
-        async with asyncio.timeout(DEADLINE):
-            body: bytes = await protocol()
-    except TimeoutError:
-        raise Elsewhere(HTTPStatus.REQUEST_TIMEOUT, Connection="close") from None
-    except RuntimeError:  # who sent half of it has gone
-        raise Elsewhere(HTTPStatus.BAD_REQUEST) from None
-    return body
 
 
 def _media_type(line: str) -> str:

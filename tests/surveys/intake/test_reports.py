@@ -236,16 +236,20 @@ def test_what_is_no_report_at_all_is_refused_as_a_body(client, plan, raw):
 @pytest.mark.parametrize(
     ("raw", "field"),
     [
-        ('{"plan": "%s", "plan": "%s", "report_id": "%s", "answers": {}}', "plan"),
+        ('{"plan": "%p", "plan": "%p", "report_id": "%s", "answers": {}}', "plan"),
         (
-            '{"report_id": "%s", "plan": "%s", "answers": {"copied": 1, "copied": 0, "fair": [1], '
+            '{"report_id": "%s", "plan": "%p", "answers": {"copied": 1, "copied": 0, "fair": [1], '
             '"often": [1]}}',
             "copied",
+        ),
+        (
+            '{"report_id": "%s", "plan": "%p", "answers": {"copied": {"deep": 1, "deep": 0}}}',
+            "deep",
         ),
     ],
 )
 def test_a_key_that_stands_twice_is_refused_by_name(client, plan, raw, field):
-    filled = raw.replace("%s", "ab" * 16)
+    filled = raw.replace("%s", "ab" * 16).replace("%p", plan.digest)  # nothing else is wrong
     response = post(client, filled)
     assert (response.status_code, response.json()["error"]["field"]) == (422, field)
 

@@ -1,5 +1,6 @@
 """The door's own process and the site's pages give the same answers to the same posts."""
 
+import asyncio
 import datetime
 import json
 import os
@@ -172,6 +173,42 @@ def test_a_body_that_is_late_is_not_waited_for(door, plan, monkeypatch):
     monkeypatch.setattr(rsgi, "DEADLINE", 0.05)
     slow, quick = post_all(door, [good(plan, 1, seconds=600.0), good(plan, 2)], 2)
     assert statuses([slow, quick]) == [408, 201]
+
+
+def test_each_body_has_its_own_time_though_one_timer_serves_all(monkeypatch):
+    monkeypatch.setattr(rsgi, "DEADLINE", 0.05)
+
+    async def answers():
+        bodies = rsgi.Bodies(asyncio.get_running_loop())
+
+        async def one(pause, ends):
+            await asyncio.sleep(pause)
+            try:
+                return await bodies.read(ends, 2)
+            except rsgi.Elsewhere as other:
+                return other.status
+
+        async def here():
+            return b"{}"
+
+        async def gone():
+            raise RuntimeError
+
+        never = asyncio.Event().wait
+        found = await asyncio.gather(
+            *map(one, (0, 0.02, 0.04, 0, 0), (never, never, never, here, gone))
+        )
+        assert (bodies.due, bodies.timer) == ({}, None)
+        left = asyncio.create_task(one(0, never))
+        while not bodies.due:
+            await asyncio.sleep(0)
+        left.cancel()  # by the server: whoever sent it has gone
+        return found, (await asyncio.gather(left, return_exceptions=True))[0], bodies.due
+
+    found, left, due = asyncio.run(answers())
+    assert found == [408, 408, 408, b"{}", 400]
+    assert isinstance(left, asyncio.CancelledError)
+    assert due == {}
 
 
 def test_whatever_fails_is_asked_for_again_and_logged_by_its_kind(door, plan, monkeypatch, caplog):

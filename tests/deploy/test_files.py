@@ -27,6 +27,7 @@ UNITS = sorted((DEPLOY / "systemd").glob("candor-*.service"))
 BIN = Path(sys.executable).parent
 MOST_EXPOSED = 1.5  # of 10, as systemd reckons; 1.4 when this was written
 READERS = {
+    "origin",
     "choice",
     "text",
     "whole",

@@ -4,15 +4,13 @@ import html
 import json
 
 import pytest
+from django.template.loader import render_to_string
+from msgspec.structs import replace
 
-from surveys.aggregation import services as aggregation
 from surveys.dashboard.exports.rows import export_rows
 from surveys.dashboard.results import Together, results_of
 from surveys.design import services as design
-from surveys.people import services as people
-from surveys.people.models import Role
 from surveys.plan.strata import weights
-from surveys.releases import services as releases
 from surveys.releases.selectors import publications_of
 from tests.conftest import NOW, TODAY
 from tests.surveys.releases.test_strata import answer, opened, published
@@ -51,18 +49,10 @@ def test_the_page_has_it_under_how(client, release):
     assert "Weighted to the list that was invited" in text
 
 
-def test_what_is_asked_for_says_that_it_is_of_all_as_they_came(client, researcher):
-    plan = opened(slug="asked", rule="on-request")
-    people.share(study=plan.study, user=researcher, role=Role.ANALYST)
-    answer(plan)
-    design.close_plan(plan_id=plan.pk, today=TODAY)
-    aggregation.sweep_all(today=TODAY)
-    parameters = {"rows": "copied", "within": "often", "epsilon": "0.5"}
-    asked = releases.ask_for(plan=plan, kind="crosstab", parameters=parameters, who="ada", now=NOW)
-    releases.publish(request_id=asked.pk, now=NOW)
-    client.force_login(researcher)
-    text = text_of(client, f"/studies/{plan.study.slug}/releases/1/")
-    assert "Of all answers as they came: groups of the list" in text
+def test_numbers_without_parts_say_that_they_are_of_all_as_they_came(release):
+    plan, content = release.request.plan, replace(release.content, strata=())
+    said = render_to_string("dashboard/as_came.html", {"plan": plan, "content": content})
+    assert "Of all answers as they came" in " ".join(said.split())
 
 
 def test_all_at_once_widens_the_groups_too(release):
@@ -97,8 +87,7 @@ def test_a_file_has_each_groups_counts_and_none_of_what_is_put_together(release)
 
 def test_a_study_without_a_list_has_no_such_columns_filled(db):
     from surveys.demo.services import answer_as_browsers
-    from surveys.design import services as design
-    from tests.conftest import NOW, QUESTIONS, STUDY, TODAY
+    from tests.conftest import QUESTIONS, STUDY
 
     draft = design.draft_study(study={**STUDY, "widest": 100}, questions=QUESTIONS)
     plan = design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)

@@ -8,29 +8,30 @@ from tests.journeys.site import Site
 
 STRATA = [{"name": "Faculty of arts", "people": 40}, {"name": "Faculty of law", "people": 312}]
 OPEN = """
-import datetime, hashlib, json, secrets
-from surveys.design import launch, services
+import datetime, json
+from msgspec import convert
+from surveys.design import services
 from surveys.design.models import Translation
 from surveys.issuer import services as issuer
-from surveys.plan.content import canonical
-given = json.loads({given!r})
+from surveys.plan.content import Invited
 found = {{}}
-plain = launch.frozen
-try:
-    for each in given:
-        study = services.draft_study(study=each["study"], questions=each["questions"])
-        if each["chinese"]:
-            Translation.objects.create(study=study, language="zh-hans", content=each["chinese"])
-        keys = issuer.make_keys(len(each["strata"]))
-        strata = [dict(part, key=key) for part, key in zip(each["strata"], keys)]
-        part = dict(each["invited"], strata=strata, moments=15)
-        launch.frozen = lambda study: canonical(dict(json.loads(plain(study)), invited=part))
-        now = datetime.datetime.now(datetime.UTC)
-        plan = services.open_study(why="A test.", study_id=study.pk, who="researcher", now=now)
-        issuer.open_plan(plan.document.encode())
-        found[study.slug] = plan.digest
-finally:
-    launch.frozen = plain
+for each in json.loads({given!r}):
+    more = dict(is_invited=True, answers_from=each["invited"].get("answers_from"))
+    study = services.draft_study(study=dict(each["study"], **more), questions=each["questions"])
+    if each["chinese"]:
+        Translation.objects.create(study=study, language="zh-hans", content=each["chinese"])
+    keys = issuer.make_keys(len(each["strata"]))
+    strata = [dict(part, key=key) for part, key in zip(each["strata"], keys)]
+    part = convert(dict(each["invited"], strata=strata, moments=15), Invited)
+    plan = services.open_study(
+        why="A test.",
+        study_id=study.pk,
+        who="researcher",
+        now=datetime.datetime.now(datetime.UTC),
+        invited=part,
+    )
+    issuer.open_plan(plan.document.encode())
+    found[study.slug] = plan.digest
 print(json.dumps(found))
 """
 INVITE = """

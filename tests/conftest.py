@@ -139,7 +139,7 @@ def joint(db: None, monkeypatch: pytest.MonkeyPatch) -> Plan:
     monkeypatch.setattr(
         documents,
         "compose",
-        lambda study: sent_as_one(compose(study), ["copied", "caught", "late"], "2", "theft"),
+        lambda study, **_: sent_as_one(compose(study), ["copied", "caught", "late"], "2", "theft"),
     )
     draft = draft_of_drawn(slug="joint", title="Joint")
     return design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
@@ -158,7 +158,9 @@ def open_invited(monkeypatch: pytest.MonkeyPatch, slug: str = "invited", at: int
     compose = documents.compose
     draft = design.draft_study(study={**STUDY, "slug": slug, "title": slug}, questions=QUESTIONS)
     with monkeypatch.context() as patch:
-        patch.setattr(documents, "compose", lambda study: replace(compose(study), invited=part))
+        patch.setattr(
+            documents, "compose", lambda study, **_: replace(compose(study), invited=part)
+        )
         return design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
 
 

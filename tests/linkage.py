@@ -82,7 +82,9 @@ def _opened(people: int) -> Plan:
     part = convert(tickets.invited(issuer.make_keys(3), people=max(people, 30)), Invited)
     compose = documents.compose
     draft = design.draft_study(study={**STUDY, "slug": "invited"}, questions=QUESTIONS)
-    with patch.object(documents, "compose", lambda study: replace(compose(study), invited=part)):
+    with patch.object(
+        documents, "compose", lambda study, **_: replace(compose(study), invited=part)
+    ):
         plan = design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
     issuer.open_plan(str(plan.document).encode())
     return plan

@@ -61,6 +61,8 @@ def _array(values: Sequence[Any]) -> str:
 def _element(value: Any) -> str:
     if isinstance(value, bytes):
         return f'"\\\\x{value.hex()}"'
+    if value is None:
+        return "NULL"
     if isinstance(value, int):
         return str(value)
     escaped = value.replace("\\", r"\\").replace('"', r"\"")

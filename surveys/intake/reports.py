@@ -21,6 +21,7 @@ from surveys.plan import tickets
 from surveys.plan.content import PlanContent
 
 MAX_BODY = 65_536  # bytes; a report on 100 questions of 1,024 choices would fit
+REQUIRED = 3  # parts of every report: plan, report_id and answers
 MAX_NAME = 40  # characters of an unknown field's name that an error repeats
 
 
@@ -133,7 +134,9 @@ def _plain_envelope(body: bytes) -> Envelope | None:
         envelope = _envelopes.decode(body)
     except (msgspec.DecodeError, ValueError, RecursionError):
         return None
-    keys = len(Envelope.__struct_fields__) + len(envelope.answers)
+    keys = REQUIRED + len(envelope.answers)
+    if envelope.ticket:
+        keys += 1 + len(Ticket.__struct_fields__)
     return envelope if body.count(b":") == keys else None
 
 

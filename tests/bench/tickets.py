@@ -29,7 +29,7 @@ from tests.conftest import STUDY, QUESTIONS
 from surveys.design import documents, services
 from surveys.plan.content import Invited
 part, compose = convert(tickets.invited({moduli}), Invited), documents.compose
-documents.compose = lambda study: replace(compose(study), invited=part)
+documents.compose = lambda study, **_: replace(compose(study), invited=part)
 study = services.draft_study(study={{**STUDY, "slug": "listed"}}, questions=QUESTIONS)
 now = datetime.datetime.now(datetime.UTC)
 plan = services.open_study(why="A test.", study_id=study.pk, who="ada", now=now)

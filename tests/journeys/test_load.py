@@ -82,7 +82,7 @@ from surveys.issuer import services as issuer
 from surveys.plan.content import Invited
 moduli, compose = issuer.make_keys(2), documents.compose
 part = convert(tickets.invited(moduli), Invited)
-documents.compose = lambda study: replace(compose(study), invited=part)
+documents.compose = lambda study, **_: replace(compose(study), invited=part)
 study = services.draft_study(study={**STUDY, "slug": "listed"}, questions=QUESTIONS)
 plan = services.open_study(why="A test.", study_id=study.pk, who="ada", now=datetime.datetime.now(datetime.UTC))
 issuer.open_plan(plan.document.encode())

@@ -96,6 +96,7 @@ def pages(plan: Plan, users: dict[str, User | None]) -> Iterator[tuple[str, str]
             "language": "en",
             "name": "retire" if name == "limits:act" else "drowsy",
             "change": "up",
+            "act": "stop",
             "sha256": "0" * 64,
             "receipt": "x",
             "token": "x",

@@ -252,7 +252,7 @@ def test_rotation_encrypts_anew_and_then_the_old_key_can_go(keys, given):
     keys(NEW, OLD)
     assert (
         f"With key {key_id(NEW).hex()}, open reports: 5, batches: 1, series: 0, keys of receipts: "
-        f"1, of tickets: 0." in rotate()
+        f"1, of tickets: 0, of lists: 0." in rotate()
     )
     assert "open reports: 0, batches: 0, series: 0, keys of receipts: 0, " in rotate()
     keys(NEW)

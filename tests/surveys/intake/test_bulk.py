@@ -13,10 +13,13 @@ TEXTS = ["[1,[3],[0]]", "", "NULL", '"', "\\", '\\"', "{a,b}", "a b", "é", "[nu
 def test_every_text_and_every_byte_comes_back_as_it_went_in(plan):
     if bulk.connection.vendor == "postgresql":
         make_place(plan.pk)
-    rows = [(plan.pk, text, bytes(range(256))[number:]) for number, text in enumerate(TEXTS)]
+    rows = [
+        (plan.pk, text, bytes(range(256))[number:], number % 3 or None)
+        for number, text in enumerate(TEXTS)
+    ]
     assert bulk.insert(TABLE, COLUMNS, rows) == len(rows)
-    stored = OpenReport.objects.order_by("pk").values_list("plan_id", "values", "given")
-    assert [(pk, values, bytes(given)) for pk, values, given in stored] == rows
+    stored = OpenReport.objects.order_by("pk").values_list("plan_id", "values", "given", "stratum")
+    assert [(pk, values, bytes(given), own) for pk, values, given, own in stored] == rows
 
 
 @pytest.mark.django_db

@@ -10,7 +10,7 @@ OPEN, CLOSED = SimpleNamespace(is_open=True), SimpleNamespace(is_open=False)
 
 
 def study(plan=None, retired=False):
-    return SimpleNamespace(slug="exams", wave=2, plan=plan, is_retired=retired)
+    return SimpleNamespace(slug="exams", wave=2, plan=plan, is_retired=retired, is_invited=False)
 
 
 def test_only_the_present_page_is_marked_and_results_stand_at_the_study_s_own_address():

@@ -44,8 +44,8 @@ class Topic:
         self.name = parts.path.strip("/")
         self.common: dict[str, str | int | float | bool] = {
             "bootstrap.servers": parts.netloc,
-            "log_level": 3,
-        }  # errors, on stderr
+            "log_level": 2,  # what it writes to stderr by itself has addresses; we say what failed
+        }
         self.producer = Producer(
             {
                 **self.common,

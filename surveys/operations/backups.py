@@ -32,6 +32,13 @@ WRITTEN_ANEW = (
     "aggregation_batch",
     "aggregation_tally",
     "releases_series",
+    "issuer_code",
+    "issuer_invitation",
+    "issuer_key",
+    "issuer_mark",
+    "invited_delivery",
+    "invited_key",
+    "invited_person",
 )
 
 

@@ -71,7 +71,7 @@ PLANT = f"""
 import json
 from surveys.design.models import Plan
 from surveys.intake import report_tables
-planted = (Plan.objects.get(), "[1]", ({EARNED}).to_bytes(8, "little"))
+planted = (Plan.objects.get(), "[1]", ({EARNED}).to_bytes(8, "little"), None)
 try:
     report_tables.put([(planted[0].pk, *planted[1:])])
 except report_tables.NoPlace:  # its table went when the Plan had closed and been swept

@@ -21,6 +21,7 @@ import numpy as np
 
 Values = Mapping[str, Any]
 CHUNK, OVERLAP, HEAD = 2**24, 256, 4  # bytes
+PART = re.compile("_[0-9a-f]$")  # of a table in parts: places in them can be compared
 HEX = re.compile("(?:[0-9a-f]{2}){8,}")
 COPIED = re.compile(r"COPY (?:\w+\.)?\"?(\w+)\"? \((.*)\) FROM stdin;")
 
@@ -110,7 +111,7 @@ def _of_server(address: str) -> Iterator[Row]:
             query = sql.SQL("SELECT xmin::text::bigint AS xmin, * FROM {}")
             rows = db.execute(query.format(sql.Identifier(*table)))
             names = [each.name for each in rows.description or ()]
-            yield from _rows(table[1], names, rows, hidden=1)
+            yield from _rows(PART.sub("", table[1]), names, rows, hidden=1)
 
 
 def _rows(
@@ -127,7 +128,7 @@ def _of_dump(path: Path) -> Iterator[Row]:
     with path.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
             if begins := COPIED.match(line):
-                table, at = begins[1], 0
+                table, at = PART.sub("", begins[1]), 0
                 names = [each.strip('" ') for each in begins[2].split(",")]
             elif line.startswith("\\."):
                 table = ""

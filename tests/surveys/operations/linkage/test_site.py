@@ -7,7 +7,7 @@ from django.db import connection
 
 from tests.bench.linkage import BUILDS, audited
 
-PEOPLE, DAYS = 120, 3
+PEOPLE, DAYS = 480, 3
 
 
 @pytest.mark.django_db

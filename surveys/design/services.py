@@ -85,17 +85,13 @@ def open_study(
             now=now,
         )
         study.save(update_fields=["budget"])
-    closes_on = study.closes_on
-    if closes_on is None and study.retires_on is not None:
-        # answers that come on the day of retirement would be erased unread
-        closes_on = study.retires_on - datetime.timedelta(days=1)
     plan = Plan.objects.create(
         study=study,
         wave=study.wave,
         document=document,
         digest=digest(document),
         opened_on=today,
-        closes_on=closes_on,
+        closes_on=_last_day(study),
         begins_on=study.begins_on,
         closes_at=study.closes_at,
         stratum_closes_at=study.stratum_closes_at,
@@ -104,6 +100,15 @@ def open_study(
     launch.record_opening(plan, why=why, who=who, now=now)
     launch.record_more_given(study, now=now)
     return plan
+
+
+def _last_day(study: Study) -> datetime.date | None:
+    """Return the last day of a wave: answers that come on the day of retirement would be erased
+    unread.
+    """
+    if study.closes_on is None and study.retires_on is not None:
+        return study.retires_on - datetime.timedelta(days=1)
+    return study.closes_on
 
 
 @transaction.atomic

@@ -13,11 +13,12 @@ import hmac
 from collections.abc import Iterable
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
+from surveys import sealed_keys
 from surveys.design import selectors as design
 from surveys.design.models import Plan
-from surveys.encryption import CannotOpen, has_first_key, new_key, open_sealed, seal
-from surveys.erasing import erasing
+from surveys.encryption import CannotOpen, new_key, open_sealed, seal
 from surveys.intake.models import DigestKey
 
 
@@ -72,22 +73,19 @@ def key_aad(digest: str) -> str:
 
 def open_all() -> int:
     """Open the key of every Plan, and return how many there are, or raise CannotOpen."""
-    sealed = DigestKey.objects.values_list("sealed", "plan__digest")
-    return len([open_sealed(bytes(key), about=key_aad(digest)) for key, digest in sealed])
+    return sealed_keys.open_all(_all(), _aad)
 
 
 def encrypt_anew() -> int:
     """Seal with the first key what another one had sealed, and erase how it was; return how
     many. May raise InUse.
     """
-    with erasing(intake_digestkey="sealed"):
-        old = [
-            key
-            for key in DigestKey.objects.select_related("plan")
-            if not has_first_key(bytes(key.sealed))
-        ]
-        for key in old:
-            aad = key_aad(key.plan.digest)
-            key.sealed = seal(open_sealed(bytes(key.sealed), about=aad), about=aad)
-        DigestKey.objects.bulk_update(old, ["sealed"], batch_size=500)
-    return len(old)
+    return sealed_keys.seal_anew(_all(), _aad)
+
+
+def _aad(key: DigestKey) -> str:
+    return key_aad(key.plan.digest)
+
+
+def _all() -> QuerySet[DigestKey]:
+    return DigestKey.objects.select_related("plan").defer("plan__document")

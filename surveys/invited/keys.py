@@ -13,8 +13,8 @@ import msgspec
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.db import transaction
 
-from surveys.encryption import has_first_key, new_key, open_sealed, seal
-from surveys.erasing import erasing
+from surveys import sealed_keys
+from surveys.encryption import new_key, open_sealed, seal
 from surveys.invited.models import Key
 
 SITE = "addresses that want no letters"
@@ -71,14 +71,13 @@ def site_digest(address: str, key: bytes | None = None) -> str:
 
 def open_all() -> int:
     """Open every key, and return how many there are, or raise CannotOpen."""
-    return len([open_sealed(bytes(key.sealed), about=key.name) for key in Key.objects.all()])
+    return sealed_keys.open_all(Key.objects.all(), _aad)
 
 
 def encrypt_anew() -> int:
     """Seal with the first key what another one had sealed; return how many. May raise InUse."""
-    with erasing(invited_key="sealed"):
-        old = [key for key in Key.objects.all() if not has_first_key(bytes(key.sealed))]
-        for key in old:
-            key.sealed = seal(open_sealed(bytes(key.sealed), about=key.name), about=key.name)
-        Key.objects.bulk_update(old, ["sealed"])
-    return len(old)
+    return sealed_keys.seal_anew(Key.objects.all(), _aad)
+
+
+def _aad(key: Key) -> str:
+    return str(key.name)

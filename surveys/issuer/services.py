@@ -14,7 +14,8 @@ from typing import NamedTuple, TypeVar
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from surveys.encryption import has_first_key, open_sealed, seal
+from surveys import sealed_keys
+from surveys.encryption import seal
 from surveys.erasing import erasing
 from surveys.issuer import signing, tables
 from surveys.issuer.far import verb
@@ -172,28 +173,27 @@ def encrypt_anew() -> int:
     """Seal with the first key what another one had sealed, and erase how it was; return how many
     keys. May raise InUse.
     """
-    with erasing(issuer_key="sealed"):
-        old = [
-            key for key in Key.objects.exclude(sealed=b"") if not has_first_key(bytes(key.sealed))
-        ]
-        for key in old:
-            aad = key_aad(key.modulus)
-            key.sealed = seal(open_sealed(bytes(key.sealed), about=aad), about=aad)
-        Key.objects.bulk_update(old, ["sealed"], batch_size=AT_ONCE)
-    return len(old)
+    return sealed_keys.seal_anew(_unclosed(), _aad)
 
 
 def open_all() -> int:
     """Open the key of every stratum that has one, and return how many there are, or raise
     CannotOpen.
     """
-    sealed = Key.objects.exclude(sealed=b"").values_list("sealed", "modulus")
-    return len([open_sealed(bytes(key), about=key_aad(modulus)) for key, modulus in sealed])
+    return sealed_keys.open_all(_unclosed(), _aad)
 
 
 def key_aad(modulus: str) -> str:
     """Return the associated data of a sealed key: public, and bound to it."""
     return f"key of tickets {modulus}"
+
+
+def _aad(key: Key) -> str:
+    return key_aad(key.modulus)
+
+
+def _unclosed() -> QuerySet[Key]:
+    return Key.objects.exclude(sealed=b"")
 
 
 def _counts(key: Key) -> Counts:
@@ -211,7 +211,7 @@ def _fetchers(invitations: QuerySet[Invitation]) -> QuerySet[Invitation]:
 
 
 def _with_key(plan: str) -> QuerySet[Key]:
-    return Key.objects.filter(plan=plan).exclude(plan="").exclude(sealed=b"")
+    return _unclosed().filter(plan=plan).exclude(plan="")
 
 
 def _open_keys(plan: str) -> list[Key]:

@@ -11,9 +11,12 @@ from dpengine.central.counts import largest_error
 from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.laplace import DiscreteLaplace
 from dpengine.estimates import (
+    Estimate,
     KnownSum,
     Margin,
     NoNoise,
+    Variance,
+    averaged,
     over_people,
     plain_answers,
     share,
@@ -272,3 +275,14 @@ def test_a_channel_that_turns_answers_round_is_inverted_too():
 
 def test_no_noise_adds_nothing():
     assert NoNoise().tail(np.array([-1, 0, 1])).tolist() == [1, 1, 0]
+
+
+def test_an_average_s_interval_by_hand():
+    """.3·.5 + .7·.1, its sides √((.3·.2)² + (.7·.05)²) below and √((.3·.3)² + (.7·.1)²) above."""
+    one = Estimate(0.5, 0.3, 0.8, Variance(0.01, 0.002, 0.0))
+    other = Estimate(0.1, 0.05, 0.2, Variance(0.001, 0.0, 0.003))
+    found = averaged([one, other], [0.3, 0.7])
+    assert found.value == pytest.approx(0.22)
+    assert (found.low, found.high) == pytest.approx((0.22 - 0.069462, 0.22 + 0.114018), abs=1e-6)
+    parts = found.variance.sampling, found.variance.device, found.variance.publication
+    assert parts == pytest.approx((0.00139, 0.00018, 0.00147))

@@ -13,10 +13,11 @@ from surveys.invited.keys import Chest, name_of
 from surveys.invited.lists import Entry
 from surveys.invited.models import Count, Delivery, Key, Letter, Person
 from surveys.plan.content import Invited, Stratum
-from surveys.plan.invited import FEWEST
+from surveys.plan.invited import FEWEST, MOST_STRATA
 
 MOMENTS = 15  # minutes between the common moments at which reports leave
 FEW = 100  # below it a stratum is warned of
+DAY = 24  # hours
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,12 @@ def problems(study: Study) -> list[Problem]:
     found = []
     if study.neighbours == Neighbours.ADD_REMOVE:
         text = _("A list shows how many took part. Limits must protect what was answered.")
+        found.append(Problem(text))
+    if len(sizes) > MOST_STRATA:
+        text = _("A list has %(most)s strata at most, and this one %(count)s.")
+        found.append(Problem(text % {"most": MOST_STRATA, "count": len(sizes)}))
+    if study.rule in ("every", "continual") and study.hours < DAY:
+        text = _("Numbers of a list change once a day: publish every 24 hours at most.")
         found.append(Problem(text))
     if len(sizes) > 1 and not sizes[0].name:
         text = ngettext(

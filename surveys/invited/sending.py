@@ -39,6 +39,7 @@ TURN = datetime.timedelta(seconds=90)
 AT_ONCE = 20  # people whose codes are drawn together
 MORNING = 7  # the hour, UTC, from which letters of a later day go out
 MOST_TRIES = 5
+PERMANENT = 500  # from which code on a server says no for good
 REST = datetime.timedelta(minutes=15)  # before a server that said “later” is asked again
 MOST_RESTS = 10  # after which this turn ends
 MOST_DOUBTS = 3  # in succession: then it is the server, and the letter stops
@@ -61,7 +62,9 @@ def _due(now: datetime.datetime) -> Letter | None:
         today -= datetime.timedelta(days=1)
     waits = Letter.objects.filter(state=Letter.State.WAITS, day__lte=today)
     goes = Letter.objects.filter(state=Letter.State.GOES)
-    return (goes | waits).select_related("plan__study").first()
+    # what rests goes last, so that one slow address keeps no other letter waiting
+    order = F("rests_until").asc(nulls_first=True), "pk"
+    return (goes | waits).select_related("plan__study").order_by(*order).first()
 
 
 def _take_turn(now: datetime.datetime) -> bool:
@@ -92,6 +95,7 @@ class Run:
             own.update(state=Letter.State.STOPPED)
             return 0
         own.filter(state=Letter.State.WAITS).update(state=Letter.State.GOES)
+        self.letter.refresh_from_db()  # an owner may just have written another one in its place
         # whoever claimed these has ended
         self.letter.deliveries.filter(state=State.CLAIMED).update(state=State.DOUBTFUL)
         if not self._opens():
@@ -171,20 +175,17 @@ class Run:
 
     def _send_to(self, people: Sequence[Person]) -> bool:
         """Send some people's letters; tell whether to go on."""
-        codes = {person.pk: services.new_code() for person in people}
-        services.give_codes(self.plan, [(each, codes[each.pk][1]) for each in people])
         chest, at = Chest(self.plan.study_id), services.index_of(self.plan)
         for person in people:
             if not self._goes_on():
                 return False
             began = time.monotonic()
-            entry = selectors.entry_of(chest, person)
+            entry, (code, digest) = selectors.entry_of(chest, person), services.new_code()
+            if not Person.objects.filter(pk=person.pk).exists():
+                continue  # taken off the list meanwhile
+            services.give_codes(self.plan, [(person, digest)])
             link = letters.link_of(
-                self.plan,
-                self.letter.origin,
-                at[person.stratum],
-                codes[person.pk][0],
-                entry.language,
+                self.plan, self.letter.origin, at[person.stratum], code, entry.language
             )
             written = letters.write(
                 self.plan,
@@ -218,14 +219,21 @@ class Run:
             codes = [code for code, _said in error.recipients.values()]
             return self._turned_away(person, min(codes, default=550))
         except smtplib.SMTPDataError as error:
-            return self._turned_away(person, error.smtp_code)
-        except (smtplib.SMTPSenderRefused, smtplib.SMTPNotSupportedError, UnicodeError, ValueError):
+            if error.smtp_code < PERMANENT:
+                return self._turned_away(person, error.smtp_code)
+            self._settle(person, State.REFUSED, "refused")
+            return self._goes_on_after(error)
+        except smtplib.SMTPSenderRefused as error:  # of nobody's address: this letter waits
+            self._close()
+            self.letter.deliveries.filter(person=person).update(state=State.LATER)
+            return self._goes_on_after(error)
+        except (smtplib.SMTPNotSupportedError, UnicodeError, ValueError):
             self._settle(person, State.REFUSED, "refused")
             self._close()
         except (OSError, smtplib.SMTPException) as error:
             log.warning("a letter is doubtful", kind=type(error).__name__, letter=self.letter.pk)
             self._close()
-            return self._doubts(person, type(error).__name__)
+            return self._doubts(person, error)
         else:
             self.doubts, self.sent = 0, self.sent + 1
             self._settle(person, State.SENT, "sent")
@@ -236,7 +244,7 @@ class Run:
         nobody.
         """
         self.doubts, self.rests = 0, self.rests + 1
-        if code >= 500:
+        if code >= PERMANENT:
             self._settle(person, State.REFUSED, "refused")
             Person.objects.filter(pk=person.pk).update(came_back=True)
             return True
@@ -248,14 +256,18 @@ class Run:
         Letter.objects.filter(pk=self.letter.pk).update(rests_until=rest)
         return self.rests % MOST_RESTS > 0
 
-    def _doubts(self, person: Person, kind: str) -> bool:
+    def _doubts(self, person: Person, error: Exception) -> bool:
         self.letter.deliveries.filter(person=person).update(state=State.DOUBTFUL)
+        return self._goes_on_after(error)
+
+    def _goes_on_after(self, error: Exception) -> bool:
+        """Stop the letter once several in succession did not go: it is the server, not a person."""
         self.doubts += 1
         if self.doubts < MOST_DOUBTS:
             return True
         Letter.objects.filter(pk=self.letter.pk, state=Letter.State.GOES).update(
             state=Letter.State.STOPPED,
-            trouble=kind[:20],
+            trouble=type(error).__name__[:20],
             stopped_on=datetime.datetime.now(datetime.UTC).date(),
         )
         return False
@@ -285,12 +297,12 @@ def finish(letter: Letter) -> None:
 
     Whoever got no reminder gets a code that nobody knows: at the issuer all look alike.
     """
-    if letter.reminds:
-        had = letter.deliveries.values("person_id")
-        others = Person.objects.filter(study=letter.plan.study).exclude(pk__in=had)
-        services.register(letter.plan, others)
     try:
         with erasing(invited_delivery="state"):
+            if letter.reminds:
+                had = letter.deliveries.values("person_id")
+                others = Person.objects.filter(study=letter.plan.study).exclude(pk__in=had)
+                services.register(letter.plan, others)
             letter.deliveries.exclude(state=State.DOUBTFUL).delete()
             own = Letter.objects.filter(pk=letter.pk)
             own.update(state=Letter.State.DONE, is_forgotten=True)

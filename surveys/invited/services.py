@@ -73,7 +73,12 @@ def add_people(*, study_id: int, entries: Sequence[Entry]) -> list[Remark]:
         return wrong
     Person.objects.bulk_create(made, batch_size=500)
     if is_open and plan:
-        register(plan, made)
+        try:
+            register(plan, made)
+        except NotIssued:
+            raise Refused(
+                _("Somebody of these was on the list before, in another stratum: put them there.")
+            ) from None
     return []
 
 
@@ -100,7 +105,8 @@ def index_of(plan: Plan) -> dict[str, int]:
 
 
 def _person(study: Study, chest: Chest, entry: Entry) -> Person:
-    reference, kept = secrets.token_hex(16), asdict(entry)
+    reference = chest.person(entry.address) if entry.address else secrets.token_hex(16)
+    kept = asdict(entry)
     return Person(
         study=study,
         reference=reference,
@@ -123,7 +129,7 @@ def add_unnamed(*, study_id: int, count: int, stratum: str) -> None:
 def remove_person(*, study_id: int, reference: str) -> None:
     """Take somebody off a list: their codes stop working, and what is known of them is erased.
 
-    Who has fetched a ticket may still use it, and stays counted; nobody is told whether it was so.
+    Who has fetched a ticket may still use it. They stay counted either way: nobody is told which.
     May raise InUse: then nothing was done.
     """
     study = _held(study_id)
@@ -148,8 +154,8 @@ def note_returned(*, study: Study, addresses: Iterable[str]) -> int:
 
 
 def reissue(*, study: Study, reference: str) -> None:
-    """Let who has lost their ticket fetch another, once: a double that is counted in public. Of who
-    has fetched none nothing changes; nobody is told which it was.
+    """Let who has lost their ticket fetch another, once: a double that is counted in public. It is
+    counted for who has fetched none, too; nobody is told which it was.
     """
     plan = study.plan
     if plan is not None and plan.is_open:

@@ -45,6 +45,9 @@ class Invitation(models.Model):
     reference = models.BinaryField(max_length=16, primary_key=True)
     key = models.ForeignKey(Key, on_delete=models.PROTECT, related_name="+", db_constraint=False)
     reissued = models.PositiveSmallIntegerField(default=0, help_text="Lost tickets issued anew.")
+    asked = models.PositiveSmallIntegerField(
+        default=0, help_text="How often one was to be issued anew to who had none."
+    )
 
     def __str__(self) -> str:
         return "an invitation"

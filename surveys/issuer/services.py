@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import NamedTuple, TypeVar
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, QuerySet, Sum
 
 from surveys import sealed_keys
 from surveys.encryption import seal
@@ -30,8 +30,8 @@ Item = TypeVar("Item")
 
 
 class Counts(NamedTuple):
-    """People of a stratum: on the list, of them those who have fetched a ticket, and how many
-    tickets were issued anew.
+    """People of a stratum: invited at any time, of them those who have fetched a ticket, and how
+    many tickets were issued anew at most: as often as somebody asked for it.
     """
 
     invited: int
@@ -101,18 +101,15 @@ def invite(plan: str, people: Sequence[tuple[str, int, bytes]]) -> None:
 
 @verb
 @transaction.atomic
-def withdraw(plan: str, references: Sequence[str]) -> set[str]:
-    """Take people off the list; return those who had fetched: they stay, and stay counted."""
+def withdraw(plan: str, references: Sequence[str]) -> None:
+    """Take people off the list: their codes stop working, unless they have fetched. All stay
+    counted either way: a number that fell would tell which it was.
+    """
     tables.hold_marks(alone=True)
-    stay: set[str] = set()
     for some in _slices([_reference(each) for each in references]):
         own = Invitation.objects.filter(pk__in=some, key__plan=plan)
-        kept = {bytes(pk) for pk in _fetchers(own).values_list("pk", flat=True)}
-        gone = own.exclude(pk__in=kept)
-        Code.objects.filter(invitation__in=gone).delete()
-        gone.delete()
-        stay |= {pk.hex() for pk in kept}
-    return stay
+        came = _fetchers(own).values("pk")
+        Code.objects.filter(invitation__in=own.exclude(pk__in=came)).delete()
 
 
 @verb
@@ -134,12 +131,14 @@ def counts(plan: str) -> list[Counts]:
 @verb
 @transaction.atomic
 def reissue(plan: str, reference: str) -> None:
-    """Let who has lost a ticket fetch another one."""
+    """Let who has lost a ticket fetch another one. Of who has fetched none only the number grows:
+    one that did not would tell which it was.
+    """
     tables.hold_marks(alone=True)
     own = Invitation.objects.filter(pk=_reference(reference), key__in=_open_keys(plan))
-    if not Mark.objects.filter(invitation__in=own).delete()[0]:
-        raise Refused("reference", "expected somebody who has fetched a ticket")
-    own.update(reissued=F("reissued") + 1)
+    grows = "reissued" if Mark.objects.filter(invitation__in=own).delete()[0] else "asked"
+    if not own.update(**{grows: F(grows) + 1}):
+        raise Refused("reference", "expected somebody of this Plan")
 
 
 @verb
@@ -200,7 +199,7 @@ def _counts(key: Key) -> Counts:
     if key.is_closed:
         return Counts(key.invited, key.fetched, key.reissued)
     own = Invitation.objects.filter(key=key)
-    anew = sum(own.filter(reissued__gt=0).values_list("reissued", flat=True))
+    anew = own.aggregate(many=Sum(F("reissued") + F("asked"), default=0))["many"]
     return Counts(own.count(), _fetchers(own).count(), anew)
 
 

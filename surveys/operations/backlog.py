@@ -64,11 +64,12 @@ def sent_at(message: bytes | None) -> datetime.datetime | None:
 
 def unsealed() -> int:
     """Return how many reports wait for a sweep, without those of studies that protect whether
-    somebody took part. It counts all: for who looks at the page.
+    somebody took part, and of lists, whose counts change once a day. It counts all: for who looks
+    at the page.
     """
     counts = intake.open_counts()
-    told = design.plans_with_public_n().filter(pk__in=counts).values_list("pk", flat=True)
-    return sum(counts[pk] for pk in told)
+    told = design.plans_with_public_n().filter(pk__in=counts).exclude(study__is_invited=True)
+    return sum(counts[pk] for pk in told.values_list("pk", flat=True))
 
 
 def owes_a_sweep(today: datetime.date) -> bool:

@@ -30,26 +30,29 @@ def studies_of(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Study]:
 
 def may(user: AbstractBaseUser | AnonymousUser, right: Right, study: Study) -> bool:
     """Tell whether a user has a right in a study. Every room asks here, and nowhere else."""
-    return right in _of_admin(user) or right in rights_of(user, study)
+    return right in _of_admin(user, study) or right in rights_of(user, study)
 
 
 def rights_of(user: AbstractBaseUser | AnonymousUser, study: Study) -> set[Right]:
     """Return what a user may do with a study: by role, or as an admin."""
     if not isinstance(user, User) or not user.is_active:
         return set()
-    rights = _of_admin(user)
+    rights = _of_admin(user, study)
     if membership := user.memberships.filter(study=study).first():
         rights |= RIGHTS[Role(membership.role)]
     return rights
 
 
-def _of_admin(user: AbstractBaseUser | AnonymousUser) -> set[Right]:
-    """Return what a user may do with any study: no admin sees who is on a list."""
+def _of_admin(user: AbstractBaseUser | AnonymousUser, study: Study) -> set[Right]:
+    """Return what a user may do with any study: no admin sees who is on a list, or makes themselves
+    one who does.
+    """
     if not isinstance(user, User) or not user.is_active:
         return set()
     rights = {Right.READ} if user.has_perm("design.view_study") else set()
     if user.has_perm("design.change_study"):
         rights |= set(Right) - {Right.READ, Right.INVITE}
+        rights -= {Right.SHARE} if study.is_invited else set()
     return rights
 
 

@@ -1,7 +1,8 @@
 """Letters to the people of a list: written, tried out, sent, stopped; and those that are printed.
 
-Owners see numbers. Who has fetched a ticket is shown to nobody: for a reminder a program asks the
-issuer, and whom it chose is forgotten when the reminder is out.
+Owners see numbers. No page shows who has fetched a ticket: for a reminder a program asks the
+issuer, and whom it chose is forgotten when the reminder is out. Who works at it can learn it of one
+person: by a code that they printed, or a reminder that nobody else can get.
 """
 
 import smtplib

@@ -20,6 +20,12 @@ class Migration(migrations.Migration):
                         default=0, help_text="Lost tickets issued anew."
                     ),
                 ),
+                (
+                    "asked",
+                    models.PositiveSmallIntegerField(
+                        default=0, help_text="How often one was to be issued anew to who had none."
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(

@@ -29,6 +29,14 @@ class Sink:
         self.recipients: dict[str, str] = {}  # address: what RCPT is answered with
         self.data = "250 taken"
         self.dies = False
+        self.sender = "250 OK"  # what MAIL FROM is answered with
+
+    async def handle_MAIL(  # noqa: N802
+        self, server: Any, session: Any, envelope: Any, address: str, options: Any
+    ) -> str:
+        if self.sender.startswith("250"):
+            envelope.mail_from = address
+        return self.sender
 
     async def handle_RCPT(  # noqa: N802
         self, server: Any, session: Any, envelope: Any, address: str, options: Any

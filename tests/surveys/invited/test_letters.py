@@ -149,6 +149,39 @@ def test_an_address_that_is_refused_is_listed_and_the_others_go(plan, sink):
     assert send(NOW + DAY) == 89
 
 
+@pytest.mark.parametrize("said", ["451 too many", "550 not from here"])
+def test_a_server_that_refuses_the_sender_refuses_nobody(plan, sink, said):
+    sink.sender = said
+    letter = scheduled(plan)
+    send()
+    assert (of(letter).state, of(letter).trouble) == ("stopped", "SMTPSenderRefused")
+    assert of(letter).refused == 0
+    assert not Person.objects.filter(came_back=True).exists()
+    sink.sender = "250 OK"
+    sending.go_on(of(letter))
+    send()
+    assert sink.to() == EVERYBODY
+
+
+def test_a_server_that_takes_no_letters_marks_no_address(plan, sink):
+    sink.data = "550 quota exceeded"
+    letter = scheduled(plan)
+    send()
+    assert (of(letter).state, of(letter).refused) == ("stopped", sending.MOST_DOUBTS)
+    assert not Person.objects.filter(came_back=True).exists()
+
+
+def test_a_letter_that_rests_keeps_no_other_waiting(plan, sink):
+    sink.recipients = {"p1.law@example.org": "451 later"}
+    first = scheduled(plan)
+    send()
+    assert of(first).state == "goes"
+    second = scheduled(plan, TODAY + DAY)
+    sink.letters.clear()
+    assert send(NOW + DAY) == 89
+    assert of(second).sent == 89
+
+
 def test_a_server_that_says_later_is_asked_again_later(plan, sink, monkeypatch):
     sink.recipients = {"p1.law@example.org": "451 later"}
     letter = scheduled(plan)

@@ -1,6 +1,7 @@
 """Who is on a list: kept sealed, shown to owners, added all or none, removed, erased, launched."""
 
 import datetime
+from dataclasses import replace
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -16,8 +17,8 @@ from surveys.invited.models import Key, Person
 from surveys.issuer import services as issuer
 from surveys.issuer.models import Invitation
 from surveys.issuer.refusals import Away
-from surveys.people import services as people
-from surveys.people.models import Role
+from surveys.people import selectors as people_selectors, services as people
+from surveys.people.models import Right, Role
 from tests.conftest import NOW, TODAY, known_as
 from tests.surveys.invited.conftest import entries
 from tests.surveys.people.test_doors import outcome
@@ -193,11 +194,41 @@ def test_who_is_added_while_it_is_open_is_invited_and_sizes_stay(plan, listed):
     assert (remark.row, remark.column) == (7, "stratum")
 
 
-def test_who_is_removed_is_erased_and_no_longer_invited(plan, listed, owner):
+def test_who_is_removed_is_erased_and_stays_counted(plan, listed, owner):
     person = Person.objects.filter(stratum="Law").first()
     owner.post("/studies/exam-honesty/list/remove/", {"person": person.reference})
     assert not Person.objects.filter(pk=person.pk).exists()
-    assert [each.invited for each in issuer.counts(plan.digest)] == [30, 29, 30]
+    assert [each.invited for each in issuer.counts(plan.digest)] == [30, 30, 30]
+
+
+def test_who_is_taken_off_and_added_again_is_the_same_invitation(plan, listed):
+    again = next(each for each in entries() if each.stratum == "Law")
+    person = Person.objects.get(digest=keys.Chest(listed.pk).digest(again.address))
+    services.remove_person(study_id=listed.pk, reference=person.reference)
+    with pytest.raises(Refused, match="in another stratum"):
+        services.add_people(study_id=listed.pk, entries=[replace(again, stratum="Arts")])
+    assert services.add_people(study_id=listed.pk, entries=[again]) == []
+    assert [each.invited for each in issuer.counts(plan.digest)] == [30, 30, 30]
+
+
+def test_a_list_of_too_many_strata_or_published_by_the_hour_does_not_open(listed):
+    listed.rule, listed.hours = "every", 1
+    (problem,) = selectors.problems(listed)
+    assert "once a day" in str(problem)
+    listed.hours = 24
+    assert selectors.problems(listed) == []
+    more = entries(30, [f"S{at:03}" for at in range(98)])
+    assert services.add_people(study_id=listed.pk, entries=more) == []
+    (problem,) = selectors.problems(listed)
+    assert "100" in str(problem)
+
+
+def test_an_admin_makes_nobody_an_owner_of_a_list(plan, listed):
+    admin = known_as("ada", is_admin=True)
+    assert not people_selectors.may(admin, Right.SHARE, listed)
+    assert people_selectors.may(admin, Right.LAUNCH, listed)
+    listed.is_invited = False
+    assert people_selectors.may(admin, Right.SHARE, listed)
 
 
 def test_a_list_is_erased_with_its_key_on_its_day_or_with_its_study(plan, listed):

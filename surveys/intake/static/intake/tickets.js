@@ -94,8 +94,8 @@ async function ask({ plan, digest }, own, { address, post = fetch, storage = dev
   const { stratum, code, title, prefix, factor, blinded } = own;
   const body = { plan: digest, stratum, code, blinded: base64(blinded) };
   const { status, said } = await posted(`${address}/issuer/tickets`, body, post);
-  // no code of theirs, or another message was signed: this one never will be
-  if (status === 403 || status === 409) forget(digest, storage);
+  // no code of theirs, or another message was signed: this one never will be; a proxy's own 403 says neither
+  if (said?.error?.field === 'code' || status === 409) forget(digest, storage);
   if (status !== 200) return whyNot(status);
   const { key } = /** @type {Invited} */ (plan.invited).strata[stratum];
   try {

@@ -21,6 +21,7 @@ class Issuer {
   signs = null;
   /** Statuses to answer first, instead; 0 loses the answer after it was signed. */
   faults = [];
+  field = 'code'; // of an error
 
   post = async (url, { body }) => {
     const { blinded, code } = JSON.parse(body);
@@ -32,7 +33,7 @@ class Issuer {
     const said =
       status === 200
         ? { signature: Buffer.from(signed(keys, unbase64(blinded)), 'hex').toString('base64url') }
-        : { error: { field: 'code' } };
+        : { error: { field: this.field } };
     return { ok: status === 200, status, json: async () => said };
   };
 }
@@ -97,6 +98,17 @@ for (const fault of [0, 500, 503, 429])
     assert.equal(await fetchOnce(), 'ticket');
     assert.deepEqual(of.asked[0], of.asked[1]);
   });
+
+test('a refusal that is of no code, as behind a proxy that hides https, forgets nothing', async () => {
+  const of = new Issuer();
+  of.faults = [0, 403];
+  of.field = 'Origin';
+  const { fetchOnce } = visit(of);
+  assert.equal(await fetchOnce(), 'offline'); // signed, and the answer lost
+  assert.equal(await fetchOnce(), 'busy');
+  assert.equal(await fetchOnce(), 'ticket');
+  assert.deepEqual(of.asked[0], of.asked[2]);
+});
 
 test('tabs that ask at once post the same bytes, and get one ticket', async () => {
   const { issuer, fetchOnce } = visit();

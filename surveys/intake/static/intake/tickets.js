@@ -94,8 +94,8 @@ async function ask({ plan, digest }, own, { address, post = fetch, storage = dev
   const { stratum, code, title, prefix, factor, blinded } = own;
   const body = { plan: digest, stratum, code, blinded: base64(blinded) };
   const { status, said } = await posted(`${address}/issuer/tickets`, body, post);
-  // no code of theirs, or another message was signed: this one never will be; a proxy's own 403 says neither
-  if (said?.error?.field === 'code' || status === 409) forget(digest, storage);
+  // no code of theirs, or another message was signed: this one never will be
+  if (status === 403 || status === 409) forget(digest, storage);
   if (status !== 200) return whyNot(status);
   const { key } = /** @type {Invited} */ (plan.invited).strata[stratum];
   try {
@@ -138,8 +138,11 @@ async function posted(url, body, post) {
       signal: AbortSignal.timeout(30_000),
     });
     const said = await response.json().catch(() => ({}));
-    // what is no answer of the issuer's, a proxy's page for one, decides nothing
-    const isOurs = response.ok ? 'signature' in said || 'fetched' in said : said.error?.field;
+    // what is no answer of the issuer's about the code, a proxy's page for one, decides nothing
+    const { field } = said.error ?? {};
+    const isOurs = response.ok
+      ? 'signature' in said || 'fetched' in said
+      : field === 'code' || (field && response.status !== 403);
     return { status: isOurs ? response.status : 503, said };
   } catch {
     return { status: 0, said: {} };

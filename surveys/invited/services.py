@@ -57,6 +57,8 @@ def add_people(*, study_id: int, entries: Sequence[Entry]) -> list[Remark]:
     study = _held(study_id)
     plan = study.plan
     is_open = plan is not None and plan.is_open
+    if is_open and not Key.objects.filter(pk=name_of(study.pk)).exists():
+        raise Refused(_("The list was erased: nobody is added before the study has closed."))
     wrong = _not_asked(plan, entries) if is_open and plan else []
     chest = Chest(study.pk)
     made = [_person(study, chest, entry) for entry in entries]

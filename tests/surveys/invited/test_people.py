@@ -237,6 +237,9 @@ def test_a_list_is_erased_with_its_key_on_its_day_or_with_its_study(plan, listed
     assert services.erase_due(today=TODAY) == [listed.pk]
     assert not Person.objects.exists()
     assert not Key.objects.filter(study=listed).exists()
+    with pytest.raises(Refused, match="was erased"):  # else all would be invited a second time
+        services.add_people(study_id=listed.pk, entries=entries())
+    assert not Key.objects.filter(study=listed).exists()
 
 
 def test_a_list_goes_when_its_study_retires(plan, listed):

@@ -31,7 +31,7 @@ class ByStratum:
         content: Numbers,
         order: Sequence[int] = (),
     ) -> "ByStratum | None":
-        """Return it of a list whose strata are told apart."""
+        """Return the groups of a release, or None where a list's strata are not told apart."""
         plan = release.request.plan
         beside = comparisons.of_strata(plan, releases.query_of(release.request), content, weighted)
         if beside is None or plan.content.invited is None:

@@ -56,14 +56,14 @@ class Chest:
         return hmac.digest(self.key, plain_address(address).encode(), "sha256")
 
     def person(self, address: str) -> str:
-        """Return a person's reference: of an address the same again, though it was taken off the
-        list meanwhile.
+        """Return a person's reference, which is the same again when their address comes back onto
+        the list.
         """
         own = f"person {plain_address(address)}".encode()
         return hmac.digest(self.key, own, "sha256").hex()[:32]
 
     def reference(self, plan: str, reference: str) -> str:
-        """Return what the issuer knows a person as in one wave: another one in each."""
+        """Return the name of a person at the issuer: another one in each wave."""
         return hmac.digest(self.key, f"{plan} {reference}".encode(), "sha256").hex()[:32]
 
 

@@ -25,7 +25,9 @@ class Key(models.Model):
 
 
 class Person(models.Model):
-    """Somebody on a list. The reference is what the issuer knows of them, and is drawn."""
+    """Somebody on a list. The reference is an HMAC of their address, or is drawn; the issuer knows
+    them by another one, in each wave.
+    """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="+")
     reference = models.CharField(max_length=32, unique=True)

@@ -2,14 +2,21 @@
 
 from dataclasses import dataclass
 
-from django.utils.translation import get_language_info, gettext as _
+from django.utils.translation import get_language_info, gettext as _, ngettext
 
 from dpengine.privacy import epsilon_above
 from surveys.design import wording
 from surveys.design.calendars import calendar_of
 from surveys.design.models import Neighbours, Unit
 from surveys.guesses import of_hundred
-from surveys.plan.content import Block, Condition, PlanContent, PlanQuestion, PublicationTerms
+from surveys.plan.content import (
+    Block,
+    Condition,
+    Invited,
+    PlanContent,
+    PlanQuestion,
+    PublicationTerms,
+)
 from surveys.plan.kinds import KINDS
 
 Lines = dict[str, tuple[str, str]]  # by address in the Plan: the name of the line, its text
@@ -158,6 +165,8 @@ def term_lines(content: PlanContent) -> Lines:
         if block.is_joint:
             text = _said(block, content, ", ")
             by_address[f"together.{block.name}"] = (_("Sent as one answer"), text)
+    if content.invited:
+        by_address["invited"] = (_("Who is asked"), _invited_text(content.invited))
     if caps.central_delta:
         text = f"{caps.central_delta}: {wording.beyond_cap(caps.central_delta)}"
         by_address["delta"] = (_("δ of the cap"), text)
@@ -178,6 +187,24 @@ def term_lines(content: PlanContent) -> Lines:
         "neighbours": (_("Publications protect"), str(Neighbours(content.neighbours).label)),
         "layout": (_("How the questions stand"), layout),
     }
+
+
+def _invited_text(invited: Invited) -> str:
+    """Say who is on the list, by stratum."""
+    groups = [
+        ngettext("%(name)s: %(count)s person", "%(name)s: %(count)s people", each.people)
+        % {"name": each.name, "count": each.people}
+        for each in invited.strata
+        if each.name
+    ]
+    people = sum(each.people for each in invited.strata)
+    text = ngettext(
+        "%(count)s person on a list, once", "%(count)s people on a list, each once", people
+    )
+    said = " · ".join([text % {"count": people}, *groups])
+    if invited.answers_from:
+        said += " · " + _("answers from %(day)s on") % {"day": invited.answers_from}
+    return said
 
 
 def _asked_text(content: PlanContent) -> str:

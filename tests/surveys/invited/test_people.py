@@ -223,6 +223,11 @@ def test_a_list_of_too_many_strata_or_published_by_the_hour_does_not_open(listed
     assert "100" in str(problem)
 
 
+def test_the_launch_says_who_is_asked(listed, owner):
+    page = owner.get("/studies/exam-honesty/launch/").content.decode()
+    assert "90 people on a list, each once · Arts: 30 people · Law: 30 people" in page
+
+
 def test_an_admin_makes_nobody_an_owner_of_a_list(plan, listed):
     admin = known_as("ada", is_admin=True)
     assert not people_selectors.may(admin, Right.SHARE, listed)

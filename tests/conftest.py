@@ -9,7 +9,6 @@ import hypothesis
 import pytest
 from django.db import connection
 from msgspec import convert
-from msgspec.structs import replace
 
 from surveys.brakes import Brake
 from surveys.demo.services import answer_as_browsers
@@ -146,22 +145,18 @@ def joint(db: None, monkeypatch: pytest.MonkeyPatch) -> Plan:
 
 
 @pytest.fixture
-def invited(db: None, monkeypatch: pytest.MonkeyPatch) -> Plan:
+def invited(db: None) -> Plan:
     """A study of a list in two strata, open; `tests.tickets.keys(2)` are theirs."""
-    return open_invited(monkeypatch)
+    return open_invited()
 
 
-def open_invited(monkeypatch: pytest.MonkeyPatch, slug: str = "invited", at: int = 0) -> Plan:
+def open_invited(slug: str = "invited", at: int = 0) -> Plan:
     """Open a study of a list, whose strata have the keys of the tests from one on."""
     moduli = [key.modulus for key in tickets.keys(at + 2)[at:]]
     part = convert(tickets.invited(moduli), Invited)
-    compose = documents.compose
-    draft = design.draft_study(study={**STUDY, "slug": slug, "title": slug}, questions=QUESTIONS)
-    with monkeypatch.context() as patch:
-        patch.setattr(
-            documents, "compose", lambda study, **_: replace(compose(study), invited=part)
-        )
-        return design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
+    study = {**STUDY, "slug": slug, "title": slug, "is_invited": True}
+    draft = design.draft_study(study=study, questions=QUESTIONS)
+    return design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW, invited=part)
 
 
 def draft_of_drawn(**changes: Any) -> Study:

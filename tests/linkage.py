@@ -16,14 +16,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 from django.db import connection
 from msgspec import convert
-from msgspec.structs import replace
 
 from surveys.aggregation import services as aggregation
-from surveys.design import documents, services as design
+from surveys.design import services as design
 from surveys.design.models import Plan
 from surveys.intake import services as intake
 from surveys.intake.group import Acceptance, Entry, accept_all
@@ -80,12 +78,9 @@ def filled(folder: Path, *, people: int, days: int, build: str = "honest") -> li
 
 def _opened(people: int) -> Plan:
     part = convert(tickets.invited(issuer.make_keys(3), people=max(people, 30)), Invited)
-    compose = documents.compose
-    draft = design.draft_study(study={**STUDY, "slug": "invited"}, questions=QUESTIONS)
-    with patch.object(
-        documents, "compose", lambda study, **_: replace(compose(study), invited=part)
-    ):
-        plan = design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
+    listed = {**STUDY, "slug": "invited", "is_invited": True}
+    draft = design.draft_study(study=listed, questions=QUESTIONS)
+    plan = design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW, invited=part)
     issuer.open_plan(str(plan.document).encode())
     return plan
 

@@ -23,16 +23,14 @@ ANSWERS = {"copied": 1, "fair": [3], "often": [0]}
 OPEN = """
 import datetime, json
 from msgspec import convert
-from msgspec.structs import replace
 from tests import tickets
 from tests.conftest import STUDY, QUESTIONS
-from surveys.design import documents, services
+from surveys.design import services
 from surveys.plan.content import Invited
-part, compose = convert(tickets.invited({moduli}), Invited), documents.compose
-documents.compose = lambda study, **_: replace(compose(study), invited=part)
-study = services.draft_study(study={{**STUDY, "slug": "listed"}}, questions=QUESTIONS)
-now = datetime.datetime.now(datetime.UTC)
-plan = services.open_study(why="A test.", study_id=study.pk, who="ada", now=now)
+part, now = convert(tickets.invited({moduli}), Invited), datetime.datetime.now(datetime.UTC)
+listed = {{**STUDY, "slug": "listed", "is_invited": True}}
+study = services.draft_study(study=listed, questions=QUESTIONS)
+plan = services.open_study(why="A test.", study_id=study.pk, who="ada", now=now, invited=part)
 print(json.dumps(plan.digest))
 """
 

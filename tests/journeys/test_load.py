@@ -74,17 +74,16 @@ def posted(site, slug, bodies):
 INVITE = """
 import datetime, json, os
 from msgspec import convert
-from msgspec.structs import replace
 from tests import tickets
 from tests.conftest import STUDY, QUESTIONS
-from surveys.design import documents, services
+from surveys.design import services
 from surveys.issuer import services as issuer
 from surveys.plan.content import Invited
-moduli, compose = issuer.make_keys(2), documents.compose
+moduli, now = issuer.make_keys(2), datetime.datetime.now(datetime.UTC)
+listed = {**STUDY, "slug": "listed", "is_invited": True}
+study = services.draft_study(study=listed, questions=QUESTIONS)
 part = convert(tickets.invited(moduli), Invited)
-documents.compose = lambda study, **_: replace(compose(study), invited=part)
-study = services.draft_study(study={**STUDY, "slug": "listed"}, questions=QUESTIONS)
-plan = services.open_study(why="A test.", study_id=study.pk, who="ada", now=datetime.datetime.now(datetime.UTC))
+plan = services.open_study(why="A test.", study_id=study.pk, who="ada", now=now, invited=part)
 issuer.open_plan(plan.document.encode())
 codes = [tickets.new_code() for _ in range(40)]
 people = [(os.urandom(16).hex(), at % 2, tickets.code_digest(code)) for at, code in enumerate(codes)]

@@ -152,7 +152,7 @@ def test_a_ticket_of_an_open_link_is_refused(plan, send):
 
 
 def test_a_ticket_of_another_wave_or_study_is_refused(invited, send, monkeypatch):
-    other = open_invited(monkeypatch, "other", at=2)
+    other = open_invited("other", at=2)
     sent = report(other, key=tickets.keys(4)[2])
     assert send(sent, "other")[0] == 201
     crossed = {**sent, "plan": invited.digest}

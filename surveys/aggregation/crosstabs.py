@@ -218,9 +218,8 @@ class Table:
     def covariances(self, sums: Sequence[Sum]) -> Floats:
         """Return Cov(L, L') of every two of some sums, by the formula in contrasts.py."""
         x, y = (np.array(each) for each in zip(*sums, strict=True))
-        left = np.einsum("tij,gi,hj->tgh", self.left.pairs, x, x, optimize=True)
-        right = np.einsum("tij,gi,hj->tgh", self.right.pairs, y, y, optimize=True)
-        products = np.einsum("st,sgh,tgh->gh", self.nearest, left, right, optimize=True)
+        left, right = x @ self.left.pairs @ x.T, y @ self.right.pairs @ y.T
+        products = (left * np.tensordot(self.nearest, right, 1)).sum(axis=0)
         means = np.array([self.expected(each) for each in sums])
         worth = x.sum(axis=1) * y.sum(axis=1)
         added = self._added((x @ x.T) * (y @ y.T), np.outer(worth, worth))
@@ -232,8 +231,8 @@ class Table:
 
     def _products(self, one: Sum, other: Sum) -> tuple[Floats, float]:
         """Return the mean product of what a report adds to two sums, and what noise adds to all."""
-        left = np.einsum("tij,i,j->t", self.left.pairs, one[0], other[0])
-        right = np.einsum("tij,i,j->t", self.right.pairs, one[1], other[1])
+        left = self.left.pairs @ other[0] @ one[0]
+        right = self.right.pairs @ other[1] @ one[1]
         products = (one[0] @ other[0]) * (one[1] @ other[1])
         sums = one[0].sum() * one[1].sum() * other[0].sum() * other[1].sum()
         return np.outer(left, right), float(self._added(products, sums))
@@ -244,8 +243,8 @@ class Table:
         """
         answers, sizes = (self.nearest.sum(axis=axis) for axis in (1, 0))
         every = self.right.first
-        left = answers @ np.einsum("tij,i,j->t", self.left.pairs, own, own)
-        right = every @ np.einsum("t,tij->ij", sizes, self.right.pairs) @ every.T
+        left = answers @ (self.left.pairs @ own @ own)
+        right = every @ np.tensordot(sizes, self.right.pairs, 1) @ every.T
         means = (answers @ self.left.chances @ own) * (every @ self.right.chances.T @ sizes)
         sums = every.sum(axis=1)
         added = self._added(own @ own * (every @ every.T), own.sum() ** 2 * np.outer(sums, sums))

@@ -37,7 +37,7 @@ let study;
  * What the page knows beside: cleartext.js, where it says that something is sent in the clear; invited.js, where it asks a list of
  * people. @type {Partial<typeof import('./cleartext.js') & typeof import('./invited.js')>}
  */
-let more = {};
+const more = {};
 /** @type {(question: Question) => Node[]} */
 let pictures = () => [];
 /** Once something is sent or refused, no screen comes back. */
@@ -84,9 +84,9 @@ async function prepareStudy() {
   const { plan, digest } = /** @type {{ plan: Plan, digest: string }} */ (
     await fetchPlan(page.slug, linked)
   );
-  if (page.words.includes('publication')) more = await import('./cleartext.js');
+  if (page.words.includes('publication')) Object.assign(more, await import('./cleartext.js'));
   const drawing = page.words.includes('drawn') ? await import('./drawn.js') : undefined;
-  if ('issuer' in page) more = { ...more, ...(await import('./invited.js')) };
+  if ('issuer' in page) Object.assign(more, await import('./invited.js'));
   await prepare(plan);
   const checked = verify(more.open?.(plan) ?? plan, more.verify, drawing?.verify);
   expectWords(plan);
@@ -150,8 +150,7 @@ function listen() {
   addEventListener('pagehide', () => find('main').replaceChildren());
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
   addEventListener('click', (event) => {
-    const target =
-      event.target instanceof Element ? event.target.closest('[data-do], .skip') : null;
+    const target = event.target instanceof Element && event.target.closest('[data-do], .skip');
     if (!(target instanceof HTMLElement)) return;
     if (target instanceof HTMLAnchorElement) event.preventDefault(); // "#main" would take the fingerprint's place in the address
     if (target.dataset.do) actions[target.dataset.do]?.(target);
@@ -200,11 +199,8 @@ function proceed() {
   const screen = screensOf(study.plan)[place - 1];
   const open = openOf(study.plan, screen, answers).map((index) => study.plan.questions[index]);
   for (const index of screen) {
-    const { name } = study.plan.questions[index];
-    complain(
-      find(`[data-question="${name}"]`),
-      open.some((question) => question.name === name),
-    );
+    const question = study.plan.questions[index];
+    complain(find(`[data-question="${question.name}"]`), open.includes(question));
   }
   find('#summary').replaceChildren();
   if (open.length) return point(open, screen.length > 1);
@@ -301,12 +297,6 @@ function refuse(reason, details = '') {
   answers.clear();
   const contact = study?.plan.contact ?? '';
   const texts = { organisation, title: studyTitle, slug: page.slug, details, contact };
-  show(
-    fill('refusal', texts, [
-      reason,
-      details !== '' && `${reason}-why`,
-      contact !== '' && 'contact',
-    ]),
-  );
+  show(fill('refusal', texts, [reason, details && `${reason}-why`, contact && 'contact']));
   title(find('h1').innerText.trim());
 }

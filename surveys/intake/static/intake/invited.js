@@ -92,7 +92,7 @@ export async function isAway(found, others, render) {
   await recall();
   if (ticket || kept || letter) return false;
   const { title, organisation, contact } = study.plan;
-  show(fill('uninvited', { title, organisation, contact }, [contact !== '' && 'contact']), {
+  show(fill('uninvited', { title, organisation, contact }, [contact && 'contact']), {
     focus: false,
   });
   return true;

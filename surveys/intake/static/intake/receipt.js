@@ -123,12 +123,13 @@ async function attempt() {
   if (outcome.state === 'later') return void (visit.again ? attempt() : wait(outcome));
   visit.over = true;
   linksHidden(false);
-  settle(
-    study.digest,
-    outcome.state === 'accepted' ? { state: 'sent', day: outcome.day } : { state: 'refused' },
-  );
-  if (outcome.state === 'accepted') await celebrate(outcome);
-  else sending.refuse(outcome.state, outcome.message);
+  if (outcome.state === 'accepted') {
+    settle(study.digest, { state: 'sent', day: outcome.day });
+    await celebrate(outcome);
+  } else {
+    settle(study.digest, { state: 'refused' });
+    sending.refuse(outcome.state, outcome.message);
+  }
   sending.done();
   sending.settled?.(study, outcome.state);
 }

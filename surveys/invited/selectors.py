@@ -13,9 +13,8 @@ from surveys.invited.keys import Chest, name_of
 from surveys.invited.lists import Entry
 from surveys.invited.models import Count, Delivery, Key, Letter, Person
 from surveys.plan.content import Invited, Stratum
-from surveys.plan.invited import FEWEST, MOST_STRATA
+from surveys.plan.invited import FEWEST, MOST_STRATA, minutes_between
 
-MOMENTS = 15  # minutes between the common moments at which reports leave
 FEW = 100  # below it a stratum is warned of
 DAY = 24  # hours
 
@@ -62,7 +61,7 @@ def part_of(study: Study, keys: Iterable[str] | None = None) -> Invited | None:
             Stratum(key=key, name=size.name, people=size.people)
             for key, size in zip(made, sizes, strict=True)
         ],
-        moments=MOMENTS,
+        moments=minutes_between(len(sizes)),
         answers_from=study.answers_from.isoformat() if study.answers_from else None,
     )
 

@@ -2,7 +2,9 @@
 
 Tickets       are signed under RSABSSA-SHA384-PSS-Randomized (RFC 9474), with e = 65537 and a salt
               of 48 bytes (`tickets.py`); only the modulus is the Plan's own.
-moments       1 to 60 minutes, and a divisor of 60.
+moments       1 to 60 minutes, and a divisor of 60. Who watches the times of connections joins about
+              one person of each stratum rightly at every moment (tests/bench/joining_by_time.py),
+              so a launch sets them further apart where there are more strata (`minutes_between`).
 answers_from  a day as in 2026-12-01, if it is there.
 strata        1 to 100. A key is odd and has 2048 to 4096 bits, in whole bytes of which the first
               is 128 or more: 512 to 1024 small hexadecimal digits, an even number of them. No two
@@ -22,8 +24,14 @@ from surveys.plan.content import LARGEST_NUMBER, Invited, Stratum, Unsound
 
 FEWEST, MOST_STRATA = 30, 100
 HOUR = 60
+MOMENTS = {1: 15, 3: 30, MOST_STRATA: HOUR}  # minutes between them, by the most strata
 KEY = re.compile("[89a-f][0-9a-f](?:[0-9a-f]{2}){254,510}[0-9a-f][13579bdf]")
 DAY = re.compile("20[0-9]{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])")
+
+
+def minutes_between(strata: int) -> int:
+    """Return how far apart the moments are that a launch sets for so many strata, in minutes."""
+    return next((minutes for most, minutes in MOMENTS.items() if strata <= most), HOUR)
 
 
 def parts_of(plan: Any) -> Iterator[tuple[str, Any, set[str]]]:

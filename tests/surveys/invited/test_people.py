@@ -103,6 +103,7 @@ def test_a_launch_opens_the_plan_and_invites_everybody(plan):
         ("Medicine", 30),
     ]
     assert len({each.key for each in invited.strata}) == 3
+    assert invited.moments == 30, "three strata"
     assert [tuple(each) for each in issuer.counts(plan.digest)] == [(30, 0, 0)] * 3
     own = {reference for (reference,) in Person.objects.values_list("reference")}
     known = {bytes(pk).hex() for pk in Invitation.objects.values_list("pk", flat=True)}

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from surveys.plan.content import Invited, Stratum, Unsound, canonical, read
+from surveys.plan.invited import minutes_between
 from surveys.plan.verification import verify
 from tests.vectors import load
 
@@ -108,3 +109,8 @@ def test_it_is_read_as_written_and_left_out_where_there_is_no_list():
     )
     assert read(canonical(load("plans.json")[0]["plan"])).invited is None
     assert '"answers_from"' not in canonical(read(canonical(plan())))
+
+
+@pytest.mark.parametrize(("strata", "minutes"), {1: 15, 2: 30, 3: 30, 4: 60, 100: 60}.items())
+def test_moments_are_further_apart_the_more_strata_there_are(strata, minutes):
+    assert minutes_between(strata) == minutes

@@ -7,6 +7,7 @@ seconds on a busy machine. Growth is the exponent of it between the smallest and
 
     python -m tests.bench.sweep            # a machine that others use too
     python -m tests.bench.sweep --full     # the sizes of the promise: 10⁶ reports, 1,000 studies
+    python -m tests.bench.sweep 10000000   # one study of so many, and as many receipts
 """
 
 import datetime
@@ -27,11 +28,13 @@ from tests.bench.report import save, table
 from tests.services import postgres
 
 FULL = "--full" in sys.argv
-REPORTS = (10_000, 100_000, 1_000_000) if FULL else (10_000, 31_623, 100_000)  # of one study
+ONE = next((int(given) for given in sys.argv[1:] if given.isdigit()), 0)  # study's reports
+SIZES = (10_000, 100_000, 1_000_000) if FULL else (10_000, 31_623, 100_000)
+REPORTS = (ONE // 10, ONE) if ONE else SIZES  # of one study
 STUDIES, EACH = (10, 100, 1000) if FULL else (5, 15, 50), 500
 STANDING = (2000, 10_000) if FULL else (100, 1000, 10_000)  # studies
 PLACES = 10_000 if FULL else 1000  # of them, at most, have reports that wait
-RECEIPTS = 1_000_000 if FULL else 200_000
+RECEIPTS = ONE or (1_000_000 if FULL else 200_000)
 TODAY = datetime.date(2026, 5, 11)
 GROUP, GROUPS, DOORS = 100, 100, 4  # reports of a group, groups of a door, doors
 
@@ -48,9 +51,11 @@ def main() -> None:
         call_command("migrate", verbosity=0)
         plan = opened()
         show("sweep_one", "A backlog of one study, swept", one_study(plan))
+        show("sweep_night", "A night, while a door goes on", [night(plan)])
+        if ONE:
+            return
         show("sweep_many", f"{EACH} reports in each of many studies, swept", many_studies(plan))
         show("sweep_idle", "Studies of which three reports wait, and nothing to do", idle(plan))
-        show("sweep_night", "A night, while a door goes on", [night(plan)])
         show("sweep_lanes", f"{DOORS} doors, groups of {GROUP}", lanes(plan))
 
 
@@ -148,7 +153,7 @@ def one_study(plan: Any) -> list[dict[str, Any]]:
         seconds, own, sealed, queries = swept()
         if sealed != reports:
             raise AssertionError(f"{sealed} of {reports} were sealed")
-        more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        more = grown(before)
         ((size,),) = sql("SELECT sum(pg_column_size(columns)) FROM aggregation_batch")
         ((all_sealed,),) = sql("SELECT sum(size) FROM aggregation_batch")
         rows.append(
@@ -159,9 +164,11 @@ def one_study(plan: Any) -> list[dict[str, Any]]:
                 "CPU, s": own,
                 "CPU, µs a report": 1e6 * own / reports,
                 "queries": queries,
-                "more memory, MB": more / 1024,
+                "more memory, MB": more,
                 "bytes a report in batches": float(size) / float(all_sealed),
                 "recount, s": recounted(plan),
+                "cross-table, s": crossed(plan),
+                "more memory with both, MB": grown(before),
             }
         )
     rows[-1]["CPU grows with"] = exponent(rows, "reports")
@@ -176,6 +183,22 @@ def recounted(plan: Any) -> float:
     if found != selectors.totals(plan):
         raise AssertionError("a recount differs from the tally")
     return time.perf_counter() - begun
+
+
+def crossed(plan: Any) -> float:
+    """Count the pairs of answers of two questions."""
+    from surveys.aggregation import selectors
+
+    begun = time.perf_counter()
+    found = selectors.joint(plan, ["copied", "fair"])
+    if found.total() != selectors.sealed_reports(plan):
+        raise AssertionError("a table of two questions misses reports")
+    return time.perf_counter() - begun
+
+
+def grown(before: int) -> float:
+    """Return how many MB more this process had at most than before (kB)."""
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
 
 
 def many_studies(plan: Any) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from django.conf import settings
@@ -21,7 +22,7 @@ from django.core.exceptions import ImproperlyConfigured
 from surveys import metrics
 from surveys.checks import ENVIRONMENT, refuse_to_start_if_unsafe
 from surveys.operations import gate
-from surveys.operations.supervisor import Service, Supervisor
+from surveys.operations.supervisor import BEHIND, Service, Supervisor
 
 READY_SECONDS = 120  # on a slow or busy machine; what ends three times before is not waited for
 PATIENCE = 3  # endings before it ever answered
@@ -176,7 +177,8 @@ def web() -> Service:
         "workers": "1",
         "blocking-threads": "4",
     }
-    return granian("web", "surveys.operations.web:application", options, settings.WEB_SOCKET)
+    pages = granian("web", "surveys.operations.web:application", options, settings.WEB_SOCKET)
+    return replace(pages, nice=BEHIND)
 
 
 def door() -> Service:
@@ -213,7 +215,7 @@ def worker() -> Service:
         "--loglevel",
         "WARNING",
     )
-    return Service("worker", [*CELERY, "surveys", "worker", *options])
+    return Service("worker", [*CELERY, "surveys", "worker", *options], nice=BEHIND)
 
 
 def beat() -> Service:

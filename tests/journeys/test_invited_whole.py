@@ -191,12 +191,26 @@ def imports(page, folder, slug):
     rows = [f"{address(at)},学生{at},{STRATA[at % 2]}\n" for at in range(2 * EACH)]
     file.write_text("".join(["邮箱,姓名,分组\n", *rows]))
     goes(page, f"main th a[href*='/{slug}/']", f"**/{slug}/build/")
+    previews(page)
     goes(page, "main a[href$='/list/']", "**/list/")
     tab_to(page, "#id_file")
     page.set_input_files("#id_file", file)
     press(page, "form[action$='/add/'] .button")
     page.get_by_role("status").wait_for()
     assert "30" in page.locator("table").first.inner_text()
+
+
+def previews(page):
+    """See the draft as invited people do, and come back."""
+    press(page, "main a.small[href*='/preview/']")
+    page.locator("[data-do=ticket]").wait_for()
+    press(page, "[data-do=ticket]")
+    page.locator("[data-do=start]:focus").wait_for()
+    page.keyboard.press("Enter")
+    page.locator("[data-question=copied]").wait_for()
+    page.go_back()  # to the welcome
+    page.go_back()
+    page.wait_for_url("**/build/")
 
 
 def launches(page, slug):
@@ -253,6 +267,8 @@ def is_refused_a_second_time(guest, link):
     """Open the letter again: there is no second ticket, and it is said why."""
     guest.page.goto("about:blank")
     guest.page.goto(link)
+    says(guest, "这台设备回答过这些问题", "第二份会被拒绝")
+    assert guest.page.get_by_text("掷两次").count() == 0  # nothing can be sent a second time
     presses(guest, "[data-do=ticket]")
     guest.page.get_by_text("已经有人凭您的邀请领取了凭证").wait_for()
     guest.page.locator("[data-do=ticket]:focus").wait_for()

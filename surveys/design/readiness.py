@@ -23,12 +23,15 @@ from surveys.plan.verification import MAXIMUM_TOTAL
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a draft cannot open yet: a question, by name, a language, or else the study's terms."""
+    """Why a draft cannot open yet: a question, by name, a language, its list, or else the study's
+    terms.
+    """
 
     text: str
     question: str = ""
     language: str = ""
     label: str = ""  # of the question, for people
+    is_of_list: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,10 +34,13 @@ HEADS = {  # other ways to name a column
     "phone": ADDRESS,
     "地址": ADDRESS,
     "邮箱": ADDRESS,
+    "电子邮箱": ADDRESS,
+    "电子邮件": ADDRESS,
     "姓名": NAME,
     "语言": LANGUAGE,
     "group": STRATUM,
     "分层": STRATUM,
+    "分组": STRATUM,
 }
 RESERVED = {"link", "last_day"}  # what a letter fills in by itself
 EMAIL = re.compile(r"[\w.+%'-]+@[\w.-]+\.\w{2,}")

@@ -55,7 +55,7 @@ def part_of(study: Study, keys: Iterable[str] | None = None) -> Invited | None:
     if not study.is_invited:
         return None
     sizes = strata_of(study)
-    made = list(keys) if keys is not None else [f"80{at:0509x}1" for at in range(len(sizes))]
+    made = list(keys) if keys is not None else [_stand_in(at) for at in range(len(sizes))]
     return Invited(
         strata=[
             Stratum(key=key, name=size.name, people=size.people)
@@ -66,20 +66,38 @@ def part_of(study: Study, keys: Iterable[str] | None = None) -> Invited | None:
     )
 
 
+def shown(study: Study) -> Invited | None:
+    """Return what a preview says of a study's list: while none is fit to open, one of its length,
+    and of as many people as are needed.
+    """
+    part = part_of(study)
+    if part is None or not problems(study):
+        return part
+    people = max(FEWEST, sum(each.people for each in part.strata))
+    alone = Stratum(key=_stand_in(0), name="", people=people)
+    return Invited(strata=[alone], moments=part.moments, answers_from=part.answers_from)
+
+
+def _stand_in(at: int) -> str:
+    """Return what stands for a key that is not made yet."""
+    return f"80{at:0509x}1"
+
+
 def problems(study: Study) -> list[Problem]:
     """Return why a study cannot open with its list."""
     if not study.is_invited:
         return []
     sizes = strata_of(study)
     if not sizes:
-        return [Problem(_("There is nobody on the list yet."))]
+        return [Problem(_("There is nobody on the list yet."), is_of_list=True)]
     found = []
     if study.neighbours == Neighbours.ADD_REMOVE:
         text = _("A list shows how many took part. Limits must protect what was answered.")
         found.append(Problem(text))
     if len(sizes) > MOST_STRATA:
         text = _("A list has %(most)s strata at most, and this one %(count)s.")
-        found.append(Problem(text % {"most": MOST_STRATA, "count": len(sizes)}))
+        told = text % {"most": MOST_STRATA, "count": len(sizes)}
+        found.append(Problem(told, is_of_list=True))
     if study.rule in ("every", "continual") and study.hours < DAY:
         text = _("Numbers of a list change once a day: publish every 24 hours at most.")
         found.append(Problem(text))
@@ -89,13 +107,13 @@ def problems(study: Study) -> list[Problem]:
             "%(count)s people have no stratum, and others have one.",
             sizes[0].people,
         )
-        found.append(Problem(text % {"count": sizes[0].people}))
+        told = text % {"count": sizes[0].people}
+        found.append(Problem(told, is_of_list=True))
     few = _("%(stratum)s has %(people)s people; %(least)s are needed to hide one among them.")
-    found += [
-        Problem(few % {"stratum": said(size.name), "people": size.people, "least": FEWEST})
-        for size in sizes
-        if size.is_refused
-    ]
+    for size in sizes:
+        if size.is_refused:
+            told = few % {"stratum": said(size.name), "people": size.people, "least": FEWEST}
+            found.append(Problem(told, is_of_list=True))
     return found
 
 

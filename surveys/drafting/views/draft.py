@@ -31,11 +31,14 @@ from surveys.design.refusals import Refused
 from surveys.design.together import send_apart, send_together
 from surveys.drafting.access import View, author, of_study, require, today
 from surveys.drafting.forms import TextsForm
+from surveys.drafting.waiting import problems_of
 from surveys.intake.pages import page_context
+from surveys.invited import selectors as lists
 from surveys.people.models import Right
 from surveys.plan import content as plans
 
 ITSELF = {"frame-ancestors": ["'self'"]}  # the page on which it is built, and no other
+LETTER = f".0.{'A' * 22}"  # in the link of the preview of a list's study: a code that nobody has
 
 
 @of_study(Right.READ)
@@ -69,8 +72,8 @@ def kind_text(question: Question) -> str:
 
 def page_of(request: HttpRequest, study: Study, **more: str) -> dict[str, Any]:
     """Return what the page shows; `focus` is the id of the button that a change leaves it on."""
-    readiness = Readiness(study)
-    problems, content = readiness.problems(today()), readiness.content
+    readiness = Readiness(study, lists.shown(study))
+    problems, content = problems_of(study, readiness), readiness.content
     texts = {problem.question: problem.text for problem in reversed(problems)}
     labels = {question.name: question.label for question in readiness.questions}
     items = [
@@ -103,7 +106,7 @@ def page_of(request: HttpRequest, study: Study, **more: str) -> dict[str, Any]:
         "incomplete": {problem.language for problem in problems},
         "deleted": request.session.get(f"deleted:{study.slug}"),
         "imported": request.session.pop(f"imported:{study.slug}", None),
-        "preview": f"{address}?draft={digest[:12]}#{digest}",
+        "preview": f"{address}?draft={digest[:12]}#{digest}{LETTER if study.is_invited else ''}",
         **{name: request.GET.get(name, "") for name in ("focus", "moved", "to")},
         **more,
     }
@@ -204,7 +207,7 @@ def undo(request: HttpRequest, study: Study) -> dict[str, str]:
 @of_study(Right.READ)
 def preview(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the form of a draft, of what is fit to be asked."""
-    content = Readiness(study).content
+    content = Readiness(study, lists.shown(study)).content
     if content is None:
         return render(request, "drafting/no_preview.html", {"study": study})
     wanted = request.GET.get("in", "")
@@ -225,6 +228,6 @@ def preview(request: HttpRequest, study: Study) -> HttpResponse:
 @require_safe
 def plan(request: HttpRequest, study: Study) -> HttpResponse:
     """Serve the draft as a Plan, for the preview alone."""
-    content = Readiness(study).content
+    content = Readiness(study, lists.shown(study)).content
     body = plans.canonical(content) if content is not None else "{}"
     return HttpResponse(body, content_type="application/json; charset=utf-8")

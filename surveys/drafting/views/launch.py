@@ -13,6 +13,7 @@ from surveys.design.readiness import Consequence, Readiness
 from surveys.design.refusals import Refused
 from surveys.drafting import plan_text
 from surveys.drafting.access import author, of_study, require, today
+from surveys.drafting.waiting import problems_of
 from surveys.invited import selectors as lists, services as invited
 from surveys.ledger.services import Refused as LedgerRefused
 from surveys.people import selectors as people
@@ -40,11 +41,9 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
 def _show_draft(
     request: HttpRequest, study: Study, refused: str = "", status: int = 200
 ) -> HttpResponse:
-    waits_for_list = lists.problems(study)
-    readiness = Readiness(study, None if waits_for_list else lists.part_of(study))
-    content, problems = readiness.content, readiness.problems(today())
-    if waits_for_list:  # the rest can be told only with a list
-        problems = waits_for_list + [each for each in problems if each.question or each.language]
+    is_fit = not lists.problems(study)
+    readiness = Readiness(study, lists.part_of(study) if is_fit else None)
+    content, problems = readiness.content, problems_of(study, readiness)
     context: dict[str, Any] = {
         "study": study,
         "content": content,

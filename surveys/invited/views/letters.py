@@ -69,7 +69,8 @@ def write(request: HttpRequest, study: Study, kind: str) -> HttpResponse:
         initial=_usual(plan, kind),
     )
     refused = ""
-    if request.method == "POST" and form.is_valid():
+    acts = request.POST.get("do") != "change"  # from the sample, back to what was typed
+    if request.method == "POST" and acts and form.is_valid():
         reminds = kind == "reminder"
         how: dict[str, Any] = {"plan": plan, "texts": form.texts, "origin": _origin(request)}
         try:

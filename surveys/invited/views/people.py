@@ -40,6 +40,7 @@ def _page(request: HttpRequest, study: Study, status: int = 200, **more: Any) ->
         "returned": ReturnedForm(),
         "erase": EraseForm(initial={"day": selectors.erased_on(study)}),
         "is_open": bool(study.plan and study.plan.is_open),
+        "is_ready": not (study.plan or study.is_retired or selectors.problems(study)),
         **more,
     }
     return render(request, "invited/list.html", context, status=status)

@@ -21,15 +21,18 @@ IDBFactory.prototype.open = () => {
   throw new DOMException('a preview keeps nothing', 'SecurityError');
 };
 
-/** "Send" ends the preview, before the form hears of it. */
+/** "Send" ends the preview, and a ticket is not fetched: before the form hears of it. */
 addEventListener(
   'click',
   (event) => {
     const button =
-      event.target instanceof Element ? event.target.closest('[data-do="send"]') : null;
-    if (!button) return;
+      event.target instanceof Element
+        ? event.target.closest('[data-do="send"], [data-do="ticket"], [data-do="mark"]')
+        : null;
+    if (!(button instanceof HTMLElement)) return;
     event.stopImmediatePropagation();
     event.preventDefault();
+    if (button.dataset.do !== 'send') return startWithoutTicket(button);
     const end = document.getElementById('preview-end');
     const main = document.querySelector('main');
     if (!(end instanceof HTMLTemplateElement) || !main) return;
@@ -41,3 +44,12 @@ addEventListener(
   },
   { capture: true },
 );
+
+/** Say that a ticket would be fetched, and let the questions be seen. @param {HTMLElement} button */
+function startWithoutTicket(button) {
+  const said = document.getElementById('preview-ticket');
+  if (!(said instanceof HTMLTemplateElement)) return;
+  button.closest('.row')?.replaceWith(document.importNode(said.content, true));
+  document.querySelector('.welcome .act > .actions')?.removeAttribute('hidden');
+  /** @type {HTMLElement | null} */ (document.querySelector('[data-do="start"]'))?.focus();
+}

@@ -353,6 +353,10 @@ def test_the_pages_write_try_and_schedule(plan, owner, sink):
     form = {name: str(value) for name, value in form.items()}
     look = owner.post("/studies/exam-honesty/list/letters/write/invitation/", form | {"do": "look"})
     assert "Ada Example" in look.content.decode()
+    typed = form | {"do": "change", "text_en": "no link yet"}
+    back = owner.post("/studies/exam-honesty/list/letters/write/invitation/", typed)
+    assert "no link yet</textarea>" in back.content.decode()
+    assert not sink.letters
     user = look.wsgi_request.user
     user.email = "olga@example.org"
     user.save()

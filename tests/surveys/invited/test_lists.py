@@ -36,6 +36,11 @@ def test_a_file_is_read_with_the_columns_that_letters_need():
     assert (bo.address, bo.stratum, bo.row) == ("bo@example.org", "", 4)
 
 
+def test_heads_may_be_the_words_of_the_chinese_page():
+    (ada,) = read("邮箱,姓名,语言,分组\nada@example.org,Ada L.,en,Law\n").entries
+    assert (ada.name, ada.language, ada.stratum, ada.columns) == ("Ada L.", "en", "Law", {})
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_encodings_that_spreadsheets_write(encoding):
     found = read("address,name\na@example.org,李雷\n", encoding)

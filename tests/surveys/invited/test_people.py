@@ -19,6 +19,7 @@ from surveys.issuer.models import Invitation
 from surveys.issuer.refusals import Away
 from surveys.people import selectors as people_selectors, services as people
 from surveys.people.models import Right, Role
+from surveys.plan.content import digest
 from tests.conftest import NOW, TODAY, known_as
 from tests.surveys.invited.conftest import entries
 from tests.surveys.people.test_doors import outcome
@@ -227,6 +228,44 @@ def test_a_list_of_too_many_strata_or_published_by_the_hour_does_not_open(listed
 def test_the_launch_says_who_is_asked(listed, owner):
     page = owner.get("/studies/exam-honesty/launch/").content.decode()
     assert "90 people on a list, each once · Arts: 30 people · Law: 30 people" in page
+
+
+def shown(owner):
+    """Return the draft's page, and what its preview is a preview of."""
+    page = owner.get("/studies/exam-honesty/build/")
+    plan = owner.get("/studies/exam-honesty/preview/plan")
+    seen = owner.get("/studies/exam-honesty/preview/").content.decode()
+    assert "You were invited" in seen
+    assert f"#{digest(plan.content.decode())}.0." in page.context["preview"]
+    return page.content.decode(), plan.json()["invited"]["strata"]
+
+
+def test_a_draft_names_what_its_list_lacks_and_previews_what_invited_people_see(owner, study):
+    for many in (0, 29):
+        services.add_people(study_id=study.pk, entries=entries(many, ["Law"]))
+        page, (alone,) = shown(owner)
+        assert "Ready to be launched" not in page
+        assert '/studies/exam-honesty/list/">The list</a>:' in page
+        assert (alone["name"], alone["people"]) == ("", 30)
+    services.add_people(study_id=study.pk, entries=[Entry("last@example.org", stratum="Law")])
+    page, (law,) = shown(owner)
+    assert "Ready to be launched" in page
+    assert (law["name"], law["people"]) == ("Law", 30)
+
+
+def test_the_next_wave_of_a_list_is_ready_as_a_draft(plan, listed, owner):
+    design.close_plan(plan_id=plan.pk, today=TODAY)
+    owner.post("/studies/exam-honesty/launch/next/")
+    assert "Ready to be launched" in owner.get("/studies/exam-honesty/build/").content.decode()
+
+
+def test_a_list_that_is_fit_leads_to_the_launch(owner, study):
+    page = "/studies/exam-honesty/list/"
+    assert "Look at the launch" not in owner.get(page).content.decode()
+    services.add_people(study_id=study.pk, entries=entries())
+    assert "Look at the launch" in owner.get(page).content.decode()
+    services.launch(study=study, who="olga", now=NOW)
+    assert "Look at the launch" not in owner.get(page).content.decode()
 
 
 def test_an_admin_makes_nobody_an_owner_of_a_list(plan, listed):

@@ -151,9 +151,18 @@ async function fetchNow(button) {
   say('asking');
   const answered = await tickets.fetchTicket(study, letter, issuer());
   button.toggleAttribute('disabled', false);
-  if (answered !== 'ticket') return say(answered);
+  if (answered !== 'ticket') {
+    button.focus(); // lost when it was disabled
+    return say(answered);
+  }
   await recall();
+  greetAgain();
+}
+
+/** Show the welcome anew, and lead to what it says of the ticket now. */
+function greetAgain() {
   again();
+  find('#invited').focus();
 }
 
 /** @param {HTMLElement} button */
@@ -165,6 +174,7 @@ async function look(button) {
     issuer(),
   );
   button.toggleAttribute('disabled', false);
+  button.focus();
   const said = { fetched: 'mark-yes', open: 'mark-no' };
   say(said[/** @type {keyof typeof said} */ (answered)] ?? answered, '#mark-said');
 }
@@ -190,7 +200,7 @@ async function putAside() {
   save();
   tickets.forget(study.digest);
   await recall();
-  again();
+  greetAgain();
 }
 
 /** Take a ticket from a file; what is none says so. @param {HTMLInputElement} field */
@@ -207,7 +217,7 @@ async function bring({ files }) {
   if (!(await tickets.isTicket(study, brought))) return say('none');
   tickets.keep(study.digest, brought);
   await recall();
-  again();
+  greetAgain();
 }
 
 /** A ticket goes when its answer was accepted, or there was one before. @param {Study} study @param {string} state */

@@ -16,7 +16,7 @@ from django.utils.translation import get_language_info
 from dpengine.local.one_of import OneOf
 from surveys.design import selectors as design
 from surveys.design.models import Plan
-from surveys.intake import bundles
+from surveys.intake import bundles, selectors
 from surveys.plan.content import PlanContent
 from surveys.plan.kinds import DEVICE, PUBLICATION
 
@@ -78,6 +78,8 @@ def page_context(plan: Plan, language: str, today: datetime.date) -> dict[str, A
         "conditional": bool(skips),
         "invited": content.invited,
         "issuer": settings.ISSUER_URL,
+        "by_stratum": plan.stratum_closes_at is not None,
+        "full": " ".join(map(str, selectors.full_strata(plan))) if content.invited else "",
         "follow_ups": any(question.skipped for question in questions),
         "script": f"{bundles.FOLDER}/{bundles.least(modules & bundles.RARE)}",
         "words": " ".join(

@@ -68,11 +68,21 @@ def is_full(plan: Plan) -> bool:
     """Tell whether as many answers have come as close a Plan, or each of its strata."""
     if not plan.is_limited:
         return False
-    accepted, of_each = report_tables.accepted(plan.pk), plan.stratum_closes_at
-    if plan.closes_at is not None and sum(accepted.values()) >= plan.closes_at:
+    accepted = sum(report_tables.accepted(plan.pk).values())
+    if plan.closes_at is not None and accepted >= plan.closes_at:
         return True
+    return len(full_strata(plan)) == (len(plan.content.stratum_sizes) or 1)
+
+
+def full_strata(plan: Plan) -> list[int]:
+    """Return the strata of which as many have answered as close them: each is as public as that a
+    Plan has closed.
+    """
+    if plan.stratum_closes_at is None:
+        return []
+    accepted = report_tables.accepted(plan.pk)
     strata = range(len(plan.content.stratum_sizes) or 1)
-    return of_each is not None and all(accepted.get(at, 0) >= of_each for at in strata)
+    return [at for at in strata if accepted.get(at, 0) >= plan.stratum_closes_at]
 
 
 def may_be_in_log(plan: Plan) -> bool:

@@ -81,7 +81,8 @@ class Letter(models.Model):
 
 class Delivery(models.Model):
     """One person's letter, claimed before it is sent: it goes out once at most. When the letter is
-    done, who had it is forgotten.
+    done, who had it is forgotten. No foreign key of the person is in the database: a check would
+    lock their row, and locks leave marks.
     """
 
     class State(models.TextChoices):
@@ -93,7 +94,9 @@ class Delivery(models.Model):
         DOUBTFUL = "doubtful"
 
     letter = models.ForeignKey(Letter, on_delete=models.CASCADE, related_name="deliveries")
-    person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="+")
+    person = models.ForeignKey(
+        Person, on_delete=models.CASCADE, related_name="+", db_constraint=False
+    )
     state = models.CharField(max_length=10, choices=State, default=State.CLAIMED)
     tries = models.PositiveSmallIntegerField(default=0)
 
@@ -132,6 +135,17 @@ class Opened(models.Model):
 
     def __str__(self) -> str:
         return f"{self.plan_id}"
+
+
+class Unopened(models.Model):
+    """Keys that were made for a launch, until it has opened. The launch that opens deletes this,
+    in its own transaction; where it stays the launch came to nothing, and the keys are dropped.
+    """
+
+    keys = models.JSONField(help_text="Their moduli.")
+
+    def __str__(self) -> str:
+        return f"{len(self.keys)} keys"
 
 
 class Count(models.Model):

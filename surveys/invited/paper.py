@@ -5,13 +5,13 @@ Every file has fresh codes; older ones of the same people work on until a ticket
 to everybody chosen: leaving out who has fetched would show who it was.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
 from surveys.design.models import Plan, Study
-from surveys.invited import letters, selectors, services
+from surveys.invited import letters, services
 from surveys.invited.lists import Entry
 from surveys.invited.models import Person
 from surveys.spreadsheets import csv_lines
@@ -46,17 +46,15 @@ def part(people: QuerySet[Person], number: int) -> QuerySet[Person]:
     return people[number * ON_PAPER : (number + 1) * ON_PAPER]
 
 
-def coded(plan: Plan, people: Iterable[Person], *, origin: str) -> list[Coded]:
-    """Draw a code for each of some people, tell the issuer, and return their links."""
-    at, made, told = services.index_of(plan), [], []
-    for person, entry in selectors.people_of(plan.study, people):
-        if person.stratum in at:
-            code, digest = services.new_code()
-            told.append((person, digest))
-            link = letters.link_of(plan, origin, at[person.stratum], code, entry.language)
-            made.append(Coded(entry, link))
-    services.give_codes(plan, told)
-    return made
+def coded(plan: Plan, people: QuerySet[Person], *, origin: str) -> list[Coded]:
+    """Give each of some people a code of their own, and return their links."""
+    return [
+        Coded(
+            each.entry,
+            letters.link_of(plan, origin, each.stratum, each.code, each.entry.language),
+        )
+        for each in services.new_codes(plan, people)
+    ]
 
 
 def as_csv(made: Sequence[Coded]) -> str:

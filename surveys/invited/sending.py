@@ -13,19 +13,20 @@ import smtplib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import structlog
 from django.conf import settings
 from django.core.mail import get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db import IntegrityError, transaction
-from django.db.models import F, QuerySet
+from django.db.models import Exists, F, QuerySet
 from django.utils.translation import gettext as _
 
 from surveys.design.models import Plan
 from surveys.design.refusals import Refused
 from surveys.erasing import InUse, erasing
-from surveys.invited import letters, selectors, services
+from surveys.invited import letters, services
 from surveys.invited.keys import SITE, Chest, key_of, site_digest
 from surveys.invited.lists import Entry
 from surveys.invited.models import Delivery, Letter, Person, Silent, Turn
@@ -37,6 +38,7 @@ BUDGET = 30.0  # seconds in which a task sends
 # a worker that held its turn is gone for sure: a task is ended after a minute
 TURN = datetime.timedelta(seconds=90)
 AT_ONCE = 20  # people whose codes are drawn together
+LOOK = 1000  # people of whom the issuer is asked together whether to remind them
 MORNING = 7  # the hour, UTC, from which letters of a later day go out
 MOST_TRIES = 5
 PERMANENT = 500  # from which code on a server says no for good
@@ -73,6 +75,14 @@ def _take_turn(now: datetime.datetime) -> bool:
     return free.update(until=now + TURN) == 1
 
 
+class Name(NamedTuple):
+    """A person, by what the list calls them, and what the issuer does."""
+
+    pk: int
+    reference: str
+    at_issuer: str
+
+
 @dataclass(slots=True)
 class Run:
     """One worker's turn at one letter."""
@@ -82,6 +92,8 @@ class Run:
     sent: int = 0
     doubts: int = 0  # in succession
     rests: int = 0
+    past: str = ""  # the reference up to which the list was looked at
+    chosen: list[int] = field(default_factory=list)  # who comes next
     connection: BaseEmailBackend | None = None
     key: bytes = field(default_factory=lambda: key_of(SITE))
 
@@ -140,62 +152,72 @@ class Run:
                 self.connection.close()
         self.connection = None
 
-    def _next(self) -> list[Person]:
+    def _next(self) -> list[int]:
         """Return some people who are still to have this letter, in an order that is chance's; at
         last those whose server said: later.
         """
         had = self.letter.deliveries.values("person_id")
-        waits = Person.objects.filter(study=self.plan.study, has_email=True, came_back=False)
-        waits = waits.order_by("reference")
-        fresh = waits.none() if self.letter.is_forgotten else waits.exclude(pk__in=had)
-        if people := self._still_asked(fresh):
+        fresh = self._reached().exclude(pk__in=had)
+        while not (self.chosen or self.letter.is_forgotten):
+            some = self._names(fresh.filter(reference__gt=self.past)[:LOOK])
+            if not some:
+                break
+            self.past = some[-1].reference
+            self.chosen = self._still_asked(some)
+        if people := self.chosen[:AT_ONCE]:
+            del self.chosen[:AT_ONCE]
             return people
         letter = Letter.objects.get(pk=self.letter.pk)
         if letter.rests_until and letter.rests_until > datetime.datetime.now(datetime.UTC):
             return []
-        people = self._still_asked(waits.filter(pk__in=self._later().values("person_id")))
+        late = self._reached().filter(pk__in=self._later().values("person_id"))
+        people = self._still_asked(self._names(late))
         if not people:  # they have fetched a ticket meanwhile
             self._later().delete()
-        return people
+        return people[:AT_ONCE]
+
+    def _reached(self) -> QuerySet[Person]:
+        """Return whom letters reach."""
+        own = Person.objects.filter(study=self.plan.study, has_email=True, came_back=False)
+        return own.order_by("reference")
 
     def _later(self) -> QuerySet[Delivery]:
         return self.letter.deliveries.filter(state=State.LATER)
 
-    def _still_asked(self, waits: QuerySet[Person]) -> list[Person]:
-        """Return the first of some people; for a reminder, of those who have fetched no ticket."""
-        if not self.letter.reminds:
-            return list(waits[:AT_ONCE])
-        came, chest, chosen = issuer.fetched(self.plan.digest), Chest(self.plan.study_id), []
-        for key, reference in waits.values_list("pk", "reference").iterator():
-            if chest.reference(self.plan.digest, reference) not in came:
-                chosen.append(key)
-            if len(chosen) == AT_ONCE:
-                break
-        return list(Person.objects.filter(pk__in=chosen).order_by("reference"))
+    @transaction.atomic  # so that the list is not erased between its people and its key
+    def _names(self, people: QuerySet[Person]) -> list[Name]:
+        """Return what some people are called here and, for a reminder, by the issuer."""
+        found = list(people.values_list("pk", "reference"))
+        chest = Chest(self.plan.study_id) if found and self.letter.reminds else None
+        return [
+            Name(pk, reference, chest.reference(self.plan.digest, reference) if chest else "")
+            for pk, reference in found
+        ]
 
-    def _send_to(self, people: Sequence[Person]) -> bool:
+    def _still_asked(self, people: Sequence[Name]) -> list[int]:
+        """Return all of them; for a reminder, those who have fetched no ticket."""
+        came: set[str] = set()
+        if people and self.letter.reminds:
+            came = issuer.fetched(self.plan.digest, [each.at_issuer for each in people])
+        return [each.pk for each in people if each.at_issuer not in came]
+
+    def _send_to(self, people: Sequence[int]) -> bool:
         """Send some people's letters; tell whether to go on."""
-        chest, at = Chest(self.plan.study_id), services.index_of(self.plan)
-        for person in people:
-            if not self._goes_on():
+        for each in services.new_codes(self.plan, self._reached().filter(pk__in=people)):
+            if (began := time.monotonic()) > self.until:
                 return False
-            began = time.monotonic()
-            entry, (code, digest) = selectors.entry_of(chest, person), services.new_code()
-            if not Person.objects.filter(pk=person.pk).exists():
-                continue  # taken off the list meanwhile
-            services.give_codes(self.plan, [(person, digest)])
             link = letters.link_of(
-                self.plan, self.letter.origin, at[person.stratum], code, entry.language
+                self.plan, self.letter.origin, each.stratum, each.code, each.entry.language
             )
             written = letters.write(
                 self.plan,
                 self.letter.texts,
-                entry,
+                each.entry,
                 link=link,
                 origin=self.letter.origin,
                 key=self.key,
             )
-            if not self._deliver(person, entry.address, written):
+            if not self._deliver(each.person, each.entry.address, written):
                 return False
             if settings.LETTERS_A_SECOND:
                 spent = time.monotonic() - began
@@ -280,16 +302,18 @@ class Run:
 
 
 def claim(letter: Letter, person: Person) -> bool:
-    """Claim one person's letter; tell whether nobody had."""
-    later = Delivery.objects.filter(letter=letter, person=person, state=State.LATER)
-    if later.update(state=State.CLAIMED):
-        return True
-    try:
-        with transaction.atomic():
+    """Claim one person's letter, of one that goes; tell whether nobody had. Who had it is not
+    forgotten meanwhile, which would let it be claimed a second time.
+    """
+    own = Delivery.objects.filter(letter=letter, person=person, state=State.LATER)
+    with contextlib.suppress(IntegrityError), transaction.atomic():
+        if not own.update(state=State.CLAIMED):
             Delivery.objects.create(letter=letter, person=person)
-    except IntegrityError:  # another one has, or the person is off the list
-        return False
-    return True
+        there = Exists(Person.objects.filter(pk=person.pk))
+        if Letter.objects.filter(there, pk=letter.pk, state=Letter.State.GOES).exists():
+            return True
+        transaction.set_rollback(True)
+    return False  # another one has, the person is off the list, or the letter is stopped
 
 
 def finish(letter: Letter) -> None:
@@ -298,7 +322,7 @@ def finish(letter: Letter) -> None:
     Whoever got no reminder gets a code that nobody knows: at the issuer all look alike.
     """
     try:
-        with erasing(invited_delivery="state"):
+        with services.kept_still(letter.plan), erasing(invited_delivery="state"):
             if letter.reminds:
                 had = letter.deliveries.values("person_id")
                 others = Person.objects.filter(study=letter.plan.study).exclude(pk__in=had)

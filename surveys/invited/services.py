@@ -5,12 +5,14 @@ import hashlib
 import os
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import asdict
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from typing import TypedDict, TypeVar
 
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from surveys.aggregation import selectors as aggregation
@@ -22,7 +24,16 @@ from surveys.intake import selectors as intake
 from surveys.invited import selectors
 from surveys.invited.keys import Chest, name_of
 from surveys.invited.lists import MAX_PEOPLE, Entry, Remark
-from surveys.invited.models import Count, Delivery, Key, Letter, Opened, Person, Silent
+from surveys.invited.models import (
+    Count,
+    Delivery,
+    Key,
+    Letter,
+    Opened,
+    Person,
+    Silent,
+    Unopened,
+)
 from surveys.isolation import isolate_failures
 from surveys.issuer import services as issuer
 from surveys.issuer.refusals import Away, Refused as NotIssued
@@ -65,11 +76,12 @@ def add_people(*, study_id: int, entries: Sequence[Entry]) -> list[Remark]:
     there = Person.objects.filter(study=study)
     if there.count() + len(made) > MAX_PEOPLE:
         raise Refused(_("A list holds %(most)s people at most.") % {"most": f"{MAX_PEOPLE:,}"})
-    known = {bytes(digest) for digest in there.values_list("digest", flat=True)}
+    there_already = there.values_list("digest", "reference")
+    known = {each for digest, reference in there_already for each in (bytes(digest), reference)}
     wrong += [
         Remark(entry.row, "address", _("It is on the list already."))
         for entry, person in zip(entries, made, strict=True)
-        if person.digest in known
+        if known & {person.digest, person.reference}
     ]
     if wrong:
         return wrong
@@ -108,16 +120,20 @@ def index_of(plan: Plan) -> dict[str, int]:
 
 def _person(study: Study, chest: Chest, entry: Entry) -> Person:
     reference = chest.person(entry.address) if entry.address else secrets.token_hex(16)
-    kept = asdict(entry)
     return Person(
         study=study,
         reference=reference,
         stratum=entry.stratum,
         # nobody unnamed is like another
         digest=chest.digest(entry.address) if entry.address else os.urandom(32),
-        sealed=chest.seal({name: kept[name] for name in KEPT}, reference),
+        sealed=_sealed(chest, entry, reference),
         has_email=entry.has_email,
     )
+
+
+def _sealed(chest: Chest, entry: Entry, reference: str) -> bytes:
+    kept = asdict(entry)
+    return chest.seal({name: kept[name] for name in KEPT}, reference)
 
 
 def add_unnamed(*, study_id: int, count: int, stratum: str) -> None:
@@ -153,6 +169,30 @@ def note_returned(*, study: Study, addresses: Iterable[str]) -> int:
         Person.objects.filter(study=study, digest__in=some).update(came_back=True)
         for some in in_parts(digests, 500)
     )
+
+
+@transaction.atomic
+def write_again(*, study_id: int, reference: str, address: str) -> None:
+    """Have letters sent again to somebody to whom one came back, from the next on: to another
+    address, or once more to the same. The invitation stays the one they have.
+    """
+    study = _held(study_id)
+    address = " ".join(address.split())
+    try:
+        validate_email(address)
+    except ValidationError:
+        raise Refused(_("It is no e-mail address.")) from None
+    own = Person.objects.filter(study=study, reference=reference, came_back=True).first()
+    if own is None:
+        return
+    chest = Chest(study.pk)
+    entry = replace(selectors.entry_of(chest, own), address=address)
+    others = Person.objects.filter(study=study).exclude(pk=own.pk)
+    if others.filter(Q(digest=chest.digest(address)) | Q(reference=chest.person(address))).exists():
+        raise Refused(_("It is on the list already."))
+    own.digest, own.sealed = chest.digest(address), _sealed(chest, entry, reference)
+    own.has_email, own.came_back = True, False
+    own.save()
 
 
 def reissue(*, study: Study, reference: str) -> None:
@@ -194,8 +234,18 @@ def launch(
 
 
 def _launch(study: Study, by: Opening) -> Plan:
+    """Open a wave for a list, with keys of its own.
+
+    It is noted that keys were made before anything is opened, and the note goes in the transaction
+    that opens: so what is open has its keys, however this ends, and `drop_unopened` finds the
+    others, also where the issuer has opened its side and this one was undone. Only keys that are
+    made as the process ends, before the note, stay at an issuer elsewhere, bound to nothing.
+    """
     keys = issuer.make_keys(len(selectors.strata_of(study)))
+    unopened = Unopened.objects.create(keys=keys)
     with transaction.atomic():
+        if not Unopened.objects.filter(pk=unopened.pk).delete()[0]:
+            raise CannotOpen(_("It took too long, and nothing was opened: try again."))
         held = _held(study.pk)  # so that nobody joins or leaves meanwhile
         if len(selectors.strata_of(held)) != len(keys):
             raise CannotOpen(_("The list has changed meanwhile: look at it again."))
@@ -206,6 +256,23 @@ def _launch(study: Study, by: Opening) -> Plan:
     return plan
 
 
+def drop_unopened() -> list[int]:
+    """Have the issuer erase the keys of each launch that came to nothing, and whom it invited;
+    return how many keys each had. A launch that opens just now is waited for, and keeps its own.
+    """
+
+    @transaction.atomic
+    def drop(unopened: Unopened) -> int:
+        own = Unopened.objects.select_for_update().filter(pk=unopened.pk).first()
+        if own is None:
+            return 0
+        issuer.drop_keys(own.keys)
+        own.delete()
+        return len(own.keys)
+
+    return [many for many in isolate_failures(Unopened.objects.all(), drop) if many]
+
+
 def register(plan: Plan, people: Iterable[Person]) -> None:
     """Invite people, each with a code that nobody knows: letters bring codes that work."""
     give_codes(plan, [(person, secrets.token_bytes(32)) for person in people])
@@ -213,6 +280,9 @@ def register(plan: Plan, people: Iterable[Person]) -> None:
 
 def give_codes(plan: Plan, coded: Iterable[tuple[Person, bytes]]) -> None:
     """Tell the issuer of a code for each person, by its SHA-256, in an order that is chance's."""
+    coded = list(coded)
+    if not coded:  # nobody is left, and perhaps no key of the list
+        return
     chest, at = Chest(plan.study_id), index_of(plan)
     told = sorted(
         (chest.reference(plan.digest, person.reference), at[person.stratum], digest)
@@ -223,10 +293,39 @@ def give_codes(plan: Plan, coded: Iterable[tuple[Person, bytes]]) -> None:
         issuer.invite(plan.digest, some)
 
 
-def new_code() -> tuple[str, bytes]:
-    """Draw a code of 128 bits; return it as links have it, and its SHA-256."""
-    code = secrets.token_urlsafe(16)
-    return code, hashlib.sha256(code.encode()).digest()
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """Somebody on a list, and a code of their own, of 128 bits as links have it."""
+
+    person: Person
+    entry: Entry
+    stratum: int
+    code: str
+
+
+def new_codes(plan: Plan, people: QuerySet[Person]) -> list[Coded]:
+    """Draw a code for each of some people who are on the list now, and tell the issuer of all of
+    them at once. Who is taken off the list before gets none; after it, theirs is withdrawn.
+    """
+    at = index_of(plan)
+    with kept_still(plan):
+        made = [
+            Coded(person, entry, at[person.stratum], secrets.token_urlsafe(16))
+            for person, entry in selectors.people_of(plan.study, people.all())
+            if person.stratum in at
+        ]
+        told = [(each.person, hashlib.sha256(each.code.encode()).digest()) for each in made]
+        give_codes(plan, told)
+    return made
+
+
+@contextmanager
+def kept_still(plan: Plan) -> Iterator[None]:
+    """Have nobody join a list or leave it meanwhile."""
+    with transaction.atomic():
+        own = design.studies().select_for_update(of=("self",), no_key=True)
+        own.get(pk=plan.study_id)
+        yield
 
 
 # The end

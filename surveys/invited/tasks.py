@@ -26,3 +26,4 @@ def end() -> None:
         services.erase_due(today=today)
         sending.forget_stopped(today=today)
         services.close_ended()
+        services.drop_unopened()

@@ -9,6 +9,7 @@ of_a_list = [
     path("list/returned/", people.returned, name="returned"),
     path("list/erase/", people.erase, name="erase"),
     path("list/remove/", people.remove, name="remove"),
+    path("list/again/", people.again, name="again"),
     path("list/lost/", people.lost, name="lost"),
     path("list/letters/", letters.show, name="letters"),
     path("list/letters/write/<slug:kind>/", letters.write, name="write"),

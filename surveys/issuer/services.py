@@ -26,6 +26,12 @@ from surveys.plan.content import digest, read
 MOST_KEYS = 100
 AT_ONCE = 500  # rows looked up in one statement
 REFERENCE, DIGEST = 16, 32  # bytes
+ERASED = {
+    "issuer_key": "sealed",
+    "issuer_code": "invitation_id",
+    "issuer_invitation": "reissued",
+    "issuer_mark": "blinded",
+}
 Item = TypeVar("Item")
 
 
@@ -113,10 +119,11 @@ def withdraw(plan: str, references: Sequence[str]) -> None:
 
 
 @verb
-def fetched(plan: str) -> set[str]:
-    """Return the references of those who need no reminder: they have a ticket."""
-    marks = Mark.objects.filter(invitation__key__plan=plan)
-    return {bytes(pk).hex() for pk in marks.values_list("pk", flat=True)}
+def fetched(plan: str, references: Sequence[str]) -> set[str]:
+    """Return those of some people who need no reminder: they have a ticket."""
+    marks = Mark.objects.filter(invitation__key__plan=plan).values_list("pk", flat=True)
+    asked = _slices([_reference(each) for each in references])
+    return {bytes(pk).hex() for some in asked for pk in marks.filter(pk__in=some)}
 
 
 @verb
@@ -148,19 +155,34 @@ def close_plan(plan: str) -> None:
     """
     if not _with_key(plan).exists():
         return
-    with erasing(
-        issuer_key="sealed",
-        issuer_code="invitation_id",
-        issuer_invitation="reissued",
-        issuer_mark="blinded",
-    ):
+    with erasing(**ERASED):
         for key in _with_key(plan):
             key.invited, key.fetched, key.reissued = _counts(key)
             key.sealed = b""
             key.save()
-            Mark.objects.filter(invitation__key=key).delete()
-            Code.objects.filter(invitation__key=key).delete()
-            Invitation.objects.filter(key=key).delete()
+            _forget_people(key)
+
+
+@verb
+def drop_keys(moduli: Sequence[str]) -> None:
+    """Erase keys whose launch came to nothing, and whom it had invited, as if there had been none.
+    A second time nothing changes. May raise InUse.
+
+    Whoever asks has to know that no Plan is open under them: tickets end with their key.
+    """
+    own = Key.objects.filter(modulus__in=moduli)
+    if not own.exists():
+        return
+    with erasing(**ERASED):
+        for key in own:
+            _forget_people(key)
+        own.delete()
+
+
+def _forget_people(key: Key) -> None:
+    Mark.objects.filter(invitation__key=key).delete()
+    Code.objects.filter(invitation__key=key).delete()
+    Invitation.objects.filter(key=key).delete()
 
 
 def settle(*, today: datetime.date) -> bool:

@@ -23,6 +23,7 @@ from surveys.encryption import CannotOpen
 from surveys.intake import digest_keys
 from surveys.invited import keys as lists
 from surveys.issuer import services as issuer
+from surveys.issuer.refusals import Away, Refused as NotIssued
 from surveys.operations import health, ready
 from surveys.operations.health import Line, State
 
@@ -115,6 +116,7 @@ def _database(now: datetime.datetime) -> Iterator[Line]:
     else:
         yield _line("clock", GOOD, "It is the database's.")
     yield from _keys()
+    yield from _tickets()
     yield from (line for line in health.lines(now) if line.key != "settings")
 
 
@@ -141,6 +143,27 @@ def _keys() -> Iterator[Line]:
         return
     said = ", ".join(f"{many} of {what}" for what, many in opened.items())
     yield _line("keys", GOOD, f"PUBLICATION_KEYS open all keys: {said}.")
+
+
+def _tickets() -> Iterator[Line]:
+    """Look whether an issuer elsewhere answers, where there is one."""
+    names = {"ISSUER_URL", "ISSUER_TOKEN"}
+    given = {name for name in names if getattr(settings, name)}
+    if given != names:
+        for name in given:
+            (lacking,) = names - given
+            said = f"{name} is set and {lacking} is not: this site signs its tickets itself."
+            todo = f"Set {lacking} as the issuer has it, or leave {name} out (docs/deploy.md)."
+            yield _line("tickets", WATCH, said, todo)
+        return
+    try:
+        issuer.counts("")
+    except (Away, NotIssued) as error:
+        said = f"{error}: no list can be asked, and no reminder goes out."
+        todo = "Look whether it runs, and whether it has this ISSUER_TOKEN."
+        yield _line("tickets", ALARM, said, todo)
+    else:
+        yield _line("tickets", GOOD, "The issuer at ISSUER_URL answers.")
 
 
 def _visit(url: str, now: datetime.datetime) -> Iterator[Line]:

@@ -103,6 +103,19 @@ def test_units_start_again_and_what_they_start_is_there() -> None:
             assert found, command
 
 
+def test_an_issuer_by_itself_shares_nothing_of_the_sites(root: Path) -> None:
+    folder = root / "etc" / "systemd" / "system"
+    sites = (folder / "candor-.service.d" / "hardening.conf").read_text()
+    own = (folder / "candor-issuer.service.d" / "issuer.conf").read_text()
+    assert "issuer.conf" > "hardening.conf", "what is read last holds"
+    for name in ("User", "Group", "EnvironmentFile", "StateDirectory", "RuntimeDirectory"):
+        theirs = re.findall(rf"^{name}=(.+)$", sites, re.MULTILINE)
+        assert theirs, name
+        assert not set(theirs) & set(re.findall(rf"^{name}=(.+)$", own, re.MULTILINE)), name
+        if name not in ("User", "Group"):  # of which there may be several: those before are dropped
+            assert re.search(rf"^{name}=$", own, re.MULTILINE), name
+
+
 @pytest.fixture(scope="module")
 def composed(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What Compose reads: it looks for the files that an operator makes."""
@@ -255,6 +268,40 @@ def test_the_sample_filled_in_is_let_through(tmp_path: Path) -> None:
     assert blank <= {*filled, "EMAIL_URL", "CANDOR_ALARMS_TO"}
     own = {**sample, **filled, "PATH": "/usr/bin:/bin"}
     run(sys.executable, "manage.py", "check", cwd=HOUSE, env=own)
+
+
+def test_the_issuers_sample_filled_in_starts_an_issuer(tmp_path: Path) -> None:
+    text = (DEPLOY / "issuer.env.sample").read_text()
+    sample = dict(re.findall(r"^([A-Z][A-Z_]+)=(.*)$", text, re.MULTILINE))
+    assert set(sample) <= variables_read()
+    filled = {
+        "SECRET_KEY": "aZ3-q" * 15,
+        "PUBLICATION_KEYS": base64.b64encode(bytes(range(32))).decode(),
+        "ISSUER_TOKEN": "t" * 40,
+        "CANDOR_DATA": str(tmp_path),
+        "DATABASE_URL": f"sqlite:///{tmp_path}/issuer.sqlite3",
+        "CANDOR_PORT": str(free_port()),
+        "PATH": "/usr/bin:/bin",
+    }
+    assert {name for name, value in sample.items() if not value} <= set(filled)
+    with subprocess.Popen(
+        [sys.executable, "manage.py", "issuer"], cwd=HOUSE, env={**sample, **filled}
+    ) as issuer:
+        try:
+            port = int(filled["CANDOR_PORT"])
+            assert became(lambda: listens(port) or issuer.poll() is not None)
+            with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port)) as page:
+                told = {
+                    "Host": sample["ALLOWED_HOSTS"],
+                    "Origin": sample["ISSUER_ORIGIN"],
+                    "X-Forwarded-Proto": "https",
+                }
+                page.request("OPTIONS", "/issuer/tickets", headers=told)
+                answer = page.getresponse()
+                assert answer.status == 204
+                assert answer.headers["Access-Control-Allow-Origin"] == sample["ISSUER_ORIGIN"]
+        finally:
+            issuer.terminate()
 
 
 def test_docs_name_every_variable_too() -> None:

@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.deploy.test_files import DEPLOY, run, tool
 from tests.journeys.site import free_port
+from tests.patience import became
 from tests.services import became_ready, running
 
 REPORTS = "/api/v1/studies/exam-honesty/reports"
@@ -139,9 +140,13 @@ class Proxy:
         return "".join(logs)
 
 
+def proxied(folder: Path, door: int, web: int) -> contextlib.AbstractContextManager[Proxy]:
+    return started(Proxy(folder, door, web))
+
+
 @contextlib.contextmanager
-def proxied(folder: Path, door: int, web: int) -> Iterator[Proxy]:
-    proxy = Proxy(folder, door, web)
+def started(proxy: Proxy) -> Iterator[Proxy]:
+    folder = proxy.folder
 
     def listens() -> bool:
         with contextlib.suppress(OSError):
@@ -185,6 +190,60 @@ def test_nginx_reads_the_shipped_files(tmp_path: Path) -> None:
             re.sub(r"server (door|web):", "server 127.0.0.1:", shipped)
         )
         assert "test is successful" in run(*proxy.command("-t"))
+
+
+class IssuersProxy(Proxy):
+    """The shipped file of an issuer, by itself."""
+
+    def __init__(self, folder: Path, issuer: int) -> None:
+        super().__init__(folder, 8001, 8000)
+        site = (DEPLOY / "nginx" / "issuer.conf").read_text()
+        for shipped, ours in {
+            "/etc/ssl/candor-issuer": str(folder),
+            "/var/log/nginx": str(folder),
+            "listen 443": f"listen 127.0.0.1:{self.port}",
+            ":8010": f":{issuer}",
+        }.items():
+            assert shipped in site
+            site = site.replace(shipped, ours)
+        site = re.sub(r"^ *listen \[::\].*\n", "", site, flags=re.MULTILINE)
+        (folder / "issuer.conf").write_text(site)
+        self.all = (folder / "nginx.conf").read_text()
+        self.only("issuer.conf")
+
+    def only(self, *names: str) -> None:
+        included = "".join(f"include {self.folder}/{name};\n" for name in names)
+        text = re.sub(r"^include .*\n", "", self.all, flags=re.MULTILINE)
+        (self.folder / "nginx.conf").write_text(text.removesuffix("}\n") + included + "}\n")
+
+
+def test_nginx_reads_the_issuers_file_by_itself_and_beside_the_sites(tmp_path: Path) -> None:
+    proxy = IssuersProxy(tmp_path, 8010)
+    for names in (["issuer.conf"], ["upstreams.conf", "candor.conf", "issuer.conf"]):
+        proxy.only(*names)
+        assert "test is successful" in run(*proxy.command("-t"))
+
+
+def test_before_an_issuer_is_what_it_serves_and_nothing_is_written(tmp_path: Path) -> None:
+    with serving() as port, started(IssuersProxy(tmp_path, port)) as proxy:
+        for path, status in (
+            ("/issuer/tickets", 200),
+            ("/issuer/marks", 200),
+            ("/issuer/verbs/counts", 200),  # from this machine
+            ("/issuer/tickets/x", 404),
+            ("/", 404),
+        ):
+            assert proxy.ask(path, method="POST", body=b"{}")[0] == status, path
+        assert proxy.ask("/issuer/tickets", method="POST", body=b"x" * 17_000)[0] == 413
+        *_, said = proxy.ask("/issuer/marks", headers={"X-Forwarded-For": "203.0.113.9"})
+        assert "X-Forwarded-For: 127.0.0.1" in said
+        assert proxy.written() == ""
+        text = (tmp_path / "issuer.conf").read_text()
+        (tmp_path / "issuer.conf").write_text(re.sub(r" *allow .*;\n", "", text))
+        run(*proxy.command("-s", "reload"))
+        assert became(
+            lambda: proxy.ask("/issuer/verbs/counts", method="POST", body=b"{}")[0] == 403
+        )
 
 
 def test_two_hundred_unfinished_bodies_hold_nobody_up(proxy: Proxy) -> None:

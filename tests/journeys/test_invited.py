@@ -14,6 +14,12 @@ from tests.journeys.test_memory import FORBID, kept
 HELD, SENT = "Your message waits a little", "Sent. Thank you."
 QUARTER = 900_000  # ms
 NOW = 2_000_000_000_000  # 20 minutes and 13⅓ seconds before a quarter hour is one
+FULL = """
+from surveys.design.models import Plan
+from surveys.intake.models import Sealed
+Sealed.objects.create(plan=Plan.objects.get(digest={plan!r}), stratum=1, reports=1)
+print("null")
+"""
 POSTED = """
 window.posted = [];
 const fetched = window.fetch;
@@ -27,12 +33,15 @@ window.fetch = (address, how) => {
 @pytest.fixture(scope="module")
 def studies(site):
     one = [QUESTIONS[0]]
+    full = every_kind("invited-full", questions=one)
+    full["study"]["stratum_closes_at"] = 1
     return listed(
         site,
         every_kind("invited", questions=one),
         every_kind("invited-late", questions=one) | {"invited": {"answers_from": "2033-05-20"}},
         every_kind("invited-whole", questions=one) | {"strata": [{"name": "", "people": 30}]},
         every_kind("invited-skips"),
+        full,
     )
 
 
@@ -308,6 +317,21 @@ def test_in_two_phases_a_ticket_is_fetched_first_and_answers_come_from_a_day_on(
     guest.page.clock.pause_at(NOW / 1000 + 3 * 86_400)
     again(guest, study.link)
     answered(guest)
+
+
+def test_of_a_group_that_is_full_nobody_fetches_a_ticket_in_vain(guest, studies):
+    study = studies["invited-full"]
+    letter, other = study.letter(), study.letter(stratum=0)
+    study.site.python(FULL.format(plan=study.plan))
+    opened(guest, letter.link)
+    guest.page.get_by_text("As many of this group have answered as are asked.").wait_for()
+    for name in ("Get my ticket", "Start"):
+        assert guest.page.get_by_role("button", name=name, exact=True).count() == 0
+    press(guest, "Was my ticket fetched?")
+    guest.page.get_by_text("No ticket was fetched with this invitation yet.").wait_for()
+    again(guest, other.link)
+    fetch(guest)
+    assert study.fetched() == [1, 0]
 
 
 def test_a_list_that_is_one_is_named_by_its_size_alone(guest, studies):

@@ -115,6 +115,19 @@ def returned(request: HttpRequest, study: Study) -> HttpResponse:
 
 @of_owners
 @require_POST
+def again(request: HttpRequest, study: Study) -> HttpResponse:
+    """Have letters sent again to somebody to whom one came back, to another address or the same."""
+    reference, address = request.POST.get("person", ""), request.POST.get("address", "")
+    try:
+        services.write_again(study_id=study.pk, reference=reference, address=address)
+        messages.success(request, _("The next letter goes there."))
+    except Refused as refusal:
+        messages.error(request, str(refusal))
+    return redirect("invited:list", study.slug)
+
+
+@of_owners
+@require_POST
 def erase(request: HttpRequest, study: Study) -> HttpResponse:
     """Choose the day on which the list is erased."""
     form = EraseForm(request.POST)

@@ -108,6 +108,30 @@ def test_a_full_group_takes_no_more_and_the_others_do(db):
     assert not Plan.objects.get(pk=plan.pk).is_open
 
 
+def test_the_page_says_which_groups_are_full_before_a_ticket_is_fetched(client, db):
+    plan = opened((100, 100), stratum_closes_at=5)
+
+    def page():
+        return client.get(f"/s/{plan.study.slug}/").content.decode()
+
+    accept_all(entries(plan, 4, stratum=1))
+    assert 'data-full=""' in page()
+    assert "As many of this group" not in page()
+    accept_all(entries(plan, 1, start=50, stratum=1))
+    assert 'data-full="1"' in page()
+    assert "As many of this group" in page()
+    assert "as many of your group have answered as are asked" in page()
+    accept_all(entries(plan, 5, start=100, stratum=0))
+    assert 'data-full="0 1"' in page()
+
+
+def test_a_page_without_limits_or_without_a_list_has_no_word_of_groups(client, plan):
+    page = client.get(f"/s/{plan.study.slug}/").content.decode()
+    assert "data-full" not in page
+    assert "of your group" not in page
+    assert "This study has closed" in page
+
+
 def test_what_a_sweep_leaves_waiting_is_counted_once(db):
     plan = opened((100, 100), closes_at=95)
     answer_of(plan, 0, [{"copied": 1, "fair": 0, "often": 0}] * 70, TODAY)

@@ -11,8 +11,9 @@ from django.test import Client
 
 from surveys.design import services as design
 from surveys.invited import letters, selectors, sending, services
+from surveys.invited.keys import Chest
 from surveys.invited.lists import Entry
-from surveys.invited.models import Delivery, Letter, Person, Silent
+from surveys.invited.models import Delivery, Key, Letter, Person, Silent
 from surveys.issuer import services as issuer
 from surveys.issuer.models import Code, Invitation, Mark
 from tests.conftest import NOW, TODAY
@@ -99,15 +100,14 @@ def test_who_presses_is_left_alone_by_every_study(plan, sink):
 
 def fetch(plan: Any, some: Any) -> None:
     """Mark people at the issuer as if they had fetched a ticket."""
-    from surveys.invited.keys import Chest
-
-    chest = Chest(plan.study_id)
     for person in some:
-        own = bytes.fromhex(chest.reference(plan.digest, person.reference))
-        Mark.objects.create(invitation_id=own, **MARKED)
+        own = bytes.fromhex(known_as(plan, person))
+        Mark.objects.create(invitation_id=own, blinded=b"b" * 32)
 
 
-MARKED: dict[str, Any] = {"blinded": b"b" * 32}
+def known_as(plan: Any, person: Person) -> str:
+    """Return what the issuer calls somebody."""
+    return Chest(plan.study_id).reference(plan.digest, person.reference)
 
 
 def test_a_reminder_goes_to_exactly_those_without_a_ticket(plan, sink):
@@ -286,11 +286,11 @@ def test_it_stops_and_goes_on(plan, sink, settings):
 
     type(sink).handle_DATA = stops
     try:
-        sent = sending.send_due(now=NOW, budget=0.3)
+        sent = sending.send_due(now=NOW, budget=1)
     finally:
         type(sink).handle_DATA = sink_data
     assert first.is_set()
-    assert 1 <= sent <= 16, "no more than the rate allows"
+    assert 1 <= sent <= 51, "no more than the rate allows"
     sending.stop(of(letter), today=TODAY)
     assert send() == 0
     settings.LETTERS_A_SECOND = 0
@@ -302,7 +302,7 @@ def test_it_stops_and_goes_on(plan, sink, settings):
 def test_who_had_a_letter_that_was_stopped_is_forgotten_the_next_day(plan, sink, settings):
     settings.LETTERS_A_SECOND = 50
     letter = scheduled(plan)
-    sending.send_due(now=NOW, budget=0.1)
+    sending.send_due(now=NOW, budget=1)
     sending.stop(of(letter), today=TODAY)
     sending.forget_stopped(today=TODAY)
     assert Delivery.objects.exists()
@@ -398,12 +398,83 @@ def test_no_log_says_who_or_which_code(plan, sink, caplog):
     assert "@example.org" not in said
 
 
-def test_the_issuer_is_asked_for_whom_to_remind(plan, sink, monkeypatch):
-    asked = []
-    monkeypatch.setattr(issuer, "fetched", lambda digest: asked.append(digest) or set())
+def counted(monkeypatch: Any, verb: str) -> list[list[Any]]:
+    """Return what the issuer is given from now on, call by call."""
+    calls: list[list[Any]] = []
+    act = getattr(issuer, verb)
+
+    def noted(plan: str, people: list[Any]) -> Any:
+        calls.append(list(people))
+        return act(plan, people)
+
+    monkeypatch.setattr(issuer, verb, noted)
+    return calls
+
+
+def test_the_issuer_is_asked_of_each_person_once_whether_to_remind(plan, sink, monkeypatch):
+    monkeypatch.setattr(sending, "LOOK", 40)
+    fetch(plan, Person.objects.filter(stratum="Law"))
+    asked = counted(monkeypatch, "fetched")
     scheduled(plan, reminds=True)
+    assert send() == 60
+    assert sorted(map(len, asked)) == [10, 40, 40]
+    assert len({each for people in asked for each in people}) == 90
+
+
+@pytest.mark.parametrize("reminds", [False, True])
+def test_codes_are_told_to_the_issuer_by_portions(plan, sink, monkeypatch, reminds):
+    told = counted(monkeypatch, "invite")
+    scheduled(plan, reminds=reminds)
     assert send() == 90
-    assert set(asked) == {plan.digest}
+    assert [len(some) for some in told] == [20, 20, 20, 20, 10]
+
+
+def test_who_is_taken_off_before_a_code_is_drawn_is_not_invited_again(plan, sink, monkeypatch):
+    """The worker had chosen them already."""
+    look, gone = sending.Run._next, []
+
+    def removed_meanwhile(run: sending.Run) -> list[int]:
+        found = look(run)
+        for person in Person.objects.filter(pk__in=found[:1]):
+            gone.append(bytes.fromhex(known_as(plan, person)))
+            services.remove_person(study_id=plan.study_id, reference=person.reference)
+        return found
+
+    monkeypatch.setattr(sending.Run, "_next", removed_meanwhile)
+    scheduled(plan)
+    assert send() == 90 - len(gone) == 85
+    assert Invitation.objects.filter(pk__in=gone).count() == 5, "they stay counted"
+    assert not Code.objects.filter(invitation__in=gone).exists()
+
+
+def test_who_is_taken_off_after_a_code_was_drawn_gets_no_letter(plan, sink, monkeypatch):
+    give, gone = services.give_codes, []
+
+    def removed_afterwards(of: Any, coded: Any) -> None:
+        give(of, coded)
+        person = coded[-1][0]
+        gone.append(bytes.fromhex(known_as(plan, person)))
+        services.remove_person(study_id=plan.study_id, reference=person.reference)
+
+    monkeypatch.setattr(services, "give_codes", removed_afterwards)
+    scheduled(plan)
+    assert send() == 90 - len(gone) == 85
+    assert not Code.objects.filter(invitation__in=gone).exists()
+
+
+def test_a_list_that_is_erased_meanwhile_gets_no_new_key(plan, sink, monkeypatch):
+    look = sending.Run._next
+
+    def erased_meanwhile(run: sending.Run) -> list[int]:
+        found = look(run)
+        services.set_erasure(study=plan.study, day=TODAY)
+        services.erase_due(today=TODAY)
+        return found
+
+    monkeypatch.setattr(sending.Run, "_next", erased_meanwhile)
+    scheduled(plan, reminds=True)
+    assert send() == 0
+    assert not Key.objects.filter(study=plan.study).exists()
 
 
 def test_who_was_told_later_and_has_fetched_meanwhile_is_reminded_no_more(plan, sink):

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
+from django.db.models.signals import post_save
 from django.test import Client
 
 from surveys.design import services as design
@@ -13,15 +14,16 @@ from surveys.design.models import Plan
 from surveys.design.refusals import CannotOpen, Refused
 from surveys.invited import keys, selectors, services
 from surveys.invited.lists import Entry
-from surveys.invited.models import Key, Person
+from surveys.invited.models import Key, Person, Unopened
 from surveys.issuer import services as issuer
-from surveys.issuer.models import Invitation
+from surveys.issuer.models import Invitation, Key as KeyAtIssuer
 from surveys.issuer.refusals import Away
 from surveys.people import selectors as people_selectors, services as people
 from surveys.people.models import Right, Role
 from surveys.plan.content import digest
 from tests.conftest import NOW, TODAY, known_as
 from tests.surveys.invited.conftest import entries
+from tests.surveys.issuer.test_process import apart  # noqa: F401 (a fixture)
 from tests.surveys.people.test_doors import outcome
 
 
@@ -156,6 +158,102 @@ def test_nothing_opens_where_the_issuer_is_away(listed, monkeypatch):
     with pytest.raises(CannotOpen, match="issuer"):
         services.launch(study=listed, who="olga", now=NOW)
     assert not Plan.objects.exists()
+
+
+def test_keys_of_a_launch_that_was_refused_are_dropped(plan, listed):
+    design.close_plan(plan_id=plan.pk, today=TODAY)
+    design.begin_wave(study_id=listed.pk)
+    with pytest.raises(CannotOpen):
+        services.launch(study=listed, who="olga", now=NOW, seen="another")
+    assert KeyAtIssuer.objects.filter(plan="").count() == 3
+    assert services.drop_unopened() == [3]
+    assert services.drop_unopened() == []
+    assert KeyAtIssuer.objects.exclude(plan=plan.digest).count() == 0
+
+
+def test_what_is_open_keeps_its_keys(plan):
+    assert services.drop_unopened() == []
+    issuer.drop_keys([])
+    assert KeyAtIssuer.objects.filter(plan=plan.digest).exclude(sealed=b"").count() == 3
+
+
+def test_a_launch_whose_keys_were_dropped_meanwhile_opens_nothing(listed):
+    def drop(**_signal):
+        services.drop_unopened()
+
+    post_save.connect(drop, sender=Unopened)
+    try:
+        with pytest.raises(CannotOpen, match="try again"):
+            services.launch(study=listed, who="olga", now=NOW)
+    finally:
+        post_save.disconnect(drop, sender=Unopened)
+    assert not Plan.objects.exists()
+    assert not KeyAtIssuer.objects.exists()
+    assert services.launch(study=listed, who="olga", now=NOW).is_open
+
+
+@pytest.mark.usefixtures("apart")
+def test_an_issuer_elsewhere_keeps_no_plan_that_did_not_open_here(listed, monkeypatch):
+    told = []
+
+    def lost(plan, people):  # the answer to the last that it was asked
+        told.append(plan.digest)
+        give(plan, people)
+        raise Away("gone")
+
+    give = services.register
+    monkeypatch.setattr(services, "register", lost)
+    with pytest.raises(CannotOpen, match="issuer"):
+        services.launch(study=listed, who="olga", now=NOW)
+    assert not Plan.objects.exists()
+    assert [each.invited for each in issuer.counts(*told)] == [30, 30, 30]
+    assert services.drop_unopened() == [3]
+    assert issuer.counts(*told) == []
+    monkeypatch.undo()
+    plan = services.launch(study=listed, who="olga", now=NOW)
+    assert services.drop_unopened() == []
+    assert [each.invited for each in issuer.counts(plan.digest)] == [30, 30, 30]
+
+
+def came_back(study, address="p1.law@example.org"):
+    services.note_returned(study=study, addresses=[address])
+    (person,) = Person.objects.filter(came_back=True)
+    return person
+
+
+def test_an_address_that_came_back_is_corrected_or_tried_again(plan, listed, owner):
+    path = "/studies/exam-honesty/list/"
+    gone = came_back(listed)
+    page = owner.get(path).content.decode()
+    assert page.count(f'action="{path}again/"') == 1
+    for address in ("no@", "p2.law@example.org"):
+        owner.post(f"{path}again/", {"person": gone.reference, "address": address})
+        assert Person.objects.filter(came_back=True).exists()
+    for address in ("P1.new@example.org", " p1.new@example.org"):
+        owner.post(f"{path}again/", {"person": gone.reference, "address": address})
+        person = Person.objects.get(pk=gone.pk)
+        assert (person.came_back, person.reference) == (False, gone.reference)
+        (entry,) = (entry for _, entry in selectors.people_of(listed, [person]))
+        assert entry == Entry(address.strip(), "P 1", "", "Law", {"room": "7"})
+        assert came_back(listed, "p1.NEW@example.org") == gone
+    assert Invitation.objects.count() == 90
+
+
+def test_who_was_corrected_is_not_invited_a_second_time_by_the_old_address(plan, listed):
+    gone = came_back(listed)
+    again = {"study_id": listed.pk, "reference": gone.reference}
+    services.write_again(**again, address="new@example.org")
+    (remark,) = services.add_people(
+        study_id=listed.pk, entries=[Entry("p1.law@example.org", stratum="Law", row=2)]
+    )
+    assert (remark.row, remark.column) == (2, "address")
+    services.write_again(**again, address="other@example.org")  # whose letters come back no more
+    assert "new@example.org" in addresses(listed)
+    other = came_back(listed, "p2.law@example.org")
+    with pytest.raises(Refused, match="on the list already"):
+        services.write_again(
+            study_id=listed.pk, reference=other.reference, address="p1.law@example.org"
+        )
 
 
 def test_design_opens_no_list_by_another_door(listed):

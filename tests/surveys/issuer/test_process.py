@@ -98,8 +98,9 @@ def test_all_that_a_site_asks_goes_over_the_wire(apart, settings, tmp_path, clie
     listed = opened()
     first, second, *_ = listed.people
     assert post(settings, "tickets", asks(listed, first, blinded(listed, first)))[0] == 200
-    assert services.fetched(listed.plan) == {first.reference}
     gone = [first.reference, second.reference]
+    assert services.fetched(listed.plan, gone) == {first.reference}
+    assert services.fetched(listed.plan, gone[1:]) == set()
     services.withdraw(listed.plan, gone)
     services.reissue(listed.plan, first.reference)
     assert services.counts(listed.plan) == [Counts(3, 1, 1), Counts(3, 0, 0)]

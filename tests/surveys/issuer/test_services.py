@@ -15,12 +15,18 @@ from tests.plans import whole
 from tests.surveys.issuer.conftest import blinded, fetch, opened, person
 
 
+def named(listed):
+    return [each.reference for each in listed.people]
+
+
 def test_numbers_are_of_strata_and_whoever_fetched_needs_no_reminder(client, listed):
     first, *_, last = listed.people
     assert services.counts(listed.plan) == [Counts(3, 0, 0), Counts(3, 0, 0)]
     fetch(client, listed, last, blinded(listed, last))
     assert services.counts(listed.plan) == [Counts(3, 0, 0), Counts(3, 1, 0)]
-    assert services.fetched(listed.plan) == {last.reference}
+    assert services.fetched(listed.plan, named(listed)) == {last.reference}
+    assert services.fetched(listed.plan, [first.reference]) == set()
+    assert services.fetched("ab" * 32, named(listed)) == set()
     services.invite(listed.plan, [first._replace(code=tickets.new_code()).row])  # a reminder
     assert services.counts(listed.plan)[0] == Counts(3, 0, 0)
 
@@ -48,7 +54,7 @@ def test_a_lost_ticket_is_issued_anew_and_counted(client, listed):
     fetch(client, listed, who, blinded(listed, who))
     services.reissue(listed.plan, who.reference)
     assert services.counts(listed.plan)[0] == Counts(3, 1, 1)
-    assert services.fetched(listed.plan) == set()
+    assert services.fetched(listed.plan, named(listed)) == set()
     services.withdraw(listed.plan, [who.reference])
     assert fetch(client, listed, who, blinded(listed, who)).status_code == 200
     assert services.counts(listed.plan)[0] == Counts(3, 1, 1)
@@ -83,7 +89,7 @@ def test_a_closed_plan_has_no_key_and_nobody_left_but_numbers(client, listed):
     services.close_plan(listed.plan)
     services.close_plan(listed.plan)
     assert services.counts(listed.plan) == [Counts(3, 1, 0), Counts(3, 0, 0)]
-    assert services.fetched(listed.plan) == set()
+    assert services.fetched(listed.plan, named(listed)) == set()
     assert not any(key.sealed for key in Key.objects.filter(plan=listed.plan))
     left = {each.reference for each in other.people}
     assert {bytes(each.pk).hex() for each in Invitation.objects.all()} == left

@@ -15,6 +15,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from surveys.operations import backlog, doctor, health, ready, refusals, services
 from tests.conftest import NOW
+from tests.doors import free_port
 from tests.surveys.intake.test_reports import URL, body
 
 GOOD = "good"
@@ -83,6 +84,19 @@ def nobody_hears(settings, monkeypatch):
     settings.ALARMS_TO = []
 
 
+def issuer_without_a_token(settings, monkeypatch):
+    monkeypatch.setattr(settings, "ISSUER_URL", "https://tickets.example.org")
+
+
+def token_without_an_issuer(settings, monkeypatch):
+    monkeypatch.setattr(settings, "ISSUER_TOKEN", "t" * 40)
+
+
+def issuer_gone(settings, monkeypatch):
+    token_without_an_issuer(settings, monkeypatch)
+    monkeypatch.setattr(settings, "ISSUER_URL", f"http://127.0.0.1:{free_port()}")
+
+
 @pytest.mark.parametrize(
     ("breaks", "key", "todo"),
     [
@@ -95,6 +109,9 @@ def nobody_hears(settings, monkeypatch):
         (broker_gone, "queue", "start the site again"),
         (worker_gone, "worker", "start the site again"),
         (nobody_hears, "letters", "CANDOR_ALARMS_TO"),
+        (issuer_without_a_token, "tickets", "Set ISSUER_TOKEN"),
+        (token_without_an_issuer, "tickets", "Set ISSUER_URL"),
+        (issuer_gone, "tickets", "whether it runs"),
     ],
 )
 def test_what_is_lacking_is_named_with_what_to_do(settings, monkeypatch, breaks, key, todo):

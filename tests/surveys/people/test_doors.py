@@ -128,6 +128,7 @@ OF_A_STUDY: dict[str, Right] = {
     "invited:list": Right.INVITE,
     "invited:add": Right.INVITE,
     "invited:remove": Right.INVITE,
+    "invited:again": Right.INVITE,
     "invited:lost": Right.INVITE,
     "invited:returned": Right.INVITE,
     "invited:erase": Right.INVITE,

@@ -109,10 +109,12 @@ async function recall() {
   parts = ticket && (await tickets.spent(study.digest, ticket));
 }
 
-/** Say on the welcome who is asked, and what the ticket is for; without one, or too early, nobody can start. */
+/** Say on the welcome who is asked, and what the ticket is for; without one, too early, or where enough of a stratum have answered, nobody can start. */
 export function greet() {
   const { strata, answers_from = '' } = listOf(study);
-  const { name, people } = strata[(kept ?? /** @type {Letter} */ (letter)).stratum];
+  const { stratum } = kept ?? /** @type {Letter} */ (letter);
+  const { name, people } = strata[stratum];
+  const full = `${find('main').dataset.full}`.split(' ').includes(`${stratum}`);
   const early = new Date().toISOString().slice(0, 10) < answers_from;
   const texts = {
     stratum: name,
@@ -120,7 +122,8 @@ export function greet() {
     day: dayText(answers_from),
   };
   const part = fill('invitation', texts, [
-    ticket ? (early ? 'early' : 'ticket') : 'letter',
+    ticket ? (early ? 'early' : 'ticket') : full ? 'late' : 'letter',
+    full && 'full',
     !!ticket && 'has',
     !!ticket && !!letter && 'both',
     !!letter && 'code',
@@ -130,7 +133,7 @@ export function greet() {
     name ? 'named' : 'whole',
   ]);
   find('#ticket').replaceChildren(part);
-  find('.welcome .act > .actions').hidden = !ticket || early;
+  find('.welcome .act > .actions').hidden = !ticket || early || full;
 }
 
 /** Return the parts of a report that the ticket makes. */

@@ -25,7 +25,16 @@ from tests.simulator.planted import BUGS, ONE_WRITER
 
 SCHEDULES, FIRST, TO_FIND = 10_000, 1, 1_000
 PROCESSES = 2
-COUNTED = ("schedules", "acts", "side by side", "of one budget", "drawn", "faults", "broken")
+COUNTED = (
+    "schedules",
+    "acts",
+    "side by side",
+    "of one budget",
+    "drawn",
+    "retired",
+    "faults",
+    "broken",
+)
 ENGINES = ("SQLite", "PostgreSQL")
 
 
@@ -51,6 +60,7 @@ def play_here(
             found["side by side"] += outcome.together
             found["of one budget"] += outcome.rivals
             found["drawn"] += outcome.drawn
+            found["retired"] += outcome.retired
             found["faults"] += outcome.faults
             found["broken"] += bool(outcome.broken)
             if closely:

@@ -138,8 +138,7 @@ def sweep_and_publish(world: World) -> list[Act]:
 
 def do_sent(world: World) -> None:
     """Do all that the broker has; who is killed meanwhile had taken all of it."""
-    sent, world.sent[:] = [*world.sent], []
-    for task in sent:
+    for task in [world.next_task() for _ in world.sent[:]]:
         do_task(*task)
 
 
@@ -147,7 +146,7 @@ def deliver(world: World) -> list[Act]:
     """Do what the broker has: once, twice, or it is lost."""
     if not world.sent:
         return []
-    task = world.sent.pop(world.chance.randrange(len(world.sent)))
+    task = world.next_task()
     return [lambda: do_task(*task)] * world.chance.choice([0, 1, 1, 2])
 
 
@@ -240,8 +239,9 @@ def open_wave(world: World) -> list[Act]:
 
 
 def retire(world: World) -> list[Act]:
-    study, now = world.study(), clock.Clock.now()
-    return [lambda: lives.retire(study_id=study.pk, because="It is over.", who=ADMIN, now=now)]
+    """Retire a study that has opened; who does sees whether it is, and does it again if not."""
+    retiring = {"study_id": world.plan().study_id, "because": "It is over.", "who": ADMIN}
+    return [lambda: lives.retire(**retiring, now=clock.Clock.now())] * 2
 
 
 def change_limits(world: World) -> list[Act]:
@@ -305,7 +305,7 @@ WEIGHTS: dict[Callable[[World], list[Act]], int] = {
     ask_again: 3,
     close: 2,
     open_wave: 4,
-    retire: 1,
+    retire: 2,
     change_limits: 2,
     new_key: 2,
     wait: 8,

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import OperationalError, connection
 
+from surveys.design.models import Study
 from surveys.releases.models import Release
 from tests.simulator import acts, clock, faults, invariants, world as worlds
 from tests.simulator.databases import Database
@@ -32,6 +33,7 @@ class Outcome:
     rivals: int = 0  # of those that came together, who wanted one budget
     faults: int = 0
     drawn: int = 0  # before every task ran to its end
+    retired: int = 0  # studies
     said: list[str] = field(default_factory=list)  # what happened, in order
     broken: list[str] = field(default_factory=list)
 
@@ -148,6 +150,7 @@ class Schedule:
         self.outcome.drawn = Release.objects.count()
         clock.forward(**self.chance.choice([{"seconds": 20}, {"days": 1}]))
         self._rest()
+        self.outcome.retired = Study.objects.exclude(retired_on=None).count()
         self.outcome.broken += invariants.half_done()
 
     def _rest(self) -> None:
@@ -156,7 +159,7 @@ class Schedule:
             for name in acts.beats():
                 self._do(name, lambda name=name: acts.do_task(name), None)
             while self.world.sent:
-                task = self.world.sent.pop(0)
+                task = self.world.next_task()
                 self._do(task[0], lambda task=task: acts.do_task(*task), None)
             if (after := invariants.fingerprint()) == before:
                 return

@@ -56,7 +56,13 @@ def consumed(place: Place, log: dict[str, str], reports: int) -> dict[str, Any]:
     process.terminate()
     process.wait()
     rate = round(left / seconds) if left else 0
-    return {"what": "stored by one consumer", "a second": rate, "answers": place.stored()}
+    return {
+        "what": "stored by one consumer",
+        "a second": rate,
+        "p50 ms": "",
+        "p99 ms": "",
+        "answers": place.stored(),
+    }
 
 
 if __name__ == "__main__":

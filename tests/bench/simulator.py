@@ -25,6 +25,16 @@ from tests.simulator.planted import BUGS, ONE_WRITER
 
 SCHEDULES, FIRST, TO_FIND = 10_000, 1, 1_000
 PROCESSES = 2
+COUNTED = (
+    "schedules",
+    "acts",
+    "side by side",
+    "of one budget",
+    "drawn",
+    "retired",
+    "faults",
+    "broken",
+)
 ENGINES = ("SQLite", "PostgreSQL")
 
 
@@ -40,7 +50,7 @@ def play_here(
 
     acts.prepare()
     database = databases.begin(world.prepare)
-    found: dict[str, Any] = {"schedules": 0, "acts": 0, "side by side": 0, "faults": 0, "broken": 0}
+    found: dict[str, Any] = dict.fromkeys(COUNTED, 0)
     began = time.perf_counter()
     with contextlib.closing(database):
         for seed in range(first, first + schedules):
@@ -48,6 +58,9 @@ def play_here(
             found["schedules"] += 1
             found["acts"] += outcome.acts
             found["side by side"] += outcome.together
+            found["of one budget"] += outcome.rivals
+            found["drawn"] += outcome.drawn
+            found["retired"] += outcome.retired
             found["faults"] += outcome.faults
             found["broken"] += bool(outcome.broken)
             if closely:

@@ -1,5 +1,6 @@
 """All that can happen, each through the door that people and workers use."""
 
+import datetime
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -9,14 +10,15 @@ from django.core.management import CommandError, call_command
 from django.test import RequestFactory
 
 from surveys.celery import app
-from surveys.design import refusals, services as lives
+from surveys.design import refusals, selectors as design, services as lives
+from surveys.design.models import Plan
 from surveys.erasing import InUse
 from surveys.intake import door, views
-from surveys.ledger import services as ledger
+from surveys.ledger import selectors as accounts, services as ledger
 from surveys.releases import selectors as published, services as releases
 from surveys.releases.queries.parameters import WrongParameter
 from tests.simulator import clock, world as worlds
-from tests.simulator.world import ADMIN, OTHER, RESEARCHER, Message, World
+from tests.simulator.world import ADMIN, ON_REQUEST, OTHER, RESEARCHER, Message, World
 
 try:  # the door that takes many at once
     from surveys.intake import posts
@@ -32,6 +34,9 @@ REFUSALS = (
     CommandError,
 )
 Act = Callable[[], Any]  # with a fault anywhere in it
+SHARES = [Decimal("0.55"), Decimal("0.7"), Decimal(1)]  # of what is left: two are too much
+SWEEP = "surveys.aggregation.tasks.sweep_all"
+LITTLE = Decimal("0.01")  # ε that nobody asks for
 REQUESTS = RequestFactory(SERVER_NAME="127.0.0.1")
 
 
@@ -125,15 +130,23 @@ def beat(world: World) -> list[Act]:
 
 
 def sweep_and_publish(world: World) -> list[Act]:
-    names = [name for name in beats() if "sweep" in name or "publish" in name]
-    return [lambda name=each: do_task(name) for each in names]
+    """Sweep, do what the broker has then, and publish."""
+    names = [name for name in beats() if "publish" in name]
+    publish = [lambda name=each: do_task(name) for each in names]
+    return [lambda: do_task(SWEEP), lambda: do_sent(world), *publish]
+
+
+def do_sent(world: World) -> None:
+    """Do all that the broker has; who is killed meanwhile had taken all of it."""
+    for task in [world.next_task() for _ in world.sent[:]]:
+        do_task(*task)
 
 
 def deliver(world: World) -> list[Act]:
     """Do what the broker has: once, twice, or it is lost."""
     if not world.sent:
         return []
-    task = world.sent.pop(world.chance.randrange(len(world.sent)))
+    task = world.next_task()
     return [lambda: do_task(*task)] * world.chance.choice([0, 1, 1, 2])
 
 
@@ -164,6 +177,54 @@ def ask_again(world: World) -> list[Act]:
     ]
 
 
+def rivals(world: World, many: int) -> list[tuple[str, list[Act]]]:
+    """Let so many ask, and draw what they asked for, where the budget can pay for one of them at
+    most; nothing where nobody may ask, or nothing is left.
+    """
+    now, who = clock.Clock.now(), world.chance.choice([RESEARCHER, OTHER])
+    plans = [
+        plan for plan in design.plans().order_by("pk") if not published.may_ask(plan, now.date())
+    ]
+    if not plans:
+        return []
+    plan = world.chance.choice(plans)
+    left = min(accounts.account(pk).amount_left for pk in published.budgets_of(plan, who))
+    return [
+        ("rivals", ask_and_draw(plan, who, left * world.chance.choice(SHARES), now))
+        for _ in range(many)
+        if left > LITTLE
+    ]
+
+
+def answers_to_ask_about(world: World) -> list[Act]:
+    """Send what is enough to ask about a study that publishes on request, and sweep it."""
+    plan = design.plans().filter(study__slug=ON_REQUEST).order_by("pk").last()
+    made = [world.message(plan) for _ in range(worlds.SMALLEST)] if plan else []
+    return [
+        *(lambda message=each: post(message) for each in made),
+        lambda: do_task(SWEEP),
+        lambda: do_sent(world),
+    ]
+
+
+def ask_and_draw(plan: Plan, who: str, epsilon: Decimal, now: datetime.datetime) -> list[Act]:
+    asked: list[int] = []
+    chosen = next(each.name for each in plan.content.questions if each.name != "tag")
+    parameters = {"questions": [chosen], "epsilon": f"{epsilon:.3f}"}
+
+    def ask_for() -> None:
+        request = releases.ask_for(
+            plan=plan, kind="shares", parameters=parameters, who=who, now=now
+        )
+        asked.append(request.pk)
+
+    def draw() -> None:
+        for request_id in asked:
+            do_task("surveys.releases.tasks.publish", [request_id])
+
+    return [ask_for, draw]
+
+
 def close(world: World) -> list[Act]:
     plan = world.plan()
     return [lambda: lives.close_plan(plan_id=plan.pk, today=clock.Clock.now().date())]
@@ -178,8 +239,9 @@ def open_wave(world: World) -> list[Act]:
 
 
 def retire(world: World) -> list[Act]:
-    study, now = world.study(), clock.Clock.now()
-    return [lambda: lives.retire(study_id=study.pk, because="It is over.", who=ADMIN, now=now)]
+    """Retire a study that has opened; who does sees whether it is, and does it again if not."""
+    retiring = {"study_id": world.plan().study_id, "because": "It is over.", "who": ADMIN}
+    return [lambda: lives.retire(**retiring, now=clock.Clock.now())] * 2
 
 
 def change_limits(world: World) -> list[Act]:
@@ -243,7 +305,7 @@ WEIGHTS: dict[Callable[[World], list[Act]], int] = {
     ask_again: 3,
     close: 2,
     open_wave: 4,
-    retire: 1,
+    retire: 2,
     change_limits: 2,
     new_key: 2,
     wait: 8,

@@ -8,6 +8,8 @@ from typing import Any
 
 from django.db import OperationalError, connection
 
+from surveys.design.models import Study
+from surveys.releases.models import Release
 from tests.simulator import acts, clock, faults, invariants, world as worlds
 from tests.simulator.databases import Database
 from tests.simulator.faults import Fault, Killed, Line, Seen
@@ -16,6 +18,7 @@ from tests.simulator.world import World
 
 STEPS = 24
 FAULTY, TOGETHER = 0.5, 0.12  # chance that an act meets a fault; that several come side by side
+RIVALS, PAUSED = 0.4, 0.4  # chance that those want one budget, where they can; that one pauses
 USUAL = Seen(20, 7)  # statements of an act, at least: most sweeps find nothing, and take two
 ROUNDS = 12  # in which everything must have come to rest
 
@@ -27,7 +30,10 @@ class Outcome:
     seed: int
     acts: int = 0
     together: int = 0
+    rivals: int = 0  # of those that came together, who wanted one budget
     faults: int = 0
+    drawn: int = 0  # before every task ran to its end
+    retired: int = 0  # studies
     said: list[str] = field(default_factory=list)  # what happened, in order
     broken: list[str] = field(default_factory=list)
 
@@ -73,7 +79,9 @@ class Schedule:
 
     def _together(self, many: int) -> None:
         """Let so many things happen side by side."""
-        both = [acts.some(self.world) for _ in range(many)]
+        rivals = self._rivals(many) if self.chance.random() < RIVALS else []
+        self.outcome.rivals += bool(rivals)
+        both = rivals or [acts.some(self.world) for _ in range(many)]
         self.outcome.together += 1
         self.outcome.say("side by side: " + ", ".join(name for name, _ in both))
 
@@ -89,7 +97,22 @@ class Schedule:
 
             return play
 
-        Stage(self.chance).play(*(part_of(*each) for each in both))
+        pause = self._pause(*both[0]) if self.chance.random() < PAUSED else None
+        Stage(self.chance).play(*(part_of(*each) for each in both), pause=pause)
+
+    def _rivals(self, many: int) -> list[tuple[str, list[acts.Act]]]:
+        """Let so many want one budget; first there must be something to ask about."""
+        if not (found := acts.rivals(self.world, many)):
+            for number, act in enumerate(acts.answers_to_ask_about(self.world)):
+                self._do(f"answers {number}", act, None)
+            found = acts.rivals(self.world, many)
+        return found
+
+    def _pause(self, name: str, happening: list[acts.Act]) -> int:
+        """Draw one of the statements that these acts usually take."""
+        names = [f"{name} {number}" for number in range(len(happening))]
+        usual = sum(self.usual.get(each, USUAL).statements for each in names)
+        return self.chance.randint(1, max(1, usual))
 
     def _fault(self, name: str) -> Fault | None:
         if self.chance.random() >= FAULTY:
@@ -124,8 +147,10 @@ class Schedule:
 
     def _end(self) -> None:
         """Let every task run until nothing changes, soon or on the next day."""
+        self.outcome.drawn = Release.objects.count()
         clock.forward(**self.chance.choice([{"seconds": 20}, {"days": 1}]))
         self._rest()
+        self.outcome.retired = Study.objects.exclude(retired_on=None).count()
         self.outcome.broken += invariants.half_done()
 
     def _rest(self) -> None:
@@ -134,7 +159,7 @@ class Schedule:
             for name in acts.beats():
                 self._do(name, lambda name=name: acts.do_task(name), None)
             while self.world.sent:
-                task = self.world.sent.pop(0)
+                task = self.world.next_task()
                 self._do(task[0], lambda task=task: acts.do_task(*task), None)
             if (after := invariants.fingerprint()) == before:
                 return

@@ -1,9 +1,10 @@
 """Tasks side by side: each in a thread with a connection of its own, one statement at a time, in an
 order that the seed says.
 
-A thread waits before each statement for its turn. On PostgreSQL a statement may wait for another
-thread's lock: the server tells, and the turn goes on to who is free. A lock that is given up after
-half a second (`erasing.hold`) is the one thing there that a seed does not say.
+A thread waits before each statement for its turn. One may pause before its k-th, until no other can
+go on without it: what it has read by then, others have changed. On PostgreSQL a statement may wait
+for another thread's lock: the server tells, and the turn goes on to who is free. A lock that is
+given up after half a second (`erasing.hold`) is the one thing there that a seed does not say.
 """
 
 import threading
@@ -29,6 +30,9 @@ class Part:
     stage: "Stage"
     is_ready: bool = False  # waits for its turn
     is_done: bool = False
+    waits: bool = False  # for a lock that another held when it tried
+    turns: int = 0
+    pauses_before: int | None = None  # this turn
     backend: int | None = None
     go: threading.Event = field(default_factory=threading.Event)
 
@@ -38,11 +42,16 @@ class Part:
         if connection.vendor == "postgresql":
             self.backend = wire.info.backend_pid if wire and not wire.closed else None
         with stage.moved:
-            self.is_ready = True
+            self.is_ready, self.waits = True, waits
             stage.moved.notify_all()
         if not self.go.wait(PATIENCE):
             raise RuntimeError("the turn never came")
         self.go.clear()
+        self.turns += 1
+
+    @property
+    def is_paused(self) -> bool:
+        return self.pauses_before is not None and self.turns + 1 >= self.pauses_before
 
     def play(self) -> None:
         try:
@@ -60,9 +69,10 @@ class Stage:
         self.chance, self.moved = chance, threading.Condition()
         self.parts: list[Part] = []
 
-    def play(self, *acts: Callable[[Part], Any]) -> None:
-        """Play these together, to the end of all."""
+    def play(self, *acts: Callable[[Part], Any], pause: int | None = None) -> None:
+        """Play these together, to the end of all; the first pauses before this statement of its."""
         self.parts = [Part(act, self) for act in acts]
+        self.parts[0].pauses_before = pause
         for part in self.parts:
             threading.Thread(target=part.play, daemon=True).start()
         while True:
@@ -71,9 +81,17 @@ class Stage:
             if all(part.is_done for part in self.parts):
                 return
             if free:
-                chosen = self.chance.choice(free)
+                chosen = self.chance.choice(self._going(free))
                 chosen.is_ready = False
                 chosen.go.set()
+
+    def _going(self, free: list[Part]) -> list[Part]:
+        """Return who goes on; the pause is over when nobody else can."""
+        going = [part for part in free if not part.is_paused]
+        if not all(part.waits for part in going):
+            return going
+        self.parts[0].pauses_before = None
+        return free
 
     def _settle(self) -> None:
         """Wait until each is before its next statement, at its end, or behind another's lock."""

@@ -22,3 +22,6 @@ def test_whatever_crashes_nothing_is_lost_counted_twice_or_unpaid(name):
     assert found["schedules"] == SCHEDULES
     assert found["faults"] > 3 * SCHEDULES  # they were there
     assert found["side by side"] > SCHEDULES
+    assert found["of one budget"] > SCHEDULES / 2
+    assert found["drawn"] > SCHEDULES / 2
+    assert found["retired"] > SCHEDULES / 10

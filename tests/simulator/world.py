@@ -24,6 +24,7 @@ try:  # what a process remembers of rows
 except ImportError:
     CACHES = ()
 ADMIN, RESEARCHER, OTHER = "ada", "mira", "otto"
+ON_REQUEST = "asked"  # the study that publishes only what somebody asks for
 SMALLEST, LARGEST = 3, 8  # reports of a batch; the site's own largest has 10,000
 STUDY: dict[str, Any] = {
     "organisation": "Brightwater College",
@@ -62,7 +63,7 @@ TAG: dict[str, Any] = {  # sent as given: who has it knows which message a row i
 }
 LATE = {**COPIED, "name": "late", "text": "Late?", "label": "Late"}
 STUDIES: tuple[tuple[dict[str, Any], list[dict[str, Any]]], ...] = (
-    ({"slug": "asked", "rule": "on-request"}, [COPIED, TAG]),
+    ({"slug": ON_REQUEST, "rule": "on-request", "release_epsilon": Decimal(1)}, [COPIED, TAG]),
     ({"slug": "hourly", "rule": "every", "hours": 1}, [COPIED, OFTEN]),
     ({"slug": "series", "rule": "continual", "hours": 1, "horizon": 4}, [OFTEN, TAG]),
     ({"slug": "drawn", "rule": "when-closed", "asked": 1}, [COPIED, OFTEN, LATE]),
@@ -78,7 +79,7 @@ def prepare() -> None:
         )
         if number < OPEN:
             lives.open_study(study_id=study.pk, who=ADMIN, why="A test.", now=clock.START)
-    budget = Study.objects.get(slug="asked").budget_id
+    budget = Study.objects.get(slug=ON_REQUEST).budget_id
     assert budget is not None
     ledger.open_share(
         study_id=budget, holder=RESEARCHER, cap=1, who=ADMIN, now=clock.START, why="A share."
@@ -146,6 +147,13 @@ class World:
 
     def new_key(self) -> bytes:
         return self.chance.randbytes(32)
+
+    def next_task(self) -> Task_:
+        """Take a task from the broker by this seed's chance: the site sends some in an order of its
+        own.
+        """
+        self.sent.sort(key=repr)
+        return self.sent.pop(self.chance.randrange(len(self.sent)))
 
     def plan(self) -> Plan:
         """Return some Plan, mostly one that is open."""

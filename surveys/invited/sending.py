@@ -19,8 +19,8 @@ import structlog
 from django.conf import settings
 from django.core.mail import get_connection
 from django.core.mail.backends.base import BaseEmailBackend
-from django.db import IntegrityError, transaction
-from django.db.models import Exists, F, QuerySet
+from django.db import connection, transaction
+from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
 
 from surveys.design.models import Plan
@@ -44,6 +44,10 @@ MOST_TRIES = 5
 PERMANENT = 500  # from which code on a server says no for good
 REST = datetime.timedelta(minutes=15)  # before a server that said “later” is asked again
 MOST_RESTS = 10  # after which this turn ends
+CLAIM = """
+INSERT INTO invited_delivery (letter_id, person_id, state, tries)
+SELECT letter.id, person.id, %s, 0 FROM invited_letter letter, invited_person person
+WHERE letter.id = %s AND letter.state = %s AND person.id = %s ON CONFLICT DO NOTHING"""
 MOST_DOUBTS = 3  # in succession: then it is the server, and the letter stops
 
 
@@ -302,18 +306,15 @@ class Run:
 
 
 def claim(letter: Letter, person: Person) -> bool:
-    """Claim one person's letter, of one that goes; tell whether nobody had. Who had it is not
-    forgotten meanwhile, which would let it be claimed a second time.
+    """Claim one person's letter, in one statement; tell whether nobody had. None is claimed of a
+    letter that has ended, of which nobody knows any more who had it, nor for who is off the list.
     """
-    own = Delivery.objects.filter(letter=letter, person=person, state=State.LATER)
-    with contextlib.suppress(IntegrityError), transaction.atomic():
-        if not own.update(state=State.CLAIMED):
-            Delivery.objects.create(letter=letter, person=person)
-        there = Exists(Person.objects.filter(pk=person.pk))
-        if Letter.objects.filter(there, pk=letter.pk, state=Letter.State.GOES).exists():
+    with connection.cursor() as cursor:
+        cursor.execute(CLAIM, [State.CLAIMED, letter.pk, Letter.State.GOES, person.pk])
+        if cursor.rowcount == 1:
             return True
-        transaction.set_rollback(True)
-    return False  # another one has, the person is off the list, or the letter is stopped
+    own = Delivery.objects.filter(letter=letter, person=person, state=State.LATER)
+    return own.filter(letter__state=Letter.State.GOES).update(state=State.CLAIMED) == 1
 
 
 def finish(letter: Letter) -> None:

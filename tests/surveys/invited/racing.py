@@ -143,6 +143,40 @@ def locked(model: Any) -> int:
         return int(cursor.fetchone()[0])
 
 
+def removed_between(plan: Any) -> int:
+    """Remove somebody after their code was drawn and before the issuer is told; return how many
+    codes of theirs work.
+    """
+    from django.db import connection
+
+    from surveys.invited import services
+    from surveys.invited.keys import Chest
+    from surveys.invited.models import Person
+    from surveys.issuer import services as issuer
+    from surveys.issuer.models import Code
+
+    reference = Person.objects.order_by("reference")[0].reference
+    named = bytes.fromhex(Chest(plan.study_id).reference(plan.digest, reference))
+
+    def remove() -> None:
+        gone = {"study_id": plan.study_id, "reference": reference}
+        until_free(lambda: services.remove_person(**gone))
+        connection.close()
+
+    owner, invite = threading.Thread(target=remove), issuer.invite
+
+    def later(digest: str, people: Any) -> None:
+        owner.start()
+        owner.join(2)  # as long as it may
+        invite(digest, people)
+
+    issuer.invite = later
+    services.new_codes(plan, Person.objects.filter(reference=reference))
+    issuer.invite = invite
+    owner.join()
+    return Code.objects.filter(invitation=named).count()
+
+
 def fetched_at_once(plan: Any) -> dict[str, Any]:
     from surveys.invited import services
     from surveys.invited.models import Person
@@ -179,5 +213,10 @@ if __name__ == "__main__":
     settings.LETTERS_A_SECOND = 0
     call_command("migrate", verbosity=0)
     plan, launched = launched_beside_imports()
-    found = {"launch": launched, "letter": sent_beside_owners(plan), "code": fetched_at_once(plan)}
+    found = {
+        "launch": launched,
+        "letter": sent_beside_owners(plan),
+        "removed between": removed_between(plan),
+        "code": fetched_at_once(plan),
+    }
     print(json.dumps(found))

@@ -56,6 +56,10 @@ def test_whom_owners_remove_meanwhile_has_no_code_and_stays_counted(found: Any) 
     assert letter["people"] == 150 - 25 + 10
 
 
+def test_who_is_removed_between_a_code_and_its_telling_is_not_invited_again(found: Any) -> None:
+    assert found["removed between"] == 0
+
+
 def test_fifty_who_fetch_by_one_code_get_one_ticket(found: Any) -> None:
     code = found["code"]
     assert code["tickets"] == code["fetched"] == 1

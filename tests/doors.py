@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from surveys.operations.supervisor import step_back
 from tests.patience import PATIENCE, became
 
 HOUSE = Path(__file__).parent.parent
@@ -84,7 +85,8 @@ def served(
             env=environment,
             stdout=output,
             stderr=output,
-            preexec_fn=lambda: os.nice(nice),
+            start_new_session=True,
+            preexec_fn=lambda: step_back(nice),
         )
     found = Served(port, process, log)
     try:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from surveys.operations.supervisor import step_back
 from tests.patience import PATIENCE, became
 
 HOUSE = Path(__file__).parent.parent
@@ -85,8 +84,7 @@ def served(
             env=environment,
             stdout=output,
             stderr=output,
-            start_new_session=True,
-            preexec_fn=lambda: step_back(nice),
+            preexec_fn=lambda: os.nice(nice),
         )
     found = Served(port, process, log)
     try:

@@ -41,15 +41,6 @@ def die_with_parent(parent: int | None = None) -> None:
         os._exit(1)
 
 
-def step_back(nice: int) -> None:
-    """Let other sessions' processes go first. Linux shares processors among sessions, each by a
-    niceness of its own, where it groups them (sched(7), autogroup); else a process's own counts.
-    """
-    os.nice(nice)
-    with contextlib.suppress(OSError):
-        Path("/proc/self/autogroup").write_text(str(nice))
-
-
 @dataclass(frozen=True, slots=True)
 class Service:
     """What to run, and how a person calls it."""
@@ -79,7 +70,7 @@ class Child:
         )
 
     def _begin(self, parent: int) -> None:
-        step_back(self.service.nice)
+        os.nice(self.service.nice)
         die_with_parent(parent)
 
     @property

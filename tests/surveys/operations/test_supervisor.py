@@ -228,10 +228,6 @@ def test_pages_and_worker_step_back_where_processors_are_short(running, broker):
         os.getpriority(os.PRIO_PROCESS, running.child(word)) for word in (DOOR, WEB, WORKER)
     )
     assert web > door < worker
-    groups = {word: Path(f"/proc/{running.child(word)}/autogroup") for word in (DOOR, WEB, WORKER)}
-    if groups[DOOR].exists():  # the kernel shares processors among sessions
-        nice = {word: int(group.read_text().split()[-1]) for word, group in groups.items()}
-        assert nice[WEB] > nice[DOOR] < nice[WORKER], "each in a session of its own"
 
 
 @pytest.mark.parametrize(("name", "word"), [("door", DOOR), ("web", WEB)])

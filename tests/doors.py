@@ -66,12 +66,7 @@ class Served:
 
 @contextlib.contextmanager
 def served(
-    environment: dict[str, str],
-    log: Path,
-    *what: str,
-    folder: Path = HOUSE,
-    port: int = 0,
-    nice: int = 0,
+    environment: dict[str, str], log: Path, *what: str, folder: Path = HOUSE, port: int = 0
 ) -> Iterator[Served]:
     """Serve an application of this folder until the block ends."""
     port = port or free_port()
@@ -84,7 +79,6 @@ def served(
             env=environment,
             stdout=output,
             stderr=output,
-            preexec_fn=lambda: os.nice(nice),
         )
     found = Served(port, process, log)
     try:

@@ -26,7 +26,6 @@ from typing import IO
 FIRST_DELAY, MAX_DELAY = 0.2, 30.0  # seconds before a service that ended is started again
 STEADY = 60.0  # seconds after which earlier endings no longer count
 POLITE, LAST = 7.0, 2.0  # seconds to end when asked: all but the first service, then the first
-BEHIND = 10  # niceness of what can wait where processors are short: whoever sends a report cannot
 PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
@@ -48,7 +47,6 @@ class Service:
     name: str
     command: Sequence[str]
     socket: Path | None = None  # that it listens on: one killed leaves it in the way of the next
-    nice: int = 0  # how far it steps back where processors are short
 
 
 class Child:
@@ -66,12 +64,8 @@ class Child:
             stdout=output,
             # Ctrl-C reaches the supervisor only, which then ends its children in order
             start_new_session=True,
-            preexec_fn=lambda: self._begin(parent),
+            preexec_fn=lambda: die_with_parent(parent),
         )
-
-    def _begin(self, parent: int) -> None:
-        os.nice(self.service.nice)
-        die_with_parent(parent)
 
     @property
     def is_running(self) -> bool:

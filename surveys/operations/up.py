@@ -13,7 +13,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from django.conf import settings
@@ -22,7 +21,7 @@ from django.core.exceptions import ImproperlyConfigured
 from surveys import metrics
 from surveys.checks import ENVIRONMENT, refuse_to_start_if_unsafe
 from surveys.operations import gate
-from surveys.operations.supervisor import BEHIND, Service, Supervisor
+from surveys.operations.supervisor import Service, Supervisor
 
 READY_SECONDS = 120  # on a slow or busy machine; what ends three times before is not waited for
 PATIENCE = 3  # endings before it ever answered
@@ -177,8 +176,7 @@ def web() -> Service:
         "workers": "1",
         "blocking-threads": "4",
     }
-    pages = granian("web", "surveys.operations.web:application", options, settings.WEB_SOCKET)
-    return replace(pages, nice=BEHIND)
+    return granian("web", "surveys.operations.web:application", options, settings.WEB_SOCKET)
 
 
 def door() -> Service:
@@ -215,7 +213,7 @@ def worker() -> Service:
         "--loglevel",
         "WARNING",
     )
-    return Service("worker", [*CELERY, "surveys", "worker", *options], nice=BEHIND)
+    return Service("worker", [*CELERY, "surveys", "worker", *options])
 
 
 def beat() -> Service:

@@ -26,7 +26,6 @@ from typing import Any
 
 import psycopg
 
-from surveys.operations.supervisor import BEHIND
 from tests import services
 from tests.bench.posting import Found
 from tests.bench.report import save, table
@@ -126,7 +125,7 @@ def speed(place: Place, posts: int) -> Rows:
     rows = [ceiling(place, 1), ceiling(place, 100)]
     with hello() as server:
         rows.append(measured(place, "hello, nothing stored", server, posts))
-    with served(place.site.environment, place.site.log, *PAGES, nice=BEHIND) as pages:
+    with served(place.site.environment, place.site.log, *PAGES) as pages:
         few = max(200, posts // 20)
         rows.append(measured(place, "the pages' view", pages, few))
         with served(place.site.environment, place.site.log, *DOOR) as door:

@@ -223,13 +223,6 @@ def test_one_command_runs_door_web_worker_scheduler_and_broker(running, broker):
     assert all(running.child(word) for word in (DOOR, WEB, WORKER, BEAT, "valkey-server"))
 
 
-def test_pages_and_worker_step_back_where_processors_are_short(running, broker):
-    door, web, worker = (
-        os.getpriority(os.PRIO_PROCESS, running.child(word)) for word in (DOOR, WEB, WORKER)
-    )
-    assert web > door < worker
-
-
 @pytest.mark.parametrize(("name", "word"), [("door", DOOR), ("web", WEB)])
 def test_a_killed_server_is_started_again(running, name, word):
     first = running.child(word)

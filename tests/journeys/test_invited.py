@@ -92,12 +92,12 @@ def answered(guest, choice="Yes"):
     guest.page.get_by_role("heading", name=HELD).wait_for()
 
 
-def leave(guest):
-    """Let the next quarter hour come, and the second of the next minute in which a message leaves:
-    its time to be answered is not let pass.
+def leave(guest, step=QUARTER):
+    """Let the next moment come, and the second of the next minute in which a message leaves: its
+    time to be answered is not let pass.
     """
     now, before = guest.page.evaluate("Date.now()"), len(posted(guest, "/reports"))
-    guest.page.clock.run_for(QUARTER - now % QUARTER)
+    guest.page.clock.run_for(step - now % step)
     for _second in range(61):
         if len(posted(guest, "/reports")) > before:
             return

@@ -19,7 +19,7 @@ from aiosmtpd.controller import Controller
 from tests.doors import HOUSE, answers, free_port
 from tests.journeys.site import own_environment, running_site
 from tests.journeys.test_drafting import press, tab_to, type_into
-from tests.journeys.test_invited import leave, new_guest, opened, posted
+from tests.journeys.test_invited import QUARTER, leave, new_guest, opened, posted
 from tests.patience import PATIENCE, became
 from tests.surveys.invited.conftest import Sink
 
@@ -259,7 +259,7 @@ def answers_by(guest, link):
     presses(guest, "[data-do=send]")
     page.locator("[data-do=send]").wait_for(state="detached")
     assert posted(guest, "/reports") == []
-    leave(guest)
+    leave(guest, 2 * QUARTER)  # of two groups
     page.get_by_role("heading", name="已发送").wait_for()
 
 

@@ -275,8 +275,10 @@ def is_refused_a_second_time(guest, link):
 
 
 def says(guest, *texts):
-    said = guest.page.locator("main").inner_text()
-    assert [text for text in texts if text not in said] == []
+    """The page's script shows them when it has checked the Plan."""
+    main = guest.page.locator("main")
+    became(lambda: all(text in main.inner_text() for text in texts))
+    assert [text for text in texts if text not in main.inner_text()] == []
 
 
 def presses(guest, selector, key="Enter"):

@@ -37,8 +37,7 @@ State = Delivery.State
 BUDGET = 30.0  # seconds in which a task sends
 # a worker that held its turn is gone for sure: a task is ended after a minute
 TURN = datetime.timedelta(seconds=90)
-AT_ONCE = 20  # people whose codes are drawn together
-LOOK = 1000  # people of whom the issuer is asked together whether to remind them
+AT_ONCE = 20  # people who are looked at, and whose codes are drawn, together
 MORNING = 7  # the hour, UTC, from which letters of a later day go out
 MOST_TRIES = 5
 PERMANENT = 500  # from which code on a server says no for good
@@ -97,7 +96,6 @@ class Run:
     doubts: int = 0  # in succession
     rests: int = 0
     past: str = ""  # the reference up to which the list was looked at
-    chosen: list[int] = field(default_factory=list)  # who comes next
     connection: BaseEmailBackend | None = None
     key: bytes = field(default_factory=lambda: key_of(SITE))
 
@@ -162,15 +160,13 @@ class Run:
         """
         had = self.letter.deliveries.values("person_id")
         fresh = self._reached().exclude(pk__in=had)
-        while not (self.chosen or self.letter.is_forgotten):
-            some = self._names(fresh.filter(reference__gt=self.past)[:LOOK])
+        while not self.letter.is_forgotten:
+            some = self._names(fresh.filter(reference__gt=self.past)[:AT_ONCE])
             if not some:
                 break
             self.past = some[-1].reference
-            self.chosen = self._still_asked(some)
-        if people := self.chosen[:AT_ONCE]:
-            del self.chosen[:AT_ONCE]
-            return people
+            if people := self._still_asked(some):
+                return people
         letter = Letter.objects.get(pk=self.letter.pk)
         if letter.rests_until and letter.rests_until > datetime.datetime.now(datetime.UTC):
             return []

@@ -412,12 +412,11 @@ def counted(monkeypatch: Any, verb: str) -> list[list[Any]]:
 
 
 def test_the_issuer_is_asked_of_each_person_once_whether_to_remind(plan, sink, monkeypatch):
-    monkeypatch.setattr(sending, "LOOK", 40)
     fetch(plan, Person.objects.filter(stratum="Law"))
     asked = counted(monkeypatch, "fetched")
     scheduled(plan, reminds=True)
     assert send() == 60
-    assert sorted(map(len, asked)) == [10, 40, 40]
+    assert sorted(map(len, asked)) == [10, 20, 20, 20, 20]
     assert len({each for people in asked for each in people}) == 90
 
 

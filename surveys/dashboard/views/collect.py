@@ -44,6 +44,7 @@ def collect(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
         link=link,
         invitations=texts,
         may_launch=people.may(request.user, Right.LAUNCH, plan.study),
+        may_invite=people.may(request.user, Right.INVITE, plan.study),
         answers_width=position(progress.answers / most),
         least_at=position(least / most),
         expected=expected,

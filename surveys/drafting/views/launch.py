@@ -76,6 +76,7 @@ def _show_open(request: HttpRequest, study: Study, status: int = 200, **more: An
         "plan": plan,
         "link": f"{address}#{plan.digest}" if plan else "",
         "is_owner": people.may(request.user, Right.LAUNCH, study),
+        "may_invite": people.may(request.user, Right.INVITE, study),
         **more,
     }
     return render(request, "drafting/launched.html", context, status=status)

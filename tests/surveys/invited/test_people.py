@@ -436,3 +436,16 @@ def test_the_page_without_a_list_says_so(db, owner, study):
     study.save()
     assert "whoever has the link" in owner.get("/studies/exam-honesty/list/").content.decode()
     assert Client().get("/studies/exam-honesty/list/").status_code == 302
+
+
+@pytest.mark.parametrize("page", ["collect/", "launch/"])
+def test_only_owners_are_shown_the_way_to_the_letters(owner, plan, page):
+    admin = Client()
+    admin.force_login(people.ensure_user(username="root", password=None, is_site_admin=True))
+    shown = [by.get(f"/studies/exam-honesty/{page}").content.decode() for by in (owner, admin)]
+    assert ["/list/letters/" in each for each in shown] == [True, False]
+
+
+def test_the_registry_leads_nobody_to_a_form_that_asks_a_list(client, plan):
+    record = client.get("/registry/exam-honesty/").content.decode()
+    assert "Open the form" not in record

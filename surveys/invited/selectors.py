@@ -67,8 +67,8 @@ def part_of(study: Study, keys: Iterable[str] | None = None) -> Invited | None:
 
 
 def shown(study: Study) -> Invited | None:
-    """Return what a preview says of a study's list: while none is fit to open, one of its length,
-    and of as many people as are needed.
+    """Return what a preview says of a study's list; while it is not fit to open, of one stratum
+    with all its people, and no fewer than are needed.
     """
     part = part_of(study)
     if part is None or not problems(study):

@@ -305,7 +305,7 @@ class Coded:
 
 def new_codes(plan: Plan, people: QuerySet[Person]) -> list[Coded]:
     """Draw a code for each of some people who are on the list now, and tell the issuer of all of
-    them at once. Who is taken off the list before gets none; after it, theirs is withdrawn.
+    them at once. Whoever is taken off the list before that gets none; a later removal withdraws it.
     """
     at = index_of(plan)
     with kept_still(plan):

@@ -159,7 +159,7 @@ def _tickets() -> Iterator[Line]:
     try:
         issuer.counts("")
     except (Away, NotIssued) as error:
-        said = f"{error}: no list can be asked, and no reminder goes out."
+        said = f"{error}: no ticket is fetched, and no letter goes out."
         todo = "Look whether it runs, and whether it has this ISSUER_TOKEN."
         yield _line("tickets", ALARM, said, todo)
     else:

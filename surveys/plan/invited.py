@@ -2,9 +2,10 @@
 
 Tickets       are signed under RSABSSA-SHA384-PSS-Randomized (RFC 9474), with e = 65537 and a salt
               of 48 bytes (`tickets.py`); only the modulus is the Plan's own.
-moments       1 to 60 minutes, and a divisor of 60. Who watches the times of connections joins about
-              one person of each stratum rightly at every moment (tests/bench/joining_by_time.py),
-              so a launch sets them further apart where there are more strata (`minutes_between`).
+moments       1 to 60 minutes, and a divisor of 60. Whoever watches the times of connections
+              joins about one person of each stratum rightly at every moment
+              (tests/bench/joining_by_time.py), so a launch sets the moments further apart where
+              there are more strata (`minutes_between`).
 answers_from  a day as in 2026-12-01, if it is there.
 strata        1 to 100. A key is odd and has 2048 to 4096 bits, in whole bytes of which the first
               is 128 or more: 512 to 1024 small hexadecimal digits, an even number of them. No two

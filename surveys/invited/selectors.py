@@ -12,7 +12,7 @@ from surveys.design.readiness import Problem
 from surveys.invited.keys import Chest, name_of
 from surveys.invited.lists import Entry
 from surveys.invited.models import Count, Delivery, Key, Letter, Person
-from surveys.plan.content import Invited, Stratum
+from surveys.plan.content import Invited, PlanContent, Stratum
 from surveys.plan.invited import FEWEST, MOST_STRATA, minutes_between
 
 FEW = 100  # below it a stratum is warned of
@@ -64,6 +64,14 @@ def part_of(study: Study, keys: Iterable[str] | None = None) -> Invited | None:
         moments=minutes_between(len(sizes)),
         answers_from=study.answers_from.isoformat() if study.answers_from else None,
     )
+
+
+def fewer_than_needed(content: PlanContent) -> int | None:
+    """Return how many people a list has, if not even all of their answers would be published."""
+    if content.invited is None:
+        return None
+    people = sum(each.people for each in content.invited.strata)
+    return people if people < content.publication.smallest_batch else None
 
 
 def shown(study: Study) -> Invited | None:

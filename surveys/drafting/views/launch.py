@@ -64,6 +64,7 @@ def _show_draft(
             "most_why": MAX_WHY,
             "why": request.POST.get("why", ""),
             "follow_ups": any(question.skipped for question in content.questions),
+            "too_few": lists.fewer_than_needed(content),
         }
     return render(request, "drafting/launch.html", context, status=status)
 

@@ -10,7 +10,7 @@ from django.db.models.signals import post_save
 from django.test import Client
 
 from surveys.design import services as design
-from surveys.design.models import Plan
+from surveys.design.models import Plan, Study
 from surveys.design.refusals import CannotOpen, Refused
 from surveys.invited import keys, selectors, services
 from surveys.invited.lists import Entry
@@ -326,6 +326,14 @@ def test_a_list_of_too_many_strata_or_published_by_the_hour_does_not_open(listed
 def test_the_launch_says_who_is_asked(listed, owner):
     page = owner.get("/studies/exam-honesty/launch/").content.decode()
     assert "90 people on a list, each once · Arts: 30 people · Law: 30 people" in page
+
+
+@pytest.mark.parametrize(("least", "told"), [(90, False), (91, True)])
+def test_the_launch_says_that_a_list_is_too_short_to_publish(listed, owner, least, told):
+    Study.objects.update(smallest_batch=least)
+    page = owner.get("/studies/exam-honesty/launch/").content.decode()
+    said = "Nothing is published before 91 answers, and the list has 90 people."
+    assert (said in page) == told
 
 
 def shown(owner):

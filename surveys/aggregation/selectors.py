@@ -214,11 +214,15 @@ def received(plan: Plan) -> int:
 
 
 def received_of(plans: Iterable[Plan]) -> dict[int, int]:
-    """Return the same of several Plans, by id."""
+    """Return the same of several Plans, by id: by one statement, for a sweep between two would be
+    seen by neither, or by both.
+    """
     ids = [plan.pk for plan in plans]
-    sealed = dict(Tally.objects.filter(plan__in=ids).values_list("plan_id", "reports"))
-    waiting, erased = intake.open_counts(ids), intake.unswept(ids)
-    return {pk: sealed.get(pk, 0) + waiting.get(pk, 0) + erased.get(pk, 0) for pk in ids}
+    sealed = Tally.objects.filter(plan__in=ids).values_list("plan_id", "reports")
+    counts = dict.fromkeys(ids, 0)
+    for pk, reports in sealed.union(*intake.unsealed(ids), all=True):
+        counts[pk] += reports
+    return counts
 
 
 def sealed_before(plans: Iterable[Plan], day: datetime.date) -> dict[int, int]:

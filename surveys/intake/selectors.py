@@ -98,19 +98,22 @@ def lanes_that_end() -> QuerySet[Lane]:
     )
 
 
-def unswept(plan_ids: Iterable[int]) -> dict[int, int]:
-    """Return how many reports of these Plans were erased before a sweep, as their study retired."""
-    erased = Unswept.objects.filter(plan__in=plan_ids)
-    return dict(erased.values_list("plan_id", "reports"))
-
-
-def open_counts(plan_ids: Iterable[int] | None = None) -> dict[int, int]:
-    """Return how many reports wait for a sweep, by Plan id: of these Plans, or of every one, which
-    is for rare looks.
+def unsealed(plan_ids: Iterable[int]) -> list[QuerySet[Any, tuple[int, int]]]:
+    """Return what counts the reports of Plans that are in no tally, by Plan id: those that wait for
+    a sweep, and those that were erased before one, as their study retired.
     """
-    among = report_tables.plans_that_may_wait() if plan_ids is None else plan_ids
-    waiting = OpenReport.objects.filter(plan__in=among).order_by().values("plan_id")
-    return dict(waiting.annotate(many=Count("pk")).values_list("plan_id", "many"))
+    erased = Unswept.objects.filter(plan__in=plan_ids)
+    return [_open_counts(plan_ids), erased.values_list("plan_id", "reports")]
+
+
+def open_counts() -> dict[int, int]:
+    """Return how many reports of every Plan wait for a sweep, by its id: for rare looks."""
+    return dict(_open_counts(report_tables.plans_that_may_wait()))
+
+
+def _open_counts(plan_ids: Iterable[int]) -> QuerySet[Any, tuple[int, int]]:
+    waiting = OpenReport.objects.filter(plan__in=plan_ids).order_by().values("plan_id")
+    return waiting.annotate(many=Count("pk")).values_list("plan_id", "many")
 
 
 def with_news() -> list[int]:

@@ -1,5 +1,6 @@
 """Sweeps: nothing lost, nothing counted twice, no order kept."""
 
+import itertools
 import json
 
 import pytest
@@ -39,6 +40,19 @@ def test_a_sweep_seals_every_open_report_and_deletes_its_row(answered, today):
     assert Receipt.objects.count() == 40
     assert Tally.objects.get().counts == by_hand
     assert selectors.sealed_reports(plan) == selectors.received(plan) == 40
+
+
+def test_a_sweep_between_two_statements_changes_no_count(answered, today):
+    plan, statements = answered(40), itertools.count()
+
+    def after_the_first(execute, *said):
+        if next(statements) == 1:
+            services.sweep_all(today=today)
+        return execute(*said)
+
+    with connection.execute_wrapper(after_the_first):
+        assert [selectors.received(plan), selectors.received(plan)] == [40, 40]
+    assert selectors.sealed_reports(plan) == 40
 
 
 def test_what_is_sealed_counts_like_the_tally_batch_by_batch(answered, today, monkeypatch):

@@ -164,6 +164,7 @@ def contracted(epsilon: Epsilon, loss: Loss) -> Epsilon:
     return min(epsilon, ln_above(min(odds, loss)))
 
 
+@lru_cache(maxsize=MOST_CACHED)
 def noise_within(epsilon: Fraction, loss: Loss) -> Epsilon:
     """Return the ε of the least noise with which one report loses at most ε: f's inverse, from
     below. None: no noise is needed.

@@ -81,6 +81,9 @@ class _Filter:
         charges = list(spent)
         if not charges:
             return None
+        if len(charges) == 1:
+            cost = charges[0].cost
+            return Cost(rho=cost.rho, delta=cost.delta, epsilon=cost.epsilon)
         known = all(charge.cost.epsilon is not None for charge in charges)
         return Cost(
             rho=self.sum_of(charges, _rho),

@@ -38,6 +38,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -83,12 +84,7 @@ class DiscreteLaplace:
     @property
     def rho(self) -> Fraction:
         """Return the ρ of releasing once, from above."""
-        epsilon, step = self.epsilon, 1 / Fraction(self.scale)
-        most = min(epsilon, epsilon**2 / 2)
-        if step > LARGEST_STEP:
-            return most
-        sinh = (exp_above(step) - exp_below(-step)) / 2
-        return min(most, epsilon - (1 - exp_above(-epsilon)) * step / sinh)
+        return _rho(self.scale, self.sensitivity)
 
     @property
     def variance(self) -> float:
@@ -113,6 +109,17 @@ class DiscreteLaplace:
         from dpengine.central.samplers import laplace  # here, for it loads OpenDP
 
         return [int(count) for count in laplace(self.scale)(held(counts))]
+
+
+@lru_cache(maxsize=256)  # a study has one law for many questions
+def _rho(scale: float, sensitivity: int) -> Fraction:
+    step = 1 / Fraction(scale)
+    epsilon = sensitivity * step
+    most = min(epsilon, epsilon**2 / 2)
+    if step > LARGEST_STEP:
+        return most
+    sinh = (exp_above(step) - exp_below(-step)) / 2
+    return min(most, epsilon - (1 - exp_above(-epsilon)) * step / sinh)
 
 
 def float_above(exact: Fraction) -> float:

@@ -99,7 +99,7 @@ class Progress:
         """Return how many refreshes are paid for and to come."""
         return self.terms.horizon - self.last.number if isinstance(self.last, Step) else 0
 
-    @property
+    @cached_property
     def can_go_on(self) -> bool:
         if self.is_paid:
             return self.refreshes_left > 0
@@ -141,7 +141,7 @@ class Progress:
             else None
         )
 
-    @property
+    @cached_property
     def stage(self) -> str:
         """Name what the rule waits for: the word picks the sentence in dashboard/stage.html."""
         if self.plan.study.is_retired:

@@ -17,6 +17,7 @@ from surveys.plan.content import PlanQuestion
 from surveys.releases import comparisons, selectors as releases
 from surveys.releases.models import Release, Step
 from surveys.releases.numbers import ChoiceFigure, Numbers, QuestionNumbers
+from surveys.releases.queries.base import Query
 
 MANY = 50  # false reports, to make the harm of one easier to see
 
@@ -131,15 +132,15 @@ def results_of(release: Release | Step, together: Together | None = None) -> lis
     """Return every question of a release, in the Plan's order."""
     content = together.content if together else release.content
     by_name = {numbers.name: numbers for numbers in content.questions}
-    results: list[Shown] = []
+    query, results = releases.query_of(release.request), list[Shown]()
     for number, question in enumerate(release.request.plan.spoken.questions, start=1):
         if (numbers := by_name.get(question.name)) is None:
             continue
         if numbers.choices:
             confidence = together.confidence if together else CONFIDENCE
-            results.append(_result(number, question, numbers, release, content, confidence))
+            results.append(_result(number, question, numbers, release, query, content, confidence))
         else:
-            by_stratum = ByStratum.of(question, numbers, release, content)
+            by_stratum = ByStratum.of(question, numbers, query, content)
             results.append(Measured.of(number, question, numbers, content, by_stratum))
     return results
 
@@ -155,6 +156,7 @@ def _result(
     question: PlanQuestion,
     numbers: QuestionNumbers,
     release: Release | Step,
+    query: Query,
     content: Numbers,
     confidence: float,
 ) -> Result:
@@ -184,14 +186,17 @@ def _result(
             )
             for at in order
         ],
-        among_asked=_among_asked(question, release, confidence) if question.skipped else [],
-        by_stratum=ByStratum.of(question, numbers, release, content, drawn_choices(question)),
+        among_asked=_among_asked(question, query, release.content, confidence)
+        if question.skipped
+        else [],
+        by_stratum=ByStratum.of(question, numbers, query, content, drawn_choices(question)),
     )
 
 
-def _among_asked(question: PlanQuestion, release: Release | Step, confidence: float) -> list[Row]:
-    plan, query = release.request.plan, releases.query_of(release.request)
-    shares = comparisons.among_asked(plan, query, release.content, question.name, confidence)
+def _among_asked(
+    question: PlanQuestion, query: Query, content: Numbers, confidence: float
+) -> list[Row]:
+    shares = comparisons.among_asked(query.plan, query, content, question.name, confidence)
     if shares is None:
         return []
     return [Row.of(question.choices[at], shares[at], percent) for at in question.shown_order[:-1]]

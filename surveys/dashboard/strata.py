@@ -9,9 +9,9 @@ from surveys.charts.scales import percent
 from surveys.dashboard.tables import Table
 from surveys.design.calendars import calendar_of
 from surveys.plan.content import PlanQuestion, Stratum
-from surveys.releases import comparisons, numbers, selectors as releases
-from surveys.releases.models import Release, Step
+from surveys.releases import comparisons, numbers
 from surveys.releases.numbers import Figure, Numbers, QuestionNumbers
+from surveys.releases.queries.base import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,13 @@ class ByStratum:
         cls,
         question: PlanQuestion,
         weighted: QuestionNumbers,
-        release: Release | Step,
+        query: Query,
         content: Numbers,
         order: Sequence[int] = (),
     ) -> "ByStratum | None":
         """Return the groups of a release, or None where a list's strata are not told apart."""
-        plan = release.request.plan
-        beside = comparisons.of_strata(plan, releases.query_of(release.request), content, weighted)
+        plan = query.plan
+        beside = comparisons.of_strata(plan, query, content, weighted)
         if beside is None or plan.content.invited is None:
             return None
         strata = plan.content.invited.strata

@@ -90,7 +90,7 @@ class Account:
         """Return how many charges there are."""
         return self.total.charges if self.total else 0
 
-    @property
+    @cached_property
     def measure(self) -> str:
         """Return the sign in which what is spent is said: of a cap on either, that of which the
         larger part is left.
@@ -115,7 +115,7 @@ class Account:
         parts = [Fraction(in_measure(sign, total) / budget.cap_in(sign)) for sign in "ερ"]
         return "ε" if total.is_pure and parts[0] <= parts[1] else "ρ"
 
-    @property
+    @cached_property
     def cap(self) -> Decimal:
         """Return the cap, in the account's measure."""
         return self.budget.cap_in(self.measure)

@@ -525,7 +525,7 @@ class PlanContent(Part, frozen=True, kw_only=True):
         """Return what the ledger calls a person's report on a question, alone or in a block."""
         return f"{self.slug}/{self.wave}/{self.sent_in(name)}"
 
-    @property
+    @cached_property
     def losses(self) -> dict[str, Fraction | None]:
         """Return e^ε₀ of each question's report, by name: None where its chance does not count."""
         counted = self.publication.counts == ANSWERS

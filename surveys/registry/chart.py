@@ -79,7 +79,7 @@ def of(
     first_day = max(first_day, now.date() - LONGEST)
     start = datetime.datetime.combine(first_day, datetime.time(), tzinfo=datetime.UTC)
     rate = account.burn(now).per_week if goes_on else Fraction(0)
-    left = Fraction(account.amount_left)
+    left, cap = Fraction(account.amount_left), Fraction(account.cap)
     past = max(now - start, MIN_SPAN)
     reach = datetime.timedelta(days=min(float(left * 7 / rate), 36500.0)) if rate else None
     future = min(reach, MAX_FUTURE * past) if reach is not None else past / 4
@@ -87,7 +87,7 @@ def of(
     ends = start + span
 
     def at(moment: datetime.datetime, amount: Fraction) -> Point:
-        return 100 * ((moment - start) / span), _height(account, amount)
+        return 100 * ((moment - start) / span), _height(amount, cap)
 
     before, steps = account.climb(first_day)
     corners, total = [at(start, Fraction(before))], Fraction(before)
@@ -111,15 +111,16 @@ def spark(account: Account, now: datetime.datetime) -> str:
     wide and 100 high.
     """
     before, steps = account.climb(charted_since(now))
-    total, corners = Fraction(before), list[Point]()
+    cap, corners = Fraction(account.cap), list[Point]()
+    now_y = _height(Fraction(before), cap)
     for moment, amount in steps:
         x = 100 * ((moment - (now - SPARK)) / SPARK)
-        corners += [(x, _height(account, total)), (x, _height(account, Fraction(amount)))]
-        total = Fraction(amount)
-    now_y = _height(account, total)
+        corners.append((x, now_y))
+        now_y = _height(Fraction(amount), cap)
+        corners.append((x, now_y))
     return points([(0, corners[0][1] if corners else now_y), *corners, (100, now_y)], 1)
 
 
-def _height(account: Account, amount: Fraction) -> float:
+def _height(amount: Fraction, cap: Fraction) -> float:
     """Return how far below the cap an amount stands, in percent of it."""
-    return 100 * (1 - float(amount / Fraction(account.cap)))
+    return 100 * (1 - float(amount / cap))

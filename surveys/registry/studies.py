@@ -54,22 +54,24 @@ SHOWN = 100  # rows of a kind on a page: all are in its file, and in the ledger
 MODELS = dict(Changed.choices)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RegisteredQuestion:
     """A question of a Plan, and what one answer to it loses on its way."""
 
     number: int
     question: PlanQuestion
     spoken: PlanQuestion  # the same in the reader's language
-    odds: list[Odds]
 
     @classmethod
     def all_of(cls, plan: Plan) -> "list[RegisteredQuestion]":
         both = zip(plan.content.questions, plan.spoken.questions, strict=True)
         return [
-            cls(number, question, spoken, [] if question.is_cleartext else odds_of(question))
-            for number, (question, spoken) in enumerate(both, start=1)
+            cls(number, question, spoken) for number, (question, spoken) in enumerate(both, start=1)
         ]
+
+    @cached_property
+    def odds(self) -> list[Odds]:
+        return [] if self.question.is_cleartext else odds_of(self.question)
 
     @property
     def epsilon(self) -> str:

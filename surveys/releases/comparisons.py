@@ -175,20 +175,25 @@ def of_strata(
     plan: Plan, query: Query, numbers: Numbers, question: QuestionNumbers
 ) -> OfStrata | None:
     """Return what is beside the weighted numbers of a question; None of a study without strata."""
-    part = _part_of(plan, query, numbers, question)
-    if not numbers.strata or part is None:
+    part = _part_of(plan, query, numbers, question) if numbers.strata else None
+    if part is None:
         return None
     confidence = numbers.confidence or CONFIDENCE
-    strata = _strata_at(plan, query, numbers, confidence) or numbers.strata
+    told = [_about(question.name, each) for each in numbers.strata]
+    strata = _strata_at(plan, query, structs.replace(numbers, strata=told), confidence) or told
     parts = [
         (part_name(plan.content, each.reports), each, own)
         for each in strata
         for own in each.questions
-        if own.name == question.name
     ]
     came = [float(each.n) for each in strata]
     unweighted = put_together(part, strata, came, confidence)
     return OfStrata(parts, unweighted, weights_of(plan.content.stratum_sizes, strata))
+
+
+def _about(name: str, stratum: StratumNumbers) -> StratumNumbers:
+    own = [each for each in stratum.questions if each.name == name]
+    return structs.replace(stratum, questions=own)
 
 
 def strata_named(plan: Plan, numbers: Numbers) -> list[tuple[str, StratumNumbers]]:

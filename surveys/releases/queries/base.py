@@ -201,12 +201,12 @@ class Query(ABC):
         """Return what one release loses of a record: of answers, if the Plan counts that, else of
         reports; of a household, of all its people.
         """
-        content = self.plan.content
-        reading = content.reading(self.names, self.noises)
+        content, noises = self.plan.content, self.noises
+        reading = content.reading(self.names, noises)
         lost = loss_of([reading])
         if lost is not None and content.publication.counts == ANSWERS:
             return Cost.pure_exactly(lost, reading)
-        drawn = list(zip(self.noises, self.engines, strict=True))
+        drawn = list(zip(noises, self.engines, strict=True))
         costs = [  # of each set that a person can have sent
             reduce(add, (engine.cost for noise, engine in drawn if noise.reports & held))
             for held in reading.held()

@@ -7,7 +7,7 @@ address; without its key a list is random bytes, in old copies too.
 
 import hmac
 import os
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -37,10 +37,20 @@ def key_of(name: str, study_id: int | None = None) -> bytes:
 
 
 class Chest:
-    """What seals and opens the people of one study's list."""
+    """What seals and opens the people of one study's list, as long as it has its key.
+
+    Where there is none Key.DoesNotExist: another key would make others of the same people.
+    """
 
     def __init__(self, study_id: int) -> None:
-        self.key = key_of(name_of(study_id), study_id)
+        name = name_of(study_id)
+        self.key = open_sealed(bytes(Key.objects.get(pk=name).sealed), about=name)
+
+    @classmethod
+    def of_new(cls, study_id: int) -> Self:
+        """Return that of a list that people are put on, with a key if it has none."""
+        key_of(name_of(study_id), study_id)
+        return cls(study_id)
 
     def seal(self, what: Any, about: str) -> bytes:
         nonce = os.urandom(NONCE)

@@ -16,6 +16,7 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import formats, translation
+from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 
 from surveys.design.models import Plan
@@ -93,9 +94,15 @@ def write(
         values = {**entry.columns, "name": entry.name, "link": link, "last_day": last_day(plan)}
         stop = origin + reverse("invited:stop", args=[stop_token(entry.address, key)])
         text = filled(said["text"], values)
+        anchor = format_html('<a href="{0}">{0}</a>', link)
         context = {
-            "paragraphs": [part.splitlines() for part in re.split(r"\n\s*\n", text)],
-            "link": link,
+            "paragraphs": [
+                [
+                    format_html_join(anchor, "{}", zip(line.split(link)))
+                    for line in part.splitlines()
+                ]
+                for part in re.split(r"\n\s*\n", text)
+            ],
             "language": language,
             "organisation": plan.content.organisation,
             "stop": stop,

@@ -43,9 +43,9 @@ HEADS = {  # other ways to name a column
     "分组": STRATUM,
 }
 RESERVED = {"link", "last_day"}  # what a letter fills in by itself
-EMAIL = re.compile(r"[\w.+%'-]+@[\w.-]+\.\w{2,}")
+EMAIL = re.compile(r"(?<![\w.+%-])[\w.+%-][\w.+%'-]{0,63}@[\w.-]{1,250}\.\w{2,63}")
 HEAD = re.compile(r"[^\W\d]\w*")
-ANGLED = re.compile(r"\s*(.*?)\s*<([^<>]+)>\s*")
+ANGLED = re.compile(r"([^<>]*)<([^<>]+)>")
 Row = Sequence[str]
 
 
@@ -104,10 +104,10 @@ def read_file(raw: bytes, languages: Sequence[str]) -> Found:
         found.wrong(_("It is larger than 20 MB."))
     elif raw.startswith(ARCHIVE):
         _read(_rows_of_workbook(raw, found), found, languages)
-    elif b"\0" in raw[:4000] and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+    elif "\0" in (text := _decoded(raw, found)):
         found.wrong(_("It is neither a CSV file nor an .xlsx workbook."))
     else:
-        _read(_rows_of_text(_decoded(raw, found), found), found, languages)
+        _read(_rows_of_text(text, found), found, languages)
     return found
 
 
@@ -121,8 +121,8 @@ def read_pasted(text: str, languages: Sequence[str]) -> Found:
         return found
     rows = [[ADDRESS, NAME]]
     for line in lines:
-        angled = ANGLED.fullmatch(line)
-        rows.append([angled[2], angled[1].strip('"')] if angled else [line, ""])
+        angled = ANGLED.fullmatch(line.strip())
+        rows.append([angled[2], angled[1].strip().strip('"')] if angled else [line, ""])
     _read(enumerate(rows), found, languages)
     return found
 
@@ -223,6 +223,7 @@ def _heads(row: Row, found: Found) -> dict[int, str]:
         found.wrong(text, 1)
     if len(heads) > MAX_COLUMNS:
         found.wrong(_("It has more than %(most)s columns.") % {"most": MAX_COLUMNS}, 1)
+        return {}
     names = list(heads.values())
     for head in heads.values():
         if names.count(head) > 1 or head in RESERVED:

@@ -14,6 +14,7 @@ from surveys.design.models import Plan, Study
 from surveys.invited import letters, services
 from surveys.invited.lists import Entry
 from surveys.invited.models import Person
+from surveys.invited.selectors import WITHOUT_EMAIL
 from surveys.spreadsheets import csv_lines
 
 ON_PAPER = 100  # sheets at once: each takes its time to draw
@@ -28,9 +29,9 @@ class Coded:
 
 
 def chosen(study: Study, *, everybody: bool) -> QuerySet[Person]:
-    """Return the people of a list: all, or those who have no e-mail address."""
+    """Return the people of a list: all, or those whom no letter from here reaches."""
     people = Person.objects.filter(study=study).order_by("pk")
-    return people if everybody else people.filter(has_email=False)
+    return people if everybody else people.filter(WITHOUT_EMAIL)
 
 
 def parts(study: Study) -> list[tuple[int, int, int]]:
@@ -43,6 +44,8 @@ def parts(study: Study) -> list[tuple[int, int, int]]:
 
 
 def part(people: QuerySet[Person], number: int) -> QuerySet[Person]:
+    """Return the people of a part, of the first where there are no so many."""
+    number = number if number * ON_PAPER < people.count() else 0
     return people[number * ON_PAPER : (number + 1) * ON_PAPER]
 
 

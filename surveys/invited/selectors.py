@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from django.db.models import Count as Number, Max, QuerySet
+from django.db.models import Count as Number, Max, Q, QuerySet
 from django.utils.translation import gettext as _, ngettext
 
 from surveys.design.models import Neighbours, Plan, Study
@@ -17,6 +17,7 @@ from surveys.plan.invited import FEWEST, MOST_STRATA, minutes_between
 
 FEW = 100  # below it a stratum is warned of
 DAY = 24  # hours
+WITHOUT_EMAIL = ~Q(has_email=True, came_back=False)  # people whom no letter from here reaches
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,7 @@ def letters_of(plan: Plan) -> QuerySet[Letter]:
 
 def without_email(study: Study) -> int:
     """Return how many of a list no letter can be sent to from here."""
-    return Person.objects.filter(study=study).exclude(has_email=True, came_back=False).count()
+    return Person.objects.filter(WITHOUT_EMAIL, study=study).count()
 
 
 @dataclass(frozen=True, slots=True)

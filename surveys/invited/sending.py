@@ -20,13 +20,13 @@ from django.conf import settings
 from django.core.mail import get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db import connection, transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from surveys.design.models import Plan
 from surveys.design.refusals import Refused
 from surveys.erasing import InUse, erasing
-from surveys.invited import letters, services
+from surveys.invited import letters, selectors, services
 from surveys.invited.keys import SITE, Chest, key_of, site_digest
 from surveys.invited.lists import Entry
 from surveys.invited.models import Delivery, Letter, Person, Silent, Turn
@@ -37,16 +37,21 @@ State = Delivery.State
 BUDGET = 30.0  # seconds in which a task sends
 # a worker that held its turn is gone for sure: a task is ended after a minute
 TURN = datetime.timedelta(seconds=90)
-AT_ONCE = 20  # people who are looked at, and whose codes are drawn, together
+AT_ONCE = 20  # people whose codes are drawn together
+MOST_ASKED = 640  # people of whom the issuer is asked together, where most have fetched
 MORNING = 7  # the hour, UTC, from which letters of a later day go out
 MOST_TRIES = 5
 PERMANENT = 500  # from which code on a server says no for good
+DAY = datetime.timedelta(days=1)
 REST = datetime.timedelta(minutes=15)  # before a server that said “later” is asked again
 MOST_RESTS = 10  # after which this turn ends
 CLAIM = """
 INSERT INTO invited_delivery (letter_id, person_id, state, tries)
-SELECT letter.id, person.id, %s, 0 FROM invited_letter letter, invited_person person
-WHERE letter.id = %s AND letter.state = %s AND person.id = %s ON CONFLICT DO NOTHING"""
+SELECT letter.id, person.id, %s, 0
+FROM invited_letter letter, invited_person person, design_plan plan
+WHERE letter.id = %s AND letter.state = %s AND person.id = %s
+AND plan.id = letter.plan_id AND plan.closed_on IS NULL ON CONFLICT DO NOTHING"""
+TOO_MUCH = 421  # with this code a server ends the connection
 MOST_DOUBTS = 3  # in succession: then it is the server, and the letter stops
 
 
@@ -57,6 +62,10 @@ def send_due(*, now: datetime.datetime, budget: float = BUDGET) -> int:
         return 0
     try:
         return Run(letter, time.monotonic() + budget).go()
+    except Exception as error:  # it rests, so that the others go on
+        own = Letter.objects.filter(pk=letter.pk)
+        own.update(trouble=type(error).__name__[:20], rests_until=now + REST)
+        raise
     finally:
         Turn.objects.filter(pk=1).update(until=now)
 
@@ -96,6 +105,7 @@ class Run:
     doubts: int = 0  # in succession
     rests: int = 0
     past: str = ""  # the reference up to which the list was looked at
+    asked: int = AT_ONCE  # people of whom the issuer is asked together
     connection: BaseEmailBackend | None = None
     key: bytes = field(default_factory=lambda: key_of(SITE))
 
@@ -118,7 +128,7 @@ class Run:
             while self._goes_on():
                 people = self._next()
                 if not people:
-                    if not self._later().exists():
+                    if not (self._is_late() or self._later().exists()):
                         finish(self.letter)
                     break
                 if not self._send_to(people):
@@ -129,10 +139,11 @@ class Run:
         return self.sent
 
     def _goes_on(self) -> bool:
-        return (
-            time.monotonic() < self.until
-            and Letter.objects.filter(pk=self.letter.pk, state=Letter.State.GOES).exists()
-        )
+        own = Letter.objects.filter(pk=self.letter.pk, state=Letter.State.GOES)
+        return not self._is_late() and own.filter(plan__closed_on=None).exists()
+
+    def _is_late(self) -> bool:
+        return time.monotonic() > self.until
 
     def _opens(self) -> bool:
         """Open a way to the server, or note that there is none."""
@@ -158,28 +169,33 @@ class Run:
         """Return some people who are still to have this letter, in an order that is chance's; at
         last those whose server said: later.
         """
-        had = self.letter.deliveries.values("person_id")
-        fresh = self._reached().exclude(pk__in=had)
-        while not self.letter.is_forgotten:
-            some = self._names(fresh.filter(reference__gt=self.past)[:AT_ONCE])
+        fresh = missed(self.letter)
+        while not (self.letter.is_forgotten or self._is_late()):
+            some = self._names(fresh.filter(reference__gt=self.past)[: self.asked])
             if not some:
                 break
-            self.past = some[-1].reference
-            if people := self._still_asked(some):
-                return people
+            people = self._still_asked(some)
+            first = people[:AT_ONCE]
+            self.past = (first if len(first) < len(people) else some)[-1].reference
+            if first:
+                self.asked = AT_ONCE
+                return [each.pk for each in first]
+            self.asked = min(2 * self.asked, MOST_ASKED)
         letter = Letter.objects.get(pk=self.letter.pk)
         if letter.rests_until and letter.rests_until > datetime.datetime.now(datetime.UTC):
             return []
-        late = self._reached().filter(pk__in=self._later().values("person_id"))
-        people = self._still_asked(self._names(late))
-        if not people:  # they have fetched a ticket meanwhile
-            self._later().delete()
-        return people[:AT_ONCE]
-
-    def _reached(self) -> QuerySet[Person]:
-        """Return whom letters reach."""
-        own = Person.objects.filter(study=self.plan.study, has_email=True, came_back=False)
-        return own.order_by("reference")
+        late = reached(self.plan).filter(pk__in=self._later().values("person_id"))
+        while not self._is_late():
+            some = self._names(late[:AT_ONCE])
+            people = self._still_asked(some)
+            came = {each.pk for each in some} - {each.pk for each in people}
+            self._later().filter(person__in=came).delete()
+            if people:
+                return [each.pk for each in people]
+            if not some:  # the others are reached no more
+                self._later().exclude(person__in=reached(self.plan)).delete()
+                break
+        return []
 
     def _later(self) -> QuerySet[Delivery]:
         return self.letter.deliveries.filter(state=State.LATER)
@@ -194,17 +210,19 @@ class Run:
             for pk, reference in found
         ]
 
-    def _still_asked(self, people: Sequence[Name]) -> list[int]:
+    def _still_asked(self, people: Sequence[Name]) -> list[Name]:
         """Return all of them; for a reminder, those who have fetched no ticket."""
         came: set[str] = set()
         if people and self.letter.reminds:
             came = issuer.fetched(self.plan.digest, [each.at_issuer for each in people])
-        return [each.pk for each in people if each.at_issuer not in came]
+        return [each for each in people if each.at_issuer not in came]
 
     def _send_to(self, people: Sequence[int]) -> bool:
-        """Send some people's letters; tell whether to go on."""
-        for each in services.new_codes(self.plan, self._reached().filter(pk__in=people)):
-            if (began := time.monotonic()) > self.until:
+        """Send some people's letters, one at least; tell whether to go on."""
+        chosen = reached(self.plan).filter(pk__in=people)
+        for place, each in enumerate(services.new_codes(self.plan, chosen)):
+            began = time.monotonic()
+            if place and began > self.until:
                 return False
             link = letters.link_of(
                 self.plan, self.letter.origin, each.stratum, each.code, each.entry.language
@@ -266,9 +284,12 @@ class Run:
         nobody.
         """
         self.doubts, self.rests = 0, self.rests + 1
+        if code == TOO_MUCH:
+            self._close()
         if code >= PERMANENT:
             self._settle(person, State.REFUSED, "refused")
-            Person.objects.filter(pk=person.pk).update(came_back=True)
+            if not self.letter.reminds:  # for whoever gets a reminder has not fetched
+                Person.objects.filter(pk=person.pk).update(came_back=True)
             return True
         own = self.letter.deliveries.filter(person=person)
         own.update(state=State.LATER, tries=F("tries") + 1)
@@ -310,16 +331,33 @@ def claim(letter: Letter, person: Person) -> bool:
         if cursor.rowcount == 1:
             return True
     own = Delivery.objects.filter(letter=letter, person=person, state=State.LATER)
-    return own.filter(letter__state=Letter.State.GOES).update(state=State.CLAIMED) == 1
+    goes = own.filter(letter__state=Letter.State.GOES, letter__plan__closed_on=None)
+    return goes.update(state=State.CLAIMED) == 1
+
+
+def reached(plan: Plan) -> QuerySet[Person]:
+    """Return whom letters reach."""
+    strata = services.index_of(plan)
+    own = Person.objects.filter(study=plan.study_id, stratum__in=strata)
+    return own.exclude(selectors.WITHOUT_EMAIL).order_by("reference")
+
+
+def missed(letter: Letter) -> QuerySet[Person]:
+    """Return whom a letter can reach, and has not yet: a reminder, those who have fetched too."""
+    had = letter.deliveries.values("person_id")
+    return reached(letter.plan).exclude(pk__in=had)
 
 
 def finish(letter: Letter) -> None:
     """Forget who had a letter; those whose letter is doubtful stay until somebody decides.
 
-    Whoever got no reminder gets a code that nobody knows: at the issuer all look alike.
+    Whoever got no reminder gets a code that nobody knows: at the issuer all look alike. Who was
+    added meanwhile is invited first.
     """
     try:
         with services.kept_still(letter.plan), erasing(invited_delivery="state"):
+            if not letter.reminds and not letter.is_forgotten and missed(letter).exists():
+                return
             if letter.reminds:
                 had = letter.deliveries.values("person_id")
                 others = Person.objects.filter(study=letter.plan.study).exclude(pk__in=had)
@@ -344,28 +382,37 @@ def schedule(
     today: datetime.date,
 ) -> Letter:
     """Have a letter sent on a day, or at once; one of the same day that still waits is written
-    anew.
+    anew, and so is one that was stopped before anybody had it.
     """
+    if plan.closes_on and day > plan.closes_on:
+        last = {"day": letters.last_day(plan)}
+        raise Refused(_("The study takes answers until %(day)s: no letter goes out later.") % last)
     state = Letter.State.WAITS if day > today else Letter.State.GOES
     fields = {"texts": texts, "reminds": reminds, "origin": origin, "trouble": ""}
     made = {**fields, "state": state}
     letter, is_new = Letter.objects.get_or_create(plan=plan, day=day, defaults=made)
-    own = Letter.objects.filter(pk=letter.pk, state=Letter.State.WAITS)
-    if not is_new and not own.update(**made):
+    waits = Q(state=Letter.State.WAITS)
+    unsent = Q(state=Letter.State.STOPPED, deliveries=None, sent=0, refused=0, silent=0)
+    own = Letter.objects.filter(waits | unsent, pk=letter.pk)
+    if not is_new and not own.update(**made, is_forgotten=False, rests_until=None):
         raise Refused(_("Another letter goes out on this day: one a day."))
     return letter
 
 
 def stop(letter: Letter, *, today: datetime.date) -> None:
-    """Send no more of a letter; who has it keeps it."""
+    """Send no more of a letter; who has it keeps it. What was to be sent again is for an owner to
+    decide anew.
+    """
     running = Letter.objects.filter(pk=letter.pk).exclude(state=Letter.State.DONE)
-    running.update(state=Letter.State.STOPPED, stopped_on=today)
+    if running.update(state=Letter.State.STOPPED, stopped_on=today) and letter.is_forgotten:
+        letter.deliveries.filter(state=State.LATER).update(state=State.DOUBTFUL)
 
 
-def go_on(letter: Letter) -> None:
-    """Send the rest of a letter that was stopped today: to nobody who may have it."""
+def go_on(letter: Letter, *, today: datetime.date) -> None:
+    """Send the rest of a letter that was stopped, on its day: to nobody who may have it."""
     stopped = Letter.objects.filter(pk=letter.pk, state=Letter.State.STOPPED, is_forgotten=False)
-    stopped.update(state=Letter.State.GOES, trouble="")
+    state = Letter.State.WAITS if letter.day > today else Letter.State.GOES
+    stopped.update(state=state, trouble="", rests_until=None)
 
 
 def decide(letter: Letter, *, again: bool) -> None:
@@ -384,12 +431,16 @@ def decide(letter: Letter, *, again: bool) -> None:
 
 
 def forget_stopped(*, today: datetime.date) -> None:
-    """Forget who had the letters that were stopped before today. May raise InUse."""
-    stopped = Letter.objects.filter(state=Letter.State.STOPPED, is_forgotten=False)
-    old = stopped.exclude(stopped_on__gte=today)
-    if old.exists():
+    """Forget who had the letters that were stopped before today, by a server before yesterday:
+    until then they can go on. May raise InUse.
+    """
+    own = Q(trouble="", stopped_on__lt=today) | Q(stopped_on=None)
+    stopped = Letter.objects.filter(state=Letter.State.STOPPED)
+    old = stopped.filter(own | Q(stopped_on__lt=today - DAY))
+    had = Delivery.objects.filter(letter__in=old).exclude(state=State.DOUBTFUL)
+    if had.exists() or old.filter(is_forgotten=False).exists():
         with erasing(invited_delivery="state"):
-            Delivery.objects.filter(letter__in=old).exclude(state=State.DOUBTFUL).delete()
+            had.delete()
             old.update(is_forgotten=True)
 
 

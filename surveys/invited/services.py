@@ -68,10 +68,10 @@ def add_people(*, study_id: int, entries: Sequence[Entry]) -> list[Remark]:
     study = _held(study_id)
     plan = study.plan
     is_open = plan is not None and plan.is_open
-    if is_open and not Key.objects.filter(pk=name_of(study.pk)).exists():
+    if is_open and not has_key(study):
         raise Refused(_("The list was erased: nobody is added before the study has closed."))
     wrong = _not_asked(plan, entries) if is_open and plan else []
-    chest = Chest(study.pk)
+    chest = Chest.of_new(study.pk)
     made = [_person(study, chest, entry) for entry in entries]
     there = Person.objects.filter(study=study)
     if there.count() + len(made) > MAX_PEOPLE:
@@ -94,6 +94,11 @@ def add_people(*, study_id: int, entries: Sequence[Entry]) -> list[Remark]:
                 _("Somebody of these was on the list before, in another stratum: put them there.")
             ) from None
     return []
+
+
+def has_key(study: Study) -> bool:
+    """Tell whether a study has a list that was not erased."""
+    return Key.objects.filter(pk=name_of(study.pk)).exists()
 
 
 def _held(study_id: int) -> Study:
@@ -163,6 +168,8 @@ def remove_person(*, study_id: int, reference: str) -> None:
 @transaction.atomic
 def note_returned(*, study: Study, addresses: Iterable[str]) -> int:
     """Mark those of a study's list to whom letters came back; return how many."""
+    if not has_key(study):
+        return 0
     chest = Chest(study.pk)
     digests = [chest.digest(address) for address in addresses]
     return sum(
@@ -200,7 +207,7 @@ def reissue(*, study: Study, reference: str) -> None:
     counted for who has fetched none, too; nobody is told which it was.
     """
     plan = study.plan
-    if plan is not None and plan.is_open:
+    if plan is not None and plan.is_open and has_key(study):
         known = Chest(study.pk).reference(plan.digest, reference)
         with suppress(NotIssued):
             issuer.reissue(plan.digest, known)
@@ -389,6 +396,8 @@ def write_counts(plan: Plan, day: datetime.date) -> None:
     """
     accepted = intake.accepted_of_strata(plan) or [aggregation.received(plan)]
     told = issuer.counts(plan.digest)
+    if len(told) != (strata := len(index_of(plan))):
+        raise ValueError(f"expected counts of {strata} strata from the issuer, got {len(told)}")
     Count.objects.bulk_create(
         [
             Count(

@@ -149,12 +149,11 @@ def _tickets() -> Iterator[Line]:
     """Look whether an issuer elsewhere answers, where there is one."""
     names = {"ISSUER_URL", "ISSUER_TOKEN"}
     given = {name for name in names if getattr(settings, name)}
+    if given == {"ISSUER_TOKEN"}:
+        said = "ISSUER_TOKEN is set and ISSUER_URL is not: this site signs its tickets itself."
+        todo = "Set ISSUER_URL as the issuer has it, or leave ISSUER_TOKEN out (docs/deploy.md)."
+        yield _line("tickets", WATCH, said, todo)
     if given != names:
-        for name in given:
-            (lacking,) = names - given
-            said = f"{name} is set and {lacking} is not: this site signs its tickets itself."
-            todo = f"Set {lacking} as the issuer has it, or leave {name} out (docs/deploy.md)."
-            yield _line("tickets", WATCH, said, todo)
         return
     try:
         issuer.counts("")

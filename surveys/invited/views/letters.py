@@ -147,7 +147,7 @@ def act(request: HttpRequest, study: Study, number: int, act: str) -> HttpRespon
     letter = selectors.letters_of(plan).filter(pk=number).first() if plan else None
     acts: dict[str, Callable[[Letter], None]] = {
         "stop": lambda of: sending.stop(of, today=today()),
-        "go-on": sending.go_on,
+        "go-on": lambda of: sending.go_on(of, today=today()),
         "send-again": lambda of: sending.decide(of, again=True),
         "leave": lambda of: sending.decide(of, again=False),
     }

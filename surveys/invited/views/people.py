@@ -2,6 +2,7 @@
 remove.
 """
 
+import re
 from typing import Any
 
 from django.contrib import messages
@@ -19,6 +20,7 @@ from surveys.invited.access import of_owners, today
 from surveys.invited.forms import AddForm, EraseForm, ReturnedForm
 
 ON_A_PAGE = 50
+REFERENCE = re.compile("[0-9a-f]{32}")
 
 
 @of_owners
@@ -44,6 +46,12 @@ def _page(request: HttpRequest, study: Study, status: int = 200, **more: Any) ->
         **more,
     }
     return render(request, "invited/list.html", context, status=status)
+
+
+def _person(request: HttpRequest) -> str:
+    """Return the reference that was sent, or nothing where it can be nobody's."""
+    sent = request.POST.get("person", "")
+    return sent if REFERENCE.fullmatch(sent) else ""
 
 
 @of_owners
@@ -77,7 +85,7 @@ def add(request: HttpRequest, study: Study) -> HttpResponse:
 def remove(request: HttpRequest, study: Study) -> HttpResponse:
     """Take somebody off the list, and say the same whether they had fetched a ticket or not."""
     try:
-        services.remove_person(study_id=study.pk, reference=request.POST.get("person", ""))
+        services.remove_person(study_id=study.pk, reference=_person(request))
         text = _("Removed, and erased. A ticket that was fetched still counts.")
         messages.success(request, text)
     except (InUse, Refused) as refusal:
@@ -91,7 +99,7 @@ def remove(request: HttpRequest, study: Study) -> HttpResponse:
 def lost(request: HttpRequest, study: Study) -> HttpResponse:
     """Let somebody who lost their ticket fetch another, whether they had one or not."""
     if study.is_invited:
-        services.reissue(study=study, reference=request.POST.get("person", ""))
+        services.reissue(study=study, reference=_person(request))
         text = _("If a ticket had been fetched, another can be, once. It is counted in public.")
         messages.success(request, text)
     return redirect("invited:list", study.slug)
@@ -117,7 +125,7 @@ def returned(request: HttpRequest, study: Study) -> HttpResponse:
 @require_POST
 def again(request: HttpRequest, study: Study) -> HttpResponse:
     """Have letters sent again to somebody to whom one came back, to another address or the same."""
-    reference, address = request.POST.get("person", ""), request.POST.get("address", "")
+    reference, address = _person(request), request.POST.get("address", "")
     try:
         services.write_again(study_id=study.pk, reference=reference, address=address)
         messages.success(request, _("The next letter goes there."))

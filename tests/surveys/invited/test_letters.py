@@ -158,7 +158,7 @@ def test_a_server_that_refuses_the_sender_refuses_nobody(plan, sink, said):
     assert of(letter).refused == 0
     assert not Person.objects.filter(came_back=True).exists()
     sink.sender = "250 OK"
-    sending.go_on(of(letter))
+    sending.go_on(of(letter), today=TODAY)
     send()
     assert sink.to() == EVERYBODY
 
@@ -224,7 +224,7 @@ def test_a_server_that_dies_in_the_middle_leaves_doubts_and_is_stopped(plan, sin
     had = sink.to()
     assert sorted(selectors.progress_of(plan.study, plan).__next__().addresses) == had
     sink.dies = False
-    sending.go_on(of(letter))
+    sending.go_on(of(letter), today=TODAY)
     assert send() == 90 - sending.MOST_DOUBTS
     assert sink.to() == EVERYBODY
     assert (of(letter).state, states(letter)) == ("done", {"doubtful": sending.MOST_DOUBTS})
@@ -240,7 +240,7 @@ def test_doubts_can_be_left(plan, sink):
     send()
     sink.dies = False
     sending.decide(of(letter), again=False)
-    sending.go_on(of(letter))
+    sending.go_on(of(letter), today=TODAY)
     send()
     assert sink.to() == EVERYBODY
     assert of(letter).state == "done"
@@ -294,7 +294,7 @@ def test_it_stops_and_goes_on(plan, sink, settings):
     sending.stop(of(letter), today=TODAY)
     assert send() == 0
     settings.LETTERS_A_SECOND = 0
-    sending.go_on(of(letter))
+    sending.go_on(of(letter), today=TODAY)
     assert send() == 90 - sent
     assert sink.to() == EVERYBODY
 
@@ -308,7 +308,7 @@ def test_who_had_a_letter_that_was_stopped_is_forgotten_the_next_day(plan, sink,
     assert Delivery.objects.exists()
     sending.forget_stopped(today=TODAY + DAY)
     assert not Delivery.objects.exists()
-    sending.go_on(of(letter))
+    sending.go_on(of(letter), today=TODAY)
     assert send() == 0, "who had it is not known any more"
 
 
@@ -375,15 +375,18 @@ def test_the_pages_write_try_and_schedule(plan, owner, sink):
 def test_paper_has_fresh_links_for_whom_no_letter_reaches(plan, owner, listed):
     unnamed = [Entry("Main Street 1", "Zed", stratum="Law", columns={"room": "=1+1"})]
     services.add_people(study_id=listed.pk, entries=unnamed)
+    services.note_returned(study=listed, addresses=["p1.law@example.org"])
     before = Code.objects.count()
     path = "/studies/exam-honesty/list/paper/"
     file = owner.post(path, {"whom": "some", "as": "file"}).content.decode()
     assert file.splitlines()[0] == "\ufeffaddress,name,language,stratum,room,link"
-    assert file.count("/s/exam-honesty/#") == 1
+    assert file.count("/s/exam-honesty/#") == selectors.without_email(listed) == 2
     assert "'=1+1" in file
-    assert Code.objects.count() == before + 1
+    assert Code.objects.count() == before + 2
     pages = owner.post(path, {"whom": "all", "as": "pages", "part": "0"}).content.decode()
     assert pages.count('class="qr"') == 91
+    pages = owner.post(path, {"whom": "some", "as": "pages", "part": "3"}).content.decode()
+    assert pages.count('class="qr"') == 2, "there is no fourth part of these"
     assert "Main Street 1" in pages
 
 

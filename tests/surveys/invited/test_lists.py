@@ -89,6 +89,39 @@ def test_a_list_of_200_000_is_refused_in_seconds():
     assert time.monotonic() - began < 60
 
 
+@pytest.mark.parametrize("raw", [b"address," + b",".join(b"x%d" % at for at in range(100_000))])
+def test_too_many_columns_are_one_problem(raw):
+    began = time.process_time()
+    found = lists.read_file(raw, ["en"])
+    assert problems(found) == [(1, "", "It has more than 30 columns.")]
+    assert time.process_time() - began < 20
+
+
+def test_long_lines_are_read_as_quickly_as_short_ones():
+    began = time.process_time()
+    lists.read_pasted("x\n" + 20_000 * " " + "b", ["en"])
+    assert lists.EMAIL.findall(1_000_000 * "a") == []
+    assert lists.EMAIL.findall(200_000 * "a'") == []
+    assert time.process_time() - began < 20
+
+
+def test_addresses_are_found_in_any_text():
+    text = "to 'ada@example.org', <o'neill@a.example.org>: +1x.y%z-w@example.co.uk."
+    assert lists.EMAIL.findall(text) == [
+        "ada@example.org",
+        "o'neill@a.example.org",
+        "+1x.y%z-w@example.co.uk",
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_character_that_no_database_holds_is_refused(encoding):
+    rows = "".join(f"p{at}@example.org,A\n" for at in range(400))
+    found = read(f"address,stratum\n{rows}z@example.org,A\0B\n", encoding)
+    assert problems(found) == [(0, "", "It is neither a CSV file nor an .xlsx workbook.")]
+    assert found.entries == []
+
+
 def test_remarks_stop_but_are_counted():
     found = read("address\n" + "no@\n" * 500)
     assert (len(found.remarks), found.count) == (lists.MAX_REMARKS, 999)  # and 499 doubles

@@ -14,7 +14,7 @@ from surveys.design.models import Plan, Study
 from surveys.design.refusals import CannotOpen, Refused
 from surveys.invited import keys, selectors, services
 from surveys.invited.lists import Entry
-from surveys.invited.models import Key, Person, Unopened
+from surveys.invited.models import Count, Key, Person, Unopened
 from surveys.issuer import services as issuer
 from surveys.issuer.models import Invitation, Key as KeyAtIssuer
 from surveys.issuer.refusals import Away
@@ -391,6 +391,35 @@ def test_a_list_is_erased_with_its_key_on_its_day_or_with_its_study(plan, listed
     with pytest.raises(Refused, match="was erased"):  # else all would be invited a second time
         services.add_people(study_id=listed.pk, entries=entries())
     assert not Key.objects.filter(study=listed).exists()
+
+
+@pytest.mark.parametrize("door", ["returned", "lost"])
+def test_a_list_that_was_erased_gets_no_other_key(plan, listed, owner, door):
+    """Under another key the same people would be others, and have a second ticket each."""
+    services.set_erasure(study=listed, day=TODAY)
+    services.erase_due(today=TODAY)
+    owner.post(
+        f"/studies/exam-honesty/list/{door}/", {"pasted": "x@example.org", "person": 32 * "a"}
+    )
+    assert not Key.objects.exists()
+    with pytest.raises(Refused, match="was erased"):
+        services.add_people(study_id=listed.pk, entries=entries())
+    assert Invitation.objects.count() == 90
+
+
+@pytest.mark.parametrize("door", ["remove", "again", "lost"])
+def test_what_can_be_nobodys_reference_changes_nothing(plan, owner, door):
+    sent = {"person": "a\0b", "address": "a@example.org"}
+    assert owner.post(f"/studies/exam-honesty/list/{door}/", sent).status_code == 302
+    assert Person.objects.count() == 90
+
+
+def test_numbers_stay_where_the_issuer_knows_none(plan):
+    services.count_day(today=TODAY + datetime.timedelta(days=1))
+    issuer.drop_keys([key.modulus for key in KeyAtIssuer.objects.all()])
+    with pytest.raises(ValueError, match="3 strata"):
+        services.count_day(today=TODAY + datetime.timedelta(days=2))
+    assert Count.objects.count() == 3
 
 
 def test_a_list_goes_when_its_study_retires(plan, listed):

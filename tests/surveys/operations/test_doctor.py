@@ -84,10 +84,6 @@ def nobody_hears(settings, monkeypatch):
     settings.ALARMS_TO = []
 
 
-def issuer_without_a_token(settings, monkeypatch):
-    monkeypatch.setattr(settings, "ISSUER_URL", "https://tickets.example.org")
-
-
 def token_without_an_issuer(settings, monkeypatch):
     monkeypatch.setattr(settings, "ISSUER_TOKEN", "t" * 40)
 
@@ -109,7 +105,6 @@ def issuer_gone(settings, monkeypatch):
         (broker_gone, "queue", "start the site again"),
         (worker_gone, "worker", "start the site again"),
         (nobody_hears, "letters", "CANDOR_ALARMS_TO"),
-        (issuer_without_a_token, "tickets", "Set ISSUER_TOKEN"),
         (token_without_an_issuer, "tickets", "Set ISSUER_URL"),
         (issuer_gone, "tickets", "whether it runs"),
     ],

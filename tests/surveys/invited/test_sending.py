@@ -1,0 +1,225 @@
+"""Letters where something else happens: they are stopped, the issuer is slow, the study closes."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from surveys.design import services as design
+from surveys.design.drafts import new_draft
+from surveys.design.models import Study
+from surveys.design.refusals import Refused
+from surveys.invited import letters, selectors, sending, services
+from surveys.invited.lists import Entry
+from surveys.invited.models import Delivery, Letter, Person
+from surveys.issuer import services as issuer
+from surveys.issuer.models import Key as TicketKey
+from surveys.issuer.refusals import Refused as NotIssued
+from tests.conftest import NOW, TODAY
+from tests.surveys.drafting.conftest import COPIED, TEXTS
+from tests.surveys.invited.conftest import entries
+from tests.surveys.invited.test_letters import (
+    DAY,
+    EVERYBODY,
+    SITE,
+    fetch,
+    of,
+    scheduled,
+    send,
+    states,
+)
+
+WEEK = 7 * DAY
+
+
+def test_a_letter_of_a_later_day_that_was_stopped_goes_on_that_day(plan, sink):
+    letter = scheduled(plan, TODAY + WEEK)
+    sending.stop(of(letter), today=TODAY)
+    sending.go_on(of(letter), today=TODAY)
+    assert send() == 0
+    assert send(NOW + WEEK) == 90
+
+
+def test_a_letter_that_nobody_had_is_written_anew(plan, sink):
+    letter = scheduled(plan, TODAY + WEEK)
+    sending.stop(of(letter), today=TODAY)
+    sending.forget_stopped(today=TODAY + DAY)
+    scheduled(plan, TODAY + WEEK, reminds=True)
+    assert (of(letter).state, of(letter).reminds, of(letter).is_forgotten) == ("waits", True, False)
+    assert send(NOW + WEEK) == 90
+
+
+def test_a_letter_that_somebody_had_is_not_written_anew(plan, sink, settings):
+    settings.LETTERS_A_SECOND = 50
+    letter = scheduled(plan)
+    sending.send_due(now=NOW, budget=1)
+    sending.stop(of(letter), today=TODAY)
+    for day in (TODAY, TODAY + DAY):
+        with pytest.raises(Refused):
+            scheduled(plan)
+        sending.forget_stopped(today=day)
+
+
+def test_no_letter_goes_out_after_the_last_day(listed):
+    Study.objects.update(closes_on=TODAY + DAY)
+    listed.refresh_from_db()
+    plan = services.launch(study=listed, who="olga", now=NOW)
+    scheduled(plan, TODAY + DAY)
+    with pytest.raises(Refused, match="until 12 May 2026"):
+        scheduled(plan, TODAY + WEEK)
+
+
+def test_a_slow_issuer_does_not_keep_a_reminder_from_going_out(plan, sink, monkeypatch):
+    *came, _last = Person.objects.order_by("reference")
+    fetch(plan, came)
+    ask, clock = issuer.fetched, [0.0]
+
+    def slowly(*of):
+        clock[0] += 10
+        return ask(*of)
+
+    monkeypatch.setattr(issuer, "fetched", slowly)
+    monkeypatch.setattr(sending, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    scheduled(plan, reminds=True)
+    assert send(times=2) == 1
+
+
+def test_one_letter_that_fails_keeps_no_other_waiting(plan, sink):
+    scheduled(plan)
+    issuer.drop_keys([key.modulus for key in TicketKey.objects.all()])
+    study = new_draft(
+        texts={**TEXTS, "is_invited": True, "title": "Second"},
+        questions=[{**COPIED, "epsilon": 1}],
+    )
+    services.add_people(study_id=study.pk, entries=entries())
+    second = scheduled(services.launch(study=study, who="olga", now=NOW))
+    with pytest.raises(NotIssued):
+        send()
+    assert send() == 90
+    assert of(second).state == "done"
+    assert Letter.objects.get(plan=plan).trouble == "Refused"
+
+
+@pytest.mark.parametrize("at", ["recipients", "data"])
+def test_a_server_that_ends_the_connection_leaves_nobody_in_doubt(plan, sink, at):
+    said = "421 too many, come again"
+    if at == "data":
+        sink.data = said
+    else:
+        sink.recipients = {"p1.law@example.org": said}
+    letter = scheduled(plan)
+    send()
+    assert "doubtful" not in states(letter)
+    sink.recipients, sink.data = {}, "250 taken"
+    Letter.objects.update(rests_until=None)
+    send(times=2)
+    assert (of(letter).sent, of(letter).state) == (90, "done")
+
+
+def test_what_was_to_be_sent_again_and_was_stopped_is_decided_anew(plan, sink):
+    letter = scheduled(plan, reminds=True)
+    sink.dies = True
+    send()
+    sink.dies = False
+    sending.go_on(of(letter), today=TODAY)
+    send(times=2)
+    sending.decide(of(letter), again=True)
+    sending.stop(of(letter), today=TODAY)
+    assert states(letter) == {"doubtful": sending.MOST_DOUBTS}
+    sending.decide(of(letter), again=False)
+    assert not Delivery.objects.exists()
+
+
+def test_nothing_stays_of_a_letter_that_was_stopped_once_more(plan, sink):
+    letter = scheduled(plan)
+    Delivery.objects.create(letter=letter, person=Person.objects.first(), state="later")
+    Letter.objects.update(state="stopped", is_forgotten=True, stopped_on=TODAY)
+    sending.forget_stopped(today=TODAY + DAY)
+    assert not Delivery.objects.exists()
+
+
+def test_who_is_decided_about_while_a_letter_ends_gets_it(plan, sink, monkeypatch):
+    letter = scheduled(plan)
+    sink.dies = True
+    send()
+    sink.dies = False
+    sending.go_on(of(letter), today=TODAY)
+    ask, decided = sending.Run._still_asked, []
+
+    def meanwhile(run, people):
+        found = ask(run, people)
+        if not found and not decided:
+            decided.append(sending.decide(of(letter), again=True))
+        return found
+
+    monkeypatch.setattr(sending.Run, "_still_asked", meanwhile)
+    send(times=3)
+    assert decided
+    assert of(letter).sent == 90
+
+
+def test_of_a_reminder_nobody_is_named_to_whom_it_came_back(plan, sink):
+    fetch(plan, Person.objects.filter(stratum="Law"))
+    sink.recipients = dict.fromkeys(EVERYBODY, "550 gone")
+    letter = scheduled(plan, reminds=True)
+    send()
+    assert of(letter).refused == 60
+    assert not Person.objects.filter(came_back=True).exists()
+
+
+def test_a_study_that_closes_meanwhile_sends_no_more(plan, sink, monkeypatch):
+    letter, deliver = scheduled(plan), sending.Run._deliver
+
+    def closes(run, *who):
+        if not run.sent:
+            design.close_plan(plan_id=plan.pk, today=TODAY)
+        return deliver(run, *who)
+
+    monkeypatch.setattr(sending.Run, "_deliver", closes)
+    assert send(times=2) == 0
+    assert of(letter).state == "stopped"
+
+
+def test_what_a_server_stopped_at_midnight_can_go_on_for_a_day(plan, sink):
+    sink.dies = True
+    letter = scheduled(plan)
+    send()
+    sink.dies = False
+    Letter.objects.update(stopped_on=TODAY)
+    sending.forget_stopped(today=TODAY + DAY)
+    assert next(selectors.progress_of(plan.study, plan)).may_go_on
+    sending.forget_stopped(today=TODAY + 2 * DAY)
+    assert not next(selectors.progress_of(plan.study, plan)).may_go_on
+    assert states(letter) == {"doubtful": sending.MOST_DOUBTS}
+
+
+def test_who_is_added_while_a_letter_ends_gets_it(plan, sink, monkeypatch):
+    letter, finish = scheduled(plan), sending.finish
+    late = [Entry("late@example.org", stratum="Law")]
+
+    def added(ended):
+        if not Person.objects.filter(study=plan.study).count() > 90:
+            assert services.add_people(study_id=plan.study_id, entries=late) == []
+        finish(ended)
+
+    monkeypatch.setattr(sending, "finish", added)
+    assert send(times=2) == 91
+    assert of(letter).state == "done"
+
+
+def test_those_of_whom_a_server_said_later_are_looked_at_by_twenty(plan, sink, monkeypatch):
+    letter = scheduled(plan, reminds=True)
+    for person in Person.objects.all():
+        Delivery.objects.create(letter=letter, person=person, state="later")
+    fetch(plan, Person.objects.filter(stratum="Law"))
+    asked, ask = [], issuer.fetched
+    monkeypatch.setattr(issuer, "fetched", lambda plan, of: asked.append(len(of)) or ask(plan, of))
+    assert send() == 60
+    assert max(asked) <= sending.AT_ONCE
+    assert (of(letter).state, states(letter)) == ("done", {})
+
+
+def test_a_link_within_a_line_is_a_link(plan):
+    texts = {"en": {"subject": "x", "text": "Here: {link}, until Friday"}}
+    link = f"{SITE}/s/x/#1"
+    written = letters.write(plan, texts, Entry("a@example.org"), link=link, origin=SITE)
+    assert f'Here: <a href="{link}">{link}</a>, until Friday' in written.html

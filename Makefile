@@ -13,8 +13,8 @@ LOGS := var/test
 PYTEST := $(BIN)/python -m pytest --durations 12 --durations-min 5
 # Journeys in which the database matters; the others are about pages, and run once.
 STORED := $(patsubst %,tests/journeys/test_%.py,kills given erased release_kills budget load main_job form)
-SPREAD := -n 2 --dist loadfile # over two processes, a file at a time
-IN_ORDER := $(SPREAD) --no-loadscope-reorder # the files as they are named: those that take longest first
+# Over two processes, a file at a time, in their order (tests/conftest.py): those that take longest first.
+SPREAD := -n 2 --dist loadfile --no-loadscope-reorder
 WITH := $(BIN)/python -m tests.services
 
 heading = @printf '\n== %s\n' '$(1)'
@@ -84,11 +84,11 @@ test-redis: .venv/installed-for-tests ## Run the tests that need a Redis server
 # The cluster is thrown away with all that is in it: nothing is dropped one by one.
 test-postgres: .venv/installed-for-tests node_modules/installed ## Run the tests of the site, and journeys of data, on PostgreSQL
 	$(call heading,Tests in Python on PostgreSQL)
-	@$(call tests,postgres,$(WITH) postgres -- $(PYTEST) $(IN_ORDER) --reuse-db $(STORED) tests/surveys -m "not redis")
+	@$(call tests,postgres,$(WITH) postgres -- $(PYTEST) $(SPREAD) --reuse-db $(STORED) tests/surveys -m "not redis")
 
 test-browser: .venv/installed-for-tests node_modules/installed ## Run the journeys through a real browser
 	$(call heading,Journeys in Chromium)
-	@$(call tests,chromium,$(WITH) chromium -- $(PYTEST) $(IN_ORDER) $(STORED) tests/journeys)
+	@$(call tests,chromium,$(WITH) chromium -- $(PYTEST) $(SPREAD) $(STORED) tests/journeys)
 
 clean: ## Remove what was installed, built and cached here, but no data
 	@rm -rf .venv node_modules $(LOGS) .mypy_cache .pytest_cache .ruff_cache .hypothesis

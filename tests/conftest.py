@@ -60,11 +60,23 @@ QUESTIONS: list[dict[str, Any]] = [
 ]
 
 
+LONGEST = (  # files that one process is busy with for a minute or more
+    "test_schedules",
+    "test_who_took_part",
+    "linkage/test_site",
+    "test_audit",
+    "test_supervisor",
+    "test_checks",
+)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave tests marked for one engine to the run on that engine, and tests that open no database
-    to the run on SQLite; `make test` runs both.
+    to the run on SQLite; `make test` runs both. The longest files come first, so that the other
+    process does not wait for one of them at the end.
     """
     here = [item for item in items if concerns(item, connection.vendor)]
+    here.sort(key=lambda item: not item.nodeid.partition(".py")[0].endswith(LONGEST))
     config.hook.pytest_deselected(items=list(set(items) - set(here)))
     items[:] = here
 

@@ -594,10 +594,15 @@ def pair(loss: Fraction) -> list[int | str]:
 
 def fraction(written: Any) -> Fraction:
     """Read a loss: two positive integers, as numbers or, above 2⁵³ − 1, as decimal strings."""
-    if not isinstance(written, list) or len(written) != 2 or not all(map(_is_positive, written)):
-        raise Unsound("loss: expected two whole numbers of 1 or more")
-    numerator, denominator = (int(part) for part in written)
-    return Fraction(numerator, denominator)
+    match written:
+        case [above, below] if _is_positive(above) and _is_positive(below):
+            return _reduced(int(above), int(below))
+    raise Unsound("loss: expected two whole numbers of 1 or more")
+
+
+@lru_cache(maxsize=4096)  # the questions of a Plan have few losses
+def _reduced(above: int, below: int) -> Fraction:
+    return Fraction(above, below)
 
 
 def _is_positive(part: Any) -> bool:

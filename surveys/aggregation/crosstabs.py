@@ -21,10 +21,13 @@ Interval   the wider, on each side, of two. Sampling and devices as of a mean of
            people in 93.5 %. Two questions as given: exact (estimates.share). 95 %.
 Within     θ = p[a, b] / Σₐ p[a, b], the share of a among those who answered b. Interval: all θ for
            which x·N·y/n, x = U₁[a] − θ and y = U₂[b], is within 1.96 of its errors of 0 (Fieller
-           1954), errors being those under θ (Wilson 1927), of the nearest table with θ in it:
-           Σ p_θ·E[(x·f)²]·E[(y·g)²]/n + Var Z·Σ x²·Σ y²/n², a cubic in θ. (With the errors at the
-           estimate, groups of 20 held a share of .1 in 92.5 %.) Everything where so few gave b that
-           their number is not told from 0. Free: it follows from the same numbers.
+           1954), errors being those under θ (Wilson 1927), of the nearest table with θ in it and
+           as many of each answer to the left question: Σ p_θ·E[(x·f)²]·E[(y·g)²]/n + Var
+           Z·Σ x²·Σ y²/n², a cubic in θ. (With the errors at the estimate, groups of 20 held a
+           share of .1 in 92.5 %; with all others as they came, who gives a elsewhere looks rarer
+           the more seem to give it here, and limits from below were .5 too narrow.) Everything
+           where so few gave b that their number is not told from 0. Free: it follows from the same
+           numbers.
 n          public under change-one; under add-remove the noisy N's total over features a report, its
            error counted in.
 By hand    Two coins of 3 in 4, all 100 reports (yes, yes): p(yes, yes) = 9/4, (no, no) 1/4, the
@@ -277,9 +280,8 @@ class Table:
     def _variance_under(self, part: Sum, whole: Sum) -> Floats:
         """Return Var(part − θ·whole) where the part is θ of the whole, from θ⁰ to θ³."""
         own, inside = (self._means(each).round() for each in (part, whole))
-        size = float((self.nearest * inside).sum())
-        of_part, of_rest = (size * _spread(self.nearest, cells) for cells in (own, inside - own))
-        still, moved = self.nearest * (1 - inside) + of_rest, of_part - of_rest
+        still, last = (self._with(cells, inside) for cells in (inside - own, own))
+        moved = last - still
         variance: Floats = np.zeros(4)
         for power, times, other in (
             (0, 1, (part, part)),
@@ -290,6 +292,22 @@ class Table:
             variance[power] += times * (float((still * products).sum()) + added / self.n)
             variance[power + 1] += times * float((moved * products).sum())
         return variance / self.n
+
+    def _with(self, cells: Floats, inside: Floats) -> Floats:
+        """Return the nearest table if all people inside were in some of the cells there, and as
+        many gave each answer to the left question as before: the others of them are outside.
+        """
+        size = float((self.nearest * inside).sum())
+        within = size * _spread(self.nearest, cells)
+        left = np.maximum(self.nearest.sum(axis=1) - within.sum(axis=1), 0.0)
+        outside = np.array(
+            [
+                own * _spread(row, free)
+                for own, row, free in zip(left, self.nearest, 1 - inside, strict=True)
+            ]
+        )
+        total = float(outside.sum())
+        return within + (outside * (1 - size) / total if total else self.nearest * (1 - inside))
 
 
 def _spread(true: Floats, cells: Floats) -> Floats:

@@ -201,6 +201,19 @@ def test_a_group_too_small_to_be_told_from_nobody_has_no_share():
     assert Within.of(0.01, -0.02, 1e-6, under, 1.96).value is None
 
 
+def test_under_a_share_of_a_group_as_many_give_each_answer():
+    """By hand: of 50 in the group 30 say 0, and 10 of the other 50. If none of the group did, all
+    40 who say 0 are among the others.
+    """
+    given = Cleartext.of_choices(2).features()
+    table = Table.of([[30, 10], [20, 40]], given, given, NoNoise(), 100)
+    own, inside = np.array([[1, 0], [0, 0]]), np.array([[1, 0], [1, 0]])
+    assert table._with(inside - own, inside) == pytest.approx(np.array([[0, 0.4], [0.5, 0.1]]))
+    assert table._with(own, inside) == pytest.approx(np.array([[0.5, 0], [0, 0.5]])), (
+        "40 are too few"
+    )
+
+
 def test_a_share_of_a_group_has_wilson_s_interval_where_nothing_is_changed():
     """20 of 40 people are asked; 2 of them say yes: 2.8 to 30.1 % (Wilson 1927, by hand)."""
     side = Cleartext.of_choices(2).features()

@@ -13,11 +13,9 @@ function fit() {
 document.addEventListener('change', fit);
 fit();
 
-/** Put the focus back where it was, and let the preview show the draft as it is now. */
+/** Let the preview show the draft as it is now. */
 document.addEventListener('htmx:afterSwap', (event) => {
   if (!(event.target instanceof Element) || event.target.id !== 'list') return;
-  const wanted = event.target.querySelector('[autofocus]');
-  if (wanted instanceof HTMLElement) wanted.focus();
   const preview = document.getElementById('preview');
   const address = event.target.querySelector('[data-preview]')?.getAttribute('data-preview');
   if (preview instanceof HTMLIFrameElement && address) preview.src = address;

@@ -24,10 +24,10 @@ Within     θ = p[a, b] / Σₐ p[a, b], the share of a among those who answered
            1954), errors being those under θ (Wilson 1927), of the nearest table with θ in it and
            as many of each answer to the left question: Σ p_θ·E[(x·f)²]·E[(y·g)²]/n + Var
            Z·Σ x²·Σ y²/n², a cubic in θ. (With the errors at the estimate, groups of 20 held a
-           share of .1 in 92.5 %; with all others as they came, who gives a elsewhere looks rarer
-           the more seem to give it here, and limits from below were .5 too narrow.) Everything
-           where so few gave b that their number is not told from 0. Free: it follows from the same
-           numbers.
+           share of .1 in 92.5 %. With people outside the group as they came, those who answer a
+           looked the rarer there the more seemed to here: lower limits failed 33 times in 1,000.)
+           Everything where so few gave b that their number is not told from 0. Free: it follows
+           from the same numbers.
 n          public under change-one; under add-remove the noisy N's total over features a report, its
            error counted in.
 By hand    Two coins of 3 in 4, all 100 reports (yes, yes): p(yes, yes) = 9/4, (no, no) 1/4, the
@@ -294,8 +294,9 @@ class Table:
         return variance / self.n
 
     def _with(self, cells: Floats, inside: Floats) -> Floats:
-        """Return the nearest table if all people inside were in some of the cells there, and as
-        many gave each answer to the left question as before: the others of them are outside.
+        """Return the nearest table as it would be if everybody inside were in some of its cells.
+
+        Outside, answers to the left question make up for it: in all, as many give each.
         """
         size = float((self.nearest * inside).sum())
         within = size * _spread(self.nearest, cells)

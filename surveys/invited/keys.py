@@ -39,7 +39,7 @@ def key_of(name: str, study_id: int | None = None) -> bytes:
 class Chest:
     """What seals and opens the people of one study's list, as long as it has its key.
 
-    Where there is none Key.DoesNotExist: another key would make others of the same people.
+    Raises Key.DoesNotExist where there is none: under another key the same people would be others.
     """
 
     def __init__(self, study_id: int) -> None:

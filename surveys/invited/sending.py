@@ -62,7 +62,7 @@ def send_due(*, now: datetime.datetime, budget: float = BUDGET) -> int:
         return 0
     try:
         return Run(letter, time.monotonic() + budget).go()
-    except Exception as error:  # it rests, so that the others go on
+    except Exception as error:  # this letter rests, so that the others go out
         own = Letter.objects.filter(pk=letter.pk)
         own.update(trouble=type(error).__name__[:20], rests_until=now + REST)
         raise
@@ -400,8 +400,8 @@ def schedule(
 
 
 def stop(letter: Letter, *, today: datetime.date) -> None:
-    """Send no more of a letter; who has it keeps it. What was to be sent again is for an owner to
-    decide anew.
+    """Send no more of a letter; who has it keeps it. Those that were to be sent again are doubtful
+    once more.
     """
     running = Letter.objects.filter(pk=letter.pk).exclude(state=Letter.State.DONE)
     if running.update(state=Letter.State.STOPPED, stopped_on=today) and letter.is_forgotten:
@@ -409,7 +409,7 @@ def stop(letter: Letter, *, today: datetime.date) -> None:
 
 
 def go_on(letter: Letter, *, today: datetime.date) -> None:
-    """Send the rest of a letter that was stopped, on its day: to nobody who may have it."""
+    """Send the rest of a stopped letter, once its day has come: to nobody who may have it."""
     stopped = Letter.objects.filter(pk=letter.pk, state=Letter.State.STOPPED, is_forgotten=False)
     state = Letter.State.WAITS if letter.day > today else Letter.State.GOES
     stopped.update(state=state, trouble="", rests_until=None)
@@ -431,8 +431,8 @@ def decide(letter: Letter, *, again: bool) -> None:
 
 
 def forget_stopped(*, today: datetime.date) -> None:
-    """Forget who had the letters that were stopped before today, by a server before yesterday:
-    until then they can go on. May raise InUse.
+    """Forget who had the letters that were stopped before today or, where a server stopped them,
+    before yesterday: until then they can go on. May raise InUse.
     """
     own = Q(trouble="", stopped_on__lt=today) | Q(stopped_on=None)
     stopped = Letter.objects.filter(state=Letter.State.STOPPED)

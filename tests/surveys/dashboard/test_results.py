@@ -110,7 +110,7 @@ def test_together_they_hold_in_ninety_five_of_a_hundred() -> None:
 
 
 def test_one_answer_is_one_answer(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By chance a noise is so far out, once in tens, that one answer tells something."""
+    """Without noise: once in some tens it is so far out that one answer tells something."""
     monkeypatch.setattr(DiscreteLaplace, "release", lambda self, counts: [*counts])
     plan = open_small(smallest_batch=1, results="public")
     small.answer(plan, 1)

@@ -55,6 +55,7 @@ class Letter(models.Model):
         STOPPED = "stopped", gettext_lazy("stopped")
         DONE = "done", gettext_lazy("sent")
 
+    RUNNING = (State.WAITS, State.GOES)
     plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="+")
     reminds = models.BooleanField(default=False)
     texts = models.JSONField(help_text="By language: subject and text.")
@@ -64,6 +65,12 @@ class Letter(models.Model):
     trouble = models.CharField(max_length=20, blank=True)
     stopped_on = models.DateField(null=True)
     rests_until = models.DateTimeField(null=True, help_text="Those whose server said: later.")
+    past = models.CharField(
+        max_length=32,
+        blank=True,
+        db_default="",
+        help_text="The reference up to which the list was looked at.",
+    )
     is_forgotten = models.BooleanField(default=False, help_text="Who had it is erased.")
     sent = models.PositiveIntegerField(default=0)
     refused = models.PositiveIntegerField(default=0)

@@ -171,7 +171,7 @@ class Progress:
 
     @property
     def may_stop(self) -> bool:
-        return self.letter.state in (Letter.State.WAITS, Letter.State.GOES)
+        return self.letter.state in Letter.RUNNING
 
     @property
     def may_go_on(self) -> bool:

@@ -50,7 +50,8 @@ INSERT INTO invited_delivery (letter_id, person_id, state, tries)
 SELECT letter.id, person.id, %s, 0
 FROM invited_letter letter, invited_person person, design_plan plan
 WHERE letter.id = %s AND letter.state = %s AND person.id = %s
-AND plan.id = letter.plan_id AND plan.closed_on IS NULL ON CONFLICT DO NOTHING"""
+AND NOT letter.is_forgotten AND plan.id = letter.plan_id AND plan.closed_on IS NULL
+ON CONFLICT DO NOTHING"""
 TOO_MUCH = 421  # with this code a server ends the connection
 MOST_DOUBTS = 3  # in succession: then it is the server, and the letter stops
 
@@ -63,7 +64,7 @@ def send_due(*, now: datetime.datetime, budget: float = BUDGET) -> int:
     try:
         return Run(letter, time.monotonic() + budget).go()
     except Exception as error:  # this letter rests, so that the others go out
-        own = Letter.objects.filter(pk=letter.pk)
+        own = Letter.objects.filter(pk=letter.pk, state=Letter.State.GOES)
         own.update(trouble=type(error).__name__[:20], rests_until=now + REST)
         raise
     finally:
@@ -104,7 +105,7 @@ class Run:
     sent: int = 0
     doubts: int = 0  # in succession
     rests: int = 0
-    past: str = ""  # the reference up to which the list was looked at
+    upto: str = ""  # the reference up to which the list is looked at when these people have theirs
     asked: int = AT_ONCE  # people of whom the issuer is asked together
     connection: BaseEmailBackend | None = None
     key: bytes = field(default_factory=lambda: key_of(SITE))
@@ -119,7 +120,7 @@ class Run:
             own.update(state=Letter.State.STOPPED)
             return 0
         own.filter(state=Letter.State.WAITS).update(state=Letter.State.GOES)
-        self.letter.refresh_from_db()  # an owner may just have written another one in its place
+        self.upto = self.letter.past
         # whoever claimed these has ended
         self.letter.deliveries.filter(state=State.CLAIMED).update(state=State.DOUBTFUL)
         if not self._opens():
@@ -129,11 +130,14 @@ class Run:
                 people = self._next()
                 if not people:
                     if not (self._is_late() or self._later().exists()):
+                        self.letter.past = ""
                         finish(self.letter)
                     break
                 if not self._send_to(people):
                     break
+                self.letter.past = self.upto
         finally:
+            own.update(past=self.letter.past)  # where the next turn goes on
             self._close()
         log.info("letters sent", letter=self.letter.pk, count=self.sent)
         return self.sent
@@ -153,7 +157,7 @@ class Run:
             self.connection.open()
         except (OSError, smtplib.SMTPException) as error:
             log.warning("no server for letters", kind=type(error).__name__)
-            own.update(trouble=type(error).__name__[:20])
+            own.filter(state=Letter.State.GOES).update(trouble=type(error).__name__[:20])
             self._close()
             return False
         own.exclude(trouble="").update(trouble="")
@@ -171,18 +175,18 @@ class Run:
         """
         fresh = missed(self.letter)
         while not (self.letter.is_forgotten or self._is_late()):
-            some = self._names(fresh.filter(reference__gt=self.past)[: self.asked])
+            some = self._names(fresh.filter(reference__gt=self.letter.past)[: self.asked])
             if not some:
                 break
             people = self._still_asked(some)
             first = people[:AT_ONCE]
-            self.past = (first if len(first) < len(people) else some)[-1].reference
+            self.upto = (first if len(first) < len(people) else some)[-1].reference
             if first:
                 self.asked = AT_ONCE
                 return [each.pk for each in first]
-            self.asked = min(2 * self.asked, MOST_ASKED)
-        letter = Letter.objects.get(pk=self.letter.pk)
-        if letter.rests_until and letter.rests_until > datetime.datetime.now(datetime.UTC):
+            self.letter.past, self.asked = self.upto, min(2 * self.asked, MOST_ASKED)
+        now = datetime.datetime.now(datetime.UTC)
+        if Letter.objects.filter(pk=self.letter.pk, rests_until__gt=now).exists():
             return []
         late = reached(self.plan).filter(pk__in=self._later().values("person_id"))
         while not self._is_late():
@@ -354,8 +358,11 @@ def finish(letter: Letter) -> None:
     Whoever got no reminder gets a code that nobody knows: at the issuer all look alike. Who was
     added meanwhile is invited first.
     """
+    own = Letter.objects.filter(pk=letter.pk, state=Letter.State.GOES)
     try:
         with services.kept_still(letter.plan), erasing(invited_delivery="state"):
+            if not own.exists() or letter.deliveries.filter(state=State.LATER).exists():
+                return
             if not letter.reminds and not letter.is_forgotten and missed(letter).exists():
                 return
             if letter.reminds:
@@ -363,7 +370,6 @@ def finish(letter: Letter) -> None:
                 others = Person.objects.filter(study=letter.plan.study).exclude(pk__in=had)
                 services.register(letter.plan, others)
             letter.deliveries.exclude(state=State.DOUBTFUL).delete()
-            own = Letter.objects.filter(pk=letter.pk)
             own.update(state=Letter.State.DONE, is_forgotten=True)
     except InUse:  # the next turn finds it free
         return
@@ -372,6 +378,7 @@ def finish(letter: Letter) -> None:
 # What owners decide
 
 
+@transaction.atomic
 def schedule(
     *,
     plan: Plan,
@@ -381,20 +388,19 @@ def schedule(
     day: datetime.date,
     today: datetime.date,
 ) -> Letter:
-    """Have a letter sent on a day, or at once; one of the same day that still waits is written
-    anew, and so is one that was stopped before anybody had it.
+    """Have a letter sent on a day, or at once; in place of one of that day that still waits, or was
+    stopped before anybody had it. A turn that holds the other one sends nothing more.
     """
     if plan.closes_on and day > plan.closes_on:
         last = {"day": letters.last_day(plan)}
         raise Refused(_("The study takes answers until %(day)s: no letter goes out later.") % last)
     state = Letter.State.WAITS if day > today else Letter.State.GOES
-    fields = {"texts": texts, "reminds": reminds, "origin": origin, "trouble": ""}
-    made = {**fields, "state": state}
-    letter, is_new = Letter.objects.get_or_create(plan=plan, day=day, defaults=made)
+    made = {"texts": texts, "reminds": reminds, "origin": origin, "state": state}
     waits = Q(state=Letter.State.WAITS)
     unsent = Q(state=Letter.State.STOPPED, deliveries=None, sent=0, refused=0, silent=0)
-    own = Letter.objects.filter(waits | unsent, pk=letter.pk)
-    if not is_new and not own.update(**made, is_forgotten=False, rests_until=None):
+    Letter.objects.filter(waits | unsent, plan=plan, day=day).delete()
+    letter, is_new = Letter.objects.get_or_create(plan=plan, day=day, defaults=made)
+    if not is_new:
         raise Refused(_("Another letter goes out on this day: one a day."))
     return letter
 
@@ -403,8 +409,9 @@ def stop(letter: Letter, *, today: datetime.date) -> None:
     """Send no more of a letter; who has it keeps it. Those that were to be sent again are doubtful
     once more.
     """
-    running = Letter.objects.filter(pk=letter.pk).exclude(state=Letter.State.DONE)
-    if running.update(state=Letter.State.STOPPED, stopped_on=today) and letter.is_forgotten:
+    running = Letter.objects.filter(pk=letter.pk, state__in=Letter.RUNNING)
+    stopped = running.update(state=Letter.State.STOPPED, stopped_on=today, trouble="")
+    if stopped and letter.is_forgotten:
         letter.deliveries.filter(state=State.LATER).update(state=State.DOUBTFUL)
 
 
@@ -415,13 +422,15 @@ def go_on(letter: Letter, *, today: datetime.date) -> None:
     stopped.update(state=state, trouble="", rests_until=None)
 
 
+@transaction.atomic
 def decide(letter: Letter, *, again: bool) -> None:
     """Decide about letters that may have gone out or not: send them, perhaps a second time, or
-    leave it.
+    leave it. Where the letter was stopped, and can go on, they are sent when it does.
     """
     doubtful = letter.deliveries.filter(state=State.DOUBTFUL)
     if again and doubtful.update(state=State.LATER, tries=0):
-        Letter.objects.filter(pk=letter.pk).update(
+        ended = Q(state=Letter.State.DONE) | Q(is_forgotten=True)
+        Letter.objects.filter(ended, pk=letter.pk).update(
             state=Letter.State.GOES, trouble="", rests_until=None
         )
     elif letter.is_forgotten:
@@ -437,7 +446,10 @@ def forget_stopped(*, today: datetime.date) -> None:
     own = Q(trouble="", stopped_on__lt=today) | Q(stopped_on=None)
     stopped = Letter.objects.filter(state=Letter.State.STOPPED)
     old = stopped.filter(own | Q(stopped_on__lt=today - DAY))
-    had = Delivery.objects.filter(letter__in=old).exclude(state=State.DOUBTFUL)
+    # whoever claimed these has ended
+    Delivery.objects.filter(letter__in=old, state=State.CLAIMED).update(state=State.DOUBTFUL)
+    ended = Q(letter__in=old) | Q(letter__state=Letter.State.DONE)
+    had = Delivery.objects.filter(ended).exclude(state=State.DOUBTFUL)
     if had.exists() or old.filter(is_forgotten=False).exists():
         with erasing(invited_delivery="state"):
             had.delete()

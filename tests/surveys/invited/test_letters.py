@@ -131,7 +131,8 @@ def test_one_letter_a_day_and_none_before_its_day(plan, sink):
     letter = scheduled(plan, TODAY + DAY)
     assert send() == 0
     assert send(NOW + DAY - datetime.timedelta(hours=6)) == 0, "the night is over at seven"
-    assert scheduled(plan, TODAY + DAY).pk == letter.pk, "it is written anew while it waits"
+    letter = scheduled(plan, TODAY + DAY)
+    assert Letter.objects.get() == letter, "it is written anew while it waits"
     assert send(NOW + DAY) == 90
     with pytest.raises(services.Refused):
         scheduled(plan, TODAY + DAY)

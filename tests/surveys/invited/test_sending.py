@@ -1,5 +1,7 @@
 """Letters where something else happens: they are stopped, the issuer is slow, the study closes."""
 
+import datetime
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
@@ -29,6 +31,7 @@ from tests.surveys.invited.test_letters import (
 )
 
 WEEK = 7 * DAY
+ANEW = {"en": {"subject": "Anew", "text": "{link}"}}
 
 
 def test_a_letter_of_a_later_day_that_was_stopped_goes_on_that_day(plan, sink):
@@ -43,8 +46,7 @@ def test_a_letter_that_nobody_had_is_written_anew(plan, sink):
     letter = scheduled(plan, TODAY + WEEK)
     sending.stop(of(letter), today=TODAY)
     sending.forget_stopped(today=TODAY + DAY)
-    scheduled(plan, TODAY + WEEK, reminds=True)
-    assert (of(letter).state, of(letter).reminds, of(letter).is_forgotten) == ("waits", True, False)
+    assert scheduled(plan, TODAY + WEEK, reminds=True).reminds
     assert send(NOW + WEEK) == 90
 
 
@@ -68,9 +70,8 @@ def test_no_letter_goes_out_after_the_last_day(listed):
         scheduled(plan, TODAY + WEEK)
 
 
-def test_a_slow_issuer_does_not_keep_a_reminder_from_going_out(plan, sink, monkeypatch):
-    *came, _last = Person.objects.order_by("reference")
-    fetch(plan, came)
+def slow(monkeypatch):
+    """Have the issuer take ten seconds for each question, by a clock of its own."""
     ask, clock = issuer.fetched, [0.0]
 
     def slowly(*of):
@@ -79,6 +80,13 @@ def test_a_slow_issuer_does_not_keep_a_reminder_from_going_out(plan, sink, monke
 
     monkeypatch.setattr(issuer, "fetched", slowly)
     monkeypatch.setattr(sending, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    return clock
+
+
+def test_a_slow_issuer_does_not_keep_a_reminder_from_going_out(plan, sink, monkeypatch):
+    *came, _last = Person.objects.order_by("reference")
+    fetch(plan, came)
+    slow(monkeypatch)
     scheduled(plan, reminds=True)
     assert send(times=2) == 1
 
@@ -223,3 +231,158 @@ def test_a_link_within_a_line_is_a_link(plan):
     link = f"{SITE}/s/x/#1"
     written = letters.write(plan, texts, Entry("a@example.org"), link=link, origin=SITE)
     assert f'Here: <a href="{link}">{link}</a>, until Friday' in written.html
+
+
+def anew(plan, letter, *, reminds):
+    sending.stop(of(letter), today=TODAY)
+    return sending.schedule(
+        plan=plan, texts=ANEW, reminds=reminds, origin=SITE, day=TODAY, today=TODAY
+    )
+
+
+def once(monkeypatch, name, act):
+    """Do something once, as another process would, after a step of a turn."""
+    step, done = getattr(sending.Run, name), []
+
+    def stepped(run, *what):
+        found = step(run, *what)
+        if not done:
+            done.append(None)
+            act()
+        return found
+
+    monkeypatch.setattr(sending.Run, name, stepped)
+    return done
+
+
+@pytest.mark.parametrize("reminds", [False, True])
+def test_a_turn_that_holds_a_letter_written_anew_sends_nothing(plan, sink, monkeypatch, reminds):
+    fetch(plan, Person.objects.filter(stratum="Law"))
+    letter = scheduled(plan)
+    once(monkeypatch, "_names", lambda: anew(plan, letter, reminds=reminds))
+    assert send(times=2) == (60 if reminds else 90)
+    assert {sink.read(at)["Subject"] for at in range(len(sink.letters))} == {"Anew"}
+
+
+def test_a_letter_written_anew_while_the_other_ends_goes_out(plan, sink, monkeypatch):
+    fetch(plan, Person.objects.all())
+    letter, finish, written = scheduled(plan, reminds=True), sending.finish, []
+
+    def late(ended):
+        if not written:
+            written.append(anew(plan, letter, reminds=False))
+        finish(ended)
+
+    monkeypatch.setattr(sending, "finish", late)
+    send(times=3)
+    assert of(written[0]).sent == 90
+
+
+def doubted(plan, sink):
+    """Return a letter of which three are doubtful, and which goes on."""
+    letter = scheduled(plan)
+    sink.dies = True
+    send()
+    sink.dies = False
+    sink.letters.clear()
+    sending.go_on(of(letter), today=TODAY)
+    return letter
+
+
+def test_a_turn_that_slept_while_another_ended_the_letter_sends_nobody_two(plan, sink, monkeypatch):
+    letter = doubted(plan, sink)
+
+    def other_worker():
+        sending.send_due(now=NOW + datetime.timedelta(minutes=2))
+        assert of(letter).state == "done"
+        sending.decide(of(letter), again=True)
+
+    once(monkeypatch, "_names", other_worker)
+    send(times=2)
+    assert max(Counter(sink.to()).values()) == 1
+
+
+def test_who_is_decided_about_between_the_last_look_and_the_end_gets_it(plan, sink, monkeypatch):
+    letter, finish, done = doubted(plan, sink), sending.finish, []
+
+    def late(ended):
+        if not done:
+            done.append(sending.decide(of(letter), again=True))
+            Letter.objects.filter(pk=letter.pk).update(rests_until=None)
+        finish(ended)
+
+    monkeypatch.setattr(sending, "finish", late)
+    send(times=3)
+    assert (of(letter).sent, of(letter).state) == (90, "done")
+
+
+def test_who_was_doubtful_in_a_letter_that_just_ended_is_forgotten_all_the_same(plan, sink):
+    letter = doubted(plan, sink)
+    read = of(letter)
+    send(times=2)
+    sending.decide(read, again=False)
+    sending.forget_stopped(today=TODAY + DAY)
+    assert states(letter) == {}
+
+
+def test_what_a_killed_worker_had_claimed_is_doubtful_in_a_stopped_letter_too(plan, sink):
+    letter = scheduled(plan)
+    assert sending.claim(of(letter), Person.objects.first())
+    sending.stop(of(letter), today=TODAY)
+    sending.forget_stopped(today=TODAY + DAY)
+    assert states(letter) == {"doubtful": 1}
+
+
+def test_what_an_owner_stopped_is_forgotten_the_next_day_whatever_the_server_did(plan, sink):
+    letter = doubted(plan, sink)
+    sending.decide(of(letter), again=False)
+    Letter.objects.filter(pk=letter.pk).update(trouble="SMTPSenderRefused")
+    for days in (0, 1):
+        sending.stop(of(letter), today=TODAY + days * DAY)
+    sending.forget_stopped(today=TODAY + DAY)
+    assert states(letter) == {}
+
+
+def test_in_a_stopped_letter_only_going_on_sends_the_rest(plan, sink):
+    letter = scheduled(plan)
+    sink.dies = True
+    send()
+    sink.dies = False
+    sending.decide(of(letter), again=True)
+    assert send(times=2) == 0
+    sending.go_on(of(letter), today=TODAY)
+    send(times=2)
+    assert (of(letter).sent, of(letter).state) == (90, "done")
+
+
+def test_a_long_list_and_a_slow_issuer_come_to_an_end(plan, listed, sink, monkeypatch):
+    more = [Entry(f"q{at}@example.org", stratum="Law") for at in range(210)]
+    assert services.add_people(study_id=listed.pk, entries=more) == []
+    first, *came, last = Person.objects.order_by("reference")
+    fetch(plan, came)
+    clock = slow(monkeypatch)
+    letter = scheduled(plan, reminds=True)
+    assert [send() for _ in range(4)].count(1) == 2
+    assert (of(letter).state, of(letter).past, states(letter)) == ("done", "", {})
+    assert clock[0] > 2 * sending.BUDGET
+    assert {first.reference, last.reference} == {
+        person.reference
+        for person, entry in selectors.people_of(listed)
+        if entry.address in sink.to()
+    }
+
+
+def test_who_was_not_reached_in_a_turn_is_in_the_next(plan, sink, monkeypatch):
+    """A turn that ends among its twenty leaves none of them out, of a reminder either."""
+    deliver, clock = sending.Run._deliver, [0.0]
+
+    def slowly(run, *what):
+        clock[0] += 10
+        return deliver(run, *what)
+
+    monkeypatch.setattr(sending.Run, "_deliver", slowly)
+    monkeypatch.setattr(sending, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    letter = scheduled(plan, reminds=True)
+    assert [send() for _ in range(30)].count(4) == 22
+    assert sink.to() == EVERYBODY
+    assert (of(letter).sent, of(letter).state) == (90, "done")

@@ -48,8 +48,8 @@ const loaded = Date.now() - performance.now();
 /** Time by the device's own clock, which setting the other one back does not turn; some stand still while a device sleeps, and what they lost counts. */
 export const sinceLoad = () => Math.max(performance.now(), Date.now() - loaded);
 
-/** Return the same of UTC's clock, and so many ms later: none before the first, in minutes. @param {number} minutes @param {number} late @param {number} first */
+/** Return the same of UTC's clock, and so many ms later: none before the first, in minutes. @param {number} minutes @param {number} late @param {number} first @param {number} load Of the page, in UTC's ms. */
 export const byTheClock =
-  (minutes, late, first) =>
+  (minutes, late, first, load = loaded) =>
   (time = sinceLoad()) =>
-    every(minutes)(Math.max(time, first * 60_000) + loaded - late) - loaded + late;
+    every(minutes)(Math.max(time, first * 60_000) + load - late) - load + late;

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from surveys.operations.supervisor import give_way
 from tests.patience import PATIENCE, became
 
 HOUSE = Path(__file__).parent.parent
@@ -66,9 +67,16 @@ class Served:
 
 @contextlib.contextmanager
 def served(
-    environment: dict[str, str], log: Path, *what: str, folder: Path = HOUSE, port: int = 0
+    environment: dict[str, str],
+    log: Path,
+    *what: str,
+    folder: Path = HOUSE,
+    port: int = 0,
+    light: bool = False,
 ) -> Iterator[Served]:
-    """Serve an application of this folder until the block ends."""
+    """Serve an application of this folder until the block ends; a light one gives way to others, as
+    pages do.
+    """
     port = port or free_port()
     options = ("--host", "127.0.0.1", "--port", str(port), "--log-level", "warning")
     more = ("--respawn-failed-workers", "--workers-kill-timeout", "10")
@@ -79,6 +87,8 @@ def served(
             env=environment,
             stdout=output,
             stderr=output,
+            start_new_session=light,
+            preexec_fn=give_way if light else None,
         )
     found = Served(port, process, log)
     try:

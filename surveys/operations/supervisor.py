@@ -26,6 +26,7 @@ from typing import IO
 FIRST_DELAY, MAX_DELAY = 0.2, 30.0  # seconds before a service that ended is started again
 STEADY = 60.0  # seconds after which earlier endings no longer count
 POLITE, LAST = 7.0, 2.0  # seconds to end when asked: all but the first service, then the first
+LIGHT = 10  # niceness: a tenth of the processors, where those want them who did not give way
 PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
@@ -38,6 +39,15 @@ def die_with_parent(parent: int | None = None) -> None:
         LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if parent is not None and os.getppid() != parent:
         os._exit(1)
+
+
+def give_way() -> None:
+    """Leave the processors to others where they are few. Linux may weigh sessions, not processes
+    (autogroup, sched(7)): so ours is made light too, which leads a session.
+    """
+    os.nice(LIGHT)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(LIGHT))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from surveys.operations.hop import FROM
-from surveys.operations.supervisor import die_with_parent
+from surveys.operations.supervisor import die_with_parent, give_way
 
 die_with_parent(os.getpgrp())
 
@@ -26,6 +26,8 @@ from surveys.operations import gate  # noqa: E402
 gate.wait()
 
 from surveys.wsgi import application as pages  # noqa: E402 (now static files are looked for)
+
+give_way()  # to the door and the database: readers, however many, keep no report waiting
 
 KEY = f"HTTP_{FROM.upper().replace('-', '_')}"
 

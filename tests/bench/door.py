@@ -1,10 +1,11 @@
 """The door's own process: reports a second, beside the pages' view and the machine's ceilings of the
 same run; with slow clients and busy readers; and through kills.
 
-    python -m tests.bench.door [--posts 20000] [--kills 60000] [--engines postgres,sqlite]
+    python -m tests.bench.door [--posts 20000] [--kills 60000] [--rows 100000] [--engines postgres,sqlite]
 
-Each database commits to the disk. A report is answered when it is committed. The last lines compare
-20,000 mutated posts (`tests/surveys/intake/test_rsgi.py`).
+Each database commits to the disk. A report is answered when it is committed. Readers ask for the
+registry of 1,000 studies and as many rows of the ledger as told; pages give way, as where they are
+deployed. The last lines compare 20,000 mutated posts (`tests/surveys/intake/test_rsgi.py`).
 """
 
 import argparse
@@ -43,6 +44,11 @@ VICTIMS = {  # what runs, and a word of its command
     "pages": "surveys.operations.web:application",
     "scheduler": "surveys.scheduler",
 }
+BUILD = """
+from tests.bench.large import build
+build(studies=1000, asked=5, rows={rows})
+print("true")
+"""
 LEFT = 100  # reports, less than a batch, that may wait for others
 PATH = "/api/v1/studies/load/reports"
 TABLES = (
@@ -86,12 +92,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--posts", type=int, default=20_000)
     parser.add_argument("--kills", type=int, default=60_000)
+    parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--mutated", type=int, default=20_000)
     parser.add_argument("--engines", default="postgres,sqlite")
     wanted = parser.parse_args()
     speeds, kills = [], []
     for engine in wanted.engines.split(","):
         with a_place(engine) as place:
+            place.site.python(BUILD.format(rows=wanted.rows))
             speeds += speed(place, wanted.posts)
             if wanted.kills:
                 kills.append(killed(place, wanted.kills))
@@ -125,7 +133,7 @@ def speed(place: Place, posts: int) -> Rows:
     rows = [ceiling(place, 1), ceiling(place, 100)]
     with hello() as server:
         rows.append(measured(place, "hello, nothing stored", server, posts))
-    with served(place.site.environment, place.site.log, *PAGES) as pages:
+    with served(place.site.environment, place.site.log, *PAGES, light=True) as pages:
         few = max(200, posts // 20)
         rows.append(measured(place, "the pages' view", pages, few))
         with served(place.site.environment, place.site.log, *DOOR) as door:

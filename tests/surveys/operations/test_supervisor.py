@@ -18,6 +18,7 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 from redis.exceptions import ConnectionError as NoConnection
 
+from surveys.operations.supervisor import LIGHT
 from surveys.operations.tasks import ping
 from tests import services
 from tests.patience import PATIENCE, became
@@ -221,6 +222,36 @@ def broker(running: Site) -> str:
 
 def test_one_command_runs_door_web_worker_scheduler_and_broker(running, broker):
     assert all(running.child(word) for word in (DOOR, WEB, WORKER, BEAT, "valkey-server"))
+
+
+def test_pages_give_way_to_the_door(running):
+    def niceness(word: str) -> int:
+        server = running.child(word)
+        return os.getpriority(os.PRIO_PROCESS, running.child(word, server) or 0)
+
+    assert became(lambda: niceness(WEB) > niceness(DOOR))
+
+
+def test_who_gives_way_gives_its_sessions_share_too():
+    code = f"""
+import contextlib, os
+from pathlib import Path
+from surveys.operations.supervisor import give_way
+shared, can = Path("/proc/self/autogroup"), False
+with contextlib.suppress(OSError):  # not every system weighs sessions, nor lets us
+    can = bool(shared.write_text(shared.read_text().split()[-1]))
+give_way()
+print(os.nice(0), shared.read_text().split()[-1] if can else {LIGHT})
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=HOUSE,
+        capture_output=True,
+        text=True,
+        check=True,
+        start_new_session=True,
+    )
+    assert done.stdout.split() == [str(min(19, os.nice(0) + LIGHT)), str(LIGHT)]
 
 
 @pytest.mark.parametrize(("name", "word"), [("door", DOOR), ("web", WEB)])

@@ -219,6 +219,8 @@ def write(entries: Iterator[Any]) -> None:
             entry.previous = end
             entry.digest = end = chain.digest_of(chain.document_of(entry))
         Entry.objects.bulk_create(some)
+        steps = [(entry.position, entry.digest) for entry in some]
+        if connection.vendor == "postgresql":  # where no trigger asks for each
+            del steps[:-1]
         with connection.cursor() as cursor:  # the chain only grows, by a row at a time
-            steps = [(entry.position, entry.digest) for entry in some]
             cursor.executemany("UPDATE ledger_head SET length = %s, digest = %s", steps)

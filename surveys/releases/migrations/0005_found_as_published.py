@@ -10,7 +10,7 @@ from django.db import migrations
 
 from surveys.ledger.selectors import digest_of
 from surveys.releases import covered
-from surveys.triggers import forbid
+from surveys.triggers import forbid, lift
 
 STAYS = {
     table: forbid(table, verb="UPDATE", message=message)
@@ -95,7 +95,7 @@ class Migration(migrations.Migration):
         ("ledger", "0003_shares_and_what_was_published"),
     )
     operations = (
-        *(migrations.RunPython(stays.reverse_code, stays.code) for stays in STAYS.values()),
+        *(lift(stays) for stays in STAYS.values()),
         migrations.RunPython(find, migrations.RunPython.noop),
         *STAYS.values(),
     )

@@ -110,9 +110,7 @@ def unsampled(table: str, **kinds: str) -> Statements:
     )
 
 
-def forbid_replace(
-    table: str, *, message: str, keys: Sequence[Sequence[str]]
-) -> Statements:
+def forbid_replace(table: str, *, message: str, keys: Sequence[Sequence[str]]) -> Statements:
     """Return an operation against SQLite's REPLACE, which deletes the rows in its way without
     firing their triggers.
     """

@@ -2,7 +2,7 @@
 
 import datetime
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,7 @@ from surveys.intake import selectors as intake
 from surveys.plan.strata import only_stratum
 
 MOST_NAMED = 30_000  # ids in one query
+TOGETHER = 100_000  # reports, counted at once
 
 
 def totals(plan: Plan, batches: int | None = None) -> Counts:
@@ -130,10 +131,25 @@ def joint(plan: Plan, names: Sequence[str], batches: int | None = None) -> Count
     for name in names:
         if name not in channels:
             raise ValueError(f"names must be questions of this Plan sent apart, got {name}")
-    counted = sealed(plan, sealed_batches(plan) if batches is None else batches)
-    parts = [_rows_of(plan, batch, names) for batch in counted]
-    joined = ((channels[name], b"".join(part[name] for part, _ in parts)) for name in names)
-    return combinations(joined, sum(size for _, size in parts))
+    found: Counter[tuple[Any, ...]] = Counter()
+    for some in _portions(sealed(plan, sealed_batches(plan) if batches is None else batches)):
+        parts = [_rows_of(plan, batch, names) for batch in some]
+        joined = ((channels[name], b"".join(part[name] for part, _ in parts)) for name in names)
+        found.update(combinations(joined, sum(size for _, size in parts)))
+    return found
+
+
+def _portions(batches: Iterable[Batch]) -> Iterator[list[Batch]]:
+    """Yield batches, many reports at a time, but no more than memory bears."""
+    some, reports = [], 0
+    for batch in batches:
+        some.append(batch)
+        reports += batch.size
+        if reports >= TOGETHER:
+            yield some
+            some, reports = [], 0
+    if some:
+        yield some
 
 
 def _rows_of(plan: Plan, batch: Batch, names: Sequence[str]) -> tuple[dict[str, bytes], int]:

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 from confluent_kafka import Consumer, Message, Producer, TopicPartition
 
+from tests.patience import PATIENCE
+
 PARTITIONS = 4  # of a topic that somebody asks for, as the mock cluster has it
 
 
@@ -17,7 +19,7 @@ PARTITIONS = 4  # of a topic that somebody asks for, as the mock cluster has it
 def cluster() -> Iterator[str]:
     """Yield the addresses of three brokers, which end with this process at the latest."""
     owner = Producer({"bootstrap.servers": "none", "test.mock.num.brokers": 3, "log_level": 3})
-    brokers = owner.list_topics(timeout=10).brokers.values()
+    brokers = owner.list_topics(timeout=PATIENCE).brokers.values()
     yield ",".join(f"{each.host}:{each.port}" for each in brokers)
     del owner
 
@@ -26,7 +28,7 @@ def standing(servers: str, topic: str) -> list[Message]:
     """Return all that stands in a topic, each partition's in its order."""
     consumer = Consumer({"bootstrap.servers": servers, "group.id": "a-look", "log_level": 3})
     parts = [TopicPartition(topic, each, 0) for each in range(PARTITIONS)]
-    ends = sum(consumer.get_watermark_offsets(each, timeout=10)[1] for each in parts)
+    ends = sum(consumer.get_watermark_offsets(each, timeout=PATIENCE)[1] for each in parts)
     consumer.assign(parts)
     found: list[Message] = []
     while len(found) < ends:

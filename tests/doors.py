@@ -12,6 +12,7 @@ from pathlib import Path
 
 from surveys.operations.supervisor import give_way
 from tests.patience import PATIENCE, became
+from tests.ports import free_port
 
 HOUSE = Path(__file__).parent.parent
 DOOR = ("--interface", "rsgi", "surveys.door:app")
@@ -24,11 +25,6 @@ PAGES = (
     "4",
     "surveys.wsgi:application",
 )
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 @dataclass

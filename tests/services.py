@@ -85,6 +85,7 @@ def serving(
     options = {
         "listen_addresses": "",
         "unix_socket_directories": str(folder),
+        "deadlock_timeout": "100ms",  # after which its own vacuum gives way to an erasure
         **({} if durable else FORGETFUL),
         "shared_buffers": "64MB",
         # as README asks: else files of the log are used again with what stands in them

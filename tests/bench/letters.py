@@ -32,7 +32,7 @@ def main() -> None:
     with fresh_site():
         from aiosmtpd.controller import Controller
 
-        from tests.journeys.site import free_port
+        from tests.ports import free_port
         from tests.surveys.invited.conftest import Sink
 
         sink = Sink()

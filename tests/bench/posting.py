@@ -6,6 +6,7 @@ kept open.
 A job names port, path, connections, and either `bodies` or `plan` with `posts`, of which each is a
 new report of the tests' study. A post whose connection breaks, or that is answered 503, is sent
 again until it is answered otherwise. Bodies go out in two pieces where `slowly` seconds lie between.
+The last `held` posts wait `until` there is a file of that name.
 """
 
 import asyncio
@@ -77,7 +78,11 @@ class Run:
 
     async def worker(self) -> None:
         line: Line | None = None
+        held = self.job.get("held", 0)
         while self.left:
+            if len(self.left) <= held and not os.path.exists(self.job["until"]):
+                await asyncio.sleep(PAUSE)
+                continue
             post = self.left.pop()
             while True:
                 try:

@@ -18,8 +18,9 @@ from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 from tests.bench.report import save, table
-from tests.journeys.site import HOUSE, free_port, own_environment
+from tests.journeys.site import HOUSE, own_environment
 from tests.patience import PATIENCE, became
+from tests.ports import free_port
 
 NAMES = {"valkey": "broker", " beat ": "scheduler", "surveys worker": "worker", "granian": "web"}
 SETTLED = 15.0  # seconds after the first page; the worker has begun and done its first tasks

@@ -18,8 +18,9 @@ import pytest
 
 from surveys import metrics
 from surveys.operations import exposition
-from tests.journeys.site import HOUSE, free_port
+from tests.journeys.site import HOUSE
 from tests.patience import PATIENCE, became
+from tests.ports import free_port
 from tests.services import in_ci
 
 DEPLOY = HOUSE / "deploy"

@@ -2,6 +2,7 @@
 chance comes from.
 """
 
+import datetime
 import json
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,6 +45,13 @@ class Visit:
     def violations(self) -> list[str]:
         found: list[str] = self.page.evaluate("window.candorViolations")
         return found
+
+    def stand_still(self) -> None:
+        """Stop the page's clock, which must be installed, an hour from now: nothing is due any
+        more.
+        """
+        hour = datetime.timedelta(hours=1)
+        self.page.clock.pause_at(datetime.datetime.now(datetime.UTC) + hour)
 
     def choose(self, text: str) -> None:
         self.page.locator("label.choice").get_by_text(text, exact=True).click()

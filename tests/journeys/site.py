@@ -8,7 +8,6 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -22,6 +21,7 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 
 from tests.patience import PATIENCE, became
+from tests.ports import free_port
 
 HOUSE = Path(__file__).parent.parent.parent
 LISTEN = """
@@ -198,9 +198,3 @@ def answers(url: str) -> bool:
             return bool(response.status == 200)
     except OSError:
         return False
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -29,7 +29,8 @@ def test_the_pages_to_ask_for_more(chromium, site, scheme):
         page.goto(f"/studies/partners-and-drinking/{address}")
         found += complaints(page)
     page.fill("#id_epsilon", "0")
-    page.get_by_role("button", name="See what it would cost").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="See what it would cost").click()
     found += complaints(page)
     page.get_by_label("Schooling").check()
     page.fill("#id_epsilon", "0.01")

@@ -40,7 +40,7 @@ def door(place):
         yield found
 
 
-def begin_posts(port, plan, posts, connections=16):
+def begin_posts(port, plan, posts, connections=16, **more):
     """Start a process that posts new reports."""
     job = {"port": port, "path": PATH, "plan": plan, "posts": posts, "connections": connections}
     process = subprocess.Popen(
@@ -50,7 +50,7 @@ def begin_posts(port, plan, posts, connections=16):
         stdout=subprocess.PIPE,
         text=True,
     )
-    process.stdin.write(json.dumps(job))
+    process.stdin.write(json.dumps(job | more))
     process.stdin.close()
     return process
 
@@ -124,12 +124,13 @@ def test_many_idle_connections_leave_room(door, place):
         assert ended(begin_posts(door.port, place[1], 50)).last == {"201": 50}
 
 
-def test_nothing_that_was_accepted_goes_unanswered_when_it_is_asked_to_end(place):
-    before, site = stored(place), place[0]
+def test_nothing_that_was_accepted_goes_unanswered_when_it_is_asked_to_end(place, tmp_path):
+    before, site, rest = stored(place), place[0], tmp_path / "rest"
     with served(site.environment, site.log, *DOOR) as going:
-        posts = begin_posts(going.port, place[1], 3_000)
+        posts = begin_posts(going.port, place[1], 3_000, held=500, until=str(rest))
         assert became(lambda: begun(place, before))
         going.process.send_signal(signal.SIGTERM)
+        rest.touch()
         going.process.wait(PATIENCE)
         before_the_next = stored(place)
         with served(site.environment, site.log, *DOOR, port=going.port):
@@ -140,11 +141,12 @@ def test_nothing_that_was_accepted_goes_unanswered_when_it_is_asked_to_end(place
     assert stored(place) == before + 3_000
 
 
-def test_a_killed_worker_loses_and_doubles_nothing(door, place):
-    before = stored(place)
-    posts = begin_posts(door.port, place[1], 3_000)
+def test_a_killed_worker_loses_and_doubles_nothing(door, place, tmp_path):
+    before, rest = stored(place), tmp_path / "rest"
+    posts = begin_posts(door.port, place[1], 3_000, held=500, until=str(rest))
     assert became(lambda: begun(place, before))
     door.kill_worker()
+    rest.touch()
     found = ended(posts)
     assert set(found.statuses) <= {"201", "200", "503"}
     assert sum(found.last.values()) == 3_000

@@ -201,7 +201,8 @@ def test_axe_finds_nothing_on_the_drafts_pages(site, chromium, scheme):
     page.get_by_role("button", name="for good").click()
     page.get_by_label("Link for respondents").wait_for()
     found += complaints(page)
-    page.get_by_role("button", name="Close this wave").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Close this wave").click()
     found += complaints(page)
     context.close()
     assert (found, wide) == ([], [])

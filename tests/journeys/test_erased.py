@@ -565,7 +565,7 @@ SWEEPER = """
 from surveys.aggregation import selectors
 from surveys.erasing import InUse
 plan, swept, quiet, nights = Plan.objects.get(), 0, 0, 0
-while quiet < 40:
+while plan.is_open or quiet < 40:
     found = aggregation.sweep_all(today=TODAY)
     swept, quiet = swept + found, 0 if found else quiet + 1
     nights += 1

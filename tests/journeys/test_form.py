@@ -172,8 +172,10 @@ def test_nothing_true_is_kept_in_the_browser(guest, link):
 
 
 def test_a_report_the_server_could_not_take_waits_and_is_sent_unchanged(guest, link):
+    guest.page.clock.install()
     guest.page.goto(link)
     guest.answer(*CHOICES)
+    guest.stand_still()  # no try by the clock
     guest.page.route("**/reports", lambda route: route.abort())
     guest.page.get_by_role("button", name="Send these answers").click()
     guest.page.get_by_role("heading", name="Not sent yet").wait_for()

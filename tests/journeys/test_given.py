@@ -6,6 +6,7 @@ every table, every byte of the data folder (database, write-ahead log, broker, k
 broker's memory, and the log.
 """
 
+import contextlib
 import json
 import os
 import subprocess
@@ -135,9 +136,8 @@ def found_in(site):
     for place, _, names in os.walk(folder):
         for name in names:
             path = os.path.join(place, name)
-            if os.path.isfile(path):
-                with open(path, "rb") as file:
-                    places[path] = file.read()
+            with contextlib.suppress(OSError), open(path, "rb") as file:  # a socket, or gone
+                places[path] = file.read()
     for table, rows in site.python(TABLES).items():
         places[f"table {table}"] = json.dumps(rows).encode()
         places[f"table {table}, bytes"] = b"|".join(
@@ -179,6 +179,8 @@ def held_by(client, key):
     readers = {b"string": client.get, b"hash": client.hgetall, b"set": client.smembers}
     ranges = {b"list": client.lrange, b"zset": client.zrange}
     kind = client.type(key)
+    if kind == b"none":
+        return None  # a task that ended meanwhile
     return ranges[kind](key, 0, -1) if kind in ranges else readers[kind](key)
 
 

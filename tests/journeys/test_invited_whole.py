@@ -16,11 +16,12 @@ import sys
 import pytest
 from aiosmtpd.controller import Controller
 
-from tests.doors import HOUSE, answers, free_port
+from tests.doors import HOUSE, answers
 from tests.journeys.site import own_environment, running_site
 from tests.journeys.test_drafting import press, tab_to, type_into
 from tests.journeys.test_invited import QUARTER, leave, new_guest, opened, posted
 from tests.patience import PATIENCE, became
+from tests.ports import free_port
 from tests.surveys.invited.conftest import Sink
 
 TOKEN = "a token of both, which nobody guesses"

@@ -2,6 +2,8 @@
 openings in a race.
 """
 
+from playwright.sync_api import expect
+
 from tests.journeys.test_accessibility import complaints
 
 NARROW = {"width": 320, "height": 700}
@@ -157,10 +159,10 @@ def test_an_error_takes_the_focus_and_leads_to_its_field(chromium, site):
     page.fill("#id_why", "To see.")
     page.get_by_role("button", name="Save these limits").click()
     page.get_by_role("alert").first.wait_for()
-    assert page.evaluate("document.activeElement.id") == "errors"
+    expect(page.locator("#errors")).to_be_focused()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "id_epsilon-hard"
+    expect(page.locator("#id_epsilon-hard")).to_be_focused()
     assert page.input_value("#id_epsilon-hard") == "9"
     page.context.close()
 

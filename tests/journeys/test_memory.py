@@ -2,7 +2,6 @@
 messages that wait.
 """
 
-import datetime
 import hashlib
 import json
 import math
@@ -107,7 +106,7 @@ def test_a_receipt_can_be_looked_up_without_scripts(chromium, site, guest, link)
     page.goto(f"{site.base}/receipts/en/")
     page.get_by_label("Receipt").fill(receipt.lower().replace("-", " "))
     page.get_by_role("button", name="Look it up").click()
-    assert page.get_by_role("heading", name="Accepted").is_visible()
+    page.get_by_role("heading", name="Accepted").wait_for()
     context.close()
 
 
@@ -485,8 +484,10 @@ def garbled(route):
 def test_a_message_cut_at_any_point_is_sent_again_unchanged_and_taken_once(
     guest, site, link, cut, again
 ):
+    guest.page.clock.install()
     guest.page.goto(link)
     guest.answer(*CHOICES)
+    guest.stand_still()  # no try by the clock
     guest.page.route("**/reports", cut)
     guest.page.get_by_role("button", name="Send these answers").click()
     guest.page.get_by_role("heading", name="Not sent yet").wait_for()
@@ -514,7 +515,7 @@ def test_a_device_that_comes_online_while_an_attempt_is_failing_tries_again_at_o
     guest.page.clock.install()
     guest.page.goto(link)
     guest.answer(*CHOICES)
-    guest.page.clock.pause_at(datetime.datetime.now(datetime.UTC) + datetime.timedelta(hours=1))
+    guest.stand_still()
     held = []
     guest.page.route("**/reports", lambda route: route.continue_() if held else held.append(route))
     with guest.page.expect_request("**/reports"):
@@ -530,6 +531,7 @@ def test_while_the_page_is_open_it_tries_again_by_itself(guest, link):
     guest.page.clock.install()
     guest.page.goto(link)
     guest.answer(*CHOICES)
+    guest.stand_still()
     guest.page.route("**/reports", busy)
     guest.page.get_by_role("button", name="Send these answers").click()
     guest.page.get_by_text("the site answered 503").wait_for()
@@ -591,8 +593,7 @@ def test_the_questions_need_no_connection_once_they_are_here(guest, link):
     guest.answer(*CHOICES)
     guest.page.get_by_role("button", name="Send these answers").click()
     guest.page.get_by_role("heading", name="Not sent yet").wait_for()
-    # no try by the clock any more
-    guest.page.clock.pause_at(datetime.datetime.now(datetime.UTC) + datetime.timedelta(hours=1))
+    guest.stand_still()  # no try by the clock any more
     guest.context.set_offline(False)
     guest.page.get_by_role("heading", name=SENT).wait_for()
     assert guest.page.locator(".pair").count() == 3

@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 from tests.journeys.site import HOUSE, own_database
-from tests.patience import PATIENCE
 
 
 def test_workers_killed_at_a_random_moment_of_a_release_leave_one_paid_release_each(bare):
@@ -18,6 +17,5 @@ def test_workers_killed_at_a_random_moment_of_a_release_leave_one_paid_release_e
         capture_output=True,
         text=True,
         check=False,
-        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr

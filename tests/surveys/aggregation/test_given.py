@@ -3,9 +3,9 @@ width for all.
 """
 
 import base64
-import datetime
 import hashlib
 import json
+import time
 from collections import Counter
 from io import StringIO
 
@@ -202,9 +202,9 @@ def test_a_hundred_thousand_reports_are_counted_in_two_seconds(given, keys):
         }
         Batch.objects.create(plan=given, number=number, size=size, sealed_on=NOW.date(), **packed)
     Tally.objects.update_or_create(plan=given, defaults={"batches": 2, "reports": 2 * size})
-    started = datetime.datetime.now(datetime.UTC)
+    started = time.process_time()
     found = selectors.joint(given, ["fair", "earned", "region"])
-    assert datetime.datetime.now(datetime.UTC) - started < datetime.timedelta(seconds=2)
+    assert time.process_time() - started < 2
     assert sum(found.values()) == 2 * size
 
 

@@ -15,7 +15,8 @@ from surveys.invited.lists import Entry
 from surveys.people import services as people
 from surveys.people.models import Role
 from tests.conftest import NOW, known_as
-from tests.journeys.site import free_port
+from tests.patience import PATIENCE
+from tests.ports import free_port
 from tests.surveys.drafting.conftest import COPIED, TEXTS
 
 STRATA = ("Arts", "Law", "Medicine")
@@ -67,7 +68,7 @@ def sink(settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
     settings.EMAIL_CONFIGURED, settings.LETTERS_A_SECOND = True, 0
-    settings.EMAIL_TIMEOUT = 1
+    settings.EMAIL_TIMEOUT = PATIENCE
     yield own
     server.stop(no_assert=True)
 

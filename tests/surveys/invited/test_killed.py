@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.patience import PATIENCE
-
 HOUSE = Path(__file__).parents[3]
 
 
@@ -16,7 +14,7 @@ def test_never_two_of_the_same_after_three_kills(db, tmp_path):
     bench = [sys.executable, "-m", "tests.bench.letters", "300"]
     beside = os.environ | {"PYTHONPATH": str(HOUSE)}
     done = subprocess.run(  # it asserts all of that
-        bench, cwd=tmp_path, env=beside, capture_output=True, text=True, timeout=PATIENCE
+        bench, cwd=tmp_path, env=beside, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert "invitation" in done.stdout

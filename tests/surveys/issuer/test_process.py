@@ -21,8 +21,9 @@ from surveys.issuer.models import Key
 from surveys.issuer.refusals import Away, Refused
 from surveys.issuer.services import Counts
 from tests import tickets
-from tests.doors import HOUSE, answers, free_port
+from tests.doors import HOUSE, answers
 from tests.patience import PATIENCE, became
+from tests.ports import free_port
 from tests.surveys.another_site import another_site
 from tests.surveys.issuer.conftest import blinded, opened
 

@@ -12,7 +12,7 @@ from surveys.ledger import selectors as ledger, services as charges
 from surveys.operations import alarms, backlog, health, refusals, services
 from surveys.operations.models import Alarm
 from tests.conftest import NOW
-from tests.journeys.site import free_port
+from tests.ports import free_port
 from tests.surveys.ledger.small import open_budget, pay
 
 MINUTE = datetime.timedelta(minutes=1)

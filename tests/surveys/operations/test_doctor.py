@@ -15,7 +15,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from surveys.operations import backlog, doctor, health, ready, refusals, services
 from tests.conftest import NOW
-from tests.doors import free_port
+from tests.ports import free_port
 from tests.surveys.intake.test_reports import URL, body
 
 GOOD = "good"

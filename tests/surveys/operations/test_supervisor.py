@@ -22,6 +22,7 @@ from surveys.operations.supervisor import LIGHT
 from surveys.operations.tasks import ping
 from tests import services
 from tests.patience import PATIENCE, became
+from tests.ports import free_port
 
 HOUSE = Path(__file__).parents[3]
 # seconds: a worker that starts hears no question, and a slow one answers late
@@ -29,11 +30,6 @@ WAITS = (0.5, 1, 2, 4, 8)
 # words of their commands, and of no other
 WORKER, BEAT = "-A surveys worker", "-A surveys.scheduler beat"
 DOOR, WEB = "surveys.operations.front", "surveys.operations.web"
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 @dataclass
@@ -306,7 +302,7 @@ def test_a_killed_scheduler_is_started_again(running):
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_all_when_asked(running, broker, by):
     assert running.end(by) == 0
-    assert running.processes() == {}
+    assert became(lambda: running.processes() == {})
 
 
 def test_it_ends_when_asked_before_it_answers(site):

@@ -1,6 +1,7 @@
 """Accounts with a second factor, and what their app shows."""
 
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,15 +11,22 @@ from django.test import Client
 
 SECRET = "JBSWY3DPEHPK3PXP"
 PASSWORD = "a long password"
+MOMENT = int(time.time())
 
 
 def shown_by_app(secret: str = SECRET, steps: int = 0) -> str:
     """Return what an authenticator app shows now."""
-    return str(format_hotp_value(hotp_value(secret, int(time.time()) // 30 + steps)))
+    return str(format_hotp_value(hotp_value(secret, MOMENT // 30 + steps)))
 
 
 def sign_in(client: Client, name: str, **headers: Any) -> Any:
     return client.post("/accounts/login/", {"login": name, "password": PASSWORD}, **headers)
+
+
+@pytest.fixture(autouse=True)
+def one_period(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no code lose its 30 seconds between the app and the site."""
+    monkeypatch.setattr("allauth.mfa.totp.internal.auth.time", SimpleNamespace(time=lambda: MOMENT))
 
 
 @pytest.fixture

@@ -51,18 +51,18 @@ def rehearsed(runs, people, *names):
 
 @pytest.mark.parametrize("name", ["yes_no", "single", "multiple", "mean"])
 def test_nothing_is_biased_and_intervals_hold(name):
-    """Five standard errors of a bias, 40 intervals of which 95 in 100 hold: fewer than 31 is
-    less likely than 1e-5.
+    """Seven standard errors of a bias (Student's t, 39 degrees of freedom) and fewer than 28 of 40
+    intervals of which 95 in 100 hold: less likely than 1e-7, each.
     """
     record = rehearsed(RUNS, 300, name)
     for bias, error in record.bias(name):
-        assert abs(bias) < 5 * error
-    assert record.coverage(name)[0] > 31 / RUNS
+        assert abs(bias) < 7 * error
+    assert record.coverage(name)[0] >= 28 / RUNS
 
 
 def test_limits_of_a_distribution_hold_every_part_of_the_scale():
     record = rehearsed(RUNS, 300, "distribution")
-    assert record.coverage("distribution")[0] > 31 / RUNS
+    assert record.coverage("distribution")[0] >= 28 / RUNS
 
 
 def test_every_answer_goes_through_the_channel_itself():

@@ -214,8 +214,11 @@ def reissue(*, study: Study, reference: str) -> None:
 
 
 def set_erasure(*, study: Study, day: datetime.date | None) -> None:
-    """Choose the day on which a list is erased; None: when its study retires."""
-    Key.objects.filter(pk=name_of(study.pk)).update(erase_on=day)
+    """Choose the day on which a list is erased; None: when its study retires. A Refused says that
+    there is none.
+    """
+    if not Key.objects.filter(pk=name_of(study.pk)).update(erase_on=day):
+        raise Refused(_("There is nobody on the list yet."))
 
 
 # The launch

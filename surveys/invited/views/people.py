@@ -139,9 +139,11 @@ def again(request: HttpRequest, study: Study) -> HttpResponse:
 def erase(request: HttpRequest, study: Study) -> HttpResponse:
     """Choose the day on which the list is erased."""
     form = EraseForm(request.POST)
-    if form.is_valid() and (form.cleaned_data["day"] or today()) >= today():
+    try:
+        if not form.is_valid() or (form.cleaned_data["day"] or today()) < today():
+            raise Refused(_("This is no day to come. Nothing was changed."))
         services.set_erasure(study=study, day=form.cleaned_data["day"])
         messages.success(request, _("Saved."))
-    else:
-        messages.error(request, _("This is no day to come. Nothing was changed."))
+    except Refused as refusal:
+        messages.error(request, str(refusal))
     return redirect("invited:list", study.slug)

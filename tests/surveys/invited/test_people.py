@@ -393,6 +393,12 @@ def test_a_list_is_erased_with_its_key_on_its_day_or_with_its_study(plan, listed
     assert not Key.objects.filter(study=listed).exists()
 
 
+def test_a_day_to_erase_on_needs_a_list(study, owner):
+    page = owner.post(f"/studies/{study.slug}/list/erase/", {"day": "2099-01-01"}, follow=True)
+    assert "There is nobody on the list yet." in page.text
+    assert "Saved." not in page.text
+
+
 @pytest.mark.parametrize("door", ["returned", "lost"])
 def test_a_list_that_was_erased_gets_no_other_key(plan, listed, owner, door):
     """Under another key the same people would be others, and have a second ticket each."""

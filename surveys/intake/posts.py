@@ -16,12 +16,13 @@ import structlog
 from django.conf import settings
 from django.db import Error
 
+from surveys.design.models import Plan
 from surveys.encryption import CannotOpen
 from surveys.intake import group, logged, receipts
 from surveys.intake.door import slow_down
 from surveys.intake.group import Acceptance, Entry, Kept, Logged
 from surveys.intake.reports import Ask, Envelope, Refused, open_ask, open_envelope, read_report
-from surveys.intake.shelf import shelf
+from surveys.intake.shelf import Found, shelf
 
 ASK_AGAIN = 1  # second after which the verdict on a report in the log may be there
 AGAIN = 5  # seconds after which a report that could not be stored may come again
@@ -55,10 +56,9 @@ def enter(slug: str, body: bytes | None, *, asks: bool = False) -> Post:
     """
     today = datetime.datetime.now(datetime.UTC).date()  # all of it is here, however slowly it came
     post = Post(slug, today, _opened(body, asks))
-    if post.slug in shelf.studies and (
-        isinstance(post.opened, Refused) or (post.slug, post.opened.plan) in shelf.plans
-    ):
-        post.read = _read(post)
+    plan = _plan_of(post, shelf.plans)
+    if post.slug in shelf.studies and (plan or isinstance(post.opened, Refused)):
+        post.read = _read(post, plan)
     return post
 
 
@@ -71,13 +71,15 @@ def _opened(body: bytes | None, asks: bool) -> Envelope | Ask | Refused:
         return refusal
 
 
-def _read(post: Post) -> Entry | Kept | Refused:
-    """Read a post whose study and Plan are on the shelf, or nowhere."""
-    if post.slug not in shelf.studies:
-        return Refused("slug", "no study with this name takes reports", HTTPStatus.NOT_FOUND)
+def _plan_of(post: Post, plans: dict[tuple[str, str], Plan]) -> Plan | None:
+    """Return a post's Plan if it is among these."""
+    return None if isinstance(post.opened, Refused) else plans.get((post.slug, post.opened.plan))
+
+
+def _read(post: Post, plan: Plan | None) -> Entry | Kept | Refused:
+    """Read a post of a study that is there, with its Plan if that is."""
     if isinstance(post.opened, Refused):
         return post.opened
-    plan = shelf.plans.get((post.slug, post.opened.plan))
     if plan is None:
         return Refused("plan", "no Plan of this study has this digest", HTTPStatus.CONFLICT)
     if isinstance(post.opened, Ask):
@@ -96,8 +98,8 @@ def answer_all(posts: Sequence[Post]) -> list[Verdict]:
     in their order.
     """
     try:
-        _look_for([post for post in posts if post.read is None])
-        read = [post.read or _read(post) for post in posts]
+        found = _found([post for post in posts if post.read is None])
+        read = [post.read or _found_in(found, post) for post in posts]
     except Error as error:
         return [_verdict(error)] * len(posts)
     store = logged.append_all if settings.REPORTS_LOG else group.stored_all
@@ -112,11 +114,17 @@ def answer_all(posts: Sequence[Post]) -> list[Verdict]:
     ]
 
 
-def _look_for(posts: Sequence[Post]) -> None:
-    """Fetch what posts ask for that is not on the shelf."""
-    if posts:
-        named = {each.opened.plan for each in posts if not isinstance(each.opened, Refused)}
-        shelf.fetch({post.slug for post in posts}, named)
+def _found(posts: Sequence[Post]) -> Found:
+    """Fetch what posts ask for that was not on the shelf."""
+    named = {each.opened.plan for each in posts if not isinstance(each.opened, Refused)}
+    return shelf.fetch({post.slug for post in posts}, named) if posts else Found({}, {})
+
+
+def _found_in(found: Found, post: Post) -> Entry | Kept | Refused:
+    """Read a post whose study and Plan were found, or are nowhere."""
+    if post.slug not in found.studies:
+        return Refused("slug", "no study with this name takes reports", HTTPStatus.NOT_FOUND)
+    return _read(post, _plan_of(post, found.plans))
 
 
 def _verdict(outcome: Acceptance | Refused | Error | CannotOpen) -> Verdict:

@@ -4,12 +4,19 @@ study keeps its address.
 
 import threading
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 from surveys.design import selectors as design
 from surveys.design.models import Plan
 
 SIZE = 256  # Plans, and as many studies; of more, those that came first are asked for anew
+
+
+class Found(NamedTuple):
+    """What the database has of what was asked for."""
+
+    plans: dict[tuple[str, str], Plan]
+    studies: dict[str, None]
 
 
 class Shelf:
@@ -20,20 +27,27 @@ class Shelf:
         self.plans: dict[tuple[str, str], Plan] = {}
         self.studies: dict[str, None] = {}
 
-    def fetch(self, slugs: Collection[str], digests: Collection[str]) -> None:
-        """Look for studies that have opened, and for Plans, in the database."""
+    def fetch(self, slugs: Collection[str], digests: Collection[str]) -> Found:
+        """Look for studies that have opened, and for Plans, in the database; keep and return them.
+        Who asked reads what is returned: what is kept may be gone again.
+        """
         plans = design.plans_of(digests) if digests else []
         for plan in plans:
             plan.content.reports  # noqa: B018 (worked out now, not where a report waits)
-        studies = design.published_among(slugs)
+        found = Found(
+            {(plan.study.slug, plan.digest): plan for plan in plans},
+            dict.fromkeys(design.published_among(slugs)),
+        )
         with self.lock:
-            self.plans.update({(plan.study.slug, plan.digest): plan for plan in plans})
-            self.studies.update(dict.fromkeys(studies))
-            _forget(self.plans)
-            _forget(self.studies)
+            _keep(self.plans, found.plans)
+            _keep(self.studies, found.studies)
+        return found
 
 
-def _forget(kept: dict[Any, Any]) -> None:
+def _keep(kept: dict[Any, Any], found: dict[Any, Any]) -> None:
+    for key, value in found.items():
+        kept.pop(key, None)  # what is asked for now goes last
+        kept[key] = value
     while len(kept) > SIZE:
         del kept[next(iter(kept))]
 

@@ -208,6 +208,7 @@ def weighted(sets: Sequence[Set], chances: Sequence[float]) -> Drawn:
     holds = np.zeros((len(sets), len(chances)))
     for place, each in enumerate(sets):
         holds[place, list(each)] = 1.0
+    inside = np.ascontiguousarray(holds.T > 0)
     weights, wanted = np.full(len(sets), 1 / len(sets)), np.asarray(chances, dtype=np.float64)
     for _ in range(TURNS):
         found = weights @ holds
@@ -215,9 +216,7 @@ def weighted(sets: Sequence[Set], chances: Sequence[float]) -> Drawn:
             break
         for block, want in enumerate(wanted):
             part = float(weights @ holds[:, block])
-            inside = holds[:, block] > 0
-            weights[inside] *= want / part
-            weights[~inside] *= (1 - want) / (1 - part)
+            weights *= np.where(inside[block], want / part, (1 - want) / (1 - part))
     scaled = np.rint(weights / weights.max() * FINE).astype(np.int64)
     whole = [max(1, int(weight)) for weight in scaled]
     divisor = math.gcd(*whole)

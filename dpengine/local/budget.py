@@ -30,7 +30,9 @@ Sources    Basic composition: Dwork and Roth 2014; sampling of attributes: NguyÃ
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -94,7 +96,7 @@ def apart(
     """Return what comes of drawing so many questions, or kept blocks, each sent by itself."""
     units = _units(questions, kept)
     epsilon = split(total, [1] * asked)[0]
-    blocks = [_block(unit, questions, epsilon, kept) for unit in units]
+    blocks = _blocks(units, questions, epsilon, kept)
     return _way(Kind.APART, questions, blocks, subsets(len(units), asked), evenly=evenly)
 
 
@@ -102,7 +104,7 @@ def together(
     total: Decimal, questions: Sequence[Question], size: int, *, evenly: bool = False
 ) -> Way:
     """Return what comes of drawing one cyclic block of so many questions, sent as one."""
-    blocks = [_block(each, questions, total) for each in cyclic(len(questions), size)]
+    blocks = _blocks(cyclic(len(questions), size), questions, total)
     return _way(Kind.TOGETHER, questions, blocks, subsets(len(blocks), 1), evenly=evenly)
 
 
@@ -124,7 +126,7 @@ def parted(
     ]
     if len(found) < asked or len(found) == len(_units(questions, kept)):
         return None
-    blocks = [_block(each, questions, epsilon, kept) for each in sorted(found)]
+    blocks = _blocks(sorted(found), questions, epsilon, kept)
     return _way(Kind.TOGETHER, questions, blocks, subsets(len(blocks), asked))
 
 
@@ -174,7 +176,7 @@ def _ways(total: Decimal, questions: Sequence[Question], kept: Sequence[Set]) ->
         merged = _merged(units, questions, epsilon, kept)
         if len(merged) == len(units) or len(merged) < asked:
             continue
-        blocks = [_block(each, questions, epsilon, kept) for each in merged]
+        blocks = _blocks(merged, questions, epsilon, kept)
         yield _way(Kind.TOGETHER, questions, blocks, subsets(len(blocks), asked))
 
 
@@ -192,7 +194,7 @@ def _cyclic(total: Decimal, questions: Sequence[Question], kept: Sequence[Set]) 
         found += [tuple(places[each] for each in block) for block in cyclic(len(places), best)]
     if len(found) > MAX_BLOCKS or all(each in units for each in found):
         return None
-    blocks = [_block(each, questions, total, kept) for each in found]
+    blocks = _blocks(found, questions, total, kept)
     return _way(Kind.TOGETHER, questions, blocks, subsets(len(blocks), 1))
 
 
@@ -241,16 +243,24 @@ def _merged(
 ) -> list[Set]:
     """Return blocks merged by twos, always those two that gain most by it."""
 
+    def kind(block: Set) -> tuple[tuple[int, ...], Importance]:
+        choices = tuple(sorted(questions[each].choices for each in block))
+        return choices, max(questions[each].importance for each in block)
+
     def need(block: Set) -> float:
-        choices = tuple(questions[each].choices for each in block)
-        return _joint_variance(choices, epsilon) * max(questions[each].importance for each in block)
+        choices, importance = kind(block)
+        return _joint_variance(choices, epsilon) * importance
 
     fixed = [unit for unit in units if unit in kept or not questions[unit[0]].can_be_joined]
     blocks = {unit: need(unit) for unit in units if unit not in fixed}
     while len(blocks) > 1:
+        alike: dict[object, list[Set]] = defaultdict(list)
+        for block in blocks:
+            alike[kind(block)].append(block)
+        two = {block for same in alike.values() for block in same[:2]}  # the others gain as much
         gains = {
-            (one, other): blocks[one] + blocks[other] - need(tuple(sorted(one + other)))
-            for one, other in combinations(blocks, 2)
+            (one, other): blocks[one] + blocks[other] - need(one + other)
+            for one, other in combinations([block for block in blocks if block in two], 2)
             if math.prod(questions[each].choices for each in one + other) <= MAX_JOINT
         }
         pair = max(gains, key=lambda pair: gains[pair], default=None)
@@ -293,6 +303,20 @@ def _way(
 
 def _are_alike(needs: Sequence[float]) -> bool:
     return max(needs) <= min(needs) * (1 + 1e-6)
+
+
+def _blocks(
+    units: Sequence[Set], questions: Sequence[Question], epsilon: Decimal, kept: Sequence[Set] = ()
+) -> list[Block]:
+    """Return each unit's block with so much Îµ. Those of questions that are alike share channels."""
+    known: dict[object, Block] = {}
+    found = []
+    for places in units:
+        alike = (*(questions[place] for place in places), places in kept)
+        if alike not in known:
+            known[alike] = _block(places, questions, epsilon, kept)
+        found.append(replace(known[alike], questions=places))
+    return found
 
 
 def _block(

@@ -65,10 +65,13 @@ class Freshness:
         self.seen: deque[tuple[float, int]] = deque()  # when, and how far the database was
 
     def may_be_read(self) -> bool:
-        with self.lock:
-            if time.monotonic() - self.looked >= LOOK:
-                self._note(self._problem(time.monotonic()))
-            return not self.found
+        if self.lock.acquire(blocking=False):  # who comes while one looks goes by what is known
+            try:
+                if time.monotonic() - self.looked >= LOOK:
+                    self._note(self._problem(time.monotonic()))
+            finally:
+                self.lock.release()
+        return not self.found
 
     def lost(self) -> None:
         """Note that it failed just now."""

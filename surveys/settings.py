@@ -179,6 +179,9 @@ if SQLITE:
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+    # One that falls silent is given up after 20 s, not after the system's quarter of an hour.
+    silent = {"connect_timeout": 10, "keepalives_idle": 10, "tcp_user_timeout": 20_000}
+    DATABASES["default"]["OPTIONS"] = silent | DATABASES["default"].get("OPTIONS", {})
 HAS_SERVERS = True  # in production, of its database and its broker; an issuer alone has none
 # A streaming replica, for what strangers read (`replica.py`).
 if READS_COPY := bool(env.text("READ_DATABASE_URL")):
@@ -187,7 +190,10 @@ if READS_COPY := bool(env.text("READ_DATABASE_URL")):
         **found,
         "CONN_MAX_AGE": 60,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {} if SQLITE else {"connect_timeout": 2},  # seconds
+        "OPTIONS": {}
+        if SQLITE
+        else {"connect_timeout": 2, "keepalives_idle": 2, "tcp_user_timeout": 2_000}
+        | found.get("OPTIONS", {}),
         "TEST": {"MIRROR": "default"},
     }
     DATABASE_ROUTERS = ["surveys.replica.Router"]

@@ -207,15 +207,16 @@ class Door:
             ours, headers = self.site(scope)
             verdict = await self.take(found[1], found[2], ours, scope, protocol)
         except Elsewhere as other:
-            metrics.reports(self.count(Verdict(other.status, b"")).status)
             protocol.response_empty(other.status, [*headers, *other.headers])
+            metrics.reports(self.count(Verdict(other.status, b"")).status)
             return
         except Exception as error:  # whose text may hold what was sent
             verdict = posts.not_stored(error)
-        metrics.reports(verdict.status)
-        metrics.report_took(time.perf_counter() - began)
+        took = time.perf_counter() - began
         more = [("Retry-After", str(verdict.wait))] if verdict.wait else []
         protocol.response_bytes(verdict.status, [*headers, *more], verdict.body)
+        metrics.reports(verdict.status)
+        metrics.report_took(took)
 
     def count(self, verdict: Verdict) -> Verdict:
         self.committer.count(verdict)

@@ -17,6 +17,7 @@ from surveys.plan.invited import FEWEST, MOST_STRATA, minutes_between
 
 FEW = 100  # below it a stratum is warned of
 DAY = 24  # hours
+MONTH = datetime.timedelta(days=30)
 WITHOUT_EMAIL = ~Q(has_email=True, came_back=False)  # people whom no letter from here reaches
 
 
@@ -245,8 +246,11 @@ def counts(plan: Plan, today: datetime.date | None = None) -> list[Numbers]:
 
 
 def overfull(today: datetime.date) -> list[str]:
-    """Return the studies of which more answers were accepted than tickets fetched."""
-    newest = Count.objects.filter(day__lte=today, accepted__gt=0).select_related("plan__study")
+    """Return the studies of which more answers were accepted than tickets fetched, until a month
+    after they were counted last: a study that has closed is counted no more.
+    """
+    days = (today - MONTH, today)
+    newest = Count.objects.filter(day__range=days, accepted__gt=0).select_related("plan__study")
     return sorted(
         {row.plan.study.slug for row in newest if row.accepted > row.fetched + row.reissued}
     )

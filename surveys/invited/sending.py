@@ -68,7 +68,7 @@ def send_due(*, now: datetime.datetime, budget: float = BUDGET) -> int:
         own.update(trouble=type(error).__name__[:20], rests_until=now + REST)
         raise
     finally:
-        Turn.objects.filter(pk=1).update(until=now)
+        Turn.objects.filter(pk=1, until=now + TURN).update(until=now)  # if it is still its own
 
 
 def _due(now: datetime.datetime) -> Letter | None:

@@ -28,10 +28,9 @@ def watch(*, now: datetime.datetime) -> list[str]:
         if is_new:
             log.error("alarm", alarm=key, said=str(line.said))
         own = Alarm.objects.filter(name=key)
-        if own.filter(told=False).update(told=True) and not _sent(
-            line.name, f"{line.said}\n\n{line.normal}\n{line.todo}"
-        ):
-            own.update(told=False)
+        text = f"{line.said}\n\n{line.normal}\n{line.todo}"
+        if _is_anybody_named() and own.filter(told=False).update(told=True):
+            own.update(told=_sent(line.name, text))
     for alarm in Alarm.objects.exclude(name__in=wrong):
         if Alarm.objects.filter(pk=alarm.pk).delete()[0]:
             log.info("alarm is over", alarm=alarm.name, since=alarm.since.isoformat())
@@ -41,9 +40,14 @@ def watch(*, now: datetime.datetime) -> list[str]:
     return list(wrong)
 
 
+def _is_anybody_named() -> bool:
+    """Tell whether letters go to somebody; once they do, what is still wrong then is told."""
+    return bool(settings.ALARMS_TO and settings.EMAIL_CONFIGURED)
+
+
 def _sent(about: str, text: str) -> bool:
     """Send a letter, and tell whether that is done; where nobody is named, it is."""
-    if not settings.ALARMS_TO or not settings.EMAIL_CONFIGURED:
+    if not _is_anybody_named():
         return True
     site = settings.ALLOWED_HOSTS[0] if settings.ALLOWED_HOSTS else "Candor"
     try:

@@ -47,7 +47,12 @@ class Failed(Exception):
 
 
 def make(*, folder: Path, keep: int, now: datetime.datetime) -> Path:
-    """Make a backup, note it, and remove all but the newest `keep`."""
+    """Make a backup, note it, and remove all but the newest `keep`; and what one that was cut off
+    has left.
+    """
+    for half in folder.glob(f"{PREFIX}*.half"):
+        if now.timestamp() - half.stat().st_mtime > 2 * MAX_SECONDS:
+            half.unlink()
     try:
         made = _make(folder, now)
     except (OSError, DatabaseError, Failed) as error:

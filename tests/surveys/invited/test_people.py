@@ -393,6 +393,16 @@ def test_a_list_is_erased_with_its_key_on_its_day_or_with_its_study(plan, listed
     assert not Key.objects.filter(study=listed).exists()
 
 
+def test_more_answers_than_tickets_are_an_alarm_until_a_month_after_the_last_count(plan, listed):
+    row = {"plan": plan, "invited": 30, "fetched": 3, "accepted": 4}
+    Count.objects.create(**row, day=TODAY, stratum=0, reissued=1)
+    assert selectors.overfull(TODAY) == []
+    Count.objects.create(**row, day=TODAY, stratum=1, reissued=0)
+    month = datetime.timedelta(days=30)
+    assert selectors.overfull(TODAY) == selectors.overfull(TODAY + month) == [listed.slug]
+    assert selectors.overfull(TODAY + 2 * month) == []
+
+
 def test_a_day_to_erase_on_needs_a_list(study, owner):
     page = owner.post(f"/studies/{study.slug}/list/erase/", {"day": "2099-01-01"}, follow=True)
     assert "There is nobody on the list yet." in page.text

@@ -179,6 +179,17 @@ def test_where_nobody_is_named_the_log_says_it_all_the_same(settings, caplog):
     assert [each["alarm"] for each in logged(caplog)] == ["backup"]
 
 
+def test_what_is_still_wrong_when_somebody_is_named_is_told_then(sink, settings):
+    named, settings.ALARMS_TO = settings.ALARMS_TO, []
+    services.note(kind="backup", went_well=False, said="OSError", size=None, now=LATER)
+    alarms.watch(now=NOW)
+    assert sink.letters == []
+    settings.ALARMS_TO = named
+    for _ in range(2):
+        alarms.watch(now=NOW)
+    assert len(sink.letters) == 1
+
+
 def test_a_timer_looks_without_a_worker(sink, capsys, monkeypatch):
     monkeypatch.setattr(health.shutil, "disk_usage", lambda folder: Disk(1000, 990, 10))
     call_command("watch")

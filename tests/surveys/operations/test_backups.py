@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import os
 import sqlite3
 import stat
 import subprocess
@@ -49,6 +50,17 @@ def test_the_newest_few_are_kept_and_nothing_else_is_touched(db, tmp_path, copie
         "candor-20260515",
         "candor-notes.tx",
     ]
+
+
+def test_what_one_that_was_cut_off_has_left_goes_and_what_is_being_written_stays(
+    db, tmp_path, copied
+):
+    cut_off, written = tmp_path / "candor-1.half", tmp_path / "candor-2.half"
+    for path, ago in ((cut_off, 3 * backups.MAX_SECONDS), (written, 10)):
+        path.write_bytes(b"answers that were erased since")
+        os.utime(path, (NOW.timestamp() - ago,) * 2)
+    backups.make(folder=tmp_path, keep=3, now=NOW)
+    assert (cut_off.exists(), written.exists()) == (False, True)
 
 
 def test_one_that_fails_leaves_nothing_behind_and_is_noted(db, tmp_path, monkeypatch):

@@ -178,6 +178,15 @@ def test_a_start_forgets_what_was_counted_before(counting):
     assert not counting.exists()
 
 
+def test_a_full_disk_costs_a_count_and_nothing_else(counting):
+    full = "metrics.ROOM = 10**18"  # more than there is
+    count_elsewhere(counting, f"{full}; metrics.reports(201); metrics.page_took(1.0, 200)")
+    assert list(counting.glob("*.db")) == []
+    count_elsewhere(counting, "metrics.reports(201)")
+    assert all(path.stat().st_blocks * 512 >= path.stat().st_size for path in counting.glob("*.db"))
+    assert len(list(counting.glob("*.db"))) == 2
+
+
 def test_counting_is_off_without_a_token(settings, tmp_path):
     settings.METRICS_TOKEN, settings.METRICS_DIR = "", tmp_path / "metrics"
     metrics.reports(201)

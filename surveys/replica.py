@@ -61,7 +61,7 @@ class Freshness:
     """Whether the copy may be read: looked up at most once in LOOK, for all threads."""
 
     def __init__(self) -> None:
-        self.lock, self.looked, self.found = threading.Lock(), -LAG, ""
+        self.lock, self.looked, self.found = threading.Lock(), -LAG, "was not looked at yet"
         self.seen: deque[tuple[float, int]] = deque()  # when, and how far the database was
 
     def may_be_read(self) -> bool:

@@ -150,17 +150,19 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(visitors, role, scheme):
 
 @pytest.fixture(scope="module")
 def studies_own(site: Site) -> list[str]:
-    """The texts of all studies, drafts too, longest first: they are in the language they were
-    written in.
+    """The texts of all studies, drafts too, and of the admin's own log, longest first: they are in
+    the language they were written in.
     """
     found: list[str] = site.python(
         "import json\n"
+        "from django.contrib.admin.models import LogEntry\n"
         "from surveys.design.models import Plan, Question, Study\n"
         "def texts(x):\n"
         "    if isinstance(x, str): yield x\n"
         "    elif isinstance(x, dict): yield from (t for v in x.values() for t in texts(v))\n"
         "    elif isinstance(x, list): yield from (t for v in x for t in texts(v))\n"
         "rows = [list(m.objects.values()) for m in (Study, Question)]\n"
+        "rows.append(list(LogEntry.objects.values_list('object_repr', flat=True)))\n"
         "print(json.dumps(sorted({t for r in [*rows, [json.loads(p.document) for p in Plan.objects.all()]] for "
         "t in texts(r)})))"
     )

@@ -47,13 +47,9 @@ class Failed(Exception):
 
 
 def make(*, folder: Path, keep: int, now: datetime.datetime) -> Path:
-    """Make a backup, note it, and remove all but the newest `keep`; and what one that was cut off
-    has left.
-    """
-    for half in folder.glob(f"{PREFIX}*.half"):
-        if now.timestamp() - half.stat().st_mtime > 2 * MAX_SECONDS:
-            half.unlink()
+    """Make a backup, note it, and remove all but the newest `keep`, and halves that were left."""
     try:
+        _clear_halves(folder, now)
         made = _make(folder, now)
     except (OSError, DatabaseError, Failed) as error:
         services.note(
@@ -67,6 +63,14 @@ def make(*, folder: Path, keep: int, now: datetime.datetime) -> Path:
     for old in sorted(backups, reverse=True)[keep:]:
         old.unlink()
     return made
+
+
+def _clear_halves(folder: Path, now: datetime.datetime) -> None:
+    """Remove what backups have left that were cut off; what is being written stays."""
+    for half in folder.glob(f"{PREFIX}*.half"):
+        with contextlib.suppress(FileNotFoundError):  # another one did it, or it became whole
+            if now.timestamp() - half.stat().st_mtime > 2 * MAX_SECONDS:
+                half.unlink()
 
 
 def _make(folder: Path, now: datetime.datetime) -> Path:

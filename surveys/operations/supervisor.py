@@ -26,7 +26,7 @@ from typing import IO
 FIRST_DELAY, MAX_DELAY = 0.2, 30.0  # seconds before a service that ended is started again
 STEADY = 60.0  # seconds after which earlier endings no longer count
 POLITE, LAST = 7.0, 2.0  # seconds to end when asked: all but the first service, then the first
-LIGHT = 10  # niceness: a tenth of the processors, where those want them who did not give way
+NICENESS = 10  # a tenth of the weight of a process that does not give way
 PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
@@ -42,12 +42,12 @@ def die_with_parent(parent: int | None = None) -> None:
 
 
 def give_way() -> None:
-    """Leave the processors to others where they are few. Linux may weigh sessions, not processes
-    (autogroup, sched(7)): so ours is made light too, which leads a session.
+    """Leave processors to others where they are few. Linux may weigh whole sessions rather than
+    processes (autogroup, sched(7)): so this process's session gives way too.
     """
-    os.nice(LIGHT)
+    os.nice(NICENESS)
     with contextlib.suppress(OSError):
-        Path("/proc/self/autogroup").write_text(str(LIGHT))
+        Path("/proc/self/autogroup").write_text(str(NICENESS))
 
 
 @dataclass(frozen=True, slots=True)

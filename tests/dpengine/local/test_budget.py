@@ -1,12 +1,16 @@
 """One ε over several questions: parts that never pass it, and the way that tells most."""
 
+import math
 from decimal import Decimal
 from fractions import Fraction
+from itertools import combinations
 
 import pytest
 
 from dpengine.estimates import NoNoise
 from dpengine.local.budget import (
+    _joint_variance,
+    _merged,
     apart,
     cheapest,
     parted,
@@ -15,7 +19,7 @@ from dpengine.local.budget import (
     together,
 )
 from dpengine.local.channels import channel_for
-from dpengine.local.joint import Joint
+from dpengine.local.joint import MAX_JOINT, Joint
 from dpengine.local.number import NumberChannel
 from dpengine.local.one_of import OneOf
 from dpengine.local.subset import Subset
@@ -247,3 +251,38 @@ def test_blocks_are_as_large_as_is_said_and_no_larger_than_can_be():
     assert parted(Decimal(4), YES_NO[:2], 2) is None, "one block, and two are to be drawn"
     some = parted(Decimal(4), [*YES_NO[:2], Question(7)], 1, kept=[(0, 1)])
     assert some is None, "what stays together is sent apart"
+
+
+@pytest.mark.parametrize("epsilon", ["0.7", "2", "4.5"])
+@pytest.mark.parametrize(
+    "choices", [[2] * 7, [5] * 4, [2, 3, 2, 3, 2], [2, 2, 4, 4, 5, 5, 6, 7], [3, 2, 7]], ids=str
+)
+def test_blocks_are_merged_as_when_all_pairs_are_looked_at(choices, epsilon):
+    """Of questions that are alike two are enough to know what a merge gains."""
+    ways = (Importance.USEFUL, Importance.DECISIVE)
+    questions = [Question(k, ways[place % 3 == 0]) for place, k in enumerate(choices)]
+    units = [(place,) for place in range(len(choices))]
+    found = _merged(units, questions, Decimal(epsilon), ())
+    assert found == merged_by_all_pairs(units, questions, Decimal(epsilon))
+
+
+def merged_by_all_pairs(units, questions, epsilon):
+    def cells(block):
+        return tuple(questions[each].choices for each in block)
+
+    def need(block):
+        importance = max(questions[each].importance for each in block)
+        return _joint_variance(tuple(sorted(cells(block))), epsilon) * importance
+
+    blocks = list(units)
+    while True:
+        pairs = [
+            (need(one) + need(other) - need(one + other), one, other)
+            for one, other in combinations(blocks, 2)
+            if math.prod(cells(one + other)) <= MAX_JOINT
+        ]
+        gain, one, other = max(pairs, key=lambda each: each[0], default=(0, (), ()))
+        if gain <= 0:
+            return sorted(blocks)
+        rest = [each for each in blocks if each not in (one, other)]
+        blocks = [*rest, tuple(sorted(one + other))]

@@ -275,6 +275,17 @@ def test_two_workers_at_once_are_as_one(plan, sink):
     assert send(NOW + datetime.timedelta(seconds=61)) == 90
 
 
+def test_who_slept_through_a_turn_frees_nobody_else_s(plan, sink, monkeypatch):
+    """Another worker took the turn meanwhile: a third one must not, or it finds letters in doubt."""
+    scheduled(plan)
+    taken = NOW + datetime.timedelta(hours=1)
+    monkeypatch.setattr(
+        sending.Run, "go", lambda run: sending.Turn.objects.update(until=taken) and 0
+    )
+    assert send() == 0
+    assert sending.Turn.objects.get().until == taken
+
+
 def test_it_stops_and_goes_on(plan, sink, settings):
     settings.LETTERS_A_SECOND = 50
     letter = scheduled(plan)

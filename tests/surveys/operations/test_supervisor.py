@@ -18,7 +18,7 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 from redis.exceptions import ConnectionError as NoConnection
 
-from surveys.operations.supervisor import LIGHT
+from surveys.operations.supervisor import NICENESS
 from surveys.operations.tasks import ping
 from tests import services
 from tests.patience import PATIENCE, became
@@ -237,7 +237,7 @@ shared, can = Path("/proc/self/autogroup"), False
 with contextlib.suppress(OSError):  # not every system weighs sessions, nor lets us
     can = bool(shared.write_text(shared.read_text().split()[-1]))
 give_way()
-print(os.nice(0), shared.read_text().split()[-1] if can else {LIGHT})
+print(os.nice(0), shared.read_text().split()[-1] if can else {NICENESS})
 """
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -247,7 +247,7 @@ print(os.nice(0), shared.read_text().split()[-1] if can else {LIGHT})
         check=True,
         start_new_session=True,
     )
-    assert done.stdout.split() == [str(min(19, os.nice(0) + LIGHT)), str(LIGHT)]
+    assert done.stdout.split() == [str(min(19, os.nice(0) + NICENESS)), str(NICENESS)]
 
 
 @pytest.mark.parametrize(("name", "word"), [("door", DOOR), ("web", WEB)])

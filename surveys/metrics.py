@@ -6,19 +6,22 @@ a process in CANDOR_METRICS_DIR, so that those of all processes add up; they hol
 address and no time.
 """
 
-import contextlib
-import errno
 import functools
 import os
 import platform
 import shutil
+import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import structlog
 from django.conf import settings
 
 SECONDS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # buckets end here
-ROOM = 16 * 2**20  # bytes; a process has two files of a few MB at most
+SIZE = 65_536  # bytes of a file, which is more than all that is counted takes
+_making = threading.Lock()
+log = structlog.get_logger(__name__)
 # What one request adds to: shown in steps of many (`exposition.py`).
 OF_REQUESTS = ("candor_reports", "candor_report_seconds", "candor_page_seconds")
 
@@ -46,8 +49,17 @@ def budget_refused(kind: str) -> None:
 def _count(act: Callable[[dict[str, Any]], None]) -> None:
     """Count, where somebody can read it; a disk that is full costs a count, and nothing else."""
     if settings.METRICS_TOKEN:
-        with contextlib.suppress(OSError):
-            act(_kinds())
+        try:
+            with _making:
+                kinds = _kinds()
+            act(kinds)
+        except OSError as error:
+            _say_once(type(error).__name__)
+
+
+@functools.cache
+def _say_once(kind: str) -> None:
+    log.error("requests are not counted", kind=kind)
 
 
 def clear() -> None:
@@ -59,22 +71,23 @@ def clear() -> None:
 def _kinds() -> dict[str, Any]:
     """Return what counts, made at the first count: the client looks for its folder when loaded.
 
-    Its files have holes, and a write into a hole for which the disk has no room ends the process:
-    so there must be room for all of them first.
+    Its files are made here, without holes: a write into a hole for which the disk has no room would
+    end the process.
     """
+    # by machine too: in containers that share the folder every process has the number 1
+    own_name = f"{platform.node()}-{os.getpid()}"
     settings.METRICS_DIR.mkdir(parents=True, exist_ok=True)
-    if shutil.disk_usage(settings.METRICS_DIR).free < ROOM:
-        raise OSError(errno.ENOSPC, "expected room to count, got a full disk")
+    for kind in ("counter", "histogram"):
+        _allocate(settings.METRICS_DIR / f"{kind}_{own_name}.db")
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(settings.METRICS_DIR)
     from prometheus_client import CollectorRegistry, Counter, Histogram, values
 
-    # by machine too: in containers that share the folder every process has the number 1
     values.ValueClass = values.MultiProcessValue(  # type: ignore[no-untyped-call]
         lambda: f"{platform.node()}-{os.getpid()}"
     )
 
     own: dict[str, Any] = {"registry": CollectorRegistry(), "namespace": "candor"}
-    kinds = {
+    return {
         "reports": Counter("reports", "Posts to the door, by answer", ["status"], **own),
         "report_seconds": Histogram(
             "report_seconds", "Seconds until a post was answered", buckets=SECONDS, **own
@@ -86,9 +99,16 @@ def _kinds() -> dict[str, Any]:
             "budget_refusals", "Publications refused by the ledger", ["kind"], **own
         ),
     }
-    kinds["reports"].labels("201")  # so that both files are there
-    for path in settings.METRICS_DIR.glob(f"*_{platform.node()}-{os.getpid()}.db"):
-        with path.open("r+b") as file:
+
+
+def _allocate(path: Path) -> None:
+    """Make a file of zeros that has its room on the disk, or none."""
+    try:
+        with path.open("ab") as file:
             if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
-    return kinds
+                os.posix_fallocate(file.fileno(), 0, SIZE)
+            else:
+                file.truncate(SIZE)
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise

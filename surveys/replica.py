@@ -65,18 +65,17 @@ class Freshness:
         self.seen: deque[tuple[float, int]] = deque()  # when, and how far the database was
 
     def may_be_read(self) -> bool:
-        if self.lock.acquire(blocking=False):  # who comes while one looks goes by what is known
+        if self.lock.acquire(blocking=False):  # else another looks, and what it knew may hold still
             try:
                 if time.monotonic() - self.looked >= LOOK:
                     self._note(self._problem(time.monotonic()))
             finally:
                 self.lock.release()
-        return not self.found
+        return not self.found and time.monotonic() - self.looked < LAG
 
     def lost(self) -> None:
-        """Note that it failed just now."""
-        with self.lock:
-            self._note("cannot be read")
+        """Note that it failed just now; nobody waits for a look that goes on."""
+        self._note("cannot be read")
 
     def _note(self, problem: str) -> None:
         self.looked = time.monotonic()

@@ -179,8 +179,9 @@ if SQLITE:
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-    # One that falls silent is given up after 20 s, not after the system's quarter of an hour.
-    silent = {"connect_timeout": 10, "keepalives_idle": 10, "tcp_user_timeout": 20_000}
+    # A machine that falls silent is given up after 20 s, not after the system's quarter of an hour.
+    silent = {"connect_timeout": 10, "keepalives_idle": 10, "keepalives_interval": 5}
+    silent |= {"tcp_user_timeout": 20_000}  # milliseconds
     DATABASES["default"]["OPTIONS"] = silent | DATABASES["default"].get("OPTIONS", {})
 HAS_SERVERS = True  # in production, of its database and its broker; an issuer alone has none
 # A streaming replica, for what strangers read (`replica.py`).
@@ -192,7 +193,9 @@ if READS_COPY := bool(env.text("READ_DATABASE_URL")):
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {}
         if SQLITE
-        else {"connect_timeout": 2, "keepalives_idle": 2, "tcp_user_timeout": 2_000}
+        else silent
+        | {"connect_timeout": 2, "keepalives_idle": 2, "keepalives_interval": 1}
+        | {"tcp_user_timeout": 2_000}
         | found.get("OPTIONS", {}),
         "TEST": {"MIRROR": "default"},
     }

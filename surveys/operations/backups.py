@@ -68,7 +68,7 @@ def make(*, folder: Path, keep: int, now: datetime.datetime) -> Path:
 def _clear_halves(folder: Path, now: datetime.datetime) -> None:
     """Remove what backups have left that were cut off; what is being written stays."""
     for half in folder.glob(f"{PREFIX}*.half"):
-        with contextlib.suppress(FileNotFoundError):  # another one did it, or it became whole
+        with contextlib.suppress(OSError):  # another one did it, or it became whole
             if now.timestamp() - half.stat().st_mtime > 2 * MAX_SECONDS:
                 half.unlink()
 

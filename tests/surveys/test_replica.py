@@ -1,8 +1,9 @@
 """Whether the copy of the database may be read, by who asks while another one looks."""
 
 import threading
+import time
 
-from surveys.replica import Freshness
+from surveys.replica import LAG, Freshness
 
 
 def test_nobody_waits_for_a_look_that_hangs(monkeypatch):
@@ -22,3 +23,14 @@ def test_nobody_waits_for_a_look_that_hangs(monkeypatch):
     answered.set()
     first.join()
     assert freshness.may_be_read()
+
+
+def test_what_was_known_long_ago_is_not_gone_by():
+    freshness = Freshness()
+    freshness.found, freshness.looked = "", time.monotonic() - LAG
+    with freshness.lock:  # another one looks
+        assert not freshness.may_be_read()
+        freshness.looked = time.monotonic()
+        assert freshness.may_be_read()
+        freshness.lost()
+        assert not freshness.may_be_read()

@@ -179,7 +179,7 @@ def test_a_start_forgets_what_was_counted_before(counting):
 
 
 def test_a_full_disk_costs_a_count_and_nothing_else(counting):
-    full = "metrics.ROOM = 10**18"  # more than there is
+    full = "metrics.SIZE = 2**50"  # more than there is
     count_elsewhere(counting, f"{full}; metrics.reports(201); metrics.page_took(1.0, 200)")
     assert list(counting.glob("*.db")) == []
     count_elsewhere(counting, "metrics.reports(201)")

@@ -147,7 +147,7 @@ def starts_a_group_that_sleeps() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="a fork outlives its parent elsewhere")
 @pytest.mark.parametrize(
     "does",
-    [starts_a_group_that_sleeps, lambda: compute("mean(x)", ["x"], [[(1,)]] * 20_000)],
+    [starts_a_group_that_sleeps, lambda: compute("mean(x)", ["x"], [[(1,)]] * int(PATIENCE * 300))],
     ids=["a group", "the program"],
 )
 def test_nothing_outlives_whoever_is_killed(does):

@@ -112,7 +112,9 @@ class Places:
                 self.end.daemon = True
                 self.end.start()
             key, buckets, _ = self.kept
-        return buckets.take(hmac.digest(key, place.encode(), "sha256"), size, now)
+        # not `hmac.digest`, at which the thread that has the database takes the interpreter's lock
+        name = hmac.new(key, place.encode(), "sha256").digest()
+        return buckets.take(name, size, now)
 
     def forget(self, kept: tuple[bytes, Buckets, float] | None) -> None:
         """Drop key and counts, unless the next hour's have taken their place."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 from typing import NamedTuple, TypeVar
 
+import msgspec
 from django.db import transaction
 from django.db.models import F, QuerySet, Sum
 
@@ -21,11 +22,13 @@ from surveys.issuer import signing, tables
 from surveys.issuer.far import verb
 from surveys.issuer.models import Code, Invitation, Key, Mark
 from surveys.issuer.refusals import Refused
-from surveys.plan.content import digest, read
+from surveys.plan.content import Unsound, digest, read
 
 MOST_KEYS = 100
 AT_ONCE = 500  # rows looked up in one statement
 REFERENCE, DIGEST = 16, 32  # bytes
+# What reading a document says that is no Plan, or one whose blocks hold what it does not ask.
+NO_PLAN = (Unsound, msgspec.MsgspecError, ValueError, LookupError, RecursionError)
 ERASED = {
     "issuer_key": "sealed",
     "issuer_code": "invitation_id",
@@ -64,8 +67,12 @@ def open_plan(document: bytes) -> None:
     """Bind a Plan's keys to it, from its canonical bytes; tickets are issued from now on. A second
     time nothing changes.
     """
-    text = document.decode()
-    plan, invited = digest(text), read(text).invited
+    try:
+        text = document.decode()
+        invited = read(text).invited
+    except NO_PLAN:
+        raise Refused("document", "expected a Plan") from None
+    plan = digest(text)
     if invited is None:
         raise Refused("document", "expected a Plan that invites people")
     for stratum, each in enumerate(invited.strata):

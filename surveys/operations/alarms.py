@@ -3,8 +3,8 @@ either.
 
 What is wrong is what `/health/` calls an alarm, and a cap that is nearly reached. A letter is sent
 once by however many look at the same time; one that cannot be sent is tried again with the next
-look. A worker looks every few minutes; `manage.py watch`, from a timer, does so too where there is
-no worker.
+look, and one whose sender ended meanwhile after a while: it may then come twice. A worker looks
+every few minutes; `manage.py watch`, from a timer, does so too where there is no worker.
 """
 
 import datetime
@@ -13,10 +13,12 @@ import smtplib
 import structlog
 from django.conf import settings
 from django.core.mail import send_mail
+from django.db.models import Q
 
 from surveys.operations import health
 from surveys.operations.models import Alarm
 
+LONGEST = datetime.timedelta(minutes=15)  # that sending a letter takes, and much more
 log = structlog.get_logger(__name__)
 
 
@@ -27,17 +29,29 @@ def watch(*, now: datetime.datetime) -> list[str]:
         _alarm, is_new = Alarm.objects.get_or_create(name=key, defaults={"since": now})
         if is_new:
             log.error("alarm", alarm=key, said=str(line.said))
-        own = Alarm.objects.filter(name=key)
         text = f"{line.said}\n\n{line.normal}\n{line.todo}"
-        if _is_anybody_named() and own.filter(told=False).update(told=True):
-            own.update(told=_sent(line.name, text))
+        if _is_anybody_named():
+            _tell(key, line.name, text, now, told=True)
     for alarm in Alarm.objects.exclude(name__in=wrong):
-        if Alarm.objects.filter(pk=alarm.pk).delete()[0]:
+        over = f"{alarm.name}: wrong since {alarm.since:%Y-%m-%d %H:%M} UTC, and well again."
+        if alarm.told:
+            _tell(alarm.name, f"{alarm.name}: over", over, now, told=False)
+        if Alarm.objects.filter(_nobody_sends(now), pk=alarm.pk, told=False).delete()[0]:
             log.info("alarm is over", alarm=alarm.name, since=alarm.since.isoformat())
-            over = f"{alarm.name}: wrong since {alarm.since:%Y-%m-%d %H:%M} UTC, and well again."
-            if alarm.told and not _sent(f"{alarm.name}: over", over):
-                alarm.save(force_insert=True)
     return list(wrong)
+
+
+def _tell(key: str, about: str, text: str, now: datetime.datetime, *, told: bool) -> None:
+    """Have a letter say that an alarm began, or is over, unless one has or another process is at
+    it; what has not gone out stays to be told.
+    """
+    own = Alarm.objects.filter(name=key)
+    if own.filter(_nobody_sends(now), told=not told).update(tried=now):
+        own.update(tried=None, told=told if _sent(about, text) else not told)
+
+
+def _nobody_sends(now: datetime.datetime) -> Q:
+    return Q(tried=None) | Q(tried__lt=now - LONGEST) | Q(tried__gt=now)
 
 
 def _is_anybody_named() -> bool:

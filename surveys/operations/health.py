@@ -78,6 +78,7 @@ def lines(now: datetime.datetime) -> list[Line]:
         *_backlog(now),
         *_reports(now),
         _backup(now),
+        *_forgetting(now),
         _ledger(now),
         *_caps(),
         _disk(),
@@ -285,6 +286,31 @@ def _backup(now: datetime.datetime) -> Line:
             "Run manage.py backup every day, by cron or a timer. Keep the keys apart from it, and "
             "try a restore."
         ),
+    )
+
+
+def _forgetting(now: datetime.datetime) -> Iterator[Line]:
+    """Tell when what was erased left the log of PostgreSQL; SQLite's is cut each time."""
+    if connection.vendor != "postgresql":
+        return
+    last = Event.objects.filter(kind=Event.Kind.FORGETTING).first()
+    if last is None:
+        said, state = _("It was not done by this site."), State.WATCH
+    elif not last.went_well:
+        text = _("The last one failed, %(ago)s: %(why)s")
+        said, state = text % {"ago": ago(last.at, now), "why": last.said}, State.ALARM
+    else:
+        said = f"{ago(last.at, now)}. {last.said}".strip()
+        state = State.GOOD if not last.said else State.WATCH
+        if now - last.at >= STALE:
+            state = State.ALARM if settings.PRODUCTION else State.WATCH
+    yield Line(
+        "forgetting",
+        _("Erased data taken out of the database’s log"),
+        state,
+        said,
+        _("Once a day, and nothing keeps the log longer."),
+        _("Run manage.py forget every day, by cron or a timer."),
     )
 
 

@@ -6,11 +6,12 @@ from django.db import models
 
 
 class Event(models.Model):
-    """A backup or a check of the ledger."""
+    """A backup, a check of the ledger, or what was erased taken out of the database's log."""
 
     class Kind(models.TextChoices):
         BACKUP = "backup", "a backup"
         VERIFICATION = "verification", "a check of the ledger"
+        FORGETTING = "forgetting", "what was erased taken out of the log"
 
     kind = models.CharField(max_length=20, choices=Kind)
     at = models.DateTimeField()
@@ -45,6 +46,7 @@ class Alarm(models.Model):
     name = models.CharField(max_length=60, primary_key=True)
     since = models.DateTimeField()
     told = models.BooleanField(default=False)
+    tried = models.DateTimeField(null=True, help_text="Since when a process sends its letter.")
 
     def __str__(self) -> str:
         return self.name

@@ -215,8 +215,13 @@ def test_reports_leave_the_files_with_their_sweep_and_batches_with_their_study(d
     assert database.holds(masks + key, log=False) == 0
     manage(database, "forget")
     assert database.holds(masks + key) == 0
+    assert database.run(FORGOTTEN) == [True, True][: 2 * POSTGRES]
 
 
+FORGOTTEN = """
+from surveys.operations.models import Event
+say([event.went_well for event in Event.objects.filter(kind="forgetting")])
+"""
 MANY = """
 aggregation.MAX_BATCH = 70
 say([aggregation.sweep(plan=Plan.objects.get(), today=TODAY), list(Batch.objects.values_list("size", flat=True))])

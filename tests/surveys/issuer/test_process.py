@@ -23,6 +23,7 @@ from surveys.issuer.services import Counts
 from tests import tickets
 from tests.doors import HOUSE, answers
 from tests.patience import PATIENCE, became
+from tests.plans import whole
 from tests.ports import free_port
 from tests.surveys.another_site import another_site
 from tests.surveys.issuer.conftest import blinded, opened
@@ -138,6 +139,25 @@ def test_nobody_without_the_token_has_a_verb_done(apart, settings):
     for body in ("", "{}", '{"count": "1"}', '{"count": 1, "more": 1}', "[" * 9000):
         assert post(settings, "verbs/make_keys", body, **own)[0] == 422
     assert post(settings, "../", {}, **own)[0] == 404
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "document",
+    [
+        b"",
+        b"[" * 9000,
+        b"\xff",
+        b"{}",
+        whole(loss=[0, 1]).encode(),
+        whole(more=1).encode(),
+        whole(blocks=[{"questions": ["nobody"], "name": "b", "channel": {}}]).encode(),
+    ],
+    ids=["nothing", "deep", "no text", "empty", "no loss", "more than it has", "who is not asked"],
+)
+def test_what_is_no_plan_is_named(document):
+    with pytest.raises(Refused, match=r"^document: expected a Plan$"):
+        services.open_plan(document)
 
 
 def test_an_issuer_that_is_not_there_is_away(settings):

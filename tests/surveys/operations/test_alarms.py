@@ -17,6 +17,7 @@ from tests.surveys.ledger.small import open_budget, pay
 
 MINUTE = datetime.timedelta(minutes=1)
 LATER = NOW + MINUTE
+MUCH_LATER = NOW + alarms.LONGEST + MINUTE
 Disk = namedtuple("Disk", "total used free")
 
 
@@ -53,6 +54,18 @@ def sink(settings):
     settings.ALLOWED_HOSTS = ["candor.example.org"]
     yield own
     server.stop(no_assert=True)
+
+
+def look_and_be_killed(monkeypatch):
+    """Have a process end while it sends the letter."""
+
+    def killed(about: str, text: str) -> bool:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(alarms, "_sent", killed)
+        with pytest.raises(KeyboardInterrupt):
+            alarms.watch(now=NOW)
 
 
 def logged(caplog):
@@ -170,6 +183,33 @@ def test_two_who_look_at_once_send_one_letter(sink, monkeypatch):
     monkeypatch.setattr(alarms, "_sent", another_looks_meanwhile)
     alarms.watch(now=NOW)
     assert len(sink.letters) == 1
+
+
+@pytest.mark.parametrize("went_well", [False, True], ids=["of what began", "of what is over"])
+def test_the_letter_of_a_worker_that_was_killed_is_sent_by_another(sink, monkeypatch, went_well):
+    services.note(kind="backup", went_well=False, said="OSError", size=None, now=LATER)
+    if went_well:
+        alarms.watch(now=NOW)
+        services.note(kind="backup", went_well=True, said="file", size=1, now=LATER + MINUTE)
+    look_and_be_killed(monkeypatch)
+    before = len(sink.letters)
+    alarms.watch(now=NOW)  # it may still be sending
+    assert len(sink.letters) == before
+    services.live(now=MUCH_LATER, sent=MUCH_LATER)
+    for _ in range(2):
+        alarms.watch(now=MUCH_LATER)
+    assert sink.subjects()[before:] == [
+        f"[candor.example.org] {'backup: over' if went_well else 'Last backup'}"
+    ]
+
+
+def test_what_is_over_before_anybody_was_told_is_forgotten(sink, monkeypatch):
+    services.note(kind="backup", went_well=False, said="OSError", size=None, now=LATER)
+    look_and_be_killed(monkeypatch)
+    services.note(kind="backup", went_well=True, said="file", size=1, now=LATER + MINUTE)
+    services.live(now=MUCH_LATER, sent=MUCH_LATER)
+    alarms.watch(now=MUCH_LATER)
+    assert (sink.letters, Alarm.objects.count()) == ([], 0)
 
 
 def test_where_nobody_is_named_the_log_says_it_all_the_same(settings, caplog):

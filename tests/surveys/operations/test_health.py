@@ -3,6 +3,7 @@
 import datetime
 
 import pytest
+from django.core.management import CommandError
 from django.db import DatabaseError
 
 from surveys.aggregation.selectors import batch_sizes
@@ -12,6 +13,7 @@ from surveys.intake import report_tables
 from surveys.intake.models import Lane
 from surveys.ledger import checkpoints
 from surveys.operations import backlog, checks, health, refusals, services, views
+from surveys.operations.management.commands import forget
 from surveys.operations.models import Event, Refusal
 from tests.conftest import NOW
 from tests.surveys import test_who_took_part as who_took_part
@@ -40,7 +42,8 @@ def well(now=NOW):
     """Note all that a site that is well has noted."""
     services.live(now=now, sent=now)
     for kind in Event.Kind.values:
-        services.note(kind=kind, went_well=True, said="file", size=1, now=now)
+        said = "" if kind == Event.Kind.FORGETTING else "file"  # nothing is kept anyway
+        services.note(kind=kind, went_well=True, said=said, size=1, now=now)
 
 
 def test_a_site_that_is_well_says_so(db, client, admin_user):
@@ -104,6 +107,32 @@ def test_a_backup_that_failed_is_an_alarm_though_an_earlier_one_is_there(db):
     services.note(kind="backup", went_well=True, said="file", size=1, now=before(hours=2))
     services.note(kind="backup", went_well=False, said="OSError", size=None, now=before(hours=1))
     assert line("Last backup").state == "alarm"
+
+
+@pytest.mark.engine("postgresql")
+def test_what_was_erased_and_is_in_the_log_still_is_an_alarm(db, settings, monkeypatch):
+    def of_the_log():
+        found = [each for each in health.lines(NOW) if each.key == "forgetting"]
+        return found[0].state, found[0].said
+
+    def refuse():
+        raise CommandError("Another transaction may still see it.")
+
+    monkeypatch.setattr(forget, "kept_anyway", lambda: ["wal_recycle: expected off, got on."])
+    settings.PRODUCTION = True
+    assert of_the_log() == ("watch", "It was not done by this site.")
+    with pytest.raises(CommandError):
+        forget.noted(refuse)
+    assert of_the_log()[0] == "alarm"
+    assert "Another transaction" in of_the_log()[1]
+    assert forget.noted(lambda: None) == ["wal_recycle: expected off, got on."]
+    assert of_the_log()[0] == "watch"
+    assert "wal_recycle" in of_the_log()[1]
+    Event.objects.all().delete()
+    well(before(hours=1))
+    assert of_the_log()[0] == "good"
+    Event.objects.update(at=before(hours=30))
+    assert of_the_log()[0] == "alarm"
 
 
 def test_refusals_are_said_by_reason_and_about_how_many(db):

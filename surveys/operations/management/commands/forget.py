@@ -5,6 +5,7 @@ What was erased is out of the tables' files already. This takes it out of what a
 them, and says what no command can reach.
 """
 
+import datetime
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import ProgrammingError, connection
 
 from surveys.erasing import checkpoint
+from surveys.operations import services
+from surveys.operations.models import Event
 
 SETTINGS = {
     "wal_recycle": ("off", "old files of the log are used again with what stands in them"),
@@ -46,10 +49,28 @@ class Command(BaseCommand):
         if connection.vendor == "sqlite":
             forget_journal()
         else:
-            forget_log()
-            for text in kept_anyway():
+            for text in noted(forget_log):
                 self.stderr.write(text)
         self.stdout.write(f"Done. {BEYOND}")
+
+
+def noted(act: Callable[[], None]) -> list[str]:
+    """Do it, note for `/health/` how it went, and return what is kept anyway."""
+
+    def note(said: str, *, went_well: bool) -> None:
+        now = datetime.datetime.now(datetime.UTC)
+        services.note(
+            kind=Event.Kind.FORGETTING, went_well=went_well, said=said, size=None, now=now
+        )
+
+    try:
+        act()
+    except CommandError as refusal:
+        note(str(refusal), went_well=False)
+        raise
+    kept = list(kept_anyway())
+    note(" ".join(kept), went_well=True)
+    return kept
 
 
 @contextmanager

@@ -24,6 +24,7 @@ WATCHED = {
     "scipy.sparse",
     "scipy.special",
     "scipy.stats",
+    "surveys.urls",  # and with it all views
 }
 SITE = {"django.db.models", "numpy"}
 BEGIN = "app.loader.init_worker(); app.finalize()"
@@ -38,7 +39,7 @@ BEGIN = "app.loader.init_worker(); app.finalize()"
             f"from surveys.celery import app, refuse_unsafe_settings as ask; {BEGIN}; ask()",
             SITE | {"celery"},
         ),
-        ("import surveys.wsgi", SITE),
+        ("import surveys.wsgi", SITE | {"surveys.urls"}),
         ("import surveys.door", SITE),
     ],
     ids=["supervisor", "scheduler", "worker", "web", "door"],

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from surveys.design import documents
 from surveys.design.models import Plan
 from surveys.intake.reports import Report
-from surveys.intake.services import accept
+from surveys.intake.services import accept_many
 from surveys.plan.content import Invited, PlanContent, Stratum
 
 NAMES = ("Arts", "Law", "Medicine", "Music", "Science", "Sports", "Theology", "Trade")
@@ -42,7 +42,7 @@ def answer_of(
     plan: Plan, stratum: int | None, truths: Sequence[Mapping[str, Any]], today: datetime.date
 ) -> None:
     """Take one report for each person of a stratum, as a browser with a ticket sends it."""
-    content = plan.content
+    content, reports = plan.content, []
     for person in truths:
         asked = content.sets[content.draw_set()] | content.cleartext.keys()
         sent = content.randomised({name: person[name] for name in person if name in asked})
@@ -52,4 +52,5 @@ def answer_of(
             given={name: sent[name] for name in content.cleartext},
             stratum=stratum,
         )
-        accept(plan=plan, report=report, today=today)
+        reports.append(report)
+    accept_many(plan=plan, reports=reports, today=today)

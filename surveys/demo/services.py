@@ -34,8 +34,8 @@ from surveys.demo.studies import (
 from surveys.design import services as design
 from surveys.design.drafts import save_translation
 from surveys.design.models import Plan, Unit
-from surveys.intake.reports import open_envelope, read_report
-from surveys.intake.services import accept
+from surveys.intake.reports import Report, open_envelope, read_report
+from surveys.intake.services import accept_many
 from surveys.people import services as people
 from surveys.people.models import Role
 from surveys.releases import selectors as published, services as releases
@@ -125,11 +125,15 @@ def answer_as_browsers(plan: Plan, truths: list[Answers], today: datetime.date) 
     """Post one report for every person: their answers as the Plan's channels send them, and
     nothing else.
     """
+    reports = (_as_sent(plan, person) for person in truths)
+    accept_many(plan=plan, reports=reports, today=today)
+
+
+def _as_sent(plan: Plan, person: Answers) -> Report:
+    """Return a report of these answers, read from the bytes that a browser would send."""
     content = plan.content
-    for person in truths:
-        asked = content.sets[content.draw_set()] | content.cleartext.keys()
-        answers = content.randomised({name: person[name] for name in person if name in asked})
-        report_id = secrets.token_hex(16)
-        message = {"plan": plan.digest, "report_id": report_id, "answers": answers}
-        envelope = open_envelope(json.dumps(message).encode())
-        accept(plan=plan, report=read_report(envelope, plan), today=today)
+    asked = content.sets[content.draw_set()] | content.cleartext.keys()
+    answers = content.randomised({name: person[name] for name in person if name in asked})
+    report_id = secrets.token_hex(16)
+    message = {"plan": plan.digest, "report_id": report_id, "answers": answers}
+    return read_report(open_envelope(json.dumps(message).encode()), plan)

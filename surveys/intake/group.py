@@ -35,6 +35,7 @@ from surveys.encryption import CannotOpen, seal
 from surveys.intake import bulk, digest_keys, receipts, report_tables, selectors
 from surveys.intake.reports import Refused, Report
 
+LARGEST = 256  # reports in one transaction: a few milliseconds
 AGAIN = 5  # times that a group is tried whose ids another process claims meanwhile
 COLUMNS = ("id_digest", "content_digest", "plan_id", "day")
 TABLES = ("intake_receipt", "intake_settled")

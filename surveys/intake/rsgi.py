@@ -32,13 +32,13 @@ from surveys import metrics
 from surveys.brakes import network_of
 from surveys.intake import posts
 from surveys.intake.door import Head, knock
+from surveys.intake.group import LARGEST
 from surveys.intake.posts import Post, Verdict
 from surveys.intake.reports import MAX_BODY, Refused
 from surveys.middleware import ClosedDoors, is_too_large
 
 ADDRESS = re.compile(r"/api/v1/studies/([-a-zA-Z0-9_]+)/(report|verdict)s\Z")
 DEADLINE = 10.0  # seconds in which a body must be here, whole
-LARGEST = 256  # posts in one transaction: a few milliseconds
 EVERY_ANSWER = (ClosedDoors, SecurityMiddleware, CSPMiddleware, XFrameOptionsMiddleware)
 Headers = list[tuple[str, str]]
 # What is told of an answer, on the thread that has the database: what was refused is counted.

@@ -1,6 +1,8 @@
 """Accept a report, put receipts in order, erase and encrypt anew."""
 
 import datetime
+import itertools
+from collections.abc import Iterable
 
 from surveys.design import selectors as design
 from surveys.design.models import Plan
@@ -14,12 +16,22 @@ from surveys.isolation import isolate_failures
 
 
 def accept(*, plan: Plan, report: Report, today: datetime.date) -> Acceptance:
-    """Take one report, or recognise it as one that was taken: a group of one."""
-    (outcome,) = group.accept_all([group.Entry(plan, report, today)])
-    if isinstance(outcome, Acceptance):
-        return outcome
-    assert isinstance(outcome, Exception)  # noqa: S101 (it goes through no log)
-    raise outcome
+    """Take one report, or recognise it as one that was taken."""
+    (accepted,) = accept_many(plan=plan, reports=[report], today=today)
+    return accepted
+
+
+def accept_many(*, plan: Plan, reports: Iterable[Report], today: datetime.date) -> list[Acceptance]:
+    """Take reports, a group in a transaction, or raise what keeps one of them from being taken."""
+    entries = iter([group.Entry(plan, report, today) for report in reports])
+    accepted: list[Acceptance] = []
+    while some := list(itertools.islice(entries, group.LARGEST)):
+        for outcome in group.accept_all(some):
+            if not isinstance(outcome, Acceptance):
+                assert isinstance(outcome, Exception)  # noqa: S101 (it goes through no log)
+                raise outcome
+            accepted.append(outcome)
+    return accepted
 
 
 def settle(*, today: datetime.date) -> int:

@@ -3,8 +3,9 @@
 No request body, address, user agent or cookie is ever handed to a logger; what a library might add
 (the request object on Django's own log records) is left out by the formatter, which prints the
 event, its level, its logger and the time. Respondents' requests are not logged, but for a report
-that could not be stored: that one failed, and how. PostgreSQL adds to an error the row that failed
-(“DETAIL: Failing row contains …”), and libraries print errors whole: those lines are cut.
+that could not be stored: that one failed, and how. A page that fails has its number there and its
+traceback, not its address, which may be a receipt's. PostgreSQL adds to an error the row that
+failed (“DETAIL: Failing row contains …”), and libraries print errors whole: those lines are cut.
 """
 
 import re
@@ -33,6 +34,13 @@ def cut_rows(logger: Any, name: str, event: MutableMapping[str, Any]) -> Mutable
     return event
 
 
+def cut_paths(logger: Any, name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Cut the address from what Django says of a request that failed."""
+    if event.get("logger") == "django.request":
+        event["event"] = str(event["event"]).partition(":")[0]
+    return event
+
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -44,6 +52,7 @@ LOGGING = {
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.processors.format_exc_info,
                 cut_rows,
+                cut_paths,
                 structlog.processors.JSONRenderer(),
             ],
         }

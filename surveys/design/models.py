@@ -21,6 +21,9 @@ from surveys.ledger.models import Budget, EpsilonField
 from surveys.plan import content as plans
 from surveys.plan.content import PlanContent
 
+# How long an answer may be on its way: a message waits for its moment, two hours at most where
+# texts are long, and is sent again where a line was lost.
+ON_THEIR_WAY = datetime.timedelta(hours=3)
 MIN_EPSILON = Decimal("0.01")  # below it no study of any size learns anything
 
 
@@ -669,6 +672,14 @@ class Plan(models.Model):
     @property
     def is_open(self) -> bool:
         return self.closed_on is None
+
+    def day_of(self, came: datetime.datetime) -> datetime.date:
+        """Return the day that an answer counts for: its last one, of what may have left a device
+        then.
+        """
+        last, day = self.closes_on, came.date()
+        is_on_its_way = last is not None and (came - ON_THEIR_WAY).date() <= last < day
+        return last if last is not None and is_on_its_way else day
 
     def takes_answers(self, today: datetime.date) -> bool:
         """Tell whether it is open and its last day has not passed, closed by a worker or not."""

@@ -224,19 +224,16 @@ def registered_plans(words: str = "", **narrowed: str) -> QuerySet[Plan]:
     return plans.order_by("summary__unit", place, "summary__epsilon", "summary__title", "pk")
 
 
-def due_for_a_sweep(plan_ids: Iterable[int], today: datetime.date) -> dict[int, int]:
+def due_for_a_sweep(plan_ids: Iterable[int]) -> dict[int, int]:
     """Return how many reports must wait for a sweep to be due, of those of these Plans of which
-    everybody may know how many answered: a smallest batch, or one once the wave takes no more.
+    everybody may know how many answered: a smallest batch, or one once the wave has closed.
     """
     rows = (
         plans_with_public_n()
         .filter(pk__in=plan_ids)
-        .values_list("pk", "closed_on", "closes_on", "summary__smallest_batch")
+        .values_list("pk", "closed_on", "summary__smallest_batch")
     )
-    return {
-        pk: 1 if closed_on or (closes_on and closes_on < today) else max(1, smallest or 1)
-        for pk, closed_on, closes_on, smallest in rows
-    }
+    return {pk: 1 if closed_on else max(1, smallest or 1) for pk, closed_on, smallest in rows}
 
 
 def maybe_spent() -> QuerySet[Study]:

@@ -8,7 +8,7 @@ from surveys.design import services
 
 @app.task
 def close_due() -> None:
-    services.close_due(today=datetime.datetime.now(datetime.UTC).date())
+    services.close_due(now=datetime.datetime.now(datetime.UTC))
 
 
 @app.task(autoretry_for=(OperationalError,), retry_backoff=True)

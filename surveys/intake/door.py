@@ -53,8 +53,9 @@ def knock(head: Head) -> None:
 
 def slow_down(plan: Plan) -> None:
     """Have some come again later while a study gets more reports than usual: chance says who,
-    nobody is kept out.
+    nobody is kept out. Not where nobody may know how many come: whoever sends one report again and
+    again would see by the first that waits how many others came.
     """
-    if wait := brake.study(plan.pk):
+    if plan.content.is_counted_live and (wait := brake.study(plan.pk)):
         expected = "many reports arrive just now; send the same one again later"
         raise Refused("study", expected, HTTPStatus.TOO_MANY_REQUESTS, wait)

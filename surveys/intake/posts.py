@@ -45,7 +45,7 @@ class Post:
     """A post whose head may come in; what was found in it so far."""
 
     slug: str
-    day: datetime.date
+    came: datetime.datetime  # when all of it was here
     opened: Envelope | Ask | Refused
     read: Entry | Kept | Refused | None = None
 
@@ -54,8 +54,7 @@ def enter(slug: str, body: bytes | None, *, asks: bool = False) -> Post:
     """Return a post that `knock` has let in, read as far as memory goes; without a body, it is
     one that did not say how long it is. It brings a report, or asks for the verdict on one.
     """
-    today = datetime.datetime.now(datetime.UTC).date()  # all of it is here, however slowly it came
-    post = Post(slug, today, _opened(body, asks))
+    post = Post(slug, datetime.datetime.now(datetime.UTC), _opened(body, asks))
     plan = _plan_of(post, shelf.plans)
     if post.slug in shelf.studies and (plan or isinstance(post.opened, Refused)):
         post.read = _read(post, plan)
@@ -84,11 +83,11 @@ def _read(post: Post, plan: Plan | None) -> Entry | Kept | Refused:
         return Refused("plan", "no Plan of this study has this digest", HTTPStatus.CONFLICT)
     if isinstance(post.opened, Ask):
         known, content = bytes.fromhex(post.opened.report), bytes.fromhex(post.opened.content)
-        return Kept(known, content, plan.pk, post.day)
+        return Kept(known, content, plan.pk, post.came.date())
     try:
         report = read_report(post.opened, plan)  # first: nobody without a ticket slows others down
         slow_down(plan)
-        return Entry(plan, report, post.day)
+        return Entry(plan, report, plan.day_of(post.came))
     except Refused as refusal:
         return refusal
 

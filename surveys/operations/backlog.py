@@ -72,13 +72,13 @@ def unsealed() -> int:
     return sum(counts[pk] for pk in told.values_list("pk", flat=True))
 
 
-def owes_a_sweep(today: datetime.date) -> bool:
-    """Tell whether a sweep is due: a smallest batch has come, or the wave takes no more answers.
+def owes_a_sweep() -> bool:
+    """Tell whether a sweep is due: a smallest batch has come, or the wave has closed.
 
     Only where a sweep has still to look; and never of a study that protects whether somebody took
     part, for that would tell.
     """
-    due = design.due_for_a_sweep(intake.with_news(), today)
+    due = design.due_for_a_sweep(intake.with_news())
     return any(intake.has_waiting(plan_id, least) for plan_id, least in due.items())
 
 

@@ -36,7 +36,7 @@ def live(*, now: datetime.datetime, sent: datetime.datetime | None) -> None:
     Sign.objects.update_or_create(name=WORKER, defaults={"at": now})
     if sent is not None:
         Sign.objects.update_or_create(name=SCHEDULER, defaults={"at": sent})
-    _since(OWES_SWEEP, now, owed=backlog.owes_a_sweep(now.date()))
+    _since(OWES_SWEEP, now, owed=backlog.owes_a_sweep())
     _since(OWES_PUBLICATION, now, owed=publishing.is_any_due(now=now))
     _since(OWES_LOG, now, owed=backlog.owes_the_end_of_a_log())
     refusals.forget_old(now.date())

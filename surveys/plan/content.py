@@ -492,6 +492,13 @@ class PlanContent(Part, frozen=True, kw_only=True):
         return n_is_public(self.neighbours)
 
     @property
+    def is_counted_live(self) -> bool:
+        """Tell whether anybody may know at any moment how many came. Not of a list: who saw
+        somebody fetch a ticket could join the two by time.
+        """
+        return self.n_is_public and self.invited is None
+
+    @property
     def stratum_sizes(self) -> list[int]:
         """Return how many people of each stratum were invited, where reports are told apart by
         stratum: of a list that is one they are not, nor where how many took part is protected.

@@ -64,7 +64,7 @@ def tasks() -> dict[str, tuple[int, Callable[[], object]]]:
         "publish what is due": (10, lambda: releases.publish_due(now=NOW)),
         "publish what was asked for": (10, asked),
         "say that tasks are done": (30, lambda: operations.live(now=NOW, sent=NOW)),
-        "close": (60, lambda: design.close_due(today=NOW.date())),
+        "close": (60, lambda: design.close_due(now=NOW)),
         "retire": (60, lambda: design.retire_due(now=NOW)),
         "retire whose cap is reached": (60, lambda: releases.retire_spent(now=NOW)),
         "erase open reports": (60, intake.erase_retired),

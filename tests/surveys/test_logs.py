@@ -6,7 +6,8 @@ import re
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db.backends.utils import CursorWrapper
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 from structlog.stdlib import ProcessorFormatter
@@ -41,6 +42,24 @@ def test_the_row_that_a_database_repeats_is_cut(text: str, part: str) -> None:
     assert SECRET not in found
     assert "violates" in found
     assert ("The above" in text) == ("The above" in found)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/api/v1/receipts/ABCD-EFGH-2345", "/s/exam-honesty/"])
+def test_a_page_that_fails_is_logged_without_its_address(
+    client: Client, caplog: Any, monkeypatch: Any, path: str
+) -> None:
+    def fail(*args: Any, **kwargs: Any) -> None:
+        raise OperationalError("the database is away")
+
+    monkeypatch.setattr(CursorWrapper, "execute", fail)
+    client.raise_request_exception = False
+    assert client.get(path).status_code == 500
+    failed = [record for record in caplog.records if record.name == "django.request"]
+    said = [json.loads(line(record)) for record in failed]
+    assert [each["event"] for each in said] == ["Internal Server Error"]
+    assert "the database is away" in said[0]["exception"]
+    assert not re.search("ABCD|/s/|exam-honesty", line(failed[0]))
 
 
 def test_what_is_not_text_stays() -> None:
@@ -129,11 +148,11 @@ def test_every_answer_has_a_number_files_and_errors_too(client: Client) -> None:
 
 
 def test_a_tasks_log_lines_say_which_task() -> None:
-    from celery import shared_task
+    from surveys.celery import app
 
     said = []
 
-    @shared_task(name="tests.says")
+    @app.task(name="tests.says")
     def says() -> None:
         said.append(json.loads(line(logging.LogRecord("surveys", 40, "", 1, "x", (), None))))
 

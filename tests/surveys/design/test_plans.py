@@ -13,13 +13,15 @@ from django.db import DatabaseError, connection, transaction
 from dpengine.bounds import exp_above, exp_below
 from surveys.design import services
 from surveys.design.locks import lock_draft
-from surveys.design.models import Plan, Study
+from surveys.design.models import ON_THEIR_WAY, Plan, Study
 from surveys.design.refusals import CannotOpen
 from surveys.ledger.models import Budget
 from surveys.plan.content import Unsound
 from surveys.plan.verification import MAXIMUM_TOTAL, verify
 from tests.conftest import QUESTIONS, STUDY
 from tests.vectors import load
+
+DAY, SECOND = datetime.timedelta(days=1), datetime.timedelta(seconds=1)
 
 
 def test_opening_freezes_the_draft_into_canonical_bytes(plan):
@@ -164,8 +166,25 @@ def test_a_study_closes_by_itself_after_its_last_day(draft, now, today):
     draft.closes_on = today
     draft.save()
     plan = services.open_study(why="A test.", study_id=draft.pk, who="ada", now=now)
-    assert services.close_due(today=today) == []
-    assert services.close_due(today=today + datetime.timedelta(days=1)) == [plan.pk]
+    midnight = datetime.datetime.combine(today, datetime.time(), datetime.UTC) + DAY
+    for moment in (now, midnight, midnight + ON_THEIR_WAY - SECOND):
+        assert services.close_due(now=moment) == []
+    assert services.close_due(now=midnight + ON_THEIR_WAY) == [plan.pk]
+    plan.refresh_from_db()
+    assert plan.closed_on == today + DAY
+
+
+def test_what_may_have_left_on_the_last_day_counts_for_it(draft, now, today):
+    draft.closes_on = today
+    draft.save()
+    plan = services.open_study(why="A test.", study_id=draft.pk, who="ada", now=now)
+    midnight = datetime.datetime.combine(today, datetime.time(), datetime.UTC) + DAY
+    assert plan.day_of(now) == today
+    assert plan.day_of(midnight + ON_THEIR_WAY - SECOND) == today
+    assert plan.day_of(midnight + ON_THEIR_WAY) == today + DAY
+    assert plan.day_of(now - DAY) == today - DAY
+    plan.closes_on = None
+    assert plan.day_of(midnight) == today + DAY
 
 
 def test_changing_means_a_new_wave_and_the_old_plan_stays(plan, now, today):

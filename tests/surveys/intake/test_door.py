@@ -6,7 +6,9 @@ import pytest
 
 from surveys import brakes
 from surveys.brakes import Brake, Buckets, Places, place_of
+from surveys.design import services as design
 from surveys.intake.models import OpenReport
+from tests.conftest import NOW, QUESTIONS, STUDY
 from tests.patience import became
 from tests.surveys.intake.test_reports import URL, body
 
@@ -139,6 +141,16 @@ def test_a_study_that_gets_many_is_slowed_by_chance_and_never_closed(
     assert [each.status_code for each in found] == [201] * 10 + [429, 429, 201]
     assert error(found[10]) == (429, "study")
     assert int(found[10]["Retry-After"]) >= 1
+
+
+def test_who_sends_one_report_again_and_again_does_not_learn_how_many_others_came(
+    client, db, settings
+):
+    settings.REPORTS_AT_ONCE = 2
+    draft = design.draft_study(study={**STUDY, "neighbours": "add-remove"}, questions=QUESTIONS)
+    plan = design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
+    found = [send(client, plan, REMOTE_ADDR=f"192.0.2.{number}") for number in range(40)]
+    assert [each.status_code for each in found] == [201] + [200] * 39
 
 
 def test_one_in_four_is_what_chance_passes():

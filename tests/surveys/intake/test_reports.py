@@ -2,10 +2,13 @@
 
 import datetime
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from surveys.design import services as design
+from surveys.design.models import ON_THEIR_WAY
+from surveys.intake import posts
 from surveys.intake.models import OpenReport, Receipt
 from surveys.intake.reports import Refused, Report
 from surveys.intake.services import accept
@@ -310,3 +313,28 @@ def test_the_day_after_the_last_takes_nothing_even_if_nobody_closed_the_study(dr
     with pytest.raises(Refused, match="has closed"):
         accept(plan=plan, report=report, today=today + datetime.timedelta(days=1))
     assert accept(plan=plan, report=report, today=today).is_new
+
+
+def test_what_left_a_device_on_the_last_day_is_taken_in_the_hours_after(
+    draft, client, today, monkeypatch
+):
+    draft.closes_on = today
+    draft.save()
+    plan = design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
+    midnight = datetime.datetime.combine(today, datetime.time(), datetime.UTC)
+    midnight += datetime.timedelta(days=1)
+
+    class Clock(datetime.datetime):
+        moment = midnight
+
+        @classmethod
+        def now(cls, tz=None):
+            return cls.moment
+
+    clock = SimpleNamespace(datetime=Clock, UTC=datetime.UTC)
+    monkeypatch.setattr(posts, "datetime", clock)
+    first = post(client, body(plan))
+    assert (first.status_code, first.json()["accepted_on"]) == (201, today.isoformat())
+    Clock.moment = midnight + ON_THEIR_WAY
+    assert post(client, body(plan)).status_code == 200
+    assert post(client, body(plan, report_id="7" * 32)).status_code == 410

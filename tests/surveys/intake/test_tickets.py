@@ -8,6 +8,7 @@ import random
 import pytest
 from django.db import connection
 
+from surveys.intake import posts
 from surveys.intake.models import OpenReport, Receipt, Settled
 from surveys.intake.reports import open_envelope, read_report
 from surveys.plan import tickets as plan_tickets
@@ -58,6 +59,15 @@ def test_a_report_with_a_ticket_is_taken_and_the_same_again_is_the_same(invited,
     assert OpenReport.objects.count() == 1
     digest = hashlib.sha256(sent["report_id"].encode()).digest()
     assert bytes(Receipt.objects.get().id_digest) == digest
+
+
+def test_who_sends_one_report_again_and_again_does_not_learn_how_many_others_came(
+    invited, settings
+):
+    settings.REPORTS_AT_ONCE = 2
+    sent = json.dumps(report(invited)).encode()
+    found = [posts.answer_all([posts.enter("invited", sent)])[0].status for _ in range(40)]
+    assert found == [201] + [200] * 39
 
 
 def test_the_stratum_is_known_of_the_report(invited):

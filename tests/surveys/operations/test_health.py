@@ -183,19 +183,19 @@ def test_nothing_tells_how_many_took_part_where_that_is_protected(db):
 
 def test_whether_a_sweep_is_owed_is_asked_only_where_one_has_to_look(answered, now):
     plan = answered(25)
-    assert backlog.owes_a_sweep(now.date())
+    assert backlog.owes_a_sweep()
     report_tables.unmark(plan)
-    assert not backlog.owes_a_sweep(now.date())
+    assert not backlog.owes_a_sweep()
     assert backlog.unsealed() == 25
     report_tables.mark(plan.pk)
-    assert backlog.owes_a_sweep(now.date())
+    assert backlog.owes_a_sweep()
 
 
 def test_fewer_than_a_smallest_batch_owe_a_sweep_once_the_study_is_closed(answered, now):
     plan = answered(9)
-    assert not backlog.owes_a_sweep(now.date())
+    assert not backlog.owes_a_sweep()
     design.close_plan(plan_id=plan.pk, today=now.date())
-    assert backlog.owes_a_sweep(now.date())
+    assert backlog.owes_a_sweep()
 
 
 def test_a_closed_study_whose_log_is_not_read_to_its_end_in_an_hour_is_an_alarm(answered):

@@ -256,6 +256,11 @@ def everything_is_sealed(plan: Plan) -> bool:
     return not intake.may_be_in_log(plan) and not intake.waiting(plan, most=1)
 
 
+def batches_before(plan: Plan, day: datetime.date) -> int:
+    """Return how many batches of a Plan were sealed before a day."""
+    return Batch.objects.filter(plan=plan, sealed_on__lt=day).count()
+
+
 def sealed_batches(plan: Plan) -> int:
     """Return how many batches of a Plan are sealed: a request names them by this number."""
     return Tally.objects.filter(plan=plan).values_list("batches", flat=True).first() or 0

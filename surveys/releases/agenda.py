@@ -22,6 +22,7 @@ from surveys.releases.models import NotDue, Release, Step
 from surveys.releases.selectors import SCHEDULE
 
 READER = "rules"
+DAY = datetime.timedelta(days=1)
 AT_A_TIME = 100  # Plans that are in memory
 
 
@@ -117,10 +118,13 @@ def _may_change_at_any_moment(plan: Plan, now: datetime.datetime) -> bool:
 
 def _until(plan: Plan, now: datetime.datetime) -> datetime.datetime | None:
     """Return the next moment at which time, by itself, lets a rule do what it may not do now: its
-    hours have passed, or a charge leaves the week that has a limit.
+    hours have passed, a charge leaves the week that has a limit, or it is midnight, at which a
+    list's batches are counted.
     """
     hours, last = plan.content.publication.hours, selectors.last_by_rule(plan)
     moments = [ledger.leave_the_week(selectors.budgets_of(plan, SCHEDULE), now)]
     if hours and last:
         moments.append(last.published_at + datetime.timedelta(hours=hours))
+    if plan.content.invited:
+        moments.append(datetime.datetime.combine(now.date(), datetime.time(), datetime.UTC) + DAY)
     return min((moment for moment in moments if moment and moment > now), default=None)

@@ -170,10 +170,28 @@ def _today() -> datetime.date:
 
 
 def people(plan: Plan) -> int | None:
-    """Return how many people numbers are about: those sealed by now; where whether somebody took
-    part is protected, the noisy number, None before it was drawn.
+    """Return how many people numbers are about: those that may be counted by now; where whether
+    somebody took part is protected, the noisy number, None before it was drawn.
     """
-    return aggregation.sealed_reports(plan) if plan.content.n_is_public else _told(plan)
+    if not plan.content.n_is_public:
+        return _told(plan)
+    if _is_counted_daily(plan):
+        return aggregation.sealed_before([plan], _today())[plan.pk]
+    return aggregation.sealed_reports(plan)
+
+
+def _is_counted_daily(plan: Plan) -> bool:
+    """Tell whether numbers are about batches of earlier days only, so that what is published names
+    none that was sealed today: those of a list while it takes answers.
+    """
+    return plan.is_open and _changes_daily(plan)
+
+
+def batches_counted(plan: Plan) -> int:
+    """Return how many batches may be counted by now."""
+    if _is_counted_daily(plan):
+        return aggregation.batches_before(plan, _today())
+    return aggregation.sealed_batches(plan)
 
 
 def _told(plan: Plan) -> int | None:
@@ -203,7 +221,7 @@ def batches_named(plan: Plan) -> int:
     """Return the sealed batches that a request names; 0, all there are of a closed wave, where how
     many there are would tell how many took part.
     """
-    return aggregation.sealed_batches(plan) if plan.content.n_is_public else 0
+    return batches_counted(plan) if plan.content.n_is_public else 0
 
 
 # What was asked for
@@ -516,14 +534,14 @@ def has_new_batch(series: Series) -> bool:
     """Tell whether a series that goes on by itself has a batch to look at."""
     if interactive_query_of(series.request).question_form() is not None:
         return False
-    return aggregation.sealed_batches(series.request.plan) > _batches_seen(series)
+    return batches_counted(series.request.plan) > _batches_seen(series)
 
 
 def batches_for_step(series: Series, query: InteractiveQuery) -> int:
     """Return how many batches a step counts: those of its request, or one more each time."""
     plan, named = series.request.plan, int(series.request.statistic["batches"])
     if series.request.who == SCHEDULE:
-        return aggregation.sealed_batches(plan)
+        return batches_counted(plan)
     if query.question_form() is not None:
         return named
     return _batches_seen(series) + 1 if series.steps else named

@@ -173,3 +173,28 @@ def test_how_many_answered_a_list_changes_at_midnight_only(db, monkeypatch):
     monkeypatch.setattr(selectors, "_today", lambda: TODAY + datetime.timedelta(days=1))
     assert selectors.answers_so_far(plan) == 230 - 90  # 30 of each stratum wait
     assert sorted(selectors.batch_sizes(plan)) == [30, 50, 60]
+
+
+def test_what_is_published_while_a_list_answers_counts_batches_of_earlier_days_only(
+    db, monkeypatch
+):
+    plan = opened(rule="every", hours=24)
+    answer(plan)
+    aggregation.sweep_all(today=TODAY)
+    monkeypatch.setattr(selectors, "_today", lambda: TODAY)
+    assert (selectors.people(plan), selectors.batches_named(plan)) == (0, 0)
+    assert services.publish_due(now=NOW) == []
+    shares = {"kind": "shares", "parameters": {"question": "copied", "epsilon": "0.1"}}
+    with pytest.raises(services.CannotAsk, match="Nothing is published before 10 answers; 0"):
+        services.ask_for(plan=plan, **shares, who="mira", now=NOW)
+    tomorrow = NOW + datetime.timedelta(days=1)
+    monkeypatch.setattr(selectors, "_today", tomorrow.date)
+    assert services.publish_due(now=tomorrow) != []
+    assert Release.objects.get().content.n == selectors.people(plan) == 230 - 90
+
+
+def test_once_a_list_has_closed_all_of_it_is_counted(db, monkeypatch):
+    plan = opened()
+    answer(plan)
+    monkeypatch.setattr(selectors, "_today", lambda: TODAY)
+    assert published(plan).content.n == 230

@@ -242,7 +242,7 @@ CELERY_BEAT_SCHEDULE = {
         ("erase the open reports of retired studies", "intake.tasks.erase_retired", 60),
         ("erase the batches and counts of retired studies", "aggregation.tasks.erase_retired", 60),
         ("erase what series that are over remembered", "releases.tasks.erase_over", 60),
-        ("put the receipts of earlier days in order", "intake.tasks.settle", 600),
+        ("put the receipts of earlier days in order", "aggregation.tasks.settle", 600),
         ("put the marks of earlier days in order", "issuer.tasks.settle", 600),
         ("cut the journal of what was erased", "intake.tasks.cut_journal", 60),
         ("seal new reports", "aggregation.tasks.sweep_all", SWEEP_SECONDS),

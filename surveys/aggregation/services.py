@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 import structlog
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Q
 
 from dpengine.randomness import shuffled
@@ -25,7 +25,7 @@ from surveys.design import selectors as design, services as lives
 from surveys.design.models import Plan
 from surveys.encryption import has_first_key, open_sealed, seal
 from surveys.erasing import InUse, empty_journal, erasing
-from surveys.intake import report_tables, selectors as intake
+from surveys.intake import report_tables, selectors as intake, services as receipts
 from surveys.intake.selectors import Kept
 from surveys.isolation import isolate_failures
 from surveys.plan import strata
@@ -194,6 +194,21 @@ def _erase(plan: Plan) -> int:
     with erasing(aggregation_tally="counts", aggregation_batch="given"):
         Tally.objects.filter(plan=plan).update(counts={})
         return Batch.objects.filter(plan=plan).delete()[0]
+
+
+def settle(*, today: datetime.date) -> int:
+    """Put the receipts of earlier days in order, and return how many; may raise InUse.
+
+    Then write anew what a Plan's first report made, and what sweeps did: PostgreSQL says of each
+    row which transaction wrote it, so that rows with a time beside would tell when in its day.
+    """
+    moved = receipts.settle(today=today)
+    if moved and connection.vendor == "postgresql":
+        with erasing(
+            intake_digestkey="sealed", aggregation_tally="counts", aggregation_batch="given"
+        ):
+            pass
+    return moved
 
 
 def _packed(plan: Plan, number: int, reports: list[Kept]) -> dict[str, bytes]:

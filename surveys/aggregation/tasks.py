@@ -10,6 +10,7 @@ from surveys.design import selectors as design
 from surveys.erasing import InUse
 from surveys.intake import report_tables
 
+MAX_REQUEST = datetime.timedelta(minutes=5)
 MAX_SWEEP_SECONDS = 900  # for a portion of one study's backlog, which is one transaction
 
 
@@ -29,3 +30,12 @@ def sweep_plan(plan_id: int) -> None:
 def erase_retired() -> None:
     with suppress(InUse):  # the next minute it is free
         services.erase_retired()
+
+
+@app.task(autoretry_for=(OperationalError,), retry_backoff=True)
+def settle() -> None:
+    """Settle a day once no request can be under way that began in it: one that comes later would
+    stand out.
+    """
+    with suppress(InUse):
+        services.settle(today=(datetime.datetime.now(datetime.UTC) - MAX_REQUEST).date())

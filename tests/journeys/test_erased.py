@@ -369,6 +369,23 @@ def test_after_a_night_nothing_keeps_the_order_in_which_receipts_came(database):
         assert found == [one.hex() for one in [*sorted(days[0]), *sorted(days[1])]]
 
 
+WHEN = " UNION ALL ".join(
+    f"SELECT xmin::text FROM {table}"  # noqa: S608
+    for table in ("intake_digestkey", "aggregation_tally", "aggregation_batch")
+)
+
+
+@postgres_only
+def test_after_a_night_no_row_tells_when_in_its_day_a_batch_was_sealed(database):
+    for day in (0, 1):
+        database.run(ARRIVE.replace("DAYS", str(day)))
+        database.run(SWEEP)
+    assert len(set(database.sql(WHEN))) == 3  # of the first report, and of each sweep
+    assert database.run("say(aggregation.settle(today=TODAY + 2 * DAY))") == 2 * PEOPLE
+    assert len(set(database.sql(WHEN))) == 1
+    assert database.run("say(aggregation.settle(today=TODAY + 2 * DAY))") == 0
+
+
 SETTLE_HALF = """
 from surveys.intake import receipt_tables
 sound, times = receipt_tables.VERB, []

@@ -291,7 +291,7 @@ def wait(world: World) -> list[Act]:
 def midnight(world: World) -> list[Act]:
     """Let the day end, and settle its receipts."""
     clock.forward(days=1)
-    return [lambda: do_task("surveys.intake.tasks.settle")]
+    return [lambda: do_task("surveys.aggregation.tasks.settle")]
 
 
 WEIGHTS: dict[Callable[[World], list[Act]], int] = {

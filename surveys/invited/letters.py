@@ -67,7 +67,7 @@ def usual(content: PlanContent, *, reminds: bool) -> dict[str, str]:
         lines.append(
             _(
                 "This goes to those who have not fetched their ticket. A program chose them, and "
-                "shows nobody who they are."
+                "its site shows nobody who they are."
             )
         )
     lines += [

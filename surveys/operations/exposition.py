@@ -9,6 +9,7 @@ fifties. Sums of seconds, which every request moves, are left out. Nothing is co
 
 import contextlib
 import datetime
+import math
 import os
 import shutil
 import tempfile
@@ -25,6 +26,7 @@ from surveys.operations.models import Event, Sign
 
 STILL = 600  # seconds, in which counts do not move
 STEP = 50  # requests
+MEGABYTE = 2**20  # bytes
 MINUTE = 60  # seconds: ages of what answers bring about are in whole minutes
 KIND = "text/plain; version=0.0.4; charset=utf-8"
 HELP = {
@@ -39,7 +41,7 @@ HELP = {
     "ledger_holds": "1 if the last check of the ledger found it whole",
     "ledger_checked_seconds": "Since the ledger was last checked",
     "backup_seconds": "Age of the newest backup",
-    "backup_bytes": "Size of the newest backup",
+    "backup_bytes": "Size of the newest backup, in whole megabytes: it grows by each report",
     "backup_failed": "1 if the last backup failed",
     "disk_free_ratio": "Free part of the data folder's disk, in hundredths",
 }
@@ -124,7 +126,7 @@ def _values(now: datetime.datetime) -> Iterator[tuple[str, float | None]]:
     backups = Event.objects.filter(kind=Event.Kind.BACKUP)
     if (good := backups.filter(went_well=True).first()) is not None:
         yield "backup_seconds", age(good.at)
-        yield "backup_bytes", good.size
+        yield "backup_bytes", math.ceil((good.size or 0) / MEGABYTE) * MEGABYTE
     if (last := backups.first()) is not None:
         yield "backup_failed", not last.went_well
     usage = shutil.disk_usage(settings.DATA_DIR)

@@ -293,9 +293,10 @@ def _forgetting(now: datetime.datetime) -> Iterator[Line]:
     """Tell when what was erased left the log of PostgreSQL; SQLite's is cut each time."""
     if connection.vendor != "postgresql":
         return
+    missed = State.ALARM if settings.PRODUCTION else State.WATCH
     last = Event.objects.filter(kind=Event.Kind.FORGETTING).first()
     if last is None:
-        said, state = _("It was not done by this site."), State.WATCH
+        said, state = _("It was not done by this site."), missed
     elif not last.went_well:
         text = _("The last one failed, %(ago)s: %(why)s")
         said, state = text % {"ago": ago(last.at, now), "why": last.said}, State.ALARM
@@ -303,7 +304,7 @@ def _forgetting(now: datetime.datetime) -> Iterator[Line]:
         said = f"{ago(last.at, now)}. {last.said}".strip()
         state = State.GOOD if not last.said else State.WATCH
         if now - last.at >= STALE:
-            state = State.ALARM if settings.PRODUCTION else State.WATCH
+            state = missed
     yield Line(
         "forgetting",
         _("Erased data taken out of the database’s log"),

@@ -120,7 +120,7 @@ def test_what_was_erased_and_is_in_the_log_still_is_an_alarm(db, settings, monke
 
     monkeypatch.setattr(forget, "kept_anyway", lambda: ["wal_recycle: expected off, got on."])
     settings.PRODUCTION = True
-    assert of_the_log() == ("watch", "It was not done by this site.")
+    assert of_the_log() == ("alarm", "It was not done by this site.")
     with pytest.raises(CommandError):
         forget.noted(refuse)
     assert of_the_log()[0] == "alarm"

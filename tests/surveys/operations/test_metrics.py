@@ -73,7 +73,7 @@ def test_who_holds_it_reads_the_state_of_every_part(client, db, counting):
     assert answer.status_code == 200
     found = values(answer.content)
     assert found["candor_broker_answers"] == 1
-    assert found["candor_backup_bytes"] == 123
+    assert found["candor_backup_bytes"] == 2**20
     assert found["candor_worker_seen_seconds"] < 60
     assert {"candor_ledger_rows", "candor_disk_free_ratio", "candor_queue_tasks"} <= set(found)
     assert "candor_scheduler_seen_seconds" not in found  # not known, so not said

@@ -80,6 +80,7 @@ def well(db, monkeypatch):
     services.live(now=NOW, sent=NOW)
     services.note(kind="verification", went_well=True, said="", size=1, now=NOW)
     services.note(kind="backup", went_well=True, said="file", size=1, now=NOW)
+    services.note(kind="forgetting", went_well=True, said="", size=None, now=NOW)
 
 
 def test_a_site_that_is_well_sends_nothing(sink):

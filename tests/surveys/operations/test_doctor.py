@@ -33,6 +33,7 @@ def well(db, settings, tmp_path, monkeypatch):
     services.live(now=NOW, sent=NOW)
     for kind in ("backup", "verification"):
         services.note(kind=kind, went_well=True, said="file", size=1, now=NOW)
+    services.note(kind="forgetting", went_well=True, said="", size=None, now=NOW)
 
 
 def found(url=None):

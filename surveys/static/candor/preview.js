@@ -21,6 +21,13 @@ IDBFactory.prototype.open = () => {
   throw new DOMException('a preview keeps nothing', 'SecurityError');
 };
 
+/** Beside the page that edits it, a form takes the focus only when it has it: who moves a question by keyboard goes on. */
+const { focus } = HTMLElement.prototype;
+/** @param {FocusOptions} [how] */
+HTMLElement.prototype.focus = function (how) {
+  if (document.hasFocus()) focus.call(this, how);
+};
+
 /** "Send" ends the preview, and a ticket is not fetched: before the form hears of it. */
 addEventListener(
   'click',

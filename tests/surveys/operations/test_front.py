@@ -1,6 +1,7 @@
 """What the front of `up` hands to the pages, and how it reads what they say."""
 
 import asyncio
+import os
 
 import pytest
 
@@ -14,6 +15,17 @@ def front(monkeypatch):
     from surveys.operations import front
 
     return front
+
+
+@pytest.fixture
+def web(front, monkeypatch):
+    """The pages' module, which in life gives way to the door: the tests' session would too."""
+    monkeypatch.setattr("surveys.operations.supervisor.give_way", lambda: None)
+    before = os.nice(0)
+    from surveys.operations import web
+
+    assert os.nice(0) == before
+    return web
 
 
 class Scope:
@@ -90,9 +102,7 @@ def test_an_answer_s_head_is_read_with_all_its_cookies(front):
     assert front.read_head(said) == (302, [("Set-Cookie", "a=1"), ("set-cookie", "b=2:3")])
 
 
-def test_the_pages_see_that_address_as_the_socket_s(front, monkeypatch):
-    from surveys.operations import web
-
+def test_the_pages_see_that_address_as_the_socket_s(web, monkeypatch):
     seen = {}
     monkeypatch.setattr(web, "pages", lambda environ, start: seen.update(environ) or [])
     web.application({"HTTP_X_CANDOR_FROM": "192.0.2.7:5123", "REMOTE_ADDR": ""}, None)

@@ -25,7 +25,7 @@ from surveys.design import selectors as design, services as lives
 from surveys.design.models import Plan
 from surveys.encryption import has_first_key, open_sealed, seal
 from surveys.erasing import InUse, empty_journal, erasing
-from surveys.intake import report_tables, selectors as intake, services as receipts
+from surveys.intake import report_tables, selectors as intake
 from surveys.intake.selectors import Kept
 from surveys.isolation import isolate_failures
 from surveys.plan import strata
@@ -196,19 +196,22 @@ def _erase(plan: Plan) -> int:
         return Batch.objects.filter(plan=plan).delete()[0]
 
 
-def settle(*, today: datetime.date) -> int:
-    """Put the receipts of earlier days in order, and return how many; may raise InUse.
-
-    Then write anew what a Plan's first report made, and what sweeps did: PostgreSQL says of each
-    row which transaction wrote it, so that rows with a time beside would tell when in its day.
+def settle(*, today: datetime.date) -> bool:
+    """Write batches and tallies anew if the rows of earlier days were not written together: of
+    each row PostgreSQL says which transaction wrote it, so that rows with a time beside would tell
+    when in its day a batch was sealed. Tell whether it was done. May raise InUse.
     """
-    moved = receipts.settle(today=today)
-    if moved and connection.vendor == "postgresql":
-        with erasing(
-            intake_digestkey="sealed", aggregation_tally="counts", aggregation_batch="given"
-        ):
-            pass
-    return moved
+    if connection.vendor != "postgresql":
+        return False
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(DISTINCT xmin::text) FROM aggregation_batch WHERE sealed_on < %s", [today]
+        )
+        ((times,),) = cursor.fetchall()
+    if times < 2:
+        return False
+    with erasing(aggregation_tally="counts", aggregation_batch="given"):
+        return True
 
 
 def _packed(plan: Plan, number: int, reports: list[Kept]) -> dict[str, bytes]:

@@ -7,8 +7,9 @@ from django.db import OperationalError
 from surveys.aggregation import services
 from surveys.celery import app
 from surveys.design import selectors as design
+from surveys.design.models import ON_THEIR_WAY
 from surveys.erasing import InUse
-from surveys.intake import report_tables
+from surveys.intake import report_tables, services as receipts
 
 MAX_REQUEST = datetime.timedelta(minutes=5)
 MAX_SWEEP_SECONDS = 900  # for a portion of one study's backlog, which is one transaction
@@ -34,8 +35,10 @@ def erase_retired() -> None:
 
 @app.task(autoretry_for=(OperationalError,), retry_backoff=True)
 def settle() -> None:
-    """Settle a day once no request can be under way that began in it: one that comes later would
-    stand out.
+    """Settle a day once nothing can be under way that counts for it: what comes later would stand
+    out.
     """
-    with suppress(InUse):
-        services.settle(today=(datetime.datetime.now(datetime.UTC) - MAX_REQUEST).date())
+    now = datetime.datetime.now(datetime.UTC)
+    for act in (receipts.settle, services.settle):
+        with suppress(InUse):  # ten minutes later it is free
+            act(today=(now - ON_THEIR_WAY - MAX_REQUEST).date())

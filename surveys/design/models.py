@@ -21,9 +21,9 @@ from surveys.ledger.models import Budget, EpsilonField
 from surveys.plan import content as plans
 from surveys.plan.content import PlanContent
 
-# How long an answer may be on its way: a message waits for its moment, two hours at most where
-# texts are long, and is sent again where a line was lost.
-ON_THEIR_WAY = datetime.timedelta(hours=3)
+# How long an answer may be on its way at least: a message waits for its moment, an hour at most but
+# where texts are long, and is sent again where a line was lost.
+ON_THEIR_WAY, SENT_AGAIN = datetime.timedelta(hours=3), datetime.timedelta(hours=1)
 MIN_EPSILON = Decimal("0.01")  # below it no study of any size learns anything
 
 
@@ -678,13 +678,22 @@ class Plan(models.Model):
         then.
         """
         last, day = self.closes_on, came.date()
-        is_on_its_way = last is not None and (came - ON_THEIR_WAY).date() <= last < day
-        return last if last is not None and is_on_its_way else day
+        if last is None or not self.is_over(day) or self.is_awaited_no_more(came):
+            return day
+        return last
+
+    def is_awaited_no_more(self, now: datetime.datetime) -> bool:
+        """Tell whether all that left a device on its last day has come."""
+        waits = datetime.timedelta(minutes=self.content.minutes_between)
+        return self.is_over((now - max(ON_THEIR_WAY, waits + SENT_AGAIN)).date())
 
     def takes_answers(self, today: datetime.date) -> bool:
         """Tell whether it is open and its last day has not passed, closed by a worker or not."""
-        is_over = self.closes_on is not None and today > self.closes_on
-        return self.is_open and not is_over and not self.is_early(today)
+        return self.is_open and not self.is_over(today) and not self.is_early(today)
+
+    def is_over(self, today: datetime.date) -> bool:
+        """Tell whether its last day has passed."""
+        return self.closes_on is not None and today > self.closes_on
 
     def is_early(self, today: datetime.date) -> bool:
         """Tell whether its first day has not come."""

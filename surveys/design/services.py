@@ -126,7 +126,7 @@ def close_due(*, now: datetime.datetime) -> list[int]:
     return their ids.
     """
     due = Plan.objects.filter(closed_on=None, closes_on__lt=(now - ON_THEIR_WAY).date()).order_by()
-    ids = due.values_list("pk", flat=True)
+    ids = [plan.pk for plan in due if plan.is_awaited_no_more(now)]
     return [close_plan(plan_id=plan_id, today=now.date()).pk for plan_id in ids]
 
 

@@ -51,7 +51,7 @@ def _tell(key: str, about: str, text: str, now: datetime.datetime, *, told: bool
 
 
 def _nobody_sends(now: datetime.datetime) -> Q:
-    return Q(tried=None) | Q(tried__lt=now - LONGEST) | Q(tried__gt=now)
+    return Q(tried=None) | Q(tried__lt=now - LONGEST) | Q(tried__gt=now + LONGEST)
 
 
 def _is_anybody_named() -> bool:

@@ -381,9 +381,10 @@ def test_after_a_night_no_row_tells_when_in_its_day_a_batch_was_sealed(database)
         database.run(ARRIVE.replace("DAYS", str(day)))
         database.run(SWEEP)
     assert len(set(database.sql(WHEN))) == 3  # of the first report, and of each sweep
-    assert database.run("say(aggregation.settle(today=TODAY + 2 * DAY))") == 2 * PEOPLE
-    assert len(set(database.sql(WHEN))) == 1
-    assert database.run("say(aggregation.settle(today=TODAY + 2 * DAY))") == 0
+    assert database.run("say(intake.settle(today=TODAY + 2 * DAY))") == 2 * PEOPLE
+    assert database.run("say(aggregation.settle(today=TODAY + 2 * DAY))")
+    assert len(set(database.sql(WHEN))) == 2  # of the night: of keys, and of all else
+    assert not database.run("say(aggregation.settle(today=TODAY + 2 * DAY))")
 
 
 SETTLE_HALF = """

@@ -99,7 +99,7 @@ def sent_beside_owners(plan: Any) -> dict[str, Any]:
     late = [Entry(f"late{at}@example.org", stratum="Law") for at in range(10)]
 
     def work() -> int:
-        return sending.Run(letter, time.monotonic() + 60).go()
+        return sending.Run(letter, time.monotonic() + 60, letter.day).go()
 
     def remove(references: list[str]) -> None:
         for each in references:

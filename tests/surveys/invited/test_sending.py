@@ -386,3 +386,15 @@ def test_who_was_not_reached_in_a_turn_is_in_the_next(plan, sink, monkeypatch):
     assert [send() for _ in range(30)].count(4) == 22
     assert sink.to() == EVERYBODY
     assert (of(letter).sent, of(letter).state) == (90, "done")
+
+
+def test_no_letter_goes_out_once_its_last_day_has_passed(listed, sink):
+    Study.objects.update(closes_on=TODAY)
+    listed.refresh_from_db()
+    plan = services.launch(study=listed, who="olga", now=NOW)
+    letter = scheduled(plan)
+    night = datetime.datetime.combine(TODAY, datetime.time(1), datetime.UTC) + DAY
+    assert design.close_due(now=night) == []  # answers are on their way
+    assert (sending.send_due(now=night), sink.letters) == (0, [])
+    letter.refresh_from_db()
+    assert letter.state == Letter.State.STOPPED

@@ -172,13 +172,14 @@ def test_a_letter_that_is_not_taken_is_sent_with_the_next_look(sink, caplog):
     assert sink.subjects()[1:] == ["[candor.example.org] backup: over"]
 
 
-def test_two_who_look_at_once_send_one_letter(sink, monkeypatch):
+@pytest.mark.parametrize("later", [False, True], ids=["who looked before", "who looked after"])
+def test_two_who_look_at_once_send_one_letter(sink, monkeypatch, later):
     services.note(kind="backup", went_well=False, said="OSError", size=None, now=LATER)
     sent = alarms._sent
 
     def another_looks_meanwhile(about: str, text: str) -> bool:
         monkeypatch.setattr(alarms, "_sent", sent)
-        alarms.watch(now=NOW)
+        alarms.watch(now=NOW + (2 * later - 1) * datetime.timedelta(seconds=5))
         return sent(about, text)
 
     monkeypatch.setattr(alarms, "_sent", another_looks_meanwhile)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import ProgrammingError, connection
+from django.db import DatabaseError, ProgrammingError, connection
 
 from surveys.erasing import checkpoint
 from surveys.operations import services
@@ -65,8 +65,9 @@ def noted(act: Callable[[], None]) -> list[str]:
 
     try:
         act()
-    except CommandError as refusal:
-        note(str(refusal), went_well=False)
+    except (CommandError, DatabaseError) as error:  # what a database says may hold a row
+        said = str(error) if isinstance(error, CommandError) else type(error).__name__
+        note(said, went_well=False)
         raise
     kept = list(kept_anyway())
     note(" ".join(kept), went_well=True)

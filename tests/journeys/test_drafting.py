@@ -26,6 +26,7 @@ def tab_to(page, selector, most=120):
     """Press Tab until the focus is there: what cannot be reached this way cannot be used by
     keys.
     """
+    page.wait_for_load_state()  # or another page may come while it is asked
     for _ in range(most):
         if page.evaluate("selector => document.activeElement.matches(selector)", selector):
             return

@@ -112,7 +112,7 @@ class Places:
                 self.end.daemon = True
                 self.end.start()
             key, buckets, _ = self.kept
-        # not `hmac.digest`, at which the thread that has the database takes the interpreter's lock
+        # `hmac.digest` would let go of the interpreter's lock, and wait for it
         name = hmac.new(key, place.encode(), "sha256").digest()
         return buckets.take(name, size, now)
 

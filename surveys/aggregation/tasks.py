@@ -7,7 +7,7 @@ from django.db import OperationalError
 from surveys.aggregation import services
 from surveys.celery import app
 from surveys.design import selectors as design
-from surveys.design.models import ON_THEIR_WAY
+from surveys.design.models import GRACE
 from surveys.erasing import InUse
 from surveys.intake import report_tables, services as receipts
 
@@ -41,4 +41,4 @@ def settle() -> None:
     now = datetime.datetime.now(datetime.UTC)
     for act in (receipts.settle, services.settle):
         with suppress(InUse):  # ten minutes later it is free
-            act(today=(now - ON_THEIR_WAY - MAX_REQUEST).date())
+            act(today=(now - GRACE - MAX_REQUEST).date())

@@ -21,9 +21,9 @@ from surveys.ledger.models import Budget, EpsilonField
 from surveys.plan import content as plans
 from surveys.plan.content import PlanContent
 
-# How long an answer may be on its way at least: a message waits for its moment, an hour at most but
-# where texts are long, and is sent again where a line was lost.
-ON_THEIR_WAY, SENT_AGAIN = datetime.timedelta(hours=3), datetime.timedelta(hours=1)
+# A message waits for its moment, an hour at most but where texts are long, and is sent again where
+# a connection failed: what left a device before midnight may take so long, and at least `GRACE`.
+GRACE, RETRIES = datetime.timedelta(hours=3), datetime.timedelta(hours=1)
 MIN_EPSILON = Decimal("0.01")  # below it no study of any size learns anything
 
 
@@ -674,18 +674,16 @@ class Plan(models.Model):
         return self.closed_on is None
 
     def day_of(self, came: datetime.datetime) -> datetime.date:
-        """Return the day that an answer counts for: its last one, of what may have left a device
-        then.
-        """
+        """Return the day that an answer counts for: the last, if it may have been given then."""
         last, day = self.closes_on, came.date()
-        if last is None or not self.is_over(day) or self.is_awaited_no_more(came):
+        if last is None or not self.is_over(day) or self.is_past_grace(came):
             return day
         return last
 
-    def is_awaited_no_more(self, now: datetime.datetime) -> bool:
-        """Tell whether all that left a device on its last day has come."""
+    def is_past_grace(self, now: datetime.datetime) -> bool:
+        """Tell whether what was sent on its last day is no longer waited for."""
         waits = datetime.timedelta(minutes=self.content.minutes_between)
-        return self.is_over((now - max(ON_THEIR_WAY, waits + SENT_AGAIN)).date())
+        return self.is_over((now - max(GRACE, waits + RETRIES)).date())
 
     def takes_answers(self, today: datetime.date) -> bool:
         """Tell whether it is open and its last day has not passed, closed by a worker or not."""

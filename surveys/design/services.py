@@ -18,7 +18,7 @@ from dpengine.privacy import plain
 from surveys.design import launch, news, terms
 from surveys.design.drafts import Fields
 from surveys.design.locks import hold, lock_draft
-from surveys.design.models import ON_THEIR_WAY, Panel, Plan, Question, Study, Unit
+from surveys.design.models import GRACE, Panel, Plan, Question, Study, Unit
 from surveys.design.refusals import CannotOpen, Refused
 from surveys.design.summaries import summarise
 from surveys.isolation import isolate_failures
@@ -125,8 +125,8 @@ def close_due(*, now: datetime.datetime) -> list[int]:
     """Close every wave whose last day has passed, and all that left a device on it has come;
     return their ids.
     """
-    due = Plan.objects.filter(closed_on=None, closes_on__lt=(now - ON_THEIR_WAY).date()).order_by()
-    ids = [plan.pk for plan in due if plan.is_awaited_no_more(now)]
+    due = Plan.objects.filter(closed_on=None, closes_on__lt=(now - GRACE).date()).order_by()
+    ids = [plan.pk for plan in due if plan.is_past_grace(now)]
     return [close_plan(plan_id=plan_id, today=now.date()).pk for plan_id in ids]
 
 

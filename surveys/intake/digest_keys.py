@@ -25,7 +25,8 @@ from surveys.intake.models import DigestKey
 def digest(key: bytes, report_id: str, content: str) -> bytes:
     """Return the digest of what a report says."""
     said = hashlib.sha256((report_id + content).encode()).digest()
-    return hmac.new(key, said, "sha256").digest()  # `hmac.digest` gives the interpreter's lock away
+    # `hmac.digest` would let go of the interpreter's lock, and wait for it
+    return hmac.new(key, said, "sha256").digest()
 
 
 def keys_of(plans: Iterable[Plan], today: datetime.date) -> dict[int, bytes | CannotOpen | None]:

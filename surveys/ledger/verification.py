@@ -186,6 +186,8 @@ def _all_faults(problems: list[Fault], reader: _Reader) -> list[Fault]:
         _read_index(reader.first, reader.last)
         found = [*_overspent(books, budgets), *_miscounted(books, budgets)]
     except DatabaseError:
+        if connection.vendor != "sqlite":
+            raise
         # Rows that can be read, but not problems: the index of a damaged SQLite file.
         return _check_one_by_one(reader).faults
     return sorted(set(found))

@@ -36,7 +36,7 @@ def watch(*, now: datetime.datetime) -> list[str]:
         over = f"{alarm.name}: wrong since {alarm.since:%Y-%m-%d %H:%M} UTC, and well again."
         if alarm.told:
             _tell(alarm.name, f"{alarm.name}: over", over, now, told=False)
-        if Alarm.objects.filter(_nobody_sends(now), pk=alarm.pk, told=False).delete()[0]:
+        if Alarm.objects.filter(_unclaimed(now), pk=alarm.pk, told=False).delete()[0]:
             log.info("alarm is over", alarm=alarm.name, since=alarm.since.isoformat())
     return list(wrong)
 
@@ -46,11 +46,11 @@ def _tell(key: str, about: str, text: str, now: datetime.datetime, *, told: bool
     it; what has not gone out stays to be told.
     """
     own = Alarm.objects.filter(name=key)
-    if own.filter(_nobody_sends(now), told=not told).update(tried=now):
+    if own.filter(_unclaimed(now), told=not told).update(tried=now):
         own.update(tried=None, told=told if _sent(about, text) else not told)
 
 
-def _nobody_sends(now: datetime.datetime) -> Q:
+def _unclaimed(now: datetime.datetime) -> Q:
     return Q(tried=None) | Q(tried__lt=now - LONGEST) | Q(tried__gt=now + LONGEST)
 
 

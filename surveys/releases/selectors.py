@@ -181,13 +181,13 @@ def people(plan: Plan) -> int | None:
 
 
 def _is_counted_daily(plan: Plan) -> bool:
-    """Tell whether numbers are about batches of earlier days only, so that what is published names
-    none that was sealed today: those of a list while it takes answers.
+    """Tell whether numbers are about batches of earlier days only, so that what is published tells
+    of none that was sealed today: those of a list while it takes answers.
     """
     return plan.is_open and _changes_daily(plan)
 
 
-def batches_counted(plan: Plan) -> int:
+def countable_batches(plan: Plan) -> int:
     """Return how many batches may be counted by now."""
     if _is_counted_daily(plan):
         return aggregation.batches_before(plan, _today())
@@ -221,7 +221,7 @@ def batches_named(plan: Plan) -> int:
     """Return the sealed batches that a request names; 0, all there are of a closed wave, where how
     many there are would tell how many took part.
     """
-    return batches_counted(plan) if plan.content.n_is_public else 0
+    return countable_batches(plan) if plan.content.n_is_public else 0
 
 
 # What was asked for
@@ -534,14 +534,14 @@ def has_new_batch(series: Series) -> bool:
     """Tell whether a series that goes on by itself has a batch to look at."""
     if interactive_query_of(series.request).question_form() is not None:
         return False
-    return batches_counted(series.request.plan) > _batches_seen(series)
+    return countable_batches(series.request.plan) > _batches_seen(series)
 
 
 def batches_for_step(series: Series, query: InteractiveQuery) -> int:
     """Return how many batches a step counts: those of its request, or one more each time."""
     plan, named = series.request.plan, int(series.request.statistic["batches"])
     if series.request.who == SCHEDULE:
-        return batches_counted(plan)
+        return countable_batches(plan)
     if query.question_form() is not None:
         return named
     return _batches_seen(series) + 1 if series.steps else named

@@ -13,12 +13,13 @@ from django.db import DatabaseError, connection, transaction
 from dpengine.bounds import exp_above, exp_below
 from surveys.design import services
 from surveys.design.locks import lock_draft
-from surveys.design.models import ON_THEIR_WAY, Plan, Study
+from surveys.design.models import GRACE, Plan, Study
 from surveys.design.refusals import CannotOpen
 from surveys.ledger.models import Budget
 from surveys.plan.content import Unsound
 from surveys.plan.verification import MAXIMUM_TOTAL, verify
 from tests.conftest import QUESTIONS, STUDY
+from tests.plans import whole
 from tests.vectors import load
 
 DAY, SECOND = datetime.timedelta(days=1), datetime.timedelta(seconds=1)
@@ -167,9 +168,9 @@ def test_a_study_closes_by_itself_after_its_last_day(draft, now, today):
     draft.save()
     plan = services.open_study(why="A test.", study_id=draft.pk, who="ada", now=now)
     midnight = datetime.datetime.combine(today, datetime.time(), datetime.UTC) + DAY
-    for moment in (now, midnight, midnight + ON_THEIR_WAY - SECOND):
+    for moment in (now, midnight, midnight + GRACE - SECOND):
         assert services.close_due(now=moment) == []
-    assert services.close_due(now=midnight + ON_THEIR_WAY) == [plan.pk]
+    assert services.close_due(now=midnight + GRACE) == [plan.pk]
     plan.refresh_from_db()
     assert plan.closed_on == today + DAY
 
@@ -180,11 +181,29 @@ def test_what_may_have_left_on_the_last_day_counts_for_it(draft, now, today):
     plan = services.open_study(why="A test.", study_id=draft.pk, who="ada", now=now)
     midnight = datetime.datetime.combine(today, datetime.time(), datetime.UTC) + DAY
     assert plan.day_of(now) == today
-    assert plan.day_of(midnight + ON_THEIR_WAY - SECOND) == today
-    assert plan.day_of(midnight + ON_THEIR_WAY) == today + DAY
+    assert plan.day_of(midnight + GRACE - SECOND) == today
+    assert plan.day_of(midnight + GRACE) == today + DAY
     assert plan.day_of(now - DAY) == today - DAY
     plan.closes_on = None
     assert plan.day_of(midnight) == today + DAY
+
+
+@pytest.mark.parametrize("questions", [1, 40])
+def test_whoever_finishes_before_midnight_is_in_time_however_long_their_message_waits(questions):
+    long = {"text": "Why? " * 600, "choices": ["Yes", "No"], "name": "", "kind": "yes_no"}
+    long["protection"] = "device"
+    others = [long | {"asked_if": {"answers": [1], "question": ""}}] * (questions - 1)
+    last = datetime.date(2026, 11, 28)
+    plan = Plan(document=whole(questions=[long, *others]), closes_on=last)
+    waits = datetime.timedelta(minutes=max(60, plan.content.minutes_between))
+    assert (waits > datetime.timedelta(hours=3)) == (questions > 1)
+    midnight = datetime.datetime.combine(last, datetime.time(), datetime.UTC) + DAY
+    moment = (
+        midnight + waits + datetime.timedelta(hours=1) - SECOND
+    )  # an hour for what is sent again
+    assert plan.day_of(moment) == last
+    assert not plan.is_past_grace(moment)
+    assert plan.is_past_grace(midnight + DAY)
 
 
 def test_changing_means_a_new_wave_and_the_old_plan_stays(plan, now, today):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from surveys.design import services as design
-from surveys.design.models import ON_THEIR_WAY
+from surveys.design.models import GRACE
 from surveys.intake import posts
 from surveys.intake.models import OpenReport, Receipt
 from surveys.intake.reports import Refused, Report
@@ -335,6 +335,6 @@ def test_what_left_a_device_on_the_last_day_is_taken_in_the_hours_after(
     monkeypatch.setattr(posts, "datetime", clock)
     first = post(client, body(plan))
     assert (first.status_code, first.json()["accepted_on"]) == (201, today.isoformat())
-    Clock.moment = midnight + ON_THEIR_WAY
+    Clock.moment = midnight + GRACE
     assert post(client, body(plan)).status_code == 200
     assert post(client, body(plan, report_id="7" * 32)).status_code == 410

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db import DatabaseError, IntegrityError, ProgrammingError, connection, transaction
 
 from dpengine.privacy import Cost
 from surveys.ledger import chain, selectors, services, verification
@@ -235,6 +235,17 @@ def test_an_error_of_another_database_is_not_swallowed(ledger, monkeypatch):
     monkeypatch.setattr(chain, "READ", "SELECT nothing")
     monkeypatch.setattr(chain.connection, "vendor", "postgresql")
     with pytest.raises(DatabaseError), transaction.atomic():
+        faults()
+
+
+@pytest.mark.engine("postgresql")
+def test_an_error_behind_the_rows_of_another_database_is_not_swallowed_either(ledger, monkeypatch):
+    def lost(first, last):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT nothing")
+
+    monkeypatch.setattr(verification, "_read_index", lost)
+    with pytest.raises(ProgrammingError), transaction.atomic():
         faults()
 
 

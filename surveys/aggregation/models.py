@@ -55,3 +55,12 @@ class Tally(models.Model):
 
     def __str__(self) -> str:
         return f"tally of {self.plan}"
+
+
+class Settling(models.Model):
+    """The last day on whose morning tables were written anew: the one row there is."""
+
+    day = models.DateField()
+
+    def __str__(self) -> str:
+        return f"settled on {self.day}"

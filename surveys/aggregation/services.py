@@ -20,12 +20,12 @@ from django.db.models import Q
 
 from dpengine.randomness import shuffled
 from surveys.aggregation import columns
-from surveys.aggregation.models import Batch, Tally
+from surveys.aggregation.models import Batch, Settling, Tally
 from surveys.design import selectors as design, services as lives
 from surveys.design.models import Plan
 from surveys.encryption import has_first_key, open_sealed, seal
 from surveys.erasing import InUse, empty_journal, erasing
-from surveys.intake import report_tables, selectors as intake
+from surveys.intake import report_tables, selectors as intake, services as doors
 from surveys.intake.selectors import Kept
 from surveys.isolation import isolate_failures
 from surveys.plan import strata
@@ -197,21 +197,25 @@ def _erase(plan: Plan) -> int:
 
 
 def settle(*, today: datetime.date) -> bool:
-    """Write batches and tallies anew if the rows of earlier days were not written together: of
-    each row PostgreSQL says which transaction wrote it, so that rows with a time beside would tell
-    when in its day a batch was sealed. Tell whether it was done. May raise InUse.
+    """Once a night, forget when in its day what is stored was written: of each row PostgreSQL says
+    which transaction wrote it, so that rows with a time beside would tell when a batch was sealed.
+    Tell whether it was done. May raise InUse.
+
+    Batches are written anew, with tallies, if any was sealed since the last time, or on the day
+    before it: a long sweep may end after midnight.
     """
-    if connection.vendor != "postgresql":
+    last = Settling.objects.first() or Settling(pk=1, day=datetime.date(1, 1, 2))
+    if last.day >= today:
         return False
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(DISTINCT xmin::text) FROM aggregation_batch WHERE sealed_on < %s", [today]
-        )
-        ((times,),) = cursor.fetchall()
-    if times < 2:
-        return False
-    with erasing(aggregation_tally="counts", aggregation_batch="given"):
-        return True
+    doors.forget_moments()
+    since = last.day - datetime.timedelta(days=1)
+    sealed = Batch.objects.filter(sealed_on__gte=since, sealed_on__lt=today).exists()
+    if sealed and connection.vendor == "postgresql":
+        with erasing(aggregation_tally="counts", aggregation_batch="given"):
+            pass
+    last.day = today
+    last.save()
+    return True
 
 
 def _packed(plan: Plan, number: int, reports: list[Kept]) -> dict[str, bytes]:

@@ -7,7 +7,6 @@ from django.db import OperationalError
 from surveys.aggregation import services
 from surveys.celery import app
 from surveys.design import selectors as design
-from surveys.design.models import GRACE
 from surveys.erasing import InUse
 from surveys.intake import report_tables, services as receipts
 
@@ -35,10 +34,11 @@ def erase_retired() -> None:
 
 @app.task(autoretry_for=(OperationalError,), retry_backoff=True)
 def settle() -> None:
-    """Settle a day once nothing can be under way that counts for it: what comes later would stand
-    out.
+    """Settle a day once nothing can be under way that counts for it, wave by wave: what comes later
+    would stand out.
     """
-    now = datetime.datetime.now(datetime.UTC)
-    for act in (receipts.settle, services.settle):
-        with suppress(InUse):  # ten minutes later it is free
-            act(today=(now - GRACE - MAX_REQUEST).date())
+    now = datetime.datetime.now(datetime.UTC) - MAX_REQUEST
+    with suppress(InUse):  # ten minutes later it is free
+        receipts.settle(today=now.date(), but=design.in_grace(now))
+    with suppress(InUse):
+        services.settle(today=now.date())

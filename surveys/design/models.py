@@ -21,9 +21,9 @@ from surveys.ledger.models import Budget, EpsilonField
 from surveys.plan import content as plans
 from surveys.plan.content import PlanContent
 
-# A message waits for its moment, an hour at most but where texts are long, and is sent again where
-# a connection failed: what left a device before midnight may take so long, and at least `GRACE`.
-GRACE, RETRIES = datetime.timedelta(hours=3), datetime.timedelta(hours=1)
+# A message waits for its moment, an hour at most but where texts are long, and for the next if a
+# connection failed: what was finished before midnight comes at the third, or earlier.
+GRACE, MOMENTS = datetime.timedelta(hours=3), 3
 MIN_EPSILON = Decimal("0.01")  # below it no study of any size learns anything
 
 
@@ -683,7 +683,7 @@ class Plan(models.Model):
     def is_past_grace(self, now: datetime.datetime) -> bool:
         """Tell whether what was sent on its last day is no longer waited for."""
         waits = datetime.timedelta(minutes=self.content.minutes_between)
-        return self.is_over((now - max(GRACE, waits + RETRIES)).date())
+        return self.is_over((now - max(GRACE, MOMENTS * waits)).date())
 
     def takes_answers(self, today: datetime.date) -> bool:
         """Tell whether it is open and its last day has not passed, closed by a worker or not."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, When
 from django.utils.translation import gettext as _, gettext_lazy
+from msgspec import MsgspecError
 
 from dpengine.local.channel import Learns
 from dpengine.local.choose import ways
@@ -201,9 +202,27 @@ def standings(studies: Iterable[Study]) -> list[Standing]:
     return [Standing(study, newest.get(study.pk)) for study in studies]
 
 
-def plans_with_public_n() -> QuerySet[Plan]:
-    """Return the Plans, in no order, of which everybody may know how many answered."""
-    return plans().filter(study__neighbours=Neighbours.CHANGE_ONE).order_by()
+def counted_live() -> QuerySet[Plan]:
+    """Return the Plans, in no order, of which everybody may know at any moment how many answered:
+    of a list it changes once a day, while it is asked.
+    """
+    told = plans().filter(study__neighbours=Neighbours.CHANGE_ONE)
+    return told.exclude(study__is_invited=True, closed_on=None).order_by()
+
+
+def in_grace(now: datetime.datetime) -> list[int]:
+    """Return the ids of the waves that may still get answers of their last day, which has passed.
+    One that cannot be read gets none.
+    """
+    over = Plan.objects.filter(closed_on=None, closes_on__lt=now.date()).order_by()
+    return [plan.pk for plan in over if _may_get_more(plan, now)]
+
+
+def _may_get_more(plan: Plan, now: datetime.datetime) -> bool:
+    try:
+        return not plan.is_past_grace(now)
+    except (MsgspecError, ValueError):
+        return False
 
 
 def newest_plans() -> QuerySet[Plan]:
@@ -229,7 +248,7 @@ def due_for_a_sweep(plan_ids: Iterable[int]) -> dict[int, int]:
     everybody may know how many answered: a smallest batch, or one once the wave has closed.
     """
     rows = (
-        plans_with_public_n()
+        counted_live()
         .filter(pk__in=plan_ids)
         .values_list("pk", "closed_on", "summary__smallest_batch")
     )

@@ -125,9 +125,12 @@ def close_due(*, now: datetime.datetime) -> list[int]:
     """Close every wave whose last day has passed, and all that left a device on it has come;
     return their ids.
     """
+
+    def close_if_due(plan: Plan) -> int | None:
+        return close_plan(plan_id=plan.pk, today=now.date()).pk if plan.is_past_grace(now) else None
+
     due = Plan.objects.filter(closed_on=None, closes_on__lt=(now - GRACE).date()).order_by()
-    ids = [plan.pk for plan in due if plan.is_past_grace(now)]
-    return [close_plan(plan_id=plan_id, today=now.date()).pk for plan_id in ids]
+    return [pk for pk in isolate_failures(due, close_if_due) if pk is not None]
 
 
 @transaction.atomic

@@ -10,6 +10,7 @@ that wrote it and the shape of the index tell its digest and its day, and nothin
 """
 
 import datetime
+from collections.abc import Collection
 from itertools import pairwise
 
 from django.db import connection, transaction
@@ -27,14 +28,18 @@ def part(table: str, number: int) -> str:
     return f"{table}_{number:x}"
 
 
-def settle(today: datetime.date) -> int:
-    """Move the receipts of earlier days, in the order of their digests; return how many. May raise
-    InUse: then some are in both tables, or still in the first, and the next try goes on.
+def settle(today: datetime.date, but: Collection[int] = ()) -> int:
+    """Move the receipts of earlier days, in the order of their digests, but those of these Plans;
+    return how many. May raise InUse: then some are in both tables, or still in the first, and the
+    next try goes on.
     """
-    return (_by_part if connection.vendor == "postgresql" else _by_slice)(today)
+    few = [f"day < '{today:%Y-%m-%d}'"]
+    if but:
+        few.append(f"plan_id NOT IN ({', '.join(f'{plan_id:d}' for plan_id in but)})")
+    return (_by_part if connection.vendor == "postgresql" else _by_slice)(" AND ".join(few))
 
 
-def _by_part(today: datetime.date) -> int:
+def _by_part(which: str) -> int:
     """Copy all, each part at once; then take them away. A door that looked before the copy has
     ended when they go, for what takes them away holds the table alone; nobody finds one in neither.
     """
@@ -42,28 +47,26 @@ def _by_part(today: datetime.date) -> int:
         hold(TODAY, NEWS)  # whoever began on an earlier day has ended
         write_anew(NEWS)  # which forgets in what order marks came
     for number in range(PARTS):
-        _copy(part(TODAY, number), today)
-    return sum(_take_away(number, today) for number in range(PARTS))
+        _copy(part(TODAY, number), which)
+    return sum(_take_away(number, which) for number in range(PARTS))
 
 
-def _copy(table: str, today: datetime.date) -> None:
+def _copy(table: str, which: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO {EARLIER} ({COLUMNS}) SELECT {COLUMNS} FROM {table} WHERE day < %s "  # noqa: S608
-            "ORDER BY id_digest ON CONFLICT (id_digest) DO NOTHING",
-            [today],
+            f"INSERT INTO {EARLIER} ({COLUMNS}) SELECT {COLUMNS} FROM {table} WHERE {which} "  # noqa: S608
+            "ORDER BY id_digest ON CONFLICT (id_digest) DO NOTHING"
         )
 
 
 @transaction.atomic
-def _take_away(number: int, today: datetime.date) -> int:
+def _take_away(number: int, which: str) -> int:
     """Take what was copied out of a part; one that came late stays for the next try."""
     table = part(TODAY, number)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"DELETE FROM {table} WHERE day < %s "  # noqa: S608
-            f"AND id_digest IN (SELECT id_digest FROM {part(EARLIER, number)})",
-            [today],
+            f"DELETE FROM {table} WHERE {which} "  # noqa: S608
+            f"AND id_digest IN (SELECT id_digest FROM {part(EARLIER, number)})"
         )
         moved = cursor.rowcount
     if moved:
@@ -72,25 +75,25 @@ def _take_away(number: int, today: datetime.date) -> int:
     return int(moved)
 
 
-def _by_slice(today: datetime.date) -> int:
+def _by_slice(which: str) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT count(*) FROM {TODAY} WHERE day < %s", [today])  # noqa: S608
+        cursor.execute(f"SELECT count(*) FROM {TODAY} WHERE {which}")  # noqa: S608
         ((waiting,),) = cursor.fetchall()
     slices = 1 + waiting // SLICE
     edges = [(EDGES * number // slices).to_bytes(2) for number in range(slices)]
-    moved = sum(_move(low, high, today) for low, high in pairwise([*edges, b"\xff" * 33]))
+    moved = sum(_move(low, high, which) for low, high in pairwise([*edges, b"\xff" * 33]))
     with transaction.atomic():
         empty_journal()
     return moved
 
 
 @transaction.atomic
-def _move(low: bytes, high: bytes, today: datetime.date) -> int:
-    chosen = f"FROM {TODAY} WHERE id_digest >= %s AND id_digest < %s AND day < %s"
+def _move(low: bytes, high: bytes, which: str) -> int:
+    chosen = f"FROM {TODAY} WHERE id_digest >= %s AND id_digest < %s AND {which}"
     with connection.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO {EARLIER} ({COLUMNS}) SELECT {COLUMNS} {chosen} ORDER BY id_digest",
-            [low, high, today],
+            [low, high],
         )
-        cursor.execute(f"DELETE {chosen}", [low, high, today])
+        cursor.execute(f"DELETE {chosen}", [low, high])
         return int(cursor.rowcount)

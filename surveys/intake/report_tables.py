@@ -201,15 +201,15 @@ def empty(plan: Plan) -> int:
 
 @transaction.atomic
 def write_anew(plan: Plan, anew: Callable[[Row], Row]) -> None:
-    """Write all reports of a Plan that wait anew, in the order of their ciphertexts, which tells
-    nothing. May raise InUse.
+    """Write all reports of a Plan that wait anew, in the order of what they hold, which tells
+    nothing more. May raise InUse.
     """
     if connection.vendor == "postgresql" and _exists(plan.pk):
         hold(_table(plan.pk))
     stored = OpenReport.objects.filter(plan=plan).values_list("values", "given", "stratum")
     rows = [anew((values, bytes(given), stratum)) for values, given, stratum in stored]
     _erase_all(plan)
-    rows.sort(key=itemgetter(1))
+    rows.sort(key=itemgetter(1, 0))
     if rows:
         put([(plan.pk, *row) for row in rows])
 

@@ -2,7 +2,7 @@
 
 import datetime
 import itertools
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django.db import connection
 
@@ -15,6 +15,8 @@ from surveys.intake.group import Acceptance
 from surveys.intake.models import DigestKey, Receipt
 from surveys.intake.reports import Report
 from surveys.isolation import isolate_failures
+
+MOST_WAITING = 100_000  # more are a backlog, which sweeps take
 
 
 def accept(*, plan: Plan, report: Report, today: datetime.date) -> Acceptance:
@@ -36,20 +38,34 @@ def accept_many(*, plan: Plan, reports: Iterable[Report], today: datetime.date) 
     return accepted
 
 
-def settle(*, today: datetime.date) -> int:
-    """Move the receipts of earlier days to where they stay, in the order of their digests; return
-    how many. May raise InUse.
+def settle(*, today: datetime.date, but: Collection[int] = ()) -> int:
+    """Move the receipts of earlier days to where they stay, in the order of their digests, but
+    those of these Plans; return how many. May raise InUse.
 
-    Nobody finds a receipt in neither table. Marks of news forget in what order they came, and the
-    keys of receipts when a Plan's first report made them: PostgreSQL says of each row which
-    transaction wrote it, so that rows with a time beside would tell.
+    Nobody finds a receipt in neither table. Marks of news forget in what order they came.
     """
-    if not Receipt.objects.filter(day__lt=today).exists():
+    if not Receipt.objects.filter(day__lt=today).exclude(plan__in=but).exists():
         return 0
+    return receipt_tables.settle(today, but)
+
+
+def forget_moments() -> None:
+    """Write anew what is not written often, and reports that wait, in an order that tells nothing
+    but what they hold. May raise InUse: then some is, and the next try begins again.
+
+    PostgreSQL says of each row which transaction wrote it, so that rows with a time beside would
+    tell when a Plan's first report came, a batch was sealed, or a report came that waits for days.
+    """
     if connection.vendor == "postgresql":
-        with erasing(intake_digestkey="sealed"):
+        with erasing(intake_digestkey="sealed", intake_sealed="reports"):
             pass
-    return receipt_tables.settle(today)
+    waits = design.plans().filter(pk__in=report_tables.plans_that_may_wait())
+    isolate_failures(waits, _put_in_order)
+
+
+def _put_in_order(plan: Plan) -> None:
+    if 0 < report_tables.waiting(plan.pk, most=MOST_WAITING) < MOST_WAITING:
+        report_tables.write_anew(plan, lambda row: row)
 
 
 def erase_retired() -> int:

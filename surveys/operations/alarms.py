@@ -9,6 +9,7 @@ every few minutes; `manage.py watch`, from a timer, does so too where there is n
 
 import datetime
 import smtplib
+import time
 
 import structlog
 from django.conf import settings
@@ -24,18 +25,24 @@ log = structlog.get_logger(__name__)
 
 def watch(*, now: datetime.datetime) -> list[str]:
     """Tell what began and what is over since the last look; return what is wrong now."""
+    began = time.monotonic()
     wrong = {line.key: line for line in health.lines(now) if line.is_told}
+
+    def moment() -> datetime.datetime:
+        """Return when a letter is begun: those before it may have taken long."""
+        return now + datetime.timedelta(seconds=time.monotonic() - began)
+
     for key, line in wrong.items():
         _alarm, is_new = Alarm.objects.get_or_create(name=key, defaults={"since": now})
         if is_new:
             log.error("alarm", alarm=key, said=str(line.said))
         text = f"{line.said}\n\n{line.normal}\n{line.todo}"
         if _is_anybody_named():
-            _tell(key, line.name, text, now, told=True)
+            _tell(key, line.name, text, moment(), told=True)
     for alarm in Alarm.objects.exclude(name__in=wrong):
         over = f"{alarm.name}: wrong since {alarm.since:%Y-%m-%d %H:%M} UTC, and well again."
         if alarm.told:
-            _tell(alarm.name, f"{alarm.name}: over", over, now, told=False)
+            _tell(alarm.name, f"{alarm.name}: over", over, moment(), told=False)
         if Alarm.objects.filter(_unclaimed(now), pk=alarm.pk, told=False).delete()[0]:
             log.info("alarm is over", alarm=alarm.name, since=alarm.since.isoformat())
     return list(wrong)
@@ -66,7 +73,7 @@ def _sent(about: str, text: str) -> bool:
     site = settings.ALLOWED_HOSTS[0] if settings.ALLOWED_HOSTS else "Candor"
     try:
         send_mail(f"[{site}] {about}", text, None, settings.ALARMS_TO)
-    except (OSError, smtplib.SMTPException) as error:
+    except (OSError, smtplib.SMTPException, ValueError) as error:  # the last: a setting's address
         log.error("letter not sent", kind=type(error).__name__)
         return False
     return True

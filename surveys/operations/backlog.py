@@ -68,7 +68,7 @@ def unsealed() -> int:
     at the page.
     """
     counts = intake.open_counts()
-    told = design.plans_with_public_n().filter(pk__in=counts).exclude(study__is_invited=True)
+    told = design.counted_live().filter(pk__in=counts).exclude(study__is_invited=True)
     return sum(counts[pk] for pk in told.values_list("pk", flat=True))
 
 
@@ -76,7 +76,7 @@ def owes_a_sweep() -> bool:
     """Tell whether a sweep is due: a smallest batch has come, or the wave has closed.
 
     Only where a sweep has still to look; and never of a study that protects whether somebody took
-    part, for that would tell.
+    part, nor of a list that is asked, for that would tell.
     """
     due = design.due_for_a_sweep(intake.with_news())
     return any(intake.has_waiting(plan_id, least) for plan_id, least in due.items())
@@ -90,7 +90,7 @@ def owes_the_end_of_a_log() -> bool:
 def oldest_unpublished() -> tuple[datetime.date, Study] | None:
     """Return when the oldest batch was sealed that no publication by its study's rule has counted
     yet, and its study; None if none waits. A batch of a study that protects whether somebody took
-    part would tell that as many came: those are left out.
+    part, or of a list that is asked, would tell that as many came: those are left out.
     """
     found = aggregation.oldest_beyond(agenda.uncounted())
     return found and (found[0], design.plans().get(pk=found[1]).study)

@@ -29,6 +29,7 @@ WRITTEN_ANEW = (
     "intake_receipt",
     "intake_news",
     "intake_digestkey",
+    "intake_sealed",
     "aggregation_batch",
     "aggregation_tally",
     "releases_series",

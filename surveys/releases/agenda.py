@@ -40,10 +40,10 @@ def read_on() -> News:
 
 def uncounted() -> dict[int, int]:
     """Return the living Plans whose rule is to count more than it has, by id, and how many reports
-    it has counted; but those that protect whether somebody took part.
+    it has counted; but those that protect whether somebody took part, and lists that are asked.
     """
     read_on()
-    living = design.plans_with_public_n().filter(study__retired_on=None)
+    living = design.counted_live().filter(study__retired_on=None)
     with_more = living.annotate(sealed=aggregation.sealed_of("pk")).filter(
         not_due__published__lt=F("sealed")
     )

@@ -3,6 +3,7 @@
 import ast
 import base64
 import contextlib
+import datetime
 import http.client
 import json
 import re
@@ -15,8 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from surveys import metrics
+from surveys.aggregation.tasks import MAX_REQUEST, settle
+from surveys.design.models import GRACE
 from surveys.operations import exposition
 from tests.journeys.site import HOUSE
 from tests.patience import PATIENCE, became
@@ -68,6 +72,16 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for unit in folder.glob("*.service"):
         unit.write_text(unit.read_text().replace("/opt/candor/.venv/bin", str(BIN)))
     return folder.parent.parent.parent
+
+
+def test_a_backup_is_made_when_the_order_of_the_day_before_is_gone():
+    """That of waves which ended on it goes last, but where texts are very long."""
+    timer = (DEPLOY / "systemd" / "candor-backup.timer").read_text()
+    ((hour, minute),) = re.findall(r"^OnCalendar=\*-\*-\* (\d\d):(\d\d):00 UTC$", timer, re.M)
+    planned = settings.CELERY_BEAT_SCHEDULE.values()
+    every = next(each["schedule"] for each in planned if each["task"] == settle.name)
+    tries = 4 * datetime.timedelta(seconds=every)
+    assert datetime.timedelta(hours=int(hour), minutes=int(minute)) >= GRACE + MAX_REQUEST + tries
 
 
 def test_systemd_finds_no_fault_in_the_units(root: Path) -> None:

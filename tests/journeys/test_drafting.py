@@ -6,6 +6,9 @@ from tests.journeys.respondent import PHONE
 from tests.journeys.test_accessibility import complaints
 
 NARROW = {"width": 320, "height": 640}
+SHOWS = (
+    "address => document.getElementById('preview').contentWindow.location.href.endsWith(address)"
+)
 MAKE = (
     "from surveys.people.services import ensure_user;"
     "ensure_user(username='keys', password='demo-researcher'); print('null')"
@@ -96,6 +99,24 @@ def test_from_a_blank_account_to_an_open_wave_with_the_keyboard_alone(page):
     page.get_by_label("Link for respondents").wait_for()
     assert "#" in page.get_by_label("Link for respondents").input_value()
     assert page.trouble == []
+
+
+def test_the_preview_follows_without_taking_the_focus_or_a_step_of_the_way_back(page):
+    begin(page, "Honesty at home", (False, "care_forgone"), (True, "exam"), (False, "assignment"))
+    preview, asked = page.frame_locator("#preview"), page.locator(".questions h3")
+    preview.get_by_role("button", name="Start").wait_for()
+    steps = page.evaluate("history.length")
+    for place in (2, 3):
+        press(page, "#down-care_forgone")
+        page.locator(f"li:nth-child({place}) #down-care_forgone:focus").wait_for()
+        address = page.locator("[data-preview]").get_attribute("data-preview")
+        page.wait_for_function(SHOWS, arg=address)
+        preview.get_by_role("button", name="Start").wait_for()
+        # as the form does when a question comes up
+        preview.get_by_role("button", name="Start").evaluate("button => button.focus()")
+        assert page.evaluate("document.activeElement.id") == "down-care_forgone"
+    assert asked.count() == 3
+    assert page.evaluate("history.length") == steps
 
 
 def test_a_deleted_question_is_undone_by_key_where_the_focus_went(page):

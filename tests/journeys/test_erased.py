@@ -369,22 +369,63 @@ def test_after_a_night_nothing_keeps_the_order_in_which_receipts_came(database):
         assert found == [one.hex() for one in [*sorted(days[0]), *sorted(days[1])]]
 
 
-WHEN = " UNION ALL ".join(
-    f"SELECT xmin::text FROM {table}"  # noqa: S608
-    for table in ("intake_digestkey", "aggregation_tally", "aggregation_batch")
-)
+TABLES = ("intake_digestkey", "intake_sealed", "aggregation_tally", "aggregation_batch")
+WHEN = {table: f"SELECT DISTINCT xmin::text::bigint FROM {table}" for table in TABLES}  # noqa: S608
+NIGHT_AFTER = "say(aggregation.settle(today=TODAY + {days} * DAY))"
+
+
+def written(database):
+    """Return in which transactions the rows of each table were written."""
+    return {table: {pk for (pk,) in database.sql(query)} for table, query in WHEN.items()}
 
 
 @postgres_only
 def test_after_a_night_no_row_tells_when_in_its_day_a_batch_was_sealed(database):
+    """Not even where one sweep sealed all there is."""
+    database.run(OPEN.replace("STUDY", '{**STUDY, "closes_at": 10_000}') + "say(0)")
+    database.run(NIGHT_AFTER.format(days=0))
     for day in (0, 1):
         database.run(ARRIVE.replace("DAYS", str(day)))
-        database.run(SWEEP)
-    assert len(set(database.sql(WHEN))) == 3  # of the first report, and of each sweep
-    assert database.run("say(intake.settle(today=TODAY + 2 * DAY))") == 2 * PEOPLE
-    assert database.run("say(aggregation.settle(today=TODAY + 2 * DAY))")
-    assert len(set(database.sql(WHEN))) == 2  # of the night: of keys, and of all else
-    assert not database.run("say(aggregation.settle(today=TODAY + 2 * DAY))")
+        database.run(SWEEP.replace("TODAY", f"TODAY + {day} * DAY"))
+        before = written(database)
+        assert all(before.values())
+        assert not database.run(NIGHT_AFTER.format(days=day))  # the day is not over
+        assert written(database) == before
+        assert database.run(NIGHT_AFTER.format(days=day + 1))
+        after = written(database)
+        assert all(len(rows) == 1 for rows in after.values())
+        assert min(map(min, after.values())) > max(map(max, before.values()))
+        assert after["aggregation_tally"] == after["aggregation_batch"]
+        assert not database.run(NIGHT_AFTER.format(days=day + 1))  # once
+        assert written(database) == after
+    assert database.run(NIGHT_AFTER.format(days=3))  # a long sweep may end after its midnight
+    after = written(database)["aggregation_batch"]
+    assert database.run(NIGHT_AFTER.format(days=4))
+    assert written(database)["aggregation_batch"] == after  # nothing is new
+
+
+WAITING = """
+plan = Plan.objects.get()
+say([[pk, values] for pk, values in OpenReport.objects.order_by("pk").values_list("pk", "values")])
+"""
+
+
+def test_after_a_night_what_waits_longer_has_no_order_and_no_moment(database):
+    """Reports that are fewer than a smallest batch, and as many copies of their data."""
+    few = OPEN.replace("STUDY", '{**STUDY, "smallest_batch": 1000}')
+    database.run(few + "say(0)")
+    arrived = database.run(ARRIVE.replace("DAYS", "0"))
+    assert len(arrived) == PEOPLE
+    before = database.run(WAITING)
+    values = [said for _, said in before]
+    assert values != sorted(values)
+    assert database.run(SWEEP) == 0
+    assert database.run(NIGHT_AFTER.format(days=1))
+    after = database.run(WAITING)
+    assert [said for _, said in after] == sorted(values)
+    if POSTGRES:
+        when = "SELECT count(DISTINCT xmin::text) FROM intake_openreport"
+        assert database.sql(when) == [(1,)]
 
 
 SETTLE_HALF = """
@@ -556,7 +597,7 @@ def test_a_backup_knows_every_table_that_is_written_anew():
         for call in re.findall(r"with erasing\(([^)]*)\)", code)
         for table in re.findall(r"(\w+)=", call)
     }
-    assert len(erased) == 7
+    assert len(erased) == 8
     erased |= ISSUER.keys()
     held = {report_tables.TABLE, receipt_tables.TODAY, receipt_tables.NEWS}
     assert erased | held == set(backups.WRITTEN_ANEW)

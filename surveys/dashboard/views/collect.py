@@ -31,7 +31,7 @@ def collect(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
         texts = invitations(link.texts, link.address, plan.closes_on)
     progress, expected = Progress.of(plan), plan.study.expected
     least = progress.terms.smallest_batch
-    most = max(progress.answers, least, expected or 0)
+    most, today = max(progress.answers, least, expected or 0), timezone.now().date()
     return study_page(
         request,
         "collect",
@@ -39,7 +39,8 @@ def collect(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
         shared=shared,
         progress=progress,
         answers=progress.told,
-        days_left=days_left(plan, timezone.now().date()),
+        days_left=days_left(plan, today),
+        is_asked=plan.is_open and not plan.is_over(today) and not plan.study.is_retired,
         links=links,
         link=link,
         invitations=texts,

@@ -18,7 +18,8 @@ document.addEventListener('htmx:afterSwap', (event) => {
   if (!(event.target instanceof Element) || event.target.id !== 'list') return;
   const preview = document.getElementById('preview');
   const address = event.target.querySelector('[data-preview]')?.getAttribute('data-preview');
-  if (preview instanceof HTMLIFrameElement && address) preview.src = address;
+  if (preview instanceof HTMLIFrameElement && address)
+    preview.contentWindow?.location.replace(address); // no step of Back and Forward
   sortable();
 });
 

@@ -11,12 +11,12 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from dpengine.bounds import exp_above, exp_below
-from surveys.design import services
+from surveys.design import models, services
 from surveys.design.locks import lock_draft
 from surveys.design.models import GRACE, Plan, Study
 from surveys.design.refusals import CannotOpen
 from surveys.ledger.models import Budget
-from surveys.plan.content import Unsound
+from surveys.plan.content import PlanContent, Unsound
 from surveys.plan.verification import MAXIMUM_TOTAL, verify
 from tests.conftest import QUESTIONS, STUDY
 from tests.plans import whole
@@ -173,6 +173,37 @@ def test_a_study_closes_by_itself_after_its_last_day(draft, now, today):
     assert services.close_due(now=midnight + GRACE) == [plan.pk]
     plan.refresh_from_db()
     assert plan.closed_on == today + DAY
+
+
+def test_a_wave_with_long_texts_closes_later(draft, now, today, monkeypatch):
+    draft.closes_on = today
+    draft.save()
+    plan = services.open_study(why="A test.", study_id=draft.pk, who="ada", now=now)
+    monkeypatch.setattr(PlanContent, "minutes_between", 100)
+    midnight = datetime.datetime.combine(today, datetime.time(), datetime.UTC) + DAY
+    for closes, moment in ([], GRACE), ([plan.pk], datetime.timedelta(minutes=300)):
+        assert services.close_due(now=midnight + moment - SECOND) == []
+        assert services.close_due(now=midnight + moment) == closes
+
+
+def test_a_plan_that_cannot_be_read_keeps_no_other_from_closing(db, now, today, monkeypatch):
+    plans = []
+    for name in ("a", "b"):
+        study = {**STUDY, "slug": name, "title": name, "closes_on": today}
+        draft = services.draft_study(study=study, questions=QUESTIONS)
+        opened = services.open_study(why="A test.", study_id=draft.pk, who="ada", now=now)
+        plans.append(opened)
+    read = models.plans.read
+
+    def unreadable(document):
+        if document == plans[0].document:
+            raise ValueError("unknown part")
+        return read(document)
+
+    monkeypatch.setattr(models.plans, "read", unreadable)
+    with pytest.raises(ValueError, match="unknown part"):
+        services.close_due(now=now + 2 * DAY)
+    assert list(Plan.objects.exclude(closed_on=None)) == [plans[1]]
 
 
 def test_what_may_have_left_on_the_last_day_counts_for_it(draft, now, today):

@@ -187,6 +187,62 @@ def test_two_who_look_at_once_send_one_letter(sink, monkeypatch, later):
     assert len(sink.letters) == 1
 
 
+def test_what_ends_while_another_tells_of_it_is_told_to_be_over(sink, monkeypatch):
+    services.note(kind="backup", went_well=False, said="OSError", size=None, now=LATER)
+    sent = alarms._sent
+
+    def ends_meanwhile(about: str, text: str) -> bool:
+        monkeypatch.setattr(alarms, "_sent", sent)
+        services.note(kind="backup", went_well=True, said="file", size=1, now=LATER + MINUTE)
+        alarms.watch(now=NOW)
+        return sent(about, text)
+
+    monkeypatch.setattr(alarms, "_sent", ends_meanwhile)
+    alarms.watch(now=NOW)
+    alarms.watch(now=NOW)
+    assert sink.subjects() == [
+        "[candor.example.org] Last backup",
+        "[candor.example.org] backup: over",
+    ]
+
+
+def test_a_letter_is_claimed_when_it_is_begun_however_long_those_before_it_took(sink, monkeypatch):
+    services.note(kind="backup", went_well=False, said="OSError", size=None, now=LATER)
+    disk_nearly_full(monkeypatch)
+    clock = [0.0]
+    monkeypatch.setattr(alarms.time, "monotonic", lambda: clock[0])
+    sent, wait = alarms._sent, alarms.LONGEST.total_seconds() + 60
+
+    def slowly(about: str, text: str) -> bool:
+        done = sent(about, text)
+        if clock[0]:  # the second: another looks before it is noted as sent
+            monkeypatch.setattr(alarms, "_sent", sent)
+            alarms.watch(now=NOW + datetime.timedelta(seconds=clock[0]))
+        clock[0] += wait
+        return done
+
+    monkeypatch.setattr(alarms, "_sent", slowly)
+    services.live(now=MUCH_LATER, sent=MUCH_LATER)
+    alarms.watch(now=NOW)
+    assert len(sink.letters) == 2
+
+
+def test_a_letter_that_cannot_be_written_keeps_no_other_back(sink, monkeypatch):
+    services.note(kind="backup", went_well=False, said="OSError", size=None, now=LATER)
+    disk_nearly_full(monkeypatch)
+    send, tries = alarms.send_mail, []
+
+    def first_fails(subject: str, *rest: Any) -> int:
+        tries.append(subject)
+        return send(f"{subject}\n" if len(tries) == 1 else subject, *rest)
+
+    monkeypatch.setattr(alarms, "send_mail", first_fails)
+    alarms.watch(now=NOW)
+    assert len(sink.letters) == 1
+    alarms.watch(now=NOW)
+    assert len(sink.letters) == 2
+
+
 @pytest.mark.parametrize("went_well", [False, True], ids=["of what began", "of what is over"])
 def test_the_letter_of_a_worker_that_was_killed_is_sent_by_another(sink, monkeypatch, went_well):
     services.note(kind="backup", went_well=False, said="OSError", size=None, now=LATER)

@@ -9,6 +9,7 @@ from django.db import DatabaseError
 from surveys.aggregation.selectors import batch_sizes
 from surveys.aggregation.services import sweep_all
 from surveys.design import services as design
+from surveys.design.models import Study
 from surveys.intake import report_tables
 from surveys.intake.models import Lane
 from surveys.ledger import checkpoints
@@ -17,6 +18,7 @@ from surveys.operations.management.commands import forget
 from surveys.operations.models import Event, Refusal
 from tests.conftest import NOW
 from tests.surveys import test_who_took_part as who_took_part
+from tests.surveys.releases import test_strata as strata
 
 NOTHING = backlog.Queue(answers=True)
 
@@ -179,6 +181,29 @@ def test_nothing_tells_how_many_took_part_where_that_is_protected(db):
     sweep_all(today=NOW.date())
     assert batch_sizes(plan) == [60]
     assert line("Batches that are not published").said == "None waits."
+
+
+def asked_list():
+    plan = strata.opened()
+    Study.objects.update(is_invited=True)
+    strata.answer(plan)
+    return plan
+
+
+def test_nothing_tells_when_answers_of_a_list_come(db):
+    plan = asked_list()
+    assert (backlog.unsealed(), backlog.owes_a_sweep()) == (0, False)
+    sweep_all(today=NOW.date())
+    assert batch_sizes(plan)
+    assert backlog.oldest_unpublished() is None
+    design.close_plan(plan_id=plan.pk, today=NOW.date())
+    assert backlog.oldest_unpublished() == (NOW.date(), plan.study)
+
+
+def test_a_sweep_that_a_list_owes_is_told_once_it_is_closed(db):
+    plan = asked_list()
+    design.close_plan(plan_id=plan.pk, today=NOW.date())
+    assert backlog.owes_a_sweep()
 
 
 def test_whether_a_sweep_is_owed_is_asked_only_where_one_has_to_look(answered, now):

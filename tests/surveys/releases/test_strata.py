@@ -193,6 +193,24 @@ def test_what_is_published_while_a_list_answers_counts_batches_of_earlier_days_o
     assert Release.objects.get().content.n == selectors.people(plan) == 230 - 90
 
 
+def test_a_series_sees_a_batch_of_a_list_on_the_day_after(db, monkeypatch):
+    plan = opened([600], rule="on-request", cap=2)
+    truths = [{"copied": 0, "fair": 0, "often": 0}] * 200  # far from what is watched for
+    answer_of(plan, 0, truths, TODAY)
+    aggregation.sweep_all(today=TODAY)
+    tomorrow = NOW + datetime.timedelta(days=1)
+    monkeypatch.setattr(selectors, "_today", tomorrow.date)
+    watch = {"answer": "copied/2", "percent": "90", "epsilon": "1"}
+    asked = services.ask_for(plan=plan, kind="watch", parameters=watch, who="mira", now=tomorrow)
+    series = services.publish(request_id=asked.pk, now=tomorrow)
+    answer_of(plan, 0, truths, tomorrow.date())
+    aggregation.sweep_all(today=tomorrow.date())
+    assert services.step_due(now=tomorrow) == []
+    monkeypatch.setattr(selectors, "_today", lambda: TODAY + datetime.timedelta(days=2))
+    assert len(services.step_due(now=NOW + datetime.timedelta(days=2))) == 1
+    assert series.published.count() == 2
+
+
 def test_once_a_list_has_closed_all_of_it_is_counted(db, monkeypatch):
     plan = opened()
     answer(plan)

@@ -12,7 +12,10 @@ from surveys.charts.codes import QrCode
 from surveys.dashboard.views.collect import days_left
 from surveys.design import services as design
 from surveys.design.models import Plan
+from surveys.people import services as people
+from surveys.people.models import User
 from tests.surveys.dashboard.small import NOW, answer, close, open_small, publish
+from tests.surveys.releases import test_strata as strata
 
 pytestmark = pytest.mark.django_db
 COLLECT = "/studies/small/collect/"
@@ -30,6 +33,26 @@ def test_progress_is_exact_where_neighbours_change_one_answer(member: Client, pl
     page = text_of(member)
     assert "<b>37</b>" in page
     assert "Nothing is published before <b>100 answers</b>; 37 have come." in page
+
+
+def test_nobody_is_invited_after_the_last_day_though_a_worker_has_yet_to_close_it(
+    member: Client, researcher: User
+) -> None:
+    plan = open_small(slug="over", title="Over", closes_on=NOW.date())
+    people.share(study=plan.study, user=researcher)
+    page = text_of(member, "/studies/over/collect/")
+    assert "closes a few hours after midnight (UTC)" in page
+    assert "It takes no more answers" in page
+    assert plan.digest not in page
+
+
+def test_of_a_list_it_says_as_of_when(member: Client, researcher: User) -> None:
+    plan = strata.opened()
+    people.share(study=plan.study, user=researcher)
+    strata.answer(plan)
+    page = text_of(member, f"/studies/{plan.study.slug}/collect/")
+    assert "answers had come by midnight (UTC)" in page
+    assert "answers have come" not in page
 
 
 def test_the_link_the_texts_and_the_code_all_carry_the_fingerprint(

@@ -5,7 +5,7 @@ same run; with slow clients and busy readers; and through kills.
 
 Each database commits to the disk. A report is answered when it is committed. Readers ask for the
 registry of 1,000 studies and as many rows of the ledger as told; pages give way, as where they are
-deployed. The last lines compare 20,000 mutated posts (`tests/surveys/intake/test_rsgi.py`).
+deployed. Loops that give way more than any page show what the machine itself takes. The last lines compare 20,000 mutated posts (`tests/surveys/intake/test_rsgi.py`).
 """
 
 import argparse
@@ -143,6 +143,10 @@ def speed(place: Place, posts: int) -> Rows:
                 rows.append(measured(place, f"the door, {SLOW} slow bodies", door, posts // 2))
             with readers(pages):
                 rows.append(measured(place, f"the door, {READERS} readers", door, posts // 2))
+            for loops in (1, 2):
+                with giving_way(loops):
+                    what = f"the door, {loops} loops that only give way"
+                    rows.append(measured(place, what, door, posts // 2))
     return rows
 
 
@@ -294,6 +298,21 @@ def readers(pages: Served) -> Iterator[None]:
     finally:
         with process:
             process.kill()
+
+
+@contextlib.contextmanager
+def giving_way(loops: int) -> Iterator[None]:
+    """Keep so many processors busy with what has hardly any weight: what is lost beside it, no
+    weight of pages could save.
+    """
+    code = "import os; os.nice(19); open('/proc/self/autogroup', 'w').write('19')\nwhile True: pass"
+    with contextlib.ExitStack() as stack:
+        for _ in range(loops):
+            process = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+            stack.enter_context(process)
+            stack.callback(process.kill)
+        time.sleep(1)
+        yield
 
 
 def database_seconds(place: Place) -> float:

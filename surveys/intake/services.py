@@ -16,7 +16,7 @@ from surveys.intake.models import DigestKey, Receipt
 from surveys.intake.reports import Report
 from surveys.isolation import isolate_failures
 
-MOST_WAITING = 100_000  # more are a backlog, which sweeps take
+MOST_WAITING = 20_000  # as many or more are a backlog, which sweeps take
 
 
 def accept(*, plan: Plan, report: Report, today: datetime.date) -> Acceptance:

@@ -105,3 +105,6 @@ def test_reports_that_wait_longer_lose_their_order_once_a_night(at, monkeypatch)
     assert looks == [None, None]
     at(24 * 60 + 6)
     assert len(looks) == 3
+    at(400 * 24 * 60)  # a clock that goes wrong, and is set right
+    at(24 * 60 + 16)
+    assert len(looks) == 5

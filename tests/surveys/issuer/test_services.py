@@ -167,4 +167,5 @@ def test_tables_forget_in_what_order_people_came_once_a_day(client, db):
         assert stored == sorted(stored)
     assert not services.settle(today=today)
     assert services.settle(today=today + datetime.timedelta(days=1))
+    assert services.settle(today=today)  # a clock that was set right
     assert services.counts(listed.plan) == [Counts(20, 20, 0)]

@@ -204,6 +204,7 @@ def test_a_sweep_that_a_list_owes_is_told_once_it_is_closed(db):
     plan = asked_list()
     design.close_plan(plan_id=plan.pk, today=NOW.date())
     assert backlog.owes_a_sweep()
+    assert backlog.unsealed() == 0  # how many are left over is nobody's before midnight
 
 
 def test_whether_a_sweep_is_owed_is_asked_only_where_one_has_to_look(answered, now):

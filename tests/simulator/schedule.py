@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from django.db import OperationalError, connection
+from django.db.transaction import TransactionManagementError
 
 from surveys.design.models import Study
 from surveys.releases.models import Release
@@ -20,6 +21,8 @@ STEPS = 24
 FAULTY, TOGETHER = 0.5, 0.12  # chance that an act meets a fault; that several come side by side
 RIVALS, PAUSED = 0.4, 0.4  # chance that those want one budget, where they can; that one pauses
 USUAL = Seen(20, 7)  # statements of an act, at least: most sweeps find nothing, and take two
+# What a fault ends an act with: the second where Django was taking a savepoint back, and goes on.
+LOST = OperationalError, TransactionManagementError
 ROUNDS = 12  # in which everything must have come to rest
 
 
@@ -133,9 +136,7 @@ class Schedule:
             said = type(refusal).__name__
         except Exception as error:
             said = f"{type(error).__name__}: {error}"
-            if name.split()[0] in acts.POSTS or not (
-                line.struck and isinstance(error, OperationalError)
-            ):
+            if name.split()[0] in acts.POSTS or not (line.struck and isinstance(error, LOST)):
                 self.outcome.broken.append(f"{name}: {said}")
         met = f" [{fault}]" if line.struck else ""
         self.outcome.faults += line.struck

@@ -25,7 +25,7 @@ from surveys.design import selectors as design, services as lives
 from surveys.design.models import Plan
 from surveys.encryption import has_first_key, open_sealed, seal
 from surveys.erasing import InUse, empty_journal, erasing
-from surveys.intake import report_tables, selectors as intake, services as doors
+from surveys.intake import report_tables, selectors as intake, services as intake_services
 from surveys.intake.selectors import Kept
 from surveys.isolation import isolate_failures
 from surveys.plan import strata
@@ -207,7 +207,7 @@ def settle(*, today: datetime.date) -> bool:
     last = Settling.objects.first() or Settling(pk=1, day=datetime.date(1, 1, 2))
     if last.day == today:  # a later one was noted by a clock that has been set right since
         return False
-    doors.forget_moments()
+    intake_services.forget_moments()
     since = min(last.day, today) - datetime.timedelta(days=1)
     sealed = Batch.objects.filter(sealed_on__gte=since, sealed_on__lt=today).exists()
     if sealed and connection.vendor == "postgresql":

@@ -34,8 +34,8 @@ def erase_retired() -> None:
 
 @app.task(autoretry_for=(OperationalError,), retry_backoff=True)
 def settle() -> None:
-    """Settle a day once nothing can be under way that counts for it, wave by wave: what comes later
-    would stand out.
+    """Settle the receipts of a day, wave by wave, once no report can come that counts for it: its
+    receipt would stand out.
     """
     now = datetime.datetime.now(datetime.UTC) - MAX_REQUEST
     with suppress(InUse):  # ten minutes later it is free

@@ -21,8 +21,8 @@ from surveys.ledger.models import Budget, EpsilonField
 from surveys.plan import content as plans
 from surveys.plan.content import PlanContent
 
-# A message waits for its moment, an hour at most but where texts are long, and for the next if a
-# connection failed: what was finished before midnight comes at the third, or earlier.
+# A message waits for its moment, which is at most an hour away unless texts are long, and for the
+# next one if a connection failed: what was finished before midnight is here by the third.
 GRACE, MOMENTS = datetime.timedelta(hours=3), 3
 MIN_EPSILON = Decimal("0.01")  # below it no study of any size learns anything
 

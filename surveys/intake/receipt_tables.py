@@ -33,13 +33,13 @@ def settle(today: datetime.date, but: Collection[int] = ()) -> int:
     return how many. May raise InUse: then some are in both tables, or still in the first, and the
     next try goes on.
     """
-    few = [f"day < '{today:%Y-%m-%d}'"]
+    conditions = [f"day < '{today:%Y-%m-%d}'"]
     if but:
-        few.append(f"plan_id NOT IN ({', '.join(f'{plan_id:d}' for plan_id in but)})")
-    return (_by_part if connection.vendor == "postgresql" else _by_slice)(" AND ".join(few))
+        conditions.append(f"plan_id NOT IN ({', '.join(f'{plan_id:d}' for plan_id in but)})")
+    return (_by_part if connection.vendor == "postgresql" else _by_slice)(" AND ".join(conditions))
 
 
-def _by_part(which: str) -> int:
+def _by_part(condition: str) -> int:
     """Copy all, each part at once; then take them away. A door that looked before the copy has
     ended when they go, for what takes them away holds the table alone; nobody finds one in neither.
     """
@@ -47,25 +47,25 @@ def _by_part(which: str) -> int:
         hold(TODAY, NEWS)  # whoever began on an earlier day has ended
         write_anew(NEWS)  # which forgets in what order marks came
     for number in range(PARTS):
-        _copy(part(TODAY, number), which)
-    return sum(_take_away(number, which) for number in range(PARTS))
+        _copy(part(TODAY, number), condition)
+    return sum(_take_away(number, condition) for number in range(PARTS))
 
 
-def _copy(table: str, which: str) -> None:
+def _copy(table: str, condition: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO {EARLIER} ({COLUMNS}) SELECT {COLUMNS} FROM {table} WHERE {which} "  # noqa: S608
+            f"INSERT INTO {EARLIER} ({COLUMNS}) SELECT {COLUMNS} FROM {table} WHERE {condition} "  # noqa: S608
             "ORDER BY id_digest ON CONFLICT (id_digest) DO NOTHING"
         )
 
 
 @transaction.atomic
-def _take_away(number: int, which: str) -> int:
+def _take_away(number: int, condition: str) -> int:
     """Take what was copied out of a part; one that came late stays for the next try."""
     table = part(TODAY, number)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"DELETE FROM {table} WHERE {which} "  # noqa: S608
+            f"DELETE FROM {table} WHERE {condition} "  # noqa: S608
             f"AND id_digest IN (SELECT id_digest FROM {part(EARLIER, number)})"
         )
         moved = cursor.rowcount
@@ -75,21 +75,21 @@ def _take_away(number: int, which: str) -> int:
     return int(moved)
 
 
-def _by_slice(which: str) -> int:
+def _by_slice(condition: str) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT count(*) FROM {TODAY} WHERE {which}")  # noqa: S608
+        cursor.execute(f"SELECT count(*) FROM {TODAY} WHERE {condition}")  # noqa: S608
         ((waiting,),) = cursor.fetchall()
     slices = 1 + waiting // SLICE
     edges = [(EDGES * number // slices).to_bytes(2) for number in range(slices)]
-    moved = sum(_move(low, high, which) for low, high in pairwise([*edges, b"\xff" * 33]))
+    moved = sum(_move(low, high, condition) for low, high in pairwise([*edges, b"\xff" * 33]))
     with transaction.atomic():
         empty_journal()
     return moved
 
 
 @transaction.atomic
-def _move(low: bytes, high: bytes, which: str) -> int:
-    chosen = f"FROM {TODAY} WHERE id_digest >= %s AND id_digest < %s AND {which}"
+def _move(low: bytes, high: bytes, condition: str) -> int:
+    chosen = f"FROM {TODAY} WHERE id_digest >= %s AND id_digest < %s AND {condition}"
     with connection.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO {EARLIER} ({COLUMNS}) SELECT {COLUMNS} {chosen} ORDER BY id_digest",

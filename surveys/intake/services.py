@@ -50,11 +50,11 @@ def settle(*, today: datetime.date, but: Collection[int] = ()) -> int:
 
 
 def forget_moments() -> None:
-    """Write anew what is not written often, and reports that wait, in an order that tells nothing
-    but what they hold. May raise InUse: then some is, and the next try begins again.
+    """Write keys of receipts, counts of sealed reports and reports that wait anew: the last in the
+    order of what they hold. May raise InUse: then some are, and the next try begins again.
 
-    PostgreSQL says of each row which transaction wrote it, so that rows with a time beside would
-    tell when a Plan's first report came, a batch was sealed, or a report came that waits for days.
+    PostgreSQL says of each row which transaction wrote it. Beside a row that has a time, that tells
+    when a Plan's first report came, when a batch was sealed, and when each waiting report came.
     """
     if connection.vendor == "postgresql":
         with erasing(intake_digestkey="sealed", intake_sealed="reports"):

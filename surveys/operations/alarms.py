@@ -73,7 +73,8 @@ def _sent(about: str, text: str) -> bool:
     site = settings.ALLOWED_HOSTS[0] if settings.ALLOWED_HOSTS else "Candor"
     try:
         send_mail(f"[{site}] {about}", text, None, settings.ALARMS_TO)
-    except (OSError, smtplib.SMTPException, ValueError) as error:  # the last: a setting's address
+    except (OSError, smtplib.SMTPException, ValueError) as error:
+        # ValueError: an address or a name in the settings that no header can hold
         log.error("letter not sent", kind=type(error).__name__)
         return False
     return True

@@ -233,7 +233,7 @@ def stored_by(language: str) -> tuple[list[Any], list[Any]]:
         asked = [
             ("shares", {"questions": NAMES, "epsilon": "1"}),
             ("crosstab", {"rows": "drowsy", "within": "boss", "epsilon": "1"}),
-            ("watch", {"answer": "drowsy/1", "percent": "99.9", "epsilon": "0.5"}),
+            ("watch", {"answer": "drowsy/2", "percent": "99.9", "epsilon": "1"}),
             ("mean", {"question": "boss", "epsilon": "1"}),
             ("crosstab", {"rows": "drowsy", "within": "rest", "epsilon": "3"}),
         ]

@@ -27,7 +27,8 @@ HOUR = datetime.timedelta(hours=1)
 MINUTE = datetime.timedelta(minutes=1)
 DAY = datetime.timedelta(days=1)
 SHARES = {"questions": ["copied", "year"], "epsilon": "0.5"}
-WATCH = {"answer": "year/1", "percent": "90", "epsilon": "0.5"}
+# Passed by chance once in a hundred million looks.
+WATCH = {"answer": "year/1", "percent": "99.9", "epsilon": "1"}
 
 
 def ask(plan, who="mira", now=NOW, kind="shares", **parameters):

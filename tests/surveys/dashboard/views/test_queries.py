@@ -459,7 +459,7 @@ def test_who_may_not_ask_puts_no_question_to_a_series(asker: Client, plan: Plan)
 
 
 def test_a_series_that_goes_on_by_itself_says_so(asker: Client, plan: Plan) -> None:
-    request = publish(asker, kind="watch", answer="year/1", percent="90", epsilon="0.9")
+    request = publish(asker, kind="watch", answer="year/1", percent="99.9", epsilon="0.9")
     path = f"{STUDY}releases/{number_of(request)}/"
     page = text_of(asker.get(path))
     assert "a new step for each batch" in page

@@ -201,21 +201,29 @@ def settle(*, today: datetime.date) -> bool:
     which transaction wrote it, so that rows with a time beside would tell when a batch was sealed.
     Tell whether it was done. May raise InUse.
 
-    Batches are written anew, with tallies, if any was sealed since the last time, or on the day
-    before it: a long sweep may end after midnight.
+    Batches, which are many, are written anew only if any was sealed since the last time, or on the
+    day before it: a long sweep may end after midnight.
     """
     last = Settling.objects.first() or Settling(pk=1, day=datetime.date(1, 1, 2))
     if last.day == today:  # a later one was noted by a clock that has been set right since
         return False
-    intake_services.forget_moments()
     since = min(last.day, today) - datetime.timedelta(days=1)
-    sealed = Batch.objects.filter(sealed_on__gte=since, sealed_on__lt=today).exists()
-    if sealed and connection.vendor == "postgresql":
-        with erasing(aggregation_tally="counts", aggregation_batch="given"):
-            pass
+    sealed = Batch.objects.filter(sealed_on__gte=since, sealed_on__lt=today)
+    swept = set(sealed.order_by().values_list("plan_id", flat=True).distinct())
+    intake_services.forget_moments(swept)
+    if swept:
+        _write_anew(aggregation_tally="counts", aggregation_batch="given")
+    else:
+        _write_anew(aggregation_tally="counts")
     last.day = today
     last.save()
     return True
+
+
+def _write_anew(**columns: str) -> None:
+    if connection.vendor == "postgresql":
+        with erasing(**columns):
+            pass
 
 
 def _packed(plan: Plan, number: int, reports: list[Kept]) -> dict[str, bytes]:

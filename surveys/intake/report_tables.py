@@ -3,8 +3,8 @@
 
 So a sweep holds and empties one Plan's table, and no other Plan's door waits for it. TRUNCATE gives
 a table a new file and cuts the old one, with its index and its long values too, to nothing when the
-sweep commits. The table is made by the first report, and dropped when the Plan has closed and
-nothing waits. On SQLite there is one table, and deleted rows are written over with zeros.
+sweep commits. The table is made as a wave opens, or by its first report, and dropped when the Plan
+has closed and nothing waits. On SQLite there is one table, and deleted rows are written over with zeros.
 
 Triggers mark a Plan as news when a report comes or it closes (`intake_news`), whoever writes it, so
 that a sweep is told where to look, and asks neither all Plans nor all tables. A mark is a row of
@@ -80,6 +80,19 @@ def waiting(plan_id: int, most: int | None = None) -> int:
             [plan_id],
         )
         return int((cursor.fetchone() or [0])[0])
+
+
+def size(plan_id: int) -> int:
+    """Return how many bytes the reports of a Plan that wait take."""
+    query = (
+        f"SELECT pg_total_relation_size('{_table(plan_id)}')"
+        if connection.vendor == "postgresql"
+        else f'SELECT sum(length("values") + length(given)) FROM {TABLE} WHERE plan_id={plan_id:d}'  # noqa: S608
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(query)
+        (found,) = cursor.fetchone() or (0,)
+        return int(found or 0)
 
 
 def accepted(plan_id: int) -> dict[int, int]:

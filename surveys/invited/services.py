@@ -20,7 +20,7 @@ from surveys.design import selectors as design, services as launching
 from surveys.design.models import Plan, Study
 from surveys.design.refusals import CannotOpen, Refused
 from surveys.erasing import erasing
-from surveys.intake import selectors as intake
+from surveys.intake import selectors as intake, services as receiving
 from surveys.invited import selectors
 from surveys.invited.keys import Chest, name_of
 from surveys.invited.lists import MAX_PEOPLE, Entry, Remark
@@ -230,7 +230,12 @@ def launch(
     """Open a wave, for its list if it has one: keys are made, the Plan opened, the issuer told and
     everybody on the list invited; or nothing is.
     """
-    by = Opening(study_id=study.pk, who=who, now=now, seen=seen, why=why)
+    plan = _opened(study, Opening(study_id=study.pk, who=who, now=now, seen=seen, why=why))
+    receiving.prepare(plan)
+    return plan
+
+
+def _opened(study: Study, by: Opening) -> Plan:
     if not study.is_invited:
         return launching.open_study(**by)
     if wrong := selectors.problems(study):

@@ -39,7 +39,8 @@ def watch(*, now: datetime.datetime) -> list[str]:
         text = f"{line.said}\n\n{line.normal}\n{line.todo}"
         if _is_anybody_named():
             _tell(key, line.name, text, moment(), told=True)
-    for alarm in Alarm.objects.exclude(name__in=wrong):
+    begun_since = Q(since__gt=now, since__lte=moment())  # and told of by another look
+    for alarm in Alarm.objects.exclude(name__in=wrong).exclude(begun_since):
         over = f"{alarm.name}: wrong since {alarm.since:%Y-%m-%d %H:%M} UTC, and well again."
         if alarm.told:
             _tell(alarm.name, f"{alarm.name}: over", over, moment(), told=False)

@@ -399,9 +399,41 @@ def test_after_a_night_no_row_tells_when_in_its_day_a_batch_was_sealed(database)
         assert not database.run(NIGHT_AFTER.format(days=day + 1))  # once
         assert written(database) == after
     assert database.run(NIGHT_AFTER.format(days=3))  # a long sweep may end after its midnight
-    after = written(database)["aggregation_batch"]
+    after = written(database)
     assert database.run(NIGHT_AFTER.format(days=4))
-    assert written(database)["aggregation_batch"] == after  # nothing is new
+    last = written(database)
+    assert last["aggregation_batch"] == after["aggregation_batch"]  # nothing is new
+    assert min(last["aggregation_tally"]) > max(after["aggregation_tally"])
+
+
+CUT = "SELECT xmin::text::bigint FROM pg_class WHERE relname ~ '^intake_openreport_[0-9]+$'"
+MADE = """
+SELECT xmin::text::bigint FROM pg_inherits WHERE inhparent = 'intake_openreport'::regclass
+UNION SELECT xmin::text::bigint FROM pg_attribute WHERE attrelid IN (
+    SELECT oid FROM pg_class WHERE relname ~ '^intake_openreport_[0-9]+$'
+)
+"""
+LAUNCH = """
+from surveys.invited import services as invited
+study = design.draft_study(study=STUDY, questions=QUESTIONS)
+plan = invited.launch(why="A test.", study=study, who="ada", now=NOW)
+"""
+
+
+@postgres_only
+def test_no_catalog_tells_when_the_first_report_came_or_a_batch_was_sealed(database):
+    database.run(LAUNCH + "say(0)")
+    made = set(database.sql(MADE))
+    assert made
+    database.run(NIGHT_AFTER.format(days=0))
+    database.run(ARRIVE.replace("DAYS", "0"))
+    assert set(database.sql(MADE)) == made
+    database.run(SWEEP)
+    ((sealed,),) = database.sql(CUT)
+    assert database.run(NIGHT_AFTER.format(days=1))
+    ((night,),) = database.sql(CUT)
+    assert night > sealed
+    assert set(database.sql(MADE)) == made
 
 
 WAITING = """

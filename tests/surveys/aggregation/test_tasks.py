@@ -9,8 +9,8 @@ import pytest
 from surveys.aggregation import tasks
 from surveys.demo.services import answer_as_browsers
 from surveys.design import models, services as design
-from surveys.intake import services as intake
-from surveys.intake.models import Receipt
+from surveys.intake import report_tables, services as intake
+from surveys.intake.models import OpenReport, Receipt
 from tests.conftest import NOW, QUESTIONS, STUDY, TODAY
 
 pytestmark = pytest.mark.django_db
@@ -95,7 +95,7 @@ def unreadable(document: str):
 def test_reports_that_wait_longer_lose_their_order_once_a_night(at, monkeypatch):
     looks = []
     forget = intake.forget_moments
-    monkeypatch.setattr(intake, "forget_moments", lambda: looks.append(forget()))
+    monkeypatch.setattr(intake, "forget_moments", lambda swept: looks.append(forget(swept)))
     opened("goes-on")
     at(4)
     assert looks == [None]  # of the day before
@@ -108,3 +108,14 @@ def test_reports_that_wait_longer_lose_their_order_once_a_night(at, monkeypatch)
     at(400 * 24 * 60)  # a clock that goes wrong, and is set right
     at(24 * 60 + 16)
     assert len(looks) == 5
+
+
+@pytest.mark.parametrize(("over", "is_in_order"), [(0, True), (1, False)])
+def test_what_would_keep_doors_waiting_too_long_stays_as_it_came(
+    at, monkeypatch, over, is_in_order
+):
+    plan = opened("goes-on", smallest_batch=1000)
+    monkeypatch.setattr(intake, "MOST_WAITING", report_tables.size(plan.pk) - over)
+    at(6)
+    said = OpenReport.objects.filter(plan=plan).order_by("pk").values_list("values", flat=True)
+    assert (list(said) == sorted(said)) is is_in_order

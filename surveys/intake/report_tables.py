@@ -4,7 +4,8 @@
 So a sweep holds and empties one Plan's table, and no other Plan's door waits for it. TRUNCATE gives
 a table a new file and cuts the old one, with its index and its long values too, to nothing when the
 sweep commits. The table is made as a wave opens, or by its first report, and dropped when the Plan
-has closed and nothing waits. On SQLite there is one table, and deleted rows are written over with zeros.
+has closed and nothing waits. On SQLite there is one table, and deleted rows are written over with
+zeros.
 
 Triggers mark a Plan as news when a report comes or it closes (`intake_news`), whoever writes it, so
 that a sweep is told where to look, and asks neither all Plans nor all tables. A mark is a row of

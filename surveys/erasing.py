@@ -36,7 +36,7 @@ def erasing(**columns: str) -> Iterator[None]:
     triggers.
     """
     with transaction.atomic():
-        hold(*columns)
+        hold(*columns, whole=True)
         yield
         if connection.vendor == "postgresql":
             for table, column in columns.items():
@@ -44,13 +44,14 @@ def erasing(**columns: str) -> Iterator[None]:
         empty_journal()
 
 
-def hold(*tables: str) -> None:
-    """Hold tables alone until this transaction ends, or raise InUse. On SQLite it does, from its
-    beginning.
+def hold(*tables: str, whole: bool = False) -> None:
+    """Hold tables alone until this transaction ends, with their parts and children if `whole`, or
+    raise InUse. On SQLite it does, from its beginning.
     """
     if connection.vendor != "postgresql":
         return
-    names = ", ".join(f"ONLY {connection.ops.quote_name(table)}" for table in tables)
+    only = "" if whole else "ONLY "
+    names = ", ".join(only + connection.ops.quote_name(table) for table in tables)
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(f"SET LOCAL lock_timeout = '{PATIENCE}'")

@@ -19,7 +19,7 @@ from django.db import connection, transaction
 from django.db.models import Q
 
 from dpengine.randomness import shuffled
-from surveys.aggregation import columns
+from surveys.aggregation import columns, tables
 from surveys.aggregation.models import Batch, Settling, Tally
 from surveys.design import selectors as design, services as lives
 from surveys.design.models import Plan
@@ -200,30 +200,17 @@ def settle(*, today: datetime.date) -> bool:
     """Once a night, forget when in its day what is stored was written: of each row PostgreSQL says
     which transaction wrote it, so that rows with a time beside would tell when a batch was sealed.
     Tell whether it was done. May raise InUse.
-
-    Batches, which are many, are written anew only if any was sealed since the last time, or on the
-    day before it: a long sweep may end after midnight.
     """
     last = Settling.objects.first() or Settling(pk=1, day=datetime.date(1, 1, 2))
     if last.day == today:  # a later one was noted by a clock that has been set right since
         return False
-    since = min(last.day, today) - datetime.timedelta(days=1)
-    sealed = Batch.objects.filter(sealed_on__gte=since, sealed_on__lt=today)
-    swept = set(sealed.order_by().values_list("plan_id", flat=True).distinct())
-    intake_services.forget_moments(swept)
-    if swept:
-        _write_anew(aggregation_tally="counts", aggregation_batch="given")
-    else:
-        _write_anew(aggregation_tally="counts")
+    intake_services.forget_moments(tables.swept(before=today))
+    if connection.vendor == "postgresql":
+        with erasing(aggregation_tally="counts"):
+            tables.settle(before=today)
     last.day = today
     last.save()
     return True
-
-
-def _write_anew(**columns: str) -> None:
-    if connection.vendor == "postgresql":
-        with erasing(**columns):
-            pass
 
 
 def _packed(plan: Plan, number: int, reports: list[Kept]) -> dict[str, bytes]:

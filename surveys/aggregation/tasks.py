@@ -40,5 +40,6 @@ def settle() -> None:
     now = datetime.datetime.now(datetime.UTC) - MAX_REQUEST
     with suppress(InUse):  # ten minutes later it is free
         receipts.settle(today=now.date(), but=design.in_grace(now))
+    swept = now - datetime.timedelta(seconds=MAX_SWEEP_SECONDS)  # that began on the day before
     with suppress(InUse):
-        services.settle(today=now.date())
+        services.settle(today=swept.date())

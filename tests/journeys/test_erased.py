@@ -384,6 +384,7 @@ def test_after_a_night_no_row_tells_when_in_its_day_a_batch_was_sealed(database)
     """Not even where one sweep sealed all there is."""
     database.run(OPEN.replace("STUDY", '{**STUDY, "closes_at": 10_000}') + "say(0)")
     database.run(NIGHT_AFTER.format(days=0))
+    nights = set()
     for day in (0, 1):
         database.run(ARRIVE.replace("DAYS", str(day)))
         database.run(SWEEP.replace("TODAY", f"TODAY + {day} * DAY"))
@@ -393,17 +394,36 @@ def test_after_a_night_no_row_tells_when_in_its_day_a_batch_was_sealed(database)
         assert written(database) == before
         assert database.run(NIGHT_AFTER.format(days=day + 1))
         after = written(database)
-        assert all(len(rows) == 1 for rows in after.values())
-        assert min(map(min, after.values())) > max(map(max, before.values()))
-        assert after["aggregation_tally"] == after["aggregation_batch"]
+        for table in TABLES[:3]:
+            assert len(after[table]) == 1
+            assert min(after[table]) > max(map(max, before.values()))
+        (night,) = after["aggregation_batch"] - nights  # of each day's batches, the night after it
+        assert night > max(map(max, before.values()))
+        nights.add(night)
         assert not database.run(NIGHT_AFTER.format(days=day + 1))  # once
         assert written(database) == after
-    assert database.run(NIGHT_AFTER.format(days=3))  # a long sweep may end after its midnight
-    after = written(database)
+    assert database.sql("SELECT count(*) FROM ONLY aggregation_batch") == [(0,)]
+    placed = database.sql("SELECT number FROM aggregation_batch ORDER BY tableoid, ctid")
+    assert [number for (number,) in placed] == list(range(1, len(placed) + 1))
     assert database.run(NIGHT_AFTER.format(days=4))
-    last = written(database)
-    assert last["aggregation_batch"] == after["aggregation_batch"]  # nothing is new
-    assert min(last["aggregation_tally"]) > max(after["aggregation_tally"])
+    assert written(database)["aggregation_batch"] == nights  # nothing is new
+
+
+@postgres_only
+def test_a_batch_that_is_sealed_before_the_night_is_done_loses_its_moment_the_night_after(database):
+    database.run(OPEN.replace("STUDY", '{**STUDY, "closes_at": 10_000}') + "say(0)")
+    for day in (0, 1):
+        database.run(ARRIVE.replace("DAYS", str(day)))
+        database.run(SWEEP.replace("TODAY", f"TODAY + {day} * DAY"))
+    assert database.run(NIGHT_AFTER.format(days=1))
+    of_today = "SELECT DISTINCT sealed_on::text, xmin::text::bigint FROM ONLY aggregation_batch"
+    ((day, night),) = database.sql(of_today)
+    assert day == "2026-05-12"
+    assert {night} == written(database)["aggregation_batch"]  # written anew with all else
+    assert database.run(NIGHT_AFTER.format(days=2))
+    assert database.sql(of_today) == []
+    assert night in written(database)["aggregation_batch"]
+    assert len(written(database)["aggregation_batch"]) == 2
 
 
 CUT = "SELECT xmin::text::bigint FROM pg_class WHERE relname ~ '^intake_openreport_[0-9]+$'"

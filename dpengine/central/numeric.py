@@ -21,7 +21,9 @@ Error      change-one: sd of the mean = u·√(Var Z)/(2n), that is √2·(most 
            Add-remove: √(u²·Var Z/4 + (mean − middle)²·Var N)/n for the middle (least + most)/2.
 Interval   95 %, for the population that answers were sampled from. Sampling is taken as normal, the
            noise as Laplace plus half a level (which it never passes: 2p^m/(1 + p) ≤ p^(m − ½)), and
-           both as one law. The sampling variance is never that of the unreleased values:
+           both as one law. A T beyond ±nA is read as ±nA, which leaves more means, not fewer: none
+           at all would promise certainty. The sampling variance is never that of the unreleased
+           values:
            Spread.BOUND     (μ − least)(most − μ), the most at mean μ (Bhatia and Davis 2000), for
                             each μ tried
            Spread.RELEASED  from the noisy second moment, at its upper 99.5 % limit, and no more
@@ -242,17 +244,17 @@ class Mean:
         return min(low for low, _ in pairs), max(high for _, high in pairs)
 
     def _limits(self, total: int, n: float, most: float, error: float) -> tuple[float, float]:
-        value = self.bounds.middle + self._step * total / n
         least, greatest = float(self.bounds.least), float(self.bounds.most)
-
-        seen = min(self._bhatia_davis(self._within(value)) + self._unseen(n), most)
+        # Beyond the bounds, as the nearest T that can be would: no mean is farther from that one.
+        value = self._within(self.bounds.middle + self._step * total / n)
+        seen = min(self._bhatia_davis(value) + self._unseen(n), most)
 
         def half(mean: float) -> float:
             deviation = math.sqrt(max(min(self._bhatia_davis(mean), most), seen) / n)
             return half_width(self._step * self.total.scale / n, deviation, error, self._step / n)
 
-        low = _edge(lambda mean: value - mean - half(mean), least, self._within(value))
-        high = _edge(lambda mean: mean - value - half(mean), greatest, self._within(value))
+        low = _edge(lambda mean: value - mean - half(mean), least, value)
+        high = _edge(lambda mean: mean - value - half(mean), greatest, value)
         return low, high
 
 
@@ -287,10 +289,8 @@ def _above(h: float, scale: float, deviation: float) -> float:
 
 def _edge(rejects: Callable[[float], float], edge: float, inside: float) -> float:
     """Return where rejection begins between an edge of the bounds and the value, or the edge."""
-    if rejects(edge) <= 0 or edge == inside:
+    if rejects(edge) <= 0:
         return edge
-    if rejects(inside) >= 0:
-        return inside
     return float(scipy.optimize.brentq(rejects, min(edge, inside), max(edge, inside)))
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeGuard
 
 from django.utils.translation import gettext as _
 from msgspec import structs
@@ -62,20 +62,21 @@ class Row:
 
 def possible(estimate: Estimate, least: float = 0.0, most: float = 1.0) -> Estimate:
     """Return an estimate, and its limits, as near as what is possible comes to them."""
-    value, low, high = (
-        min(max(part, least), most) for part in (estimate.value, estimate.low, estimate.high)
-    )
-    return replace(estimate, value=value, low=low, high=high)
+    low, high = numbers.interval_within(estimate.low, estimate.high, least, most)
+    return replace(estimate, value=min(max(estimate.value, least), most), low=low, high=high)
 
 
 def possible_share(row: numbers.Row) -> numbers.Row:
     """Return a share of people as near as what is possible comes to it, in percent."""
-    ends: dict[str, Any] = {"value": row.value, "low": row.low, "high": row.high}
-    near = {name: min(max(end, 0.0), 100.0) for name, end in ends.items() if is_number(end)}
-    return structs.replace(row, **near)
+    value, low, high = row.value, row.low, row.high
+    if is_number(value):
+        value = min(max(value, 0.0), 100.0)
+    if is_number(low) and is_number(high):
+        low, high = numbers.interval_within(low, high, 0.0, 100.0)
+    return structs.replace(row, value=value, low=low, high=high)
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 

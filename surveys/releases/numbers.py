@@ -37,6 +37,18 @@ class Row(msgspec.Struct, frozen=True):
     unit: str = ""
 
 
+def interval_within(low: float, high: float, least: float, most: float) -> tuple[float, float]:
+    """Return the part of an interval that lies within what is possible. Where noise took all of it
+    beyond, that of one as wide about the nearest number that is: one point would promise certainty.
+    """
+    half = (high - low) / 2
+    if high <= least:
+        high = least + half
+    elif low >= most:
+        low = most - half
+    return max(low, least), min(high, most)
+
+
 class Table(msgspec.Struct, frozen=True):
     caption: str
     rows: Sequence[Row]

@@ -6,6 +6,7 @@ least error in all, so that overlapping ranges share noise and agree with each o
 values are cut where a range begins or ends: what lies between two cuts is one cell.
 """
 
+import math
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.workload import LinearQueries
 from surveys.messages import message
-from surveys.releases.numbers import Numbers, Row, Table
+from surveys.releases.numbers import Numbers, Row, Table, interval_within
 from surveys.releases.queries.base import Counts, Query, noise_name, rho_at
 from surveys.releases.queries.parameters import (
     ONE_CHOICE,
@@ -209,14 +210,13 @@ class Ranges(Query):
         )
 
     def _rows(self, answers: list[float], n: int) -> list[Row]:
-        most = float(n) if self.n_is_public else np.inf  # nobody is beyond a public n
+        most = float(n) if self.n_is_public else math.inf  # nobody is beyond a public n
         intervals = self.engine.intervals(answers)
         return [
             Row(
                 self._label(group),
                 round(answer, 6),
-                min(max(low, 0.0), most),
-                max(min(high, most), 0.0),
+                *interval_within(low, high, 0.0, most),
                 float(error),
                 "people",
             )

@@ -21,7 +21,7 @@ from dpengine.central.graphical import Columns
 from dpengine.central.marginals import MAX_COLUMNS, ROUNDS, Marginal, Marginals
 from dpengine.central.synopsis import Fit
 from surveys.messages import Message, message, plural_message
-from surveys.releases.numbers import Numbers, Row, Table
+from surveys.releases.numbers import Numbers, Row, Table, interval_within
 from surveys.releases.queries.base import Counts, Query, noise_name, rho_at
 from surveys.releases.queries.parameters import (
     Epsilon,
@@ -241,8 +241,7 @@ class Synthetic(Query):
             Row(
                 _span(question, values),
                 round(noisy),
-                max(noisy - reach, 0),
-                max(noisy + reach, 0),
+                *interval_within(noisy - reach, noisy + reach, 0, math.inf),
                 error,
                 "people",
             )

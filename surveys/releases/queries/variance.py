@@ -186,13 +186,15 @@ class Variance(Query):
         step = 1 / (n * self.bounds.half_units)
         mean, off = abs(total) * step, half_width(self.engines[0].scale * step, 0, MEAN_ERROR, step)
         square, level = squares / (SQUARES * n), 1 / SQUARES  # rounding moves b by half a level
-        most = min(square + level / 2 - max(mean - off, 0.0) ** 2, 1.0)
-        least = max(square - level / 2 - min(mean + off, 1.0) ** 2, 0.0)
+        most = square + level / 2 - max(mean - off, 0.0) ** 2
+        least = square - level / 2 - min(mean + off, 1.0) ** 2
+        # Beyond what can be, as the nearest that can would: no variance is farther from that one.
+        most, least = (min(max(limit, 0.0), 1.0) for limit in (most, least))
         reach = -float(scipy.special.ndtri(SAMPLE_ERROR / 2)) / math.sqrt(n)
 
         def half(variance: float) -> float:
             furthest = (1 + min(mean + off + reach * math.sqrt(variance), 1.0)) ** 2
-            seen = min(max(most, 0.0) + UNSEEN * furthest / n, furthest / 2)
+            seen = min(most + UNSEEN * furthest / n, furthest / 2)
             spread = max(part * (furthest - part) for part in (variance, seen))
             return half_width(self._square_scale(n), math.sqrt(spread / n), error, level / n)
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dpengine.central.laplace import DiscreteLaplace
 from dpengine.central.numeric import (
     LEVELS,
     SQUARES,
@@ -123,6 +124,25 @@ def test_far_numbers_keep_their_place():
     """Noise of one part in a thousand of the bounds: the sum of the highest stays high."""
     found = Mean.for_epsilon(Fraction(1), FAR[0], CHANGE).release([2**63] * 20_000)
     assert found.value > 0.99 * 2**63
+
+
+@pytest.mark.parametrize("spread", Spread)
+@pytest.mark.parametrize("neighbours", [CHANGE, ADD])
+@pytest.mark.parametrize("scales", [-8, 8])
+def test_a_sum_that_noise_took_far_beyond_the_bounds_leaves_more_than_one_mean(
+    monkeypatch, neighbours, spread, scales
+):
+    mean = Mean.for_epsilon(Fraction(1, 5), Bounds(0, 10), neighbours, spread)
+
+    def far(noise, counts):
+        off = round(scales * noise.scale) if noise is mean.total else 0
+        return [count + off for count in counts]
+
+    monkeypatch.setattr(DiscreteLaplace, "release", far)
+    found = mean.release([5] * 60)
+    assert found.value == (0 if scales < 0 else 10)
+    assert found.low <= found.value <= found.high
+    assert found.high - found.low > 1
 
 
 def test_nobody_is_an_error_only_where_n_is_public():

@@ -201,15 +201,15 @@ def test_the_picture_of_the_loss_is_of_one_person(drawn):
 
 
 def test_published_shares_are_those_of_the_people_and_their_intervals_hold(db):
-    """2,000 people, half of whom copied, whichever set they drew: each estimate is within 4.5 of
-    its standard errors (1 in 100,000 a share), from the reports of those who were asked.
+    """4,000 people, half of whom copied, whichever set they drew: each estimate is within 6 of its
+    standard errors (1 in 500 million a share), from the reports of those who were asked.
     """
     draft = draft_of_drawn(cap=Decimal(8), release_epsilon=Decimal(8), given_cap=Decimal(8))
     plan = design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
     people = [
         {"copied": i % 2, "caught": 1, "fair": i % 5, "often": i % 4, "late": int(i % 4 == 0)}
         | {"year": i % 3}
-        for i in range(2000)
+        for i in range(4000)
     ]
     answer_as_browsers(plan, people, TODAY)
     design.close_plan(plan_id=plan.pk, today=TODAY)
@@ -219,9 +219,9 @@ def test_published_shares_are_those_of_the_people_and_their_intervals_hold(db):
     truths = {"copied": [0.5, 0.5], "late": [0.75, 0.25], "fair": [0.2] * 5, "often": [0.25] * 4}
     for question in numbers.questions:
         for choice, truth in zip(question.choices, truths.get(question.name, []), strict=False):
-            assert abs(choice.estimate - truth) < 4.5 * choice.standard_error
-            # errors are those of about as many as are asked each, not of 2,000
-            asked = 2000 * float(plan.content.part_asked([question.name]))
+            assert abs(choice.estimate - truth) < 6 * choice.standard_error
+            # errors are those of about as many as are asked each, not of 4,000
+            asked = 4000 * float(plan.content.part_asked([question.name]))
             if 0 < (share := choice.estimate) < 1:
                 sampling = pytest.approx(share * (1 - share) / asked, rel=0.2)
                 assert choice.variance["sampling"] == sampling

@@ -3,7 +3,7 @@
 import pytest
 
 from surveys.messages import Text
-from surveys.releases.numbers import Numbers
+from surveys.releases.numbers import Numbers, interval_within
 from surveys.releases.queries.watch import LOOK
 
 VARIANCE = {"sampling": None, "device": 0.01, "publication": 0.02}
@@ -76,3 +76,20 @@ def test_texts_know_their_messages_there_and_back():
     numbers = Numbers.read(WRITTEN | {"method": text})
     assert isinstance(numbers.method, Text)
     assert numbers.document()["method"].message is text.message
+
+
+@pytest.mark.parametrize(
+    ("interval", "shown"),
+    [
+        ((10, 30), (10, 30)),
+        ((-5, 30), (0, 30)),
+        ((90, 120), (90, 100)),
+        ((-30, -10), (0, 10)),  # all beyond: as wide, about what is nearest
+        ((-30, 0), (0, 15)),
+        ((130, 150), (90, 100)),
+        ((-900, -500), (0, 100)),
+        ((0, 0), (0, 0)),  # without chance in it
+    ],
+)
+def test_an_interval_beyond_what_is_possible_is_no_single_point(interval, shown):
+    assert interval_within(*interval, 0, 100) == shown

@@ -18,6 +18,7 @@ from surveys.people import services as people
 from surveys.people.apps import ADMINS
 from surveys.people.models import User
 from surveys.releases import selectors as releases
+from surveys.releases.numbers import interval_within
 from tests.surveys.dashboard.small import NOW, QUESTIONS, STUDY, answer, close, open_small, publish
 
 pytestmark = pytest.mark.django_db
@@ -109,12 +110,11 @@ def test_every_estimate_on_the_page_is_in_the_release_with_its_interval(
         choice for question in release.numbers["questions"] for choice in question["choices"]
     ]
     possible = [min(max(choice["estimate"], 0), 1) for choice in choices]
+    intervals = [interval_within(*choice["interval"], 0, 1) for choice in choices]
     assert set(ESTIMATE.findall(page)) <= set(map(percent, possible))
-    assert set(INTERVAL.findall(page)) <= {
-        tuple(percent(min(max(end, 0), 1)) for end in choice["interval"]) for choice in choices
-    }
+    assert set(INTERVAL.findall(page)) <= {tuple(map(percent, ends)) for ends in intervals}
     # the Likert question; yes/no says its interval in words
-    told = [low > 0 or high < 1 for low, high in (c["interval"] for c in choices[2:7])]
+    told = [low > 0 or high < 1 for low, high in intervals[2:7]]
     assert len(INTERVAL.findall(page)) == sum(told)
 
 

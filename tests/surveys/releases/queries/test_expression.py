@@ -101,7 +101,7 @@ def test_the_typical_result_of_a_group(at_once, expression, least, most, truth, 
 
 
 def test_it_is_computed_within_walls():
-    """Once with everything: the mean, and its interval of 95 of 100 (1 in 10^4 misses by 5)."""
+    """Once with everything: the mean, which misses by 5 only if its rank is off by half."""
     query = asked()
     (row,) = rows_of(query.draw(query.results(ANSWERS), 1600))
     assert row.value == pytest.approx(20, abs=5)

@@ -53,7 +53,8 @@ def test_a_form_reads_as_its_document_does(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_the_median_and_its_interval(method, neighbours):
     """At ε = 20 noise moves nothing by 6 hours, but once in more than a million draws."""
-    found = asked(method, plan_with(HOURS, caps=CONCENTRATED, neighbours=neighbours), epsilon="20")
+    plan = plan_with(HOURS, caps=CONCENTRATED, neighbours=neighbours)
+    found = asked(method, plan, epsilon="20", step=1)
     (row,) = rows_of(found.draw(ANSWERS, 21 * 60))
     assert 14 <= row.value <= 26
     assert row.low <= 20 <= row.high

@@ -139,6 +139,15 @@ def test_too_few_to_say_is_all_that_is_possible():
         assert (variance.low, variance.high) == (low, high)
 
 
+@pytest.mark.parametrize("squares", [-400, 400])
+def test_sums_that_no_variance_can_have_leave_more_than_one(squares):
+    query = asked(epsilon="0.2")
+    measured = query.estimate(0, squares * SQUARES, 60)
+    assert measured.value == (0 if squares < 0 else 900)
+    assert measured.low <= measured.value <= measured.high
+    assert measured.high - measured.low > 100
+
+
 def test_nobody_at_all_is_refused_where_n_is_public_and_an_answer_where_not():
     with pytest.raises(ValueError, match="n must be 1 or more, got 0"):
         asked().draw(Counter(), 0)

@@ -230,14 +230,16 @@ def received(plan: Plan) -> int:
 
 
 def received_of(plans: Iterable[Plan]) -> dict[int, int]:
-    """Return the same of several Plans, by id: by one statement, for a sweep between two would be
-    seen by neither, or by both.
+    """Return the same of several Plans, by id: of each by one statement, for a sweep between two
+    would be seen by neither, or by both.
     """
     ids = [plan.pk for plan in plans]
-    sealed = Tally.objects.filter(plan__in=ids).values_list("plan_id", "reports")
     counts = dict.fromkeys(ids, 0)
-    for pk, reports in sealed.union(*intake.unsealed(ids), all=True):
-        counts[pk] += reports
+    for start in range(0, len(ids), intake.AT_ONCE):
+        some = ids[start : start + intake.AT_ONCE]
+        sealed = Tally.objects.filter(plan__in=some).values_list("plan_id", "reports")
+        for pk, reports in sealed.union(*intake.unsealed(some), all=True):
+            counts[pk] += reports
     return counts
 
 

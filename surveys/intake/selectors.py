@@ -17,6 +17,7 @@ from surveys.intake.reports import encoded
 from surveys.plan.strata import least_waiting
 
 DIGEST_DIGITS = 64
+AT_ONCE = 500  # tables in one statement, which locks them: a server has room for some thousands
 
 
 def day_accepted(receipt: str) -> datetime.date | None:
@@ -108,7 +109,16 @@ def unsealed(plan_ids: Iterable[int]) -> list[QuerySet[Any, tuple[int, int]]]:
 
 def open_counts() -> dict[int, int]:
     """Return how many reports of every Plan wait for a sweep, by its id: for rare looks."""
-    return dict(_open_counts(report_tables.plans_that_may_wait()))
+    counts: dict[int, int] = {}
+    ids = report_tables.plans_that_may_wait()
+    for start in range(0, len(ids), AT_ONCE):
+        counts.update(_open_counts(ids[start : start + AT_ONCE]))
+    return counts
+
+
+def tables() -> int:
+    """Return in how many tables reports can wait; on PostgreSQL one for each Plan."""
+    return len(report_tables.plans_with_a_place())
 
 
 def _open_counts(plan_ids: Iterable[int]) -> QuerySet[Any, tuple[int, int]]:

@@ -20,7 +20,7 @@ from django.core.checks import run_checks
 from django.db import DatabaseError, connection
 
 from surveys.encryption import CannotOpen
-from surveys.intake import digest_keys
+from surveys.intake import digest_keys, selectors as intake
 from surveys.invited import keys as lists
 from surveys.issuer import services as issuer
 from surveys.issuer.refusals import Away, Refused as NotIssued
@@ -30,6 +30,7 @@ from surveys.operations.health import Line, State
 PATIENCE = 10  # seconds
 SKEW = 2.0  # seconds that two clocks may differ by
 SOON = datetime.timedelta(days=14)  # in which a certificate should not end
+LOCKS = 2  # of a backup, for a table
 NOBODY = "/api/v1/studies/-/reports"  # the door, and no study
 GOOD, WATCH, ALARM = State.GOOD, State.WATCH, State.ALARM
 
@@ -115,6 +116,7 @@ def _database(now: datetime.datetime) -> Iterator[Line]:
         yield _line("clock", ALARM, said, "Run an NTP client on both: days are told by the clock.")
     else:
         yield _line("clock", GOOD, "It is the database's.")
+    yield from _locks()
     yield from _keys()
     yield from _tickets()
     yield from (line for line in health.lines(now) if line.key != "settings")
@@ -128,6 +130,26 @@ def _skew() -> float:
         cursor.execute("SELECT extract(epoch FROM clock_timestamp())")
         (theirs,) = cursor.fetchone() or (0,)
     return float(theirs) - datetime.datetime.now(datetime.UTC).timestamp()
+
+
+def _locks() -> Iterator[Line]:
+    """Look whether PostgreSQL has room for the locks of a backup: two for each table where reports
+    wait, its own and that of pg_dump.
+    """
+    if connection.vendor != "postgresql":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT current_setting('max_locks_per_transaction')::int, "
+            "current_setting('max_connections')::int + "
+            "current_setting('max_prepared_transactions')::int"
+        )
+        each, sessions = cursor.fetchone() or (0, 1)
+    needed = LOCKS * intake.tables()
+    if needed > each * sessions:
+        said = f"PostgreSQL has room for {each * sessions:,} locks, and a backup takes {needed:,}."
+        todo = f"Set max_locks_per_transaction to {2 * -(-needed // sessions)}, and start it again."
+        yield _line("locks", WATCH, said, todo)
 
 
 def _keys() -> Iterator[Line]:

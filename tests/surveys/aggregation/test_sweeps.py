@@ -11,7 +11,7 @@ from surveys.aggregation import selectors, services, tasks
 from surveys.aggregation.models import Batch, Tally
 from surveys.demo.services import answer_as_browsers
 from surveys.design import services as design
-from surveys.intake import report_tables
+from surveys.intake import report_tables, selectors as intake
 from surveys.intake.models import OpenReport, Receipt
 from tests.conftest import NOW, QUESTIONS, STUDY
 
@@ -294,3 +294,22 @@ def test_a_plan_that_cannot_be_swept_does_not_keep_the_others_waiting(
     assert Batch.objects.get().plan.study == other
     assert "ZeroDivisionError" in caplog.text
     assert "a report's values" not in caplog.text
+
+
+@pytest.mark.engine("postgresql")
+def test_no_statement_locks_the_tables_of_more_studies_than_a_server_has_room_for(
+    answered, today, monkeypatch
+):
+    monkeypatch.setattr(intake, "AT_ONCE", 2)
+    plans, counts = [answered(5)], [5]
+    for people in (1, 2, 3, 4):
+        study = {**STUDY, "slug": f"other-{people}", "title": f"Other {people}"}
+        other = design.draft_study(study=study, questions=QUESTIONS)
+        plans.append(design.open_study(why="A test.", study_id=other.pk, who="ada", now=NOW))
+        answer_as_browsers(plans[-1], [{"copied": 0, "fair": 0, "often": 0}] * people, today)
+        counts.append(people)
+    expected = {plan.pk: count for plan, count in zip(plans, counts, strict=True)}
+    for count, statements in ((selectors.received_of, 3), (lambda _: intake.open_counts(), 4)):
+        with CaptureQueriesContext(connection) as asked:
+            assert count(plans) == expected
+        assert len(asked) == statements

@@ -119,6 +119,15 @@ def test_what_is_lacking_is_named_with_what_to_do(settings, monkeypatch, breaks,
     assert "secret" not in lacking[key].said or key == "keys"
 
 
+@pytest.mark.engine("postgresql")
+def test_a_server_with_too_little_room_for_the_locks_of_a_backup_is_named(monkeypatch):
+    assert "locks" not in found()
+    monkeypatch.setattr(doctor.intake, "tables", lambda: 6000)
+    lack = found()["locks"]
+    assert "a backup takes 12,000" in lack.said
+    assert "Set max_locks_per_transaction to 2" in lack.todo  # for 100 sessions: 240
+
+
 def test_keys_that_do_not_open_what_is_sealed_are_named(plan, client, settings):
     assert client.post(URL, body(plan), content_type="application/json").status_code == 201
     assert found() == {}

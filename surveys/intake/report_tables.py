@@ -86,7 +86,7 @@ def waiting(plan_id: int, most: int | None = None) -> int:
 def size(plan_id: int) -> int:
     """Return how many bytes the reports of a Plan that wait take."""
     query = (
-        f"SELECT pg_total_relation_size('{_table(plan_id)}')"
+        f"SELECT pg_total_relation_size(to_regclass('{_table(plan_id)}'))"
         if connection.vendor == "postgresql"
         else f'SELECT sum(length("values") + length(given)) FROM {TABLE} WHERE plan_id={plan_id:d}'  # noqa: S608
     )

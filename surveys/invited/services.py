@@ -9,9 +9,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TypedDict, TypeVar
 
+import structlog
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
@@ -41,6 +42,7 @@ from surveys.issuer.refusals import Away, Refused as NotIssued
 AT_ONCE = 10_000  # people in one call of the issuer
 LATELY = datetime.timedelta(days=7)  # in which what was on its way has come
 T = TypeVar("T")
+log = structlog.get_logger(__name__)
 KEPT = ("address", "name", "language", "columns")  # of an entry, sealed
 
 
@@ -231,7 +233,10 @@ def launch(
     everybody on the list invited; or nothing is.
     """
     plan = _opened(study, Opening(study_id=study.pk, who=who, now=now, seen=seen, why=why))
-    receiving.prepare(plan)
+    try:
+        receiving.prepare(plan)
+    except DatabaseError as error:  # it is open: the first report will make its place
+        log.warning("no place yet", plan=plan.pk, kind=type(error).__name__)
     return plan
 
 

@@ -26,6 +26,7 @@ log = structlog.get_logger(__name__)
 def watch(*, now: datetime.datetime) -> list[str]:
     """Tell what began and what is over since the last look; return what is wrong now."""
     began = time.monotonic()
+    known = list(Alarm.objects.values_list("pk", flat=True))  # others tell of what begins meanwhile
     wrong = {line.key: line for line in health.lines(now) if line.is_told}
 
     def moment() -> datetime.datetime:
@@ -39,8 +40,7 @@ def watch(*, now: datetime.datetime) -> list[str]:
         text = f"{line.said}\n\n{line.normal}\n{line.todo}"
         if _is_anybody_named():
             _tell(key, line.name, text, moment(), told=True)
-    begun_since = Q(since__gt=now, since__lte=moment())  # and told of by another look
-    for alarm in Alarm.objects.exclude(name__in=wrong).exclude(begun_since):
+    for alarm in Alarm.objects.filter(pk__in=known).exclude(name__in=wrong):
         over = f"{alarm.name}: wrong since {alarm.since:%Y-%m-%d %H:%M} UTC, and well again."
         if alarm.told:
             _tell(alarm.name, f"{alarm.name}: over", over, moment(), told=False)

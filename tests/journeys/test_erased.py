@@ -426,6 +426,19 @@ def test_a_batch_that_is_sealed_before_the_night_is_done_loses_its_moment_the_ni
     assert len(written(database)["aggregation_batch"]) == 2
 
 
+@postgres_only
+def test_a_night_waits_for_nobody_who_holds_a_plan(database):
+    """Who closes a wave does, and may itself wait for one who reads batches."""
+    database.run(OPEN.replace("STUDY", '{**STUDY, "closes_at": 10_000}') + "say(0)")
+    database.run(ARRIVE.replace("DAYS", "0"))
+    database.run(SWEEP)
+    patience = "connection.cursor().execute(\"SET statement_timeout = '10s'\")\n"
+    with database.connect() as other:
+        other.execute("SELECT 1 FROM design_plan FOR UPDATE")
+        assert database.run(patience + NIGHT_AFTER.format(days=1))
+    assert database.sql("SELECT count(*) FROM ONLY aggregation_batch") == [(0,)]
+
+
 CUT = "SELECT xmin::text::bigint FROM pg_class WHERE relname ~ '^intake_openreport_[0-9]+$'"
 MADE = """
 SELECT xmin::text::bigint FROM pg_inherits WHERE inhparent = 'intake_openreport'::regclass

@@ -6,11 +6,11 @@ from surveys.triggers import Statements, forbid
 
 sealed = importlib.import_module("surveys.aggregation.migrations.0002_sealed")
 CHILD = "aggregation_settledbatch"
-# Columns and checks are inherited; indexes, keys and triggers are not. The next night fills it.
+# Columns and checks are inherited; indexes, keys and triggers are not. The next night fills it. No
+# key to `design_plan`, for whose row a night would wait: the tally that goes with it has one.
 MAKE = [
     f"CREATE TABLE {CHILD} () INHERITS (aggregation_batch)",
     f"ALTER TABLE {CHILD} ADD PRIMARY KEY (id), ADD UNIQUE (plan_id, number), "
-    "ADD FOREIGN KEY (plan_id) REFERENCES design_plan DEFERRABLE INITIALLY DEFERRED, "
     "ALTER columns SET STATISTICS 0, ALTER given SET STATISTICS 0",
 ]
 MOVED = f"EXISTS (SELECT 1 FROM {CHILD} AS moved WHERE moved.id = OLD.id AND moved = OLD)"  # noqa: S608
@@ -28,7 +28,17 @@ ONCE = [
     "CREATE TRIGGER aggregation_batch_once BEFORE INSERT ON aggregation_batch FOR EACH ROW "
     "EXECUTE FUNCTION aggregation_batch_once()",
 ]
+# And nothing comes into it but by a night.
+BY_NIGHT = [
+    "CREATE FUNCTION aggregation_settledbatch_by_night() RETURNS trigger LANGUAGE plpgsql AS "  # noqa: S608
+    "$$ BEGIN IF NOT EXISTS (SELECT 1 FROM ONLY aggregation_batch AS own WHERE own.id = NEW.id) "
+    f"THEN RAISE EXCEPTION '{sealed.MESSAGE}' USING ERRCODE = 'integrity_constraint_violation'; "
+    "END IF; RETURN NEW; END $$",
+    f"CREATE TRIGGER aggregation_settledbatch_by_night BEFORE INSERT ON {CHILD} FOR EACH ROW "
+    "EXECUTE FUNCTION aggregation_settledbatch_by_night()",
+]
 BACK = [
+    "DROP FUNCTION aggregation_settledbatch_by_night() CASCADE",
     "DROP FUNCTION aggregation_batch_once() CASCADE",
     NO_DELETE.format(unless=sealed.RETIRED),
     f"INSERT INTO aggregation_batch SELECT * FROM {CHILD}",  # noqa: S608
@@ -47,7 +57,14 @@ class Migration(migrations.Migration):
     dependencies = (("aggregation", "0005_night"),)
     operations = (
         Statements(
-            {"postgresql": [*MAKE, NO_DELETE.format(unless=f"{sealed.RETIRED} OR {MOVED}"), *ONCE]},
+            {
+                "postgresql": [
+                    *MAKE,
+                    NO_DELETE.format(unless=f"{sealed.RETIRED} OR {MOVED}"),
+                    *ONCE,
+                    *BY_NIGHT,
+                ]
+            },
             {"postgresql": BACK},
         ),
         on_postgresql(

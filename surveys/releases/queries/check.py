@@ -22,7 +22,7 @@ from dpengine.central.numeric import half_width
 from dpengine.estimates import Margin, share
 from dpengine.privacy import plain
 from surveys.messages import message, plural_message
-from surveys.releases.numbers import Document, Numbers, Row, Table
+from surveys.releases.numbers import Document, Numbers, Row, Table, interval_within
 from surveys.releases.queries.base import Counts, InteractiveQuery, State
 from surveys.releases.queries.parameters import (
     ONE_CHOICE,
@@ -253,8 +253,7 @@ class Check(InteractiveQuery):
         return Row(
             label,
             100 * estimate.value,
-            max(100 * most.low, 0.0),
-            min(100 * fewest.high, 100.0),
+            *interval_within(100 * most.low, 100 * fewest.high, 0.0, 100.0),
             100 * estimate.standard_error,
             "percent",
         )

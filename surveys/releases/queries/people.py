@@ -6,6 +6,7 @@ After it   Everything that depends on how many took part reads this number: the 
            waits for more, the errors of shares, what pages say.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +22,7 @@ from surveys.aggregation import selectors as aggregation
 from surveys.design.models import Plan
 from surveys.messages import Text, message
 from surveys.releases import statistics
-from surveys.releases.numbers import Numbers, Row, Table
+from surveys.releases.numbers import Numbers, Row, Table, interval_within
 from surveys.releases.queries.base import Query, noise_name, pure_epsilon
 from surveys.releases.queries.parameters import Question
 
@@ -89,7 +90,8 @@ class People(Query):
         """Return the noisy number; as a number of people, at least one."""
         (noisy,) = self.engine.release([people])
         off = counts.largest_error(self.engine, 1)
-        row = Row(ROW(), noisy, max(noisy - off, 0), max(noisy + off, 0), unit="people")
+        limits = interval_within(noisy - off, noisy + off, 0, math.inf)
+        row = Row(ROW(), noisy, *limits, unit="people")
         return Numbers(
             tables=[Table(TITLE(), [row])], method=METHOD(), notes=[], derived=[], n=max(noisy, 1)
         )

@@ -12,7 +12,7 @@ from surveys.design import services as design
 from tests.conftest import NOW, QUESTIONS, STUDY, TODAY
 
 pytestmark = [pytest.mark.django_db, pytest.mark.engine("postgresql")]
-COLUMNS = "id, plan_id, number, size, columns, given, strata"
+COLUMNS = "id, plan_id, number, size, columns, given, strata, sealed_on"
 DAY = datetime.timedelta(days=1)
 ANSWERS = [{"copied": i % 2, "fair": i % 5, "often": i % 3} for i in range(30)]
 
@@ -66,11 +66,18 @@ def test_a_batch_is_not_changed_and_not_lost_wherever_it_stands(plan, table, act
     refused(act.format(table))
 
 
+def test_nothing_comes_into_the_second_table_but_what_stands_in_the_first(plan):
+    refused(
+        f"INSERT INTO {tables.EARLIER} ({COLUMNS}) SELECT id + 100, plan_id, number + 100, size, "  # noqa: S608
+        f"columns, given, strata, sealed_on FROM ONLY {tables.EARLIER}"
+    )
+
+
 def test_a_batch_goes_from_the_first_table_only_if_the_same_one_stands_in_the_second(plan):
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO {tables.EARLIER} ({COLUMNS}, sealed_on) "  # noqa: S608
-            f"SELECT {COLUMNS}, sealed_on - 1 FROM ONLY {tables.TODAY}"
+            f"INSERT INTO {tables.EARLIER} ({COLUMNS}) "  # noqa: S608
+            f"SELECT {COLUMNS.replace('sealed_on', 'sealed_on - 1')} FROM ONLY {tables.TODAY}"
         )
     refused(f"DELETE FROM ONLY {tables.TODAY}")  # noqa: S608
 

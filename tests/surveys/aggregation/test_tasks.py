@@ -120,3 +120,11 @@ def test_what_would_keep_doors_waiting_too_long_stays_as_it_came(
     at(20)
     said = OpenReport.objects.filter(plan=plan).order_by("pk").values_list("values", flat=True)
     assert (list(said) == sorted(said)) is is_in_order
+
+
+def test_a_place_that_was_dropped_meanwhile_keeps_no_night_from_its_work(db, monkeypatch):
+    draft = design.draft_study(study=STUDY, questions=QUESTIONS)
+    plan = design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
+    monkeypatch.setattr(report_tables, "plans_that_may_wait", lambda: [plan.pk])
+    intake.forget_moments({plan.pk})
+    assert report_tables.size(plan.pk) == 0

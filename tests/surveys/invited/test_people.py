@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
+from django.db import OperationalError, connection
 from django.db.models.signals import post_save
 from django.test import Client
 
@@ -502,3 +502,15 @@ def test_only_owners_are_shown_the_way_to_the_letters(owner, plan, page):
 def test_the_registry_leads_nobody_to_a_form_that_asks_a_list(client, plan):
     record = client.get("/registry/exam-honesty/").content.decode()
     assert "Open the form" not in record
+
+
+def test_a_wave_is_open_though_the_place_for_its_reports_could_not_be_made(
+    listed, monkeypatch, caplog
+):
+    def away(plan):
+        raise OperationalError("the server has gone")
+
+    monkeypatch.setattr(services.receiving, "prepare", away)
+    plan = services.launch(study=listed, who="olga", now=NOW)
+    assert Plan.objects.get(pk=plan.pk).is_open
+    assert "OperationalError" in caplog.text

@@ -227,16 +227,15 @@ def test_a_letter_is_claimed_when_it_is_begun_however_long_those_before_it_took(
     assert len(sink.letters) == 2
 
 
-def test_what_began_while_a_look_sent_its_letters_is_not_over(sink, monkeypatch):
+@pytest.mark.parametrize("began", [MINUTE, -MINUTE])  # after ours, or before it and slower
+def test_what_began_while_a_look_sent_its_letters_is_not_over(sink, monkeypatch, began):
     services.note(kind="backup", went_well=False, said="OSError", size=None, now=LATER)
-    clock, sent = [0.0], alarms._sent
-    monkeypatch.setattr(alarms.time, "monotonic", lambda: clock[0])
+    sent = alarms._sent
 
     def another_looks(about: str, text: str) -> bool:
         monkeypatch.setattr(alarms, "_sent", sent)
         disk_nearly_full(monkeypatch)
-        clock[0] += 60
-        assert "disk" in alarms.watch(now=NOW + MINUTE)
+        assert "disk" in alarms.watch(now=NOW + began)
         return sent(about, text)
 
     monkeypatch.setattr(alarms, "_sent", another_looks)

@@ -84,9 +84,9 @@ def test_texts_know_their_messages_there_and_back():
         ((10, 30), (10, 30)),
         ((-5, 30), (0, 30)),
         ((90, 120), (90, 100)),
-        ((-30, -10), (0, 10)),  # all beyond: as wide, about what is nearest
-        ((-30, 0), (0, 15)),
-        ((130, 150), (90, 100)),
+        ((-30, -10), (0, 5)),  # all beyond: a quarter as wide
+        ((-30, 1), (0, 7.75)),  # nearly all
+        ((130, 150), (95, 100)),
         ((-900, -500), (0, 100)),
         ((0, 0), (0, 0)),  # without chance in it
     ],

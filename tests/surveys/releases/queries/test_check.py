@@ -58,6 +58,13 @@ def test_what_stands_costs_no_number_and_what_does_not_is_answered(neighbours):
         check.step(state, ANSWERS, 4000, stated("75"))
 
 
+@pytest.mark.parametrize(("count", "ends"), [(-52, (0, 1)), (260, (99, 100))])
+def test_a_number_that_noise_took_beyond_all_people_is_no_single_point(count, ends):
+    row = asked(epsilon="0.5")._share("Fair", count, 200)
+    assert row.low <= ends[0]
+    assert row.high >= ends[1]
+
+
 def test_a_question_is_read_from_its_form():
     form = asked().question_form()(
         {"question": "fair", "choice": "4", "percent": "75", "second": ""}

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dpengine.central.laplace import DiscreteLaplace
 from surveys.releases.losses import loss_of
 from surveys.releases.queries.base import Query
 from surveys.releases.queries.parameters import WrongParameter
@@ -34,3 +35,10 @@ def test_the_number_has_its_interval_and_is_one_at_least():
     assert np.mean([row.low <= 40 <= row.high for row in rows]) >= 0.9
     assert len({numbers.n for numbers in drawn}) > 5
     assert min(query.draw(0, 0).n for _ in range(50)) == 1
+
+
+def test_a_number_that_noise_took_below_nobody_has_an_interval(monkeypatch):
+    monkeypatch.setattr(DiscreteLaplace, "release", lambda _noise, counts: [-500])
+    (row,) = rows_of(People.of(PLAN).draw(40, 0))
+    assert row.low == 0
+    assert row.high >= 1

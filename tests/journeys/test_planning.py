@@ -138,6 +138,19 @@ def test_the_plan_moves_with_the_slider_and_is_saved(chromium, site, draft):
     page.context.close()
 
 
+def test_what_is_chosen_before_the_script_has_come_is_worked_out_when_it_has(chromium, site):
+    page = chromium.new_context(base_url=site.base, viewport=PHONE).new_page()
+    waits = []
+    page.route("**/candor/plan*.js", lambda route: waits.append(route))
+    page.goto("/plan/?many=1&kind=yes_no", wait_until="commit")
+    page.select_option("#kind_1", "single")
+    expect(page.locator("#kind_1")).to_have_value("single")
+    (script,) = waits
+    script.continue_()
+    expect(page.locator("#choices_1")).to_be_visible()
+    page.context.close()
+
+
 def test_a_stranger_plans_without_an_account(chromium, site):
     page = chromium.new_context(base_url=site.base, viewport=PHONE).new_page()
     page.goto("/")

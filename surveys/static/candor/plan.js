@@ -116,6 +116,27 @@ document.addEventListener('htmx:configRequest', () => {
   owed.clear();
 });
 
+/** Tell whether a field says something else than the page that came. @param {Field} field @returns {boolean} */
+function isChanged(field) {
+  if (field instanceof HTMLSelectElement) {
+    const first = [...field.options].findIndex((option) => option.defaultSelected);
+    return field.selectedIndex !== Math.max(first, 0);
+  }
+  return field.type === 'radio'
+    ? field.checked !== field.defaultChecked
+    : field.type !== 'range' && field.value !== field.defaultValue;
+}
+
+// What was changed before anything listened, or by a browser that goes back, is worked out now.
+addEventListener('load', () => {
+  const fields = /** @type {NodeListOf<Field>} */ (
+    document.querySelectorAll('#planner :is(input, select)[id]')
+  );
+  const changed = sent.size ? undefined : [...fields].find(isChanged);
+  const kind = changed instanceof HTMLInputElement && changed.type !== 'radio' ? 'input' : 'change';
+  changed?.dispatchEvent(new Event(kind, { bubbles: true }));
+});
+
 /** @type {any} */ (window).htmx.defineExtension('hold', {
   isInlineSwap: () => true,
   /** @param {string} _style @param {Element} target @param {DocumentFragment} answer */

@@ -35,7 +35,7 @@ from tests.journeys.site import Site, prepared, running_site
 from tests.journeys.test_load import COUNT, MAKE
 from tests.patience import became
 
-CONNECTIONS, SLOW, IDLE, READERS = 64, 200, 10_000, 8
+CONNECTIONS, SLOW, READERS = 64, 200, 8
 VICTIMS = {  # what runs, and a word of its command
     "door": "surveys.operations.front:app",
     "PostgreSQL": "",
@@ -51,10 +51,6 @@ print("true")
 """
 LEFT = 100  # reports, less than a batch, that may wait for others
 PATH = "/api/v1/studies/load/reports"
-HALF = (
-    f"POST {PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-    "Content-Length: 300\r\n\r\n{"
-)
 TABLES = (
     "CREATE TABLE receipts (id {0} PRIMARY KEY, content {0}, plan bigint, day date)",
     "CREATE TABLE reports (plan bigint, answers text, given {0})",
@@ -143,10 +139,8 @@ def speed(place: Place, posts: int) -> Rows:
         with served(place.site.environment, place.site.log, *DOOR) as door:
             post(door, place, 500)
             rows.append(measured(place, "the door", door, posts))
-            with held_open(door, SLOW, HALF):
+            with slow_bodies(door):
                 rows.append(measured(place, f"the door, {SLOW} slow bodies", door, posts // 2))
-            with held_open(door, IDLE):
-                rows.append(measured(place, f"the door, {IDLE:,} idle ones", door, posts // 2))
             with readers(pages):
                 rows.append(measured(place, f"the door, {READERS} readers", door, posts // 2))
             for loops in (1, 2):
@@ -264,29 +258,22 @@ def begun(port: int, plan: str, posts: int, connections: int, **more: Any) -> An
 
 
 @contextlib.contextmanager
-def held_open(server: Served, many: int, sent: str = "") -> Iterator[None]:
-    """Hold connections open on which so much comes and no more; each that is cut off is opened
-    again.
-    """
+def slow_bodies(server: Served) -> Iterator[None]:
+    """Hold bodies open that never come whole; each that is cut off is opened again."""
     code = f"""
-import asyncio, resource
-most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+import asyncio
 async def one():
     while True:
-        try:
-            reader, writer = await asyncio.open_connection("127.0.0.1", {server.port})
-            writer.write({sent.encode()!r})
-            await reader.read()
-            writer.close()
-        except OSError:
-            await asyncio.sleep(1)
+        reader, writer = await asyncio.open_connection("127.0.0.1", {server.port})
+        writer.write(b"POST {PATH} HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\n"
+            b"Content-Type: application/json\\r\\nContent-Length: 300\\r\\n\\r\\n{{")
+        await reader.read()
 async def all_of_them():
-    await asyncio.gather(*(one() for _ in range({many})))
+    await asyncio.gather(*(one() for _ in range({SLOW})))
 asyncio.run(all_of_them())
 """
     process = subprocess.Popen([sys.executable, "-c", code])
-    assert became(lambda: connections_to(server.port) >= many)
+    became(lambda: connections_to(server.port) >= SLOW)
     try:
         yield
     finally:

@@ -17,7 +17,7 @@ from surveys.intake.broker import Line
 from surveys.intake.models import Lane, OpenReport, Receipt
 from tests.brokers import PARTITIONS, cluster, standing
 from tests.conftest import NOW, QUESTIONS, STUDY, TODAY
-from tests.patience import became
+from tests.patience import PATIENCE, became
 from tests.surveys.intake import test_rsgi
 from tests.surveys.intake.posted import Sent, post_all
 from tests.surveys.intake.test_group import entry
@@ -31,6 +31,12 @@ ASK = "/api/v1/studies/exam-honesty/verdicts"
 def servers():
     with cluster() as addresses:
         yield addresses
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """A machine that pauses keeps no broker from its answer."""
+    monkeypatch.setattr(broker, "ACKNOWLEDGED", PATIENCE)
 
 
 @pytest.fixture
@@ -259,11 +265,11 @@ def test_a_refused_deletion_is_logged_and_stops_nobody(client, plan, topic, monk
 
 
 def test_a_log_that_is_away_is_503_and_never_202(client, plan, settings, monkeypatch):
-    monkeypatch.setattr(broker, "ACKNOWLEDGED", 1.0)
     with cluster() as servers:
         settings.REPORTS_LOG = f"kafka://{servers}/away"
         broker.topic.cache_clear()
         assert post(client, report(plan, 1)).status_code == 202
+    monkeypatch.setattr(broker, "ACKNOWLEDGED", 1.0)
     refused = post(client, report(plan, 2))
     assert (refused.status_code, refused["Retry-After"]) == (503, "5")
     broker.topic.cache_clear()  # as a door that has just begun

@@ -245,7 +245,7 @@ class Mean:
 
     def _limits(self, total: int, n: float, most: float, error: float) -> tuple[float, float]:
         least, greatest = float(self.bounds.least), float(self.bounds.most)
-        # Beyond the bounds, as the nearest T that can be would: no mean is farther from that one.
+        # A T beyond the bounds is read as the nearest one within: that rejects no further mean.
         value = self._within(self.bounds.middle + self._step * total / n)
         seen = min(self._bhatia_davis(value) + self._unseen(n), most)
 

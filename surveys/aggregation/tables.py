@@ -1,5 +1,5 @@
 """Where batches stand on PostgreSQL: today's in `aggregation_batch`, those of earlier days in its
-child `aggregation_settledbatch`. Who reads, changes or deletes rows of the first has both.
+child `aggregation_settledbatch`. A statement on the first reads, changes and deletes rows of both.
 
 A row tells which transaction wrote it, and so when in its day a batch was sealed. Each night moves
 those of the day before in one transaction, sorted by Plan and number, and writes the first table

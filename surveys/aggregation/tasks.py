@@ -40,6 +40,7 @@ def settle() -> None:
     now = datetime.datetime.now(datetime.UTC) - MAX_REQUEST
     with suppress(InUse):  # ten minutes later it is free
         receipts.settle(today=now.date(), but=design.in_grace(now))
-    swept = now - datetime.timedelta(seconds=MAX_SWEEP_SECONDS)  # that began on the day before
+    # a sweep that began before midnight may be under way for so long
+    last_sweep = now - datetime.timedelta(seconds=MAX_SWEEP_SECONDS)
     with suppress(InUse):
-        services.settle(today=swept.date())
+        services.settle(today=last_sweep.date())

@@ -188,7 +188,7 @@ class Variance(Query):
         square, level = squares / (SQUARES * n), 1 / SQUARES  # rounding moves b by half a level
         most = square + level / 2 - max(mean - off, 0.0) ** 2
         least = square - level / 2 - min(mean + off, 1.0) ** 2
-        # Beyond what can be, as the nearest that can would: no variance is farther from that one.
+        # What no variance can be is read as the nearest that one can: that rejects no further one.
         most, least = (min(max(limit, 0.0), 1.0) for limit in (most, least))
         reach = -float(scipy.special.ndtri(SAMPLE_ERROR / 2)) / math.sqrt(n)
 

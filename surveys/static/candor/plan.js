@@ -15,6 +15,10 @@ const owed = new Map();
 /** @param {unknown} node @returns {node is Field} */
 const isField = (node) => node instanceof HTMLInputElement || node instanceof HTMLSelectElement;
 
+/** @returns {Field[]} the fields of the planner as they stand now */
+const fieldsNow = () =>
+  [...document.querySelectorAll('#planner :is(input, select)[id]')].filter(isField);
+
 /** @param {Field} field @returns {string} */
 const stateOf = (field) =>
   String(field.type === 'radio' ? /** @type {HTMLInputElement} */ (field).checked : field.value);
@@ -109,10 +113,7 @@ document.addEventListener('focusout', ({ target }) => {
 });
 
 document.addEventListener('htmx:configRequest', () => {
-  const fields = /** @type {NodeListOf<Field>} */ (
-    document.querySelectorAll('#planner :is(input, select)[id]')
-  );
-  for (const field of fields) sent.set(field.id, stateOf(field));
+  for (const field of fieldsNow()) sent.set(field.id, stateOf(field));
   owed.clear();
 });
 
@@ -129,10 +130,7 @@ function isChanged(field) {
 
 // What was changed before anything listened, or by a browser that goes back, is worked out now.
 addEventListener('load', () => {
-  const fields = /** @type {NodeListOf<Field>} */ (
-    document.querySelectorAll('#planner :is(input, select)[id]')
-  );
-  const changed = sent.size ? undefined : [...fields].find(isChanged);
+  const changed = sent.size ? undefined : fieldsNow().find(isChanged);
   const kind = changed instanceof HTMLInputElement && changed.type !== 'radio' ? 'input' : 'change';
   changed?.dispatchEvent(new Event(kind, { bubbles: true }));
 });

@@ -39,10 +39,9 @@ class Row(msgspec.Struct, frozen=True):
 
 def interval_within(low: float, high: float, least: float, most: float) -> tuple[float, float]:
     """Return the part of an interval that lies between two limits, and at least a quarter of its
-    width: where noise took nearly all of the interval beyond them, the result is about that of an
-    estimate one standard error beyond (after power-constrained limits: Cowan, Cranmer, Gross and
-    Vitells 2011). A single point would promise certainty. The result is never narrower than the
-    plain intersection, so it covers the truth at least as often.
+    width: where noise took nearly all of the interval beyond them, a single point would promise
+    certainty (the idea of power-constrained limits: Cowan, Cranmer, Gross and Vitells 2011). The
+    result is never narrower than the plain intersection, so it covers the truth at least as often.
     """
     least_wide = (high - low) / 4
     low, high = min(low, most - least_wide), max(high, least + least_wide)

@@ -148,6 +148,11 @@ def test_what_is_chosen_before_the_script_has_come_is_worked_out_when_it_has(chr
     (script,) = waits
     script.continue_()
     expect(page.locator("#choices_1")).to_be_visible()
+    page.goto("/plan/?n=800", wait_until="commit")
+    page.locator("#n_slide").fill("400")
+    waits[1].continue_()
+    expect(page.locator("#n")).to_have_value("400")
+    settled(page, n="400")
     page.context.close()
 
 

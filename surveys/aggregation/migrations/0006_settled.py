@@ -28,12 +28,12 @@ ONCE = [
     "CREATE TRIGGER aggregation_batch_once BEFORE INSERT ON aggregation_batch FOR EACH ROW "
     "EXECUTE FUNCTION aggregation_batch_once()",
 ]
-# And nothing comes into it but by a night.
+# And nothing comes into it but a copy of what stands in the first.
 BY_NIGHT = [
     "CREATE FUNCTION aggregation_settledbatch_by_night() RETURNS trigger LANGUAGE plpgsql AS "  # noqa: S608
-    "$$ BEGIN IF NOT EXISTS (SELECT 1 FROM ONLY aggregation_batch AS own WHERE own.id = NEW.id) "
-    f"THEN RAISE EXCEPTION '{sealed.MESSAGE}' USING ERRCODE = 'integrity_constraint_violation'; "
-    "END IF; RETURN NEW; END $$",
+    "$$ BEGIN IF NOT EXISTS (SELECT 1 FROM ONLY aggregation_batch AS own WHERE own.id = NEW.id "
+    f"AND own = NEW) THEN RAISE EXCEPTION '{sealed.MESSAGE}' USING ERRCODE = "
+    "'integrity_constraint_violation'; END IF; RETURN NEW; END $$",
     f"CREATE TRIGGER aggregation_settledbatch_by_night BEFORE INSERT ON {CHILD} FOR EACH ROW "
     "EXECUTE FUNCTION aggregation_settledbatch_by_night()",
 ]

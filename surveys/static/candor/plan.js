@@ -123,9 +123,10 @@ function isChanged(field) {
     const first = [...field.options].findIndex((option) => option.defaultSelected);
     return field.selectedIndex !== Math.max(first, 0);
   }
-  return field.type === 'radio'
-    ? field.checked !== field.defaultChecked
-    : field.type !== 'range' && field.value !== field.defaultValue;
+  if (field.type === 'radio') return field.checked !== field.defaultChecked;
+  const fresh = /** @type {HTMLInputElement} */ (field.cloneNode());
+  fresh.value = field.defaultValue; // within a slider's own limits
+  return field.value !== fresh.value;
 }
 
 // What was changed before anything listened, or by a browser that goes back, is worked out now.

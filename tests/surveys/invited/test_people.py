@@ -49,7 +49,7 @@ def test_people_are_sealed_and_open_for_the_list(listed):
     assert len(addresses(listed)) == 90
     assert addresses(listed)[0] == "p0.arts@example.org"
     assert b"example.org" not in said(listed)
-    assert b"P 0" not in said(listed)
+    assert b'"P 0"' not in said(listed)  # three bytes are in so much by chance, once in a thousand
 
 
 def test_all_are_added_or_none(listed):

@@ -1,14 +1,54 @@
 """Long documents, written as they are read."""
 
 import json
+import threading
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
+from http import HTTPStatus
 from typing import Any
 
+from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
+
 CHUNK = 100  # rows written at a time
+AT_ONCE = 2  # documents written at once by a process, of whose four threads pages have the others
+BUSY_SECONDS = 10
+places = threading.BoundedSemaphore(AT_ONCE)
 
 
 class Broken(Exception):
     """Rows that cannot be read on; its words, for the reader, say which and why."""
+
+
+class Held:
+    """Parts of a document, which hold a place until they are closed or nobody has them any more."""
+
+    def __init__(self, parts: Iterable[str], of: threading.BoundedSemaphore) -> None:
+        self.parts = iter(parts)
+        self.leave = weakref.finalize(self, of.release)  # once, however often it is called
+
+    def __iter__(self) -> Iterator[str]:
+        return self.parts
+
+    def close(self) -> None:
+        self.leave()
+
+
+def streamed(parts: Iterable[str], content_type: str, **headers: str) -> HttpResponseBase:
+    """Answer with a document as it is written, or 429 while as many are as may be.
+
+    A document takes as long as it is long, and a thread with it: without a limit a few who fetch
+    all of the ledger would keep everybody else from every page.
+    """
+    if places.acquire(blocking=False):
+        held = Held(parts, places)
+        return StreamingHttpResponse(held, content_type=content_type, headers=headers)
+    said = _("Others are fetching long documents just now. Ask again in ten seconds.")
+    busy = {"Retry-After": str(BUSY_SECONDS), "Cache-Control": "no-store"}
+    return HttpResponse(
+        said, "text/plain; charset=utf-8", HTTPStatus.TOO_MANY_REQUESTS, headers=busy
+    )
 
 
 def json_lines(

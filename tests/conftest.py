@@ -3,6 +3,7 @@
 import datetime
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from threading import BoundedSemaphore
 from typing import Any
 
 import hypothesis
@@ -10,6 +11,7 @@ import pytest
 from django.db import connection
 from msgspec import convert
 
+from surveys import streams
 from surveys.brakes import Brake
 from surveys.demo.services import answer_as_browsers
 from surveys.design import documents, services as design
@@ -107,6 +109,8 @@ def nobody_came_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     brake = Brake()
     monkeypatch.setattr(door, "brake", brake)
     monkeypatch.setattr(posts, "shelf", Shelf())  # of rows that another test's rollback took
+    # of documents that another test fetched and did not read
+    monkeypatch.setattr(streams, "places", BoundedSemaphore(streams.AT_ONCE))
     yield
     if brake.places.end:
         brake.places.end.cancel()

@@ -10,7 +10,8 @@ from typing import Any
 import structlog
 from django.core.paginator import Paginator
 from django.db import DatabaseError
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.utils.cache import patch_cache_control
 from django.utils.decorators import method_decorator
@@ -36,7 +37,7 @@ from surveys.registry.studies import (
     registered_all,
 )
 from surveys.releases.reconstruction import crowding_of
-from surveys.streams import Broken, json_lines
+from surveys.streams import Broken, json_lines, streamed
 
 log = structlog.get_logger(__name__)
 ON_A_PAGE = 25
@@ -131,16 +132,17 @@ class Deployment(PublicDocument):
 
 @require_safe
 @gzip_public
-@cache_control(public=True, max_age=60)
-def whole_ledger(request: HttpRequest) -> StreamingHttpResponse:
+def whole_ledger(request: HttpRequest) -> HttpResponseBase:
     """Give every row of every budget, so that a stranger can verify the chain; written as it is
     read.
     """
     head, length = ledger.head()
     end = {"format": serializers.LEDGER_FORMAT, "head": head, "length": length}
     document = {**end, "check": serializers.HOW_TO_CHECK}
-    return StreamingHttpResponse(
-        json_lines(document, _rows(length)), content_type="application/json"
+    return streamed(
+        json_lines(document, _rows(length)),
+        "application/json",
+        **{"Cache-Control": "public, max-age=60"},
     )
 
 

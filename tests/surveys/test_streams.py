@@ -1,11 +1,14 @@
 """Long documents: what is written as it is read is what would be written at once."""
 
+import gc
 import json
 from collections.abc import Iterator
 
 import pytest
+from django.test import Client
 
-from surveys.streams import CHUNK, Broken, json_lines
+from surveys import streams
+from surveys.streams import AT_ONCE, CHUNK, Broken, json_lines
 
 
 @pytest.mark.parametrize("count", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 2 * CHUNK + 1])
@@ -28,3 +31,42 @@ def test_what_ends_before_its_end_is_no_json_and_says_why(count: int) -> None:
     whole, _, why = text.partition("\n\n")
     assert why == "This document is not whole. row 7 is damaged\n"
     assert json.loads(whole + "]}")["rows"] == list(range(count))
+
+
+ADDRESSES = ("/registry/ledger.json", "/ledger.csv", "/ledger.json")
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_who_fetches_long_documents_leaves_threads_to_pages(client, plan, address):
+    under_way = [client.get(each) for each in ADDRESSES[:AT_ONCE]]
+    assert [each.status_code for each in under_way] == [200] * AT_ONCE
+    refused = client.get(address)
+    assert refused.status_code == 429
+    assert refused["Retry-After"] == "10"
+    assert refused["Cache-Control"] == "no-store"
+    assert (
+        refused.content == b"Others are fetching long documents just now. Ask again in ten seconds."
+    )
+    assert client.get("/registry/").status_code == 200
+    assert client.get("/registry/ledger/1.json").status_code == 200
+    assert b"".join(under_way[0])  # to its end
+    again = client.get(address)
+    assert (again.status_code, bool(b"".join(again))) == (200, True)
+
+
+def test_a_place_is_given_back_once_however_a_document_ends(plan):
+    client = Client(raise_request_exception=False)
+    whole = client.get("/registry/ledger.json", headers={"Accept-Encoding": "gzip"})
+    assert whole["Content-Encoding"] == "gzip"
+    assert whole["Cache-Control"] == "public, max-age=60"
+    b"".join(whole)
+    whole.close()  # a second time
+    left = client.get("/ledger.json")
+    next(iter(left))
+    left.close()  # who asked has gone
+    client.head("/ledger.csv")
+    client.get("/registry/ledger.json")  # and nobody reads it
+    gc.collect()
+    assert [streams.places.acquire(blocking=False) for _ in range(AT_ONCE + 1)] == [
+        True
+    ] * AT_ONCE + [False]

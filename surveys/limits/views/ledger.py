@@ -6,7 +6,8 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
@@ -15,7 +16,7 @@ from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import Filter
 from surveys.limits.presenters import ShownRow
 from surveys.spreadsheets import csv_line
-from surveys.streams import json_lines
+from surveys.streams import json_lines, streamed
 
 ON_A_PAGE = 25
 MAX_TEXT = 100  # characters of what is looked for
@@ -158,20 +159,20 @@ def row(request: HttpRequest, position: int) -> HttpResponse:
 
 
 @require_safe
-def as_csv(request: HttpRequest) -> StreamingHttpResponse:
+def as_csv(request: HttpRequest) -> HttpResponseBase:
     """Give the rows that are looked for as a table."""
     rows = ledger.read_all(ledger.positions(LedgerSearch(request).filter))
     documents = ({**row.document, "position": row.position, "digest": row.digest} for row in rows)
     table = (csv_line([document.get(name) for name in COLUMNS]) for document in documents)
-    return StreamingHttpResponse(
+    return streamed(
         chain([csv_line(COLUMNS)], table),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": 'attachment; filename="candor-ledger.csv"'},
+        "text/csv; charset=utf-8",
+        **{"Content-Disposition": 'attachment; filename="candor-ledger.csv"'},
     )
 
 
 @require_safe
-def as_json(request: HttpRequest) -> StreamingHttpResponse:
+def as_json(request: HttpRequest) -> HttpResponseBase:
     """Give these rows as they are hashed, each with its digest, and the end of the whole chain."""
     head, length = ledger.head()
     rows = (
@@ -179,6 +180,4 @@ def as_json(request: HttpRequest) -> StreamingHttpResponse:
         for row in ledger.read_all(ledger.positions(LedgerSearch(request).filter))
         if row.position <= length
     )
-    return StreamingHttpResponse(
-        json_lines({"head": head, "length": length}, rows), content_type="application/json"
-    )
+    return streamed(json_lines({"head": head, "length": length}, rows), "application/json")

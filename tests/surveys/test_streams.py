@@ -67,6 +67,9 @@ def test_a_place_is_given_back_once_however_a_document_ends(plan):
     client.head("/ledger.csv")
     client.get("/registry/ledger.json")  # and nobody reads it
     gc.collect()
+    assert streams.places.acquire(blocking=False)
+    closed = streams.Held(["a"], streams.places)
+    closed.close()  # and is still known
     assert [streams.places.acquire(blocking=False) for _ in range(AT_ONCE + 1)] == [
         True
     ] * AT_ONCE + [False]

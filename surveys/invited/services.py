@@ -243,14 +243,19 @@ def launch(
 def _opened(study: Study, by: Opening) -> Plan:
     if not study.is_invited:
         return launching.open_study(**by)
-    if wrong := selectors.problems(study):
-        raise CannotOpen(" ".join(problem.text for problem in wrong))
+    _check(study)
     try:
         return _launch(study, by)
     except Away as error:
         raise CannotOpen(
             _("The issuer of tickets cannot be reached. Nothing was opened.")
         ) from error
+
+
+def _check(study: Study) -> None:
+    """Raise CannotOpen with all that keeps a study from opening with its list."""
+    if wrong := selectors.problems(study):
+        raise CannotOpen(" ".join(problem.text for problem in wrong))
 
 
 def _launch(study: Study, by: Opening) -> Plan:
@@ -267,6 +272,7 @@ def _launch(study: Study, by: Opening) -> Plan:
         if not Unopened.objects.filter(pk=unopened.pk).delete()[0]:
             raise CannotOpen(_("It took too long, and nothing was opened: try again."))
         held = _held(study.pk)  # so that nobody joins or leaves meanwhile
+        _check(held)
         if len(selectors.strata_of(held)) != len(keys):
             raise CannotOpen(_("The list has changed meanwhile: look at it again."))
         plan = launching.open_study(**by, invited=selectors.part_of(held, keys))

@@ -192,6 +192,24 @@ def test_a_launch_whose_keys_were_dropped_meanwhile_opens_nothing(listed):
     assert services.launch(study=listed, who="olga", now=NOW).is_open
 
 
+@pytest.mark.parametrize(
+    ("left", "said"), [(29, "has 29 people; 30 are needed"), (0, "has changed meanwhile")]
+)
+def test_who_leaves_while_keys_are_made_leaves_no_list_that_is_too_short(listed, left, said):
+    def leave(**_signal):
+        lawyers = Person.objects.filter(study=listed, stratum="Law").order_by("pk")
+        Person.objects.filter(pk__in=[each.pk for each in lawyers[left:]]).delete()
+
+    post_save.connect(leave, sender=Unopened)
+    try:
+        with pytest.raises(CannotOpen, match=said):
+            services.launch(study=listed, who="olga", now=NOW)
+    finally:
+        post_save.disconnect(leave, sender=Unopened)
+    assert not Plan.objects.exists()
+    assert not Invitation.objects.exists()
+
+
 @pytest.mark.usefixtures("apart")
 def test_an_issuer_elsewhere_keeps_no_plan_that_did_not_open_here(listed, monkeypatch):
     told = []

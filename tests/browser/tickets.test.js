@@ -182,7 +182,7 @@ test('a ticket that was spoilt, or is of another Plan or stratum, is none', asyn
     { stratum: undefined },
     { prefix: 'f'.repeat(64) === prefix ? '0'.repeat(64) : 'f'.repeat(64) },
     { prefix: 7 },
-    { signature: `${signature.slice(0, -4)}AAAA` },
+    { signature: `${signature.slice(0, -12)}${'A'.repeat(12)}` },
     { signature: '*' },
     { signature: undefined },
   ])

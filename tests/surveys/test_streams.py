@@ -3,6 +3,7 @@
 import gc
 import json
 from collections.abc import Iterator
+from threading import BoundedSemaphore
 
 import pytest
 from django.test import Client
@@ -33,11 +34,19 @@ def test_what_ends_before_its_end_is_no_json_and_says_why(count: int) -> None:
     assert json.loads(whole + "]}")["rows"] == list(range(count))
 
 
+@pytest.fixture
+def places(monkeypatch: pytest.MonkeyPatch) -> BoundedSemaphore:
+    """As many as a site has."""
+    found = BoundedSemaphore(AT_ONCE)
+    monkeypatch.setattr(streams, "places", found)
+    return found
+
+
 ADDRESSES = ("/registry/ledger.json", "/ledger.csv", "/ledger.json")
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_who_fetches_long_documents_leaves_threads_to_pages(client, plan, address):
+def test_who_fetches_long_documents_leaves_threads_to_pages(client, plan, places, address):
     under_way = [client.get(each) for each in ADDRESSES[:AT_ONCE]]
     assert [each.status_code for each in under_way] == [200] * AT_ONCE
     refused = client.get(address)
@@ -54,7 +63,7 @@ def test_who_fetches_long_documents_leaves_threads_to_pages(client, plan, addres
     assert (again.status_code, bool(b"".join(again))) == (200, True)
 
 
-def test_a_place_is_given_back_once_however_a_document_ends(plan):
+def test_a_place_is_given_back_once_however_a_document_ends(plan, places):
     client = Client(raise_request_exception=False)
     whole = client.get("/registry/ledger.json", headers={"Accept-Encoding": "gzip"})
     assert whole["Content-Encoding"] == "gzip"
@@ -67,9 +76,9 @@ def test_a_place_is_given_back_once_however_a_document_ends(plan):
     client.head("/ledger.csv")
     client.get("/registry/ledger.json")  # and nobody reads it
     gc.collect()
-    assert streams.places.acquire(blocking=False)
-    closed = streams.Held(["a"], streams.places)
+    assert places.acquire(blocking=False)
+    closed = streams.Held(["a"], places)
     closed.close()  # and is still known
-    assert [streams.places.acquire(blocking=False) for _ in range(AT_ONCE + 1)] == [
-        True
-    ] * AT_ONCE + [False]
+    assert [places.acquire(blocking=False) for _ in range(AT_ONCE + 1)] == [True] * AT_ONCE + [
+        False
+    ]

@@ -1,11 +1,15 @@
 """Posts of every kind, good and bad, from a seed; and a door without a server around it."""
 
 import asyncio
+import datetime
 import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from types import ModuleType, SimpleNamespace
 from typing import Any
+
+import pytest
 
 from surveys.intake.rsgi import Door
 
@@ -232,3 +236,17 @@ CHANGES = [
     _header("x-forwarded-for", "1.2.3.4", "x", "1.2.3.4, 5.6.7.8"),
     _header("x-forwarded-proto", "https", "http"),
 ]  # fmt: skip
+
+
+def stop_clock(monkeypatch: pytest.MonkeyPatch, *modules: ModuleType) -> None:
+    """Let no midnight come between two answers: it stays the moment that it is for these modules."""
+    moment = datetime.datetime.now(datetime.UTC)
+
+    class Clock(datetime.datetime):
+        @classmethod
+        def now(cls, tz: datetime.tzinfo | None = None) -> Any:
+            return moment
+
+    stopped = SimpleNamespace(datetime=Clock, date=datetime.date, UTC=datetime.UTC)
+    for module in modules:
+        monkeypatch.setattr(module, "datetime", stopped)

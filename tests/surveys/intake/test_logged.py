@@ -12,14 +12,14 @@ from surveys.aggregation import selectors as aggregation
 from surveys.aggregation.services import sweep_plan
 from surveys.design import services as design
 from surveys.encryption import CannotOpen
-from surveys.intake import broker, group, logged, report_tables
+from surveys.intake import broker, group, logged, posts, report_tables
 from surveys.intake.broker import Line
 from surveys.intake.models import Lane, OpenReport, Receipt
 from tests.brokers import PARTITIONS, cluster, standing
 from tests.conftest import NOW, QUESTIONS, STUDY, TODAY
 from tests.patience import PATIENCE, became
 from tests.surveys.intake import test_rsgi
-from tests.surveys.intake.posted import Sent, post_all
+from tests.surveys.intake.posted import Sent, post_all, stop_clock
 from tests.surveys.intake.test_group import entry
 from tests.surveys.intake.test_reports import body, post
 
@@ -35,7 +35,8 @@ def servers():
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
-    """A machine that pauses keeps no broker from its answer."""
+    """A machine that pauses keeps no broker from its answer, and no midnight comes."""
+    stop_clock(monkeypatch, posts, logged)
     monkeypatch.setattr(broker, "ACKNOWLEDGED", PATIENCE)
 
 

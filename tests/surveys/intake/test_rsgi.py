@@ -15,7 +15,7 @@ from surveys.intake import posts, rsgi
 from surveys.intake.models import OpenReport, Receipt
 from surveys.intake.rsgi import Door
 from tests.conftest import NOW, QUESTIONS, STUDY
-from tests.surveys.intake.posted import JSON, PATH, Answer, Sent, mutated, post_all
+from tests.surveys.intake.posted import JSON, PATH, Answer, Sent, mutated, post_all, stop_clock
 from tests.surveys.intake.test_given import QUESTIONS as OF_GIVEN
 from tests.surveys.intake.test_reports import body
 
@@ -61,6 +61,7 @@ def by_the_page(client, sent):
 @pytest.fixture
 def door(db, monkeypatch):
     """A door whose thread commits to the transaction of this test; and all that it notes."""
+    stop_clock(monkeypatch, posts)
     ours, answered = connections["default"], rsgi.answered
     ours.inc_thread_sharing()
 

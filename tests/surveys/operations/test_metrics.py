@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from django.test import Client
@@ -25,6 +26,10 @@ def counting(settings, tmp_path, monkeypatch):
     """Count into a folder of this test's own, in a process of its own: the client looks once."""
     settings.METRICS_TOKEN, settings.METRICS_DIR = TOKEN, tmp_path / "metrics"
     monkeypatch.setattr(backlog, "look", lambda: WELL)
+    # others write to it meanwhile
+    monkeypatch.setattr(
+        exposition.shutil, "disk_usage", lambda _: SimpleNamespace(total=100, free=50)
+    )
     return settings.METRICS_DIR
 
 

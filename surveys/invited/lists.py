@@ -22,6 +22,7 @@ from surveys.invited.keys import plain_address
 MAX_PEOPLE = 100_000
 MAX_FILE_BYTES = 20 * 2**20
 MAX_UNPACKED_BYTES, MAX_TAGS = 200 * 2**20, 3_000_000  # of a workbook
+MAX_ROWS, MAX_IN_A_ROW = 200_000, 50_000  # empty ones too: one number makes a trillion; tags
 MAX_COLUMNS, MAX_CELL, MAX_ADDRESS, MAX_STRATUM = 30, 500, 300, 80
 MAX_REMARKS = 100
 ADDRESS, NAME, LANGUAGE, STRATUM = "address", "name", "language", "stratum"
@@ -160,13 +161,22 @@ def _rows_of_workbook(raw: bytes, found: Found) -> Iterator[tuple[int, Row]]:
     from openpyxl import load_workbook  # here, for it takes long to load
     from openpyxl.utils import get_column_letter
 
+    too_much = _("The workbook holds more than a list needs: save it as a CSV file.")
     try:
-        if hostile(raw, unpacked=MAX_UNPACKED_BYTES, most_tags=MAX_TAGS):
-            found.wrong(_("The workbook holds more than a list needs: save it as a CSV file."))
+        limits = {"unpacked": MAX_UNPACKED_BYTES, "most_tags": MAX_TAGS, "in_a_row": MAX_IN_A_ROW}
+        if hostile(raw, **limits):
+            found.wrong(too_much)
             return
         with closing(load_workbook(io.BytesIO(raw), read_only=True, data_only=False)) as book:
             sheet = book.worksheets[0]
-            for at, cells in enumerate(sheet.iter_rows(max_col=MAX_COLUMNS + 1), 1):
+            if (sheet.max_row or 0) > MAX_ROWS:  # as it says itself
+                found.wrong(too_much)
+                return
+            rows = sheet.iter_rows(max_col=MAX_COLUMNS + 1, max_row=MAX_ROWS + 1)
+            for at, cells in enumerate(rows, 1):
+                if at > MAX_ROWS:
+                    found.wrong(too_much)
+                    return
                 for cell in cells:
                     if cell.data_type == "f":
                         _formula(found, at, get_column_letter(cell.column))
@@ -190,7 +200,8 @@ def _head(text: str) -> str:
 def _read(rows: Iterable[tuple[int, Row]], found: Found, languages: Sequence[str]) -> None:
     """Gather people from rows, the first of which names the columns."""
     walk = iter(rows)
-    heads = _heads(next(walk, (0, []))[1], found)
+    first = next(walk, (0, []))
+    heads = {} if found.count else _heads(first[1], found)
     if found.count:
         return
     seen: dict[str, int] = {}

@@ -18,7 +18,7 @@ from surveys.archives import ARCHIVE, Hostile, hostile
 
 MAX_FILE_BYTES = 2 * 2**20  # bytes
 MAX_UNPACKED_BYTES = 20 * 2**20
-MAX_TAGS = 200_000  # in all parts of the archive
+MAX_TAGS, MAX_IN_A_ROW = 200_000, 20_000  # in all parts of the archive, and in one row
 MAX_ROWS, MAX_COLUMNS, MAX_CELL_LENGTH = 1000, 120, 2000
 CONSTANT = (None, "=TRUE()", "=FALSE()")  # how some programs write yes and no
 OLD = b"\xd0\xcf\x11\xe0"  # how an .xls begins
@@ -159,7 +159,9 @@ def _refuse_hostile(raw: bytes) -> None:
         Hostile.ENTITIES: _("It declares XML entities, which no form needs."),
         Hostile.TAGS: _("It holds more than a form needs. Save only the form’s sheets."),
     }
-    if found := hostile(raw, unpacked=MAX_UNPACKED_BYTES, most_tags=MAX_TAGS):
+    if found := hostile(
+        raw, unpacked=MAX_UNPACKED_BYTES, most_tags=MAX_TAGS, in_a_row=MAX_IN_A_ROW
+    ):
         raise unreadable(texts[found])
 
 

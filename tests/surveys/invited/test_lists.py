@@ -2,6 +2,7 @@
 
 import io
 import time
+import zipfile
 
 import pytest
 from openpyxl import Workbook
@@ -134,6 +135,44 @@ def test_a_workbook_is_read_and_its_formulas_refused():
     found = lists.read_file(book(["address", "name"], ["a@example.org", "=1+1"]), ["en"])
     assert problems(found)[0][:2] == (2, "B")
     assert found.remarks[0].where == "Row 2, column “B”"
+
+
+def with_sheet(raw, change):
+    """Return a workbook whose sheet's XML was changed."""
+    made = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(raw)) as old,
+        zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for part in old.infolist():
+            content = old.read(part)
+            is_sheet = part.filename == "xl/worksheets/sheet1.xml"
+            new.writestr(part.filename, change(content) if is_sheet else content)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        # one number makes as many empty rows, each of which a reader would yield
+        lambda xml: xml.replace(b'<row r="2"', b'<row r="3000000"'),
+        lambda xml: xml.replace(b'ref="A1:B2"', b'ref="A1:B200001"'),
+        lambda xml: xml.replace(b"</sheetData>", b"<row></row>" * 200_000 + b"</sheetData>"),
+        lambda xml: xml.replace(b"</row>", b"<c><v></v></c>" * 30_000 + b"</row>", 1),
+    ],
+)
+def test_a_small_workbook_that_is_long_to_read_is_refused(change):
+    raw = book(["address", "name"], ["a@example.org", "Ada"])
+    assert len(lists.read_file(with_sheet(raw, lambda xml: xml), ["en"]).entries) == 1
+    found = lists.read_file(with_sheet(raw, change), ["en"])
+    said = "The workbook holds more than a list needs: save it as a CSV file."
+    assert [text for _, _, text in problems(found)] == [said]
+
+
+def test_as_many_cells_over_many_rows_are_no_row_that_is_too_long():
+    rows = [[f"p{at}@example.org", *"abcdef"] for at in range(4_000)]
+    found = lists.read_file(book(["address", *"bcdefg"], *rows), ["en"])
+    assert (len(found.entries), found.count) == (4_000, 0)
 
 
 def test_what_is_no_list_is_refused():

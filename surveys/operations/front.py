@@ -8,6 +8,7 @@ as it comes. HTTP/1.0 is spoken: one request a connection, which ends with the a
 import asyncio
 import contextlib
 import os
+from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
@@ -25,34 +26,72 @@ from surveys.operations.hop import FROM  # noqa: E402
 
 DEADLINE = 60.0  # seconds in which a request must be here, whole: a picture from a slow line
 CHUNK = 65_536  # bytes
+SMALL = 65_536  # bytes of a body that is none of a file
+MOST_HELD = 64 * 2**20  # bytes of small bodies at once, and as many of others
 ONE_HOP = ("connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "expect")
 OURS = ("server", "date")  # which the server says again
+
+held = {True: 0, False: 0}  # bytes: of bodies that are small, and of others
 
 
 class Front(door.Door):
     async def elsewhere(self, scope: Any, protocol: Any) -> None:
         """Hand a request to the pages."""
-        try:
-            body = await whole(scope, protocol)
-            reader, writer = await asyncio.open_unix_connection(str(settings.WEB_SOCKET))
-        except TimeoutError:
-            protocol.response_empty(HTTPStatus.REQUEST_TIMEOUT, [("Connection", "close")])
-            return
-        except RuntimeError:  # who sent half of it has gone
-            protocol.response_empty(HTTPStatus.BAD_REQUEST, [])
-            return
-        except OSError:  # they are being started again
-            protocol.response_empty(HTTPStatus.SERVICE_UNAVAILABLE, [("Retry-After", "2")])
-            return
-        with contextlib.closing(writer):
-            writer.write(head_of(scope) + body)
-            await pass_back(reader, scope, protocol)
+        length = length_of(scope)
+        with room_for(length) as has_room:
+            if has_room:
+                await hand_on(scope, protocol, length)
+            else:
+                away = [("Retry-After", "5"), ("Connection", "close")]
+                protocol.response_empty(HTTPStatus.SERVICE_UNAVAILABLE, away)
 
 
-async def whole(scope: Any, protocol: Any) -> bytes:
-    """Return a request's body; nothing of one that the pages refuse by its length."""
+@contextlib.contextmanager
+def room_for(length: int) -> Iterator[bool]:
+    """Hold room for a body until the block ends, and yield whether there is any.
+
+    Who begins files and does not end them keeps nobody from signing in, and takes no more memory
+    from the process that reports come to.
+    """
+    is_small = length <= SMALL
+    if held[is_small] + length > MOST_HELD:
+        yield False
+        return
+    held[is_small] += length
+    try:
+        yield True
+    finally:
+        held[is_small] -= length
+
+
+async def hand_on(scope: Any, protocol: Any, length: int) -> None:
+    """Pass a request on whole, and its answer back."""
+    try:
+        body = await whole(protocol, length)
+        reader, writer = await asyncio.open_unix_connection(str(settings.WEB_SOCKET))
+    except TimeoutError:
+        protocol.response_empty(HTTPStatus.REQUEST_TIMEOUT, [("Connection", "close")])
+        return
+    except RuntimeError:  # who sent half of it has gone
+        protocol.response_empty(HTTPStatus.BAD_REQUEST, [])
+        return
+    except OSError:  # they are being started again
+        protocol.response_empty(HTTPStatus.SERVICE_UNAVAILABLE, [("Retry-After", "2")])
+        return
+    with contextlib.closing(writer):
+        writer.write(head_of(scope) + body)
+        await pass_back(reader, scope, protocol)
+
+
+def length_of(scope: Any) -> int:
+    """Return how long a request's body is; 0 of one that the pages refuse by its length."""
     length = scope.headers.get("content-length", "")
-    if not length.isdecimal() or is_too_large(length):
+    return 0 if not length.isdecimal() or is_too_large(length) else int(length)
+
+
+async def whole(protocol: Any, length: int) -> bytes:
+    """Return a request's body."""
+    if not length:
         return b""
     async with asyncio.timeout(DEADLINE):
         body: bytes = await protocol()

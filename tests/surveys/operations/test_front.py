@@ -89,7 +89,48 @@ def test_a_length_that_no_number_holds_is_for_the_pages_to_refuse(front):
             pytest.fail("none of it is read")
 
     for length in ("0" * 5_000 + "2", "9" * 5_000, "²", ""):
-        assert asyncio.run(front.whole(Scope(content_length=length), Unread())) == b""
+        assert front.length_of(Scope(content_length=length)) == 0
+    assert asyncio.run(front.whole(Unread(), 0)) == b""
+
+
+class Slow:
+    """Whoever begins a body, until they go."""
+
+    def __init__(self, goes):
+        self.goes, self.said = goes, []
+
+    async def __call__(self):
+        await self.goes.wait()
+        raise RuntimeError("RSGI transport is closed")
+
+    def response_empty(self, status, headers):
+        self.said.append((int(status), dict(headers).get("Retry-After")))
+
+
+def test_bodies_that_do_not_end_hold_so_much_memory_and_no_more(front):
+    async def story():
+        goes, under_way = asyncio.Event(), []
+
+        async def post(length, many):
+            """Begin so many bodies; return what each was told at once."""
+            visitors = [Slow(goes) for _ in range(many)]
+            scope = Scope(content_length=str(length))
+            for visitor in visitors:
+                under_way.append(asyncio.create_task(front.Front.elsewhere(None, scope, visitor)))
+            await asyncio.sleep(0)
+            return [visitor.said for visitor in visitors]
+
+        files = await post(10 * 2**20, 8)
+        assert files == [[]] * 6 + [[(503, "5")]] * 2
+        assert await post(front.SMALL, 1_025) == [[]] * 1_024 + [[(503, "5")]]
+        assert await post(front.SMALL + 1, 1) == [[]], "there is room for a file as small"
+        assert front.held == {True: front.MOST_HELD, False: 60 * 2**20 + front.SMALL + 1}
+        goes.set()
+        await asyncio.gather(*under_way)
+        assert files == [[(400, None)]] * 6 + [[(503, "5")]] * 2
+        assert front.held == {True: 0, False: 0}
+
+    asyncio.run(story())
 
 
 def test_headers_of_one_hop_stay_there(front):

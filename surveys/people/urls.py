@@ -28,6 +28,7 @@ instead = [
         name="account_confirm_email",
     ),
     path("2fa/", to_account, name="mfa_index"),
+    path("2fa/webauthn/login/", views.passkey, name="mfa_login_webauthn"),
     path("2fa/webauthn/", to_account, name="mfa_list_webauthn"),
 ]
 

@@ -1,12 +1,15 @@
 """One's own account, the link that sets its password, and who may do what in a study."""
 
+import time
 from decimal import Decimal
+from http import HTTPStatus
 from typing import Any, cast
 
 from allauth.account.internal.flows.login import perform_login, record_authentication
 from allauth.account.models import Login
 from allauth.account.views import password_reset as allauth_password_reset
 from allauth.mfa.models import Authenticator
+from allauth.mfa.webauthn.views import login_webauthn
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
@@ -20,6 +23,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from surveys.brakes import Places, later, place_of
 from surveys.design.models import Study
 from surveys.people import factors, selectors, services
 from surveys.people.forms import AccountForm, MemberForm, PasswordForm
@@ -29,6 +33,8 @@ from surveys.people.models import ROLE_TEXTS, Membership, Right, Role, User
 INVITATION = "invitation"  # in the session: the link that was opened
 REMOVED = "removed_member"  # in the session: who was removed last, so that it can be undone
 ON_A_PAGE = 50
+PASSKEYS = 100  # that one network may begin to show at once; as many again in ten minutes
+networks = Places()
 
 
 @login_required
@@ -241,3 +247,16 @@ def _shareable(request: HttpRequest, slug: str) -> Study:
 def _member(request: HttpRequest, slug: str, key: int) -> tuple[Study, User]:
     study = _shareable(request, slug)
     return study, get_object_or_404(selectors.members(study), user_id=key).user
+
+
+@never_cache
+def passkey(request: HttpRequest) -> HttpResponseBase:
+    """Let somebody begin to show a passkey, or take it. What they are to sign is kept in a session,
+    a row for each who begins: so not as often as a program can.
+    """
+    place = place_of(request) if request.method != "POST" else ""
+    if place and (wait := later(networks.take(place, PASSKEYS, time.monotonic()))):
+        busy = {"Retry-After": str(wait)}
+        return HttpResponse(status=HTTPStatus.TOO_MANY_REQUESTS, headers=busy)
+    answer: HttpResponseBase = login_webauthn(request)
+    return answer

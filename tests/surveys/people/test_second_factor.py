@@ -8,11 +8,15 @@ import pytest
 from allauth.mfa.models import Authenticator
 from django.conf import settings as site
 from django.contrib.auth.models import Permission
+from django.contrib.sessions.models import Session
 from django.core.cache import cache
 from django.test import Client
+from django.utils import timezone
 
-from surveys.people import attempts, factors, services
+from surveys.brakes import Places
+from surveys.people import attempts, factors, services, views
 from surveys.people.models import Role
+from surveys.people.tasks import forget_sessions
 from tests.surveys.people.conftest import PASSWORD, SECRET, shown_by_app, sign_in
 
 SET_UP = "/account/second-factor/"
@@ -333,3 +337,29 @@ def test_attempts_at_many_names_do_not_have_others_forgotten(db):
     for key in keys:
         cache.set(key, 1, 300)
     assert len(cache.get_many(keys)) == len(keys)
+
+
+def test_no_program_fills_the_table_of_sessions_by_beginning_to_sign_in(client, db, monkeypatch):
+    monkeypatch.setattr(views, "networks", Places())
+    monkeypatch.setattr(views, "PASSKEYS", 5)
+
+    def begin(address):
+        headers = {"X-Requested-With": "XMLHttpRequest"}
+        return Client().get("/accounts/2fa/webauthn/login/", headers=headers, REMOTE_ADDR=address)
+
+    found = [begin("192.0.2.7") for _ in range(7)]
+    assert [each.status_code for each in found] == [200] * 5 + [429] * 2
+    assert "challenge" in found[0].json()["request_options"]["publicKey"]
+    assert int(found[-1]["Retry-After"]) > 1
+    assert begin("192.0.2.8").status_code == 200
+    assert Session.objects.count() == 6
+    assert client.post("/accounts/2fa/webauthn/login/", {"credential": "{}"}).status_code == 302
+
+
+def test_what_is_kept_of_a_visit_goes_when_it_is_over(client, admin_user):
+    sign_in(client, "ada")
+    sign_in(other := Client(), "ada")
+    mine = client.session.session_key
+    Session.objects.filter(pk=mine).update(expire_date=timezone.now())
+    forget_sessions()
+    assert [each.pk for each in Session.objects.all()] == [other.session.session_key]

@@ -23,7 +23,7 @@ from surveys.planning.wording import brief, count
 
 MIN_ANSWERS = 10
 MIN_PEOPLE, MAX_PEOPLE = 50, 20_000  # of one rehearsal
-MAX_DRAWS = 6_000_000  # answers of one rehearsal in all its repetitions: some twenty seconds
+MAX_DRAWS = 6_000_000  # answers of one rehearsal in all its repetitions: half a minute of yes or no
 TOLERANCE = 0.05  # percent by which shares may miss a hundred
 MAX_QUESTIONS = 20  # of a plan that a stranger makes: the ways of more take a second to find
 MIN_EPSILON = Decimal("0.1")  # of a person: below it, nobody learns anything

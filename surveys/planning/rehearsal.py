@@ -14,6 +14,7 @@ Coverage   how many of the 95 % intervals hold what was assumed. A question's an
 """
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,6 +29,22 @@ from surveys.plan.content import PlanContent
 from surveys.planning.population import Answer, Population, parts_of
 from surveys.planning.precision import PublicationNoise, noise_of
 from surveys.planning.questions import QuestionAtEpsilon, others_of
+
+
+class TooLong(Exception):
+    """A rehearsal takes more processor time than it may."""
+
+
+def within(seconds: float, words: Stream = system_stream) -> Stream:
+    """Return random words that end as TooLong once this thread has used so many seconds more."""
+    end = time.thread_time() + seconds
+
+    def word() -> int:
+        if time.thread_time() > end:
+            raise TooLong
+        return words()
+
+    return word
 
 
 @dataclass(frozen=True)

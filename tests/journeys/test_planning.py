@@ -283,6 +283,22 @@ def test_a_rehearsal_shows_how_far_it_is_and_then_what_came_of_it(chromium, site
     page.context.close()
 
 
+def test_what_cannot_be_rehearsed_is_said_on_the_page_that_was_there(chromium, site, draft):
+    page = signed_in(chromium, site)
+    page.goto(f"{draft}rehearse/")
+    page.fill("#id_people", "7")
+    page.get_by_role("button", name="Rehearse").click()
+    page.get_by_role("heading", name="This cannot be rehearsed yet").wait_for()
+    assert page.locator("h1").count() == 1
+    expect(page.locator("#id_people")).to_have_value("7")
+    page.fill("#id_people", "60")
+    page.fill("#id_runs", "20")
+    page.get_by_role("button", name="Rehearse").click()
+    page.get_by_role("heading", name="What came of it").wait_for()
+    assert page.locator("h1").count() == 1
+    page.context.close()
+
+
 def test_without_scripts_both_pages_work(chromium, site, draft):
     page = signed_in(chromium, site, java_script_enabled=False)
     page.goto(f"{draft}plan/")

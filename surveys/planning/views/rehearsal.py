@@ -2,8 +2,9 @@
 again and again.
 
 A step takes about a second. With scripts each step's page asks for the next one and shows how far
-it is; without, one page takes all of it. What came of the steps so far travels with the page,
-signed: nothing is stored.
+it is; without, a step is longer, and a button asks for the next one. What came of the steps so far
+travels with the page, signed: nothing is stored. No request holds a thread for longer than a step
+and one rehearsal, and a rehearsal that takes too long is given up.
 """
 
 import datetime
@@ -16,6 +17,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
+from django_htmx.http import reselect, reswap, retarget
 from msgspec import ValidationError, convert, to_builtins
 
 from surveys.design import documents
@@ -28,11 +30,12 @@ from surveys.planning.forms import MAX_PEOPLE, MIN_PEOPLE, RehearsalForm
 from surveys.planning.population import population_of
 from surveys.planning.presenters.rehearsal import results_of
 from surveys.planning.questions import is_on_request
-from surveys.planning.rehearsal import Record, Rehearsal
+from surveys.planning.rehearsal import Record, Rehearsal, TooLong, within
 from surveys.planning.scenarios import PlannedStudy
 
 SALT = "surveys.planning.rehearsal"
-STEP_SECONDS = 1.0
+MOST_SECONDS = 5.0  # of processor time, of one rehearsal
+STEP_SECONDS, LONG_STEP_SECONDS = 1.0, 10.0  # the longer where a person asks for the next one
 
 
 @never_cache
@@ -63,12 +66,21 @@ def rehearse(request: HttpRequest, slug: str) -> HttpResponse:
         initial={"people": usual},
     )
     context |= {"form": form, "left_out": on_request}
-    template = "planning/rehearse.html"
+    in_steps = bool(request.htmx and request.htmx.target == "rehearsed")  # type: ignore[attr-defined]
     if request.method == "POST" and form.is_valid():
-        context |= _rehearsed(request, content, form)
-        if request.htmx and request.htmx.target == "rehearsed":  # type: ignore[attr-defined]
-            template = "planning/rehearsed.html"
-    return render(request, template, context)
+        step = STEP_SECONDS if in_steps else LONG_STEP_SECONDS
+        try:
+            context |= _rehearsed(request.POST.get("state", ""), content, form, step)
+        except TooLong:
+            form.add_error("people", _("With these questions so many people take too long: fewer."))
+    response = render(
+        request,
+        f"planning/{'rehearsed' if in_steps and not form.errors else 'rehearse'}.html",
+        context,
+    )
+    if in_steps and form.errors:  # what is wrong stands above, and in the fields
+        response = retarget(reselect(reswap(response, "outerHTML"), "main"), "main")
+    return response
 
 
 def _content(study: Study) -> tuple[PlanContent | None, str]:
@@ -89,19 +101,18 @@ def _content(study: Study) -> tuple[PlanContent | None, str]:
 
 
 def _rehearsed(
-    request: HttpRequest, content: PlanContent, form: RehearsalForm
+    state: str, content: PlanContent, form: RehearsalForm, step: float
 ) -> dict[str, object]:
-    """Rehearse until a step is over, and say what came of all steps so far."""
+    """Rehearse until a step is over, and say what came of all steps so far; or raise TooLong."""
     people, wanted = form.cleaned_data["people"], form.cleaned_data["runs"]
     population = population_of(content, form.shares)
     rehearsal, truths = Rehearsal(content, population), population.truths()
     plan = to_document(content)
     key = digest(canonical({"people": people, "plan": plan, "shares": form.shares}))
-    record = _read(request.POST.get("state", ""), key)
+    record = _read(state, key)
     begun = now = time.perf_counter()
-    limit = STEP_SECONDS if request.htmx else float("inf")  # type: ignore[attr-defined]
-    while record.runs < wanted and now - begun <= limit:
-        record.add(rehearsal.run(people), truths)
+    while record.runs < wanted and now - begun <= step:
+        record.add(rehearsal.run(people, within(MOST_SECONDS)), truths)
         before, now = now, time.perf_counter()
         record.seconds += now - before
     goes_on = record.runs < wanted

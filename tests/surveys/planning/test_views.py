@@ -347,6 +347,28 @@ def rehearse(page, **typed):
     )
 
 
+def test_without_scripts_a_button_asks_for_what_one_page_did_not_take(page, draft, monkeypatch):
+    monkeypatch.setattr("surveys.planning.views.rehearsal.LONG_STEP_SECONDS", 0.0)
+    first = rehearse(page)
+    assert 'max="20" value="1"' in words(first)
+    assert '<noscript><p class="actions"><button class="button">Go on<' in words(first)
+    assert "<title>" in words(first)
+    assert 'value="2"' in words(rehearse(page, state=first.context["state"]))
+
+
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true", "HX-Target": "rehearsed"}])
+def test_a_rehearsal_that_takes_too_long_is_given_up(page, draft, monkeypatch, headers):
+    monkeypatch.setattr("surveys.planning.views.rehearsal.MOST_SECONDS", 0.0)
+    typed = {"people": "80", "runs": "20", **SHARES}
+    answer = page.post("/studies/exam-honesty/rehearse/", typed, headers=headers)
+    said = words(answer)
+    assert '<a href="#id_people">With these questions so many people take too long: fewer.' in said
+    assert "What came of it" not in said
+    # the page that is there is changed, not put into itself
+    assert answer.headers.get("HX-Retarget") == ("main" if headers else None)
+    assert answer.headers.get("HX-Reselect") == ("main" if headers else None)
+
+
 def test_without_scripts_one_page_takes_all_of_it(page, draft):
     said = words(rehearse(page))
     assert "of the 95% intervals hold what was assumed, in 20 rehearsals" in said

@@ -25,6 +25,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -165,7 +166,7 @@ def best(steps: int, epsilon: Decimal, least: int) -> tuple[Row, Integers]:
         MIN_EPSILON,
         epsilon,
     )
-    limit, reach = finest(np.linspace(-1, 1, min(steps, FINE_INPUTS - 1) + 1), float(loss))
+    limit, reach = finest(min(steps, FINE_INPUTS - 1) + 1, float(loss))
     for points, side in RUNGS:
         grid = grid_of(steps, max(points, least))
         inputs = [Fraction(2 * point, steps) - 1 for point in grid]
@@ -187,8 +188,12 @@ def grid_of(steps: int, points: int) -> Row:
     return tuple(sorted({*half, *(steps - point for point in half)}))
 
 
-def finest(inputs: Floats, loss: float) -> tuple[float, float]:
-    """Return the worst-case variance with the finest outputs, and the largest output used."""
+@lru_cache(maxsize=256)
+def finest(points: int, loss: float) -> tuple[float, float]:
+    """Return the worst-case variance of so many inputs, evenly spread, with the finest outputs, and
+    the largest output used: the same for all numbers of many steps.
+    """
+    inputs = np.linspace(-1, 1, points)
     reach = REACH * (loss + 1) / (loss - 1)
     outputs = np.linspace(-reach, reach, 2 * FINE + 1)
     variance, lows = least_variance(inputs, outputs, loss, between=False)

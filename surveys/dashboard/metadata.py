@@ -71,8 +71,8 @@ class Metadata:
         """Return the ledger's rows of what was published of this wave on request, oldest first."""
         return sorted(
             publication.entry.position
-            for publication in releases.publications_of(self.plan.study)
-            if not publication.is_by_rule and publication.request.plan_id == self.plan.pk
+            for publication in releases.asked_of(self.plan.study)
+            if publication.request.plan_id == self.plan.pk
         )
 
     @property

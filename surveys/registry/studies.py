@@ -353,8 +353,8 @@ class RegisteredStudy:
 
     @cached_property
     def published(self) -> list[Publication]:
-        """Return what was published, newest first."""
-        return releases.publications_of(self.study)
+        """Return what was published, newest first, without the numbers."""
+        return releases.publications_of(self.study, numbers=False)
 
     # Counts, which are public
 

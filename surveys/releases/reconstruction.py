@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from surveys.design.models import Plan
-from surveys.releases.selectors import people_counted, publications_of
+from surveys.releases.models import Release, Step
+from surveys.releases.numbers import Numbers
+from surveys.releases.selectors import people_counted
 
 CROWDED = Fraction(1, 2)  # published numbers for each person, from which on a page warns
 
@@ -37,11 +39,9 @@ def crowding_of(plan: Plan, more: int = 0) -> Crowding:
     """Return how many numbers of a wave are published, with `more` to come, and of how many
     people.
     """
-    numbers = sum(
-        len(table.rows)
-        for publication in publications_of(plan.study)
-        if publication.request.plan_id == plan.pk
-        for drawn in publication.drawn
-        for table in drawn.content.tables
-    )
+    documents = [
+        *Release.objects.filter(request__plan=plan).values_list("numbers", flat=True),
+        *Step.objects.filter(series__request__plan=plan).values_list("numbers", flat=True),
+    ]
+    numbers = sum(len(table.rows) for each in documents for table in Numbers.read(each).tables)
     return Crowding(numbers + more, people_counted(plan), not plan.content.cleartext)

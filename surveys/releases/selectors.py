@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, sqrt
+from operator import itemgetter
 
-from django.db.models import F, IntegerField, QuerySet
+from django.db.models import F, IntegerField, Prefetch, Q, QuerySet, Value
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 from django.utils.formats import date_format
@@ -81,17 +82,32 @@ class Publication:
         return heading(self.request.plan, self.query)
 
 
-def publications_of(study: Study) -> list[Publication]:
-    """Return all that a study has published, newest first."""
-    releases = Release.objects.filter(request__plan__study=study).select_related(
-        "request__plan", "entry"
-    )
-    series = Series.objects.filter(request__plan__study=study).select_related(
-        "request__plan", "entry"
-    )
-    publications = [Publication(drawn.request, drawn.entry, drawn, None) for drawn in releases] + [
+def publications_of(study: Study, *, numbers: bool = True) -> list[Publication]:
+    """Return all that a study has published, newest first; without `numbers`, those of each are
+    read when they are looked at: a study publishes for years.
+    """
+    return _publications(Q(request__plan__study=study), numbers=numbers)
+
+
+def asked_of(study: Study) -> list[Publication]:
+    """Return what a study has published because somebody asked, newest first."""
+    return _publications(Q(request__plan__study=study) & ~Q(request__who=SCHEDULE))
+
+
+def _publications(wanted: Q, *, numbers: bool = True) -> list[Publication]:
+    with_plan = ("request", "entry")  # the Plan, which many have in common, is read once
+    releases = Release.objects.filter(wanted).select_related(*with_plan)
+    series = Series.objects.filter(wanted).select_related(*with_plan)
+    steps = Step.objects.all()
+    if not numbers:
+        releases, steps = releases.defer("numbers"), steps.defer("numbers")
+    series = series.prefetch_related("request__plan", Prefetch("published", steps))
+    publications = [
+        Publication(drawn.request, drawn.entry, drawn, None)
+        for drawn in releases.prefetch_related("request__plan")
+    ] + [
         Publication(drawn.request, drawn.entry, None, drawn, tuple(drawn.published.all()))
-        for drawn in series.prefetch_related("published")
+        for drawn in series
     ]
     return sorted(publications, key=lambda publication: publication.number, reverse=True)
 
@@ -103,33 +119,60 @@ def covers(publication: Publication) -> list[Cover]:
 
 def publication_numbered(study: Study, number: int) -> Publication | None:
     """Return the publication that a study calls by this number."""
-    return next(
-        (publication for publication in publications_of(study) if publication.number == number),
-        None,
-    )
+    published = publications_of(study, numbers=False)
+    return next((each for each in published if each.number == number), None)
 
 
-def by_rule_of(study: Study) -> list[Release | Step]:
-    """Return the shares that a study's rule published, of all waves, newest first."""
-    return _published_by_rule(design.plans().filter(study=study))[::-1]
+def by_rule_of(study: Study, *, numbers: bool = False) -> list[Release | Step]:
+    """Return the shares that a study's rule published, of all waves, newest first, each with how
+    many `answers` it counts; without `numbers`, those of each are read when they are looked at.
+    """
+    releases, steps = _by_rule(design.plans().filter(study=study))
+    if not numbers:
+        releases, steps = releases.defer("numbers"), steps.defer("numbers")
+    count = Cast(KT("numbers__n"), IntegerField())
+    published: list[Release | Step] = [
+        *releases.annotate(answers=count)
+        .select_related("request", "entry")
+        .prefetch_related("request__plan"),
+        *steps.annotate(answers=count)
+        .select_related("series__request", "series__entry")
+        .prefetch_related("series__request__plan"),
+    ]
+    return sorted(published, key=lambda drawn: drawn.published_at)[::-1]
 
 
 def latest_releases(plans: Iterable[Plan]) -> dict[int, Release | Step]:
-    """Return the newest release, or step, that the rule of each Plan made, by Plan id."""
-    return {drawn.request.plan_id: drawn for drawn in _published_by_rule(plans)}
+    """Return the newest release, or step, that the rule of each Plan made, by Plan id: of the
+    others no more is read than when they were.
+    """
+    releases, steps = _by_rule(plans)
+    moments = [
+        *releases.values_list("published_at", "request__plan", "pk", Value(False)),
+        *steps.values_list("published_at", "series__request__plan", "pk", Value(True)),
+    ]
+    newest = {plan: (pk, is_step) for _, plan, pk, is_step in sorted(moments, key=itemgetter(0))}
+    of = {
+        is_step: [pk for pk, which in newest.values() if which == is_step]
+        for is_step in (False, True)
+    }
+    found: list[Release | Step] = []
+    if of[False]:
+        found += releases.filter(pk__in=of[False]).select_related("request__plan", "entry")
+    if of[True]:
+        found += steps.filter(pk__in=of[True]).select_related(
+            "series__request__plan", "series__entry"
+        )
+    return {drawn.request.plan_id: drawn for drawn in found}
 
 
-def _published_by_rule(plans: Iterable[Plan]) -> list[Release | Step]:
-    """Return what the rules of Plans published, oldest first."""
+def _by_rule(plans: Iterable[Plan]) -> tuple[QuerySet[Release], QuerySet[Step]]:
+    """Return what the rules of Plans published: releases and steps."""
     releases = Release.objects.filter(request__plan__in=plans, request__who=SCHEDULE).exclude(
         request__statistic__kind=People.kind
     )
     steps = Step.objects.filter(series__request__plan__in=plans, series__request__who=SCHEDULE)
-    published: list[Release | Step] = [
-        *releases.select_related("request__plan", "entry"),
-        *steps.select_related("series__request__plan", "series__entry"),
-    ]
-    return sorted(published, key=lambda drawn: drawn.published_at)
+    return releases, steps
 
 
 def last_by_rule(plan: Plan) -> Release | Step | None:

@@ -1,5 +1,5 @@
-"""No page asks the database more often because a study has more questions, or a site more
-studies.
+"""No page asks the database more often because a study has more questions or publications, or a
+site more studies.
 """
 
 import datetime
@@ -84,25 +84,29 @@ def questions(count: int) -> list[dict[str, Any]]:
     ]
 
 
-def open_studies(count: int) -> None:
-    """Open and publish one study with so many questions, and leave another a draft."""
+def open_studies(count: int, often: int) -> None:
+    """Open one study with so many questions and publish it so often, and leave another a draft."""
     draft = design.draft_study(study={**TERMS, "slug": "draft"}, questions=questions(count))
     plan, _created = demo.ensure_study({**TERMS, "slug": "open"}, questions(count), NOW)
-    demo.answer_as_browsers(plan, [dict.fromkeys(plan.content.channels, 0)] * 12, NOW.date())
-    aggregation.sweep_all(today=NOW.date())
-    assert releases.publish_if_due(plan=plan, now=NOW) is not None
+    for day in range(often):
+        demo.answer_as_browsers(plan, [dict.fromkeys(plan.content.channels, 0)] * 12, NOW.date())
+        aggregation.sweep_all(today=NOW.date())
+        at = NOW + datetime.timedelta(days=day)
+        assert releases.publish_if_due(plan=plan, now=at) is not None
     for study in (draft, plan.study):
         people.share(study=study, user=known_as("olga"), role=Role.OWNER)
 
 
-def queries_of_pages(count: int) -> dict[str, list[str]]:
-    """Return what each page asks the database, of studies with so many questions."""
+def queries_of_pages(count: int, often: int = 1) -> dict[str, list[str]]:
+    """Return what each page asks the database, of studies with so many questions, published so
+    often.
+    """
     found = {}
     with transaction.atomic():
-        open_studies(count)
+        open_studies(count, often)
         client = Client()
         client.force_login(known_as("olga"))
-        (published,) = selectors.publications_of(Study.objects.get(slug="open"))
+        published, *_ = selectors.publications_of(Study.objects.get(slug="open"))
         release = {"release": f"/studies/open/releases/{published.number}/"}
         for page, address in (PAGES | release).items():
             client.get(address)  # what is remembered from then on is not asked again
@@ -150,3 +154,10 @@ def test_no_page_asks_more_often_of_a_study_with_more_questions():
     growing = {page: (len(few[page]), len(many[page])) for page in few}
     assert {page: both for page, both in growing.items() if both[0] != both[1]} == {}
     assert len(many["draft"]) <= MAX_OF_DRAFT, "\n".join(many["draft"])
+
+
+@pytest.mark.django_db
+def test_no_page_asks_more_often_of_a_study_that_was_published_more_often():
+    few, many = queries_of_pages(3, often=2), queries_of_pages(3, often=5)
+    growing = {page: (len(few[page]), len(many[page])) for page in few}
+    assert {page: both for page, both in growing.items() if both[0] != both[1]} == {}

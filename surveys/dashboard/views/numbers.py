@@ -70,7 +70,7 @@ def export(request: HttpRequest, plan: Plan, *, shared: bool, suffix: str) -> Ht
 @require_safe
 def over_time(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
     """Show how every published number of a study went."""
-    published = releases.by_rule_of(plan.study)
+    published = releases.by_rule_of(plan.study, numbers=True)
     return study_page(
         request,
         "over_time",
@@ -88,7 +88,7 @@ def compare(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
     """Compare groups of a cross-table, and waves; both as the address says."""
     tables = [
         publication
-        for publication in releases.publications_of(plan.study)
+        for publication in releases.asked_of(plan.study)
         if publication.request.kind == "crosstab" and publication.release
     ]
     by_rule = releases.by_rule_of(plan.study)

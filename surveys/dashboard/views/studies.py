@@ -126,11 +126,7 @@ def study(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
     shown = chosen(published, request.GET.get("release"))
     together = Together.of(shown) if shown and request.GET.get("together") == "1" else None
     results = results_of(shown, together) if shown else []
-    answered = [
-        (each, summary_of(each))
-        for each in releases.publications_of(plan.study)
-        if not each.is_by_rule
-    ]
+    answered = [(each, summary_of(each)) for each in releases.asked_of(plan.study)]
     unanswered = releases.unanswered_of(plan.study) if shared else []
     rights = people.rights_of(request.user, plan.study) if shared else set()
     return study_page(

@@ -94,13 +94,9 @@ def refuse_list(study: Study, invited: Invited | None, today: datetime.date) -> 
         return
     if study.answers_from is not None and study.answers_from <= today:
         raise _cannot_open(study, _("Answers must be sent from a day after today on."))
-    earlier = {
-        stratum.key
-        for content in map(read, Plan.objects.values_list("document", flat=True))
-        if content.invited
-        for stratum in content.invited.strata
-    }
-    if not earlier.isdisjoint(stratum.key for stratum in invited.strata):
+    lists = Plan.objects.filter(document__contains='"invited"').values_list("document", flat=True)
+    keys = [stratum.key for stratum in invited.strata]
+    if any(key in document for document in lists.iterator() for key in keys):
         raise _cannot_open(study, _("A key for its tickets was used before: make new ones."))
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import struct
+import threading
 from io import BytesIO
 from typing import IO
 
@@ -16,11 +17,13 @@ MAX_BYTES = 200 * 2**10  # that a phone fetches before question one
 MAX_PIXELS = 40_000_000
 MAX_SIDE = 1200
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
+drawing = threading.Lock()  # one at a time: each may take some hundred megabytes
 
 
 def keep_picture(upload: IO[bytes]) -> Picture:
     """Draw an upload anew, small enough for a phone, and keep that; the same picture only once."""
-    image = _drawn_anew(_read(upload))
+    with drawing:
+        image = _drawn_anew(_read(upload))
     content, media_type = _encoded(image)
     picture, _is_new = Picture.objects.get_or_create(
         sha256=hashlib.sha256(content).hexdigest(),
@@ -47,6 +50,7 @@ def _read(upload: IO[bytes]) -> Image.Image:
                     "again."
                 )
             )
+        image.draft(None, (MAX_SIDE, MAX_SIDE))  # of a photograph no more is read than is kept
         image.load()
     except (
         OSError,
@@ -64,6 +68,8 @@ def _read(upload: IO[bytes]) -> Image.Image:
 
 def _drawn_anew(image: Image.Image) -> Image.Image:
     """Return the picture upright, no larger than a phone needs, with nothing but its pixels."""
+    if image.mode in ("L", "RGB", "RGBA"):  # others would lose their colours
+        image.thumbnail((MAX_SIDE, MAX_SIDE))  # before anything copies it
     upright = _upright(image)
     clear = upright.mode in ("RGBA", "LA", "PA") or "transparency" in upright.info
     pixels = upright.convert("RGBA" if clear else "RGB")

@@ -37,6 +37,7 @@ PANEL = "respondent-in-panel"  # whose people are respondents in each of its stu
 WIDEST = 50  # percent of what is possible that an interval may cover, unless somebody confirms it
 # ε of the smallest publication that can be asked for: with less left, a cap is reached
 MIN_REQUEST = Decimal("0.001")
+MOST_CHOICES = 6_000  # of all questions
 
 
 class BudgetCap(TypedDict, total=False):
@@ -266,9 +267,21 @@ def problems_within(
         problem_of_cap(study, limits),
         blocks.problem_of_asked(study, questions),
         blocks.problem_of_weights(questions),
+        problem_of_choices(questions),
     )
     of_given = problems_of_given(study, questions)
     return [*problems(study).values(), *filter(None, alone), *of_given.values()]
+
+
+def problem_of_choices(questions: "Iterable[Question]") -> str | None:
+    """Return what is wrong where questions have too many choices in all: each is a row of the
+    results, which anybody may ask for, as often as they like.
+    """
+    found = sum(len(question.options) for question in questions)
+    if found <= MOST_CHOICES:
+        return None
+    text = _("All questions together have %(most)s choices at most; these have %(found)s.")
+    return text % {"most": f"{MOST_CHOICES:,}", "found": f"{found:,}"}
 
 
 def given_limits(study: "Study") -> tuple[Decimal, int]:

@@ -152,6 +152,28 @@ def test_a_large_picture_becomes_small_enough_for_a_phone(db):
     assert len(kept.content) <= pictures.MAX_BYTES
 
 
+@pytest.mark.parametrize(("form", "mode"), [("JPEG", "RGB"), ("PNG", "P"), ("WEBP", "RGBA")])
+def test_a_large_photograph_is_upright_and_keeps_its_colours(db, form, mode):
+    note, stream = Image.Exif(), BytesIO()
+    note[0x0112] = 6  # the camera lay on its side
+    image = Image.new("RGB", (4_800, 2_400), "#a00000")
+    image.paste("#0000a0", (0, 0, 2_400, 2_400))
+    image.convert(mode).save(stream, form, exif=note)
+    stream.seek(0)
+    kept = Image.open(BytesIO(bytes(pictures.keep_picture(stream).content))).convert("RGB")
+    assert kept.size == (600, 1_200)
+    ends = [kept.getpixel((300, at)) for at in (100, 1_100)]  # type: ignore[misc]
+    assert [max(range(3), key=end.__getitem__) for end in ends] == [2, 0]  # blue above red
+    assert [max(end) > 140 > 20 > min(end) for end in ends] == [True, True]
+
+
+def test_of_a_photograph_little_more_is_unpacked_than_is_kept(db):
+    stream = BytesIO()
+    Image.new("RGB", (6_000, 4_000), "#a9591f").save(stream, "JPEG")
+    stream.seek(0)
+    assert pictures._read(stream).size == (3_000, 2_000)  # JPEG knows halves, quarters and eighths
+
+
 def test_the_same_picture_is_kept_once(db):
     stream = picture(20, 10)
     first = pictures.keep_picture(stream)

@@ -11,9 +11,10 @@ from django.core.exceptions import ValidationError
 from dpengine.accounting.concentrated import epsilon_of
 from surveys.design import services, terms, wording
 from surveys.design.models import Delta, Panel, Rule, Study
+from surveys.design.readiness import Readiness
 from surveys.design.refusals import CannotOpen
 from surveys.plan.content import to_document
-from tests.conftest import NOW
+from tests.conftest import NOW, STUDY
 
 MILLIONTH = Decimal("0.000001")
 
@@ -234,3 +235,21 @@ def test_a_rule_that_could_never_be_paid_says_so():
 
 def test_a_panel_s_cap_for_answers_is_said_in_odds():
     assert "at most 75 in 100 sure" in wording.panel_means(Panel(local_cap=Decimal("1.0986")))
+
+
+def test_so_many_choices_in_all_and_no_more(db, today):
+    """Each is a row of results that anybody may ask for."""
+    rows = "\n".join(f"c{at}" for at in range(1, 1_000))
+    many = [
+        {"name": f"q{at}", "kind": "single", "text": "Which?", "label": "Which", "choices": rows}
+        for at in range(6)
+    ]
+    few = {**many[0], "name": "last", "choices": "\n".join(f"c{at}" for at in range(6))}
+    draft = services.draft_study(study=STUDY, questions=[*many, few])
+    assert terms.problem_of_choices(draft.questions.all()) is None
+    one_more = {**few, "choices": f"{few['choices']}\nc6"}
+    draft = services.draft_study(study={**STUDY, "slug": "more"}, questions=[*many, one_more])
+    said = "All questions together have 6,000 choices at most; these have 6,001."
+    assert said in [problem.text for problem in Readiness(draft).problems(today)]
+    with pytest.raises(CannotOpen, match="have 6,000 choices at most"):
+        services.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)

@@ -12,7 +12,7 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 CHUNK = 100  # rows written at a time
-AT_ONCE = 2  # documents written at once by a process, of whose four threads pages have the others
+AT_ONCE = 2  # documents written at once by a process, of whose eight threads pages have the others
 BUSY_SECONDS = 10
 places = threading.BoundedSemaphore(AT_ONCE)
 

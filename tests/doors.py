@@ -22,7 +22,7 @@ PAGES = (
     "--workers",
     "2",
     "--blocking-threads",
-    "4",
+    "8",
     "surveys.wsgi:application",
 )
 

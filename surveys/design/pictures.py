@@ -68,7 +68,7 @@ def _read(upload: IO[bytes]) -> Image.Image:
 
 def _drawn_anew(image: Image.Image) -> Image.Image:
     """Return the picture upright, no larger than a phone needs, with nothing but its pixels."""
-    if image.mode in ("L", "RGB", "RGBA"):  # others would lose their colours
+    if image.mode in ("L", "RGB", "RGBA"):  # of a palette points cannot be mixed
         image.thumbnail((MAX_SIDE, MAX_SIDE))  # before anything copies it
     upright = _upright(image)
     clear = upright.mode in ("RGBA", "LA", "PA") or "transparency" in upright.info

@@ -2,14 +2,13 @@
 
 import re
 import zipfile
-from collections.abc import Iterator
 from enum import Enum
 from io import BytesIO
+from xml.parsers import expat
 
 MAX_PARTS = 300  # files in the archive
 ARCHIVE = b"PK\x03\x04"  # how one begins
 DECLARED = re.compile(b"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
-ROW = re.compile(rb"<(?:\w+:)?row\b")
 CHUNK = 2**20  # bytes unpacked at a time
 
 
@@ -27,27 +26,60 @@ def hostile(raw: bytes, *, unpacked: int, most_tags: int, in_a_row: int) -> Host
 
     And whether it declares types: whoever writes one means to have it expanded, or fetched.
     """
+    tags = _Tags(most_tags, in_a_row)
     with zipfile.ZipFile(BytesIO(raw)) as archive:
-        parts, tags = archive.infolist(), 0
+        parts = archive.infolist()
         if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > unpacked:
             return Hostile.LARGE
         for part in parts:
-            is_xml, tail = part.filename.endswith((".xml", ".rels")), b""
-            of_row = -most_tags  # before the first row, if there is one
-            for chunk in _chunks(archive, part):
-                if is_xml and DECLARED.search(tail + chunk):
-                    return Hostile.ENTITIES
-                tail = chunk[-9:]  # shorter than what is looked for
-                for at, piece in enumerate(ROW.split(chunk)):
-                    count = piece.count(b"<") - piece.count(b"</")
-                    of_row = count + (0 if at else of_row)
-                    tags += count
-                    if of_row > in_a_row or tags > most_tags:
+            is_xml, tail, parser = part.filename.endswith((".xml", ".rels")), b"", tags.parser()
+            with archive.open(part) as file:
+                while chunk := file.read(CHUNK):
+                    plain = chunk.replace(b"\0", b"")  # UTF-16 too
+                    if is_xml and DECLARED.search(tail + plain):
+                        return Hostile.ENTITIES
+                    tail = plain[-9:]  # shorter than what is looked for
+                    try:
+                        parser.Parse(chunk)
+                    except expat.ExpatError:
+                        break  # no XML: its reader stops there too
+                    except _TooMany:
                         return Hostile.TAGS
     return None
 
 
-def _chunks(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
-    with archive.open(part) as file:
-        while chunk := file.read(CHUNK):
-            yield chunk.replace(b"\0", b"")  # UTF-16 too
+class _TooMany(Exception):
+    """There are more tags than there may be."""
+
+
+class _Tags:
+    """Count the tags of all parts, and those within each row of a sheet."""
+
+    def __init__(self, most: int, in_a_row: int) -> None:
+        self.left, self.in_a_row = most, in_a_row
+
+    def parser(self) -> expat.XMLParserType:
+        """Return a parser of one part, for nothing but its tags."""
+        self.depth = self.row = self.of_row = 0  # how deep we are, and the row that we are in
+        parser = expat.ParserCreate(namespace_separator=" ")
+        parser.StartElementHandler, parser.EndElementHandler = self.begin, self.end
+        parser.StartDoctypeDeclHandler = self.refuse  # in whatever part
+        return parser
+
+    def begin(self, name: str, _attributes: object) -> None:
+        self.depth += 1
+        self.left -= 1
+        if self.row:
+            self.of_row += 1
+        elif name.rpartition(" ")[2] == "row":
+            self.row, self.of_row = self.depth, 0
+        if self.left < 0 or (self.row and self.of_row > self.in_a_row):
+            raise _TooMany
+
+    def end(self, _name: str) -> None:
+        if self.depth == self.row:
+            self.row = 0
+        self.depth -= 1
+
+    def refuse(self, *_declared: object) -> None:
+        raise _TooMany

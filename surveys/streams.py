@@ -2,8 +2,9 @@
 
 import json
 import threading
+import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -12,8 +13,10 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 CHUNK = 100  # rows written at a time
-AT_ONCE = 2  # documents written at once by a process, of whose eight threads pages have the others
+AT_ONCE = 2  # documents at once; the other six threads of a process are for pages
 BUSY_SECONDS = 10
+MOST_SECONDS = 600.0  # in which a document is read
+NOT_WHOLE = "\n\nThis document is not whole. {}\n"
 places = threading.BoundedSemaphore(AT_ONCE)
 
 
@@ -25,7 +28,7 @@ class Held:
     """Parts of a document, which hold a place until they are closed or nobody has them any more."""
 
     def __init__(self, parts: Iterable[str], of: threading.BoundedSemaphore) -> None:
-        self.parts = iter(parts)
+        self.parts = _in_time(parts)
         self.leave = weakref.finalize(self, of.release)  # once, however often it is called
 
     def __iter__(self) -> Iterator[str]:
@@ -33,6 +36,17 @@ class Held:
 
     def close(self) -> None:
         self.leave()
+        self.parts.close()
+
+
+def _in_time(parts: Iterable[str]) -> Generator[str, None, None]:
+    """Yield parts until it is late: who reads slowly keeps no place from others for long."""
+    late = time.monotonic() + MOST_SECONDS
+    for part in parts:
+        yield part
+        if time.monotonic() > late:
+            yield NOT_WHOLE.format("It was read too slowly.")
+            return
 
 
 def streamed(parts: Iterable[str], content_type: str, **headers: str) -> HttpResponseBase:
@@ -75,6 +89,6 @@ def json_lines(
                 yield written()
                 lines, is_first = [], False
     except Broken as error:
-        broken = f"\n\nThis document is not whole. {error}\n"
+        broken = NOT_WHOLE.format(error)
     yield written()
     yield broken or ("]\n}" if is_first and not lines else "\n ]\n}")

@@ -68,8 +68,9 @@ def _read(upload: IO[bytes]) -> Image.Image:
 
 def _drawn_anew(image: Image.Image) -> Image.Image:
     """Return the picture upright, no larger than a phone needs, with nothing but its pixels."""
-    if image.mode in ("L", "RGB", "RGBA"):  # of a palette points cannot be mixed
-        image.thumbnail((MAX_SIDE, MAX_SIDE))  # before anything copies it
+    # before anything copies it; of a palette, or beside a colour that is clear, no points are mixed
+    if image.mode in ("L", "RGB", "RGBA") and "transparency" not in image.info:
+        image.thumbnail((MAX_SIDE, MAX_SIDE))
     upright = _upright(image)
     clear = upright.mode in ("RGBA", "LA", "PA") or "transparency" in upright.info
     pixels = upright.convert("RGBA" if clear else "RGB")

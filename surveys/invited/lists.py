@@ -22,7 +22,8 @@ from surveys.invited.keys import plain_address
 MAX_PEOPLE = 100_000
 MAX_FILE_BYTES = 20 * 2**20
 MAX_UNPACKED_BYTES, MAX_TAGS = 200 * 2**20, 3_000_000  # of a workbook
-MAX_ROWS, MAX_IN_A_ROW = 200_000, 50_000  # empty ones too: one number makes a trillion; tags
+MAX_IN_A_ROW = 50_000  # tags
+LAST_ROW = 2**20  # of any workbook; a row may say that it is the trillionth
 MAX_COLUMNS, MAX_CELL, MAX_ADDRESS, MAX_STRATUM = 30, 500, 300, 80
 MAX_REMARKS = 100
 ADDRESS, NAME, LANGUAGE, STRATUM = "address", "name", "language", "stratum"
@@ -169,14 +170,17 @@ def _rows_of_workbook(raw: bytes, found: Found) -> Iterator[tuple[int, Row]]:
             return
         with closing(load_workbook(io.BytesIO(raw), read_only=True, data_only=False)) as book:
             sheet = book.worksheets[0]
-            if (sheet.max_row or 0) > MAX_ROWS:  # as it says itself
-                found.wrong(too_much)
-                return
-            rows = sheet.iter_rows(max_col=MAX_COLUMNS + 1, max_row=MAX_ROWS + 1)
+            rows = sheet.iter_rows(max_col=MAX_COLUMNS + 1, max_row=LAST_ROW + 1)
+            empty = None  # as the reader gives all rows that are missing
             for at, cells in enumerate(rows, 1):
-                if at > MAX_ROWS:
+                if at > LAST_ROW:
                     found.wrong(too_much)
                     return
+                if cells is empty:
+                    continue
+                if at > 1 and all(cell.value is None for cell in cells):
+                    empty = cells
+                    continue
                 for cell in cells:
                     if cell.data_type == "f":
                         _formula(found, at, get_column_letter(cell.column))

@@ -39,11 +39,15 @@ class Front(door.Door):
         """Hand a request to the pages."""
         length = length_of(scope)
         with room_for(length) as has_room:
-            if has_room:
-                await hand_on(scope, protocol, length)
-            else:
+            if not has_room:
                 away = [("Retry-After", "5"), ("Connection", "close")]
                 protocol.response_empty(HTTPStatus.SERVICE_UNAVAILABLE, away)
+                return
+            streams = await hand_on(scope, protocol, length)
+        if streams:
+            reader, writer = streams
+            with contextlib.closing(writer):
+                await pass_back(reader, scope, protocol)
 
 
 @contextlib.contextmanager
@@ -64,23 +68,27 @@ def room_for(length: int) -> Iterator[bool]:
         held[is_small] -= length
 
 
-async def hand_on(scope: Any, protocol: Any, length: int) -> None:
-    """Pass a request on whole, and its answer back."""
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def hand_on(scope: Any, protocol: Any, length: int) -> Streams | None:
+    """Pass a request on whole, and return where its answer comes; or None: it was refused."""
     try:
         body = await whole(protocol, length)
         reader, writer = await asyncio.open_unix_connection(str(settings.WEB_SOCKET))
+        writer.write(head_of(scope) + body)
+        async with asyncio.timeout(DEADLINE):
+            await writer.drain()
     except TimeoutError:
         protocol.response_empty(HTTPStatus.REQUEST_TIMEOUT, [("Connection", "close")])
-        return
+        return None
     except RuntimeError:  # who sent half of it has gone
         protocol.response_empty(HTTPStatus.BAD_REQUEST, [])
-        return
+        return None
     except OSError:  # they are being started again
         protocol.response_empty(HTTPStatus.SERVICE_UNAVAILABLE, [("Retry-After", "2")])
-        return
-    with contextlib.closing(writer):
-        writer.write(head_of(scope) + body)
-        await pass_back(reader, scope, protocol)
+        return None
+    return reader, writer
 
 
 def length_of(scope: Any) -> int:

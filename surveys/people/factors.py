@@ -15,6 +15,7 @@ from allauth.mfa.signals import authenticator_added, authenticator_used
 from allauth.mfa.webauthn.forms import LoginWebAuthnForm
 from allauth.mfa.webauthn.internal.auth import parse_authentication_response
 from django.conf import settings
+from django.contrib.auth.signals import user_logged_in
 from django.core.exceptions import ValidationError
 from django.dispatch import receiver
 from django.http import HttpRequest
@@ -102,3 +103,10 @@ class PasskeyForm(LoginWebAuthnForm):  # type: ignore[misc] # allauth has no typ
                 _("This key did not check that it is you. Sign in with your password first.")
             )
         return authenticator
+
+
+@receiver(user_logged_in)
+def end_with_the_browser(request: HttpRequest | None, **_signal: Any) -> None:
+    """Let a session last as long as the browser is open, whichever way somebody signed in."""
+    if request is not None:
+        request.session.set_expiry(0)

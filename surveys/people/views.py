@@ -33,7 +33,8 @@ from surveys.people.models import ROLE_TEXTS, Membership, Right, Role, User
 INVITATION = "invitation"  # in the session: the link that was opened
 REMOVED = "removed_member"  # in the session: who was removed last, so that it can be undone
 ON_A_PAGE = 50
-PASSKEYS = 100  # that one network may begin to show at once; as many again in ten minutes
+PASSKEYS = 1_000  # that one network may begin to show at once; as many again in ten minutes
+TO_SIGN = 600  # seconds in which a passkey that was begun is shown
 networks = Places()
 
 
@@ -259,4 +260,6 @@ def passkey(request: HttpRequest) -> HttpResponseBase:
         busy = {"Retry-After": str(wait)}
         return HttpResponse(status=HTTPStatus.TOO_MANY_REQUESTS, headers=busy)
     answer: HttpResponseBase = login_webauthn(request)
+    if not request.user.is_authenticated and not request.session.is_empty():
+        request.session.set_expiry(TO_SIGN)
     return answer

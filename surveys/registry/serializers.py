@@ -277,7 +277,7 @@ class PublicationSerializer(Serializer[Publication]):
     plan = CharField(source="request.plan.digest")
     kind = CharField(source="request.kind")
     published_on = DateField()
-    answers = IntegerField(source="release.numbers.n", allow_null=True)
+    answers = IntegerField(source="release.answers", allow_null=True)
     steps = SerializerMethodField()
     vouched = SerializerMethodField()
 

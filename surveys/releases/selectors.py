@@ -39,6 +39,7 @@ SCHEDULE = message("the study's rule")()
 # What the ledger says of who wants intervals that say next to nothing
 ANYWAY = message("confirmed publishing in spite of wide intervals")
 MOST_ANSWERS = 10**6
+ANSWERS = Cast(KT("numbers__n"), IntegerField())  # that a release counts
 WITH_QUESTIONS = [kind.kind for kind in ALL if "question_form" in vars(kind)]  # at each step
 
 
@@ -96,7 +97,7 @@ def asked_of(study: Study) -> list[Publication]:
 
 def _publications(wanted: Q, *, numbers: bool = True) -> list[Publication]:
     with_plan = ("request", "entry")  # the Plan, which many have in common, is read once
-    releases = Release.objects.filter(wanted).select_related(*with_plan)
+    releases = Release.objects.filter(wanted).select_related(*with_plan).annotate(answers=ANSWERS)
     series = Series.objects.filter(wanted).select_related(*with_plan)
     steps = Step.objects.all()
     if not numbers:
@@ -119,8 +120,8 @@ def covers(publication: Publication) -> list[Cover]:
 
 def publication_numbered(study: Study, number: int) -> Publication | None:
     """Return the publication that a study calls by this number."""
-    published = publications_of(study, numbers=False)
-    return next((each for each in published if each.number == number), None)
+    wanted = Q(request__plan__study=study, entry__number=number)
+    return next(iter(_publications(wanted)), None)
 
 
 def by_rule_of(study: Study, *, numbers: bool = False) -> list[Release | Step]:
@@ -130,12 +131,11 @@ def by_rule_of(study: Study, *, numbers: bool = False) -> list[Release | Step]:
     releases, steps = _by_rule(design.plans().filter(study=study))
     if not numbers:
         releases, steps = releases.defer("numbers"), steps.defer("numbers")
-    count = Cast(KT("numbers__n"), IntegerField())
     published: list[Release | Step] = [
-        *releases.annotate(answers=count)
+        *releases.annotate(answers=ANSWERS)
         .select_related("request", "entry")
         .prefetch_related("request__plan"),
-        *steps.annotate(answers=count)
+        *steps.annotate(answers=ANSWERS)
         .select_related("series__request", "series__entry")
         .prefetch_related("series__request__plan"),
     ]
@@ -144,7 +144,7 @@ def by_rule_of(study: Study, *, numbers: bool = False) -> list[Release | Step]:
 
 def latest_releases(plans: Iterable[Plan]) -> dict[int, Release | Step]:
     """Return the newest release, or step, that the rule of each Plan made, by Plan id: of the
-    others no more is read than when they were.
+    others only their moments are read.
     """
     releases, steps = _by_rule(plans)
     moments = [

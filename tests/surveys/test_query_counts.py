@@ -55,6 +55,7 @@ PAGES = {
     "ask": "/studies/open/ask/",
     "limits": "/studies/open/limits/",
     "registry": "/registry/open/",
+    "registry for machines": "/registry/open.json",
     "form": "/s/open/",
 }
 LISTS = {

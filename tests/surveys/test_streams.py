@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from surveys import streams
-from surveys.streams import AT_ONCE, CHUNK, Broken, json_lines
+from surveys.streams import AT_ONCE, CHUNK, Broken, Held, json_lines
 
 
 @pytest.mark.parametrize("count", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 2 * CHUNK + 1])
@@ -77,8 +77,32 @@ def test_a_place_is_given_back_once_however_a_document_ends(plan, places):
     client.get("/registry/ledger.json")  # and nobody reads it
     gc.collect()
     assert places.acquire(blocking=False)
-    closed = streams.Held(["a"], places)
+    closed = Held(["a"], places)
     closed.close()  # and is still known
     assert [places.acquire(blocking=False) for _ in range(AT_ONCE + 1)] == [True] * AT_ONCE + [
         False
     ]
+
+
+def test_who_reads_slowly_keeps_no_place_for_long(places, monkeypatch):
+    monkeypatch.setattr(streams, "MOST_SECONDS", 0.0)
+    assert places.acquire(blocking=False)
+    found = list(Held(iter("abc"), places))
+    assert found == ["a", "\n\nThis document is not whole. It was read too slowly.\n"]
+
+
+def test_what_was_begun_is_ended_with_its_document(places):
+    ended = []
+
+    def rows() -> Iterator[str]:
+        try:
+            yield "a"
+            yield "b"
+        finally:
+            ended.append(True)
+
+    assert places.acquire(blocking=False)
+    held = Held(rows(), places)
+    next(iter(held))
+    held.close()
+    assert ended == [True]

@@ -34,7 +34,7 @@ from surveys.planning.rehearsal import Record, Rehearsal, TooLong, within
 from surveys.planning.scenarios import PlannedStudy
 
 SALT = "surveys.planning.rehearsal"
-MOST_SECONDS = 5.0  # of processor time, of one rehearsal
+MOST_SECONDS = 15.0  # of processor time, of one rehearsal
 STEP_SECONDS, LONG_STEP_SECONDS = 1.0, 10.0  # the longer where a person asks for the next one
 
 
@@ -58,7 +58,7 @@ def rehearse(request: HttpRequest, slug: str) -> HttpResponse:
         context["problem"] = problem or _(
             "No question of this study is published by its rule: there is nothing to rehearse."
         )
-        return render(request, "planning/rehearse.html", context)
+        return _on_the_page(request, context)
     usual = min(max(PlannedStudy(study).expected, MIN_PEOPLE), MAX_PEOPLE)
     form = RehearsalForm(
         request.POST if request.method == "POST" else None,
@@ -66,19 +66,26 @@ def rehearse(request: HttpRequest, slug: str) -> HttpResponse:
         initial={"people": usual},
     )
     context |= {"form": form, "left_out": on_request}
-    in_steps = bool(request.htmx and request.htmx.target == "rehearsed")  # type: ignore[attr-defined]
+    in_steps = _is_in_steps(request)
     if request.method == "POST" and form.is_valid():
         step = STEP_SECONDS if in_steps else LONG_STEP_SECONDS
         try:
             context |= _rehearsed(request.POST.get("state", ""), content, form, step)
         except TooLong:
             form.add_error("people", _("With these questions so many people take too long: fewer."))
-    response = render(
-        request,
-        f"planning/{'rehearsed' if in_steps and not form.errors else 'rehearse'}.html",
-        context,
-    )
-    if in_steps and form.errors:  # what is wrong stands above, and in the fields
+    if in_steps and not form.errors:
+        return render(request, "planning/rehearsed.html", context)
+    return _on_the_page(request, context)
+
+
+def _is_in_steps(request: HttpRequest) -> bool:
+    return bool(request.htmx and request.htmx.target == "rehearsed")  # type: ignore[attr-defined]
+
+
+def _on_the_page(request: HttpRequest, context: dict[str, object]) -> HttpResponse:
+    """Show the whole page: what is wrong stands above, and in the fields, also after a step."""
+    response = render(request, "planning/rehearse.html", context)
+    if _is_in_steps(request):
         response = retarget(reselect(reswap(response, "outerHTML"), "main"), "main")
     return response
 

@@ -167,6 +167,21 @@ def test_a_large_photograph_is_upright_and_keeps_its_colours(db, form, mode):
     assert [max(end) > 140 > 20 > min(end) for end in ends] == [True, True]
 
 
+@pytest.mark.parametrize(("mode", "clear"), [("RGB", (255, 0, 255)), ("L", 7)])
+def test_a_colour_that_is_clear_is_mixed_into_no_other(db, mode, clear):
+    stream = BytesIO()
+    image = Image.new(mode, (2_400, 2_400), clear)
+    image.paste(255 if mode == "L" else (255, 255, 255), (0, 0, 1_201, 2_400))
+    image.save(stream, "PNG", transparency=clear)
+    stream.seek(0)
+    kept = Image.open(BytesIO(bytes(pictures.keep_picture(stream).content))).convert("RGBA")
+    assert [kept.getpixel((at, 600)) for at in (5, 1_190)] == [
+        (255,) * 4,
+        (*kept.getpixel((1_190, 600))[:3], 0),
+    ]  # type: ignore[index]
+    assert kept.getpixel((600, 600))[3] < 255  # type: ignore[index] # between them
+
+
 def test_of_a_photograph_little_more_is_unpacked_than_is_kept(db):
     stream = BytesIO()
     Image.new("RGB", (6_000, 4_000), "#a9591f").save(stream, "JPEG")

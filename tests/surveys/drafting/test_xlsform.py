@@ -579,6 +579,12 @@ def with_part(name, change):
     return stream
 
 
+def longer(xml, more, before=None):
+    """Return a part with more in it: before its end, or before the end of something in it."""
+    end = before or xml[xml.rindex(b"</") :]
+    return xml.replace(end, more + end, 1)
+
+
 ENTITY = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
 PADDED = b"<!--" + b"x" * 5000 + b"-->" + ENTITY.partition(b"?>")[2]
 
@@ -595,12 +601,18 @@ PADDED = b"<!--" + b"x" * 5000 + b"-->" + ENTITY.partition(b"?>")[2]
         (lambda: archive(**{f"x{number}": b"" for number in range(400)}), "unpacks to more"),
         (lambda: archive(other=b"<x/>"), "damaged"),
         (
-            lambda: with_part("xl/styles.xml", lambda old: old + b"<x/>" * 300_000),
+            lambda: with_part("xl/styles.xml", lambda old: longer(old, b"<x/>" * 300_000)),
             "more than a form needs",
         ),
         (
             lambda: with_part(
-                "xl/worksheets/sheet1.xml", lambda old: old + b"<c><v/></c>" * 150_000
+                "xl/worksheets/sheet1.xml", lambda old: longer(old, b"<c><v/></c>" * 150_000)
+            ),
+            "more than a form",
+        ),
+        (
+            lambda: with_part(
+                "xl/worksheets/sheet1.xml", lambda old: longer(old, b"<c/>" * 21_000, b"</row>")
             ),
             "more than a form",
         ),

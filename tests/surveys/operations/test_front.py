@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.surveys.intake.posted import Headers
 
 
@@ -129,6 +130,54 @@ def test_bodies_that_do_not_end_hold_so_much_memory_and_no_more(front):
         await asyncio.gather(*under_way)
         assert files == [[(400, None)]] * 6 + [[(503, "5")]] * 2
         assert front.held == {True: 0, False: 0}
+
+    asyncio.run(story())
+
+
+class Whole:
+    """Whoever has sent all of a body."""
+
+    def __init__(self, length):
+        self.body, self.said = b"x" * length, []
+
+    async def __call__(self):
+        return self.body
+
+    def response_empty(self, status, headers):
+        self.said.append(int(status))
+
+
+def test_a_body_that_was_handed_on_holds_no_room_while_its_answer_is_waited_for(
+    front, settings, tmp_path
+):
+    settings.WEB_SOCKET = tmp_path / "web.sock"
+    length = 10 * 2**20
+
+    async def story():
+        came, goes, held = asyncio.Event(), asyncio.Event(), []
+
+        async def pages(reader, writer):
+            await reader.readuntil(b"\r\n\r\n")
+            held.append(front.held[False])
+            await reader.readexactly(length)
+            came.set()
+            await goes.wait()
+            writer.write(b"HTTP/1.0 204 No Content\r\n\r\n")
+            await writer.drain()
+            writer.close()
+
+        server = await asyncio.start_unix_server(pages, settings.WEB_SOCKET)
+        visitor, scope = Whole(length), Scope(content_length=str(length))
+        task = asyncio.create_task(front.Front.elsewhere(None, scope, visitor))
+        async with asyncio.timeout(PATIENCE):
+            await came.wait()
+            while front.held[False]:
+                await asyncio.sleep(0.01)
+            assert (held, visitor.said) == ([length], [])
+            goes.set()
+            await task
+        assert visitor.said == [204]
+        server.close()
 
     asyncio.run(story())
 

@@ -1,5 +1,6 @@
 """A password alone opens nothing of an admin's, by any door."""
 
+import datetime
 import os
 import subprocess
 import sys
@@ -353,7 +354,18 @@ def test_no_program_fills_the_table_of_sessions_by_beginning_to_sign_in(client, 
     assert int(found[-1]["Retry-After"]) > 1
     assert begin("192.0.2.8").status_code == 200
     assert Session.objects.count() == 6
+    soon = timezone.now() + datetime.timedelta(seconds=views.TO_SIGN)
+    assert not Session.objects.filter(expire_date__gt=soon).exists()
     assert client.post("/accounts/2fa/webauthn/login/", {"credential": "{}"}).status_code == 302
+
+
+def test_who_signs_in_after_beginning_with_a_passkey_stays_signed_in(client, admin_user):
+    headers = {"X-Requested-With": "XMLHttpRequest"}
+    client.get("/accounts/2fa/webauthn/login/", headers=headers)
+    assert client.session.get_expiry_age() == views.TO_SIGN
+    sign_in(client, "ada")
+    assert client.session.get_expire_at_browser_close()
+    assert client.session.get_expiry_age() == site.SESSION_COOKIE_AGE
 
 
 def test_what_is_kept_of_a_visit_goes_when_it_is_over(client, admin_user):

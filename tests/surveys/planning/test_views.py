@@ -369,6 +369,14 @@ def test_a_rehearsal_that_takes_too_long_is_given_up(page, draft, monkeypatch, h
     assert answer.headers.get("HX-Reselect") == ("main" if headers else None)
 
 
+def test_a_draft_whose_questions_went_during_a_rehearsal_says_so_on_the_page(page, draft):
+    draft.questions.all().delete()
+    headers = {"HX-Request": "true", "HX-Target": "rehearsed"}
+    answer = page.post("/studies/exam-honesty/rehearse/", {}, headers=headers)
+    assert "Nothing to rehearse yet" in words(answer)
+    assert answer.headers["HX-Reselect"] == answer.headers["HX-Retarget"] == "main"
+
+
 def test_without_scripts_one_page_takes_all_of_it(page, draft):
     said = words(rehearse(page))
     assert "of the 95% intervals hold what was assumed, in 20 rehearsals" in said

@@ -85,10 +85,10 @@ def questions(count: int) -> list[dict[str, Any]]:
     ]
 
 
-def open_studies(count: int, often: int) -> None:
+def open_studies(count: int, often: int, **terms: Any) -> None:
     """Open one study with so many questions and publish it so often, and leave another a draft."""
     draft = design.draft_study(study={**TERMS, "slug": "draft"}, questions=questions(count))
-    plan, _created = demo.ensure_study({**TERMS, "slug": "open"}, questions(count), NOW)
+    plan, _created = demo.ensure_study({**TERMS, **terms, "slug": "open"}, questions(count), NOW)
     for day in range(often):
         demo.answer_as_browsers(plan, [dict.fromkeys(plan.content.channels, 0)] * 12, NOW.date())
         aggregation.sweep_all(today=NOW.date())
@@ -98,13 +98,13 @@ def open_studies(count: int, often: int) -> None:
         people.share(study=study, user=known_as("olga"), role=Role.OWNER)
 
 
-def queries_of_pages(count: int, often: int = 1) -> dict[str, list[str]]:
+def queries_of_pages(count: int, often: int = 1, **terms: Any) -> dict[str, list[str]]:
     """Return what each page asks the database, of studies with so many questions, published so
     often.
     """
     found = {}
     with transaction.atomic():
-        open_studies(count, often)
+        open_studies(count, often, **terms)
         client = Client()
         client.force_login(known_as("olga"))
         published, *_ = selectors.publications_of(Study.objects.get(slug="open"))
@@ -157,8 +157,12 @@ def test_no_page_asks_more_often_of_a_study_with_more_questions():
     assert len(many["draft"]) <= MAX_OF_DRAFT, "\n".join(many["draft"])
 
 
+COURSE = {"rule": "continual", "horizon": 8, "cap_delta": "0.000001"}
+
+
 @pytest.mark.django_db
-def test_no_page_asks_more_often_of_a_study_that_was_published_more_often():
-    few, many = queries_of_pages(3, often=2), queries_of_pages(3, often=5)
+@pytest.mark.parametrize("terms", [{}, COURSE], ids=["every", "continual"])
+def test_no_page_asks_more_often_of_a_study_that_was_published_more_often(terms):
+    few, many = (queries_of_pages(3, often, **terms) for often in (2, 5))
     growing = {page: (len(few[page]), len(many[page])) for page in few}
     assert {page: both for page, both in growing.items() if both[0] != both[1]} == {}

@@ -17,7 +17,8 @@ document.addEventListener('allauth.error', (event) => {
   const name = /** @type {CustomEvent} */ (event).detail?.exception?.name;
   if (name === 'InvalidStateError') say('known');
   else if (name === 'SecurityError') say('name');
-  else if (name === 'SyntaxError') say('busy'); // the site's answer was none (429)
+  else if (name === 'SyntaxError')
+    say('busy'); // the site's answer was none (429)
   else say('none');
 });
 

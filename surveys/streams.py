@@ -13,7 +13,7 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 CHUNK = 100  # rows written at a time
-AT_ONCE = 2  # documents at once; the other six threads of a process are for pages
+AT_ONCE = 2  # documents at once; the other three threads of a process are for pages
 BUSY_SECONDS = 10
 MOST_SECONDS = 600.0  # in which a document is read
 NOT_WHOLE = "\n\nThis document is not whole. {}\n"

@@ -22,7 +22,7 @@ PAGES = (
     "--workers",
     "2",
     "--blocking-threads",
-    "8",
+    "5",
     "surveys.wsgi:application",
 )
 

@@ -174,7 +174,7 @@ def web() -> Service:
         "uds": str(settings.WEB_SOCKET),
         "uds-permissions": "0600",
         "workers": "1",
-        "blocking-threads": "8",  # so that a few who ask for much stop nobody
+        "blocking-threads": "5",  # granian warns of more where there are two processors
     }
     return granian("web", "surveys.operations.web:application", options, settings.WEB_SOCKET)
 

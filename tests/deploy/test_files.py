@@ -21,7 +21,8 @@ from django.conf import settings
 from surveys import metrics
 from surveys.aggregation.tasks import MAX_REQUEST, settle
 from surveys.design.models import GRACE
-from surveys.operations import exposition
+from surveys.operations import exposition, up
+from surveys.streams import AT_ONCE
 from tests.journeys.site import HOUSE
 from tests.patience import PATIENCE, became
 from tests.ports import free_port
@@ -352,3 +353,15 @@ def kinds(of: str) -> set[str]:
 
 
 COUNTERS, HISTOGRAMS = kinds("Counter"), kinds("Histogram")
+
+
+def test_pages_have_as_many_threads_everywhere_more_than_documents_take_and_no_warning():
+    unit = (DEPLOY / "systemd" / "candor-web.service").read_text()
+    image = (DEPLOY / "Dockerfile").read_text()
+    found = re.findall(r"--blocking-threads\W+(\d+)", f"{unit} {image}")
+    words = [*up.web().command]
+    found.append(words[words.index("--blocking-threads") + 1])
+    assert len(found) == 3
+    assert len(set(found)) == 1
+    processors = 2  # granian warns, where somebody runs the site for the first time, of more
+    assert AT_ONCE + 2 < int(found[0]) <= 2 * processors + 1

@@ -13,9 +13,9 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 CHUNK = 100  # rows written at a time
-AT_ONCE = 2  # documents at once; the other three threads of a process are for pages
+AT_ONCE = 2  # documents sent at once by a process; pages have its other three threads
 BUSY_SECONDS = 10
-MOST_SECONDS = 600.0  # in which a document is read
+MOST_SECONDS = 600.0  # that sending one may take
 NOT_WHOLE = "\n\nThis document is not whole. {}\n"
 places = threading.BoundedSemaphore(AT_ONCE)
 
@@ -25,7 +25,7 @@ class Broken(Exception):
 
 
 class Held:
-    """Parts of a document, which hold a place until they are closed or nobody has them any more."""
+    """Parts of a document. They hold a place until they are closed, or collected as garbage."""
 
     def __init__(self, parts: Iterable[str], of: threading.BoundedSemaphore) -> None:
         self.parts = _in_time(parts)
@@ -40,20 +40,20 @@ class Held:
 
 
 def _in_time(parts: Iterable[str]) -> Generator[str, None, None]:
-    """Yield parts until it is late: who reads slowly keeps no place from others for long."""
+    """Yield parts until it is late, so that a slow reader keeps no place from others for long."""
     late = time.monotonic() + MOST_SECONDS
     for part in parts:
-        yield part
         if time.monotonic() > late:
             yield NOT_WHOLE.format("It was read too slowly.")
             return
+        yield part
 
 
 def streamed(parts: Iterable[str], content_type: str, **headers: str) -> HttpResponseBase:
-    """Answer with a document as it is written, or 429 while as many are as may be.
+    """Answer with a document part by part, or 429 while AT_ONCE others are being sent.
 
-    A document takes as long as it is long, and a thread with it: without a limit a few who fetch
-    all of the ledger would keep everybody else from every page.
+    Each holds a thread until its end: without a limit, a few downloads of the whole ledger would
+    keep everybody else from every page.
     """
     if places.acquire(blocking=False):
         held = Held(parts, places)

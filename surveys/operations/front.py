@@ -38,15 +38,14 @@ class Front(door.Door):
     async def elsewhere(self, scope: Any, protocol: Any) -> None:
         """Hand a request to the pages."""
         length = length_of(scope)
-        with room_for(length) as has_room:
-            if not has_room:
-                away = [("Retry-After", "5"), ("Connection", "close")]
-                protocol.response_empty(HTTPStatus.SERVICE_UNAVAILABLE, away)
-                return
-            streams = await hand_on(scope, protocol, length)
-        if streams:
-            reader, writer = streams
-            with contextlib.closing(writer):
+        with contextlib.ExitStack() as at_the_end:
+            with room_for(length) as has_room:
+                if not has_room:
+                    busy = [("Retry-After", "5"), ("Connection", "close")]
+                    protocol.response_empty(HTTPStatus.SERVICE_UNAVAILABLE, busy)
+                    return
+                reader = await hand_on(scope, protocol, length, at_the_end)
+            if reader:
                 await pass_back(reader, scope, protocol)
 
 
@@ -54,8 +53,8 @@ class Front(door.Door):
 def room_for(length: int) -> Iterator[bool]:
     """Hold room for a body until the block ends, and yield whether there is any.
 
-    Who begins files and does not end them keeps nobody from signing in, and takes no more memory
-    from the process that reports come to.
+    Uploads that are begun and never ended then keep nobody from signing in, and take so much memory
+    at most from the process that takes reports.
     """
     is_small = length <= SMALL
     if held[is_small] + length > MOST_HELD:
@@ -68,14 +67,16 @@ def room_for(length: int) -> Iterator[bool]:
         held[is_small] -= length
 
 
-Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-
-
-async def hand_on(scope: Any, protocol: Any, length: int) -> Streams | None:
-    """Pass a request on whole, and return where its answer comes; or None: it was refused."""
+async def hand_on(
+    scope: Any, protocol: Any, length: int, at_the_end: contextlib.ExitStack
+) -> asyncio.StreamReader | None:
+    """Pass a request on whole over a connection that is closed at the end; return where its answer
+    comes, or refuse it and return None.
+    """
     try:
         body = await whole(protocol, length)
         reader, writer = await asyncio.open_unix_connection(str(settings.WEB_SOCKET))
+        at_the_end.callback(writer.transport.abort)  # also of what was not taken
         writer.write(head_of(scope) + body)
         async with asyncio.timeout(DEADLINE):
             await writer.drain()
@@ -88,7 +89,7 @@ async def hand_on(scope: Any, protocol: Any, length: int) -> Streams | None:
     except OSError:  # they are being started again
         protocol.response_empty(HTTPStatus.SERVICE_UNAVAILABLE, [("Retry-After", "2")])
         return None
-    return reader, writer
+    return reader
 
 
 def length_of(scope: Any) -> int:

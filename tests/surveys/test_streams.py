@@ -4,6 +4,7 @@ import gc
 import json
 from collections.abc import Iterator
 from threading import BoundedSemaphore
+from types import SimpleNamespace
 
 import pytest
 from django.test import Client
@@ -85,10 +86,24 @@ def test_a_place_is_given_back_once_however_a_document_ends(plan, places):
 
 
 def test_who_reads_slowly_keeps_no_place_for_long(places, monkeypatch):
-    monkeypatch.setattr(streams, "MOST_SECONDS", 0.0)
-    assert places.acquire(blocking=False)
-    found = list(Held(iter("abc"), places))
-    assert found == ["a", "\n\nThis document is not whole. It was read too slowly.\n"]
+    now = [0.0]
+    monkeypatch.setattr(streams, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    for moments, found in (
+        (
+            (0.0, 600.0, 600.1),
+            ["a", "b", "\n\nThis document is not whole. It was read too slowly.\n"],
+        ),
+        ((0.0, 1.0, 2.0), ["a", "b", "c"]),
+    ):
+        assert places.acquire(blocking=False)
+        now[0], parts = 0.0, []
+        held = Held(iter("abc"), places)
+        for moment in moments:
+            now[0] = moment
+            parts.append(next(iter(held)))
+        now[0] = 1_000.0
+        assert [*parts, *held] == found, "what is whole is never called a part"
+        held.close()
 
 
 def test_what_was_begun_is_ended_with_its_document(places):

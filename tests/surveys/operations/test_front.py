@@ -1,6 +1,7 @@
 """What the front of `up` hands to the pages, and how it reads what they say."""
 
 import asyncio
+import contextlib
 import os
 
 import pytest
@@ -177,6 +178,35 @@ def test_a_body_that_was_handed_on_holds_no_room_while_its_answer_is_waited_for(
             goes.set()
             await task
         assert visitor.said == [204]
+        server.close()
+
+    asyncio.run(story())
+
+
+def test_pages_that_take_nothing_are_given_up_and_no_connection_to_them_stays(
+    front, settings, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(front, "DEADLINE", 0.1)
+    settings.WEB_SOCKET = tmp_path / "web.sock"
+    length = 10 * 2**20
+
+    async def story():
+        ended = asyncio.Event()
+
+        async def pages(reader, writer):
+            await asyncio.sleep(0.3)  # all threads are busy
+            with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+                while await reader.read(front.CHUNK):
+                    pass
+            ended.set()
+            writer.close()
+
+        server = await asyncio.start_unix_server(pages, settings.WEB_SOCKET)
+        visitor, scope = Whole(length), Scope(content_length=str(length))
+        async with asyncio.timeout(PATIENCE):
+            await front.Front.elsewhere(None, scope, visitor)
+            assert (visitor.said, front.held[False]) == ([408], 0)
+            await ended.wait()
         server.close()
 
     asyncio.run(story())

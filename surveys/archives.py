@@ -1,14 +1,13 @@
 """Refuse an archive of XML that a stranger may have made, before anything reads it."""
 
-import re
 import zipfile
+from contextlib import suppress
 from enum import Enum
 from io import BytesIO
 from xml.parsers import expat
 
 MAX_PARTS = 300  # files in the archive
 ARCHIVE = b"PK\x03\x04"  # how one begins
-DECLARED = re.compile(b"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 CHUNK = 2**20  # bytes unpacked at a time
 
 
@@ -26,44 +25,42 @@ def hostile(raw: bytes, *, unpacked: int, most_tags: int, in_a_row: int) -> Host
 
     And whether it declares types: whoever writes one means to have it expanded, or fetched.
     """
-    tags = _Tags(most_tags, in_a_row)
+    look = _Look(most_tags, in_a_row)
     with zipfile.ZipFile(BytesIO(raw)) as archive:
         parts = archive.infolist()
         if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > unpacked:
             return Hostile.LARGE
         for part in parts:
-            is_xml, tail, parser = part.filename.endswith((".xml", ".rels")), b"", tags.parser()
-            with archive.open(part) as file:
-                while chunk := file.read(CHUNK):
-                    plain = chunk.replace(b"\0", b"")  # UTF-16 too
-                    if is_xml and DECLARED.search(tail + plain):
-                        return Hostile.ENTITIES
-                    tail = plain[-9:]  # shorter than what is looked for
-                    try:
+            parser = look.parser()
+            with archive.open(part) as file, suppress(expat.ExpatError):  # readers stop there too
+                try:
+                    while chunk := file.read(CHUNK):
                         parser.Parse(chunk)
-                    except expat.ExpatError:
-                        break  # no XML: its reader stops there too
-                    except _TooMany:
-                        return Hostile.TAGS
+                except _Found as found:
+                    return found.what
     return None
 
 
-class _TooMany(Exception):
-    """There are more tags than there may be."""
+class _Found(Exception):
+    """What is wrong was found."""
+
+    def __init__(self, what: Hostile) -> None:
+        super().__init__(what.value)
+        self.what = what
 
 
-class _Tags:
-    """Count the tags of all parts, and those within each row of a sheet."""
+class _Look:
+    """Count the tags of all parts, and those within each row of a sheet; find declared types."""
 
     def __init__(self, most: int, in_a_row: int) -> None:
         self.left, self.in_a_row = most, in_a_row
 
     def parser(self) -> expat.XMLParserType:
-        """Return a parser of one part, for nothing but its tags."""
-        self.depth = self.row = self.of_row = 0  # how deep we are, and the row that we are in
+        """Return a parser of the next part, which keeps nothing of it."""
+        self.depth = self.row = self.of_row = 0  # of the tag, of its row, and the row's tags
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.StartElementHandler, parser.EndElementHandler = self.begin, self.end
-        parser.StartDoctypeDeclHandler = self.refuse  # in whatever part
+        parser.StartDoctypeDeclHandler = self.declare
         return parser
 
     def begin(self, name: str, _attributes: object) -> None:
@@ -74,12 +71,12 @@ class _Tags:
         elif name.rpartition(" ")[2] == "row":
             self.row, self.of_row = self.depth, 0
         if self.left < 0 or (self.row and self.of_row > self.in_a_row):
-            raise _TooMany
+            raise _Found(Hostile.TAGS)
 
     def end(self, _name: str) -> None:
         if self.depth == self.row:
             self.row = 0
         self.depth -= 1
 
-    def refuse(self, *_declared: object) -> None:
-        raise _TooMany
+    def declare(self, *_declared: object) -> None:
+        raise _Found(Hostile.ENTITIES)

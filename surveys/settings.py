@@ -251,7 +251,7 @@ CELERY_BEAT_SCHEDULE = {
         ("close lists that are over, and erase those whose day has come", "invited.tasks.end", 60),
         ("publish what is due", "releases.tasks.publish_due", SWEEP_SECONDS),
         ("publish what was asked for", "releases.tasks.publish_asked", SWEEP_SECONDS),
-        ("delete what is kept of visits that are over", "people.tasks.forget_sessions", 3_600),
+        ("delete sessions that have expired", "people.tasks.clear_sessions", 3_600),
         ("say that tasks are done", "operations.tasks.live", 30),
         ("check the ledger, once a day", "operations.tasks.verify_if_due", 600),
         ("send a letter about what is wrong", "operations.tasks.watch", 300),
@@ -287,7 +287,7 @@ MFA_FORMS = {
 }
 MFA_RATE_LIMITS = {
     "webauthn_login": None
-}  # there is nothing to guess, and it is the way in when others are closed; views.passkey
+}  # nothing can be guessed, and others may be closed; how often one is begun: views.passkey
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Candor"

@@ -50,7 +50,7 @@ def _read(upload: IO[bytes]) -> Image.Image:
                     "again."
                 )
             )
-        image.draft(None, (MAX_SIDE, MAX_SIDE))  # of a photograph no more is read than is kept
+        image.draft(None, (MAX_SIDE, MAX_SIDE))  # a JPEG unpacks at a half or less, if it is large
         image.load()
     except (
         OSError,
@@ -68,7 +68,7 @@ def _read(upload: IO[bytes]) -> Image.Image:
 
 def _drawn_anew(image: Image.Image) -> Image.Image:
     """Return the picture upright, no larger than a phone needs, with nothing but its pixels."""
-    # before anything copies it; of a palette, or beside a colour that is clear, no points are mixed
+    # Made smaller before it is copied, unless mixing neighbouring points needs another mode first.
     if image.mode in ("L", "RGB", "RGBA") and "transparency" not in image.info:
         image.thumbnail((MAX_SIDE, MAX_SIDE))
     upright = _upright(image)

@@ -22,8 +22,8 @@ from surveys.invited.keys import plain_address
 MAX_PEOPLE = 100_000
 MAX_FILE_BYTES = 20 * 2**20
 MAX_UNPACKED_BYTES, MAX_TAGS = 200 * 2**20, 3_000_000  # of a workbook
-MAX_IN_A_ROW = 50_000  # tags
-LAST_ROW = 2**20  # of any workbook; a row may say that it is the trillionth
+MAX_IN_A_ROW = 50_000  # tags in one row
+LAST_ROW = 2**20  # of a workbook by its format; a hostile one may number a row beyond
 MAX_COLUMNS, MAX_CELL, MAX_ADDRESS, MAX_STRATUM = 30, 500, 300, 80
 MAX_REMARKS = 100
 ADDRESS, NAME, LANGUAGE, STRATUM = "address", "name", "language", "stratum"
@@ -164,14 +164,13 @@ def _rows_of_workbook(raw: bytes, found: Found) -> Iterator[tuple[int, Row]]:
 
     too_much = _("The workbook holds more than a list needs: save it as a CSV file.")
     try:
-        limits = {"unpacked": MAX_UNPACKED_BYTES, "most_tags": MAX_TAGS, "in_a_row": MAX_IN_A_ROW}
-        if hostile(raw, **limits):
+        if hostile(raw, unpacked=MAX_UNPACKED_BYTES, most_tags=MAX_TAGS, in_a_row=MAX_IN_A_ROW):
             found.wrong(too_much)
             return
         with closing(load_workbook(io.BytesIO(raw), read_only=True, data_only=False)) as book:
             sheet = book.worksheets[0]
             rows = sheet.iter_rows(max_col=MAX_COLUMNS + 1, max_row=LAST_ROW + 1)
-            empty = None  # as the reader gives all rows that are missing
+            empty = None  # what the reader yields for each row that is missing
             for at, cells in enumerate(rows, 1):
                 if at > LAST_ROW:
                     found.wrong(too_much)

@@ -107,6 +107,6 @@ class PasskeyForm(LoginWebAuthnForm):  # type: ignore[misc] # allauth has no typ
 
 @receiver(user_logged_in)
 def end_with_the_browser(request: HttpRequest | None, **_signal: Any) -> None:
-    """Let a session last as long as the browser is open, whichever way somebody signed in."""
+    """Let a session end with the browser, whichever way somebody signed in."""
     if request is not None:
         request.session.set_expiry(0)

@@ -5,6 +5,6 @@ from surveys.celery import app
 
 
 @app.task(autoretry_for=(OperationalError,), retry_backoff=True)
-def forget_sessions() -> None:
-    """Delete what is kept of visits that are over: whose each was, and what they had begun."""
+def clear_sessions() -> None:
+    """Delete sessions that have expired: each says whose it was, and what they had begun."""
     SessionStore.clear_expired()

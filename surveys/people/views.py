@@ -33,8 +33,8 @@ from surveys.people.models import ROLE_TEXTS, Membership, Right, Role, User
 INVITATION = "invitation"  # in the session: the link that was opened
 REMOVED = "removed_member"  # in the session: who was removed last, so that it can be undone
 ON_A_PAGE = 50
-PASSKEYS = 1_000  # that one network may begin to show at once; as many again in ten minutes
-TO_SIGN = 600  # seconds in which a passkey that was begun is shown
+PASSKEYS_AT_ONCE = 1_000  # sign-ins that one network may begin; as many again in ten minutes
+PASSKEY_SECONDS = 600  # in which such a sign-in is completed
 networks = Places()
 
 
@@ -252,14 +252,16 @@ def _member(request: HttpRequest, slug: str, key: int) -> tuple[Study, User]:
 
 @never_cache
 def passkey(request: HttpRequest) -> HttpResponseBase:
-    """Let somebody begin to show a passkey, or take it. What they are to sign is kept in a session,
-    a row for each who begins: so not as often as a program can.
+    """Begin a sign-in by a passkey (GET), or complete it (POST).
+
+    Each beginning stores a challenge in a session of its own: a program that begins without end
+    must not fill that table.
     """
     place = place_of(request) if request.method != "POST" else ""
-    if place and (wait := later(networks.take(place, PASSKEYS, time.monotonic()))):
+    if place and (wait := later(networks.take(place, PASSKEYS_AT_ONCE, time.monotonic()))):
         busy = {"Retry-After": str(wait)}
         return HttpResponse(status=HTTPStatus.TOO_MANY_REQUESTS, headers=busy)
     answer: HttpResponseBase = login_webauthn(request)
     if not request.user.is_authenticated and not request.session.is_empty():
-        request.session.set_expiry(TO_SIGN)
+        request.session.set_expiry(PASSKEY_SECONDS)
     return answer

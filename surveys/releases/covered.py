@@ -103,8 +103,8 @@ class Cover:
 def covers(entry: Entry, drawn: Sequence[Release | Step]) -> list[Cover]:
     """Return the rows that vouch for what one charge paid for, in the order of drawing."""
     acts: dict[tuple[str, str], Entry] = {}
-    by_itself = entry.published and not any(isinstance(one, Step) for one in drawn)
-    for act in () if by_itself else ledger.rows_that_vouch(entry):
+    vouches_itself = entry.published and not any(isinstance(one, Step) for one in drawn)
+    for act in () if vouches_itself else ledger.rows_that_vouch(entry):
         acts.setdefault((act.what, act.new), act)
     covers, digest = [], entry.statistic or ""
     for one in drawn:

@@ -39,7 +39,7 @@ SCHEDULE = message("the study's rule")()
 # What the ledger says of who wants intervals that say next to nothing
 ANYWAY = message("confirmed publishing in spite of wide intervals")
 MOST_ANSWERS = 10**6
-ANSWERS = Cast(KT("numbers__n"), IntegerField())  # that a release counts
+ANSWERS = Cast(KT("numbers__n"), IntegerField())  # how many a release, or a step, counts
 WITH_QUESTIONS = [kind.kind for kind in ALL if "question_form" in vars(kind)]  # at each step
 
 
@@ -84,8 +84,8 @@ class Publication:
 
 
 def publications_of(study: Study, *, numbers: bool = True) -> list[Publication]:
-    """Return all that a study has published, newest first; without `numbers`, those of each are
-    read when they are looked at: a study publishes for years.
+    """Return all that a study has published, newest first. Without `numbers`, each release reads
+    its own when they are first used: a study publishes for years.
     """
     return _publications(Q(request__plan__study=study), numbers=numbers)
 
@@ -126,7 +126,7 @@ def publication_numbered(study: Study, number: int) -> Publication | None:
 
 def by_rule_of(study: Study, *, numbers: bool = False) -> list[Release | Step]:
     """Return the shares that a study's rule published, of all waves, newest first, each with how
-    many `answers` it counts; without `numbers`, those of each are read when they are looked at.
+    many `answers` it counts. Without `numbers`, each reads its own when they are first used.
     """
     releases, steps = _by_rule(design.plans().filter(study=study))
     if not numbers:
@@ -143,8 +143,8 @@ def by_rule_of(study: Study, *, numbers: bool = False) -> list[Release | Step]:
 
 
 def latest_releases(plans: Iterable[Plan]) -> dict[int, Release | Step]:
-    """Return the newest release, or step, that the rule of each Plan made, by Plan id: of the
-    others only their moments are read.
+    """Return the newest release, or step, that the rule of each Plan made, by Plan id. Of earlier
+    ones only the moments are read.
     """
     releases, steps = _by_rule(plans)
     moments = [
@@ -152,17 +152,12 @@ def latest_releases(plans: Iterable[Plan]) -> dict[int, Release | Step]:
         *steps.values_list("published_at", "series__request__plan", "pk", Value(True)),
     ]
     newest = {plan: (pk, is_step) for _, plan, pk, is_step in sorted(moments, key=itemgetter(0))}
-    of = {
-        is_step: [pk for pk, which in newest.values() if which == is_step]
-        for is_step in (False, True)
-    }
-    found: list[Release | Step] = []
-    if of[False]:
-        found += releases.filter(pk__in=of[False]).select_related("request__plan", "entry")
-    if of[True]:
-        found += steps.filter(pk__in=of[True]).select_related(
-            "series__request__plan", "series__entry"
-        )
+    of_releases = [pk for pk, is_step in newest.values() if not is_step]
+    of_steps = [pk for pk, is_step in newest.values() if is_step]
+    found: list[Release | Step] = [
+        *releases.filter(pk__in=of_releases).select_related("request__plan", "entry"),
+        *steps.filter(pk__in=of_steps).select_related("series__request__plan", "series__entry"),
+    ]
     return {drawn.request.plan_id: drawn for drawn in found}
 
 

@@ -72,7 +72,9 @@ def rehearse(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             context |= _rehearsed(request.POST.get("state", ""), content, form, step)
         except TooLong:
-            form.add_error("people", _("With these questions so many people take too long: fewer."))
+            form.add_error(
+                "people", _("So many people take too long with these questions. Choose fewer.")
+            )
     if in_steps and not form.errors:
         return render(request, "planning/rehearsed.html", context)
     return _on_the_page(request, context)
@@ -83,7 +85,7 @@ def _is_in_steps(request: HttpRequest) -> bool:
 
 
 def _on_the_page(request: HttpRequest, context: dict[str, object]) -> HttpResponse:
-    """Show the whole page: what is wrong stands above, and in the fields, also after a step."""
+    """Show the whole page; where a step was asked for, in place of the one that is there."""
     response = render(request, "planning/rehearse.html", context)
     if _is_in_steps(request):
         response = retarget(reselect(reswap(response, "outerHTML"), "main"), "main")

@@ -17,7 +17,7 @@ from django.utils import timezone
 from surveys.brakes import Places
 from surveys.people import attempts, factors, services, views
 from surveys.people.models import Role
-from surveys.people.tasks import forget_sessions
+from surveys.people.tasks import clear_sessions
 from tests.surveys.people.conftest import PASSWORD, SECRET, shown_by_app, sign_in
 
 SET_UP = "/account/second-factor/"
@@ -342,7 +342,7 @@ def test_attempts_at_many_names_do_not_have_others_forgotten(db):
 
 def test_no_program_fills_the_table_of_sessions_by_beginning_to_sign_in(client, db, monkeypatch):
     monkeypatch.setattr(views, "networks", Places())
-    monkeypatch.setattr(views, "PASSKEYS", 5)
+    monkeypatch.setattr(views, "PASSKEYS_AT_ONCE", 5)
 
     def begin(address):
         headers = {"X-Requested-With": "XMLHttpRequest"}
@@ -354,7 +354,7 @@ def test_no_program_fills_the_table_of_sessions_by_beginning_to_sign_in(client, 
     assert int(found[-1]["Retry-After"]) > 1
     assert begin("192.0.2.8").status_code == 200
     assert Session.objects.count() == 6
-    soon = timezone.now() + datetime.timedelta(seconds=views.TO_SIGN)
+    soon = timezone.now() + datetime.timedelta(seconds=views.PASSKEY_SECONDS)
     assert not Session.objects.filter(expire_date__gt=soon).exists()
     assert client.post("/accounts/2fa/webauthn/login/", {"credential": "{}"}).status_code == 302
 
@@ -362,16 +362,16 @@ def test_no_program_fills_the_table_of_sessions_by_beginning_to_sign_in(client, 
 def test_who_signs_in_after_beginning_with_a_passkey_stays_signed_in(client, admin_user):
     headers = {"X-Requested-With": "XMLHttpRequest"}
     client.get("/accounts/2fa/webauthn/login/", headers=headers)
-    assert client.session.get_expiry_age() == views.TO_SIGN
+    assert client.session.get_expiry_age() == views.PASSKEY_SECONDS
     sign_in(client, "ada")
     assert client.session.get_expire_at_browser_close()
     assert client.session.get_expiry_age() == site.SESSION_COOKIE_AGE
 
 
-def test_what_is_kept_of_a_visit_goes_when_it_is_over(client, admin_user):
+def test_sessions_that_have_expired_are_deleted(client, admin_user):
     sign_in(client, "ada")
     sign_in(other := Client(), "ada")
     mine = client.session.session_key
     Session.objects.filter(pk=mine).update(expire_date=timezone.now())
-    forget_sessions()
+    clear_sessions()
     assert [each.pk for each in Session.objects.all()] == [other.session.session_key]

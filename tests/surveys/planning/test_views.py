@@ -362,7 +362,10 @@ def test_a_rehearsal_that_takes_too_long_is_given_up(page, draft, monkeypatch, h
     typed = {"people": "80", "runs": "20", **SHARES}
     answer = page.post("/studies/exam-honesty/rehearse/", typed, headers=headers)
     said = words(answer)
-    assert '<a href="#id_people">With these questions so many people take too long: fewer.' in said
+    assert (
+        '<a href="#id_people">So many people take too long with these questions. Choose fewer.'
+        in said
+    )
     assert "What came of it" not in said
     # the page that is there is changed, not put into itself
     assert answer.headers.get("HX-Retarget") == ("main" if headers else None)

@@ -76,7 +76,8 @@ async def hand_on(
     try:
         body = await whole(protocol, length)
         reader, writer = await asyncio.open_unix_connection(str(settings.WEB_SOCKET))
-        at_the_end.callback(writer.transport.abort)  # also of what was not taken
+        # a function of our own, to keep the writer: one that nothing holds closes its connection
+        at_the_end.callback(lambda: writer.transport.abort())
         writer.write(head_of(scope) + body)
         async with asyncio.timeout(DEADLINE):
             await writer.drain()

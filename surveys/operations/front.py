@@ -8,7 +8,6 @@ as it comes. HTTP/1.0 is spoken: one request a connection, which ends with the a
 import asyncio
 import contextlib
 import os
-from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
@@ -38,49 +37,43 @@ class Front(door.Door):
     async def elsewhere(self, scope: Any, protocol: Any) -> None:
         """Hand a request to the pages."""
         length = length_of(scope)
-        with contextlib.ExitStack() as at_the_end:
-            with room_for(length) as has_room:
-                if not has_room:
-                    busy = [("Retry-After", "5"), ("Connection", "close")]
-                    protocol.response_empty(HTTPStatus.SERVICE_UNAVAILABLE, busy)
-                    return
-                reader = await hand_on(scope, protocol, length, at_the_end)
-            if reader:
+        with contextlib.ExitStack() as room, contextlib.ExitStack() as connection:
+            if not has_room(length):
+                busy = [("Retry-After", "5"), ("Connection", "close")]
+                protocol.response_empty(HTTPStatus.SERVICE_UNAVAILABLE, busy)
+                return
+            hold(length)
+            room.callback(hold, -length)
+            if reader := await hand_on(scope, protocol, length, room, connection):
                 await pass_back(reader, scope, protocol)
 
 
-@contextlib.contextmanager
-def room_for(length: int) -> Iterator[bool]:
-    """Hold room for a body until the block ends, and yield whether there is any.
-
-    Uploads that are begun and never ended then keep nobody from signing in, and take so much memory
-    at most from the process that takes reports.
+def has_room(length: int) -> bool:
+    """Tell whether there is room for a body. Uploads that are begun and never ended then keep
+    nobody from signing in, and take so much memory at most from the process that takes reports.
     """
-    is_small = length <= SMALL
-    if held[is_small] + length > MOST_HELD:
-        yield False
-        return
-    held[is_small] += length
-    try:
-        yield True
-    finally:
-        held[is_small] -= length
+    return held[length <= SMALL] + length <= MOST_HELD
+
+
+def hold(length: int) -> None:
+    """Hold room for a body; for one of less than none, give it back."""
+    held[abs(length) <= SMALL] += length
 
 
 async def hand_on(
-    scope: Any, protocol: Any, length: int, at_the_end: contextlib.ExitStack
+    scope: Any,
+    protocol: Any,
+    length: int,
+    room: contextlib.ExitStack,
+    connection: contextlib.ExitStack,
 ) -> asyncio.StreamReader | None:
-    """Pass a request on whole over a connection that is closed at the end; return where its answer
-    comes, or refuse it and return None.
+    """Pass a request on whole, and return where its answer comes, or refuse it and return None.
+
+    The room is given back once the pages have the body; they may also answer before.
     """
     try:
         body = await whole(protocol, length)
         reader, writer = await asyncio.open_unix_connection(str(settings.WEB_SOCKET))
-        # a function of our own, to keep the writer: one that nothing holds closes its connection
-        at_the_end.callback(lambda: writer.transport.abort())
-        writer.write(head_of(scope) + body)
-        async with asyncio.timeout(DEADLINE):
-            await writer.drain()
     except TimeoutError:
         protocol.response_empty(HTTPStatus.REQUEST_TIMEOUT, [("Connection", "close")])
         return None
@@ -90,7 +83,26 @@ async def hand_on(
     except OSError:  # they are being started again
         protocol.response_empty(HTTPStatus.SERVICE_UNAVAILABLE, [("Retry-After", "2")])
         return None
+    writer.write(head_of(scope) + body)
+    taken = asyncio.create_task(take(writer, room))
+    # the task keeps the writer, which would close its connection once nothing held it
+    connection.callback(lambda: writer.transport.abort())
+    connection.callback(taken.cancel)
     return reader
+
+
+async def take(writer: asyncio.StreamWriter, room: contextlib.ExitStack) -> None:
+    """Give room back when the pages have taken a body, or have ended; end a connection to pages
+    that take nothing for a minute.
+    """
+    try:
+        async with asyncio.timeout(DEADLINE):
+            await writer.drain()
+    except TimeoutError:
+        writer.transport.abort()
+    except OSError:
+        return  # what they said, if anything, is being read
+    room.close()
 
 
 def length_of(scope: Any) -> int:

@@ -183,6 +183,28 @@ def test_a_body_that_was_handed_on_holds_no_room_while_its_answer_is_waited_for(
     asyncio.run(story())
 
 
+def test_pages_may_answer_before_they_have_taken_all_of_a_body(front, settings, tmp_path):
+    """As they do where they refuse it unread."""
+    settings.WEB_SOCKET = tmp_path / "web.sock"
+    length = 10 * 2**20
+
+    async def story():
+        async def pages(reader, writer):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"HTTP/1.0 204 No Content\r\n\r\n")
+            await writer.drain()
+            writer.close()
+
+        server = await asyncio.start_unix_server(pages, settings.WEB_SOCKET)
+        visitor, scope = Whole(length), Scope(content_length=str(length))
+        async with asyncio.timeout(PATIENCE):
+            await front.Front.elsewhere(None, scope, visitor)
+        assert (visitor.said, front.held[False]) == ([204], 0)
+        server.close()
+
+    asyncio.run(story())
+
+
 def test_pages_that_take_nothing_are_given_up_and_no_connection_to_them_stays(
     front, settings, monkeypatch, tmp_path
 ):
@@ -205,7 +227,7 @@ def test_pages_that_take_nothing_are_given_up_and_no_connection_to_them_stays(
         visitor, scope = Whole(length), Scope(content_length=str(length))
         async with asyncio.timeout(PATIENCE):
             await front.Front.elsewhere(None, scope, visitor)
-            assert (visitor.said, front.held[False]) == ([408], 0)
+            assert (visitor.said, front.held[False]) == ([502], 0)
             await ended.wait()
         server.close()
 

@@ -8,7 +8,11 @@ from xml.parsers import expat
 
 MAX_PARTS = 300  # files in the archive
 ARCHIVE = b"PK\x03\x04"  # how one begins
-CHUNK = 2**20  # bytes unpacked at a time
+CHUNK = 2**16  # bytes unpacked at a time
+# bytes without a tag: readers go through an unfinished one from its beginning, again and again
+LONGEST = 2**19
+MOST_BESIDE = 150_000  # tags that are neither in a row nor in a shared text: styles, links, merges
+PICTURES = "xl/media/"  # which may declare types, as SVG does: no reader of ours looks there
 
 
 class Hostile(Enum):
@@ -20,8 +24,9 @@ class Hostile(Enum):
 
 
 def hostile(raw: bytes, *, unpacked: int, most_tags: int, in_a_row: int) -> Hostile | None:
-    """Tell whether an archive unpacks to too many bytes, or has too many tags, in all or in one row
-    of a sheet: each takes its readers time and memory, and a few bytes unpack to many.
+    """Tell whether an archive unpacks to too many bytes, or has too many tags, in all, in one row
+    of a sheet or beside the rows, or too long a text: each takes its readers time and memory, and a
+    few bytes unpack to many.
 
     And whether it declares types: whoever writes one means to have it expanded, or fetched.
     """
@@ -36,8 +41,11 @@ def hostile(raw: bytes, *, unpacked: int, most_tags: int, in_a_row: int) -> Host
                 try:
                     while chunk := file.read(CHUNK):
                         parser.Parse(chunk)
+                        look.read(len(chunk))
                 except _Found as found:
-                    return found.what
+                    is_picture = part.filename.startswith(PICTURES)
+                    if found.what is not Hostile.ENTITIES or not is_picture:
+                        return found.what
     return None
 
 
@@ -50,30 +58,42 @@ class _Found(Exception):
 
 
 class _Look:
-    """Count the tags of all parts, and those within each row of a sheet; find declared types."""
+    """Count the tags of all parts, those within each row of a sheet and those beside the rows, and
+    the bytes between two tags; find declared types.
+    """
 
     def __init__(self, most: int, in_a_row: int) -> None:
-        self.left, self.in_a_row = most, in_a_row
+        self.left, self.in_a_row, self.beside = most, in_a_row, MOST_BESIDE
 
     def parser(self) -> expat.XMLParserType:
         """Return a parser of the next part, which keeps nothing of it."""
-        self.depth = self.row = self.of_row = 0  # of the tag, of its row, and the row's tags
+        # how deep the tag is, how deep its row or text, whose tags, and bytes since the last tag
+        self.depth = self.row = self.of_row = self.silent = 0
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.StartElementHandler, parser.EndElementHandler = self.begin, self.end
         parser.StartDoctypeDeclHandler = self.declare
         return parser
 
+    def read(self, count: int) -> None:
+        self.silent += count
+        if self.silent > LONGEST:
+            raise _Found(Hostile.TAGS)
+
     def begin(self, name: str, _attributes: object) -> None:
         self.depth += 1
         self.left -= 1
+        self.silent = 0
         if self.row:
             self.of_row += 1
-        elif name.rpartition(" ")[2] == "row":
+        elif name.rpartition(" ")[2] in ("row", "si"):
             self.row, self.of_row = self.depth, 0
-        if self.left < 0 or (self.row and self.of_row > self.in_a_row):
+        else:
+            self.beside -= 1
+        if min(self.left, self.beside, self.in_a_row - self.of_row) < 0:
             raise _Found(Hostile.TAGS)
 
     def end(self, _name: str) -> None:
+        self.silent = 0
         if self.depth == self.row:
             self.row = 0
         self.depth -= 1

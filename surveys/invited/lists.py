@@ -21,7 +21,7 @@ from surveys.invited.keys import plain_address
 
 MAX_PEOPLE = 100_000
 MAX_FILE_BYTES = 20 * 2**20
-MAX_UNPACKED_BYTES, MAX_TAGS = 200 * 2**20, 3_000_000  # of a workbook
+MAX_UNPACKED_BYTES, MAX_TAGS = 100 * 2**20, 3_000_000  # of a workbook
 MAX_IN_A_ROW = 50_000  # tags in one row
 LAST_ROW = 2**20  # of a workbook by its format; a hostile one may number a row beyond
 MAX_COLUMNS, MAX_CELL, MAX_ADDRESS, MAX_STRATUM = 30, 500, 300, 80

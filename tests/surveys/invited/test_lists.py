@@ -161,6 +161,11 @@ def before_the_end(of, more):
         # one number makes as many empty rows, each of which a reader would yield
         lambda xml: xml.replace(b'<row r="2"', b'<row r="3000000"'),
         before_the_end(b"</row>", b"<c><v></v></c>" * 30_000),
+        # readers begin an unfinished tag, or comment, anew with each part that they are given
+        before_the_end(b"<sheetData>", b'<x a="' + b"y" * 600_000 + b'"/>'),
+        before_the_end(b"<sheetData>", b"<!--" + b"y" * 600_000 + b"-->"),
+        before_the_end(b"</t>", b"ab " * 200_000),
+        before_the_end(b"</worksheet>", b"<mergeCells>" + b"<m/>" * 151_000 + b"</mergeCells>"),
         before_the_end(b"</row>", (b"<c></c>" * 49_000 + b"<!--<row-->") * 2),
         lambda xml: xml.replace(b"<row ", b"<a-b:row ").replace(b"</row>", b"</a-b:row>").replace(
             b"<worksheet ", b'<worksheet xmlns:a-b="http://x" '
@@ -190,6 +195,15 @@ def test_what_programs_leave_in_a_workbook_is_no_harm(change):
     raw = book(["address", "name"], ["a@example.org", "Ada"])
     found = lists.read_file(with_sheet(raw, change), ["en"])
     assert ([entry.name for entry in found.entries], found.count) == (["Ada"], 0)
+
+
+def test_a_picture_in_a_workbook_is_no_harm_and_a_type_declared_elsewhere_is():
+    declared = b'<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "x.dtd"><svg/>'
+    for name, people in ("xl/media/image1.svg", 1), ("xl/theme/image1.svg", 0):
+        raw = io.BytesIO(book(["address"], ["a@example.org"]))
+        with zipfile.ZipFile(raw, "a") as more:
+            more.writestr(name, declared)
+        assert len(lists.read_file(raw.getvalue(), ["en"]).entries) == people
 
 
 def test_as_many_cells_over_many_rows_are_no_row_that_is_too_long():

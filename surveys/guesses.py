@@ -5,7 +5,7 @@ One answer   Odds of one answer against another grow by at most e^ε, whatever w
              (`dpengine.accounting.beliefs.posterior`).
 (ε, δ)       A guess between two answers, even before, is right (e^ε + δ)/(e^ε + 1) of the time at
              most (`dpengine.accounting.beliefs.guess_within`).
-Rounding     What is “at most” is rounded up, to a tenth of 100; people of 100 to the nearest whole.
+Rounding     What is “at most” is rounded up, to a whole of 100; people of 100 to the nearest whole.
 """
 
 from dataclasses import dataclass
@@ -75,11 +75,10 @@ def of_hundred(share: Fraction) -> int:
 
 
 def at_most_of_hundred(share: Fraction) -> str:
-    """Return a share as people of 100 at most: rounded up to a tenth, so that it stays true.
+    """Return a bound in people of 100, rounded up to a whole one, so that it stays true.
 
-    Beside odds, which are rounded to the nearest whole, it is the same number said closer: 73, and
-    73.2 at most. What would be 100 is said to the hundredth or thousandth, if that keeps it below:
-    “more than 99” is no bound. Twin of odds.js.
+    What would become 100, which bounds nothing, is said to the tenth, hundredth or thousandth, the
+    first that keeps it below. Twin of `atMost` in odds.js; tests/vectors/bounds.json holds both.
     """
-    bounds = (Decimal(ceil(share * 100 * parts)) / parts for parts in (10, 100, 1000))
-    return next((f"{plain(bound)}" for bound in bounds if bound < 100), ">99.9")
+    bounds = (Decimal(ceil(share * 100 * parts)) / parts for parts in (1, 10, 100, 1000))
+    return next((f"{plain(bound)}" for bound in bounds if bound < 100), "100")

@@ -290,7 +290,7 @@ def given_limits(study: "Study") -> tuple[Decimal, int]:
     Others than usual need a reason.
 
     Who knows all answers but one (nine of ten are their own) learns the last one from a total as
-    far as the cap lets them: at ε = 8 with 3,999 guesses of 4,000 right, at ε = 1 with 73.2 of 100
+    far as the cap lets them: at ε = 8 with 3,999 guesses of 4,000 right, at ε = 1 with 74 of 100
     at most (guesses.even_guess_within). Where whether somebody took part is protected, half of it:
     another answer is one person less and one more.
     """

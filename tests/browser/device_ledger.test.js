@@ -10,7 +10,7 @@ import {
   settle,
   together,
 } from '../../surveys/intake/static/intake/device_ledger.js';
-import { FakeStorage, soundPlan } from './cases.js';
+import { FakeStorage, soundPlan, vectors } from './cases.js';
 
 const study = {
   plan: { ...soundPlan(), slug: 'exams', title: 'Exams', wave: 1 },
@@ -116,7 +116,7 @@ test('how sure someone becomes who knew nothing', () => {
     [3n, 1n],
     [9n, 1n],
   ];
-  assert.deepEqual(losses.map(guess), ['50', '66.7', '75', '90']);
+  assert.deepEqual(losses.map(guess), ['50', '67', '75', '90']);
 });
 
 test('a figure under “at most” is rounded up: it never says less than could be, nor that the uncertain is certain', () => {
@@ -127,5 +127,9 @@ test('a figure under “at most” is rounded up: it never says less than could 
     [2208n, 1n],
     [10n ** 40n, 1n],
   ];
-  assert.deepEqual(losses.map(guess), ['73.2', '75.1', '99.6', '99.96', '>99.9']);
+  assert.deepEqual(losses.map(guess), ['74', '76', '99.6', '99.96', '100']);
+});
+
+test('a bound is the same number as the one that the site says', () => {
+  for (const { loss, bound } of vectors('bounds')) assert.equal(guess(loss.map(BigInt)), bound);
 });

@@ -201,8 +201,8 @@ def test_the_statement_adds_up_and_tells_what_a_guess_becomes(guest, site, link,
     for i, before in enumerate((0.1, 0.5, 0.9)):
         after = before * loss / (1 - before + before * loss)
         # at most: never less
-        bounds = (math.ceil(100 * parts * after) / parts for parts in (10, 100, 1000))
-        shown = next((f"{bound:g}" for bound in bounds if bound < 100), ">99.9")
+        bounds = (math.ceil(100 * parts * after) / parts for parts in (1, 10, 100, 1000))
+        shown = next((f"{bound:g}" for bound in bounds if bound < 100), "100")
         assert rows.nth(i).locator("td").inner_text().split() == [shown, "of", "100"]
 
 

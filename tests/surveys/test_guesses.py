@@ -1,7 +1,9 @@
 """What a loss does to a guess, and how it is said of a hundred."""
 
+import json
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -17,7 +19,7 @@ from surveys.guesses import (
 
 
 def test_the_coin_of_the_book_makes_three_of_four_of_an_even_guess():
-    assert [guess.after for guess in guesses(Fraction(3))] == ["25", "75", "96.5"]
+    assert [guess.after for guess in guesses(Fraction(3))] == ["25", "75", "97"]
     assert Guess(25, Fraction(3)).chance == Fraction(1, 2)
     assert even_guess(Fraction(3)) == "75"
     assert Guess(50, Fraction(3)).x == "75.0%"
@@ -31,12 +33,12 @@ def test_a_guess_is_risky_once_it_may_be_right_more_than_ninety_times():
     ("epsilon", "told"),
     [
         ("0", "50"),
-        ("0.1", "52.5"),
-        ("1", "73.2"),
-        ("2", "88.1"),
-        ("4", "98.3"),
+        ("0.1", "53"),
+        ("1", "74"),
+        ("2", "89"),
+        ("4", "99"),
         ("8", "99.97"),
-        ("40", ">99.9"),
+        ("40", "100"),
     ],
 )
 def test_who_knows_every_other_answer_is_told_of_as_in_the_browser(epsilon, told):
@@ -44,8 +46,8 @@ def test_who_knows_every_other_answer_is_told_of_as_in_the_browser(epsilon, told
 
 
 def test_a_delta_can_only_help_a_guess():
-    assert even_guess_within(Decimal(1), Fraction(1, 100)) == "73.4"
-    assert even_guess_within(Decimal(1), Fraction(2)) == ">99.9"
+    assert even_guess_within(Decimal(1), Fraction(1, 100)) == "74"
+    assert even_guess_within(Decimal(1), Fraction(2)) == "100"
 
 
 def test_an_epsilon_below_nothing_is_refused():
@@ -68,9 +70,18 @@ def test_no_guess_passes_what_is_said_whatever_the_outcomes():
 def test_at_most_rounds_up_and_odds_round_to_the_nearest():
     e = Decimal(1).exp()
     share = Fraction(e / (1 + e))
-    assert (of_hundred(share), at_most_of_hundred(share)) == (73, "73.2")
-    shares = ("0.75", "0.7500001", "0.995", "0.9951")
-    assert [at_most_of_hundred(Fraction(each)) for each in shares] == ["75", "75.1", "99.5", "99.6"]
+    assert (of_hundred(share), at_most_of_hundred(share)) == (73, "74")
+    shares = ("0.75", "0.7500001", "0.99", "0.9901", "0.9951", "0.99991")
+    found = [at_most_of_hundred(Fraction(each)) for each in shares]
+    assert found == ["75", "76", "99", "99.1", "99.6", "99.991"]
+
+
+def test_a_bound_is_the_same_number_in_the_browser():
+    """Replayed there by device_ledger.test.js; none is less than the share that it bounds."""
+    for case in json.loads((Path(__file__).parent.parent / "vectors/bounds.json").read_text()):
+        loss = Fraction(*map(int, case["loss"]))
+        assert even_guess(loss) == case["bound"]
+        assert Fraction(case["bound"]) >= 100 * loss / (1 + loss)
 
 
 def test_nobody_is_none_or_all_of_a_hundred_unless_exactly():

@@ -22,8 +22,9 @@ from dpengine.local.number import NumberChannel
 from dpengine.local.one_of import OneOf
 from dpengine.local.subset import Subset
 from dpengine.local.table import Table
-from dpengine.privacy import loss_of_all
+from dpengine.privacy import exponential_above, loss_of_all
 from dpengine.randomness import WORD
+from surveys.guesses import even_guess
 from surveys.plan.content import Unsound, pair as written
 from surveys.plan.verification import MAXIMUM_TOTAL, verify
 from tests.tables import kary
@@ -182,6 +183,16 @@ def losses() -> list[dict[str, Any]]:
     return [
         {"name": f"{document['kind']} {number}", "channel": document, "loss": pair(channel)}
         for number, (document, channel) in enumerate(zip(documents, channels, strict=True), 1)
+    ]
+
+
+def bounds() -> list[dict[str, Any]]:
+    """Return what is said to be at most of an even guess, by its loss."""
+    exact = [Fraction(each) for each in ("1", "3", "4", "9", "99", "100", "199", "3/2", "57/43")]
+    grown = [exponential_above(Decimal(each) / 20) for each in range(1, 161)]
+    return [
+        {"bound": even_guess(loss), "loss": [str(part) for part in loss.as_integer_ratio()]}
+        for loss in (*exact, *grown, Fraction(10**40))
     ]
 
 
@@ -675,6 +686,7 @@ if __name__ == "__main__":
     of_several = cases_of_sets(SOME_OFS, random.Random(20261125))
     write("one_of.json", cases_of_sets(ONE_OFS, stream) + of_several)
     write("losses.json", losses())
+    write("bounds.json", bounds())
     write("blocks.json", of_blocks(random.Random(20261124)))
     found = [*plans(), *kinds.plans(), *counting(), *of_eight(), *drawing(), *sent_together()]
     for case in found:

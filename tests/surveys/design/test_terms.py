@@ -159,7 +159,7 @@ def test_waves_with_budgets_of_their_own_are_fixed_parts_of_one(draft):
 def test_the_cap_is_said_in_odds_and_its_delta_in_people():
     study = Study(cap=Decimal(2), cap_delta=Delta.SIX)
     said = wording.cap_means(study)
-    assert "at most 88.1 in 100 sure" in said
+    assert "at most 89 in 100 sure" in said
     assert "Who knows all other answers" in said
     assert "more than twice what the cap says, with a chance of 1 in 500,000 at most" in said
     assert "up to 10,000 answers" in said

@@ -56,7 +56,7 @@ def test_a_panel_is_made_and_listed(admin):
     assert (panel.cap, panel.local_cap, panel.cap_delta) == (4, 7, "0")
     assert "nothing of ε 7" in admin.get("/panels/").content.decode()
     page = admin.get(HERE).content.decode()
-    assert "can become at most 98.3 in 100 sure" in page
+    assert "can become at most 99 in 100 sure" in page
     assert "/panels/" in admin.get("/admin/").content.decode()
 
 

@@ -42,9 +42,9 @@ def test_an_epsilon_is_shown_rounded_up_and_small_ones_keep_two_digits(epsilon, 
 
 
 def test_a_guess_is_counted_in_hundreds_rounded_up_and_never_said_to_be_certain():
-    """Just below ln 3: three in four. ε = 1: 73.1, so at most 73.2. ε = 6: 99.753."""
+    """Just below ln 3: three in four. ε = 1: 73.1, so at most 74. ε = 6: 99.753."""
     assert Loss(Decimal("1.0986")).guess == "75"
-    assert Loss(Decimal(1)).guess == "73.2"
+    assert Loss(Decimal(1)).guess == "74"
     assert Loss(Decimal("4.59")).guess == "99"
     assert Loss(Decimal("4.6")).guess == "99.1"
     assert Loss(Decimal(6)).guess == "99.8"
@@ -55,8 +55,8 @@ def test_a_guess_is_counted_in_hundreds_rounded_up_and_never_said_to_be_certain(
 def test_a_delta_makes_a_guess_better():
     """(e^ε + δ)/(e^ε + 1), attained by randomised response that tells the truth with chance δ."""
     assert Loss(Decimal(0), Fraction(1, 5)).guess == "60"
-    assert Loss(Decimal("1.0986"), Fraction(1, 10)).guess == "77.5"
-    assert Loss(Decimal(0), Fraction(1)).guess == ">99.9"
+    assert Loss(Decimal("1.0986"), Fraction(1, 10)).guess == "78"
+    assert Loss(Decimal(0), Fraction(1)).guess == "100"
 
 
 def test_a_household_is_a_group_and_one_that_sends_as_given_has_no_bound():

@@ -347,14 +347,14 @@ def test_a_publication_costs_at_most_what_devices_give_away_where_that_is_charge
     client: Client, db: None
 ) -> None:
     """Answers lose 1.5 in all: a rule of ε 8 costs no more, and readers of all that is published
-    guess right 81.8 of 100 times at most.
+    guess right 82 of 100 times at most.
     """
     open_small(cap=Decimal(8), release_epsilon=Decimal(8))
     page = one_line(client.get("/registry/small/").content.decode())
     assert "Each time costs at most ε 1.5." in page
     own = re.search(r'<th scope="row">1</th>(.*?)</tr>', page)
     assert own is not None
-    assert '<td class="n">8.00</td><td class="n">81.8</td>' in own[1]
+    assert '<td class="n">8.00</td><td class="n">82</td>' in own[1]
 
 
 def test_a_study_of_a_panel_says_so(client: Client, db: None) -> None:
@@ -465,13 +465,13 @@ def test_what_is_left_is_said_in_the_list_and_first_on_the_page(
 
 
 def test_at_most_is_rounded_up(client: Client, published: Plan) -> None:
-    """ε 1.5: e^1.5 / (1 + e^1.5) = 81.76: a guess is right at most 81.8 times in 100; of ε 1.05,
-    74.08 is 74.1.
+    """ε 1.5: e^1.5 / (1 + e^1.5) = 81.76: a guess is right at most 82 times in 100; of ε 1.05,
+    74.08 is 75.
     """
-    assert "right at most 81.8 times in 100" in client.get("/registry/small/").content.decode()
+    assert "right at most 82 times in 100" in client.get("/registry/small/").content.decode()
     record = studies.registered(published.study, NOW)
     object.__setattr__(record, "__dict__", {**record.__dict__, "loss": Fraction(2858, 1000)})
-    assert "right at most 74.1 times in 100" in StudyPresenter(record).guess
+    assert "right at most 75 times in 100" in StudyPresenter(record).guess
 
 
 def test_every_kind_of_question_is_shown_with_what_chance_does_to_it(client: Client) -> None:

@@ -64,17 +64,17 @@ export function ofHundred(share) {
 }
 
 /**
- * Return an upper bound in people of 100: whatever stands beside “at most” comes from here. Never less than it says: up to
- * the next tenth, so that beside odds it is the same number said closer, 73 and 73.2; or to the hundredth or thousandth
- * where that keeps it below 100. Twin of design/selectors.py.
+ * Return an upper bound in people of 100: whatever stands beside “at most” comes from here. Rounded up to a whole one; what
+ * would become 100, which bounds nothing, to the tenth, hundredth or thousandth, the first that keeps it below. Twin of
+ * surveys/guesses.py; tests/vectors/bounds.json holds both.
  * @param {number} share
  */
 export function atMost(share) {
-  const bounds = [10, 100, 1000].map(
+  const bounds = [1, 10, 100, 1000].map(
     (parts) => Math.ceil(Number((share * 100 * parts).toFixed(8))) / parts,
   );
-  const bound = bounds.find((each) => each < 100);
-  return bound === undefined ? '>99.9' : new Intl.NumberFormat(language()).format(bound);
+  const bound = bounds.find((each) => each < 100) ?? 100;
+  return new Intl.NumberFormat(language()).format(bound);
 }
 
 /** Choices in the order shown: Yes before No; “Not asked” is not for choosing, “Does not apply” is. @param {Question} question */

@@ -108,7 +108,7 @@ def test_cost_error_and_what_is_left_are_shown_before_anything_is_drawn(asker: C
     assert "left after it 1.55" in page
     assert "in 95 of 100 such studies" in page
     # e^0.45/(1 + e^0.45) = .611
-    assert "something 50 of 100 likely may come to think 61.1 of 100" in page
+    assert "something 50 of 100 likely may come to think 62 of 100" in page
     assert page.count("Publish, use 0.45") == 1
     assert not Request.objects.exists()
     assert not Entry.charges.exists()

@@ -127,6 +127,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.design.documents",
     "surveys.design.blocks",
     "surveys.design.drafts",
+    "surveys.design.goal",
     "surveys.design.together",
     "surveys.design.launch",
     "surveys.design.limit_changes",

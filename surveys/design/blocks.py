@@ -65,6 +65,16 @@ def _staying(questions: "Iterable[Question]") -> "list[list[Question]]":
     return list(found.values())
 
 
+def staying(questions: "Iterable[Question]", among: "Sequence[Question]") -> list[tuple[int, ...]]:
+    """Return the places in `among` of those that are drawn as one whatever is sent as one answer: a
+    condition and what follows from it, and what stays together because somebody said so.
+    """
+    places = {each.name: at for at, each in enumerate(among)}
+    drawn = blocks(questions, sent_apart=True)
+    found = [tuple(places[name] for name in each.questions if name in places) for each in drawn]
+    return [block for block in found if len(block) > 1]
+
+
 def can_be_joined(question: "Question") -> bool:
     """Tell whether a question can be sent as one answer with others."""
     kind = KINDS.get(question.kind)

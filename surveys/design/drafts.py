@@ -104,21 +104,24 @@ def _sent_as_given(study: Study) -> list[Fields]:
 def new_draft(*, texts: Fields, questions: Sequence[Fields] = ()) -> Study:
     """Make a study to be drafted, within the site's limits, at an address made of its title.
 
-    Its questions share the ε of a person, and publications may say as much: then they need no noise
-    of their own.
+    A person's ε is spent on its questions as the planner proposes, unless they come with a way of
+    their own; and publications may say as much: then they need no noise of their own.
     """
     _refuse_too_many(len(questions))
     limits = selectors.site_limits()
     person = sharing.usual_person(limits)
     cap = min(person, limits.cap_ceiling)
+    expected = texts.get("expected") or sharing.USUAL_EXPECTED
     study = Study(
         slug=free_slug(str(texts["title"])),
         person=None if _are_set(questions) else person,
+        is_planned=not (texts.get("asked") or _are_set(questions) or _are_joined(questions)),
+        smallest_batch=sharing.batch_for(expected),
         cap=cap,
         release_epsilon=cap,
         epsilon_floor=limits.epsilon_floor,
         epsilon_ceiling=limits.epsilon_ceiling,
-        **texts,
+        **{**texts, "expected": expected},
     )
     study.full_clean()
     study.save()
@@ -139,6 +142,11 @@ def _are_set(questions: Sequence[Fields]) -> bool:
     )
 
 
+def _are_joined(questions: Sequence[Fields]) -> bool:
+    """Tell whether some of these come with what they are sent in: then nothing is planned."""
+    return any(each.get("together") for each in questions)
+
+
 def free_slug(title: str) -> str:
     """Return an address that no study has and that no page of the site is."""
     stem = slugify(title)[:MAX_SLUG].strip("-_") or "study"
@@ -153,9 +161,21 @@ def free_slug(title: str) -> str:
 def save_study(
     *, study: Study, fields: Sequence[str], who: str, now: datetime.datetime, why: str = ""
 ) -> Study:
-    """Save these fields of a draft as they were typed, and no other."""
-    with editing(study_id=study.pk, who=who, now=now, why=why):
-        study.save(update_fields=list(fields))
+    """Save these fields of a draft as they were typed, and what follows from them: a smallest batch
+    that nobody set follows the answers expected, and who says how many questions each person is
+    asked plans no more.
+    """
+    with editing(study_id=study.pk, who=who, now=now, why=why) as saved:
+        follows: Fields = {}
+        usual = sharing.batch_for(saved.expected or sharing.USUAL_EXPECTED)
+        if "expected" in fields and saved.smallest_batch == usual:
+            batch = sharing.batch_for(study.expected or sharing.USUAL_EXPECTED)
+            follows["smallest_batch"] = max(batch, terms.least_batch(saved))
+        if "asked" in fields and "is_planned" not in fields:
+            follows["is_planned"] = False
+        for name in follows.keys() - set(fields):
+            setattr(study, name, follows[name])
+        study.save(update_fields=[*fields, *(follows.keys() - set(fields))])
     return study
 
 
@@ -168,6 +188,8 @@ def add_questions(
         _refuse_too_many(last + len(questions))
         if _are_set(questions):
             _share_no_more(study)
+        if _are_joined(questions):
+            plan_no_more(study)
         return [
             _make(study, {**each, "position": last + at})
             for at, each in enumerate(questions, start=1)
@@ -176,8 +198,14 @@ def add_questions(
 
 def _share_no_more(study: Study) -> None:
     """Let each question keep the ε that it has, because one of them is set by hand."""
-    study.person = None
-    study.save(update_fields=["person"])
+    study.person, study.is_planned = None, False
+    study.save(update_fields=["person", "is_planned"])
+
+
+def plan_no_more(study: Study) -> None:
+    """Let a draft keep its way, because somebody sets it by hand."""
+    study.is_planned = False
+    study.save(update_fields=["is_planned"])
 
 
 def _refuse_too_many(count: int) -> None:
@@ -328,9 +356,12 @@ def set_protections(
     now: datetime.datetime,
 ) -> Study:
     """Set the ε of questions by name, and fields of the study that were planned with them: all of
-    it, or nothing. `ways`: how each question matters, and what it is sent in, by its name.
+    it, or nothing. `ways`: how each question matters, and what it is sent in, by its name. The way
+    is set by hand unless `is_planned` is among the fields.
     """
     with editing(study_id=study_id, who=who, now=now, why=why) as study:
+        if ways or "asked" in (planned or {}):
+            plan_no_more(study)
         for name, fields in (ways or {}).items():
             study.questions.filter(name=name).update(**fields)
         for question in study.questions.filter(name__in=epsilons):

@@ -61,7 +61,7 @@ def decide(
     """
     study = locks.lock_draft(study_id=study_id)
     before = changes.terms_of(study)
-    new, epsilons = _with_person(study, new, epsilons)
+    new, epsilons, asked = _with_person(study, new, epsilons)
     changed = [name for name in TERMS if name in new and getattr(study, name) != new[name]]
     _refuse_what_stays(study, changed)
     if not may_set_limits and set(OF_THE_SITE) & set(changed):
@@ -76,6 +76,7 @@ def decide(
         )
     for name in changed:
         setattr(study, name, new[name])
+    study.asked = asked
     if set(OF_GIVEN) & set(changed):
         study.given_why, study.given_by = why, who
     moved = _moved(study, epsilons)
@@ -87,22 +88,28 @@ def decide(
         study.save(update_fields=[*changed, "given_why", "given_by"])
     for question in moved:
         question.save(update_fields=["epsilon"])
-    changes.record_changes(of=study, before=before, who=who, why=why, now=now)
-    return study
+    saved = Study.objects.get(pk=study_id)
+    sharing.share(saved)
+    changes.record_changes(of=saved, before=before, who=who, why=why, now=now)
+    return saved
 
 
 def _with_person(
     study: Study, new: Mapping[str, Any], epsilons: Mapping[str, Decimal]
-) -> tuple[Mapping[str, Any], Mapping[str, Decimal]]:
-    """Return terms and the questions' ε with what a person's ε makes of them."""
+) -> tuple[Mapping[str, Any], Mapping[str, Decimal], int | None]:
+    """Return terms, the questions' ε and how many of them each person is asked, with what a
+    person's ε makes of them.
+    """
     if (person := new.get("person")) is None:
         moved = _moved(study, epsilons)
-        return ({**new, "person": None} if moved else new), epsilons
+        return ({**new, "person": None} if moved else new), epsilons, study.asked
     typed = [name for name in ("cap", "release_epsilon") if new.get(name) != getattr(study, name)]
     follows = sharing.follow(study, person, typed) if person != study.person else {}
     wanted = copy(study)
-    wanted.person = person
-    return {**new, **follows}, sharing.parts(wanted)
+    for name, value in new.items():
+        setattr(wanted, name, value)
+    found = sharing.spent_of(person, wanted, list(study.questions.all()))
+    return {**new, **follows}, found.epsilons, found.asked
 
 
 def _refuse_what_stays(study: Study, changed: list[str]) -> None:

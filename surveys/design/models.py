@@ -110,7 +110,7 @@ class SiteLimits(models.Model):
     """What every new study of the site must keep to: one row, whose changes the ledger keeps."""
 
     epsilon_floor = EpsilonField(gettext_lazy("least ε of one answer"), default=MIN_EPSILON)
-    epsilon_ceiling = EpsilonField(gettext_lazy("greatest ε of one answer"), default=8)
+    epsilon_ceiling = EpsilonField(gettext_lazy("greatest ε of one answer"), default=4)
     person_floor = EpsilonField(gettext_lazy("least ε of one person"), default=MIN_EPSILON)
     person_ceiling = EpsilonField(gettext_lazy("greatest ε of one person"), default=8)
     cap_ceiling = EpsilonField(
@@ -282,7 +282,7 @@ class Study(models.Model):
     )
     epsilon_ceiling = EpsilonField(
         gettext_lazy("greatest ε of one answer"),
-        default=8,
+        default=4,
         validators=[MaxValueValidator(LARGEST_EPSILON)],
         help_text=gettext_lazy("Set by the site’s admin: above it, answers are hardly protected."),
     )
@@ -345,6 +345,9 @@ class Study(models.Model):
             "with it. Each device draws which. Empty: all."
         ),
         validators=[MinValueValidator(1)],
+    )
+    is_planned = models.BooleanField(  # nothing is as good as no: as no table is made anew
+        null=True, editable=False, help_text="Whether the planner says how its ε is spent."
     )
     smallest_batch = models.PositiveIntegerField(
         default=100,

@@ -2,7 +2,7 @@
 
 import copy
 import datetime
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -12,7 +12,7 @@ from django.db.models import Prefetch, prefetch_related_objects
 from django.utils.translation import gettext as _
 
 from dpengine.privacy import epsilon_above
-from surveys.design import blocks, documents, launch, selectors, terms, texts
+from surveys.design import blocks, documents, launch, selectors, sharing, terms, texts
 from surveys.design.models import Question, SiteLimits, Study, Translation
 from surveys.design.questions import content_of, unfit
 from surveys.design.refusals import CannotOpen
@@ -72,10 +72,25 @@ def problem_of(question: Question, limits: SiteLimits | None = None) -> str:
     return terms.problem_of_epsilon(question.study, question.epsilon, limits)
 
 
-def consequence_of(question: Question) -> Consequence:
+def consequence_in_draft(question: Question, *, is_share: bool) -> Consequence:
+    """Return what the protection of a question that is being written would do in its draft; with an
+    ε that was set by hand, if `is_share` is not said, which the others do not follow.
+    """
+    if is_share:
+        questions = sharing.filled(question.study, question)[1]
+        question = next(each for each in questions if each.name == question.name)
+        return consequence_of(question, questions)
+    questions = list(question.study.questions.all())
+    for each in questions:  # what is sent as one answer has one ε
+        if each.together and each.together == question.together:
+            each.epsilon = question.epsilon
+    return consequence_of(question, questions)
+
+
+def consequence_of(question: Question, among: Iterable[Question] | None = None) -> Consequence:
     """Return what a question's protection does, saved or not."""
     try:
-        content = content_of(question)
+        content = content_of(question, among)
     except (ValueError, TypeError, ArithmeticError) as error:
         return Consequence(problem=str(error))
     if content.loss is None:

@@ -323,6 +323,12 @@ def problems_of_given(study: "Study", questions: "Iterable[Question]") -> dict[s
     return reasons
 
 
+def least_batch(study: "Study") -> int:
+    """Return the least batch that a saved draft may have for what it sends as given; 0: any."""
+    is_given = study.questions.filter(protection=PUBLICATION).exists()
+    return given_limits(study)[1] if is_given else 0
+
+
 def fit_given(study: "Study") -> list[str]:
     """Bring a study's terms within what answers sent as given need; return the changed fields.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from django.utils.translation import gettext as _
 
 from surveys.design import blocks
-from surveys.design.drafts import editing
+from surveys.design.drafts import editing, plan_no_more
 from surveys.design.models import Study
 from surveys.design.refusals import Refused
 
@@ -23,6 +23,7 @@ def send_together(*, study_id: int, names: Sequence[str], who: str, now: datetim
             raise Refused(_("The questions have changed meanwhile. Nothing was changed."))
         if len(own) < 2:
             raise Refused(_("Choose two questions or more to send as one answer."))
+        plan_no_more(study)
         called = free_answer(study)
         study.questions.filter(name__in=names).update(together=called, epsilon=own[0].epsilon)
         _leave_alone(study)
@@ -38,6 +39,7 @@ def send_together(*, study_id: int, names: Sequence[str], who: str, now: datetim
 def send_apart(*, study_id: int, together: str, who: str, now: datetime.datetime) -> None:
     """Have the questions of one answer of a draft sent each by itself."""
     with editing(study_id=study_id, who=who, now=now) as study:
+        plan_no_more(study)
         study.questions.filter(together=together).update(together="")
 
 

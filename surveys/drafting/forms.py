@@ -1,7 +1,6 @@
 """The forms of a draft. Errors stand at the field, and what was typed stays."""
 
 from collections.abc import Mapping
-from copy import copy
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -47,7 +46,15 @@ class BeginForm(forms.ModelForm):
 
     class Meta:
         model = Study
-        fields = ("title", "organisation", "purpose", "contact", "language", "is_invited")
+        fields = (
+            "title",
+            "organisation",
+            "purpose",
+            "contact",
+            "language",
+            "is_invited",
+            "expected",
+        )
         widgets: ClassVar[dict[str, forms.Widget]] = {"purpose": forms.Textarea(attrs={"rows": 3})}
         labels = {
             "title": gettext_lazy("Title"),
@@ -55,6 +62,7 @@ class BeginForm(forms.ModelForm):
             "purpose": gettext_lazy("Why, in a sentence or two"),
             "contact": gettext_lazy("Whom to write to"),
             "language": gettext_lazy("Language of the questions"),
+            "expected": gettext_lazy("Responses you expect"),
         }
         help_texts = {
             "title": gettext_lazy("Respondents read it first."),
@@ -66,7 +74,16 @@ class BeginForm(forms.ModelForm):
                 "An address for questions about the study. Respondents see it."
             ),
             "language": "",
+            "expected": gettext_lazy(
+                "A rough number is enough. It decides how the questions are asked, and what you "
+                "can learn. You can change it until the launch."
+            ),
         }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk is None:
+            self.initial.setdefault("expected", sharing.USUAL_EXPECTED)
 
 
 class WordsForm(forms.Form):
@@ -177,7 +194,6 @@ class TextsForm(BeginForm):
             "layout",
             "follow_ups",
             "asked",
-            "expected",
             "begins_on",
             "closes_on",
             "answers_from",
@@ -201,7 +217,6 @@ class TextsForm(BeginForm):
         labels = {
             **BeginForm.Meta.labels,
             "asked": gettext_lazy("How many of the questions is each person asked?"),
-            "expected": gettext_lazy("Answers you expect"),
             "begins_on": gettext_lazy("First day of collecting"),
             "closes_on": gettext_lazy("Last day of collecting"),
             "answers_from": gettext_lazy("Answers are sent from"),
@@ -222,7 +237,6 @@ class TextsForm(BeginForm):
                 "one answer counts as one. A person then loses the ε of so many answers only, and "
                 "fewer people are asked each question."
             ),
-            "expected": gettext_lazy("For planning only."),
             "begins_on": gettext_lazy(
                 "In UTC. Before it, the link says from when it takes answers. Empty: at once."
             ),
@@ -452,7 +466,7 @@ class QuestionForm(forms.ModelForm):
         epsilon.help_text = allowed % {"floor": floor, "ceiling": ceiling}
         if (person := question.study.person) is not None:
             self.initial["epsilon"] = None
-            shares = _("Empty: an equal share of the ε %(person)s that one person gives away.")
+            shares = _("Empty: its share of the ε %(person)s that one person gives away.")
             epsilon.help_text = f"{shares % {'person': plain(person)}} {epsilon.help_text}"
 
     def clean_text(self) -> str:
@@ -481,18 +495,13 @@ class QuestionForm(forms.ModelForm):
         question.asked_if = name
         question.asked_if_answers = [int(answer) for answer in answers.split(",") if answer]
         if data.get("epsilon") is None and "epsilon" not in self.errors:
-            data["epsilon"], self.is_share = self._epsilon_left_empty()
+            data["epsilon"] = question.epsilon
+            is_shared = question.study.person is not None
+            self.is_share = is_shared and data.get("protection") == DEVICE
         others = question.study.questions.exclude(pk=question.pk)
         if others.filter(name=data.get("name")).exists():
             self.add_error("name", _("Another question has this key: choose a different one."))
         self._check_picture()
-
-    def _epsilon_left_empty(self) -> tuple[Decimal, bool]:
-        """Return a question's ε where none is typed, and whether it is a share of a person's."""
-        typed = copy(self.instance)
-        typed.protection = self.cleaned_data.get("protection", typed.protection)
-        shares = sharing.parts(typed.study, typed)
-        return shares.get(typed.name, typed.epsilon), typed.name in shares
 
     def _keep_what_fits(self) -> None:
         """Empty what does not belong to the kind chosen: it may be there from another one."""
@@ -535,6 +544,9 @@ class QuestionForm(forms.ModelForm):
     def _post_clean(self) -> None:
         """Let the question's own check speak at the field that it concerns."""
         super()._post_clean()  # type: ignore[misc]
+        if self.is_share and not self.errors:
+            shares = sharing.parts(self.instance.study, self.instance)
+            self.instance.epsilon = shares.get(self.instance.name, self.instance.epsilon)
         refused = self.errors.pop(NON_FIELD_ERRORS, None)
         if refused:
             self.add_error(field_refused(self.instance), list(refused.data))

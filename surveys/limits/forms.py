@@ -283,11 +283,8 @@ class DraftForm(Described):
         return cleaned
 
     def share(self) -> None:
-        """Put an equal part of a person's ε in every question's field, to be looked at and saved;
-        or say what is wrong, and leave them all as they were.
-
-        A device asks as many at most as are in the largest set that it can draw, so that their
-        product is at most e^ε (`sharing.part_of`).
+        """Put its part of a person's ε in every question's field, to be looked at and saved; or say
+        what is wrong, and leave them all as they were.
         """
         typed = {PREFIX + question.name for question in self.on_device}
         if not typed or "person" in self.errors:
@@ -297,18 +294,19 @@ class DraftForm(Described):
             text = _("This must be above 0 and at most 8, or browsers refuse it.")
             self.add_error("person", f"{text} {NOTHING_SHARED}")
             return
-        part = sharing.part_of(person, self.study, self.questions)
+        parts = sharing.spent_of(person, self.study, self.questions).epsilons
         for question in self.on_device:
             asked_so = copy(question)
-            asked_so.epsilon = part
+            asked_so.epsilon = part = parts[question.name]
             problem = terms.problem_of_epsilon(self.study, part, self.limits) or unfit(asked_so)
             if problem:
                 self.add_error("person", f"{question.label}: {problem} {NOTHING_SHARED}")
                 return
+        filled = {PREFIX + name: part for name, part in parts.items()}
         was = {name: self.data[name] for name in self.data}
-        self.data = {**was, **dict.fromkeys(typed, shown(part))}
+        self.data = {**was, **{name: shown(part) for name, part in filled.items()}}
+        self.cleaned_data.update(filled)
         for name in typed:
-            self.cleaned_data[name] = part
             self.errors.pop(name, None)
 
     @property
@@ -338,8 +336,8 @@ class DraftForm(Described):
 
     @property
     def is_shared(self) -> bool:
-        """Tell whether every question's ε is an equal share of the person's: since before, or
-        because it was shared now.
+        """Tell whether every question's ε is its share of the person's: since before, or because it
+        was shared now.
         """
         person, parts = self.cleaned_data.get("person"), self.epsilons
         if person is None or len(parts) < len(self.on_device):
@@ -347,9 +345,7 @@ class DraftForm(Described):
         is_as_it_was = "person" not in self.changed_data and parts == self.saved
         if not self.was_shared and is_as_it_was:
             return False
-        part = sharing.part_of(person, self.study, self.questions)
-        ceiling = terms.allowed_epsilon(self.study, self.limits)[1]
-        return set(parts.values()) <= {part, min(part, ceiling)}
+        return parts == sharing.spent_of(person, self.study, self.questions).epsilons
 
     @property
     def epsilons(self) -> dict[str, Decimal]:

@@ -14,10 +14,10 @@ from dpengine.local.blocks import Set
 from dpengine.local.ways import Importance
 from dpengine.privacy import plain
 from surveys.design.blocks import IMPORTANCES
+from surveys.design.goal import MAX_ANSWERS, Goal, Topic
 from surveys.design.models import Question
 from surveys.plan import kinds as plan_kinds
 from surveys.plan.content import PlanQuestion
-from surveys.planning.goal import MAX_ANSWERS, Goal, Topic
 from surveys.planning.population import WHOLE, rows_of, usual
 from surveys.planning.wording import brief, count
 

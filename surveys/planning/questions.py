@@ -21,6 +21,7 @@ from dpengine.local.channel import Channel, Learns
 from dpengine.privacy import Neighbours, epsilon_above
 from surveys.design import selectors as design
 from surveys.design.calendars import calendar_of
+from surveys.design.goal import Topic
 from surveys.design.models import Question
 from surveys.design.questions import content_of
 from surveys.plan.content import PlanQuestion
@@ -182,11 +183,7 @@ class PlannedQuestion:
         neighbours: Neighbours = Neighbours.CHANGE_ONE,
     ) -> Self:
         """Return a question of this kind that nobody has written yet."""
-        row = Question(name="q", kind=kind, text="?", label="?", epsilon=Decimal(1))
-        if KINDS[kind].is_counted:
-            row.least, row.most, row.wanted = least, most, wanted or Question.Wanted.MEAN
-        elif kind != Question.Kind.YES_NO:
-            row.choices = "\n".join(str(number) for number in range(1, choices + 1))
+        row = Topic(kind, choices, least, most, wanted).row
         return cls(row, neighbours)
 
     def at(self, epsilon: Decimal) -> QuestionAtEpsilon:

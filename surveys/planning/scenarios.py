@@ -3,14 +3,12 @@
 from dpengine.contraction import Loss
 from dpengine.local.blocks import Set
 from dpengine.local.ways import Importance
-from dpengine.privacy import Neighbours
 from surveys.design import blocks, documents, selectors as design, terms
+from surveys.design.goal import Topic
 from surveys.design.models import Question, Study
 from surveys.design.questions import content_of
-from surveys.planning.goal import Topic
-from surveys.planning.questions import PlannedQuestion, is_on_request
-
-USUAL_ANSWERS = 1000  # where a draft does not say how many it expects
+from surveys.design.sharing import USUAL_EXPECTED
+from surveys.planning.questions import is_on_request
 
 
 class PlannedStudy:
@@ -19,7 +17,7 @@ class PlannedStudy:
     def __init__(self, study: Study) -> None:
         self.study = study
         self.questions = list(study.questions.all())
-        self.expected = study.expected or USUAL_ANSWERS
+        self.expected = study.expected or USUAL_EXPECTED
         self.sets = documents.sets_of_names(study, self.questions)
         self.limits = terms.allowed_epsilon(study, design.site_limits())
         self.on_request = [each for each in self.questions if is_on_request(each)]
@@ -37,14 +35,11 @@ class PlannedStudy:
         """Return the places of protected questions that are drawn as one: a condition and what
         follows from it, and what stays together.
         """
-        places = {each.name: at for at, each in enumerate(self.protected)}
-        drawn = blocks.blocks(self.questions, sent_apart=True)
-        found = [tuple(places[name] for name in block.questions) for block in drawn]
-        return [block for block in found if len(block) > 1]
+        return blocks.staying(self.questions, self.protected)
 
     def topic(self, question: Question, importance: Importance) -> Topic:
         """Return what a question asks for. ValueError says why it cannot be asked yet."""
-        return Topic.of(PlannedQuestion(question, Neighbours(self.study.neighbours)), importance)
+        return Topic.of(question, importance)
 
 
 def loss_of(question: Question) -> Loss:

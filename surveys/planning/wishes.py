@@ -19,10 +19,11 @@ from dpengine.local.ways import Importance
 from dpengine.privacy import Neighbours, epsilon_above, plain
 from surveys.design import selectors as design, terms
 from surveys.design.blocks import IMPORTANCES
+from surveys.design.goal import Goal, Outcome
 from surveys.design.models import Question
+from surveys.design.sharing import batch_for
 from surveys.plan.content import largest_loss
 from surveys.planning.forms import MAX_QUESTIONS, MIN_EPSILON, GoalForm, TopicForm, WeightForm
-from surveys.planning.goal import Goal, Outcome
 from surveys.planning.scenarios import PlannedStudy, loss_of
 
 MAX_ROWS = 8
@@ -39,7 +40,6 @@ USUAL = {
     "weight": "useful",
 }
 FIRST = {"many": "6"}  # of the only row, where no address says another
-USUAL_BATCH, FEWEST_BATCH = 100, 10  # answers that a draft publishes after
 
 
 class Checked(NamedTuple):
@@ -323,6 +323,11 @@ class Planned:
         """Tell whether all share a person's ε equally: a draft shares it anew as it changes."""
         return not self.outcome.goal.kept and len(set(self.epsilons)) == 1
 
+    @property
+    def is_planned(self) -> bool:
+        """Tell whether the way is the planner's own: a draft follows it as it changes."""
+        return self.outcome.goal.asked is None
+
     @cached_property
     def cap(self) -> Decimal:
         """Return a person's ε, as far as the site goes."""
@@ -341,14 +346,9 @@ class Planned:
         found: dict[str, Decimal | int | None] = {
             "expected": goal.n,
             "asked": self.outcome.asked,
-            "person": goal.epsilon if self.is_shared else None,
+            "person": goal.epsilon if self.is_shared or self.is_planned else None,
         }
         if not self.keeps_cap:
             batch = batch_for(goal.n)
             found |= {"cap": self.cap, "release_epsilon": self.cap, "smallest_batch": batch}
         return found
-
-
-def batch_for(n: int) -> int:
-    """Return after how many answers to publish: half of those expected, 100 at most."""
-    return min(USUAL_BATCH, max(FEWEST_BATCH, n // 2))

@@ -62,11 +62,12 @@ def _from_plan(request: HttpRequest) -> HttpResponse:
     if wishes.outcome is None:  # the planner says what is wrong, and mends it
         return redirect(f"{reverse('planning:free')}?{wishes.query()}")
     is_sent = request.method == "POST"
-    topics = wishes.outcome.goal.topics
-    form = BeginForm(request.POST if is_sent else None, initial={"language": _language()})
+    goal = wishes.outcome.goal
+    initial = {"language": _language(), "expected": goal.n}
+    form = BeginForm(request.POST if is_sent else None, initial=initial)
     words = [
         WordsForm(request.POST if is_sent else None, prefix=f"q{at}", kind=topic.kind)
-        for at, topic in enumerate(topics, start=1)
+        for at, topic in enumerate(goal.topics, start=1)
     ]
     more: dict[str, Any] = {"form": form, "words": words, "planned": wishes.query()}
     if not is_sent:
@@ -75,15 +76,21 @@ def _from_plan(request: HttpRequest) -> HttpResponse:
         return _show(request, way="plan", status=400, **more)
     planned = planning.Planned(wishes.outcome)
     questions = [
-        each.draft(None if planned.is_shared else epsilon, way)
+        each.draft(None if planned.fields["person"] else epsilon, way)
         for each, epsilon, way in zip(words, planned.epsilons, planned.ways, strict=True)
     ]
     try:
         with transaction.atomic():
-            study = _begin(request, form.cleaned_data, questions)
-            for name, value in planned.fields.items():
+            n = form.cleaned_data["expected"] or goal.n
+            texts = {**form.cleaned_data, "expected": n}
+            study = _begin(request, texts, questions)
+            # of as many as were typed here; what follows from that has followed
+            stays = ("expected", "smallest_batch")
+            fields = {**planned.fields, "is_planned": planned.is_planned}
+            fields = {name: value for name, value in fields.items() if name not in stays}
+            for name, value in fields.items():
                 setattr(study, name, value)
-            save_study(study=study, fields=list(planned.fields), **author(request))
+            save_study(study=study, fields=list(fields), **author(request))
     except Refused as refusal:
         form.add_error(None, str(refusal))
         return _show(request, way="plan", status=400, **more)
@@ -111,7 +118,7 @@ def _from_file(request: HttpRequest) -> HttpResponse:
 
 
 def _begin(
-    request: HttpRequest, texts: Mapping[str, str], questions: Sequence[drafts.QuestionDraft]
+    request: HttpRequest, texts: Mapping[str, Any], questions: Sequence[drafts.QuestionDraft]
 ) -> Study:
     """Make the draft, and its owner."""
     if not isinstance(request.user, User):

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from surveys.design.drafts import save_question
 from surveys.design.models import Question, Study
-from surveys.design.readiness import Consequence, consequence_of
+from surveys.design.readiness import Consequence, consequence_in_draft, consequence_of
 from surveys.design.refusals import Refused
 from surveys.drafting import drafts, library
 from surveys.drafting.access import author, of_study
@@ -32,7 +32,7 @@ def edit(request: HttpRequest, study: Study, name: str) -> HttpResponse:
 
 
 def _edit(request: HttpRequest, question: Question) -> HttpResponse:
-    study, is_new = question.study, question.pk is None
+    study, is_new, saved_as = question.study, question.pk is None, question.name
     form = QuestionForm(request.POST or None, request.FILES or None, instance=question)
     if form.is_valid():
         try:
@@ -44,6 +44,7 @@ def _edit(request: HttpRequest, question: Question) -> HttpResponse:
     context = {
         "study": study,
         "question": question,
+        "saved_as": saved_as,
         "form": form,
         "title": _("New question") if is_new else _("Change a question"),
         "is_more_open": form.errors or any(more),
@@ -63,10 +64,12 @@ def _to_question(study: Study, question: Question) -> HttpResponse:
 @of_study(Right.EDIT)
 @require_POST
 def odds(request: HttpRequest, study: Study) -> HttpResponse:
-    """Say what the protection of a question that is being written would do. Nothing is saved."""
-    name = request.POST.get("name") or "q1"  # by which one that is changed is not counted twice
-    question = Question(study=study, text="?", label="?", name=name)
-    typed = {**request.POST.dict(), "text": "?", "name": "", "condition": ""}
+    """Say what the protection of a question that is being written would do in the draft as it would
+    be with it; nothing is saved. `of` in the address is the key of a question that is changed.
+    """
+    saved = study.questions.filter(name=request.GET.get("of", "")).first()
+    question = saved or Question(study=study)
+    typed = {**request.POST.dict(), "text": "?", "label": "?"}
     form = QuestionForm(typed, instance=question)
     fields = ("epsilon", "choices", "least", "most")
     problems = [problem for name in fields for problem in form.errors.get(name, [])]
@@ -74,7 +77,7 @@ def odds(request: HttpRequest, study: Study) -> HttpResponse:
         first = [*problems, *form.non_field_errors()][0]
         consequence = Consequence(problem=str(first))
     else:
-        consequence = consequence_of(question)
+        consequence = consequence_in_draft(question, is_share=form.is_share)
     context = {"question": question, "consequence": consequence}
     return render(request, "drafting/odds.html", context)
 

@@ -16,14 +16,12 @@ from dpengine.local.channel import Channel
 from dpengine.local.ways import Kind
 from dpengine.privacy import plain
 from surveys.charts.scales import Scale, position
+from surveys.design.goal import MAX_ANSWERS, Goal, Outcome, Topic
 from surveys.design.models import Question
+from surveys.design.sharing import batch_for
 from surveys.guesses import LIKELY, even_guess_within
-from surveys.planning.goal import MAX_ANSWERS, Goal, Outcome, Topic
 from surveys.planning.scenarios import PlannedStudy
-from surveys.planning.wishes import (
-    Planned,
-    batch_for,
-)
+from surveys.planning.wishes import Planned
 from surveys.planning.wording import count, decimal_text, epsilon_text
 
 STUDY_FIELDS = {  # that a plan writes

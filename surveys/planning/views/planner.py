@@ -125,8 +125,8 @@ def save(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             set_protections(
                 study_id=planned.study.pk,
-                epsilons={} if found.is_shared else own,
-                planned=found.fields,
+                epsilons={} if found.fields["person"] else own,
+                planned={**found.fields, "is_planned": found.is_planned},
                 ways={
                     question.name: way
                     for question, way in zip(planned.protected, found.ways, strict=True)

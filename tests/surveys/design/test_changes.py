@@ -34,7 +34,7 @@ def test_opening_is_written_down_with_the_plan_and_what_it_costs(plan):
     assert (opened.who, opened.at) == ("ada", NOW)
     assert plan.digest in opened.new
     assert "one person's answers: ε 2.99" in opened.new
-    assert opened.new.endswith("when-closed, ε 1; all publications: ε 2; one answer: ε 0.01 to 8")
+    assert opened.new.endswith("when-closed, ε 1; all publications: ε 2; one answer: ε 0.01 to 4")
 
 
 def changed(draft, field, value):
@@ -52,7 +52,7 @@ def changed(draft, field, value):
         ("cap_delta", Delta.SIX, "δ of the cap", "0", "0.000001"),
         ("release_epsilon", Decimal("0.5"), "cost of one publication, ε", "1", "0.5"),
         ("epsilon_floor", Decimal("0.2"), "least ε of one answer", "0.01", "0.2"),
-        ("epsilon_ceiling", Decimal("1.1"), "greatest ε of one answer", "8", "1.1"),
+        ("epsilon_ceiling", Decimal("1.1"), "greatest ε of one answer", "4", "1.1"),
         ("rule", "every", "publish", "when-closed", "every"),
         ("retires_on", NOW.date(), "retires on", "none", "2026-05-11"),
     ],

@@ -136,7 +136,7 @@ def test_the_greatest_total_is_e_to_the_8_rounded_up():
     assert exp_above(Fraction(8)) <= MAXIMUM_TOTAL < exp_below(Fraction(8)) + Fraction(1, 10**9)
 
 
-@pytest.mark.parametrize(("epsilon", "count"), [("8", 1), ("4", 2), ("2", 4), ("1.6", 5)])
+@pytest.mark.parametrize(("epsilon", "count"), [("4", 2), ("2", 4), ("1.6", 5)])
 def test_eight_in_all_can_be_opened(draft, now, epsilon, count):
     """Each question's integers lose just less than its ε, so all of them less than e⁸."""
     kept = list(draft.questions.values_list("pk", flat=True))[:count]

@@ -133,7 +133,7 @@ def test_a_study_to_be_retired_today_does_not_open(draft, today):
 
 @pytest.mark.parametrize(
     ("floor", "ceiling", "opens"),
-    [("1", "1", True), ("1.000000001", "8", False), ("0.01", "0.999999999", False)],
+    [("1", "1", True), ("1.000000001", "4", False), ("0.01", "0.999999999", False)],
 )
 def test_a_question_outside_the_limits_does_not_open_and_one_on_them_does(
     draft, floor, ceiling, opens

@@ -42,8 +42,10 @@ def asked(name, kind="yes_no", **parts):
 
 @pytest.fixture
 def draft(db):
-    """Five questions of which four can be joined; a person has ε 2."""
-    return new_draft(
+    """Five questions of which four can be joined, each sent by itself to begin with and asked of
+    everybody; a person has ε 2.
+    """
+    study = new_draft(
         texts={**TEXTS, "expected": 1000},
         questions=[
             asked("smoked"),
@@ -53,6 +55,9 @@ def draft(db):
             asked("age", "number", least=0, most=80),
         ],
     )
+    study.questions.update(together="")
+    study.asked = None
+    return save_study(study=study, fields=["asked"], **BY)
 
 
 def joined(draft, *names, **by):

@@ -12,7 +12,9 @@ from surveys.design.pictures import keep_picture
 from surveys.design.readiness import Readiness, problem_of
 from surveys.drafting.forms import TextsForm
 from surveys.ledger.models import Entry
+from surveys.people import services as people
 from surveys.people.models import Role
+from tests.conftest import NOW, known_as
 from tests.surveys.drafting.conftest import COPIED, TEXTS, client_of
 
 
@@ -128,17 +130,67 @@ def test_a_question_whose_epsilon_is_left_empty_takes_its_share(editor, draft):
     Study.objects.filter(pk=draft.pk).update(person=2)
     address = f"/studies/{draft.slug}/build/"
     page = editor.get(f"{address}add/").content.decode()
-    assert "an equal share of the ε 2 that one person gives away" in page
+    assert "its share of the ε 2 that one person gives away" in page
     new = {"kind": "yes_no", "protection": "device", "text": "Did you?", "epsilon": ""}
     said = editor.post(f"{address}odds/", new).context["question"]
     assert said.epsilon == Decimal("0.5")
     assert editor.post(f"{address}add/", new).status_code == 302
     assert {each.epsilon for each in draft.questions.all()} == {Decimal("0.5")}
-    said = editor.post(f"{address}odds/", {**new, "name": "copied"})
+    said = editor.post(f"{address}odds/?of=copied", {**new, "name": "copied"})
     assert said.context["question"].epsilon == Decimal("0.5")
     editor.post(f"{address}questions/copied/", form_of(draft, "copied", epsilon="0.7"))
     assert draft.questions.get(name="copied").epsilon == Decimal("0.7")
     assert Study.objects.get(pk=draft.pk).person is None
+
+
+KINDS_IN_TURN = [
+    {"kind": "yes_no"},
+    {"kind": "yes_no"},
+    {"kind": "single", "choices": "A\nB\nC"},
+    {"kind": "yes_no"},
+    {"kind": "number", "least": "0", "most": "10"},
+    {"kind": "yes_no", "epsilon": "0.5"},
+    {"kind": "yes_no"},
+]
+
+
+@pytest.mark.parametrize("way", ["planned", "equally"])
+def test_what_is_said_of_a_question_while_it_is_written_is_what_it_has_in_the_draft(editor, way):
+    """Of each one that is added, of one that is changed, and of one that gets another key."""
+    study = drafts.new_draft(texts=TEXTS, questions=[])
+    people.share(study=study, user=known_as("eva"), role=Role.EDITOR)
+    if way == "equally":
+        drafts.save_study(study=study, fields=["asked"], who="eva", now=NOW)
+    address = f"/studies/{study.slug}/build/"
+
+    def told(typed, of=""):
+        said = editor.post(f"{address}odds/{of and '?of='}{of}", typed).context["consequence"]
+        return said.epsilon, said.guess_said, said.odd
+
+    def has(name):
+        items = editor.get(address).context["items"]
+        (found,) = [each.consequence for each in items if each.question.name == name]
+        return found.epsilon, found.guess_said, found.odd
+
+    seen = []
+    for at, kind in enumerate(KINDS_IN_TURN):
+        typed = {"protection": "device", "text": f"Number {at}?", "epsilon": "", **kind}
+        before = told(typed)
+        assert editor.post(f"{address}add/", typed).status_code == 302
+        last = study.questions.last()
+        assert has(last.name) == before, f"of question {at + 1}"
+        seen.append(before[0])
+    if way == "equally":
+        assert [str(each) for each in seen[:4]] == ["2.00", "1.00", "0.67", "0.50"]
+    name = study.questions.first().name
+    for changed in (
+        {"epsilon": "0.4"},
+        {"kind": "single", "choices": "A\nB\nC\nD", "name": "other"},
+    ):
+        typed = form_of(study, name, **changed)
+        before = told(typed, of=name)
+        assert editor.post(f"{address}questions/{name}/", typed).status_code == 302
+        assert has(changed.get("name", name)) == before
 
 
 def form_of(study, key, **changed):

@@ -24,7 +24,7 @@ TYPED = {
 }
 USUAL = {
     "epsilon_floor": "0.01",
-    "epsilon_ceiling": "8",
+    "epsilon_ceiling": "4",
     "person_floor": "0.01",
     "person_ceiling": "8",
     "cap_ceiling": "8",
@@ -34,7 +34,7 @@ USUAL = {
 def set_limits(**what):
     known = {
         "epsilon_floor": Decimal("0.01"),
-        "epsilon_ceiling": Decimal(8),
+        "epsilon_ceiling": Decimal(4),
         "cap_ceiling": Decimal(8),
     }
     return set_site_limits(**{**known, **what}, who="ada", why="why", now=NOW)
@@ -44,7 +44,7 @@ def test_a_new_site_has_the_usual_limits_and_reading_them_writes_nothing(db):
     limits = selectors.site_limits()
     assert (limits.epsilon_floor, limits.epsilon_ceiling, limits.cap_ceiling) == (
         Decimal("0.01"),
-        8,
+        4,
         8,
     )
     assert not SiteLimits.objects.exists()
@@ -59,7 +59,7 @@ def test_the_sites_admin_changes_them_a_row_each(client, site_admin):
     ]
     assert rows == [
         ("site: least ε of one answer", "0.01", "0.2", WHY, "ada", None),
-        ("site: greatest ε of one answer", "8", "1.1", WHY, "ada", None),
+        ("site: greatest ε of one answer", "4", "1.1", WHY, "ada", None),
         ("site: greatest ε of one person", "8", "3", WHY, "ada", None),
         ("site: greatest cap for all publications of a study, ε", "8", "3", WHY, "ada", None),
     ]
@@ -113,7 +113,7 @@ def test_limits_that_cannot_be_are_refused(client, site_admin, typed, said):
     ("limits", "said"),
     [
         ({"epsilon_ceiling": Decimal("0.9")}, "Copied: ε must be between 0.01 and 0.9; it is 1."),
-        ({"epsilon_floor": Decimal("1.5")}, "Copied: ε must be between 1.5 and 8; it is 1."),
+        ({"epsilon_floor": Decimal("1.5")}, "Copied: ε must be between 1.5 and 4; it is 1."),
         (
             {"cap_ceiling": Decimal("1.5")},
             "The cap must be at most the site’s limit of 1.5; it is 2.",

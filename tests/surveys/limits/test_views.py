@@ -164,9 +164,9 @@ def test_saving_writes_a_line_for_each_term_that_changed(editor, draft):
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ({"epsilon-copied": "9"}, "ε must be between 0.01 and 8; it is 9."),
-        ({"epsilon-copied": "0.001"}, "ε must be between 0.01 and 8; it is 0.001."),
-        ({"epsilon-copied": "-1"}, "ε must be between 0.01 and 8; it is -1."),
+        ({"epsilon-copied": "9"}, "ε must be between 0.01 and 4; it is 9."),
+        ({"epsilon-copied": "0.001"}, "ε must be between 0.01 and 4; it is 0.001."),
+        ({"epsilon-copied": "-1"}, "ε must be between 0.01 and 4; it is -1."),
         ({"epsilon-copied": "lots"}, "This must be a number."),
         ({"epsilon-copied": "NaN"}, "This must be a number."),
         ({"epsilon-copied": ""}, "This is needed."),
@@ -197,7 +197,7 @@ def test_an_epsilon_that_cannot_be_gets_no_consequences_of_another_one(editor, d
     page = editor.post(PAGE, {**DRAFT, "epsilon-copied": "9", **how}, **htmx).content.decode()
     said = page.split('id="said-copied"')[1].split("</div>")[0]
     assert "send “Yes”" not in said
-    assert "ε must be between 0.01 and 8; it is 9." in page
+    assert "ε must be between 0.01 and 4; it is 9." in page
 
 
 def test_nothing_is_saved_where_nothing_was_changed(editor, draft):
@@ -231,7 +231,7 @@ def test_floor_and_ceiling_are_the_sites_alone(editor, draft, client, site_admin
     assert 'name="epsilon_floor"' not in page
     editor.post(PAGE, {**DRAFT, "epsilon_ceiling": "20", "epsilon-copied": "0.5"})
     draft.refresh_from_db()
-    assert draft.epsilon_ceiling == 8
+    assert draft.epsilon_ceiling == 4
     with pytest.raises(Refused, match="Only the site’s admin"):
         decide(draft, new={"epsilon_floor": Decimal("0.2")})
     client.force_login(site_admin)
@@ -385,7 +385,7 @@ def test_a_condition_counts_with_what_it_follows(db, client, admin_user):
 @pytest.mark.parametrize(
     ("person", "said"),
     [
-        ("0.02", "Copied: ε must be between 0.01 and 8; it is 0.006666666. Nothing was shared."),
+        ("0.02", "Copied: ε must be between 0.01 and 4; it is 0.006666666. Nothing was shared."),
         ("0", "This must be above 0 and at most 8"),
         ("-1", "This must be above 0 and at most 8"),
         ("8.5", "This must be above 0 and at most 8"),

@@ -246,6 +246,6 @@ def test_a_launch_is_one_row_with_the_terms_and_nothing_of_the_way_there(plan: P
     rows = Entry.objects.filter(what__startswith="opened wave")
     assert [row.new.split("; ", 1)[1] for row in rows] == [
         "one person's answers: ε 1.75 and answers sent as given; publication: on-request, ε 1; "
-        "all publications: ε 2; one answer: ε 0.01 to 8"
+        "all publications: ε 2; one answer: ε 0.01 to 4"
     ]
     assert not Entry.objects.filter(why="a secret try").exists()

@@ -8,11 +8,11 @@ import pytest
 
 from dpengine.local.ways import Kind
 from surveys.brakes import Places
+from surveys.design import goal as planning
 from surveys.design.site import set_site_limits
 from surveys.ledger.models import Entry
 from surveys.people import services as people
 from surveys.people.models import Role
-from surveys.planning import goal as planning
 from tests.conftest import known_as
 
 pytestmark = pytest.mark.django_db
@@ -117,7 +117,7 @@ def test_every_kind_can_be_planned(client, kind):
         ("n=abc", "n", "“How many people?”: A number of people is a whole number", "800 people"),
         ("n=", "n", "Say how many people", "800 people"),
         ("n=3", "n", "it must be 10 at least; it is 3.", "10 people"),
-        ("epsilon=9", "epsilon", "it must be 8", "use ε 8"),
+        ("epsilon=9", "epsilon", "it must be 4", "use ε 4"),
         ("epsilon=NaN", "epsilon", "ε is a number", "use ε 2"),
         ("epsilon=1e999999999", "epsilon", "How safe is one of them?", "use ε"),
         ("half=-4", "half", "it must be 0.1 at least; it is -4.", "use ± 0.1"),
@@ -447,7 +447,7 @@ def test_a_launched_study_rehearses_the_plan_that_is_frozen(page, plan):
 
 
 def test_a_draft_that_no_browser_would_send_is_not_rehearsed_and_says_so_in_words(page, draft):
-    draft.questions.update(epsilon=Decimal("7.9"))
+    draft.questions.update(epsilon=Decimal("3.9"))
     said = words(page.get("/studies/exam-honesty/rehearse/"))
     assert "browsers refuse more than 8" in said
     assert "to 1 for all questions" not in said

@@ -9,10 +9,9 @@ import pytest
 from dpengine.estimates import CONFIDENCE, normal_quantile
 from dpengine.local.budget import cheapest
 from dpengine.local.ways import Importance, Kind
-from surveys.design import documents
+from surveys.design import documents, goal as planning
 from surveys.design.drafts import new_draft, set_protections
-from surveys.planning import goal as planning
-from surveys.planning.goal import Goal, Outcome, Topic
+from surveys.design.goal import Goal, Outcome, Topic
 from surveys.planning.selectors import Planned, precisions
 from tests.conftest import NOW
 

@@ -16,7 +16,9 @@ By hand    Six yes/no questions, 800 people, ε = 2. One of six drawn: 133 answe
            .711, another with .096, √(1/4/267)/(.711 − .096) = .0498: ± 9.8 points.
 """
 
+import copy
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -27,10 +29,10 @@ from dpengine.local.blocks import Set
 from dpengine.local.channel import Channel, Learns
 from dpengine.local.ways import Importance, Kind, Proposal, Question, Way
 from dpengine.privacy import exponential_below, round_down
-from surveys.design.questions import options_of
+from surveys.design.models import Question as Drafted
+from surveys.design.questions import content_of, options_of
 from surveys.guesses import LIKELY
 from surveys.plan.kinds import KINDS
-from surveys.planning.questions import PlannedQuestion
 
 MAX_ANSWERS = 10_000_000
 LARGEST_KEY = 2**14  # people, from which on every way asks somebody everything
@@ -50,14 +52,28 @@ class Topic:
     importance: Importance = Importance.USEFUL
 
     @classmethod
-    def of(cls, planned: PlannedQuestion, importance: Importance) -> "Topic":
+    def of(
+        cls, drafted: Drafted, importance: Importance, among: Iterable[Drafted] | None = None
+    ) -> "Topic":
         """Return what a drafted question asks for. ValueError says why it cannot be asked yet."""
-        row = planned.row
-        planned.at(Decimal(1))  # refuses what is not whole
-        if KINDS[row.kind].is_counted:
-            bounds = (row.least or 0, row.most or 0)
-            return cls(row.kind, 0, *bounds, str(row.wanted), importance)
-        return cls(row.kind, len(options_of(row)), importance=importance)
+        alone = copy.copy(drafted)
+        alone.epsilon, alone.together = Decimal(1), ""
+        content_of(alone, among)  # refuses what is not whole
+        if KINDS[drafted.kind].is_counted:
+            bounds = (drafted.least or 0, drafted.most or 0)
+            return cls(drafted.kind, 0, *bounds, str(drafted.wanted), importance)
+        return cls(drafted.kind, len(options_of(drafted)), importance=importance)
+
+    @property
+    def row(self) -> Drafted:
+        """Return a question that asks for it, in no words."""
+        row = Drafted(name="q", kind=self.kind, text="?", label="?", epsilon=Decimal(1))
+        if KINDS[self.kind].is_counted:
+            row.least, row.most = self.least, self.most
+            row.wanted = self.wanted or Drafted.Wanted.MEAN
+        elif self.kind != Drafted.Kind.YES_NO:
+            row.choices = "\n".join(str(number) for number in range(1, self.choices + 1))
+        return row
 
     @property
     def question(self) -> Question:
@@ -81,10 +97,9 @@ def _channel_at(topic: Topic, epsilon: Decimal) -> Channel:
 @lru_cache(maxsize=1024)
 def _channel(topic: Topic, epsilon: Decimal) -> Channel:
     """Return the channel that a Plan would freeze: a number's takes a tenth of a second to find."""
-    asked = PlannedQuestion.made_up(
-        topic.kind, choices=topic.choices, least=topic.least, most=topic.most, wanted=topic.wanted
-    )
-    return asked.at(epsilon).channel
+    row = topic.row
+    row.epsilon = epsilon
+    return content_of(row).channel
 
 
 @lru_cache(maxsize=512)

@@ -69,14 +69,21 @@ def divergence(cost: Cost, order: Fraction) -> Fraction:
 
 
 def epsilon_of(costs: Iterable[Cost], delta: Fraction) -> Decimal:
-    """Return ε of all releases at the best order, at δ besides the sum of theirs."""
+    """Return ε of all releases at the best order, at δ besides the sum of theirs.
+
+    Order ∞ is one of them: there ε is what the releases' own ε add up to, at any δ.
+    """
     check_delta(delta)
     counted = Counter(costs)
     require(counted, "costs must hold one or more, got none")
     log_delta = float(ln_above(delta))
     best = min(ORDERS, key=lambda order: _roughly(float(order), counted, log_delta))
     total = sum((n * divergence(cost, best) for cost, n in counted.items()), Fraction(0))
-    return max(Decimal(0), round_up(converted(total, best, delta)))
+    found = [round_up(converted(total, best, delta))]
+    if all(cost.epsilon is not None for cost in counted):
+        known = (n * Fraction(cost.epsilon or 0) for cost, n in counted.items())
+        found.append(round_up(sum(known, Fraction(0))))
+    return max(Decimal(0), min(found))
 
 
 def _roughly(order: float, counted: Counter[Cost], log_delta: float) -> float:

@@ -434,8 +434,12 @@ def _split(budget: Fraction, quantiles: Sequence[Fraction]) -> tuple[Fraction, F
 
 
 def within_limits(value: float, low: float, high: float) -> Measured:
-    """Return a number with limits drawn apart; its standard error is that of a normal law."""
-    low, high = min(low, value), max(high, value)
+    """Return a number with limits drawn apart; its standard error is that of a normal law.
+
+    The limits were paid for and hold by themselves: a number beyond them is moved to the nearer
+    one, and does not stretch them. It is nearer to the population's then, but where they fail.
+    """
+    value = min(max(value, low), high)
     return Measured(value, low, high, (high - low) / (2 * 1.959964))
 
 

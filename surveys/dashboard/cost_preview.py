@@ -23,7 +23,7 @@ from surveys.releases import selectors as releases
 from surveys.releases.models import Request
 from surveys.releases.numbers import Document
 from surveys.releases.queries.base import Query
-from surveys.releases.queries.parameters import WrongParameter
+from surveys.releases.queries.parameters import WrongParameter, percent_of
 from surveys.releases.reconstruction import Crowding, crowding_of
 
 MANY_TIMES = 100  # from here on without decimals
@@ -34,13 +34,28 @@ class BudgetLine(Statement):
     """One budget, before and after: in as many decimals as the cost needs."""
 
     whose: str
+    in_rho: bool  # whether it was asked for in an ε that stands for so much ρ
     cost: Cost
     can_pay: bool
 
     @property
     def measure(self) -> str:
-        """Return the sign of what it is paid in."""
+        """Return the sign of what it is paid in: in ρ, as it is asked for, where that can pay."""
+        left = self.account.left
+        is_enough = left.rho is not None and self.cost.rho <= left.rho
+        if self.in_rho and is_enough and self.cost.delta <= left.delta:
+            return "ρ"
         return self.account.measure_after(self.cost)
+
+    @property
+    def share(self) -> str:
+        """Return how much of the cap it uses, in percent, rounded up: shares add up."""
+        return percent_of(Fraction(self._exact) / Fraction(self.exact_cap))
+
+    @property
+    def times(self) -> int:
+        """Return how many such requests what is left pays for, in the measure it is paid in."""
+        return int(Fraction(self.exact_left) / Fraction(self._exact)) if self._exact else 0
 
     @property
     def _exact(self) -> Decimal:
@@ -151,7 +166,7 @@ class Preview:
 def preview_of(
     plan: Plan, kind: str, parameters: Document, *, asker: str, now: datetime.datetime
 ) -> Preview:
-    query = releases.read(plan, kind, parameters)
+    query = releases.asked(plan, kind, parameters)
     if problem := releases.too_dear(plan, query):
         raise WrongParameter("epsilon", problem)
     cost, part = query.cost, releases.part_of(plan)
@@ -159,15 +174,19 @@ def preview_of(
     accounts.sort(key=lambda account: account.budget.pk != plan.study.budget_id)
     delta = Fraction(plan.content.caps.central_delta or 0) / 2
     people = releases.people_counted(plan)
+    in_rho = query.alone and plan.content.is_concentrated
+    own_delta = cost.delta if cost.epsilon is not None else delta + cost.delta
+    if in_rho:  # what was typed is what it lets out at most, whatever its noise is
+        own_delta = Fraction(0) if cost.is_pure else delta + cost.delta
     return Preview(
         query=query,
         title=releases.heading(plan, query),
         lines=[
-            BudgetLine(account, _whose(account, plan), *_added(account, cost, part, now))
+            BudgetLine(account, _whose(account, plan), in_rho, *_added(account, cost, part, now))
             for account in accounts
         ],
-        epsilon=ledger.epsilon_for_people(cost, delta),
-        delta=plain(round_up(cost.delta if cost.epsilon is not None else delta + cost.delta, 18)),
+        epsilon=query.asked_epsilon if in_rho else ledger.epsilon_for_people(cost, delta),
+        delta=plain(round_up(own_delta, 18)),
         expected=query.expected(query.people_expected(people)),
         crowding=crowding_of(plan, query.published),
         seen=releases.digest_now(plan, query),

@@ -13,6 +13,7 @@ from surveys.design.models import Plan
 from surveys.plan.content import PlanQuestion
 from surveys.releases import selectors as releases
 from surveys.releases.models import Release, Step
+from surveys.releases.selectors import Publication
 
 PLACES = 4  # of an ε that people compare
 
@@ -42,13 +43,15 @@ class Metadata:
     plan: Plan
     release: Release | Step | None
     address: str  # of the registry's page, where all of it can be checked
+    asked: Publication | None = None  # what somebody asked for, where that is described
 
     @property
     def n(self) -> int | None:
         """Return how many answers are counted, as far as it is told: where whether somebody took
         part is protected, with noise, and None before they were counted.
         """
-        return self.release.content.n if self.release else releases.answers_so_far(self.plan)
+        told = self.release or (self.asked.drawn[-1] if self.asked and self.asked.drawn else None)
+        return told.content.n if told else releases.answers_so_far(self.plan)
 
     @property
     def device(self) -> list[PlanQuestion]:
@@ -82,9 +85,10 @@ class Metadata:
     @property
     def charged(self) -> str:
         """Return what these numbers cost, in the measure that is charged."""
-        if self.release is None:
+        described = self.release or self.asked
+        if described is None:
             return ""
-        entry = self.release.entry
+        entry = described.entry
         if entry.epsilon is not None:
             return f"ε = {plain(round_up(Fraction(entry.epsilon), PLACES))}"
         return f"ρ = {plain(round_up(Fraction(entry.rho or 0), 6))}"

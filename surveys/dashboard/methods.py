@@ -16,6 +16,7 @@ from surveys.design import wording
 from surveys.design.models import Rule, Unit
 from surveys.ledger.selectors import SHOWN_PLACES
 from surveys.messages import translate
+from surveys.releases.selectors import Publication
 
 MANY_ROWS = 6  # more are counted, and not named
 SOURCES = {
@@ -324,6 +325,8 @@ def _given(metadata: Metadata) -> str:
 
 def _release(metadata: Metadata) -> str:
     release = metadata.release
+    if metadata.asked is not None:
+        return _asked(metadata, metadata.asked)
     if release is None:
         none = _("No numbers of this wave have been published by its rule yet.")
         return on_request(metadata) or none
@@ -346,6 +349,23 @@ def _release(metadata: Metadata) -> str:
         "charged": metadata.charged,
         "row": release.entry.position,
     }
+
+
+def _asked(metadata: Metadata, publication: Publication) -> str:
+    """Say what somebody asked for, and how it was drawn."""
+    content = publication.drawn[-1].content if publication.drawn else None
+    text = _(
+        "“%(title)s” was published on %(day)s, because somebody asked for it (%(mechanism)s; "
+        "sensitivity: %(sensitivity)s), at a cost of %(charged)s, row %(row)s of the public ledger."
+    ) % {
+        "title": publication.title,
+        "day": _day(publication.published_on),
+        "mechanism": translate(publication.entry.mechanism),
+        "sensitivity": translate(publication.entry.sensitivity),
+        "charged": metadata.charged,
+        "row": publication.entry.position,
+    }
+    return f"{text} {translate(content.method)}" if content else text
 
 
 def on_request(metadata: Metadata) -> str:
@@ -386,7 +406,7 @@ def _cap(metadata: Metadata) -> str:
 
 def _software(metadata: Metadata) -> str:
     text = _("Candor %(version)s (plan format %(format)s, SHA-256 of the plan %(digest)s).")
-    if metadata.is_noisy:
+    if metadata.is_noisy or metadata.asked:
         text = _(
             "Candor %(version)s (plan format %(format)s, SHA-256 of the plan %(digest)s); noise "
             "drawn by OpenDP 0.16.0."
@@ -412,14 +432,14 @@ def _cited(metadata: Metadata) -> set[str]:
             question.bins or "bins" in (question.channel_document or {})
             for question in metadata.device
         ),
-        "dwork": metadata.is_noisy,
+        "dwork": metadata.is_noisy or bool(metadata.asked),
         "laplace": "Laplace" in noises,
         "gaussian": "Gaussian" in noises,
         "counter": "continual" in noises,
         "concentrated": bool(metadata.plan.content.caps.central_delta),
         "interval": bool(metadata.release),
         "known_sum": any(numbers.mechanism.known_sum for numbers in published),
-        "opendp": metadata.is_noisy,
+        "opendp": metadata.is_noisy or bool(metadata.asked),
     }
     return {name for name, is_cited in cited.items() if is_cited}
 

@@ -163,17 +163,17 @@ HABITS_QUESTIONS: list[Fields] = [
     },
 ]
 HABITS_ASKED: list[tuple[str, Fields]] = [  # by the researcher, once it has closed
-    ("mean", {"question": "partners", "epsilon": "0.1", "spread": "bound"}),
+    ("mean", {"question": "partners", "epsilon": "0.5", "spread": "bound"}),
     (
         "quantile",
-        {"question": "drinking_days", "percent": "50", "method": "exponential", "epsilon": "0.3"},
+        {"question": "drinking_days", "percent": "50", "method": "exponential", "epsilon": "1.5"},
     ),
-    ("most_common", {"question": "schooling", "best": 1, "epsilon": "0.1"}),
-    ("crosstab", {"rows": "hard_drugs", "within": "gender", "epsilon": "0.2"}),
-    ("synthetic", {"questions": ["gender", "schooling", "age"], "bins": 10, "epsilon": "0.3"}),
+    ("most_common", {"question": "schooling", "best": 1, "epsilon": "0.5"}),
+    ("crosstab", {"rows": "hard_drugs", "within": "gender", "epsilon": "1"}),
+    ("synthetic", {"questions": ["gender", "schooling", "age"], "bins": 10, "epsilon": "1.5"}),
     (
         "check",
-        {"questions": ["gender", "schooling"], "tolerance": "5", "numbers": 5, "epsilon": "0.2"},
+        {"questions": ["gender", "schooling"], "tolerance": "5", "numbers": 5, "epsilon": "1"},
     ),
 ]
 HABITS_CHECKED: Fields = {

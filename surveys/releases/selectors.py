@@ -15,13 +15,14 @@ from django.utils.translation import gettext as _, ngettext
 
 from dpengine.central.counter import Strategy
 from dpengine.central.counts import Mechanism
+from dpengine.privacy import plain
 from surveys.aggregation import selectors as aggregation
 from surveys.design import selectors as design
 from surveys.design.models import Plan, Study, Unit
 from surveys.ledger import selectors as ledger
 from surveys.ledger.models import Entry
 from surveys.messages import message, translate
-from surveys.plan.content import PlanContent
+from surveys.plan.content import PlanContent, PublicationTerms
 from surveys.releases import covered, statistics
 from surveys.releases.covered import Cover
 from surveys.releases.models import Release, Request, Series, Step
@@ -341,6 +342,15 @@ def read(plan: Plan, kind: str, parameters: Document) -> Query:
     return query.read(plan, parameters)
 
 
+def asked(plan: Plan, kind: str, parameters: Document) -> Query:
+    """Return what somebody asks for now, from cleaned form data: ε is what this release alone lets
+    out. WrongParameter if there is none such.
+    """
+    query = read(plan, kind, {**parameters, "alone": True})
+    query.refuse_asked(people_counted(plan))
+    return query
+
+
 def kinds() -> dict[str, type[Query]]:
     """Return the kinds that researchers can ask, by their names in a request."""
     return {kind.kind: kind for kind in ALL}
@@ -490,6 +500,8 @@ def too_dear(plan: Plan, query: Query) -> str:
     cap that holds by either, ε is one for pure noise too.
     """
     rule, cost, budget = plan.content.publication, query.cost, plan.study.budget
+    if query.alone and rule.rho is not None:
+        return _too_dear_alone(rule, query)
     is_in_rho = rule.rho is not None and not (cost.is_pure and budget and budget.is_either)
     paid = cost.rho if is_in_rho else cost.epsilon
     most = Fraction(rule.rho if rule.rho and is_in_rho else rule.epsilon)
@@ -513,6 +525,14 @@ def too_dear(plan: Plan, query: Query) -> str:
             "one request of this study may cost at most ε %(most)s, and this costs ε %(costs)s"
         )
     return text % parts
+
+
+def _too_dear_alone(rule: PublicationTerms, query: Query) -> str:
+    """Return the same of a request whose ε is what it alone lets out: its ρ says how much."""
+    if rule.rule != "on-request" or query.cost.rho <= Fraction(rule.rho or 0):
+        return ""
+    text = _("one request of this study may let out ε %(most)s at most, and this is ε %(costs)s")
+    return text % {"most": rule.epsilon, "costs": plain(query.asked_epsilon)}
 
 
 def budgets_of(plan: Plan, who: str) -> list[int]:

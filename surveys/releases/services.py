@@ -73,7 +73,7 @@ def ask_for(
     """
     if reason := selectors.may_ask(plan, now.date()):
         raise CannotAsk(reason)
-    query = selectors.read(plan, kind, parameters)
+    query = selectors.asked(plan, kind, parameters)
     if query.n_is_public and not query.people(selectors.countable_batches(plan)):
         raise CannotAsk(_("Nobody whose answers are counted has been asked all of this yet."))
     if problem := selectors.too_dear(plan, query):

@@ -151,10 +151,9 @@ def smooth(neighbours: Neighbours) -> Case:
         )
         values = [place * 10**6 // n for place in range(n)]
         noise = DiscreteLaplace(float(planned.smooth_bound(values)), 1)
-        exact = median(values, planned.bounds)
-        return root_mean_square(
-            np.array(noise.release([exact] * TRIALS)) - exact
-        ), planned.standard_error(values)
+        exact = planned.parts * median(values, planned.bounds)
+        off = (np.array(noise.release([exact] * TRIALS)) - exact) / planned.parts
+        return root_mean_square(off), planned.standard_error(values)
 
     draws = repeated(lambda moved: mechanism.release(wide if moved else narrow))
     return Case(
@@ -171,10 +170,12 @@ def smooth(neighbours: Neighbours) -> Case:
 def proposed(neighbours: Neighbours) -> Case:
     mechanism = ProposedMedian.for_epsilon_delta(Fraction(2), DELTA, TEN, neighbours, 2)
     values = [4] * 11
+    noise = DiscreteLaplace.for_epsilon(ONE, 2)
 
     def errors(n: int) -> tuple[float, float]:
         exact = 2**20
-        drawn = np.array(mechanism.noise.release([exact] * TRIALS)) - exact
+        assert mechanism.noise == noise
+        drawn = np.array(noise.release([exact] * TRIALS)) - exact
         return root_mean_square(drawn), mechanism.standard_error
 
     def draw(moved: bool) -> int:

@@ -22,28 +22,45 @@ from surveys.releases import selectors as releases
 from surveys.releases.models import Release, Step
 
 
-def metadata_of(request: HttpRequest, plan: Plan, release: Release | Step | None) -> Metadata:
+def metadata_of(
+    request: HttpRequest,
+    plan: Plan,
+    release: Release | Step | None,
+    asked: releases.Publication | None = None,
+) -> Metadata:
     """Return what is true of these numbers, by the Plan that they were drawn with."""
     address = request.build_absolute_uri(reverse("registry:study", args=[plan.study.slug]))
-    return Metadata(release.request.plan if release else plan, release, address)
+    described = release or asked
+    return Metadata(described.request.plan if described else plan, release, address, asked)
 
 
 @with_plan
 @require_safe
 def methods(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
     """Show the methods texts in three lengths; one of them as plain text if its length is named."""
-    release = chosen(releases.by_rule_of(plan.study), request.GET.get("release"))
-    metadata = metadata_of(request, plan, release)
+    release, publication = _described(plan, request.GET.get("release"))
+    metadata = metadata_of(request, plan, release, publication)
     texts = methods_of(metadata)
     length = request.GET.get("plain")
     if length is not None:
         if length not in texts:
             raise Http404(f"expected one of {', '.join(texts)}")
         return HttpResponse(texts[length] + "\n", content_type="text/plain; charset=utf-8")
-    key = key_of(release) if release else ""
+    key = key_of(release) if release else str(publication.number) if publication else ""
     asked = "" if release else on_request(metadata)
-    said = {"release": release, "key": key, "texts": texts, "asked": asked}
+    described = release or publication
+    said = {"release": described, "key": key, "texts": texts, "asked": asked}
     return study_page(request, "methods", plan, shared=shared, **said)
+
+
+def _described(
+    plan: Plan, key: str | None
+) -> tuple[Release | Step | None, releases.Publication | None]:
+    """Return what a methods text is about: numbers of the rule, or what somebody asked for."""
+    asked = [each for each in releases.asked_of(plan.study) if key and str(each.number) == key]
+    if asked:
+        return None, asked[0]
+    return chosen(releases.by_rule_of(plan.study), key), None
 
 
 @with_plan

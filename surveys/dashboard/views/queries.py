@@ -41,7 +41,7 @@ def ask(request: HttpRequest, study: Study, *, shared: bool) -> HttpResponse:
     plan = _plan_to_ask(request, study)
     kinds = releases.kinds().values()
     possible = [kind for kind in kinds if kind.form(plan) is not None]
-    others = [kind for kind in kinds if kind not in possible]
+    others = [(kind, kind.lacks(plan)) for kind in kinds if kind not in possible]
     crowding = crowding_of(plan)
     return _asking_page(request, "ask", plan, kinds=possible, others=others, crowding=crowding)
 

@@ -156,5 +156,6 @@ def study(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
         answered=answered,
         waiting=[(each, releases.title_of(each)) for each in unanswered],
         may_ask=Right.ASK in rights,
+        askable=[kind for kind in releases.kinds().values() if kind.can_be_asked(plan)],
         reason=releases.may_ask(plan, timezone.now().date()) if shared else "",
     )

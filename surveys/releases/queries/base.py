@@ -6,6 +6,7 @@ anything is drawn, and draws once. Errors and expectations depend on public valu
 how many answered, the parameters.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, reduce
 from operator import add
-from typing import Any, ClassVar, Protocol, Self, get_type_hints
+from typing import Annotated, Any, ClassVar, Protocol, Self, get_type_hints
 
 from django import forms
 from django.utils.functional import Promise
@@ -32,13 +33,17 @@ from surveys.messages import Message, Text, message, translate
 from surveys.plan.content import ANSWERS, largest_loss
 from surveys.releases.numbers import Document, Numbers, Table
 from surveys.releases.queries.parameters import (
+    Alone,
     Context,
     Parameter,
     Question,
     Questions,
     WrongParameter,
+    rho_alone,
 )
 
+WHOLE = Fraction(1)
+FINE = 10**12  # parts of a nat that the ε of a ρ is rounded down to
 Counts = Counter[tuple[Any, ...]]  # how many reports hold each combination of values
 State = Document  # what a mechanism remembers between steps, ready for JSON; secret
 
@@ -83,6 +88,7 @@ class Query(ABC):
     """One kind of query, at one setting."""
 
     plan: Plan = field(compare=False, repr=False)
+    alone: Annotated[bool, Alone()] = field(default=False, kw_only=True)
 
     kind: ClassVar[str]
     title: ClassVar[Message]
@@ -113,6 +119,26 @@ class Query(ABC):
         }
 
     @classmethod
+    def can_be_asked(cls, plan: Plan) -> bool:
+        """Tell whether a researcher can ask it of some questions of a Plan."""
+        return cls.is_asked_together(plan, cls.fitting(plan)) and cls.is_for(plan)
+
+    @classmethod
+    def is_asked_together(cls, plan: Plan, questions: Questions) -> bool:
+        """Tell whether one person can be asked as many of these as it needs."""
+        content = plan.content
+        held = (each | content.cleartext.keys() for each in content.sets)
+        return any(len(questions.keys() & each) >= cls.fewest for each in held)
+
+    @classmethod
+    def lacks(cls, plan: Plan) -> str | Promise:
+        """Return why it cannot be asked of a Plan that has no form of it."""
+        questions = cls.fitting(plan)
+        if len(questions) >= cls.fewest and not cls.is_asked_together(plan, questions):
+            return _("No device is asked enough of its questions together.")
+        return cls.needs
+
+    @classmethod
     @cache
     def parameters(cls) -> dict[str, Parameter]:
         hints = get_type_hints(cls, include_extras=True)
@@ -126,9 +152,9 @@ class Query(ABC):
     @classmethod
     def form(cls, plan: Plan) -> type[forms.Form] | None:
         """Return the form of its parameters, or None if nothing in this Plan can be asked so."""
-        context = Context(plan, cls.fitting(plan))
-        if len(context.questions) < cls.fewest or not cls.is_for(plan):
+        if not cls.can_be_asked(plan):
             return None
+        context = Context(plan, cls.fitting(plan))
         fields = {
             name: parameter.field(context)
             for name, parameter in cls.parameters().items()
@@ -158,6 +184,12 @@ class Query(ABC):
                 name for name, each in self.parameters().items() if each.names(getattr(self, name))
             )
             raise WrongParameter(next(names), _("expected questions that one person is asked"))
+
+    def refuse_asked(self, n: int) -> None:
+        """Raise WrongParameter where nobody may ask for it now, of so many answers, although what
+        was asked so before stays.
+        """
+        return
 
     def settled(self) -> Self:
         """Return the same query with parameters that agree; WrongParameter if they cannot."""
@@ -213,6 +245,34 @@ class Query(ABC):
         ]
         return replace(Cost.largest(costs), reading=reading).of_group(content.people)
 
+    @property
+    def asked_epsilon(self) -> Decimal:
+        """Return the ε of the request."""
+        return Decimal(getattr(self, "epsilon", 0))
+
+    def rho_for(self, epsilon: Decimal) -> Fraction | None:
+        """Return the ρ that noise is chosen for, at this ε of the request; None: for ε itself.
+
+        The Plan decides that, by whether its cap has a δ, and never the size of the request.
+        """
+        if self.alone:
+            content = self.plan.content
+            return rho_alone(content, epsilon) if content.is_concentrated else None
+        rho = rho_at(epsilon)
+        return rho if self.is_paid_in(rho) else None
+
+    def strength(self, epsilon: Decimal, shares: Sequence[Fraction] = (WHOLE,)) -> Fraction:
+        """Return the ε of pure noise at this ε of the request: of one person of a record; of so
+        much ρ, where the cap has a δ. Noises with these shares of ε cost ε²/2·Σ share² at most.
+        """
+        if not self.alone:
+            return Fraction(epsilon)
+        rho = self.rho_for(epsilon)
+        if rho is None:
+            return Fraction(epsilon) / self.plan.content.people
+        square = 2 * rho / sum(share**2 for share in shares)
+        return Fraction(math.isqrt(int(square * FINE**2)), FINE)
+
     def noise_for(self, epsilon: Decimal) -> Fraction | None:
         """Return the ε of one noise over all that it reads, with which answers lose so much.
 
@@ -222,7 +282,7 @@ class Query(ABC):
         known = {name: loss for name, loss in losses.items() if loss is not None}
         records = [each & known.keys() for each in self.plan.content.records]
         loss = largest_loss(records, known) if len(known) == len(losses) else None
-        return noise_within(Fraction(epsilon), loss)
+        return noise_within(self.strength(epsilon), loss)
 
     @property
     @abstractmethod
@@ -277,8 +337,8 @@ class Query(ABC):
         return self.plan.content.n_is_public
 
     def is_paid_in(self, rho: Fraction) -> bool:
-        """Tell whether noise is chosen for ρ, and may be Gaussian: where the cap has a δ, and one
-        request may cost so much. More can only be paid in ε, by pure noise.
+        """Tell whether the noise of a request of before is chosen for ρ, and may be Gaussian: where
+        the cap has a δ, and one request may cost so much. More could only be paid in ε.
         """
         rule, caps = self.plan.content.publication, self.plan.content.caps
         most = rule.rho if rule.rule == "on-request" else None
@@ -361,5 +421,5 @@ def noise_name(noise: object) -> str:
 
 
 def rho_at(epsilon: Decimal) -> Fraction:
-    """Return the ρ that noise for ε costs: where a study pays in ρ, what is asked at this ε."""
+    """Return the ρ that pure noise for ε costs at most: what requests of before were drawn for."""
     return Fraction(epsilon) ** 2 / 2

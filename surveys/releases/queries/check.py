@@ -120,9 +120,8 @@ class Check(InteractiveQuery):
 
     @cached_property
     def engine(self) -> Holdout:
-        return Holdout.for_epsilon(
-            Fraction(self.epsilon), Fraction(self.tolerance) / 100, self.numbers, self.neighbours
-        )
+        strength, tolerance = self.strength(self.epsilon), Fraction(self.tolerance) / 100
+        return Holdout.for_epsilon(strength, tolerance, self.numbers, self.neighbours)
 
     @property
     def mechanism(self) -> str:

@@ -16,7 +16,6 @@ from functools import cached_property
 from typing import Annotated, Any, Self
 
 import msgspec
-from django import forms
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpengine.central.counter import ContinualCounter, Strategy
@@ -125,9 +124,9 @@ class Continual(TallyQuery, InteractiveQuery):
     )
 
     @classmethod
-    def form(cls, plan: Plan) -> type[forms.Form] | None:
-        """Return no form: it is a rule of the study, not a question of a researcher."""
-        return None
+    def can_be_asked(cls, plan: Plan) -> bool:
+        """Nobody asks for it: it is a rule of the study."""
+        return False
 
     @classmethod
     def read(cls, plan: Plan, parameters: Document) -> Self:

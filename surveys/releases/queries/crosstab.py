@@ -22,7 +22,7 @@ from dpengine.estimates import KnownSum, Noise, with_known_sum
 from surveys.aggregation import contrasts, crosstabs, weighting
 from surveys.messages import Text, message, plural_message
 from surveys.releases.numbers import Numbers, Row, Table
-from surveys.releases.queries.base import KNOWN_SUM, Counts, Query, noise_name, rho_at
+from surveys.releases.queries.base import KNOWN_SUM, Counts, Query, noise_name
 from surveys.releases.queries.parameters import (
     ONE_CHOICE,
     AnyQuestion,
@@ -151,9 +151,9 @@ class Crosstab(Query):
 
     @cached_property
     def choice(self) -> Choice:
-        """Return Laplace noise, or where the study pays in ρ the more precise noise at ρ = ε²/2."""
-        if self.is_paid_in(rho_at(self.epsilon)):
-            return tallies.for_rho([self.tally], rho_at(self.epsilon))
+        """Return Laplace noise, or where the study pays in ρ the more precise noise."""
+        if rho := self.rho_for(self.epsilon):
+            return tallies.for_rho([self.tally], rho)
         noise, has_delta = self.noise_for(self.epsilon), self.plan.content.is_concentrated
         return tallies.for_epsilon([self.tally], noise, has_delta=has_delta)
 

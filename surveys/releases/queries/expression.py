@@ -36,6 +36,7 @@ from surveys.releases.queries.parameters import (
 from surveys.releases.queries.scored import READ_OFF, is_number_in_clear, row, rows_of
 from surveys.releases.queries.trusted import (
     METHOD,
+    PARTS,
     RESULT,
     SENSITIVITY,
     dealt_into,
@@ -211,7 +212,7 @@ class Expression(Query):
     @cached_property
     def engine(self) -> Subsample:
         return Subsample.for_epsilon(
-            Fraction(self.epsilon),
+            self.strength(self.epsilon, PARTS),
             self.groups,
             Fraction(self.least),
             Fraction(self.most),

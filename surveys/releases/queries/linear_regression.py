@@ -16,7 +16,7 @@ from dpengine.central.numeric import Measured
 from dpengine.central.regression import REACH, Regression
 from surveys.messages import message
 from surveys.releases.numbers import Numbers, Table
-from surveys.releases.queries.base import Counts, Query, noise_name, rho_at
+from surveys.releases.queries.base import Counts, Query, noise_name
 from surveys.releases.queries.parameters import (
     Context,
     OneQuestion,
@@ -134,11 +134,12 @@ class LinearRegression(Query):
     def engine(self) -> Regression:
         """Return the more precise noise of those that the study's cap can pay for."""
         *bounds, outcome = map(bounds_of, self.columns)
-        epsilon, neighbours = Fraction(self.epsilon), self.neighbours
-        laplace = Regression.for_epsilon(epsilon, bounds, outcome, neighbours)
-        if not self.is_paid_in(rho_at(self.epsilon)):
+        of = bounds, outcome, self.neighbours
+        laplace = Regression.for_epsilon(self.strength(self.epsilon), *of)
+        rho = self.rho_for(self.epsilon)
+        if rho is None:
             return laplace
-        gaussian = Regression.for_rho(rho_at(self.epsilon), bounds, outcome, neighbours)
+        gaussian = Regression.for_rho(rho, *of)
         return min(laplace, gaussian, key=lambda regression: regression.deviation)
 
     @property

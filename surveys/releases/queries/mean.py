@@ -20,9 +20,8 @@ counts.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any, Self
 
@@ -195,15 +194,20 @@ class Mean(Query):
             return None
         if self.question.kind != "number" and self.scores != usual_scores(self.question):
             return None
-        return NumericMean.for_epsilon(
-            Fraction(self.epsilon), bounds_of(self.question), self.neighbours, Spread(self.spread)
-        )
+        strength, bounds = self.strength(self.epsilon), bounds_of(self.question)
+        return NumericMean.for_epsilon(strength, bounds, self.neighbours, Spread(self.spread))
 
     @cached_property
     def _counted(self) -> Part:
         """Return the noisy counts, where there is no noisy sum."""
-        (part,) = statistics.parts_for(self.plan, self.names, epsilon=Fraction(self.epsilon))
+        strength = self.strength(self.epsilon)
+        (part,) = statistics.parts_for(self.plan, self.names, epsilon=strength)
         return part
+
+    @property
+    def is_share(self) -> bool:
+        """Tell whether it is the share of yes, which is said in percent."""
+        return self.question.kind == "yes_no" and self.scores == usual_scores(self.question)
 
     @property
     def engine(self) -> Engine:
@@ -235,12 +239,13 @@ class Mean(Query):
             half, added = self.whole.expected_half_width(people), self.whole.standard_error(people)
         else:
             half, added = self._expected(people)
+        times = 100 if self.is_share else 1
         return [
             EXPECTED(
                 label=self.question.label,
-                half=f"{half:.3g}",
+                half=f"{times * half:.3g}",
                 unit_word=unit_of(self.question),
-                part=f"{1.96 * added:.3g}",
+                part=f"{times * 1.96 * added:.3g}",
             )
         ]
 
@@ -259,8 +264,11 @@ class Mean(Query):
             notes.append(SCORES(list=", ".join(str(plain(score)) for score in self.scores)))
         if self.whole:
             notes.append(CLAMPED())
+        unit = unit_of(self.question)
+        if self.is_share:
+            measured, unit = Measured(*(100 * part for part in astuple(measured))), "percent"
         return Numbers(
-            tables=[Table(self.question.label, [row(MEAN(), measured, unit_of(self.question))])],
+            tables=[Table(self.question.label, [row(MEAN(), measured, unit)])],
             method=self._method,
             notes=notes,
             derived=[DERIVED()],

@@ -17,7 +17,7 @@ from dpengine.central.selection import Law, Selection, spread_of_counts
 from surveys.messages import message, plural_message
 from surveys.releases import statistics
 from surveys.releases.numbers import Numbers, Row, Table
-from surveys.releases.queries.base import Counts, Query, rho_at
+from surveys.releases.queries.base import Counts, Query
 from surveys.releases.queries.parameters import (
     ONE_CHOICE,
     STRONGEST,
@@ -86,8 +86,8 @@ class MostCommon(Query):
     @cached_property
     def engine(self) -> Selection:
         spread = spread_of_counts(self.neighbours)
-        if self.is_paid_in(rho_at(self.epsilon)):
-            return Selection.for_rho(rho_at(self.epsilon), spread, self.best)
+        if rho := self.rho_for(self.epsilon):
+            return Selection.for_rho(rho, spread, self.best)
         return Selection.for_epsilon(
             self.noise_for(self.epsilon) or STRONGEST, spread, Law.NOISY_MAX, self.best
         )

@@ -5,6 +5,7 @@ document, and writes it into the canonical document, which is hashed: the same a
 request.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,9 +19,10 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from dpengine.privacy import LARGEST_EPSILON, plain
 from surveys.design.models import Plan
+from surveys.design.terms import rho_within
 from surveys.messages import Message
 from surveys.plan import kinds
-from surveys.plan.content import PlanQuestion
+from surveys.plan.content import PlanContent, PlanQuestion
 from surveys.releases.numbers import Document
 
 Question = PlanQuestion
@@ -33,6 +35,8 @@ COST = gettext_lazy("Cost, ε")
 COST_HELP = gettext_lazy(
     "What this may tell by itself. The budget is charged what it adds, shown next."
 )
+EXAMPLES = (Decimal("0.1"), Decimal("0.4"), Decimal(1), Decimal(2), Decimal(4))  # of ε
+SHOWN = 3  # examples, of those that the cap can pay
 
 
 class WrongParameter(Exception):
@@ -98,6 +102,21 @@ class Unasked(Parameter):
 
     def field(self, context: Context) -> forms.Field:
         raise TypeError("expected no form to ask for what the Plan says")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alone(Unasked):
+    """Whether the ε of a request is all that this release lets out by itself, of all people of a
+    record, at the Plan's δ. Requests of before this was so do not have it, and stay as they were;
+    nor do those of Plans where ε never meant anything else.
+    """
+
+    def read(self, value: Any, name: str, context: Context) -> bool:
+        content = context.plan.content
+        return bool(value) and (content.is_concentrated or content.people > 1)
+
+    def written(self, value: bool) -> bool | None:
+        return value or None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,12 +199,16 @@ class Epsilon(Parameter):
     help: Label | Callable[[], str] = COST_HELP
 
     def field(self, context: Context) -> forms.Field:
+        shown, content = self.shown, context.plan.content
+        if content.is_concentrated:
+            help_text = "" if self.help is COST_HELP else f"{shown['help_text']} "
+            shown["help_text"] = help_text + _under_delta(content)
         return forms.DecimalField(
             min_value=Decimal("0.001"),
             max_value=LARGEST_EPSILON,
             decimal_places=PLACES,
             max_digits=12,
-            **self.shown,
+            **shown,
         )
 
     def read(self, value: Any, name: str, context: Context) -> Decimal:
@@ -304,6 +327,36 @@ Paid = Annotated[Decimal, Epsilon()]
 def choices_of(questions: Questions) -> list[tuple[str, str]]:
     """Return questions as a form offers them: by their labels."""
     return [(name, question.label) for name, question in questions.items()]
+
+
+def rho_alone(content: PlanContent, epsilon: Decimal) -> Fraction:
+    """Return the ρ of a release that lets out this ε at most by itself, at the Plan's δ: half of
+    that is for the conversion, half for mechanisms with a δ of their own (design.terms).
+    """
+    return Fraction(rho_within(epsilon, content.caps.central_delta or "0"))
+
+
+def _under_delta(content: PlanContent) -> str:
+    """Say what ε means under a δ, and how much of the cap some amounts use."""
+    cap, used = Decimal(content.caps.central_epsilon), []
+    for epsilon in [each for each in EXAMPLES if each <= cap][-SHOWN:]:
+        share = rho_alone(content, epsilon) / Fraction(content.caps.central_rho or 1)
+        used.append(
+            _("ε %(epsilon)s uses %(percent)s %%")
+            % {"epsilon": epsilon, "percent": percent_of(share)}
+        )
+    text = _(
+        "What this release alone lets out at most, at δ %(delta)s. What requests use of the cap "
+        "adds up, their ε does not: %(list)s."
+    )
+    listed = ", ".join(used)
+    return text % {"delta": content.caps.central_delta, "list": listed}
+
+
+def percent_of(share: Fraction) -> str:
+    """Return a share of a cap in percent, rounded up: to a tenth below ten."""
+    tenths = math.ceil(1000 * share)
+    return f"{tenths / 10:g}" if tenths < 100 else f"{math.ceil(100 * share):,}"
 
 
 def _one_of(names: Mapping[str, Any]) -> str:

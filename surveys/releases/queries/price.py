@@ -9,7 +9,6 @@ than the thing is worth gains next to nothing.
 
 import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Self
 
@@ -18,7 +17,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from dpengine.central.selection import Law, Selection
 from surveys.messages import message
 from surveys.releases.numbers import Numbers, Row, Table
-from surveys.releases.queries.base import Counts, Query, rho_at
+from surveys.releases.queries.base import Counts, Query
 from surveys.releases.queries.parameters import (
     AnyQuestion,
     Paid,
@@ -98,9 +97,9 @@ class Price(Query):
         One bid raised, lowered, added or taken away moves revenues all one way, each by its price
         at most.
         """
-        if self.is_paid_in(rho_at(self.epsilon)):
-            return Selection.for_rho(rho_at(self.epsilon), self.highest)
-        return Selection.for_epsilon(Fraction(self.epsilon), self.highest, Law.NOISY_MAX)
+        if rho := self.rho_for(self.epsilon):
+            return Selection.for_rho(rho, self.highest)
+        return Selection.for_epsilon(self.strength(self.epsilon), self.highest, Law.NOISY_MAX)
 
     @property
     def mechanism(self) -> str:

@@ -4,36 +4,45 @@ the population's; several by the first, which reads all intervals from one draw.
 exponential    dpengine.central.quantiles: pure ε, by permute and flip and Laplace noise; where the
                study pays in ρ, by the exponential mechanism and Gaussian noise. A third for the
                quantile, two thirds for its interval; several share both
-smooth         dpengine.central.smooth: (ε, δ), the median only; half of ε for it, half for the
+smooth         dpengine.central.smooth: (ε, δ), the median only; half of ρ for it, half for the
                interval
 propose        dpengine.central.propose: the same, and it may answer nothing: that is charged as
                well
+
+The last two are offered where they are expected to be nearer to the median than the first, for
+people spread evenly: on whole numbers that the first tells apart they never were. Requests of
+before have half of ε for each part, and the coarse lattice of smooth sensitivity.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any, Self
 
+import numpy as np
 from django import forms
 from django.utils.translation import gettext as _, gettext_lazy
 
+from dpengine.central.numeric import Bounds
 from dpengine.central.propose import ProposedMedian
 from dpengine.central.quantiles import Grid, Limits, QuantilesWithIntervals, within_limits
-from dpengine.central.smooth import SmoothMedian
-from dpengine.privacy import plain
+from dpengine.central.smooth import MAX_OUTCOMES, SmoothMedian, median
+from dpengine.privacy import LARGEST_EPSILON, plain
+from surveys.aggregation import selectors as aggregation
 from surveys.design.models import Plan
 from surveys.messages import Message, Text, message
 from surveys.releases.numbers import Numbers, Row, Table
-from surveys.releases.queries.base import Counts, Engine, Query, noise_name, rho_at
+from surveys.releases.queries.base import Counts, Engine, Query, noise_name
 from surveys.releases.queries.parameters import (
     AnyQuestion,
     Context,
     Epsilon,
+    Label,
     OneOf,
     Percent,
+    Question,
     Whole,
     WrongParameter,
 )
@@ -48,13 +57,17 @@ from surveys.releases.queries.scored import (
 )
 
 MEDIAN = Fraction(1, 2)
+HALVES = (Fraction(1, 2), Fraction(1, 2))
 MEDIANS_PAID = 8  # that the δ of a cap, all of what mechanisms may use of it, pays for
 LIKELY = 0.05  # chance that a rank is farther off than is said
 MOST = 9  # quantiles of one release
 MADE_UP = 10**4  # people at most, for whom a noise that depends on the data is stated
+COMPARED = 10**5  # people at most, for whom methods are compared
+VAGUE = 4  # a method that is off by more than this part of the width is not offered
+COARSE = 1  # parts of a unit, of the lattice of smooth sensitivity in requests of before
 
 METHODS = {
-    "exponential": message("Exponential mechanism (no δ)", fills="way"),
+    "exponential": message("Exponential mechanism", fills="way"),
     "smooth": message("Smooth sensitivity (median)", fills="way"),
     "propose": message("Propose, test, release (median; may answer nothing)", fills="way"),
 }
@@ -69,6 +82,10 @@ SMOOTH = message("smooth sensitivity, r = %(r)s, discrete Laplace, δ = %(delta)
 PROPOSE = message(
     "propose-test-release, step %(step)s, threshold %(threshold)s, discrete Laplace of scale "
     "%(scale)s and %(other_scale)s, δ = %(delta)s; %(limits)s"
+)
+PROPOSE_NOUGHT = message(
+    "propose-test-release, step 0, threshold %(threshold)s, discrete Laplace of scale %(scale)s, "
+    "δ = %(delta)s; %(limits)s"
 )
 RANKS = message("ranks by 1 person")
 SMOOTH_BOUND = message("smooth bound of the data’s own, within the ladder; ranks by 1 person")
@@ -109,6 +126,7 @@ OF_SEVERAL = message(
     "All intervals were read from one draw of cells; each holds in 95 of 100 studies by itself."
 )
 STORED = (  # what older releases say
+    message("Exponential mechanism (no δ)", fills="way"),
     message("two limits by report noisy max"),
     message(
         "%(way)s. The interval’s limits were drawn apart from the value, each at a rank that "
@@ -127,6 +145,45 @@ def interval_by(limits: Limits) -> Text:
 def methods_of(plan: Plan) -> Mapping[str, Message]:
     """Return the methods that the study's cap can pay: two of them need a δ."""
     return METHODS if plan.content.is_concentrated else {"exponential": METHODS["exponential"]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method(OneOf):
+    """A method that the cap can pay; the form offers those that can be the nearest."""
+
+    options: Callable[[Plan], Mapping[str, Label | Message]] = methods_of
+
+    def field(self, context: Context) -> forms.Field:
+        return OneOf.field(replace(self, options=_offered), context)
+
+
+def _offered(plan: Plan) -> Mapping[str, Message]:
+    """Return the methods that are expected to be nearer than the first for a question of the Plan,
+    at all that one request may cost.
+    """
+    content, most = plan.content, Decimal(plan.content.caps.central_epsilon)
+    if content.publication.rule == "on-request":
+        most = Decimal(content.publication.epsilon)
+    people = _people_told(plan)
+
+    def is_nearer(method: str, question: Question) -> bool:
+        step = 0
+        query = Quantile(
+            plan, question, (Decimal(50),), method, min(most, LARGEST_EPSILON), step, alone=True
+        )
+        return query.nearer_than_first(people)
+
+    questions = Quantile.fitting(plan).values()
+    return {
+        method: label
+        for method, label in methods_of(plan).items()
+        if method == "exponential" or any(is_nearer(method, each) for each in questions)
+    }
+
+
+def _people_told(plan: Plan) -> int:
+    """Return how many people a request would be about, where anybody may know it at any moment."""
+    return aggregation.sealed_reports(plan) if plan.content.is_counted_live else 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +209,7 @@ class Step(Whole):
     """What the analyst proposes that the median may move by at most; 0 for other methods."""
 
     def is_offered(self, plan: Plan) -> bool:
-        return len(methods_of(plan)) > 1
+        return "propose" in _offered(plan)
 
     def field(self, context: Context) -> forms.Field:
         return forms.IntegerField(min_value=0, initial=0, required=False, **self.shown)
@@ -161,7 +218,7 @@ class Step(Whole):
         if context.values["method"] != "propose":
             return 0
         most = bounds_of(context.question).width - 1
-        return Whole.read(replace(self, least=1, most=most), value, name, context)
+        return Whole.read(replace(self, least=0, most=most), value or 0, name, context)
 
     def written(self, value: int) -> int | None:
         return value or None
@@ -178,7 +235,7 @@ class Quantile(Query):
             initial="50",
         ),
     ]
-    method: Annotated[str, OneOf(label=gettext_lazy("Method"), options=methods_of)]
+    method: Annotated[str, Method(label=gettext_lazy("Method"))]
     epsilon: Annotated[Decimal, Epsilon(help=gettext_lazy("A part of it pays for the interval."))]
     step: Annotated[
         int,
@@ -186,7 +243,7 @@ class Quantile(Query):
             label=gettext_lazy("Proposed step"),
             help=gettext_lazy(
                 "For propose, test, release: by how much one more person should be able to move "
-                "the median."
+                "the median. 0: not at all; then the median is given as it is."
             ),
         ),
     ]
@@ -210,27 +267,35 @@ class Quantile(Query):
 
     @cached_property
     def point(self) -> QuantilesWithIntervals | SmoothMedian | ProposedMedian:
-        bounds, epsilon = bounds_of(self.question), Fraction(self.epsilon)
+        bounds = bounds_of(self.question)
         if self.method == "exponential":
             parts = [Fraction(percent) / 100 for percent in self.percent]
             of = Grid(bounds), parts, self.neighbours
-            if self.is_paid_in(rho_at(self.epsilon)):
-                return QuantilesWithIntervals.for_rho(rho_at(self.epsilon), *of)
-            return QuantilesWithIntervals.for_epsilon(epsilon, *of)
-        half = epsilon / 2
+            if rho := self.rho_for(self.epsilon):
+                return QuantilesWithIntervals.for_rho(rho, *of)
+            return QuantilesWithIntervals.for_epsilon(self.strength(self.epsilon), *of)
+        half, lattice = self._half, None if self.alone else COARSE
         if self.method == "smooth":
-            return SmoothMedian.for_epsilon_delta(half, self.delta, bounds, self.neighbours)
+            return SmoothMedian.for_epsilon_delta(
+                half, self.delta, bounds, self.neighbours, lattice
+            )
         return ProposedMedian.for_epsilon_delta(
             half, self.delta, bounds, self.neighbours, self.step
         )
 
     @cached_property
     def limits(self) -> Limits:
-        """Return what draws the interval: a part of the quantile's own, or for half of ε."""
+        """Return what draws the interval: a part of the quantile's own, or for half of it all."""
         if isinstance(self.point, QuantilesWithIntervals):
             return self.point.limits
-        grid = Grid(bounds_of(self.question))
-        return Limits.for_epsilon(Fraction(self.epsilon) / 2, grid, MEDIAN, self.neighbours)
+        of = Grid(bounds_of(self.question)), MEDIAN, self.neighbours
+        rho = self.rho_for(self.epsilon) if self.alone else None
+        return Limits.for_epsilon(self._half, *of) if rho is None else Limits.for_rho(rho / 2, *of)
+
+    @property
+    def _half(self) -> Fraction:
+        """Return the ε of a median with a δ, and of its interval in older requests."""
+        return self.strength(self.epsilon, HALVES) / 2
 
     @property
     def delta(self) -> Fraction:
@@ -246,7 +311,7 @@ class Quantile(Query):
         point, limits = self.point, interval_by(self.limits)
         if isinstance(point, QuantilesWithIntervals):
             count, many = f"{self.limits.grid.size:,}", len(self.percent)
-            in_rho = self.is_paid_in(rho_at(self.epsilon))
+            in_rho = self.rho_for(self.epsilon) is not None
             if many > 1:
                 by = EXPONENTIALS if in_rho else NOISY_MAXIMA
                 return by(count=count, many=str(many), limits=limits)
@@ -255,6 +320,13 @@ class Quantile(Query):
         delta = f"{float(self.delta):.2g}"
         if isinstance(point, SmoothMedian):
             return SMOOTH(r=f"{float(point.step):.6g}", delta=delta, limits=limits)
+        if point.noise is None:
+            return PROPOSE_NOUGHT(
+                threshold=f"{point.threshold:,}",
+                scale=f"{point.test.scale:.6g}",
+                delta=delta,
+                limits=limits,
+            )
         return PROPOSE(
             step=f"{point.proposed:,}",
             threshold=f"{point.threshold:,}",
@@ -301,10 +373,7 @@ class Quantile(Query):
                 return OFF_BY(ranks=f"{ranks:,.0f}", step=step)
             ranks = min(ranks, n)
             return OFF_BY_SHARE(ranks=f"{ranks:,.0f}", share=f"{100 * ranks / n:.1f}", step=step)
-        people = min(n, MADE_UP)
-        made_up = [
-            bounds.least + bounds.width * place // max(people - 1, 1) for place in range(people)
-        ]
+        made_up = _evenly(bounds, n)
         if isinstance(point, SmoothMedian):
             half = 1.96 * point.standard_error(made_up)
             return EVEN_SMOOTH(half=f"{half:,.3g}", unit_word=unit)
@@ -313,6 +382,39 @@ class Quantile(Query):
             unit_word=unit,
             chance=f"{100 * point.chance_of_answer(made_up):.0f}",
         )
+
+    def nearer_than_first(self, n: int) -> bool:
+        """Tell whether it is expected to be nearer to the median than the first method at this ε,
+        for n people spread evenly: on whole numbers, rounded as they are published.
+        """
+        bounds, first = bounds_of(self.question), replace(self, method="exponential", step=0)
+        if bounds.width >= MAX_OUTCOMES or n < 1:
+            return False
+        try:
+            error = self._expected_error(n)
+            return VAGUE * error < bounds.width and error < first._expected_error(n)
+        except ValueError:  # it cannot be drawn at this ε
+            return False
+
+    def _expected_error(self, n: int) -> float:
+        """Return E|published − median| of n people spread evenly; of no answer, half the width."""
+        bounds, point = bounds_of(self.question), self.point
+        values = _evenly(bounds, n, COMPARED)
+        off = np.abs(np.arange(bounds.least, bounds.most + 1) - median(values, bounds))
+        if isinstance(point, SmoothMedian):
+            return float(point.law(values) @ off)
+        if isinstance(point, ProposedMedian):
+            silent, chances = point.law(values)
+            return float(silent * bounds.width / 2 + chances @ off)
+        chosen = point.points[0]
+        return float(np.array(chosen.law(values)) @ off[:: chosen.grid.step])
+
+    def refuse_asked(self, n: int) -> None:
+        if self.method != "exponential" and not self.nearer_than_first(n):
+            raise WrongParameter(
+                "method",
+                _("expected the exponential mechanism: it is expected to be nearer here"),
+            )
 
     def draw(self, counts: Counts, n: int) -> Numbers:
         values, unit = values_of(self.question, counts), unit_of(self.question)
@@ -335,6 +437,12 @@ class Quantile(Query):
             derived=[READ_OFF()],
             n=n,
         )
+
+
+def _evenly(bounds: Bounds, n: int, most: int = MADE_UP) -> list[int]:
+    """Return made-up answers, spread evenly."""
+    people = min(n, most)
+    return [bounds.least + bounds.width * place // max(people - 1, 1) for place in range(people)]
 
 
 def _text(percent: Decimal) -> str:

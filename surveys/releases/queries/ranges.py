@@ -10,7 +10,6 @@ import math
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -23,7 +22,7 @@ from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.workload import LinearQueries
 from surveys.messages import message
 from surveys.releases.numbers import Numbers, Row, Table, interval_within
-from surveys.releases.queries.base import Counts, Query, noise_name, rho_at
+from surveys.releases.queries.base import Counts, Query, noise_name
 from surveys.releases.queries.parameters import (
     ONE_CHOICE,
     AnyQuestion,
@@ -153,10 +152,12 @@ class Ranges(Query):
             [int(any(first <= start <= last for first, last in group)) for start in self.starts]
             for group in self.ranges
         ]
-        laplace = LinearQueries.for_epsilon(Fraction(self.epsilon), queries, self.neighbours)
-        if not self.is_paid_in(rho_at(self.epsilon)):
+        strength = self.strength(self.epsilon)
+        laplace = LinearQueries.for_epsilon(strength, queries, self.neighbours)
+        rho = self.rho_for(self.epsilon)
+        if rho is None:
             return laplace
-        gaussian = LinearQueries.for_rho(rho_at(self.epsilon), queries, self.neighbours)
+        gaussian = LinearQueries.for_rho(rho, queries, self.neighbours)
         return min(laplace, gaussian, key=lambda one: float(np.sum(one.standard_errors**2)))
 
     @property

@@ -198,14 +198,21 @@ class Shares(TallyQuery):
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """Return the tallies with their noise, for ε, or for ρ as the Plan wrote it, else ε²/2."""
-        usual = rho_at(self.epsilon) / self.plan.content.most_asked(self.names)
-        rho = usual if self.is_paid_in(usual) else None
-        if self.rho:
-            rho = Fraction(self.rho)
+        """Return the tallies with their noise, for ε, or for ρ: as the Plan wrote it, else of ε."""
+        epsilon = self.strength(self.epsilon)
         return tuple(
-            statistics.parts_for(self.plan, self.names, epsilon=Fraction(self.epsilon), rho=rho)
+            statistics.parts_for(self.plan, self.names, epsilon=epsilon, rho=self._rho_of_all)
         )
+
+    @property
+    def _rho_of_all(self) -> Fraction | None:
+        if self.rho:
+            return Fraction(self.rho)
+        if self.alone:
+            return self.rho_for(self.epsilon)
+        # Of a request of before, ε was shared by the questions: k noises of ε/k cost ε²/(2k).
+        usual = rho_at(self.epsilon) / self.plan.content.most_asked(self.names)
+        return usual if self.is_paid_in(usual) else None
 
     @property
     def engines(self) -> Sequence[Mechanism]:

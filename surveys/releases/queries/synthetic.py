@@ -10,7 +10,6 @@ import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Self
 
@@ -22,7 +21,7 @@ from dpengine.central.marginals import MAX_COLUMNS, ROUNDS, Marginal, Marginals
 from dpengine.central.synopsis import Fit
 from surveys.messages import Message, message, plural_message
 from surveys.releases.numbers import Numbers, Row, Table, interval_within
-from surveys.releases.queries.base import Counts, Query, noise_name, rho_at
+from surveys.releases.queries.base import Counts, Query, noise_name
 from surveys.releases.queries.parameters import (
     Epsilon,
     Question,
@@ -142,9 +141,9 @@ class Synthetic(Query):
     @cached_property
     def engine(self) -> Marginals:
         sizes = [len(cut) for cut in self.cuts]
-        if self.is_paid_in(rho_at(self.epsilon)):
-            return Marginals.for_rho(rho_at(self.epsilon), sizes, self.neighbours)
-        return Marginals.for_epsilon(Fraction(self.epsilon), sizes, self.neighbours)
+        if rho := self.rho_for(self.epsilon):
+            return Marginals.for_rho(rho, sizes, self.neighbours)
+        return Marginals.for_epsilon(self.strength(self.epsilon), sizes, self.neighbours)
 
     @property
     def mechanism(self) -> str:

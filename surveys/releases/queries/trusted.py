@@ -57,6 +57,7 @@ STATISTICS: dict[str, tuple[Message, Statistic]] = {
     ),
 }
 MAX_GROUPS = 10_000
+PARTS = (Fraction(1, 3), Fraction(2, 3))  # of ε, for the median of the groups and its interval
 
 
 def dealt_into(most: int) -> Whole:
@@ -154,8 +155,9 @@ class Trusted(Query):
             bounds = Bounds(-1, 1)
         elif self.statistic == "standard_deviation":
             bounds = Bounds(0, bounds.width // 2 + 1)
+        strength = self.strength(self.epsilon, PARTS)
         return Subsample.for_epsilon(
-            Fraction(self.epsilon), self.groups, bounds.least, bounds.most, self.neighbours
+            strength, self.groups, bounds.least, bounds.most, self.neighbours
         )
 
     @property

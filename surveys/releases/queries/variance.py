@@ -93,7 +93,8 @@ class Variance(Query):
         """Return the noise of T, of Q, and of n where it is not public."""
         moved = (1 + self.n_is_public) * self.bounds.half_units, SQUARES
         sensitivities = moved if self.n_is_public else (*moved, 1)
-        share = Fraction(self.epsilon) / len(sensitivities)
+        parts = len(sensitivities)
+        share = self.strength(self.epsilon, [Fraction(1, parts)] * parts) / parts
         return tuple(DiscreteLaplace.for_epsilon(share, moves) for moves in sensitivities)
 
     @property

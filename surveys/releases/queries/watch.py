@@ -14,11 +14,13 @@ from functools import cached_property
 from typing import Annotated, Any, NamedTuple
 
 from django import forms
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpengine.central.sparse_vector import AboveThreshold, State as WatcherState
 from dpengine.estimates import Margin
 from dpengine.privacy import plain
+from surveys.design.models import Plan
 from surveys.messages import message
 from surveys.releases import statistics
 from surveys.releases.numbers import Document, Numbers, Row, Table
@@ -122,6 +124,21 @@ class Watch(InteractiveQuery):
         "has said “passed”. All its looks together cost what one does."
     )
     needs = gettext_lazy("It needs a question with choices.")
+
+    @classmethod
+    def can_be_asked(cls, plan: Plan) -> bool:
+        """Tell whether batches can come that it could look at, too."""
+        return plan.is_open and super().can_be_asked(plan)
+
+    @classmethod
+    def lacks(cls, plan: Plan) -> str | Promise:
+        if not plan.is_open and super().can_be_asked(plan):
+            return _("It looks after every batch of answers, and no more come.")
+        return super().lacks(plan)
+
+    def refuse_asked(self, n: int) -> None:
+        if not self.plan.is_open:
+            raise WrongParameter("answer", _("expected a study that still takes answers"))
 
     @staticmethod
     def fits(question: Question) -> bool:

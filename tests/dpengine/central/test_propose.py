@@ -64,6 +64,43 @@ def test_close_answers_are_answered_and_scattered_ones_are_not():
     assert mechanism().release(scattered) is None
 
 
+@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("proposed", [0, 1, 2])
+@pytest.mark.parametrize("epsilon", [Fraction(1), Fraction(4)], ids=str)
+def test_what_is_published_is_as_private_as_claimed(epsilon, proposed, neighbours):
+    """Enumerated: the exact chance of no answer and of every answer, of every data set of up to six
+    people on four points, against that of every neighbour, either way.
+    """
+    delta = Fraction(1, 100)
+    tested = mechanism(neighbours, epsilon, delta, Bounds(0, 3), proposed)
+    law = cache(lambda *values: np.array([tested.law(values)[0], *tested.law(values)[1]]))
+    worst, odds = 0.0, np.exp(float(epsilon))
+    for n in range(7):
+        for chosen in itertools.combinations_with_replacement(range(4), n):
+            values = list(chosen)
+            assert law(*values).sum() == pytest.approx(1, abs=1e-12)
+            for place, value in itertools.product(range(n), range(4)):
+                rest = values[:place] + values[place + 1 :]
+                beside = rest if neighbours is ADD else sorted([*rest, value])
+                one, other = law(*values), law(*beside)
+                for each, against in ((one, other), (other, one)):
+                    worst = max(worst, float(np.maximum(each - odds * against, 0).sum()))
+    assert 0 < worst <= delta
+
+
+def test_step_nought_gives_the_median_as_it_is_for_half_the_threshold():
+    nought, one = mechanism(proposed=0), mechanism(proposed=1)
+    assert (nought.threshold, one.threshold) == (14, 28)
+    assert nought.noise is None
+    assert (nought.standard_error, nought.cost.epsilon) == (0.0, 1)
+    assert nought.release([5] * 500) == 5
+    # 41 people at one value, 20 changes to move it: by hand γ = 20
+    assert nought.distance([5] * 41) == 20
+    # what it takes for 95 %: γ = 17, or one less
+    enough, short = [5] * 33, [5] * 31
+    assert nought.chance_of_answer(enough) > 0.95 > nought.chance_of_answer(short)
+
+
 def test_it_answers_as_often_as_its_formula_says():
     """1,000 draws; a false alarm once in a million runs (4.9 standard deviations)."""
     tested = mechanism(epsilon=Fraction(2), delta=Fraction(1, 100))
@@ -89,8 +126,8 @@ def test_hard_data_are_an_outcome_not_an_error(neighbours, values):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"proposed": 0}, "proposed must be 1"),
-        ({"proposed": 10}, "proposed must be 1 to 9, got 10"),
+        ({"proposed": -1}, "proposed must be 0"),
+        ({"proposed": 10}, "proposed must be 0 to 9, got 10"),
         ({"delta": Fraction(0)}, "delta must be above 0"),
         ({"epsilon": Fraction(0)}, "epsilon must be above 0"),
         ({"bounds": Bounds(-(2**63), 2**63)}, "bounds must be at most"),

@@ -20,6 +20,7 @@ from surveys.ledger.models import Entry
 from surveys.releases import selectors, services
 from surveys.releases.models import ERASED, Release, Request, Series, Step
 from surveys.releases.queries.parameters import WrongParameter
+from surveys.releases.queries.quantile import Quantile
 from tests.patience import PATIENCE
 from tests.surveys.releases.conftest import NOW, QUESTIONS, STUDY, answer, close, open_asked
 
@@ -237,20 +238,47 @@ def test_gaussian_noise_is_drawn_where_the_cap_has_a_delta_and_never_costs_more_
     assert release.entry.epsilon is None
 
 
-def test_where_gaussian_noise_could_never_be_paid_pure_noise_is_and_as_often_as_its_epsilon(opened):
-    """ε 0.5 is ρ 0.125, and the cap of (1, 10⁻⁶) has 0.0229: two requests of ε 0.5 are its ε 1."""
+def test_under_a_cap_with_a_delta_five_requests_of_epsilon_two_fifths_fit_and_no_sixth(opened):
+    """Each is ρ 0.00408 of the 0.0229 of (1, 10⁻⁶): 18 %. Of whatever kind, and in any order."""
     plan = opened(cap_delta="0.000001", slug="either", cap=Decimal(1), release_epsilon=Decimal(1))
+    fifths = {"epsilon": "0.4"}
+    publish(plan, kind="mean", **{"question": "hours", "spread": "bound"} | fifths)
     for question in ("copied", "year"):
-        release = publish(plan, questions=[question], epsilon="0.5")
+        release = publish(plan, questions=[question], **fifths)
         (part,) = release.numbers["questions"]
-        assert part["mechanism"]["name"] == "discrete Laplace"
-        assert release.entry.epsilon == Decimal("0.5")
-    account = ledger.account(plan.study.budget_id)
-    assert (account.measure, account.amount_left) == ("ε", 0)
-    with pytest.raises(budgets.Overspent, match="ε 0 is left"):
-        publish(plan, epsilon="0.1")
-    small = opened(cap_delta="0.000001", slug="small", cap=Decimal(1), release_epsilon=Decimal(1))
-    assert publish(small, epsilon="0.1").entry.epsilon is None  # Gaussian, as ever
+        assert part["mechanism"]["name"] == "discrete Gaussian"
+        assert (release.entry.epsilon, release.entry.delta) == (None, 0)
+        assert Decimal("0.00408") < release.entry.rho < Decimal("0.00409")
+    publish(plan, kind="crosstab", rows="copied", within="year", **fifths)
+    publish(plan, kind="most_common", question="year", best=1, **fifths)
+    with pytest.raises(budgets.Overspent, match="is left"):
+        publish(plan, questions=["copied", "year"], **fifths)
+
+
+def test_the_law_of_the_noise_does_not_hang_on_the_size_of_a_request(opened):
+    plan = opened(cap_delta="0.000001", slug="sizes", cap=Decimal(1), release_epsilon=Decimal(1))
+    names = {
+        selectors.asked(
+            plan, "crosstab", {"rows": "copied", "within": "year", "epsilon": size}
+        ).mechanism.partition(",")[0]
+        for size in ("0.05", "0.4", "0.55", "1")
+    }
+    assert names == {"discrete Gaussian"}
+
+
+def test_what_was_asked_before_is_drawn_as_it_was_asked(opened):
+    """A request of before, whose worker comes now: ε 0.1 in it is ρ 0.005, as it was shown."""
+    plan = opened(cap_delta="0.000001", slug="before", cap=Decimal(1), release_epsilon=Decimal(1))
+    query = selectors.read(plan, "shares", {"questions": ["copied"], "epsilon": "0.1"})
+    request = services._request(plan=plan, query=query, batches=1, who="mira", now=NOW)
+    assert "alone" not in request.parameters
+    release = services.publish(request_id=request.pk, now=NOW)
+    assert Decimal("0.0049") < release.entry.rho <= Decimal("0.005")
+    assert selectors.query_of(request).cost == query.cost
+    now = publish(plan, questions=["copied"], epsilon="0.1")
+    assert now.request != request
+    assert now.request.parameters["alone"] is True
+    assert Decimal("0.00029") < now.entry.rho < Decimal("0.00030")
 
 
 # When
@@ -475,13 +503,14 @@ def test_open_asked_is_what_the_fixtures_make(asked):
 
 
 @pytest.mark.parametrize("method", ["smooth", "propose"])
-def test_a_median_that_has_a_delta_can_be_paid_where_the_cap_has_one(opened, method):
+def test_a_median_that_has_a_delta_can_be_paid_where_the_cap_has_one(opened, method, monkeypatch):
+    monkeypatch.setattr(Quantile, "nearer_than_first", lambda self, n: True)
     plan = opened(cap_delta="0.000001", slug="concentrated", release_epsilon=Decimal(2))
     parameters = {
         "question": "hours",
         "percent": "50",
         "method": method,
-        "epsilon": "0.5",
+        "epsilon": "1",
         "step": 3,
     }
     request = services.ask_for(

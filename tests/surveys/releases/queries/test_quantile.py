@@ -1,10 +1,14 @@
 """Reached on the ask page: “Median, or another quantile, of a number”."""
 
+import math
 from collections import Counter
 from fractions import Fraction
 
 import pytest
 
+from dpengine.central.quantiles import Limits
+from dpengine.central.smooth import SmoothMedian
+from surveys.aggregation import selectors as aggregation
 from surveys.messages import is_known
 from surveys.releases.queries.base import Query
 from surveys.releases.queries.parameters import WrongParameter
@@ -40,7 +44,9 @@ def test_it_is_a_thing_that_can_be_asked():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_form_reads_as_its_document_does(method):
+def test_a_form_reads_as_its_document_does(method, monkeypatch):
+    monkeypatch.setattr(Quantile, "nearer_than_first", lambda self, n: True)
+    monkeypatch.setattr(aggregation, "sealed_reports", lambda plan: 60)
     form = Quantile.form(PLAN)(
         {"question": "hours", "percent": "50", "method": method, "epsilon": "1", "step": "3"}
     )
@@ -133,8 +139,55 @@ def test_what_older_releases_say_is_still_known():
     )
 
 
-def test_a_study_with_a_pure_cap_is_offered_no_delta():
+WIDE = {**HOURS, "most": 60_000}
+
+
+def offered(plan, people, monkeypatch):
+    monkeypatch.setattr(aggregation, "sealed_reports", lambda plan: people)
+    return [name for name, _ in Quantile.form(plan)().fields["method"].choices]
+
+
+@pytest.mark.parametrize("people", [1, 60, 1551, 15510, 10**5])
+def test_on_whole_numbers_that_are_told_apart_no_other_method_is_offered(people, monkeypatch):
+    assert offered(PLAN, people, monkeypatch) == ["exponential"]
+    for method in ("smooth", "propose"):
+        query = asked(method, step=0, alone=True)
+        assert not query.nearer_than_first(people)
+        with pytest.raises(WrongParameter, match="method: expected the exponential mechanism"):
+            query.refuse_asked(people)
+
+
+def test_where_values_are_told_apart_in_steps_the_nearer_method_is_offered(monkeypatch):
+    """Of 60,001 numbers the first names every 59th: the median of very many is known better."""
+    plan = plan_with(WIDE, caps=CONCENTRATED | {"central_epsilon": "8"})
+    assert offered(plan, 10**4, monkeypatch) == ["exponential"]
+    assert offered(plan, 10**5, monkeypatch) == ["exponential", "smooth"]
+    asked("smooth", plan, alone=True, epsilon="8").refuse_asked(10**5)
+    hidden = plan_with(WIDE, caps=CONCENTRATED, neighbours="add-remove")
+    assert offered(hidden, 10**5, monkeypatch) == ["exponential"]  # how many came is secret
+
+
+def test_older_requests_keep_the_coarse_lattice_and_half_of_epsilon():
+    before, now = asked("smooth"), asked("smooth", alone=True)
+    assert (before.point.parts, before.point.epsilon) == (1, 2)
+    assert now.point.parts == math.ceil(32 / now.point.epsilon) > 16
+    assert asked("propose", step=0, alone=True).mechanism.startswith(
+        "propose-test-release, step 0, threshold "
+    )
+
+
+def test_a_value_beyond_the_interval_does_not_stretch_it(monkeypatch):
+    """The interval was paid for by itself: the value moves to its nearer limit."""
+    found = asked("smooth")
+    monkeypatch.setattr(SmoothMedian, "release", lambda self, values: 3)
+    monkeypatch.setattr(Limits, "release", lambda self, values, centre: (18, 22))
+    (row,) = rows_of(found.draw(ANSWERS, 21 * 60))
+    assert (row.value, row.low, row.high) == (18, 18, 22)
+
+
+def test_a_study_with_a_pure_cap_is_offered_no_delta(monkeypatch):
     pure = plan_with(HOURS)
+    monkeypatch.setattr(aggregation, "sealed_reports", lambda plan: 60)
     assert [name for name, _ in Quantile.form(pure)().fields["method"].choices] == ["exponential"]
     with pytest.raises(WrongParameter, match="method"):
         asked("smooth", pure)
@@ -184,9 +237,8 @@ def test_it_says_what_the_ledger_writes_down(method):
         ({"method": "smooth", "percent": "25,50"}, "percent"),
         ({"method": "other"}, "method"),
         ({"method": "smooth", "percent": "25"}, "percent"),
-        ({"method": "propose", "step": 0}, "step"),
+        ({"method": "propose", "step": -1}, "step"),
         ({"method": "propose", "step": 60}, "step"),
-        ({"method": "propose", "step": None}, "step"),
         ({"method": "smooth", "epsilon": "0.0001"}, "epsilon"),
         ({"question": "shy"}, "question"),
     ],

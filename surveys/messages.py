@@ -24,6 +24,7 @@ HOLE = re.compile(r"%\((\w+)\)s")
 A_NUMBER = r"[-−]?(?:\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?|inf|nan)"
 AN_AMOUNT = rf"(?:ε {A_NUMBER},? or )?[ερ] {A_NUMBER}(?:(?:,| and) δ {A_NUMBER})?"
 ANYTHING = ".+?"
+MARKS = "?!.,;:？！。，；："  # noqa: RUF001 (Chinese ones too)
 MAX_CACHED = 4096  # texts that were found among the templates
 NUMBERS = (
     "n count many wave number all weekly half part scale other_scale share low high least most "
@@ -269,3 +270,12 @@ def _one_of(texts: Iterable[str]) -> str:
 
 def _whole(text: str) -> int:
     return int(float(text.replace(",", "").replace("−", "-")))
+
+
+def listed(labels: Iterable[str]) -> str:
+    """Return labels of questions as a list: in quotation marks if one of them ends with a mark of
+    its own, such as “last week?”, which no comma can follow.
+    """
+    labels = list(labels)
+    is_marked = any(label.endswith(tuple(MARKS)) for label in labels)
+    return ", ".join(f"“{label}”" if is_marked else label for label in labels)

@@ -15,7 +15,7 @@ from surveys.dashboard.metadata import Metadata, shown_epsilon, version
 from surveys.design import wording
 from surveys.design.models import Rule, Unit
 from surveys.ledger.selectors import SHOWN_PLACES
-from surveys.messages import translate
+from surveys.messages import listed, translate
 from surveys.releases.selectors import Publication
 
 MANY_ROWS = 6  # more are counted, and not named
@@ -293,7 +293,7 @@ def _drawing(metadata: Metadata) -> str:
         "the ε beside each of them is that of all of them together."
     )
     said += [
-        one % {"labels": ", ".join(content.question(name).label for name in block.questions)}
+        one % {"labels": listed(content.question(name).label for name in block.questions)}
         for block in content.blocks
         if block.is_joint
     ]
@@ -316,7 +316,7 @@ def _questions(metadata: Metadata) -> str:
 
 
 def _given(metadata: Metadata) -> str:
-    labels = ", ".join(question.label for question in metadata.cleartext)
+    labels = listed(question.label for question in metadata.cleartext)
     return _(
         "Sent as given over an encrypted connection, kept encrypted, and published only as totals "
         "with noise: %(labels)s."

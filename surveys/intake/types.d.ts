@@ -229,6 +229,8 @@ type Sending = {
   refuse: (reason: string, details?: string) => void;
   /** Forget the answers: they have been sent, or refused. */
   done: () => void;
+  /** They have been taken. */
+  sent: () => void;
   /** What a report has for its ticket, where people are invited; and to be told what became of it. */
   spent?: () => Pick<Message, 'report_id' | 'ticket'> | undefined;
   settled?: (study: Study, state: string) => void;

@@ -27,6 +27,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from surveys.brakes import place_of
 from surveys.design import selectors as design
+from surveys.design.models import Plan
 from surveys.intake import pages, posts, selectors
 from surveys.intake.door import Head, knock
 from surveys.intake.receipts import prefix
@@ -79,20 +80,32 @@ def form(request: HttpRequest, slug: str, language: str | None = None) -> HttpRe
     spoken = plan.content.languages
     if language == spoken[0]:
         return _page(HttpResponsePermanentRedirect(pages.address(slug, language, plan.content)))
-    with translation.override(language if language in spoken else spoken[0]):
-        if language is not None and language not in spoken:
-            gone = {
-                "why": "language",
-                "title": plan.content.title,
-                "languages": pages.links(slug, plan.content),
-            }
-            return _page(render(request, "intake/gone.html", gone, status=HTTPStatus.NOT_FOUND))
+    if language is not None and language not in spoken:
+        return _not_in(request, plan, language)
+    with translation.override(language or spoken[0]):
         words = pages.page_context(
             plan, language or spoken[0], datetime.datetime.now(datetime.UTC).date()
         )
         page = render(request, "intake/form.html", {"study": words})
         page.content = INDENT.sub(b"\n", page.content)
         return _page(page)
+
+
+def _not_in(request: HttpRequest, plan: Plan, language: str) -> HttpResponse:
+    """Say that a study is not asked in a language, to whoever reads it, and offer those it is
+    asked in. An earlier wave may have been, and its links are out; of a language that the site
+    does not speak there never were any.
+    """
+    is_spoken = language in dict(settings.LANGUAGES)
+    with translation.override(language if is_spoken else plan.content.language):
+        gone = {
+            "why": "language",
+            "title": plan.content.title,
+            "in": plan.content.language,
+            "languages": pages.links(plan.study.slug, plan.content),
+        }
+        status = HTTPStatus.OK if is_spoken else HTTPStatus.NOT_FOUND
+        return _page(render(request, "intake/gone.html", gone, status=status))
 
 
 def _page(response: HttpResponse) -> HttpResponse:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _, gettext_noop, ngettext
 from surveys.design import wording
 from surveys.design.calendars import amount_text
 from surveys.guesses import NEARLY_SURE, even_guess
+from surveys.messages import listed
 from surveys.plan.kinds import WITH_STEPS
 from surveys.registry.studies import RegisteredQuestion, RegisteredStudy
 
@@ -144,7 +145,7 @@ class StudyPresenter:
         )
         content = self.record.content
         return [
-            text % {"labels": ", ".join(content.question(name).label for name in block.questions)}
+            text % {"labels": listed(content.question(name).label for name in block.questions)}
             for block in content.blocks
             if block.is_joint
         ]

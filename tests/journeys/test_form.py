@@ -186,6 +186,63 @@ def test_a_report_the_server_could_not_take_waits_and_is_sent_unchanged(guest, l
     assert guest.bodies[0] == guest.bodies[1]
 
 
+def test_a_reload_asks_before_answers_are_lost(guest, link):
+    asked = []
+    guest.page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    guest.page.goto(link)
+    guest.page.locator("[data-do=start]").click()
+    guest.page.evaluate("location.reload()")  # nothing to lose yet
+    guest.page.wait_for_load_state()
+    guest.page.locator("[data-do=start]").click()
+    guest.choose(CHOICES[0])
+    guest.page.evaluate("location.reload()")
+    guest.page.wait_for_timeout(500)
+    assert asked == ["beforeunload"]
+    guest.go_on()  # the page is as it was
+    for choice in CHOICES[1:]:
+        guest.choose(choice)
+        guest.go_on()
+    guest.send()
+    guest.page.reload()
+    guest.page.get_by_role("heading", name="Your answers were sent").wait_for()
+    assert asked == ["beforeunload"]
+
+
+def test_kept_answers_are_left_without_a_question(guest, link):
+    asked = []
+    guest.page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    guest.page.goto(link)
+    guest.page.locator("#go-on-later").check()
+    guest.page.locator("[data-do=start]").click()
+    guest.choose(CHOICES[0])
+    guest.go_on()
+    guest.page.reload()
+    guest.page.get_by_role("button", name="Go on").wait_for()
+    assert asked == []
+
+
+def test_back_after_sending_says_that_it_was_sent_and_asks_nothing(guest, link, site):
+    guest.page.goto(link)
+    guest.answer(*CHOICES)
+    guest.send()
+    guest.page.go_back()
+    guest.page.get_by_role("heading", name="Sent. Thank you.").wait_for()
+    guest.page.go_back()
+    guest.page.goto(f"{site.base}/my/")
+    guest.page.go_back()
+    guest.page.get_by_role("heading", name="Your answers were sent").wait_for()
+    assert guest.page.evaluate("Object.keys(history.state).sort()") == ["place", "sent"]
+    guest.page.go_back()
+    guest.page.get_by_role("heading", name="Your answers were sent").wait_for()
+    assert guest.page.locator("main input").count() == 0
+    guest.page.get_by_role("button", name="Start again for another person").click()
+    guest.page.locator("[data-do=start]").click()
+    assert guest.page.locator("main input:checked").count() == 0
+    guest.page.goto("about:blank")
+    guest.page.goto(link)  # the link is opened anew: by another person, perhaps
+    guest.page.locator("[data-do=start]").wait_for()
+
+
 def test_a_plan_that_the_link_does_not_name_is_refused(guest, link):
     guest.page.goto(link[:-2] + ("00" if link[-2:] != "00" else "11"))
     guest.page.get_by_role("heading", name="This is not the study your link names").wait_for()

@@ -29,7 +29,7 @@ from dpengine.privacy import Cost, Neighbours
 from surveys.aggregation import crosstabs, selectors as aggregation
 from surveys.aggregation.weighting import Population
 from surveys.design.models import Plan
-from surveys.messages import Message, Text, message, translate
+from surveys.messages import Message, Text, listed, message, translate
 from surveys.plan.content import ANSWERS, largest_loss
 from surveys.releases.numbers import Document, Numbers, Table
 from surveys.releases.queries.parameters import (
@@ -325,7 +325,7 @@ class Query(ABC):
 
     def heading(self, labels: Mapping[str, str], wave: int) -> Text:
         """Return what a release of it is called, with the labels of questions by name."""
-        parts = {"title": self.title(), "labels": ", ".join(labels[name] for name in self.names)}
+        parts = {"title": self.title(), "labels": listed(labels[name] for name in self.names)}
         return HEADING_IN_WAVE(**parts, wave=wave) if wave > 1 else HEADING(**parts)
 
     @cached_property

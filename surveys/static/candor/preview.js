@@ -15,6 +15,9 @@ globalThis.fetch = async (input, init) => {
   return fetched(input, init);
 };
 
+/** The page around it is left without a question. */
+addEventListener('beforeunload', (event) => event.stopImmediatePropagation(), { capture: true });
+
 Storage.prototype.setItem = () => {};
 Storage.prototype.getItem = () => null;
 IDBFactory.prototype.open = () => {

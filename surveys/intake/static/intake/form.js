@@ -42,6 +42,8 @@ const more = {};
 let pictures = () => [];
 /** Once something is sent or refused, no screen comes back. */
 let over = false;
+/** Whether answers were sent: the history remembers it of each entry that one goes back to, and nothing else does. */
+let isSent = false;
 /** The screen: 0 is the welcome, then the questions, then "Ready to send". */
 let place = 0;
 const tally = { throws: 0, kept: 0 };
@@ -55,7 +57,9 @@ const actions = /** @type {Record<string, (button: HTMLElement) => void>} */ ({
   goto: (link) =>
     find(`[data-question="${link.getAttribute('href')?.slice(1)}"] :is(input, select)`).focus(),
   reload: () => location.reload(),
+  again: () => startAgain(),
   ...memory.actions,
+  forget: (button) => (answers.clear(), memory.actions.forget(button)),
   ...receipt.actions,
 });
 
@@ -64,6 +68,7 @@ void begin();
 
 /** Fetch, check, and only then show anything that asks. */
 async function begin() {
+  const { sent } = history.state ?? {};
   history.replaceState({ ...history.state, place: 0 }, '');
   for (const link of languages?.querySelectorAll('a') ?? []) link.hash = location.hash; // the fingerprint goes along
   if (!globalThis.crypto?.subtle) return refuse('insecure');
@@ -76,8 +81,33 @@ async function begin() {
     return refuse(old ? 'expired' : error.reason, error.message);
   }
   if (await receipt.resume(study, sending())) over = true;
-  else if (page.over) refuse(page.over);
+  else if (sent === study.digest) showSent();
+  else await open();
+}
+
+async function open() {
+  if (page.over) refuse(page.over);
   else await greet();
+}
+
+/** Remember in the history that answers were sent from here: not which. */
+function markSent() {
+  isSent = true;
+  history.replaceState({ ...history.state, sent: study.digest }, '');
+}
+
+/** Say that answers were sent from here before: what they were is in no memory. */
+function showSent() {
+  over = isSent = true;
+  show(fill('sent-before', {}, ['issuer' in page ? 'invited' : 'open']));
+  title(find('h1').textContent?.trim());
+}
+
+/** Begin anew on a page from which answers were sent, for somebody else. */
+function startAgain() {
+  over = isSent = false;
+  history.replaceState({ place: 0 }, '');
+  void open();
 }
 
 async function prepareStudy() {
@@ -138,6 +168,7 @@ async function greet() {
 
 function listen() {
   addEventListener('popstate', ({ state }) => {
+    if (isSent) history.replaceState({ ...state, sent: study.digest }, '');
     if (!study || over) return;
     const wanted = state?.place ?? 0;
     const found = reachable(study.plan, wanted, answers);
@@ -146,6 +177,10 @@ function listen() {
     else render(found);
   });
   addEventListener('hashchange', () => linkedDigest(location.hash) !== linked && location.reload());
+  addEventListener('beforeunload', (event) => {
+    const isLost = over ? receipt.isUnsent() : answers.size > 0 && !memory.restore(study);
+    if (isLost) event.preventDefault(); // the browser asks
+  });
   // A page kept for the back button would show answers to whoever presses it.
   addEventListener('pagehide', () => find('main').replaceChildren());
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
@@ -284,6 +319,7 @@ const sending = () => ({
   title,
   refuse,
   done: () => answers.clear(),
+  sent: markSent,
   ...more,
 });
 

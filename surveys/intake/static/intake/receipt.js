@@ -61,6 +61,11 @@ export async function resume(study, sending) {
   return true;
 }
 
+/** Tell whether a message would be lost if the page were left: not sent, and not kept on this device. */
+export const isUnsent = () =>
+  Boolean(visit?.body && !visit.over) &&
+  (visit?.sending.outside?.storage === null || waitingReport(visit?.study.digest ?? '') === null);
+
 /** Begin the moments at which messages of a study may leave: with the page, before anything is answered. @param {Study} study */
 export function begin({ minutes, after }) {
   if (minutes) atMoments(after, (awake) => void (awake ? attempt() : sayWhen()));
@@ -179,6 +184,7 @@ async function celebrate({ receipt: named, day }) {
     ),
   );
   sending.title(find('h1').dataset.title ?? '');
+  sending.sent();
 }
 
 /**

@@ -85,6 +85,16 @@ def test_a_language_that_is_not_there_is_said_and_the_others_are_offered(client,
     assert 'href="/s/exam-honesty/zh-hans/"' in page
 
 
+def test_a_language_of_this_site_that_a_study_is_not_asked_in_is_spoken_there(client, plan):
+    response = client.get("/s/exam-honesty/zh-hans/")
+    page = response.content.decode()
+    assert (response.status_code, response["Content-Language"]) == (200, "zh-hans")
+    assert "This study is not asked in that language" not in page
+    assert '<html lang="zh-hans"' in page
+    assert 'href="/s/exam-honesty/" lang="en"' in page
+    assert f'lang="en">{plan.content.title}' in page
+
+
 def test_a_study_that_is_not_there_says_what_to_do(client, db):
     response = client.get("/s/none/")
     assert response.status_code == 404

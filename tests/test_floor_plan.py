@@ -131,6 +131,8 @@ PUBLIC = {  # modules that are open as well
     "surveys.design.together",
     "surveys.design.launch",
     "surveys.design.limit_changes",
+    "surveys.design.merging",
+    "surveys.design.revisions",
     "surveys.design.sharing",
     "surveys.design.news",
     "surveys.design.panels",

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from surveys.design import blocks, changes, selectors, sharing, terms
+from surveys.design import blocks, changes, revisions, selectors, sharing, terms
 from surveys.design.locks import lock_draft
 from surveys.design.models import Language, Question, Study, Translation
 from surveys.design.refusals import Refused
@@ -36,7 +36,8 @@ COPIED = tuple(
 
 @contextlib.contextmanager
 def editing(*, study_id: int, who: str, now: datetime.datetime, why: str = "") -> Iterator[Study]:
-    """Hold a draft while it is edited; then write down what of its terms has changed.
+    """Hold a draft while it is edited; then write down what has changed, as its next revision, and
+    what of that are terms.
 
     A person's ε that its questions share is shared again. With its first question that is sent as
     given, its cap and its batch come within what such answers need. What the site's admin has given
@@ -45,14 +46,15 @@ def editing(*, study_id: int, who: str, now: datetime.datetime, why: str = "") -
     with transaction.atomic():
         study = lock_draft(study_id=study_id)
         before, had = changes.terms_of(study), _sent_as_given(study)
-        yield study
-        saved = Study.objects.get(pk=study_id)
-        if (now_asked := _sent_as_given(saved)) != had:
-            saved.given_cap = saved.given_batch = saved.given_why = saved.given_by = None
-            saved.save(update_fields=["given_cap", "given_batch", "given_why", "given_by"])
-        if now_asked and not had:
-            saved.save(update_fields=terms.fit_given(saved))
-        sharing.share(saved)
+        with revisions.recorded(study, who=who, now=now):
+            yield study
+            saved = Study.objects.get(pk=study_id)
+            if (now_asked := _sent_as_given(saved)) != had:
+                saved.given_cap = saved.given_batch = saved.given_why = saved.given_by = None
+                saved.save(update_fields=["given_cap", "given_batch", "given_why", "given_by"])
+            if now_asked and not had:
+                saved.save(update_fields=terms.fit_given(saved))
+            sharing.share(saved)
         reason = why or WRITTEN(wave=study.wave)
         changes.record_changes(of=saved, before=before, who=who, why=reason, now=now)
 

@@ -15,7 +15,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from surveys.design import changes, locks, sharing, site, terms
+from surveys.design import changes, locks, revisions, sharing, site, terms
 from surveys.design.models import Question, Study, Unit
 from surveys.design.questions import unfit
 from surveys.design.refusals import NotDecided, Refused
@@ -84,12 +84,13 @@ def decide(
         raise Refused(_("Everything is as it was. Nothing was changed."))
     if problems := problems_of(study, moved, changed):
         raise NotDecided(problems)
-    if changed:
-        study.save(update_fields=[*changed, "given_why", "given_by"])
-    for question in moved:
-        question.save(update_fields=["epsilon"])
-    saved = Study.objects.get(pk=study_id)
-    sharing.share(saved)
+    with revisions.recorded(study, who=who, now=now):
+        if changed:
+            study.save(update_fields=[*changed, "given_why", "given_by"])
+        for question in moved:
+            question.save(update_fields=["epsilon"])
+        saved = Study.objects.get(pk=study_id)
+        sharing.share(saved)
     changes.record_changes(of=saved, before=before, who=who, why=why, now=now)
     return saved
 

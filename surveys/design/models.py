@@ -10,6 +10,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from django.core.exceptions import ValidationError
+from django.core.serializers.json import DjangoJSONEncoder
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.urls import reverse
@@ -631,6 +632,29 @@ class DraftChange(models.Model):
 
     def __str__(self) -> str:
         return f"{self.what}: {self.old} → {self.new}"
+
+
+class Revision(models.Model):
+    """What one save changed of a draft, and who saved it. None is changed or deleted, as long as
+    the study is there (revisions.py).
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="revisions")
+    number = models.PositiveIntegerField(help_text="From 1; a draft that nobody saved has none.")
+    who = models.CharField(max_length=150)
+    at = models.DateTimeField()
+    changed = models.JSONField(
+        encoder=DjangoJSONEncoder, help_text="Of each field, by its path: what it was, and is."
+    )
+
+    class Meta:
+        ordering = ("study_id", "-number")
+        constraints = (
+            models.UniqueConstraint(fields=("study", "number"), name="one_save_per_revision"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.study}, revision {self.number}"
 
 
 class Plan(models.Model):

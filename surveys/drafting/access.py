@@ -10,7 +10,7 @@ from typing import TypedDict
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
@@ -53,6 +53,14 @@ def of_study(right: Right) -> Callable[[View], View]:
         return view_of_study
 
     return decorate
+
+
+def to_build(request: HttpRequest, study: Study, at: str = "") -> HttpResponse:
+    """Go to the draft; the page there is told what of what was typed is saved (typed.js)."""
+    request.session[f"saved:{study.slug}"] = request.path
+    response = redirect("drafting:build", study.slug)
+    response["Location"] += at
+    return response
 
 
 def require(right: Right, request: HttpRequest, study: Study) -> None:

@@ -266,3 +266,36 @@ def test_what_was_typed_is_back_when_the_session_ended_before_it_was_saved(page,
         "Object.keys(sessionStorage).filter((key) => key.startsWith('candor.typed.'))"
     )
     assert kept == []
+
+
+def test_a_half_typed_question_survives_the_draft_and_a_save_elsewhere(page, site):
+    begin(page, "Half typed", (False, "care_forgone"))
+    build = page.url.partition("#")[0]
+    page.goto(f"{build}add/")
+    page.fill("#id_text", "Have you ever")
+    page.goto(f"{build}questions/care_forgone/")
+    page.fill("#id_help", "In the last twelve months.")
+    page.goto(build)
+    page.goto(f"{build}add/")
+    assert page.input_value("#id_text") == "Have you ever"
+    other = page.context.new_page()
+    other.goto(f"{build}questions/care_forgone/")
+    assert other.input_value("#id_help") == ""
+    other.fill("#id_help", "Ever.")
+    other.fill("#id_text", "Have you gone without a doctor?")
+    other.locator("#question .row > .button:not(.plain)").click()
+    other.wait_for_url("**/build/#**")
+    page.goto(f"{build}questions/care_forgone/")
+    page.get_by_text("It is back.").wait_for()
+    save = page.locator("#question .row > .button:not(.plain)")
+    save.click()
+    page.get_by_role("heading", name="Another save changed one field").wait_for()
+    assert page.input_value("#id_text") == "Have you gone without a doctor?"
+    page.get_by_label("What you typed").check()
+    save.click()
+    page.wait_for_url("**/build/#**")
+    page.goto(f"{build}questions/care_forgone/")
+    assert page.input_value("#id_help") == "In the last twelve months."
+    page.goto(f"{build}add/")
+    assert page.input_value("#id_text") == "Have you ever"
+    assert [each for each in page.trouble if "409" not in each] == []

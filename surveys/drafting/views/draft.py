@@ -1,6 +1,7 @@
 """The page on which a draft is put together: texts, questions, their order, and the preview."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
@@ -15,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from surveys.design import blocks
+from surveys.design import blocks, revisions
 from surveys.design.drafts import (
     delete_question,
     duplicate_question,
@@ -24,12 +25,14 @@ from surveys.design.drafts import (
     restore_question,
     save_study,
 )
+from surveys.design.merging import merge
 from surveys.design.models import Language, Plan, Question, Study
 from surveys.design.questions import is_scored
 from surveys.design.readiness import Consequence, Readiness, consequence_of
 from surveys.design.refusals import Refused
+from surveys.design.revisions import OF_QUESTION, Overtaken, Since
 from surveys.design.together import send_apart, send_together
-from surveys.drafting.access import View, author, of_study, require, today
+from surveys.drafting.access import View, author, of_study, require, to_build, today
 from surveys.drafting.forms import TextsForm
 from surveys.drafting.waiting import problems_of
 from surveys.intake.pages import page_context
@@ -37,6 +40,9 @@ from surveys.invited import selectors as lists
 from surveys.people.models import Right
 from surveys.plan import content as plans
 
+# What of a question people write, and what decides whether it is sent as one answer with others.
+WRITTEN = sorted(OF_QUESTION.keys() - {"position", "epsilon", "together"})
+JOINED = ("kind", "choices", "may_decline", "protection", "together")
 ITSELF = {"frame-ancestors": ["'self'"]}  # the page on which it is built, and no other
 LETTER = f".0.{'A' * 22}"  # in the link of the preview of a list's study: a code that nobody has
 
@@ -49,7 +55,8 @@ def build(request: HttpRequest, study: Study) -> HttpResponse:
     if plan is not None or study.is_retired:
         return render(request, "drafting/frozen.html", {"study": study, "plan": plan})
     require(Right.EDIT, request, study)
-    return render(request, "drafting/build.html", page_of(request, study))
+    saved = request.session.pop(f"saved:{study.slug}", "")
+    return render(request, "drafting/build.html", page_of(request, study, saved=saved))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,7 @@ def kind_text(question: Question) -> str:
 
 def page_of(request: HttpRequest, study: Study, **more: str) -> dict[str, Any]:
     """Return what the page shows; `focus` is the id of the button that a change leaves it on."""
+    revision = revisions.number(study)  # before all that is read of it
     readiness = Readiness(study, lists.shown(study))
     problems, content = problems_of(study, readiness), readiness.content
     texts = {problem.question: problem.text for problem in reversed(problems)}
@@ -96,6 +104,7 @@ def page_of(request: HttpRequest, study: Study, **more: str) -> dict[str, Any]:
     address = reverse("drafting:preview", args=[study.slug])
     return {
         "study": study,
+        "revision": revision,
         "items": items,
         "joinable": [each for each in readiness.questions if blocks.can_be_joined(each)],
         "answers": blocks.groups(readiness.questions).items(),
@@ -116,21 +125,51 @@ def page_of(request: HttpRequest, study: Study, **more: str) -> dict[str, Any]:
 @require_http_methods(["GET", "HEAD", "POST"])
 def texts(request: HttpRequest, study: Study) -> HttpResponse:
     """Edit the study's own texts, and its terms."""
-    form = TextsForm(request.POST or None, instance=study)
-    if form.is_valid():
+    context: dict[str, Any] = {"study": study, "revision": revisions.read(study)}
+    if request.method != "POST":
+        form = TextsForm(instance=study)
+        return render(request, "drafting/texts.html", {**context, "form": form})
+    try:
+        typed = revisions.edit(
+            study_id=study.pk,
+            revision=request.POST.get("revision"),
+            change=lambda held, since: _save_texts(request, held, since),
+        )
+    except Refused as refusal:  # it is no draft any more
+        form = TextsForm(request.POST, instance=study)
+        form.add_error(None, str(refusal))
+        context |= {"form": form}
+    else:
+        if typed is None:
+            return to_build(request, study)
+        context |= typed
+    status = 409 if context.get("conflicts") else 400
+    return render(request, "drafting/texts.html", context, status=status)
+
+
+def _save_texts(request: HttpRequest, study: Study, since: Since) -> dict[str, Any] | None:
+    """Save what was typed, merged with what others saved; return what the page shows instead."""
+    merged = merge(
+        read=TextsForm(instance=since.draft),
+        now=TextsForm(instance=copy(study)),
+        data=request.POST,
+        last=since.last,
+    )
+    form = TextsForm(merged.data, instance=study)
+    if form.is_valid() and not merged.conflicts:
         try:
             save_study(study=study, fields=form.changed_data, **author(request))
-            return redirect("drafting:build", study.slug)
+            return None
         except Refused as refusal:
             form.add_error(None, str(refusal))
-    status = 400 if request.method == "POST" else 200
-    return render(request, "drafting/texts.html", {"study": study, "form": form}, status=status)
+    return {"form": form, "conflicts": merged.conflicts, "revision": since.number}
 
 
 def changes_questions(act: Callable[..., dict[str, str]]) -> View:
     """Show the questions as an act leaves them, or why it was refused.
 
     The act returns where the focus goes and what was moved; without scripts, the address says it.
+    It is refused where somebody else has changed the same since the page was shown.
     """
 
     @require_POST
@@ -138,11 +177,17 @@ def changes_questions(act: Callable[..., dict[str, str]]) -> View:
     @wraps(act)
     def changed(request: HttpRequest, study: Study, **parts: str) -> HttpResponse:
         try:
-            more = act(request, study, **parts)
+            more = revisions.edit(
+                study_id=study.pk,
+                revision=request.POST.get("revision"),
+                change=lambda held, since: act(request, held, since, **parts),
+            )
         except Question.DoesNotExist as gone:
             raise Http404("no question of this name") from gone
         except Refused as refusal:
             context = page_of(request, study, refused=str(refusal))
+            if isinstance(refusal, Overtaken):
+                context |= {"overtaken": refusal.save}
             if getattr(request, "htmx", False):
                 return render(request, "drafting/list.html", context)
             return render(request, "drafting/build.html", context, status=409)
@@ -155,15 +200,18 @@ def changes_questions(act: Callable[..., dict[str, str]]) -> View:
 
 
 @changes_questions
-def order(request: HttpRequest, study: Study) -> dict[str, str]:
+def order(request: HttpRequest, study: Study, since: Since) -> dict[str, str]:
     """Put the questions in the order in which they were dragged."""
+    since.refuse(*(f"q{pk}.position" for pk in study.questions.values_list("pk", flat=True)))
     names = request.POST.get("names", "").split(",")
     order_questions(study_id=study.pk, names=names, **author(request))
     return {}
 
 
 @changes_questions
-def change(request: HttpRequest, study: Study, name: str, change: str) -> dict[str, str]:
+def change(
+    request: HttpRequest, study: Study, since: Since, name: str, change: str
+) -> dict[str, str]:
     """Move a question up or down, copy it, or delete it."""
     by = author(request)
     if change in ("up", "down"):
@@ -174,6 +222,7 @@ def change(request: HttpRequest, study: Study, name: str, change: str) -> dict[s
         copied = duplicate_question(study_id=study.pk, name=name, **by)
         return {"focus": f"edit-{copied.name}"}
     if change == "delete":
+        since.refuse(*paths_of(study, [name], WRITTEN))
         deleted = delete_question(study_id=study.pk, name=name, **by)
         request.session[f"deleted:{study.slug}"] = deleted
         return {"focus": "undo"}
@@ -181,18 +230,27 @@ def change(request: HttpRequest, study: Study, name: str, change: str) -> dict[s
 
 
 @changes_questions
-def join(request: HttpRequest, study: Study) -> dict[str, str]:
+def join(request: HttpRequest, study: Study, since: Since) -> dict[str, str]:
     """Send the questions that were ticked as one answer; or those of one each by itself."""
-    by = author(request)
+    by, names = author(request), request.POST.getlist("names")
     if together := request.POST.get("apart"):
+        own = study.questions.filter(together=together).values_list("name", flat=True)
+        since.refuse(*paths_of(study, own, ("together",)))
         send_apart(study_id=study.pk, together=together, **by)
     else:
-        send_together(study_id=study.pk, names=request.POST.getlist("names"), **by)
+        since.refuse(*paths_of(study, names, JOINED))
+        send_together(study_id=study.pk, names=names, **by)
     return {"focus": "together"}
 
 
+def paths_of(study: Study, names: Iterable[str], fields: Iterable[str]) -> list[str]:
+    """Return where a draft's revisions have these fields of these questions."""
+    own = study.questions.filter(name__in=list(names)).values_list("pk", flat=True)
+    return [f"q{pk}.{field}" for pk in own for field in fields]
+
+
 @changes_questions
-def undo(request: HttpRequest, study: Study) -> dict[str, str]:
+def undo(request: HttpRequest, study: Study, since: Since) -> dict[str, str]:
     """Bring back the question that was deleted last."""
     fields = request.session.pop(f"deleted:{study.slug}", None)
     if fields is None:

@@ -19,7 +19,7 @@ from surveys.design.drafts import new_draft, save_study, save_translation
 from surveys.design.models import Language, Study
 from surveys.design.refusals import Refused
 from surveys.drafting import drafts, library
-from surveys.drafting.access import author, of_study
+from surveys.drafting.access import author, of_study, to_build
 from surveys.drafting.forms import BeginForm, WordsForm
 from surveys.drafting.import_forms import FromFileForm, ImportForm
 from surveys.drafting.xlsform import reader, writer
@@ -52,8 +52,7 @@ def new(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _show(request, way=way, form=form, chosen=chosen, status=400)
     questions = [template.draft(form.cleaned_data["language"]) for template in templates]
-    study = _begin(request, form.cleaned_data, questions)
-    return redirect("drafting:build", study.slug)
+    return to_build(request, _begin(request, form.cleaned_data, questions))
 
 
 def _from_plan(request: HttpRequest) -> HttpResponse:
@@ -153,7 +152,7 @@ def _imported(request: HttpRequest, study: Study, form: ImportForm) -> HttpRespo
     """Show the draft, and once what of the file is otherwise in it."""
     remarks = [{"where": remark.where, "text": remark.text} for remark in form.imported.remarks]
     request.session[f"imported:{study.slug}"] = remarks
-    return redirect("drafting:build", study.slug)
+    return to_build(request, study)
 
 
 @of_study(Right.EDIT)

@@ -1,16 +1,22 @@
 """Write one question, and see while typing what its protection does; or add templates."""
 
+from copy import copy
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from surveys.design import revisions
 from surveys.design.drafts import save_question
+from surveys.design.merging import Merged, if_deleted, merge
 from surveys.design.models import Question, Study
 from surveys.design.readiness import Consequence, consequence_in_draft, consequence_of
 from surveys.design.refusals import Refused
+from surveys.design.revisions import Since
 from surveys.drafting import drafts, library
-from surveys.drafting.access import author, of_study
+from surveys.drafting.access import author, of_study, to_build
 from surveys.drafting.forms import QuestionForm
 from surveys.people.models import Right
 
@@ -21,44 +27,95 @@ def add(request: HttpRequest, study: Study) -> HttpResponse:
     """Write a new question."""
     kind = request.GET.get("kind", "")
     known = kind if kind in Question.Kind.values else Question.Kind.YES_NO
-    return _edit(request, Question(study=study, kind=known))
+    return _edit(request, Question(study=study, kind=known), revisions.read(study))
 
 
 @of_study(Right.EDIT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, study: Study, name: str) -> HttpResponse:
-    """Change a question."""
-    return _edit(request, get_object_or_404(study.questions, name=name))
+    """Change a question. Its page knows it by its number too: others may change its name."""
+    key = request.POST.get("question", "")
+    is_known = key.isascii() and key.isdigit() and len(key) < 19
+    revision = revisions.read(study)
+    if not is_known:
+        return _edit(request, get_object_or_404(study.questions, name=name), revision)
+    own = study.questions.filter(pk=int(key)).first()
+    return _edit(request, own or Question(study=study, pk=int(key)), revision)
 
 
-def _edit(request: HttpRequest, question: Question) -> HttpResponse:
+def _edit(request: HttpRequest, question: Question, revision: int) -> HttpResponse:
     study, is_new, saved_as = question.study, question.pk is None, question.name
-    form = QuestionForm(request.POST or None, request.FILES or None, instance=question)
-    if form.is_valid():
+    context: dict[str, Any] = {"revision": revision, "question": question}
+    if request.method == "POST":
         try:
-            saved = save_question(question=question, is_share=form.is_share, **author(request))
-            return _to_question(study, saved)
-        except Refused as refusal:
-            form.add_error(None, str(refusal))
+            typed = revisions.edit(
+                study_id=study.pk,
+                revision=request.POST.get("revision"),
+                change=lambda held, since: _save(request, held, since, question.pk),
+            )
+        except Refused as refusal:  # it is no draft any more
+            typed = {"form": QuestionForm(request.POST, request.FILES, instance=question)}
+            typed["form"].add_error(None, str(refusal))
+        if isinstance(typed, Question):
+            return _to_question(request, study, typed)
+        if typed is None:
+            return to_build(request, study)
+        context |= typed
+    else:
+        context["form"] = QuestionForm(instance=question)
+    form, question = context["form"], context["question"]
     more = (question.group, question.asked_if, question.picture, question.drawn_in)
-    context = {
+    context |= {
         "study": study,
-        "question": question,
         "saved_as": saved_as,
-        "form": form,
         "title": _("New question") if is_new else _("Change a question"),
         "is_more_open": form.errors or any(more),
     }
     if question.text or not is_new:
         context["consequence"] = consequence_of(question)
-    status = 400 if request.method == "POST" else 200
-    return render(request, "drafting/question.html", context, status=status)
+    status = 409 if context.get("conflicts") else 400
+    return render(
+        request,
+        "drafting/question.html",
+        context,
+        status=status if request.method == "POST" else 200,
+    )
 
 
-def _to_question(study: Study, question: Question) -> HttpResponse:
-    response = redirect("drafting:build", study.slug)
-    response["Location"] += f"#edit-{question.name}"
-    return response
+def _save(
+    request: HttpRequest, study: Study, since: Since, key: int | None
+) -> Question | dict[str, Any] | None:
+    """Save a question as it was typed, merged with what others saved; or return what the page
+    shows instead, or nothing if it is left deleted.
+    """
+    question = Question(study=study) if key is None else study.questions.filter(pk=key).first()
+    merged, read = Merged(request.POST.copy()), since.question(key) if key else None
+    if question is None:
+        question = read or Question(study=study)
+        question.study, question.pk, question._state.adding = study, None, True
+        merged = if_deleted(request.POST, _("This question"), since.last(f"q{key}."))
+        if merged.is_dropped:
+            return None
+    elif read is not None:
+        merged = merge(
+            read=QuestionForm(instance=read),
+            now=QuestionForm(instance=copy(question)),
+            data=request.POST,
+            files=request.FILES,
+            last=lambda name: since.last(f"q{key}.{name}") or since.last(f"q{key}."),
+        )
+    form = QuestionForm(merged.data, request.FILES, instance=question)
+    if form.is_valid() and not merged.conflicts:
+        try:
+            return save_question(question=question, is_share=form.is_share, **author(request))
+        except Refused as refusal:
+            form.add_error(None, str(refusal))
+    shown = {"conflicts": merged.conflicts, "revision": since.number, "key": key or ""}
+    return {"form": form, "question": question, **shown}
+
+
+def _to_question(request: HttpRequest, study: Study, question: Question) -> HttpResponse:
+    return to_build(request, study, at=f"#edit-{question.name}")
 
 
 @of_study(Right.EDIT)
@@ -94,7 +151,7 @@ def add_templates(request: HttpRequest, study: Study) -> HttpResponse:
         try:
             added = drafts.add_questions(study, questions, texts, author(request))
             if added:
-                return _to_question(study, added[0])
+                return _to_question(request, study, added[0])
             refused = _("Choose a question to add.")
         except Refused as refusal:
             refused = str(refusal)

@@ -3,17 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from surveys.design import texts as design_texts
+from surveys.design import revisions, texts as design_texts
 from surveys.design.drafts import drop_translation, save_translation
+from surveys.design.merging import if_deleted, merge_texts
 from surveys.design.models import Language, Study
 from surveys.design.refusals import Refused
+from surveys.design.revisions import Overtaken, Since
 from surveys.drafting import library
-from surveys.drafting.access import author, of_study
+from surveys.drafting.access import author, of_study, to_build
 from surveys.people.models import Right
 
 
@@ -37,31 +39,84 @@ def translate(request: HttpRequest, study: Study, language: str) -> HttpResponse
     """Write the texts of one language. They can be kept half done; only a launch needs all of
     them.
     """
-    stored = study.translations.filter(language=_other_language(study, language)).first()
-    content, refused = stored.content if stored else {}, ""
-    if request.method == "POST":
+    other = _other_language(study, language)
+    if request.method != "POST":
+        return _show(request, study, other)
+    try:
+        typed = revisions.edit(
+            study_id=study.pk,
+            revision=request.POST.get("revision"),
+            change=lambda held, since: _save(request, held, since, other),
+        )
+    except Refused as refusal:  # it is no draft any more
         content = design_texts.content_from(study, request.POST.dict())
-        refused = _problem(study, content)
-        if not refused:
-            try:
-                save_translation(
-                    study_id=study.pk, language=language, content=content, **author(request)
-                )
-                return redirect("drafting:build", study.slug)
-            except Refused as refusal:
-                refused = str(refusal)
-    parts = design_texts.parts(study, content)
+        typed = {"refused": str(refusal), "content": content}
+    return _show(request, study, other, **typed) if typed else to_build(request, study)
+
+
+def _show(request: HttpRequest, study: Study, language: str, **typed: Any) -> HttpResponse:
+    """Show the texts as they are saved, or as they were typed and why they were not saved."""
+    revision = revisions.read(study)
+    stored = study.translations.filter(language=language).first()
+    parts = design_texts.parts(study, typed.get("content", stored.content if stored else {}))
     context = {
+        "revision": revision,
         "study": study,
         "code": language,
         "language": Language(language).label,
         "parts": parts,
         "lacking": [part for part in parts if part.is_missing],
         "is_kept": stored is not None,
-        "refused": refused,
+        **typed,
     }
-    status = 400 if refused else 200
+    is_overtaken = typed.get("conflicts") or typed.get("overtaken")
+    status = 409 if is_overtaken else 400 if typed else 200
     return render(request, "drafting/translate.html", context, status=status)
+
+
+def _save(request: HttpRequest, study: Study, since: Since, language: str) -> dict[str, Any]:
+    """Save texts as they were typed, merged with what others saved; or return what the page shows
+    instead.
+    """
+    now, save = study.translations.filter(language=language).first(), since.last(language)
+    was = since.before.get(language)
+    if now is None and was is not None:
+        merged = if_deleted(request.POST, str(Language(language).label), save)
+        if merged.is_dropped:
+            return {}
+    else:
+        typed = _under_present_names(request.POST, study, since)
+        parts = design_texts.parts(study, now.content if now else {})
+        merged = merge_texts(
+            read={each.key: each.translated for each in design_texts.parts(since.draft, was or {})},
+            now={each.key: each.translated for each in parts},
+            labels={each.key: f"{each.question} {each.name}".strip() for each in parts},
+            data=typed,
+            save=save,
+        )
+    content = design_texts.content_from(study, {key: str(merged.data[key]) for key in merged.data})
+    refused = _problem(study, content)
+    if not refused and not merged.conflicts:
+        try:
+            save_translation(
+                study_id=study.pk, language=language, content=content, **author(request)
+            )
+            return {}
+        except Refused as refusal:
+            refused = str(refusal)
+    shown = {"conflicts": merged.conflicts, "revision": since.number}
+    return {"content": content, "refused": refused, **shown}
+
+
+def _under_present_names(typed: QueryDict, study: Study, since: Since) -> QueryDict:
+    """Return what was typed with the names that questions have now."""
+    typed, names = typed.copy(), dict(study.questions.values_list("pk", "name"))
+    moved = {each.name: names[each.pk] for each in since.draft.questions.all() if each.pk in names}
+    for key in list(typed):
+        name, dot, part = key.partition(".")
+        if dot and moved.get(name, name) != name:
+            typed.setlist(f"{moved[name]}.{part}", typed.pop(key))
+    return typed
 
 
 def _problem(study: Study, content: Mapping[str, Any]) -> str:
@@ -84,9 +139,19 @@ def drop(request: HttpRequest, study: Study, language: str) -> HttpResponse:
     it is added again.
     """
     get_object_or_404(study.translations, language=language)
-    dropped = drop_translation(study_id=study.pk, language=language, **author(request))
+
+    def forget(held: Study, since: Since) -> dict[str, Any]:
+        since.refuse(language)
+        return drop_translation(study_id=held.pk, language=language, **author(request))
+
+    revision = request.POST.get("revision")
+    try:
+        dropped = revisions.edit(study_id=study.pk, revision=revision, change=forget)
+    except Refused as refusal:
+        save = refusal.save if isinstance(refusal, Overtaken) else None
+        return _show(request, study, language, refused=str(refusal), overtaken=save)
     request.session[f"texts:{study.slug}:{language}"] = dropped
-    return redirect("drafting:build", study.slug)
+    return to_build(request, study)
 
 
 def _other_language(study: Study, code: str) -> str:

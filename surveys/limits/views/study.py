@@ -5,6 +5,7 @@ An amendment's page says what it does and asks why; it is made when that is told
 
 import datetime
 from collections.abc import Iterable
+from copy import copy
 from typing import Any
 
 from django.contrib import messages
@@ -18,8 +19,11 @@ from django.views.decorators.http import require_http_methods
 
 from dpengine.privacy import epsilon_above
 from surveys.actor import actor
-from surveys.design import limit_changes, selectors as design, terms, wording
+from surveys.design import limit_changes, revisions, selectors as design, terms, wording
+from surveys.design.merging import Conflict, merge
 from surveys.design.models import Study
+from surveys.design.refusals import Refused
+from surveys.design.revisions import Since
 from surveys.guesses import USUAL_HOUSEHOLD
 from surveys.ledger import selectors as ledger
 from surveys.limits import amendments, risk
@@ -61,24 +65,31 @@ def draft(request: HttpRequest, study: Study) -> HttpResponse:
         "may_set_limits": request.user.has_perm(amendments.SET_LIMITS),
         "may_choose_panel": request.user.has_perm(amendments.CHANGE_STUDY),
     }
-    form = DraftForm(request.POST if request.method == "POST" else None, study=study, **powers)
-    shares = form.is_bound and "share" in form.data
-    only_look = form.is_bound and ("look" in form.data or shares)
-    if form.is_valid() and not only_look:
-        with form.refusals():
-            limit_changes.decide(
+    typed = request.POST if request.method == "POST" else None
+    revision = str(revisions.read(study))
+    shares = typed is not None and "share" in typed
+    only_look = typed is not None and ("look" in typed or shares)
+    conflicts: list[Conflict] = []
+    if typed is None or only_look:
+        form = DraftForm(typed, study=study, **powers)
+        revision = typed.get("revision", "") if typed is not None else revision
+        form.is_valid()
+    else:
+        try:
+            form, conflicts, revision = revisions.edit(
                 study_id=study.pk,
-                epsilons=form.epsilons,
-                new=form.terms,
-                **powers,
-                who=actor(request),
-                why=form.cleaned_data["why"],
-                now=datetime.datetime.now(datetime.UTC),
+                revision=typed.get("revision"),
+                change=lambda held, since: _decide(request, held, since, powers),
             )
+        except Refused as refusal:  # it is no draft any more
+            form = DraftForm(typed, study=study, **powers)
+            form.add_error(None, str(refusal))
+        if form.is_valid() and not conflicts:
             messages.success(
                 request, _("Saved. Members of the study can read what was changed, and why.")
             )
             return redirect("limits:study", study.slug)
+        study = form.study
     if only_look:
         form.errors.pop("why", None)
     if shares:
@@ -95,11 +106,44 @@ def draft(request: HttpRequest, study: Study) -> HttpResponse:
         "protections": risk.protections(shown) if "unit" in form.fields else [],
         "may_edit": may_edit,
         "only_look": only_look and not shares,
+        "conflicts": conflicts,
+        "revision": revision,
         "is_shared": shares and not form.errors,
     }
     status = 422 if form.errors and not context["only_look"] else 200
+    status = 409 if conflicts else status
     template = "limits/live.html" if request.htmx else "limits/study.html"  # type: ignore[attr-defined]
     return render(request, template, context, status=status)
+
+
+def _decide(
+    request: HttpRequest, study: Study, since: Since, powers: dict[str, bool]
+) -> tuple[DraftForm, list[Conflict], str]:
+    """Save the limits that were typed, merged with what others saved; return the form, whose errors
+    say what was refused, what waits for a choice, and the draft's revision.
+    """
+    keys = {
+        PREFIX + name: f"q{pk}.epsilon" for pk, name in study.questions.values_list("pk", "name")
+    }
+    merged = merge(
+        read=DraftForm(study=since.draft, **powers),
+        now=DraftForm(study=copy(study), **powers),
+        data=request.POST,
+        last=lambda name: since.last(keys.get(name, name)) or since.last(*keys.values()),
+    )
+    form = DraftForm(merged.data, study=study, **powers)
+    if form.is_valid() and not merged.conflicts:
+        with form.refusals():
+            limit_changes.decide(
+                study_id=study.pk,
+                epsilons=form.epsilons,
+                new=form.terms,
+                **powers,
+                who=actor(request),
+                why=form.cleaned_data["why"],
+                now=datetime.datetime.now(datetime.UTC),
+            )
+    return form, merged.conflicts, str(since.number)
 
 
 def context_of(request: HttpRequest, study: Study, shown: risk.StudyRisk) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from surveys.actor import actor
 from surveys.brakes import Places, place_of
+from surveys.design import revisions
 from surveys.design.drafts import set_protections
 from surveys.design.refusals import CannotOpen, Refused
 from surveys.people import selectors as people
@@ -110,40 +111,60 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def save(request: HttpRequest, slug: str) -> HttpResponse:
     """Keep the plan in the draft, once confirmed: it is worked out anew from what was typed."""
-    planned = PlannedStudy(get_object_or_404(people.studies_of(request.user), slug=slug))
-    if not people.may(request.user, Right.EDIT, planned.study):
+    study = get_object_or_404(people.studies_of(request.user), slug=slug)
+    if not people.may(request.user, Right.EDIT, study):
         raise PermissionDenied(_("Saving a plan needs the right to edit this study."))
+    revision = revisions.read(study)
+    planned = PlannedStudy(study)
     wishes = StudyWishes.of_study(planned, request.POST)
     back = reverse("planning:study", args=[slug])
     problems = [each.text for each in box.problems(wishes, back)]
     found = Planned.of_study(planned, wishes.outcome) if wishes.outcome else None
+    overtaken = None
     if found and not problems and "confirmed" in request.POST:
-        own = {
-            question.name: epsilon
-            for question, epsilon in zip(planned.protected, found.epsilons, strict=True)
-        }
         try:
-            set_protections(
-                study_id=planned.study.pk,
-                epsilons={} if found.fields["person"] else own,
-                planned={**found.fields, "is_planned": found.is_planned},
-                ways={
-                    question.name: way
-                    for question, way in zip(planned.protected, found.ways, strict=True)
-                },
-                who=actor(request),
-                why=_("planned for %(n)s answers") % {"n": count(found.outcome.goal.n)},
-                now=datetime.datetime.now(datetime.UTC),
+            revisions.edit(
+                study_id=study.pk,
+                revision=request.POST.get("revision"),
+                change=lambda _held, since: _keep(request, planned, found, since),
             )
+        except revisions.Overtaken as refusal:
+            overtaken = refusal.save
         except (Refused, CannotOpen) as refusal:
             problems = [str(refusal)]
         else:
             return HttpResponseRedirect(f"{back}?saved=1")
     context = {
+        "revision": revision,
+        "overtaken": overtaken,
         "study": planned.study,
         "rows": changes(planned, found) if found else [],
         "kept": list(wishes.data.items()),
         "problems": problems,
         "back": f"{back}?{wishes.query()}",
     }
-    return render(request, "planning/save.html", context, status=422 if problems else 200)
+    status = 409 if overtaken else 422 if problems else 200
+    return render(request, "planning/save.html", context, status=status)
+
+
+def _keep(
+    request: HttpRequest, planned: PlannedStudy, found: Planned, since: revisions.Since
+) -> None:
+    """Keep a plan in its draft, if that is still as it was when the plan was shown."""
+    if since.saves:
+        raise revisions.Overtaken(since.saves[0])
+    own = {
+        question.name: epsilon
+        for question, epsilon in zip(planned.protected, found.epsilons, strict=True)
+    }
+    set_protections(
+        study_id=planned.study.pk,
+        epsilons={} if found.fields["person"] else own,
+        planned={**found.fields, "is_planned": found.is_planned},
+        ways={
+            question.name: way for question, way in zip(planned.protected, found.ways, strict=True)
+        },
+        who=actor(request),
+        why=_("planned for %(n)s answers") % {"n": count(found.outcome.goal.n)},
+        now=datetime.datetime.now(datetime.UTC),
+    )

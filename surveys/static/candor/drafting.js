@@ -70,6 +70,6 @@ function drop() {
   const { htmx } = /** @type {any} */ (globalThis);
   htmx.ajax('POST', list.dataset.order, {
     target: '#list',
-    values: { names, csrfmiddlewaretoken: csrf },
+    values: { names, csrfmiddlewaretoken: csrf, revision: list.dataset.revision ?? '' },
   });
 }

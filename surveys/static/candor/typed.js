@@ -5,7 +5,7 @@
 /** @typedef {HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} Field */
 
 const PREFIX = 'candor.typed.';
-const DRAFT = /^.*\/studies\/[^/]+\/build\//;
+const REVISION = 'revision';
 
 /** @param {HTMLFormElement} form @returns {Field[]} */
 function fieldsOf(form) {
@@ -30,9 +30,15 @@ function stateOf(field) {
   return isTicked(field) ? String(field.checked) : field.value;
 }
 
+/** @param {HTMLFormElement} form @returns {HTMLInputElement | null} which draft it was typed into: others may save meanwhile */
+function revisionOf(form) {
+  return form.querySelector(`input[name="${REVISION}"]`);
+}
+
 /** @param {HTMLFormElement} form */
 function keep(form) {
   const states = fieldsOf(form).map((field) => [field.name, placeOf(field), stateOf(field)]);
+  states.push([REVISION, '', revisionOf(form)?.value ?? '']);
   sessionStorage.setItem(PREFIX + location.pathname, JSON.stringify(states));
 }
 
@@ -50,13 +56,15 @@ function restore(form) {
     if (isTicked(field)) field.checked = state === 'true';
     else field.value = state;
   }
+  const revision = revisionOf(form);
+  if (differs && revision)
+    revision.value = states.find((each) => each[0] === REVISION)?.[2] ?? revision.value;
   return differs;
 }
 
-/** Forget what was kept of a draft's pages: what is shown now is saved. @param {string} under */
-function forget(under) {
-  for (const key of Object.keys(sessionStorage))
-    if (key.startsWith(PREFIX + under)) sessionStorage.removeItem(key);
+/** Forget what was kept of a page. @param {string} path */
+function forget(path) {
+  sessionStorage.removeItem(PREFIX + path);
 }
 
 for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (
@@ -80,6 +88,5 @@ for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (
   });
 }
 
-const draft = location.pathname.match(DRAFT)?.[0];
-if (draft === location.pathname) forget(draft);
-if (draft) forget(draft.replace(/studies\/.*$/, 'studies/new/'));
+const saved = document.querySelector('[data-typed-saved]');
+if (saved instanceof HTMLElement && saved.dataset.typedSaved) forget(saved.dataset.typedSaved);

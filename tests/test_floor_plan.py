@@ -110,6 +110,7 @@ WALLS = {  # room: what it may import of the house, besides itself
         "surveys.aggregation",
         "surveys.releases",
         "surveys.people",
+        "surveys.invited",
     },
 }
 # between the rooms of `surveys`; the hall's modules have none
@@ -147,6 +148,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.design.wording",
     "surveys.intake.digest_keys",
     "surveys.invited.keys",
+    "surveys.invited.lists",
     "surveys.issuer.refusals",
     "surveys.intake.pages",
     "surveys.intake.report_tables",

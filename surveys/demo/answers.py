@@ -3,12 +3,13 @@ them.
 """
 
 import csv
-from pathlib import Path
+
+from surveys.demo.studies import FOLDER
 
 # Of one person, by question: the index of a choice, the ticked options, or a number (of one that
 # devices change, its steps from the least one).
 Answers = dict[str, int | list[int]]
-FOLDER = Path(__file__).parent / "data"
+
 MAX_PARTNERS = 100  # that the question takes
 
 # Question: its column, and what each choice is called there. A blank is the last choice, “Prefer

@@ -12,8 +12,8 @@ import json
 from decimal import Decimal
 
 from dpengine.randomness import below
-from surveys.demo.answers import FOLDER, Answers
-from surveys.demo.studies import Fields
+from surveys.demo.answers import Answers
+from surveys.demo.studies import FOLDER, Fields
 
 PEOPLE = 3000
 FIRST_MONTH = 12 * 2016  # January 2016

@@ -1,7 +1,8 @@
-"""Bring the demo: four studies, their accounts, and 3,615 people who answer as browsers do, 1,551
+"""Bring the demo: six studies, their accounts, and 3,615 people who answer as browsers do, 1,551
 of them twice.
 
-The fourth asks in every way there is, two questions of each of 3,000 made-up people.
+The fourth asks in every way there is, two questions of each of 3,000 made-up people. The fifth has
+an answer that the team can read, the sixth asks a list; both wait for their first answer.
 
 Everything goes through the doors that anyone else uses: the study is opened, every answer is
 randomised by the channel of the frozen Plan, every report is read and accepted by intake,
@@ -21,6 +22,9 @@ from surveys.demo import DEMO, WHY
 from surveys.demo.answers import Answers, people_of_health, people_with_habits
 from surveys.demo.kinds import SLEEP, SLEEP_IN_CHINESE, SLEEP_QUESTIONS, made_up_people
 from surveys.demo.studies import (
+    CARE,
+    CARE_IN_CHINESE,
+    CARE_QUESTIONS,
     HABITS,
     HABITS_ASKED,
     HABITS_CHECKED,
@@ -29,6 +33,10 @@ from surveys.demo.studies import (
     HEALTH_QUESTIONS,
     MEDICINES,
     MEDICINES_QUESTIONS,
+    NIGHTS,
+    NIGHTS_IN_CHINESE,
+    NIGHTS_LIST,
+    NIGHTS_QUESTIONS,
     Fields,
 )
 from surveys.design import services as design
@@ -36,6 +44,8 @@ from surveys.design.drafts import save_translation
 from surveys.design.models import Plan, Unit
 from surveys.intake.reports import Report, open_envelope, read_report
 from surveys.intake.services import accept_many
+from surveys.invited import services as invited
+from surveys.invited.lists import Entry
 from surveys.people import services as people
 from surveys.people.models import Role
 from surveys.releases import selectors as published, services as releases
@@ -52,6 +62,7 @@ class DemoStudy:
     people: Callable[[], list[Answers]] = list  # nobody
     closes: bool = False
     in_chinese: Fields | None = None
+    asks: Mapping[str, int] | None = None  # of an invited list: how many people, by stratum
 
 
 STUDIES = (
@@ -59,6 +70,8 @@ STUDIES = (
     DemoStudy(MEDICINES, MEDICINES_QUESTIONS),
     DemoStudy(HABITS, HABITS_QUESTIONS, people_with_habits, closes=True),
     DemoStudy(SLEEP, SLEEP_QUESTIONS, made_up_people, in_chinese=SLEEP_IN_CHINESE),
+    DemoStudy(CARE, CARE_QUESTIONS, in_chinese=CARE_IN_CHINESE),
+    DemoStudy(NIGHTS, NIGHTS_QUESTIONS, in_chinese=NIGHTS_IN_CHINESE, asks=NIGHTS_LIST),
 )
 
 
@@ -74,7 +87,12 @@ def bring(*, now: datetime.datetime) -> None:
             given = {"given_by": admin.pseudonym} if "given_cap" in demo.study else {}
             translations = {"zh-hans": demo.in_chinese} if demo.in_chinese else {}
             plan, is_new = ensure_study(
-                {**demo.study, **given}, demo.questions, now, translations, admin.pseudonym
+                {**demo.study, **given},
+                demo.questions,
+                now,
+                translations,
+                admin.pseudonym,
+                demo.asks,
             )
             plans[plan.study.slug] = plan
             people.share(study=plan.study, user=researcher, role=Role.OWNER)
@@ -95,6 +113,7 @@ def ensure_study(
     now: datetime.datetime,
     translations: Mapping[str, Fields] | None = None,
     who: str = DEMO,
+    asks: Mapping[str, int] | None = None,
 ) -> tuple[Plan, bool]:
     """Return the open or closed Plan of a study, making and opening it if there is none of its
     name. ValueError names a unit that no study can have.
@@ -106,7 +125,17 @@ def ensure_study(
         return plan, False
     for language, content in (translations or {}).items():
         save_translation(study_id=made.pk, language=language, content=content, who=who, now=now)
-    return design.open_study(study_id=made.pk, who=who, now=now, why=WHY), True
+    if asks:
+        invited.add_people(study_id=made.pk, entries=_people_of(asks))
+    return invited.launch(study=made, who=who, now=now, why=WHY), True
+
+
+def _people_of(strata: Mapping[str, int]) -> list[Entry]:
+    """Return a list of people who are nobody: no letter reaches an address under .example."""
+    named = [(name, number) for name, count in strata.items() for number in range(1, count + 1)]
+    return [
+        Entry(f"{name.lower()}-{number}@aldermoor.example", stratum=name) for name, number in named
+    ]
 
 
 @transaction.atomic

@@ -1,7 +1,10 @@
 """The demo studies, as an admin would type them."""
 
+import json
 from decimal import Decimal
+from pathlib import Path
 
+FOLDER = Path(__file__).parent / "data"
 Fields = dict[str, object]  # of a study or a question, by name, as the draft has them
 
 HARD_DRUGS: Fields = {
@@ -181,3 +184,80 @@ HABITS_CHECKED: Fields = {
     "choice": 2,
     "percent": "53",
 }  # found in the synthetic set
+
+CARE: Fields = {  # one answer that the team can read, and a question that follows from another
+    "slug": "going-without-care",
+    "title": "Going without care",
+    "organisation": "Free Clinic of Aldermoor",
+    "purpose": (
+        "How many people go without care, and why? The clinic is invented: this form is for trying "
+        "out."
+    ),
+    "contact": "care@example.org",
+    "cap": Decimal(1),
+    "release_epsilon": Decimal("0.5"),
+    "smallest_batch": 50,
+    "rule": "every",
+    "hours": 24,
+}
+CARE_QUESTIONS: list[Fields] = [
+    {
+        "name": "without",
+        "kind": "yes_no",
+        "text": "In the last 12 months, have you gone without care or medicine that you needed?",
+        "label": "Went without care",
+    },
+    {
+        "name": "reason",
+        "kind": "single",
+        "text": "What was the main reason?",
+        "label": "Main reason",
+        "choices": "Money\nTime or distance\nFear or shame\nSomething else",
+        "asked_if": "without",
+        "asked_if_answers": [1],
+    },
+    {
+        "name": "age_group",
+        "kind": "single",
+        "protection": "publication",
+        "text": "How old are you?",
+        "label": "Age",
+        "choices": "Under 30\n30 to 49\n50 to 69\n70 or older",
+    },
+]
+NIGHTS: Fields = {  # for a list of people, each of whom answers once
+    "slug": "night-shifts",
+    "title": "Safe on night shifts",
+    "organisation": "Aldermoor General Hospital",
+    "purpose": (
+        "Do nurses feel safe at night? The hospital and its list of 400 people are invented: this "
+        "form is for trying out."
+    ),
+    "contact": "nights@example.org",
+    "is_invited": True,
+    "cap": Decimal(2),
+    "release_epsilon": Decimal(2),
+    "smallest_batch": 50,
+    "expected": 400,
+}
+NIGHTS_QUESTIONS: list[Fields] = [
+    {
+        "name": "threatened",
+        "kind": "yes_no",
+        "text": "In the last month, were you threatened or attacked on a night shift?",
+        "label": "Threatened at night",
+    },
+    {
+        "name": "reported",
+        "kind": "yes_no",
+        "text": "Did you report it?",
+        "label": "Reported it",
+        "asked_if": "threatened",
+        "asked_if_answers": [1],
+    },
+]
+NIGHTS_LIST = {"Wards": 240, "Emergency": 160}  # people of the list, by stratum
+_IN_CHINESE: dict[str, Fields] = json.loads(
+    (FOLDER / "small.zh-hans.json").read_text(encoding="utf-8")
+)
+CARE_IN_CHINESE, NIGHTS_IN_CHINESE = _IN_CHINESE["care"], _IN_CHINESE["nights"]

@@ -217,7 +217,7 @@ def test_kept_answers_are_left_without_a_question(guest, link):
     guest.choose(CHOICES[0])
     guest.go_on()
     guest.page.reload()
-    guest.page.get_by_role("button", name="Go on").wait_for()
+    guest.page.locator("[data-do=start]").wait_for()
     assert asked == []
 
 

@@ -7,7 +7,7 @@ from django.db import transaction
 from dpengine.privacy import exponential_below
 from surveys.demo import answers, kinds, services
 from surveys.demo.services import ensure_study
-from surveys.demo.studies import HABITS_ASKED
+from surveys.demo.studies import HABITS_ASKED, NIGHTS_LIST
 from surveys.design.models import Plan, Question, Study
 from surveys.guesses import is_risky
 from surveys.intake.models import Receipt
@@ -50,6 +50,8 @@ def test_the_demo_brings_real_answers_to_the_dashboard_and_again_changes_nothing
         "medicines-and-help": True,
         "partners-and-drinking": False,
         "sleep-and-work": True,
+        "going-without-care": True,
+        "night-shifts": True,
     }
     for question in release.numbers["questions"]:
         for index, truth in TRUTHS.get(question["name"], {}).items():
@@ -65,11 +67,28 @@ def test_the_demo_brings_real_answers_to_the_dashboard_and_again_changes_nothing
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("slug", ["medicines-and-help", "sleep-and-work"])
+@pytest.mark.parametrize("slug", ["medicines-and-help", "sleep-and-work", "going-without-care"])
 def test_nobody_gives_away_more_than_2_in_a_study_that_a_stranger_can_open(brought, slug):
     content = Plan.objects.get(study__slug=slug).content
     assert content.loss <= exponential_below(Decimal(2))
     assert not is_risky(content.loss)
+
+
+@pytest.mark.django_db
+def test_a_visitor_meets_an_answer_that_is_read_a_condition_and_a_list(brought, client):
+    mixed, listed = (
+        Plan.objects.get(study__slug=slug).content
+        for slug in ("going-without-care", "night-shifts")
+    )
+    protections = {each.name: each.protection for each in mixed.questions}
+    assert protections == {"without": "device", "reason": "device", "age_group": "publication"}
+    assert [each.name for each in mixed.questions if each.skipped] == ["reason"]
+    assert mixed.invited is None
+    assert {each.name: each.people for each in listed.invited.strata} == NIGHTS_LIST
+    for content in (mixed, listed):
+        assert content.languages == ["en", "zh-hans"]
+        for language in ("", "zh-hans/"):
+            assert client.get(f"/s/{content.slug}/{language}").status_code == 200
 
 
 @pytest.mark.django_db

@@ -41,11 +41,6 @@ type ChannelModule = {
   shareOf(channel: any, input: any): number;
   holds(channel: any, input: any, value: any): boolean;
   luckOf(channel: any): number;
-  /** How often the best guess from a report is right, and one without it. */
-  guessOf(channel: any): number;
-  blindOf(channel: any): number;
-  /** The larger of a share and that guess, where they differ. */
-  strengthOf?(channel: any): number;
   /** The options that a value is about, and whether it says that each is ticked. */
   saidOf?(channel: any, value: any): [number, boolean][];
   /** How many different marks a number can be sent as. */

@@ -131,7 +131,7 @@ def test_what_is_not_asked_is_said_and_is_not_shown(guest, link):
     fill(guest, "smoked", "No")
     guest.go_on()
     guest.page.get_by_text("Question 3 of 8").wait_for()
-    assert "question\xa02 is passed over" in guest.page.locator("form").inner_text()
+    assert "we skip question\xa02." in guest.page.locator("form").inner_text()
     guest.page.get_by_role("button", name="Back").click()
     fill(guest, "smoked", "Yes")
     guest.go_on()
@@ -142,7 +142,7 @@ def test_what_is_not_asked_is_said_and_is_not_shown(guest, link):
         "Outside",
         "Prefer not to say",
     ]
-    assert "passed over" not in guest.page.locator("form").inner_text()
+    assert "we skip" not in guest.page.locator("form").inner_text()
 
 
 def test_boxes_that_contradict_each_other_are_never_ticked_together(guest, link):
@@ -331,7 +331,7 @@ def test_every_question_carries_its_odds_one_tap_below(guest, link):
     assert [len(found) for found in chips] == [
         1
     ] * 7  # a matrix whose rows have the same odds says them once
-    assert all("Changed on this device" in found[0] for found in chips)
+    assert all("Randomised on this device" in found[0] for found in chips)
     assert all(re.search(r"\d", found[0]) for found in odds)
     assert not any(re.search(r"\d", found[0]) for found in chips)
 
@@ -475,7 +475,7 @@ def test_a_retired_study_says_so_before_it_asks(guest, links):
 
 def test_the_odds_picture_says_in_words_what_it_shows(guest, link):
     guest.page.goto(link)
-    guest.page.get_by_text("How chance changes an answer").click()
+    guest.page.get_by_text("How an answer is randomised").click()
     picture = guest.page.get_by_role("img", name=re.compile("A picture of 100 people"))
     assert (
         picture.get_attribute("aria-label") == "A picture of 100 people: 73 full dots and 27 rings."

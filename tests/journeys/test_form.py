@@ -30,7 +30,7 @@ def test_back_and_forth_never_throws_again(guest, link, plan):
     guest.go_on()
     guest.page.get_by_role("heading", name="Ready to send").wait_for()
     for _ in range(5):
-        guest.page.get_by_role("button", name="Throw again").click()
+        guest.page.get_by_role("button", name="Randomise again").click()
     message = guest.send()
     # What is sent follows from the key and the last answers, whatever was answered in between.
     assert message["answers"] == guest.drawn(
@@ -54,8 +54,8 @@ def test_the_welcome_says_what_matters_before_the_fold(guest, link):
     assert box["y"] + box["height"] <= SMALL_PHONE["height"]
     assert len(guest.page.evaluate(SEEN).split()) <= 120
     seen = guest.page.locator("main").inner_text().replace("\u00a0", " ")
-    assert "times in 100 at most" in seen
-    assert "could know everything" in seen
+    assert "is right at most" in seen
+    assert "could learn your answers" in seen
     readers = guest.page.get_by_text("Readers of the results")
     assert not readers.is_visible()
     guest.page.get_by_text("Who could learn my real answer?").click()
@@ -269,7 +269,7 @@ def test_without_javascript_a_sentence_says_why_the_form_needs_it(chromium, link
     page.goto(link)
     reason = page.locator("noscript p")
     assert reason.is_visible()
-    assert "changed by chance on this device, and a script does it" in reason.inner_text()
+    assert "A script on this device randomises your answers" in reason.inner_text()
     assert page.locator("input").count() == 0
     context.close()
 

@@ -247,10 +247,12 @@ def answer_at_a_browser(guest):
     page = guest.page
     page.get_by_role("button", name="Start").wait_for()
     promise = page.locator("#promise").inner_text().replace("\xa0", " ")
-    assert promise.endswith("Questions 2 and 3 are sent as you give them.")
+    assert promise.startswith(
+        "Your answers to questions 2 and 3 are not randomised: the research team"
+    )
     page.locator("summary", has_text="Who could learn my real answer?").press("Enter")
     # the worst comes first
-    assert "They could know all of it" in text_of(page, ".label tbody >> nth=0")
+    assert "They could learn all of your answers" in text_of(page, ".label tbody >> nth=0")
     label = text_of(page, ".label tbody >> nth=1")
     for who in ("The research team", "Someone who steals the database and its key", "A court"):
         assert who in label
@@ -258,7 +260,7 @@ def answer_at_a_browser(guest):
     page.get_by_role("button", name="Start").press("Enter")
     guest.choose("Yes")
     guest.go_on()
-    page.get_by_text("Sent as given").wait_for()
+    page.get_by_text("Not randomised: we can read this answer").wait_for()
     page.locator("#typed-earned").press_sequentially(str(3 * EARNED))
     page.keyboard.press("Enter")
     said = page.get_by_role("alert").inner_text()
@@ -274,12 +276,15 @@ def answer_at_a_browser(guest):
     page.locator("#typed-earned").fill(str(EARNED))
     page.keyboard.press("Enter")
     page.get_by_text("Question 3 of 3").wait_for()
-    page.get_by_text("Sent as given").wait_for()
+    page.get_by_text("Not randomised: we can read this answer").wait_for()
     page.keyboard.press("Shift+Tab")
     guest.choose("South")
     guest.go_on()
     page.get_by_role("heading", name="Ready to send").wait_for()
-    assert "Questions 2 and 3 leave as you answered." in text_of(page, "main")
+    assert (
+        "Questions 2 and 3: your real answers are sent. The research team can read them."
+        in text_of(page, "main")
+    )
     page.route("**/reports", lambda route: route.abort())
     page.get_by_role("button", name="Send these answers").click()
     page.get_by_role("heading", name="Not sent yet").wait_for()
@@ -299,7 +304,7 @@ def answer_at_a_browser(guest):
     page.get_by_role("heading", name="Sent. Thank you.").wait_for()
     sent = text_of(page, "main")
     assert f"{EARNED} øre" in sent
-    assert "Questions 2 and 3: no limit on what they tell (ε = ∞)" in sent
+    assert "Questions 2 and 3: no limit on what they reveal (ε = ∞)" in sent
     assert guest.bodies[0] == guest.bodies[1]
     # which is printed and photographed
     assert json.loads(guest.bodies[1])["report_id"] not in page.content()

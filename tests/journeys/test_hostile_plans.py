@@ -156,7 +156,7 @@ def test_a_long_list_of_choices_opens_as_the_device_s_own(guest, site, plan):
 def test_a_text_from_right_to_left_does_not_turn_the_odds_beside_it(guest, site, plan):
     plan["questions"][0].update(text="هل نمت جيدا؟", choices=["لا", "نعم"])
     serve(guest, site, plan)
-    guest.page.get_by_text("How chance changes an answer").click()
+    guest.page.get_by_text("How an answer is randomised").click()
     assert "“\u2068نعم\u2069”" in guest.page.locator(".how").inner_text()
     guest.page.get_by_role("button", name="Start").click()
     legend, page = guest.page.locator("legend > *"), guest.page.viewport_size["width"]

@@ -119,7 +119,7 @@ def test_a_letter_brings_a_ticket_by_a_press_and_the_ticket_one_answer(guest, st
     opened(guest, letter.link)
     assert letter.code not in guest.page.url
     assert "counted with the 312 people of “Faculty of law”" in main(guest)
-    assert "Whether you took part can be known." in main(guest)
+    assert "The organisers can find out whether you took part." in main(guest)
     assert guest.page.get_by_role("button", name="Start").count() == 0
     fetch(guest)
     assert study.fetched() == [before[0], before[1] + 1]
@@ -210,7 +210,7 @@ def test_where_nothing_can_be_kept_the_ticket_is_a_file_and_comes_back_from_it(
     guest.context.add_init_script(FORBID)
     opened(guest, letter.link)
     fetch(guest)
-    assert "This browser keeps nothing here" in main(guest)
+    assert "This browser stores no data here" in main(guest)
     saved = save(guest, folder)
     assert letter.code not in saved.read_text()
     guest.context.close()

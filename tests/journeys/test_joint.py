@@ -42,7 +42,7 @@ def test_one_value_leaves_for_all_of_them_and_the_page_says_what_it_is(chromium,
     assert {"Have you smoked?", "Every day?", "Have you drunk?"} <= set(texts)
     sample = guest.page.locator('[data-put="drawn"]').inner_text()
     assert " · " in sample
-    guest.page.get_by_role("button", name="Throw again").click()
+    guest.page.get_by_role("button", name="Randomise again").click()
     message = guest.send()
     assert set(message["answers"]) == {"habits", "region"}
     assert all(0 <= cell < 12 for cell in message["answers"]["habits"])

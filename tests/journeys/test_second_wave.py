@@ -93,7 +93,7 @@ def test_over_waves_the_same_answer_is_the_same_report_and_a_changed_channel_is_
     page = guest.page.locator("#mine")
     page.locator("h2").first.wait_for()
     text = page.inner_text()
-    assert "3 messages have left this device" in text
+    assert "This device has sent 3 responses" in text
     assert ("round 2" in text, "round 3" in text, "round 1" in text) == (True, True, False)
     assert json.dumps(first["answers"]) not in text
     assert guest.violations == guest.complaints == []

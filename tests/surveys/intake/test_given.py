@@ -103,7 +103,7 @@ def test_the_same_again_is_one_report_and_another_answer_a_conflict(client, give
 def test_the_form_says_so_in_its_words_and_only_where_it_is_true(client, given):
     page = client.get("/s/exam-honesty/").content.decode()
     for words in (
-        "sent as given",
+        "not randomised",
         "Someone who steals the database and its key",
         "ε = ∞",
         "kept in this page only",
@@ -115,7 +115,7 @@ def test_the_form_says_so_in_its_words_and_only_where_it_is_true(client, given):
 
 def test_a_form_without_such_questions_fetches_nothing_for_them(client, plan):
     page = client.get("/s/exam-honesty/").content.decode()
-    assert "sent as given" not in page.lower()
+    assert "not randomised:" not in page.lower()
     assert "form/plain.js" in page
     assert 'data-words="device-3"' in page
 
@@ -140,8 +140,8 @@ def test_a_form_that_changes_nothing_by_chance_claims_no_check_of_odds(client, d
     for words in (
         "worked out for itself",
         "Odds checked",
-        "changed by chance on this device",
+        "randomised on this device",
         "which are yours",
     ):
         assert words not in page
-    assert "it gives all of the answer away" in page
+    assert "it reveals itself to anyone" in page

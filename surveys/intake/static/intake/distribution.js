@@ -24,7 +24,7 @@ export const inputOf = ({ bins, least, most }, answer) =>
   Math.floor((Number(answer) * Number(bins)) / (Number(most) - Number(least) + 1));
 
 export { lossOf, parts, randomise } from './table.js';
-export { blindOf, guessOf, marksOf } from './number.js';
+export { marksOf } from './number.js';
 
 /** @returns {Telling} */
 export const tellingOf = () => 'near';

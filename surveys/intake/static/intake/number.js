@@ -1,6 +1,6 @@
 /** A number: rounded by chance to its table's grid, then a report drawn. Twin of dpengine/local/number.py. */
 import { divisor, expect, isInteger, isList, matches } from './expect.js';
-import { columns, randomise as randomiseTable, sum, verifyRows } from './table.js';
+import { randomise as randomiseTable, sum, verifyRows } from './table.js';
 import { below, systemWords } from './words.js';
 
 /** @type {Learns} */
@@ -103,13 +103,6 @@ function highMarks({ weights }) {
 export const shareAmong = (row, marks) => sum(marks.map((mark) => row[mark])) / sum(row);
 
 export const luckOf = () => 1 / 2;
-export const blindOf = luckOf;
-
-/** Return how often a guess between the two answers that are told apart best is right. @param {{ weights: number[][] }} channel */
-export function guessOf({ weights }) {
-  const ratios = columns(weights).map((column) => Math.max(...column) / Math.min(...column));
-  return 1 - 1 / (1 + Math.max(...ratios));
-}
 
 /** Return how many different marks a number can be sent as. @param {{ weights: number[][] }} channel */
 export const marksOf = ({ weights }) => weights[0].length;

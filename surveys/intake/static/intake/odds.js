@@ -26,27 +26,8 @@ export const marksOf = (question) => channelOf(question).marksOf?.(question.chan
 /** Return the chance of speaking for it if the report had nothing to do with the answer. @param {DeviceQuestion} question */
 export const luckShare = (question) => channelOf(question).luckOf(question.channel);
 
-/** Return how often the best guess is right, for someone who knew nothing and reads the report. @param {DeviceQuestion} question */
-export function guessShare(question) {
-  const { guessOf, lossOf } = channelOf(question);
-  if (!question.together) return guessOf(question.channel);
-  const [top, bottom] = lossOf(question.channel).map(Number); // of one answer, by who knows all the others
-  return top / (top + bottom * (fewest(question) - 1));
-}
-
-/** Return how many choices that question has, of those sent as one answer, which has fewest. @param {Question} question */
-const fewest = ({ together = [] }) => Math.min(...together.map(({ choices }) => choices.length));
-
-/** Return how often a blind guess is right. @param {DeviceQuestion} question */
-export const blindShare = (question) =>
-  question.together ? 1 / fewest(question) : channelOf(question).blindOf(question.channel);
-
-/** Return the larger chance: that a report is the answer, or of the best guess. @param {DeviceQuestion} question */
-export function strength(question) {
-  const { guessOf, strengthOf = guessOf } = channelOf(question);
-  if (question.together) return Math.max(guessShare(question), strengthOf(question.channel));
-  return strengthOf(question.channel);
-}
+/** Return how often a guess between two answers, even before, is right at most, by who reads what is sent. @param {DeviceQuestion} question */
+export const guessShare = (question) => togetherShare(channelOf(question).lossOf(question.channel));
 
 const ALMOST = 0.995; // above it, people of 100 would be 100
 
@@ -92,6 +73,14 @@ export function decimal([top, bottom]) {
 
 /** Return ε to two decimals. @param {Ratio} ratio */
 export const epsilon = ([top, bottom]) => Math.abs(logarithm(top) - logarithm(bottom)).toFixed(2);
+
+/** Return how many times odds can grow, to three digits, rounded up. @param {Ratio} loss */
+export function factor([top, bottom]) {
+  const times = Number((top * 1000n + bottom - 1n) / bottom) / 1000;
+  const step = 10 ** (Math.floor(Math.log10(times)) - 2);
+  const format = new Intl.NumberFormat(language(), { maximumSignificantDigits: 3 });
+  return times === Infinity ? '∞' : format.format(Math.ceil(times / step - 1e-9) * step);
+}
 
 /** Return how often a guess between two, even before, is right. @param {Ratio} ratio */
 export const togetherShare = ([top, bottom]) =>

@@ -76,10 +76,3 @@ export const holds = (channel, answer, [first, pattern]) =>
 
 /** @param {OneOf} channel */
 export const luckOf = (channel) => 1 / patternsOf(channel);
-export const blindOf = () => 1 / 2;
-
-/** Return how often a guess about one option is right, by who knows all the others. @param {OneOf} channel */
-export function guessOf(channel) {
-  const [top, bottom] = lossOf(channel).map(Number);
-  return top / (top + bottom);
-}

@@ -7,7 +7,7 @@ import { answerText, valueText } from './inputs.js';
 import { add, dayText, eraseAll, guess, lineOf, lines, settle, together } from './device_ledger.js';
 import { dropDraft } from './memory.js';
 import { atMoments, sinceLoad } from './moments.js';
-import { epsilon, holds, marksOf, restOf, shareOf, strength, tellingOf, told } from './odds.js';
+import { epsilon, holds, marksOf, restOf, shareOf, tellingOf, told } from './odds.js';
 import { fill, find, language, linksHidden, show } from './page.js';
 import {
   composeReport,
@@ -214,11 +214,22 @@ export function sent(study, { receipt, named, day, body, keyed, listed }, pairs)
     receipt !== named && 'mismatch',
     listed ? 'listed' : 'unlisted',
     all.length > 1 && 'more',
+    all.some(({ given }) => given > 0) && 'given',
+    pairs.some(differs) && 'differs',
     keyed ? 'keyed' : 'unkeyed',
   ];
   const screen = fill('sent', texts, flags);
   if (pairs.length) find('ol', screen).append(...pairs.map(pairItem));
   return screen;
+}
+
+/** Tell whether what was sent is not what was chosen. @param {Pair} pair */
+export function differs({ question, answer, value }) {
+  if (!question.channel) return false;
+  const asked = /** @type {DeviceQuestion} */ (question);
+  return tellingOf(asked) === 'ends'
+    ? answerText(asked, answer) !== valueText(asked, value)
+    : !holds(asked, answer, value);
 }
 
 /** @param {Pair} pair */
@@ -237,7 +248,6 @@ export function pairItem({ question, answer, value }) {
     return fill('pair', { ...texts, marks: marksOf(asked) }, ['chance', telling, whose]);
   const own = shareOf(asked, answer);
   const kept = holds(asked, answer, value);
-  const sure = strength(asked);
   const amounts = {
     own: told(own),
     rest: restOf(own),
@@ -249,7 +259,6 @@ export function pairItem({ question, answer, value }) {
     telling,
     whose,
     kept ? 'kept' : 'turned',
-    sure <= 0.75 ? 'nothing' : sure <= 0.9 ? 'little' : 'much',
   ]);
   find('.goes', item).classList.toggle('turned', !kept);
   return item;

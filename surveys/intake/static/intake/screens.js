@@ -3,8 +3,8 @@ import { askedOf, isAsked, screensOf } from './branches.js';
 import { answerText, boundsOf, fieldsOf, listed, valueText } from './inputs.js';
 import {
   atMost,
-  blindShare,
   decimal,
+  factor,
   guessShare,
   holds,
   luckShare,
@@ -12,7 +12,6 @@ import {
   ofHundred,
   restOf,
   shareOf,
-  strength,
   tellingOf,
   togetherShare,
   told,
@@ -92,29 +91,25 @@ const changedOf = ({ questions, sent = questions }) =>
   /** @type {DeviceQuestion[]} */ (sent.filter(({ channel }) => channel));
 
 /** @param {Study} study @param {DeviceQuestion} first */
-function promiseTexts({ plan, checked }, first) {
+function promiseTexts({ checked }, first) {
   const most = mostTelling(checked);
-  const telling = plan.questions[most];
-  const strongest = /** @type {DeviceQuestion} */ (telling.sentAs ?? telling);
   const own = ofHundred(shareOf(first, exampleOf(first)));
   return {
     ...oddsTexts(first, exampleOf(first)),
     full: own,
     rings: 100 - own,
-    surest: atMost(Math.max(...changedOf(plan).map(guessShare))),
     mostNumber: checked.questions[most].number,
-    mostGuess: atMost(guessShare(strongest)),
-    mostBlind: told(blindShare(strongest)),
+    mostGuess: atMost(togetherShare(checked.questions[most].found)),
     together: atMost(togetherShare(checked.declared)),
+    factor: factor(checked.declared),
   };
 }
 
 /** @param {Study} study @param {DeviceQuestion} first */
-function promiseFlags({ plan }, first) {
-  const telling = tellingOf(first);
-  const sure = changedOf(plan).some((question) => strength(question) > SURE);
-  return [telling, sure ? 'sure' : 'unsure'];
-}
+const promiseFlags = ({ checked }, first) => [
+  tellingOf(first),
+  togetherShare(checked.declared) > SURE ? 'sure' : 'unsure',
+];
 
 /**
  * Return the screen of some questions: one, a matrix, or all of them on a page.
@@ -224,9 +219,10 @@ function chip(question, flags = []) {
   const texts = oddsTexts(asked, exampleOf(asked));
   const exact = texts.rest === Number(texts.each) * texts.others;
   const telling = tellingOf(asked);
-  const sure = strength(asked) > SURE;
+  const guess = guessShare(asked);
+  const sure = guess > SURE;
   const numbers = listed(question.numbers ?? []);
-  const made = fill('chip', { ...texts, numbers, guess: atMost(guessShare(asked)) }, [
+  const made = fill('chip', { ...texts, numbers, guess: atMost(guess) }, [
     ...flags,
     !!question.sentAs && 'joint',
     telling,

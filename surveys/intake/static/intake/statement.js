@@ -10,8 +10,8 @@ import {
 } from './device_ledger.js';
 import { draws, forgetDraw } from './drawn.js';
 import { drafts, moment } from './memory.js';
-import { atMost, epsilon } from './odds.js';
-import { fill, find, language, word } from './page.js';
+import { atMost, epsilon, factor } from './odds.js';
+import { fill, find, word } from './page.js';
 import { forgetReport, waitingReports } from './report.js';
 import * as tickets from './tickets.js';
 import { eraseKey, eraseKeys, keysKept } from './waves.js';
@@ -114,14 +114,6 @@ function total(all) {
 export function sureAfter(before, [top, bottom]) {
   const odds = (before / (1 - before)) * (Number((top * 1_000_000n) / bottom) / 1e6);
   return odds === Infinity ? 1 : odds / (1 + odds);
-}
-
-/** Return how many times odds can grow, to three digits, rounded up. @param {Ratio} loss */
-function factor([top, bottom]) {
-  const times = Number((top * 1000n + bottom - 1n) / bottom) / 1000;
-  const step = 10 ** (Math.floor(Math.log10(times)) - 2);
-  const format = new Intl.NumberFormat(language(), { maximumSignificantDigits: 3 });
-  return times === Infinity ? '∞' : format.format(Math.ceil(times / step - 1e-9) * step);
 }
 
 /** @param {Line[]} all */

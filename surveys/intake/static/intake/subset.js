@@ -45,15 +45,3 @@ export const holds = (_channel, answer, value) => value.includes(answer);
 
 /** @param {Subset} channel */
 export const luckOf = ({ choices, size }) => size / choices;
-
-/** @param {Subset} channel */
-export const blindOf = ({ choices }) => 1 / choices;
-
-/** @param {Subset} channel */
-export function guessOf({ choices, size, keep }) {
-  const loss = (keep * (choices - size)) / ((WORD - keep) * size);
-  return loss / (size * loss + choices - size);
-}
-
-/** @param {Subset} channel */
-export const strengthOf = (channel) => Math.max(guessOf(channel), shareOf(channel));

@@ -84,16 +84,6 @@ export const holds = (_channel, answer, value) => value === answer;
 /** @param {Table} channel */
 export const luckOf = ({ weights }) => 1 / weights.length;
 
-export const blindOf = luckOf;
-
-/** @param {Table} channel */
-export const guessOf = ({ weights }) =>
-  Math.max(...columns(weights).map((column) => Math.max(...column) / sum(column)));
-
-/** @param {Table} channel */
-export const strengthOf = (channel) =>
-  Math.max(guessOf(channel), ...channel.weights.map((_, answer) => shareOf(channel, answer)));
-
 /** @param {number[][]} weights */
 export const columns = (weights) =>
   weights[0].map((_, report) => weights.map((row) => row[report]));

@@ -128,8 +128,8 @@ def test_words_are_counted_in_the_language_of_the_page(client, db, count):
     study = design.draft_study(study=STUDY, questions=QUESTIONS[:count])
     design.open_study(why="A test.", study_id=study.pk, who="ada", now=NOW)
     page = client.get("/s/exam-honesty/").content.decode()
-    assert ("Your answer is changed by chance" in page) == (count == 1)
-    assert ("Your 3 answers are changed by chance" in page) == (count == 3)
+    assert ("Your answer is randomised" in page) == (count == 1)
+    assert ("Your 3 answers are randomised" in page) == (count == 3)
     assert f'data-words="device-{count}"' in page
 
 

@@ -138,10 +138,20 @@ def needs_reason(content: PlanContent) -> bool:
     return content.loss > LIKELY
 
 
-def refuse_without_reason(study: Study, content: PlanContent, why: str) -> None:
-    """Refuse to open what gives away so much of a person for no reason, or for too long a one."""
-    if not needs_reason(content):
+def refuse_without_reason(
+    study: Study, content: PlanContent, why: str, *, tells_little: bool
+) -> None:
+    """Refuse to open what gives away so much of a person, or tells so little, for no reason, or for
+    too long a one.
+    """
+    if not (tells_little or needs_reason(content)):
         return
+    if not why.strip() and not needs_reason(content):
+        text = _(
+            "With as many responses as you expect, the results would say next to nothing. Say why "
+            "you ask all the same. Everyone can read the reason."
+        )
+        raise _cannot_open(study, text)
     if not why.strip():
         text = _(
             "Say why one person must give away so much: a guess between two answers, from all that "
@@ -199,11 +209,14 @@ def open_budget(
     )
 
 
-def record_opening(plan: Plan, *, why: str, who: str, now: datetime.datetime) -> None:
+def record_opening(
+    plan: Plan, *, why: str, tells_little: bool, who: str, now: datetime.datetime
+) -> None:
     """Write down what opened, and what held for the draft then: its history is its members' own.
 
     The reason is kept where one is needed.
     """
+    is_reason_kept = tells_little or needs_reason(plan.content)
     study, publication = plan.study, plan.content.publication
     chance = f", δ {study.cap_delta}" if terms.is_concentrated(study) else ""
     opened = OPENED_IN_CLEAR if plan.content.cleartext else OPENED
@@ -220,7 +233,7 @@ def record_opening(plan: Plan, *, why: str, who: str, now: datetime.datetime) ->
             least=plain(study.epsilon_floor),
             most=plain(study.epsilon_ceiling),
         ),
-        why=why.strip() if needs_reason(plan.content) else WAVE_BEGINS(wave=plan.wave),
+        why=why.strip() if is_reason_kept else WAVE_BEGINS(wave=plan.wave),
         who=who,
         now=now,
     )

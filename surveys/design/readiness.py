@@ -32,6 +32,7 @@ class Problem:
     language: str = ""
     label: str = ""  # of the question, for people
     is_of_list: bool = False
+    is_of_terms: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,12 +50,14 @@ def open_study(
     now: datetime.datetime,
     seen: str = "",
     why: str = "",
+    tells_little: bool = False,
     invited: Invited | None = None,
 ) -> Plan:
     """Freeze the draft into a Plan and begin to take answers.
 
     `seen` is the fingerprint of the draft that was looked at, if any; `why`, the reason that is
-    needed, and kept, where a person gives away more than is usual (`launch.needs_reason`);
+    needed, and kept, where a person gives away more than is usual (`launch.needs_reason`), and
+    where the caller found that the study `tells_little`, whatever its answers are;
     `invited`, the list of people whom it asks, with keys that were made for it. Keys are no part of
     what was looked at.
 
@@ -73,7 +75,7 @@ def open_study(
             _("The draft has changed since you looked at it. Nothing was opened: look at it again.")
         )
     launch.refuse_person(study, read(document))
-    launch.refuse_without_reason(study, read(document), why)
+    launch.refuse_without_reason(study, read(document), why, tells_little=tells_little)
     launch.pay_panel(study, document, who=who, now=now)
     if study.budget is None:
         study.budget = launch.open_budget(
@@ -97,7 +99,7 @@ def open_study(
         stratum_closes_at=study.stratum_closes_at,
     )
     summarise(plan)
-    launch.record_opening(plan, why=why, who=who, now=now)
+    launch.record_opening(plan, why=why, tells_little=tells_little, who=who, now=now)
     launch.record_more_given(study, now=now)
     return plan
 

@@ -18,6 +18,7 @@ from surveys.design.questions import is_scored, lines, usual_points
 from surveys.design.readiness import problem_of
 from surveys.design.refusals import Refused
 from surveys.drafting.drafts import QuestionDraft
+from surveys.invited import selectors as lists
 from surveys.plan import kinds as plan_kinds
 from surveys.plan.kinds import CONDITIONS, DEVICE, WITH_STEPS
 
@@ -32,7 +33,7 @@ class BeginForm(forms.ModelForm):
         label=gettext_lazy("Whom it asks"),
         choices=[
             (False, gettext_lazy("Whoever has the link")),
-            (True, gettext_lazy("People on a list, each once")),
+            (True, gettext_lazy("People on a list of 30 or more, each once")),
         ],
         coerce=lambda value: str(value) == "True",
         empty_value=False,  # type: ignore[arg-type]
@@ -292,6 +293,8 @@ class TextsForm(BeginForm):
         problems = terms.problems_of_given(self.instance, questions)
         if problem := blocks.problem_of_asked(self.instance, questions):
             problems["asked"] = problem
+        if self.instance.pk and (problem := lists.problem_of_batch(self.instance)):
+            problems["smallest_batch"] = problem
         for name, problem in problems.items():
             if name in self.changed_data and name not in self.errors:
                 self.add_error(name, problem)

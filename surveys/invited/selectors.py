@@ -12,7 +12,7 @@ from surveys.design.readiness import Problem
 from surveys.invited.keys import Chest, name_of
 from surveys.invited.lists import Entry
 from surveys.invited.models import Count, Delivery, Key, Letter, Person
-from surveys.plan.content import Invited, PlanContent, Stratum
+from surveys.plan.content import Invited, Stratum
 from surveys.plan.invited import FEWEST, MOST_STRATA, minutes_between
 
 FEW = 100  # below it a stratum is warned of
@@ -68,14 +68,6 @@ def part_of(study: Study, keys: Iterable[str] | None = None) -> Invited | None:
     )
 
 
-def fewer_than_needed(content: PlanContent) -> int | None:
-    """Return how many people a list has, if not even all of their answers would be published."""
-    if content.invited is None:
-        return None
-    people = sum(each.people for each in content.invited.strata)
-    return people if people < content.publication.smallest_batch else None
-
-
 def shown(study: Study) -> Invited | None:
     """Return what a preview says of a study's list; while it is not fit to open, of one stratum
     with all its people, and no fewer than are needed.
@@ -119,12 +111,28 @@ def problems(study: Study) -> list[Problem]:
         )
         told = text % {"count": sizes[0].people}
         found.append(Problem(told, is_of_list=True))
+    if problem := problem_of_batch(study):
+        found.append(Problem(problem, is_of_terms=True))
     few = _("%(stratum)s has %(people)s people; %(least)s are needed to hide one among them.")
     for size in sizes:
         if size.is_refused:
             told = few % {"stratum": said(size.name), "people": size.people, "least": FEWEST}
             found.append(Problem(told, is_of_list=True))
     return found
+
+
+def problem_of_batch(study: Study) -> str:
+    """Return why nothing would ever be published of a study's list, or nothing: fewer people are on
+    it than have to answer. Of one that nobody is on yet, nothing is said.
+    """
+    people = sum(size.people for size in strata_of(study)) if study.is_invited else 0
+    if not people or people >= study.smallest_batch:
+        return ""
+    text = _(
+        "The list has %(people)s people, and nothing is published before %(least)s answers. Add "
+        "people, or lower “Fewest answers to publish”."
+    )
+    return text % {"people": people, "least": study.smallest_batch}
 
 
 def said(stratum: str) -> str:

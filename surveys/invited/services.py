@@ -54,6 +54,7 @@ class Opening(TypedDict):
     now: datetime.datetime
     seen: str
     why: str
+    tells_little: bool
 
 
 def in_parts(every: Sequence[T], size: int) -> Iterator[Sequence[T]]:
@@ -227,12 +228,19 @@ def set_erasure(*, study: Study, day: datetime.date | None) -> None:
 
 
 def launch(
-    *, study: Study, who: str, now: datetime.datetime, seen: str = "", why: str = ""
+    *,
+    study: Study,
+    who: str,
+    now: datetime.datetime,
+    seen: str = "",
+    why: str = "",
+    tells_little: bool = False,
 ) -> Plan:
     """Open a wave, for its list if it has one: keys are made, the Plan opened, the issuer told and
     everybody on the list invited; or nothing is.
     """
-    plan = _opened(study, Opening(study_id=study.pk, who=who, now=now, seen=seen, why=why))
+    by = Opening(study_id=study.pk, who=who, now=now, seen=seen, why=why, tells_little=tells_little)
+    plan = _opened(study, by)
     try:
         receiving.prepare(plan)
     except DatabaseError as error:  # it is open: the first report will make its place

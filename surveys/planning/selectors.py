@@ -7,6 +7,7 @@ from surveys.design import terms
 from surveys.design.models import Study
 from surveys.plan.content import PlanQuestion
 from surveys.plan.records import ONE_ANSWER, answers_of
+from surveys.planning.outlook import Outlook as Outlook, outlook as outlook
 from surveys.planning.precision import Precision as Precision, noise_of, precision_of
 from surveys.planning.questions import (
     HALF,

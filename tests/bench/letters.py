@@ -56,7 +56,9 @@ def opened(people: int) -> Any:
     from tests.surveys.drafting.conftest import COPIED, TEXTS as STUDY
     from tests.surveys.invited.conftest import entries
 
-    study = new_draft(texts={**STUDY, "is_invited": True}, questions=[{**COPIED, "epsilon": 1}])
+    study = new_draft(
+        texts={**STUDY, "is_invited": True, "expected": 60}, questions=[{**COPIED, "epsilon": 1}]
+    )
     services.add_people(study_id=study.pk, entries=entries(people // 3, STRATA))
     return services.launch(study=study, who="olga", now=now())
 

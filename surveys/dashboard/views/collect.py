@@ -19,6 +19,7 @@ from surveys.design import selectors as design
 from surveys.design.models import Plan
 from surveys.people import selectors as people
 from surveys.people.models import Right
+from surveys.planning import selectors as planning
 
 
 @with_plan
@@ -49,6 +50,7 @@ def collect(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
         answers_width=position(progress.answers / most),
         least_at=position(least / most),
         expected=expected,
+        outlook=planning.outlook(plan.content, expected),
         expected_at=position(expected / most) if expected else "",
     )
 

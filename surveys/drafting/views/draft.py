@@ -39,6 +39,7 @@ from surveys.intake.pages import page_context
 from surveys.invited import selectors as lists
 from surveys.people.models import Right
 from surveys.plan import content as plans
+from surveys.planning import selectors as planning
 
 # What of a question people write, and what decides whether it is sent as one answer with others.
 WRITTEN = sorted(OF_QUESTION.keys() - {"position", "epsilon", "together"})
@@ -110,6 +111,7 @@ def page_of(request: HttpRequest, study: Study, **more: str) -> dict[str, Any]:
         "answers": blocks.groups(readiness.questions).items(),
         "problems": problems,
         "loss": Consequence(loss=content.loss) if content else None,
+        "outlook": planning.outlook(content, study.expected) if content else None,
         "languages": [pair for pair in Language.choices if pair[0] != study.language],
         "offered": {translation.language for translation in readiness.translations},
         "incomplete": {problem.language for problem in problems},

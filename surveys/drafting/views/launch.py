@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from surveys.design import services
 from surveys.design.launch import MAX_WHY, fingerprint, needs_reason
-from surveys.design.models import Study
+from surveys.design.models import Plan, Study
 from surveys.design.readiness import Consequence, Readiness
 from surveys.design.refusals import Refused
 from surveys.drafting import plan_text
@@ -18,6 +18,8 @@ from surveys.invited import selectors as lists, services as invited
 from surveys.ledger.services import Refused as LedgerRefused
 from surveys.people import selectors as people
 from surveys.people.models import Right
+from surveys.planning import selectors as planning
+from surveys.releases import selectors as releases
 
 
 @of_study(Right.READ)
@@ -32,17 +34,25 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
     try:
         seen = request.POST.get("seen") or "nothing"
         why = request.POST.get("why", "").replace("\0", "")  # no database keeps a NUL
-        invited.launch(study=study, seen=seen, why=why, **author(request))
+        content = _readiness(study).content
+        tells_little = bool(content and planning.outlook(content, study.expected).is_worthless)
+        invited.launch(
+            study=study, seen=seen, why=why, tells_little=tells_little, **author(request)
+        )
     except (Refused, LedgerRefused) as refusal:
         return _show_draft(request, study, refused=str(refusal), status=409)
     return redirect("drafting:launch", study.slug)
 
 
+def _readiness(study: Study) -> Readiness:
+    """Return the draft as it stands, with its list once that is fit to open."""
+    return Readiness(study, None if lists.problems(study) else lists.part_of(study))
+
+
 def _show_draft(
     request: HttpRequest, study: Study, refused: str = "", status: int = 200
 ) -> HttpResponse:
-    is_fit = not lists.problems(study)
-    readiness = Readiness(study, lists.part_of(study) if is_fit else None)
+    readiness = _readiness(study)
     content, problems = readiness.content, problems_of(study, readiness)
     context: dict[str, Any] = {
         "study": study,
@@ -61,10 +71,10 @@ def _show_draft(
             "sections": plan_text.sections(content),
             "consequence": Consequence(loss=content.loss),
             "asks_why": needs_reason(content),
+            "outlook": planning.outlook(content, study.expected),
             "most_why": MAX_WHY,
             "why": request.POST.get("why", ""),
             "follow_ups": any(question.skipped for question in content.questions),
-            "too_few": lists.fewer_than_needed(content),
         }
     return render(request, "drafting/launch.html", context, status=status)
 
@@ -72,15 +82,27 @@ def _show_draft(
 def _show_open(request: HttpRequest, study: Study, status: int = 200, **more: Any) -> HttpResponse:
     plan = study.plan or study.plans.order_by("-wave").first()
     address = request.build_absolute_uri(study.get_absolute_url())
+    outlook = _of_what_came(plan) if plan and not study.is_retired else None
     context = {
         "study": study,
         "plan": plan,
+        "outlook": outlook,
         "link": f"{address}#{plan.digest}" if plan else "",
         "is_owner": people.may(request.user, Right.LAUNCH, study),
         "may_invite": people.may(request.user, Right.INVITE, study),
         **more,
     }
     return render(request, "drafting/launched.html", context, status=status)
+
+
+def _of_what_came(plan: Plan) -> planning.Outlook:
+    """Return what a wave tells by as many responses as came; or by as many as are expected, where
+    it is protected how many came.
+    """
+    told = releases.answers_so_far(plan) if plan.content.n_is_public else None
+    if told is None:
+        return planning.outlook(plan.content, plan.study.expected)
+    return planning.Outlook(plan.content, told)
 
 
 @of_study(Right.LAUNCH)

@@ -31,6 +31,8 @@ def show(request: HttpRequest, study: Study) -> HttpResponse:
 
 def _page(request: HttpRequest, study: Study, status: int = 200, **more: Any) -> HttpResponse:
     chosen = selectors.chosen(study, request.GET.get("find", ""))
+    is_draft = not (study.plan or study.is_retired)
+    problems = selectors.problems(study) if is_draft else []
     page = Paginator(chosen, ON_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "study": study,
@@ -42,7 +44,8 @@ def _page(request: HttpRequest, study: Study, status: int = 200, **more: Any) ->
         "returned": ReturnedForm(),
         "erase": EraseForm(initial={"day": selectors.erased_on(study)}),
         "is_open": bool(study.plan and study.plan.is_open),
-        "is_ready": not (study.plan or study.is_retired or selectors.problems(study)),
+        "problems": problems,
+        "is_ready": is_draft and not problems,
         **more,
     }
     return render(request, "invited/list.html", context, status=status)

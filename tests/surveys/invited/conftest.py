@@ -75,7 +75,8 @@ def sink(settings):
 
 @pytest.fixture
 def study(db: None) -> Study:
-    return new_draft(texts={**TEXTS, "is_invited": True}, questions=[{**COPIED, "epsilon": 1}])
+    texts = {**TEXTS, "is_invited": True, "expected": 60}
+    return new_draft(texts=texts, questions=[{**COPIED, "epsilon": 1}])
 
 
 @pytest.fixture

@@ -57,7 +57,9 @@ def launched_beside_imports() -> tuple[Any, dict[str, Any]]:
     from tests.surveys.drafting.conftest import COPIED, TEXTS
     from tests.surveys.invited.conftest import entries
 
-    study = new_draft(texts={**TEXTS, "is_invited": True}, questions=[{**COPIED, "epsilon": 1}])
+    study = new_draft(
+        texts={**TEXTS, "is_invited": True, "expected": 60}, questions=[{**COPIED, "epsilon": 1}]
+    )
     everybody = entries(50)
     first = [each for each in everybody if int(each.name.split()[1]) < 30]
     rest = [each for each in everybody if each not in first]

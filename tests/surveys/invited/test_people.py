@@ -115,7 +115,9 @@ def test_a_launch_opens_the_plan_and_invites_everybody(plan):
 
 def test_the_fingerprint_that_was_seen_is_of_what_opens(owner, listed):
     page = owner.get("/studies/exam-honesty/launch/")
-    answer = owner.post("/studies/exam-honesty/launch/", {"seen": page.context["seen"]})
+    answer = owner.post(
+        "/studies/exam-honesty/launch/", {"seen": page.context["seen"], "why": "A test."}
+    )
     assert answer.status_code == 302
     assert listed.plan.content.invited.strata[1].people == 30
     assert owner.get("/studies/exam-honesty/launch/").status_code == 200
@@ -346,12 +348,45 @@ def test_the_launch_says_who_is_asked(listed, owner):
     assert "90 people on a list, each once · Arts: 30 people · Law: 30 people" in page
 
 
-@pytest.mark.parametrize(("least", "told"), [(90, False), (91, True)])
-def test_the_launch_says_that_a_list_is_too_short_to_publish(listed, owner, least, told):
+@pytest.mark.parametrize(("least", "fits"), [(90, True), (91, False)])
+def test_a_list_of_fewer_people_than_are_published_is_refused_wherever_it_stands(
+    listed, owner, least, fits
+):
+    """On its own page, on Build, at the launch, at the field, and by the service."""
     Study.objects.update(smallest_batch=least)
-    page = owner.get("/studies/exam-honesty/launch/").content.decode()
-    said = "Nothing is published before 91 answers, and the list has 90 people."
-    assert (said in page) == told
+    said = "The list has 90 people, and nothing is published before 91 answers. Add people, or"
+    for page in ("list", "build", "launch"):
+        shown = owner.get(f"/studies/exam-honesty/{page}/").content.decode()
+        assert (said in shown) != fits, page
+        assert ('build/texts/#id_smallest_batch">' in shown) != fits, page
+    if not fits:
+        with pytest.raises(CannotOpen, match="The list has 90 people"):
+            services.launch(study=listed, who="olga", now=NOW)
+        return
+    texts = owner.get("/studies/exam-honesty/build/texts/").context["form"]
+    typed = {name: value for name, value in texts.initial.items() if value is not None}
+    refused = owner.post("/studies/exam-honesty/build/texts/", {**typed, "smallest_batch": "91"})
+    assert refused.status_code == 400
+    assert said in refused.context["form"].errors["smallest_batch"][0]
+    assert services.launch(study=listed, who="olga", now=NOW).is_open
+
+
+def test_a_short_list_without_strata_has_no_empty_name(study, owner):
+    services.add_people(
+        study_id=study.pk, entries=[Entry(f"p{at}@example.org") for at in range(40)]
+    )
+    page = " ".join(owner.get("/studies/exam-honesty/launch/").content.decode().split())
+    assert "The list has only 40 people: an answer hides among few." in page
+    assert "“”" not in page
+    assert "people of the list are" not in page
+
+
+def test_a_list_of_too_few_says_so_on_its_own_page(study, owner):
+    services.add_people(
+        study_id=study.pk, entries=[Entry(f"p{at}@example.org") for at in range(20)]
+    )
+    page = owner.get("/studies/exam-honesty/list/").content.decode()
+    assert "The list has 20 people; 30 are needed to hide one among them." in page
 
 
 def shown(owner):

@@ -95,7 +95,7 @@ def test_one_letter_that_fails_keeps_no_other_waiting(plan, sink):
     scheduled(plan)
     issuer.drop_keys([key.modulus for key in TicketKey.objects.all()])
     study = new_draft(
-        texts={**TEXTS, "is_invited": True, "title": "Second"},
+        texts={**TEXTS, "is_invited": True, "title": "Second", "expected": 60},
         questions=[{**COPIED, "epsilon": 1}],
     )
     services.add_people(study_id=study.pk, entries=entries())

@@ -18,11 +18,13 @@ from django.utils.decorators import decorator_from_middleware
 from django.utils.deprecation import MiddlewareMixin
 
 from surveys import metrics, tracing
+from surveys.workbook_reader import Busy
 
 ACCOUNTS = "/accounts/"  # where keys are used
 PROGRAMS = ("/api/", "/issuer/")  # where scripts ask, and no page is above
 # bytes of a whole request; a picture, the largest thing that is taken, has 8 MB
 MAX_REQUEST = 10 * 2**20
+SECONDS_UNTIL_READ = 15  # until another workbook is worth a try
 DOOR = "reports"  # the name of the address that takes reports
 INTAKE = "surveys.intake."  # whose requests are respondents'
 REQUEST_ID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}")
@@ -88,6 +90,17 @@ def is_too_large(length: str) -> bool:
     if not (length.isascii() and length.isdigit()):
         return False
     return len(length) > len(str(MAX_REQUEST)) or int(length) > MAX_REQUEST
+
+
+class AskAgain(MiddlewareMixin):
+    """Answer 503 to a workbook that comes while others are read: it was not looked at."""
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, Busy):
+            return None
+        busy = render(request, "503.html", status=HTTPStatus.SERVICE_UNAVAILABLE)
+        busy.headers["Retry-After"] = str(SECONDS_UNTIL_READ)
+        return busy
 
 
 class ClosedDoors(MiddlewareMixin):

@@ -138,6 +138,7 @@ MIDDLEWARE = [
     "surveys.people.middleware.SecondFactorMiddleware",
     "surveys.people.middleware.KeptByNobody",
     "surveys.middleware.BackToThePage",
+    "surveys.middleware.AskAgain",
     "django_htmx.middleware.HtmxMiddleware",
     "surveys.operations.refusals.CountRefusals",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

@@ -18,7 +18,6 @@ WATCHED = {
     "pandas",
     "pyarrow",
     "pyreadstat",
-    "pyxform",
     "scipy.linalg",
     "scipy.optimize",
     "scipy.sparse",

@@ -23,7 +23,7 @@ class ImportForm(forms.Form):
 
     file = forms.FileField(
         label=gettext_lazy("XLSForm"),
-        help_text=gettext_lazy("A workbook (.xlsx or .xls) as survey tools write it, up to 2 MB."),
+        help_text=gettext_lazy("A workbook (.xlsx) as survey tools write it, up to 2 MB."),
         required=False,
     )
     rest = forms.CharField(required=False, widget=forms.HiddenInput)

@@ -9,21 +9,26 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.utils.translation import gettext as _
 
-from surveys.archives import ARCHIVE, hostile
 from surveys.invited.keys import plain_address
+from surveys.workbook_reader import (
+    ARCHIVE,
+    OLD,
+    Formula,
+    Number,
+    Refusal,
+    Unreadable,
+    read_workbook,
+)
 
 MAX_PEOPLE = 100_000
 MAX_FILE_BYTES = 20 * 2**20
-MAX_UNPACKED_BYTES, MAX_TAGS = 100 * 2**20, 3_000_000  # of a workbook
-MAX_IN_A_ROW = 50_000  # tags in one row
-LAST_ROW = 2**20  # of a workbook by its format; a hostile one may number a row beyond
+SECONDS = 30  # of the processor, for a workbook: 100,000 people take ten
 MAX_COLUMNS, MAX_CELL, MAX_ADDRESS, MAX_STRATUM = 30, 500, 300, 80
 MAX_REMARKS = 100
 ADDRESS, NAME, LANGUAGE, STRATUM = "address", "name", "language", "stratum"
@@ -104,7 +109,7 @@ def read_file(raw: bytes, languages: Sequence[str]) -> Found:
     found = Found()
     if len(raw) > MAX_FILE_BYTES:
         found.wrong(_("It is larger than 20 MB."))
-    elif raw.startswith(ARCHIVE):
+    elif raw.startswith((ARCHIVE, OLD)):
         _read(_rows_of_workbook(raw, found), found, languages)
     elif "\0" in (text := _decoded(raw, found)):
         found.wrong(_("It is neither a CSV file nor an .xlsx workbook."))
@@ -159,40 +164,35 @@ def _formula(found: Found, row: int, column: str) -> None:
 
 
 def _rows_of_workbook(raw: bytes, found: Found) -> Iterator[tuple[int, Row]]:
-    from openpyxl import load_workbook  # here, for it takes long to load
-    from openpyxl.utils import get_column_letter
-
-    too_much = _("The workbook holds more than a list needs: save it as a CSV file.")
     try:
-        if hostile(raw, unpacked=MAX_UNPACKED_BYTES, most_tags=MAX_TAGS, in_a_row=MAX_IN_A_ROW):
-            found.wrong(too_much)
-            return
-        with closing(load_workbook(io.BytesIO(raw), read_only=True, data_only=False)) as book:
-            sheet = book.worksheets[0]
-            rows = sheet.iter_rows(max_col=MAX_COLUMNS + 1, max_row=LAST_ROW + 1)
-            empty = None  # what the reader yields for each row that is missing
-            for at, cells in enumerate(rows, 1):
-                if at > LAST_ROW:
-                    found.wrong(too_much)
-                    return
-                if cells is empty:
-                    continue
-                if at > 1 and all(cell.value is None for cell in cells):
-                    empty = cells
-                    continue
-                for cell in cells:
-                    if cell.data_type == "f":
-                        _formula(found, at, get_column_letter(cell.column))
-                yield at, ["" if cell.value is None else _said(cell.value) for cell in cells]
-    except GeneratorExit:
-        raise
-    except Exception:
-        found.wrong(_("It is damaged, or no workbook."))
+        sheet, *_others = read_workbook(raw, seconds=SECONDS, columns=MAX_COLUMNS)
+    except Unreadable as refusal:
+        found.wrong(_said(refusal.why))
+        return
+    except ValueError:
+        found.wrong(_("There is nobody in it."))
+        return
+    for at, cells in sheet.rows:
+        for column, cell in enumerate(cells, 1):
+            if isinstance(cell, Formula):
+                _formula(found, at, letters_of(column))
+        yield at, [cell.shown if isinstance(cell, Number) else cell for cell in cells]
 
 
-def _said(value: object) -> str:
-    """Return a cell's value as a list says it: 7, not 7.0."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+def _said(why: Refusal) -> str:
+    match why:
+        case Refusal.OLD:
+            return _("It is an .xls workbook, or has a password. Save it as .xlsx without one.")
+        case Refusal.SHEETS | Refusal.LARGE:
+            return _("The workbook holds more than a list needs. Save the list as a CSV file.")
+        case Refusal.DAMAGED | Refusal.NONE:
+            return _("It is damaged, or not an .xlsx workbook. Save it again as .xlsx.")
+
+
+def letters_of(column: int) -> str:
+    """Return what a spreadsheet calls a column: A, B, … AA."""
+    rest, last = divmod(column - 1, 26)
+    return (letters_of(rest) if rest else "") + chr(ord("A") + last)
 
 
 def _head(text: str) -> str:

@@ -1,6 +1,6 @@
 """What of the sample forms that pyxform carries survives the way in, and the way out and in again.
 
-python -m tests.bench.xlsform FOLDER     a folder of .xls and .xlsx files, such as a release of
+python -m tests.bench.xlsform FOLDER     a folder of .xlsx files, such as a release of
                                          pyxform carries
 
 Of each form: how many of its questions can be asked here, and why not the others. What is offered
@@ -72,7 +72,7 @@ def comes_back(found: reader.ImportedForm) -> bool:
 
 
 def lines(folder: Path) -> Iterator[tuple[str, str, int, int, str, str]]:
-    for path in sorted(folder.rglob("*.xls*")):
+    for path in sorted(folder.rglob("*.xlsx")):
         with path.open("rb") as upload:
             whole = reader.read(upload)
         try:

@@ -183,6 +183,14 @@ def test_pages_have_a_tenth_of_the_doors_weight(composed: Any) -> None:
     assert set(shares.values()) == {1024}
 
 
+UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
+
+
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
+def test_no_unit_takes_all_of_the_machines_memory(path: Path) -> None:
+    assert re.search(r"^MemoryMax=\d+[MG]$", path.read_text(), re.MULTILINE)
+
+
 def test_a_linter_finds_nothing_in_the_dockerfile() -> None:
     linter = tool("hadolint", "make test installs it")
     assert run(linter, "--failure-threshold", "style", DEPLOY / "Dockerfile") == ""

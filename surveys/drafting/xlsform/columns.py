@@ -4,10 +4,10 @@ was meant.
 
 import re
 from difflib import get_close_matches
-from functools import cache
 
 from django.utils.translation import gettext as _
 
+from surveys.drafting.xlsform.markup import plain
 from surveys.drafting.xlsform.workbooks import Row
 
 LANGUAGES = {
@@ -85,6 +85,57 @@ MEANT = {
     "intent",
     "read_only",
 }  # without it the form is another
+PYXFORM = {  # the columns that pyxform knows by several names
+    "survey": {
+        "appearance",
+        "audio",
+        "autoplay",
+        "big-image",
+        "body",
+        "calculate",
+        "calculation",
+        "caption",
+        "command",
+        "compact_tag",
+        "constraining_message",
+        "constraint",
+        "constraint_message",
+        "count",
+        "image",
+        "jr:count",
+        "no_app_error_string",
+        "noapperrorstring",
+        "read_only",
+        "readonly",
+        "relevance",
+        "relevant",
+        "repeat_count",
+        "required",
+        "required_message",
+        "requiredmsg",
+        "rows",
+        "save_to",
+        "sms_allow_media",
+        "sms_date_format",
+        "sms_datetime_format",
+        "sms_field",
+        "sms_option",
+        "sms_response",
+        "sms_separator",
+        "tag",
+        "value",
+        "video",
+    },
+    "choices": {
+        "audio",
+        "big-image",
+        "caption",
+        "image",
+        "list_name",
+        "value",
+        "video",
+    },
+}
 OTHERS = {  # beside what pyxform knows
     "survey": {
         "media",
@@ -151,10 +202,10 @@ def stem(head: str) -> str:
 
 def code_of(name: str) -> str:
     """Return our code of a language that a column names: “English (en)”, “Chinese (zh)”, “中文”."""
-    plain = name.strip().lower()
-    inside = re.search(r"[(\uff08]([^)\uff09]+)[)\uff09]\s*$", plain)
+    lower = name.strip().lower()
+    inside = re.search(r"[(\uff08]([^)\uff09]+)[)\uff09]\s*$", lower)
     words = [inside[1].strip()] if inside else []
-    words += [plain, re.split(r"[(\uff08]", plain)[0].strip()]
+    words += [lower, re.split(r"[(\uff08]", lower)[0].strip()]
     if TRADITIONAL & {part for word in words for part in (word, *word.split())}:
         return ""
     return next((LANGUAGES[word] for word in words if word in LANGUAGES), "")
@@ -167,7 +218,7 @@ def texts_of(row: Row, column: str, language: str) -> dict[str, str]:
     texts: dict[str, str] = {}
     for head, cell in row.items():
         if stem(head) == column and (code := language_in(head, language)):
-            texts.setdefault(code, " ".join(cell.split()))
+            texts.setdefault(code, plain(cell).text)
     return texts
 
 
@@ -195,20 +246,25 @@ def meant(sheet: str, head: str) -> str:
     none.
     """
     first = stem(head)
-    if first in KEPT[sheet] or (first in standard(sheet) and f"rr::{first}" not in KEPT[sheet]):
+    if first in KEPT[sheet] | MEANT or (
+        first in standard(sheet) and f"rr::{first}" not in KEPT[sheet]
+    ):
         return ""
     names = {name.removeprefix("rr::"): name for name in sorted(KEPT[sheet] | MEANT, reverse=True)}
     near = get_close_matches(first.lower().removeprefix("rr::"), names, 1, NEAR)
     return names[near[0]] if near else ""
 
 
-@cache
 def standard(sheet: str) -> set[str]:
     """Return the columns of a sheet that other programs know."""
-    from pyxform import aliases  # here, for it takes a fifth of a second of every start
+    return PYXFORM.get(sheet, set()) | OTHERS[sheet]
 
-    known = {"survey": aliases.survey_header, "choices": aliases.list_header}
-    return {*known.get(sheet, ()), *OTHERS[sheet]}
+
+def is_used(sheet: str, head: str, language: str) -> bool:
+    """Tell whether what a column says is taken, or would have to be."""
+    if stem(head) in TRANSLATED and not language_in(head, language):
+        return False
+    return stem(head) in KEPT[sheet] | MEANT
 
 
 def left_out(sheet: str, head: str) -> str:

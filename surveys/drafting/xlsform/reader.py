@@ -12,12 +12,12 @@ from collections.abc import Set as AbstractSet
 from typing import IO
 
 import msgspec
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, ngettext
 
 from surveys.design.models import FollowUps
 from surveys.drafting.drafts import StudyTexts, untaken
 from surveys.drafting.xlsform import refusals
-from surveys.drafting.xlsform.columns import NO, YES, code_of, language_in, stem
+from surveys.drafting.xlsform.columns import NO, YES, code_of, is_used, language_in, stem
 from surveys.drafting.xlsform.rows import NAME, look_at_row, read_question
 from surveys.drafting.xlsform.state import (
     Choices,
@@ -35,6 +35,7 @@ from surveys.drafting.xlsform.workbooks import (
     place,
     remark,
     rows_of,
+    wrong_cell,
 )
 
 __all__ = ["ImportedForm", "Remark", "read"]
@@ -109,14 +110,19 @@ def _read_once(sheets: Sheets) -> Reading:
     _read_lists(reading, sheets)
     _read_settings(reading, sheets)
     _refuse_other_languages(reading, sheets)
+    if reading.is_broken:
+        form.problems = form.problems[-1:]
+        return reading
     for name in sheets:
         if name not in SHEETS:
             form.remarks.append(Remark(place(name), _("Left out: the form has nothing like it.")))
     for row in reading.rows(sheets, "survey"):
         _read_row(row)
     if reading.groups:
+        first = reading.groups[0].row
         reading.groups[-1].row.problem("type", _("This group is not ended."))
-        reading.is_broken = True
+        reading.refused |= set(range(first.number, len(sheets["survey"]) + 2))
+    _say_what_goes(reading)
     for note in reading.notes:
         note.row.remark("label", _("Left out: no question follows it."))
     if not form.questions and not form.problems:
@@ -125,12 +131,35 @@ def _read_once(sheets: Sheets) -> Reading:
     return reading
 
 
+def _say_what_goes(reading: Reading) -> None:
+    """Name at each question, or group, that is refused those that go with it, in one line."""
+    for number, rows in reading.going.items():
+        text = ngettext(
+            "Row %(rows)s depends on its answer, and goes with it.",
+            "Rows %(rows)s depend on its answer, and go with it.",
+            len(rows),
+        )
+        said = text % {"rows": ", ".join(map(str, rows))}
+        reading.form.problems.append(remark("survey", number, "relevant", said))
+    for number, rows in reading.inside.items():
+        text = ngettext(
+            "Row %(rows)s stands in this group, and goes with it.",
+            "Rows %(rows)s stand in this group, and go with it.",
+            len(rows),
+        )
+        said = text % {"rows": ", ".join(map(str, rows))}
+        reading.form.problems.append(remark("survey", number, "type", said))
+
+
 def language_of(sheets: Sheets) -> str:
     """Return the language that is the form's own: the default one if it is ours, else the first
-    that is.
+    that is. Labels beside Chinese ones that name no language are English.
     """
-    heads = [head for row in sheets["survey"] for head in row if head.startswith("label::")]
-    languages = [code_of(_stated_language(sheets)), *(language_in(head, "") for head in heads)]
+    heads = [head for row in sheets["survey"] for head in row if stem(head) == "label"]
+    named = [code for head in heads if (code := language_in(head, ""))]
+    if "label" in heads and set(named) == {"zh-hans"}:
+        named = ["en"]
+    languages = [code_of(_stated_language(sheets)), *named]
     return next(filter(None, languages), "en")
 
 
@@ -151,7 +180,12 @@ def _read_lists(reading: Reading, sheets: Sheets) -> None:
             texts = row.texts("label")
             if not texts:
                 row.remark("label", _("It has no text: its name is shown."))
-            choices = reading.lists.setdefault(name, Choices())
+            row.say_marks()
+            choices = reading.lists.setdefault(name, Choices(row=row.number))
+            for head, cell in row.cells.items():
+                if is_used("choices", head, reading.language) and (why := wrong_cell(cell)):
+                    where = place("choices", row.number, head)
+                    choices.wrong = choices.wrong or f"{where}: {why}"
             choices.names.append(row.get("name"))
             choices.texts.append(texts or {reading.language: row.get("name")})
 
@@ -161,6 +195,8 @@ def _read_settings(reading: Reading, sheets: Sheets) -> None:
     number = filled[0] if filled else 2
     row = SheetRow(reading, "settings", number, sheets["settings"][number - 2] if filled else {})
     row.look_at_heads()
+    row.refuse_cells()
+    row.say_marks()
     for later in filled[1:]:
         text = _("Left out: only the first row counts.")
         reading.form.remarks.append(Remark(place("settings", later), text))
@@ -217,7 +253,10 @@ def _read_row(row: SheetRow) -> None:
         return
     if disabled not in NO:
         row.problem("disabled", _("Expected yes or no."))
-    if not lower:
+    if why := wrong_cell(row.get("type")):
+        row.problem("type", why)
+        _refuse(row)
+    elif not lower:
         if row.cells:
             row.problem("type", _("It has no type."))
     elif group := GROUP.fullmatch(lower):
@@ -244,12 +283,20 @@ def _read_asking(row: SheetRow, whole: str) -> None:
     else:
         reason = refusals.reason_for(whole)
     if reason:
-        _drop_notes(reading)
+        _refuse(row)
         if whole.lower().startswith("begin"):  # by what it wants to be, the rest of it depends
             reading.groups.append(Group(row, is_refused=True))
         row.problem("type", reason)
     elif not read_question(row, kind.lower(), rest):
-        _drop_notes(reading)
+        _refuse(row)
+
+
+def _refuse(row: SheetRow) -> None:
+    """Remember a question that is not taken, for those that depend on it; refuse its notes."""
+    name = row.get("name")
+    if name and name not in row.reading.named:
+        row.reading.untaken[name] = row.number
+    _drop_notes(row.reading)
 
 
 def _drop_notes(reading: Reading) -> None:
@@ -278,7 +325,8 @@ def _begin_group(row: SheetRow, kind: str) -> None:
     """Begin a group: a table is a matrix, the title of any other stands as help below its first
     question.
     """
-    reading, texts, name = row.reading, row.texts("label"), ""
+    reading, name = row.reading, ""
+    texts, hints = row.texts("label"), row.texts("hint")
     if kind != "group":
         row.problem(
             "type",
@@ -289,27 +337,32 @@ def _begin_group(row: SheetRow, kind: str) -> None:
     if "table-list" in row.get("appearance"):
         name = NAME.sub("_", row.get("name", "m").lower()).strip("_")[:20] or "m"
         name = untaken(name, {question.group for question in reading.form.questions})
-    elif texts and kind == "group":
-        reading.notes.append(Note(row, texts, [], is_title=True))
+    elif (texts or hints) and kind == "group":
+        both = {
+            code: " ".join(filter(None, (texts.get(code), hints.get(code))))
+            for code in texts | hints
+        }
+        reading.notes.append(Note(row, both, [], is_title=True))
         text = _("Groups are not shown: it stands as help below the first question.")
         row.remark("label", text)
-    reading.groups.append(Group(row, kind, name, texts, is_refused=kind != "group"))
+    reading.groups.append(Group(row, kind, name, texts, hints, is_refused=kind != "group"))
 
 
 def _end_group(row: SheetRow, kind: str) -> None:
     reading = row.reading
     if not reading.groups:
         row.problem("type", _("It ends a group that was not begun."))
-        reading.is_broken = True
         return
     group = reading.groups.pop()
+    if any(note.row is group.row for note in reading.notes):
+        group.row.remark("label", _("Left out: no question of its group was taken."))
     reading.notes = [note for note in reading.notes if note.row is not group.row]
     if group.is_refused:
         reading.refused.add(row.number)
     elif group.kind != kind:
         text = _("It ends a group of another kind than the one that was begun last.")
         row.problem("type", text)
-        reading.is_broken = True
+        reading.refused |= set(range(group.row.number, row.number + 1))
 
 
 def renamed(form: ImportedForm, taken: AbstractSet[str]) -> ImportedForm:

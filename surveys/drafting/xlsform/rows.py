@@ -3,6 +3,7 @@ condition; nothing unsaid.
 """
 
 import re
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
 from django.utils.translation import gettext as _, gettext_lazy
@@ -17,16 +18,52 @@ from surveys.drafting.xlsform.expressions import (
     condition_of,
     range_of,
 )
-from surveys.drafting.xlsform.state import Choices, Reading, SheetRow
+from surveys.drafting.xlsform.state import Choices, Group, Reading, SheetRow
 from surveys.plan.kinds import CONDITIONS, SCALE, said_in
 
 IS_YES, IS_NO = {"yes", "y", "1", "true", "是"}, {"no", "n", "0", "false", "否"}
-DECLINED = {"prefer not to say", "prefer not to answer", "不愿回答", "不想回答"}
+DECLINED = {
+    "prefer not to say",
+    "prefer not to answer",
+    "rather not say",
+    "refuse",
+    "refused",
+    "refuse to answer",
+    "decline to answer",
+    "no answer",
+    "不愿回答",
+    "不想回答",
+    "拒绝回答",
+    "拒答",
+}
+NO_POINT = {  # of a scale: what stands at its end and says nothing on it
+    "don't know",
+    "dont know",
+    "do not know",
+    "dk",
+    "not sure",
+    "unsure",
+    "can't say",
+    "no opinion",
+    "not applicable",
+    "does not apply",
+    "n/a",
+    "other",
+    "不知道",
+    "不清楚",
+    "不确定",
+    "说不清",
+    "无意见",
+    "不适用",
+} | DECLINED
+NO_POINT_CODE = re.compile("-?(7{2,}|8{2,}|9{2,}|9+[78])")  # which such a choice often has
+END = re.compile("[\\w)\\]]$")  # of a stem that ends without a mark
 SELECTS = ("select_one", "select_multiple")
 DATES = {calendar.appearance for calendar in CALENDARS.values()}
 NAME = re.compile("[^a-z0-9_]+")
 ANSWER = re.compile("[a-z][a-z0-9_]{0,19}")
 REFERENCE = re.compile(r"\$\{")
+NAMED = re.compile(r"\$\{\s*([\w.-]+)\s*\}")
 PIPED = gettext_lazy("An answer cannot be shown in another question’s text: take ${…} out.")
 SMALLEST = Decimal("1e-9")  # part of an ε that a draft keeps
 
@@ -35,9 +72,8 @@ def read_question(row: SheetRow, kind: str, rest: str) -> bool:
     """Read a question; what is wrong with it is told, and it is not taken."""
     reading, question = row.reading, QuestionDraft()
     count = len(reading.form.problems)
-    look_at_row(row, asks=True)
-    if any(group.is_refused for group in reading.groups):
-        row.problem("type", _("It stands in a group that cannot be taken."))
+    if _goes_with_group(row) or look_at_row(row, asks=True):
+        return False
     texts = row.texts("label")
     if reading.language not in texts:
         row.problem("label", _("The question has no text."))
@@ -51,9 +87,33 @@ def read_question(row: SheetRow, kind: str, rest: str) -> bool:
             if stem(head) in ("rr::unit", "rr::wanted") and cell != "mean":
                 row.remark(head, _("Left out: it is of numbers only."))
     _read_condition(row, question)
-    if len(reading.form.problems) == count:
+    is_taken = len(reading.form.problems) == count and row.number not in reading.refused
+    if is_taken:
         _take(row, question, choices, texts)
-    return len(reading.form.problems) == count
+    return is_taken
+
+
+def _goes_with_group(row: SheetRow) -> bool:
+    """Refuse a row whose group cannot be taken, which is named once: or its condition cannot."""
+    reading = row.reading
+    for at, group in enumerate(reading.groups):
+        stated = group.row.get("relevant")
+        if not stated or group.is_refused or _gone(reading, [stated]):
+            continue
+        if why := _no_condition(reading, [stated], condition_of(stated)):
+            group.row.problem("relevant", why)
+            reading.groups[at] = replace(group, is_refused=True)
+    refused = next((group.row.number for group in reading.groups if group.is_refused), 0)
+    if refused:
+        reading.inside.setdefault(refused, []).append(row.number)
+        reading.refused.add(row.number)
+    return bool(refused)
+
+
+def _gone(reading: Reading, conditions: list[str]) -> int:
+    """Return the row of a question that was refused and that conditions name; 0 if none."""
+    names = [name for each in conditions for name in NAMED.findall(each)]
+    return next((at for name in names if (at := reading.untaken.get(name, 0))), 0)
 
 
 def _score(row: SheetRow, question: QuestionDraft) -> None:
@@ -68,8 +128,13 @@ def _score(row: SheetRow, question: QuestionDraft) -> None:
     question.least, question.most = 1, len(question.choices.splitlines())
 
 
-def look_at_row(row: SheetRow, *, asks: bool = False) -> None:
-    """Refuse what a row means and cannot have here; name what only decorates it."""
+def look_at_row(row: SheetRow, *, asks: bool = False) -> bool:
+    """Refuse what a row means and cannot have here; name what only decorates it. Tell whether it
+    has a cell that cannot be used.
+    """
+    if row.refuse_cells():
+        return True
+    row.say_marks()
     for head, cell in row.cells.items():
         first = stem(head)
         if first == "read_only" and cell.lower() not in NO:
@@ -81,8 +146,6 @@ def look_at_row(row: SheetRow, *, asks: bool = False) -> None:
             )
         elif first in ("label", "hint") and REFERENCE.search(cell):
             row.problem(head, str(PIPED))
-        elif first in ("label", "hint") and "\n" in cell:
-            row.remark_once(head, _("Its line breaks become spaces."))
     if asks and row.get("required").lower() not in YES:
         row.remark_once(
             "required",
@@ -95,6 +158,7 @@ def look_at_row(row: SheetRow, *, asks: bool = False) -> None:
         if word not in ("likert", "table-list", *DATES):
             text = _("Left out: “%(word)s” only says how it looks.")
             row.remark_once("appearance", text, word=word[:40])
+    return False
 
 
 def _read_kind(row: SheetRow, question: QuestionDraft, kind: str, rest: str) -> Choices | None:
@@ -178,27 +242,98 @@ def _read_choices(row: SheetRow, question: QuestionDraft, kind: str, rest: str) 
     own = _without_decline(row, question, choices)
     question.choices = "\n".join(own)
     matrix, lower = reading.matrix, {text.lower() for text in own}
+    is_scale = 3 <= len(own) <= 11 and ("likert" in row.get("appearance") or bool(matrix))
     if kind == "select_multiple":
         question.kind = "multiple"
     elif len(own) == 2 and lower & IS_YES and lower & IS_NO:
         question.kind, question.choices = "yes_no", ""
         usual = {code: said_in(code).usual["yes_no"][::-1] for code in Language.values}
         _say_instead(row, choices.texts[:2], usual)
-    elif 3 <= len(own) <= 11 and ("likert" in row.get("appearance") or matrix):
+    elif is_scale and not (strange := _no_points(own, choices)):
         question.kind = "likert"
         if matrix:
             question.group = matrix.name
-            question.group_text = matrix.texts.get(reading.language, "")
+            question.group_text = _above(matrix).get(reading.language, "")
+            matrix.row.refuse_long("label", question.group_text, 300)
     else:
         question.kind = "single"
-        if matrix:
-            text = _("It stands outside of the table: only scales of 3 to 11 points are in one.")
-            row.remark("type", text)
+        if is_scale:
+            text = _(
+                "“%(choice)s” is not a point of a scale. It is asked as a question of choices."
+            )
+            row.remark_once("type", text, choice=", ".join(strange)[:80])
+    _say_codes(row, question, choices)
     return choices
+
+
+def _no_points(own: list[str], choices: Choices) -> list[str]:
+    """Return those of a scale's choices, at its ends, that say nothing on it."""
+    return [
+        own[at]
+        for at in (0, len(own) - 1)
+        if _folded(own[at]) in NO_POINT or NO_POINT_CODE.fullmatch(choices.names[at])
+    ]
+
+
+def _folded(text: str) -> str:
+    return text.lower().replace("’", "'").rstrip(" .")
+
+
+def _say_codes(row: SheetRow, question: QuestionDraft, choices: Choices) -> None:
+    """Say of a list once which names its choices had: a draft has no place for them yet."""
+    names = choices.names
+    order = range(len(names))
+    if question.kind == "yes_no":
+        ours = {("yes", "no"), ("no", "yes"), ("1", "0"), ("0", "1")}
+        is_ours = tuple(names[:2]) in ours and names[2:] in ([], ["decline"])
+        is_ours &= _place(question, choices, names[0], row.reading.language) == (
+            names[0] in ("yes", "1")
+        )
+    else:
+        is_ours = names in ([f"c{at}" for at in order], [str(at) for at in order]) or (
+            question.may_decline and names == [*(f"c{at}" for at in order[:-1]), "decline"]
+        )
+    if not is_ours:
+        listed = SheetRow(row.reading, "choices", choices.row, {})
+        text = _("The names of these choices are not kept, and files count them from 0: %(names)s")
+        if question.kind == "yes_no":
+            text = _(
+                "The names of these choices are not kept. Files have no as 0, yes as 1: %(names)s"
+            )
+        listed.remark_once("name", text, names=", ".join(names)[:300])
+
+
+def _above(matrix: Group) -> dict[str, str]:
+    """Return what stands above a table, in each language: its label, and its hint."""
+    return {
+        code: " ".join(filter(None, (matrix.texts.get(code), matrix.hints.get(code))))
+        for code in matrix.texts | matrix.hints
+    }
+
+
+def _begun(row: SheetRow, question: QuestionDraft, texts: dict[str, str]) -> dict[str, str]:
+    """Return the texts of a question that stands in a table of a file and in none of the form:
+    each begins with the table's.
+    """
+    matrix = row.reading.matrix
+    if matrix is None or question.group:
+        return texts
+    text = _("Only scales of 3 to 11 points are in a table: this label begins each question of it.")
+    matrix.row.remark_once("label", text, key=str(matrix.row.number))
+    return {
+        code: _joined(stem_of, text) if (stem_of := matrix.texts.get(code)) else text
+        for code, text in texts.items()
+    }
+
+
+def _joined(first: str, then: str) -> str:
+    return f"{first}{':' if END.search(first) else ''} {then}"
 
 
 def _list_problem(choices: Choices, language: str) -> str:
     """Return what is wrong with a list; nothing if it can be chosen from."""
+    if choices.wrong:
+        return choices.wrong
     own = [texts.get(language, "") for texts in choices.texts]
     if not all(own):
         return _("A choice of the list “%(list)s” has no text.")
@@ -218,7 +353,7 @@ def _without_decline(row: SheetRow, question: QuestionDraft, choices: Choices) -
     if stated not in ("", *YES, *NO):
         row.problem("rr::decline", _("Expected yes or no."))
     own = [texts[row.reading.language] for texts in choices.texts]
-    question.may_decline = stated in YES if stated else own[-1].lower() in DECLINED
+    question.may_decline = stated in YES if stated else _folded(own[-1]) in DECLINED
     if not question.may_decline:
         return own
     _say_instead(
@@ -232,7 +367,7 @@ def _say_instead(row: SheetRow, texts: list[dict[str, str]], usual: dict[str, li
     for code, words in usual.items():
         written = [choice[code] for choice in texts if code in choice]
         if written and written != words:
-            row.remark(
+            row.remark_once(
                 "type",
                 _("“%(found)s” is shown as “%(words)s”, as in every form."),
                 found=", ".join(written)[:80],
@@ -284,29 +419,16 @@ def _read_condition(row: SheetRow, question: QuestionDraft) -> None:
     reading, stated = row.reading, row.conditions
     if not stated:
         return
+    if gone := _gone(reading, stated):
+        reading.going.setdefault(gone, []).append(row.number)
+        reading.refused.add(row.number)
+        return
     parsed = condition_of(stated[0]) if len(stated) == 1 else None
-    if parsed is None:
-        row.problem(
-            "relevant",
-            _(
-                "Only ${question} = 'answer' and selected(${question}, 'answer') can be kept, "
-                "joined by “or” for one question."
-            ),
-        )
-        return
-    name, answers = parsed
+    name, answers = parsed or ("", [])
     other, choices = reading.named.get(name, (None, None))
-    is_known = name not in reading.doubled
-    if other is None or choices is None or not is_known or not set(answers) <= set(choices.names):
-        text = _("It depends on “%(name)s”, which is no earlier question with this answer.")
-        row.problem("relevant", text, name=name)
-        return
-    if other.kind == "multiple":
-        text = _(
-            "It depends on “%(name)s”, where several may be ticked: only one answer can be a "
-            "condition."
-        )
-        row.problem("relevant", text, name=name)
+    if why := _no_condition(reading, stated, parsed):
+        row.problem("relevant", why)
+    if why or other is None or choices is None:
         return
     if reading.form.texts.get("follow_ups") != FollowUps.SKIP:
         row.remark_once(
@@ -320,6 +442,33 @@ def _read_condition(row: SheetRow, question: QuestionDraft) -> None:
     question.asked_if_answers = [
         _place(other, choices, answer, reading.language) for answer in answers
     ]
+
+
+def _no_condition(reading: Reading, stated: list[str], parsed: tuple[str, list[str]] | None) -> str:
+    """Return why a condition cannot be kept; nothing if it can."""
+    for name in (name for each in stated for name in NAMED.findall(each)):
+        other = reading.named.get(name)
+        if other and other[0].kind == "multiple":
+            text = _(
+                "It depends on “%(name)s”, where several may be ticked: only one answer can be a "
+                "condition."
+            )
+            return text % {"name": name}
+        if other and other[0].kind not in CONDITIONS:
+            text = _("It depends on “%(name)s”, a number: only a choice can be a condition.")
+            return text % {"name": name}
+    if parsed is None:
+        return _(
+            "A condition can be on one question only, and can only ask for answers: "
+            "${question} = 'answer' or selected(${question}, 'answer'), joined by “or”."
+        )
+    name, answers = parsed
+    other = reading.named.get(name)
+    is_known = name not in reading.doubled and other is not None and other[1] is not None
+    if not is_known or not set(answers) <= set(other[1].names):  # type: ignore[index, union-attr]
+        text = _("It depends on “%(name)s”, which is no earlier question with this answer.")
+        return text % {"name": name}
+    return ""
 
 
 def _place(question: QuestionDraft, choices: Choices, answer: str, language: str) -> int:
@@ -338,9 +487,10 @@ def _take(
     question.name = free_name(reading, wanted)
     if question.name != wanted:
         row.remark("name", _("It is called “%(name)s” here."), name=question.name)
-    helps, labels, units = _helps(row), row.texts("rr::label"), row.texts("rr::unit")
+    helps, labels, units = _helps(row, question), row.texts("rr::label"), row.texts("rr::unit")
+    short, texts = texts, _begun(row, question, texts)
     question.text, question.help = texts[own], helps[own]
-    question.label = labels.get(own) or texts[own][:80]
+    question.label = labels.get(own) or short[own][:80]
     row.refuse_long("label", question.text, 300)
     row.refuse_long("hint", question.help, 300)
     row.refuse_long("rr::label", question.label, 80)
@@ -348,10 +498,13 @@ def _take(
     if wanted in reading.named:
         reading.doubled.add(wanted)
     reading.named[wanted] = (question, choices)
+    for code in (code for code, said in helps.items() if said and code not in texts):
+        text = _("Left out: its question has no label in %(language)s.")
+        row.remark("hint", text, language=Language(code).label)
     for code in texts.keys() - {own}:
         content: QuestionTexts = {
             "text": texts[code],
-            "label": labels.get(code) or texts[code][:80],
+            "label": labels.get(code) or short[code][:80],
             "help": helps[code],
         }
         if choices is not None and question.choices:
@@ -360,13 +513,15 @@ def _take(
         if unit := units.get(code):
             content["unit"] = unit
         if question.group and reading.matrix:
-            content["group"] = reading.matrix.texts.get(code, "")
+            content["group"] = _above(reading.matrix).get(code, "")
         translated = reading.form.translations.setdefault(code, {})
         translated.setdefault("questions", {})[question.name] = content
 
 
-def _helps(row: SheetRow) -> dict[str, str]:
-    """Return the help in each language: the notes and titles before the question, then its hint."""
+def _helps(row: SheetRow, question: QuestionDraft) -> dict[str, str]:
+    """Return the help in each language: the notes and titles before the question, the hint of its
+    table if that is none here, then its own.
+    """
     notes, row.reading.notes = row.reading.notes, []
     for note in notes:
         if not set(note.conditions) <= set(row.conditions):
@@ -377,7 +532,9 @@ def _helps(row: SheetRow) -> dict[str, str]:
                     "to all."
                 ),
             )
-    texts = [*(note.texts for note in notes), row.texts("hint")]
+    matrix = None if question.group else row.reading.matrix
+    around = [matrix.hints] if matrix else []
+    texts = [*(note.texts for note in notes), *around, row.texts("hint")]
     return {
         code: " ".join(said[code] for said in texts if said.get(code)) for code in Language.values
     }

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from django.utils.translation import gettext as _
 
+from surveys.design.models import Language
 from surveys.drafting.drafts import QuestionDraft, StudyTexts
 from surveys.drafting.xlsform import columns
-from surveys.drafting.xlsform.workbooks import Remark, Row, Sheets, remark
+from surveys.drafting.xlsform.markup import plain
+from surveys.drafting.xlsform.workbooks import Remark, Row, Sheets, remark, wrong_cell
 
 
 @dataclass(slots=True)
@@ -30,6 +32,8 @@ class Choices:
 
     names: list[str] = field(default_factory=list)
     texts: list[dict[str, str]] = field(default_factory=list)
+    wrong: str = ""  # why nothing can be chosen from it
+    row: int = 0  # the first of its rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,7 @@ class Group:
     kind: str = ""
     name: str = ""
     texts: dict[str, str] = field(default_factory=dict)
+    hints: dict[str, str] = field(default_factory=dict)
     is_refused: bool = False
 
 
@@ -64,13 +69,17 @@ class Reading:
     # by the name in the file: the last question of this name, and its choices
     named: dict[str, tuple[QuestionDraft, Choices | None]] = field(default_factory=dict)
     doubled: set[str] = field(default_factory=set)  # names of more than one question
+    untaken: dict[str, int] = field(default_factory=dict)  # names of questions refused, their rows
+    # the rows that are refused because they depend on such a row
+    going: dict[int, list[int]] = field(default_factory=dict)
+    inside: dict[int, list[int]] = field(default_factory=dict)  # because they stand in such a group
     notes: list[Note] = field(default_factory=list)
     mentioned: set[str] = field(
         default_factory=set
     )  # of the form as a whole: once, where it stands
     refused: set[int] = field(default_factory=set)  # rows of the survey
     dropped: set[tuple[str, str]] = field(default_factory=set)  # sheets' columns
-    # there is no rest: where a group ends is not known, or what language it is
+    # there is no rest: it is in no language that questions are asked in
     is_broken: bool = False
 
     @property
@@ -131,6 +140,33 @@ class SheetRow:
         self.reading.mentioned.add(key)
         return is_news
 
+    def refuse_cells(self) -> bool:
+        """Refuse cells that cannot be used, where they would be; tell whether there are any."""
+        wrong = [
+            (head, text)
+            for head, cell in self.cells.items()
+            if (text := wrong_cell(cell))
+            and columns.is_used(self.sheet, head, self.reading.language)
+        ]
+        for head, text in wrong:
+            self.problem(head, text)
+        return bool(wrong)
+
+    def say_marks(self) -> None:
+        """Name what is taken out of the texts that are taken."""
+        for head, cell in self.cells.items():
+            if columns.stem(head) not in columns.TRANSLATED:
+                continue
+            if not columns.is_used(self.sheet, head, self.reading.language):
+                continue
+            found = plain(cell)
+            if found.tags:
+                text = _("HTML is not shown, and was taken out: %(tags)s")
+                self.remark(head, text, tags=" ".join(found.tags)[:200])
+            if found.is_marked:
+                text = _("Shown as plain text: bold, italic, links and line breaks are left out.")
+                self.remark_once(head, text)
+
     def look_at_heads(self) -> None:
         """Name each column once that is not taken, and refuse one that was meant to be another."""
         heads = replace(self, number=1)
@@ -141,9 +177,19 @@ class SheetRow:
             elif columns.stem(head) not in columns.MEANT:
                 if reason := columns.left_out(self.sheet, head):
                     self.remark(head, reason)
+                elif self._names_no_language(head):
+                    text = _("This column names no language. Its texts are taken as %(language)s.")
+                    heads.remark(head, text, language=Language(self.reading.language).label)
         for head in columns.doubled(self.cells, self.reading.language):
             row = self if self.sheet == "survey" else heads
             row.problem(head, _("Another column says something else in the same language."))
+
+    def _names_no_language(self, head: str) -> bool:
+        """Tell whether a column of texts names none where other columns do."""
+        if head not in ("label", "hint"):
+            return False
+        codes = {columns.language_in(other, "") for other in self.cells if other != head}
+        return bool(codes - {"", self.reading.language})
 
     @property
     def conditions(self) -> list[str]:

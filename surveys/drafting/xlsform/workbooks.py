@@ -1,28 +1,35 @@
-"""Open a workbook that a stranger may have made: limits first, then its cells, and plain words for
-what is wrong.
+"""Open a workbook that a stranger may have made: its cells, and plain words for what is wrong.
 
-A workbook is an archive of XML. It is read with limits on the file, on what it unpacks to, and on
-rows and columns; entities are refused (by the reader of openpyxl, defusedxml, and here before it);
-a formula is never evaluated, and a value that a program once computed is not what its author typed,
-so a form with formulas is refused.
+It is read in a process of its own (`surveys.workbook_reader`). A formula is never evaluated, and a
+value that a program once computed is not what its author typed: so a formula is a problem where its
+text would be used.
 """
 
-from contextlib import closing
 from dataclasses import dataclass
-from io import BytesIO
 from typing import IO
 
 from django.utils.translation import gettext as _
 
-from surveys.archives import ARCHIVE, Hostile, hostile
+from surveys.workbook_reader import (
+    MOST_SHEETS,
+    Formula,
+    Number,
+    ReadSheet,
+    Refusal,
+    Unreadable as NotRead,
+    read_workbook,
+)
 
 MAX_FILE_BYTES = 2 * 2**20  # bytes
-MAX_UNPACKED_BYTES = 20 * 2**20
-MAX_TAGS, MAX_IN_A_ROW = 200_000, 20_000  # in all parts of the archive, and in one row
+SECONDS = 10  # of the processor
 MAX_ROWS, MAX_COLUMNS, MAX_CELL_LENGTH = 1000, 120, 2000
-CONSTANT = (None, "=TRUE()", "=FALSE()")  # how some programs write yes and no
-OLD = b"\xd0\xcf\x11\xe0"  # how an .xls begins
 SHEETS = ("survey", "choices", "settings")
+SHOWN = (
+    "label",
+    "hint",
+    "form_title",
+    "rr",
+)  # columns whose numbers are read as a sheet shows them
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,18 @@ def unreadable(text: str, where: str = "") -> Unreadable:
     return Unreadable(Remark(where or _("The file"), text))
 
 
+class Twice(str):
+    """What the last of several columns says that have one head and say different things."""
+
+    __slots__ = ()
+
+
+class Long(str):
+    """The beginning of what a cell says that is too long."""
+
+    __slots__ = ()
+
+
 Row = dict[str, str]  # a column's head: what the cell says
 Sheets = dict[
     str, list[Row]
@@ -71,45 +90,86 @@ def place(sheet: str, row: int | None = None, column: str = "") -> str:
 
 def rows_of(upload: IO[bytes]) -> Sheets:
     """Return the rows of a workbook's sheets, as texts."""
-    from pyxform.errors import PyXFormError, PyXFormReadError  # here, for they take long to load
-    from pyxform.xls2json_backends import xls_to_dict, xlsx_to_dict
-
     raw = upload.read(MAX_FILE_BYTES + 1)
     if len(raw) > MAX_FILE_BYTES:
         raise unreadable(_("It is larger than 2 MB."))
-    if not raw.startswith((ARCHIVE, OLD)):
-        raise unreadable(_("It is no workbook: expected .xlsx or .xls."))
     try:
-        if raw.startswith(ARCHIVE):
-            _refuse_hostile(raw)
-            _refuse_formulas(raw)
-            book = xlsx_to_dict(BytesIO(raw))
-        else:
-            book = xls_to_dict(BytesIO(raw))
-    except Unreadable:
-        raise
-    except Exception as error:  # on a file that is damaged, encrypted, lies about its size…
-        is_told = isinstance(error, PyXFormError) and not isinstance(error, PyXFormReadError)
-        text = str(error) if is_told else _("It is damaged, or no workbook of a form.")
-        raise unreadable(text) from error
-    sheets = {name: [_clean(row) for row in book.get(name) or []] for name in SHEETS}
-    names = book.get("sheet_names", [])
-    sheets |= {name: [] for name in names if len(names) > 1 and name.lower() not in SHEETS}
-    _refuse_large(sheets)
+        book = read_workbook(raw, seconds=SECONDS, columns=MAX_COLUMNS, only=SHEETS)
+    except NotRead as refusal:
+        raise unreadable(_said(refusal.why)) from refusal
+    if len(book) == 1:
+        book = [ReadSheet("survey", book[0].rows)]
+    sheets: Sheets = {name: [] for name in SHEETS}
+    for sheet in book:
+        name = sheet.title.lower()
+        sheets[name if name in SHEETS else sheet.title] = _rows(sheet)
     if not sheets["survey"]:
         raise unreadable(_("It has no sheet “survey” with rows in it."))
     return sheets
 
 
-def _clean(cells: dict[str, object]) -> Row:
-    """Return a row with its heads in one way of writing; what is empty is not there."""
+def _said(why: Refusal) -> str:
+    match why:
+        case Refusal.OLD:
+            return _("It is an .xls workbook, or has a password. Save it as .xlsx without one.")
+        case Refusal.NONE:
+            return _("It is not a workbook. Save it as .xlsx.")
+        case Refusal.DAMAGED:
+            return _("It is damaged, or not an .xlsx workbook. Save it again as .xlsx.")
+        case Refusal.SHEETS:
+            text = _("It has more than %(most)s sheets. Save only the form’s sheets.")
+            return text % {"most": MOST_SHEETS}
+        case Refusal.LARGE:
+            return _("It holds more than a form needs. Save only the form’s sheets.")
+
+
+def _rows(sheet: ReadSheet) -> list[Row]:
+    """Return the rows below the heads, by their heads; an empty one for each that is missing."""
+    heads: list[str] = []
+    rows: list[Row] = []
+    for number, cells in sheet.rows:
+        if number > MAX_ROWS + 1:
+            text = _("It has more than %(most)s rows.") % {"most": MAX_ROWS}
+            raise unreadable(text, place(sheet.title))
+        if len(cells) > MAX_COLUMNS:
+            text = _("It has more than %(most)s columns.") % {"most": MAX_COLUMNS}
+            raise unreadable(text, place(sheet.title, number))
+        if number == 1:
+            heads = [head_of(" ".join(cell.split())) for cell in cells]
+        else:
+            rows += [{} for _missing in range(number - 2 - len(rows))]
+            rows.append(_row(heads, cells))
+    return rows
+
+
+def _row(heads: list[str], cells: list[str]) -> Row:
+    """Return the cells of a row by their heads; what is empty is not there."""
     row: Row = {}
-    for name, value in cells.items():
-        head, cell = head_of(str(name)), str(value or "").replace("\0", "").strip()
-        if cell and row.setdefault(head, cell) != cell:
-            text = _("Two of its columns are “%(column)s”, and say different things.")
-            raise unreadable(text % {"column": head})
+    for head, cell in zip(heads, cells, strict=False):
+        is_shown = isinstance(cell, Number) and head.split("::")[0] in SHOWN
+        text = (cell.shown if is_shown else cell).replace("\xa0", " ").strip()  # type: ignore[attr-defined]
+        said = _like(cell, text)
+        if head and said and row.setdefault(head, said) != said:
+            row[head] = Twice(said)
     return row
+
+
+def _like(cell: str, text: str) -> str:
+    if len(text) > MAX_CELL_LENGTH:
+        return Long(text[:MAX_CELL_LENGTH])
+    return Formula(text) if isinstance(cell, Formula) else text
+
+
+def wrong_cell(cell: str) -> str:
+    """Return why a cell cannot be used; nothing if it can."""
+    match cell:
+        case Formula():
+            return _("It is a formula. Put in its place what it says.")
+        case Long():
+            return _("It is longer than %(most)s characters.") % {"most": MAX_CELL_LENGTH}
+        case Twice():
+            return _("Another column has this head, and says something else.")
+    return ""
 
 
 def head_of(head: str) -> str:
@@ -150,50 +210,3 @@ INSIDE = {  # one column, as older forms write it
     "set_form_title": "form_title",
     "title": "form_title",
 }
-
-
-def _refuse_hostile(raw: bytes) -> None:
-    """Refuse an archive that unpacks to too much, or has more tags than a form needs."""
-    texts = {
-        Hostile.LARGE: _("It unpacks to more than 20 MB. Save only the form’s sheets."),
-        Hostile.ENTITIES: _("It declares XML entities, which no form needs."),
-        Hostile.TAGS: _("It holds more than a form needs. Save only the form’s sheets."),
-    }
-    if found := hostile(
-        raw, unpacked=MAX_UNPACKED_BYTES, most_tags=MAX_TAGS, in_a_row=MAX_IN_A_ROW
-    ):
-        raise unreadable(texts[found])
-
-
-def _refuse_formulas(raw: bytes) -> None:
-    from openpyxl import load_workbook
-    from openpyxl.utils import get_column_letter
-
-    with closing(load_workbook(BytesIO(raw), read_only=True, data_only=False)) as book:
-        for sheet in book.worksheets:
-            if sheet.title.lower() not in SHEETS:
-                continue
-            rows = sheet.iter_rows(max_row=MAX_ROWS + 1, max_col=MAX_COLUMNS)
-            text = _("It is a formula. Put in its place what it says.")
-            remarks = [
-                Remark(place(sheet.title, cell.row, get_column_letter(cell.column)), text)
-                for row in rows
-                for cell in row
-                if cell.data_type == "f" and cell.value not in CONSTANT
-            ]
-            if remarks:
-                raise Unreadable(*remarks[:20])
-
-
-def _refuse_large(sheets: Sheets) -> None:
-    for name, rows in sheets.items():
-        if len(rows) > MAX_ROWS:
-            raise unreadable(_("It has more than %(most)s rows.") % {"most": MAX_ROWS}, place(name))
-        for number, row in enumerate(rows, start=2):
-            if len(row) > MAX_COLUMNS:
-                text = _("It has more than %(most)s columns.") % {"most": MAX_COLUMNS}
-                raise unreadable(text, place(name, number))
-            for head, cell in row.items():
-                if len(cell) > MAX_CELL_LENGTH:
-                    text = _("It is longer than %(most)s characters.") % {"most": MAX_CELL_LENGTH}
-                    raise unreadable(text, place(name, number, head))

@@ -45,6 +45,7 @@ lock: .venv/bin/python ## Pin all Python packages again, with the hashes of all 
 	@like=; for list in requirements requirements-traces requirements-log requirements-dev requirements-bench; do \
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
 			--no-emit-find-links --custom-compile-command 'make lock' $$like $$list.in -o $$list.txt; like="-c $$list.txt"; done
+	@$(BIN)/python tools/audit_packages.py
 
 lint: .venv/installed-for-tests node_modules/installed ## Check style and format
 	$(call heading,Style)

@@ -36,6 +36,12 @@ METRICS_DIR = env.folder("CANDOR_METRICS_DIR", DATA_DIR / "metrics")
 TRACES_TO = env.text("OTEL_EXPORTER_OTLP_ENDPOINT")  # without one nothing is traced, nor loaded
 
 
+if (own := BASE_DIR / "var") == DATA_DIR and not PRODUCTION:
+    own.mkdir(mode=0o700, exist_ok=True)
+    if own.stat().st_uid == os.geteuid():  # a version before, or `make`, may have let others in
+        own.chmod(0o700)
+
+
 def made_once(path: Path, content: str) -> str:
     """Return what a file of this data folder holds: this content from its first start on, readable
     by its owner only.
@@ -44,7 +50,7 @@ def made_once(path: Path, content: str) -> str:
     wrote.
     """
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(
             "w", dir=path.parent
         ) as new:  # which only its owner may read
@@ -384,7 +390,9 @@ PERMISSIONS_OF_ACCOUNTS = {
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 SECURE_SSL_REDIRECT = PRODUCTION and env.flag("SECURE_SSL_REDIRECT", default=True)
 SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
+# Of names that are not this site's, for months: only who has all of them may say so.
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env.flag("SECURE_HSTS_INCLUDE_SUBDOMAINS", default=False)
+SECURE_HSTS_PRELOAD = env.flag("SECURE_HSTS_PRELOAD", default=False)
 BEHIND_PROXY = env.flag("BEHIND_PROXY", default=False)
 if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")

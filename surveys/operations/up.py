@@ -53,7 +53,7 @@ def main() -> None:
 @contextlib.contextmanager
 def hold(folder: Path) -> Iterator[None]:
     """Hold the data folder alone: two brokers would share one log."""
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with os.fdopen(os.open(folder / "up.lock", os.O_RDWR | os.O_CREAT, 0o600), "r+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -140,6 +140,36 @@ def test_a_letter_brings_a_ticket_by_a_press_and_the_ticket_one_answer(guest, st
     assert guest.complaints == guest.violations == []
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda link, plan: link.replace(plan, "0" * 64),  # of another Plan
+        lambda link, plan: link.replace(plan, plan[:40]),  # cut by a mail program
+        lambda link, plan: link.replace(f"#{plan}", "#"),
+        lambda link, plan: f"{link}.",
+        lambda link, _plan: link.replace("/invited/", "/health-and-habits/"),  # which has no list
+        lambda link, _plan: link.replace("/invited/", "/invited/zh-hans/"),  # or no such language
+        lambda link, _plan: link.replace("/invited/", "/not-there/"),
+    ],
+)
+def test_a_letter_s_code_leaves_the_address_whatever_it_fits(guest, studies, changed):
+    letter = studies["invited"].letter()
+    guest.page.goto(changed(letter.link, studies["invited"].plan), wait_until="networkidle")
+    assert letter.code not in guest.page.url
+    assert guest.page.evaluate("history.state?.letter ?? null") is None
+    assert guest.bodies == []
+
+
+def test_a_letter_opened_without_a_line_keeps_its_code_for_a_reload_only(guest, study):
+    letter = study.letter()
+    guest.page.route("**/plan", lambda route: route.abort())
+    opened(guest, letter.link)
+    assert letter.code not in guest.page.url
+    guest.page.unroute("**/plan")
+    guest.page.reload()
+    guest.page.get_by_role("button", name="Get my ticket").wait_for()
+
+
 def test_a_scanner_that_opens_the_page_and_runs_its_scripts_burns_no_ticket(guest, study):
     letter = study.letter()
     before = study.fetched()

@@ -179,3 +179,42 @@ def test_only_a_proxy_that_is_told_of_says_whose_attempts_are_counted(
         ).stdout.strip()
         == trusted
     )
+
+
+HEADERS = """
+import django; django.setup()
+from django.test import Client
+print(Client().get("/health/live", secure=True, headers={"host": "candor.example.org"})
+    .headers.get("Strict-Transport-Security"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"),
+    [
+        ({}, "max-age=31536000"),
+        (
+            {"SECURE_HSTS_INCLUDE_SUBDOMAINS": "1", "SECURE_HSTS_PRELOAD": "1"},
+            "max-age=31536000; includeSubDomains; preload",
+        ),
+    ],
+)
+def test_other_names_of_the_domain_are_bound_to_https_only_if_chosen(tmp_path, chosen, expected):
+    done = start(
+        tmp_path, "-c", HEADERS, **SOUND, **chosen, DJANGO_SETTINGS_MODULE="surveys.settings"
+    )
+    assert done.stdout.strip() == expected, done.stderr
+
+
+def test_the_data_folder_of_a_checkout_is_for_its_owner_only():
+    own = HOUSE / "var"
+    own.mkdir(exist_ok=True)
+    own.chmod(0o755)  # as `make`, or a version before, left it
+    done = subprocess.run(
+        [sys.executable, "-c", "import surveys.settings"],
+        cwd=HOUSE,
+        env={"PATH": "/usr/bin:/bin"},
+        check=True,
+        timeout=PATIENCE,
+    )
+    assert (done.returncode, own.stat().st_mode & 0o777) == (0, 0o700)

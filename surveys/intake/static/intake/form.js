@@ -23,6 +23,7 @@ const page = {
   earlier: '',
   ...find('main').dataset,
 };
+const LETTER = /^#[0-9a-f]{64}\.(\d{1,2})\.([\w-]{22})$/i;
 const linked = linkedDigest(location.hash);
 const baseTitle = document.title;
 const organisation = document.querySelector('.eyebrow')?.textContent ?? '';
@@ -69,15 +70,17 @@ void begin();
 /** Fetch, check, and only then show anything that asks. */
 async function begin() {
   const { sent } = history.state ?? {};
-  history.replaceState({ ...history.state, place: 0 }, '');
   for (const link of languages?.querySelectorAll('a') ?? []) link.hash = location.hash; // the fingerprint goes along
+  takeLetter();
   if (!globalThis.crypto?.subtle) return refuse('insecure');
   try {
     await prepareStudy();
   } catch (error) {
     if (!(error instanceof NoPlan))
       return refuse('unsafe', error instanceof Error ? error.message : '');
-    const old = error.reason === 'fingerprint' && page.earlier.split(' ').includes(linked);
+    const foreign = error.reason === 'fingerprint';
+    if (foreign) history.replaceState({ place: 0 }, ''); // its letter opens nothing here
+    const old = foreign && page.earlier.split(' ').includes(linked);
     return refuse(old ? 'expired' : error.reason, error.message);
   }
   if (await receipt.resume(study, sending())) over = true;
@@ -108,6 +111,17 @@ function startAgain() {
   over = isSent = false;
   history.replaceState({ place: 0 }, '');
   void open();
+}
+
+/**
+ * Take what stands behind a letter's fingerprint out of the address, before anything can fail: whoever sees the address,
+ * or the browser's history, could answer in that person's place. It stays in this entry of the history, for a reload.
+ */
+function takeLetter() {
+  const [, stratum, code] = LETTER.exec(location.hash) ?? [];
+  const letter = code ? { stratum: Number(stratum), code } : history.state?.letter;
+  const address = location.href.replace(/(#[^.]*).*/, '$1');
+  history.replaceState({ ...history.state, place: 0, letter }, '', address);
 }
 
 async function prepareStudy() {
@@ -176,7 +190,10 @@ function listen() {
       history.back(); // a screen that was passed over
     else render(found);
   });
-  addEventListener('hashchange', () => linkedDigest(location.hash) !== linked && location.reload());
+  addEventListener('hashchange', () => {
+    const isAnother = linkedDigest(location.hash) !== linked || location.hash.includes('.');
+    if (isAnother) location.reload(); // of a letter, or another Plan
+  });
   addEventListener('beforeunload', (event) => {
     const isLost = over ? receipt.isUnsent() : answers.size > 0 && !memory.restore(study);
     if (isLost) event.preventDefault(); // the browser asks

@@ -13,7 +13,6 @@ const [FEWEST, MOST_STRATA, HOUR] = [30, 100, 60];
 const MINUTE = 60_000;
 const KEY = /^[89a-f][0-9a-f](?:[0-9a-f]{2}){254,510}[0-9a-f][13579bdf]$/;
 const DAY = /^20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
-const LETTER = /^#[0-9a-f]{64}\.(\d{1,2})\.([\w-]{22})$/i;
 
 /** Check a Plan's list, and return the Plan without it: the rest is that of an open link. @param {Plan} plan @returns {Plan} */
 export function open({ invited, ...rest }) {
@@ -72,7 +71,7 @@ let again = () => {};
 const issuer = () => ({ address: find('main').dataset.issuer ?? '' });
 
 /**
- * Read the letter and what is kept here, and take the code out of the address; nothing is posted. Tell whether there is
+ * Read the letter that form.js took out of the address, and what is kept here; nothing is posted. Tell whether there is
  * neither: then it is said that the study asks a list of people, and no question is.
  * @param {Study} found
  * @param {object} others What the page's buttons do, to which ours come.
@@ -80,12 +79,9 @@ const issuer = () => ({ address: find('main').dataset.issuer ?? '' });
  */
 export async function isAway(found, others, render) {
   [study, again] = [found, render];
-  const [, stratum, code] = LETTER.exec(location.hash) ?? [];
-  const known = code ? { stratum: Number(stratum), code } : history.state?.letter;
+  const known = history.state?.letter;
   letter = listOf(study).strata[known?.stratum] && known;
-  history.replaceState({ place: 0, letter }, '', location.href.replace(/(#[^.]*).*/, '$1'));
   Object.assign(others, actions);
-  addEventListener('hashchange', () => location.hash.includes('.') && location.reload()); // another letter
   addEventListener('change', ({ target }) => {
     if (target instanceof HTMLInputElement && target.id === 'ticket-file') void bring(target);
   });

@@ -25,8 +25,8 @@ tests = mkdir -p $(LOGS); $(2) 2>&1 | tee $(LOGS)/$(1).log
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/make \1|\2/' | column -t -s '|'
 
-run: .venv/installed ## Run the site with its demo studies on 127.0.0.1:8000; Ctrl-C ends it
-	@CANDOR_DEMO=1 exec $(BIN)/python manage.py up
+run: .venv/installed ## Run the site with its demo studies (CANDOR_DEMO=0: empty) on 127.0.0.1:8000; Ctrl-C ends it
+	@CANDOR_DEMO="$${CANDOR_DEMO:-1}" exec $(BIN)/python manage.py up
 
 test: forget services lint types test-node test-python test-redis test-postgres test-browser ## Run everything, installing what it needs
 	@$(BIN)/python -m tests.summary $(LOGS)

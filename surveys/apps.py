@@ -3,6 +3,7 @@
 from importlib import import_module
 
 from django.apps import AppConfig
+from django.contrib.admin.apps import AdminConfig as DjangosAdmin
 
 
 class HallConfig(AppConfig):
@@ -11,3 +12,7 @@ class HallConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("surveys.checks")  # registers them
+
+
+class AdminConfig(DjangosAdmin):
+    default_site = "surveys.admin.Site"

@@ -111,7 +111,7 @@ INSTALLED_APPS = [
     "surveys.limits",
     "surveys.registry",
     "surveys.apps.HallConfig",
-    "django.contrib.admin",
+    "surveys.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.humanize",
@@ -162,6 +162,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "surveys.people.context.site",
+                "surveys.operations.context.site_menu",
             ]
         },
     }
@@ -259,6 +260,7 @@ CELERY_BEAT_SCHEDULE = {
         ("publish what is due", "releases.tasks.publish_due", SWEEP_SECONDS),
         ("publish what was asked for", "releases.tasks.publish_asked", SWEEP_SECONDS),
         ("delete sessions that have expired", "people.tasks.clear_sessions", 3_600),
+        ("tell owners what was done with their studies", "people.tasks.tell", 60),
         ("say that tasks are done", "operations.tasks.live", 30),
         ("check the ledger, once a day", "operations.tasks.verify_if_due", 600),
         ("send a letter about what is wrong", "operations.tasks.watch", 300),

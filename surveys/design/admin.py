@@ -8,13 +8,14 @@ from django.urls import reverse
 from django.utils.html import format_html_join
 from django.utils.translation import gettext_lazy as _
 
-from surveys.admin import ReadOnly
+from surveys.admin import ReadOnly, Right
 from surveys.design.models import Panel, Study
 from surveys.design.selectors import standings
 
 
 @admin.register(Study)
 class StudyAdmin(ReadOnly, admin.ModelAdmin):
+    right = Right.SEE_STUDIES
     list_display = ("title", "organisation", "wave", "state", "cap", "retires_on")
     list_select_related = ("panel",)
     search_fields = ("title", "organisation", "slug")
@@ -50,6 +51,7 @@ class StudyAdmin(ReadOnly, admin.ModelAdmin):
 
 @admin.register(Panel)
 class PanelAdmin(ReadOnly, admin.ModelAdmin):
+    right = Right.SEE_PANELS
     list_display = ("name", "slug", "cap", "local_cap")
     search_fields = ("name", "slug")
 

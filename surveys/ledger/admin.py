@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from surveys.admin import ReadOnly
+from surveys.admin import ReadOnly, Right
 from surveys.ledger import selectors, terms
 from surveys.ledger.fields import written
 from surveys.ledger.models import Budget, Entry
@@ -16,6 +16,7 @@ from surveys.ledger.models import Budget, Entry
 
 @admin.register(Budget)
 class BudgetAdmin(ReadOnly, admin.ModelAdmin):
+    right = Right.SEE_BUDGETS
     list_display = ("name", "side", "cap_stated", "spent", "left", "limit", "end")
     list_filter = ("side",)
     search_fields = ("name",)
@@ -65,6 +66,7 @@ def account_of(budget: Budget) -> selectors.Account:
 
 @admin.register(Entry)
 class EntryAdmin(ReadOnly, admin.ModelAdmin):
+    right = Right.SEE_BUDGETS
     list_display = ("position", "at", "budget", "reason", "what", "epsilon", "rho", "who", "why")
     list_select_related = ("budget",)
     search_fields = ("budget__name", "reason", "what", "who", "why")

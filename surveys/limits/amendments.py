@@ -36,11 +36,6 @@ from surveys.limits.forms import (
 from surveys.people import selectors as people
 from surveys.people.models import Right
 
-CHANGE_BUDGET = "ledger.change_budget"
-CHANGE_PANEL = "design.change_panel"
-CHANGE_STUDY = "design.change_study"
-SET_LIMITS = "design.set_limits"
-
 Text = str | Promise
 Subject = Study | Panel | Budget
 BudgetOf = Callable[[Any], Any]  # a budget, or None before it is open
@@ -61,7 +56,7 @@ class Amendment:
     means: Callable[[Any], list[str]]  # of its subject
     make: Callable[..., Any]  # (subject, cleaned data, who=, now=)
     budget: BudgetOf  # what it is about; none before it is open
-    permission: str = ""  # that it takes; none: the right of a study's owner
+    right: Right = Right.LAUNCH  # that it takes
     erases: bool = False
     field: str | None = None  # beside which a refusal stands
     of_drafts: bool = False
@@ -75,9 +70,7 @@ class Amendment:
         return budget is not None and budget.retired_on is None
 
     def is_for(self, user: AbstractBaseUser | AnonymousUser, subject: Subject) -> bool:
-        if self.permission:
-            return bool(user.has_perm(self.permission))  # type: ignore[union-attr]
-        return isinstance(subject, Study) and people.may(user, Right.LAUNCH, subject)
+        return people.may(user, self.right, subject if isinstance(subject, Study) else None)
 
 
 def open_share(
@@ -120,7 +113,7 @@ def lower_panel(side: Side, budget: BudgetOf, **texts: Any) -> Amendment:
             panel_id=panel.pk, side=side, new=data["new"], why=data["why"], **by
         ),
         budget=budget,
-        permission=CHANGE_PANEL,
+        right=Right.MANAGE_PANELS,
         field="new",
         **texts,
     )
@@ -144,7 +137,7 @@ def limit_week(budget: BudgetOf, title: Text, name: str = "week") -> Amendment:
             **by,
         ),
         budget=budget,
-        permission=CHANGE_BUDGET,
+        right=Right.MANAGE_BUDGETS,
         field="weekly",
     )
 
@@ -169,7 +162,7 @@ OF_STUDY = (
         make=lambda study, data, **by: design.set_weekly_limit(
             study_id=study.pk, weekly=data["weekly"], why=data["why"], **by
         ),
-        permission="",
+        right=Right.LAUNCH,
     ),
     Amendment(
         name="retire",
@@ -196,7 +189,7 @@ OF_STUDY = (
         ],
         make=open_share,
         budget=STUDY_BUDGET,
-        permission=CHANGE_BUDGET,
+        right=Right.MANAGE_BUDGETS,
     ),
     Amendment(
         name="address",
@@ -210,7 +203,7 @@ OF_STUDY = (
         ],
         make=lambda study, data, **_by: rename_draft(study_id=study.pk, slug=data["slug"]),
         budget=STUDY_BUDGET,
-        permission=CHANGE_STUDY,
+        right=Right.MANAGE_STUDIES,
         field="slug",
         of_drafts=True,
         leads_to=lambda data: reverse("limits:study", args=[data["slug"]]),
@@ -227,7 +220,7 @@ OF_STUDY = (
         ],
         make=lambda study, _data, **_by: delete_draft(study_id=study.pk),
         budget=STUDY_BUDGET,
-        permission="design.delete_study",
+        right=Right.DELETE_DRAFTS,
         erases=True,
         of_drafts=True,
         leads_to=lambda _data: reverse("dashboard:studies"),
@@ -259,7 +252,7 @@ OF_PANEL = (
         ],
         make=lambda panel, _data, **_by: delete_panel(panel_id=panel.pk),
         budget=PUBLICATIONS,
-        permission="design.delete_panel",
+        right=Right.DELETE_PANELS,
         erases=True,
         of_drafts=True,
         leads_to=lambda _data: reverse("limits:panels"),
@@ -275,7 +268,7 @@ OF_SHARE = (
         means=lambda _share: [_("A cap can only fall, and not below what is spent.")],
         make=lower_share,
         budget=itself,
-        permission=CHANGE_BUDGET,
+        right=Right.MANAGE_BUDGETS,
         field="cap",
     ),
     limit_week(itself, gettext_lazy("Set the weekly limit")),
@@ -290,6 +283,6 @@ OF_SHARE = (
             budget_id=share.pk, why=data["why"], **by
         ),
         budget=itself,
-        permission=CHANGE_BUDGET,
+        right=Right.MANAGE_BUDGETS,
     ),
 )

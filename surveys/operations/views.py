@@ -17,6 +17,8 @@ from django.views.decorators.http import require_safe
 
 from surveys.operations import exposition, ready as readiness
 from surveys.operations.health import State, lines
+from surveys.people.models import Right
+from surveys.people.selectors import may
 
 PLAIN = "text/plain"
 
@@ -26,7 +28,7 @@ PLAIN = "text/plain"
 @require_safe
 def health(request: HttpRequest) -> HttpResponse:
     """Show how the site is, to staff."""
-    if not request.user.is_staff:
+    if not may(request.user, Right.SEE_HEALTH):
         raise PermissionDenied(_("Only admins of this site see how it is."))
     now = datetime.datetime.now(datetime.UTC)
     checks = lines(now)

@@ -7,7 +7,9 @@ from django.db.models.signals import post_migrate
 
 ADMINS = "Study admins"
 SITE_ADMINS = "Site admins"  # who sets the limits of the site too
-MANAGED = ("study", "panel", "question", "translation", "picture", "membership", "user")
+MANAGED = ("study", "panel", "question", "translation", "picture")
+# who is in a study its owners decide, and no admin writes another's e-mail or password
+ACCOUNTS = ("view_user", "add_user", "change_user", "view_membership")
 LEDGER = (
     "view_budget",
     "view_entry",
@@ -21,7 +23,7 @@ class PeopleConfig(AppConfig):
     label = "people"
 
     def ready(self) -> None:
-        from surveys.people import factors  # noqa: F401 (it listens)
+        from surveys.people import audit, factors  # noqa: F401 (they listen)
 
         post_migrate.connect(
             make_room_for_attempts, dispatch_uid="candor.people.make_room_for_attempts"
@@ -39,17 +41,18 @@ def make_room_for_attempts(**kwargs: Any) -> None:
 
 
 def make_roles(**kwargs: Any) -> None:
-    """Give both groups of admins their permissions: studies, questions, members and accounts; never
-    reports or tallies.
+    """Give both groups of admins their permissions: studies, questions and accounts; never reports
+    or tallies, and not who owns a study.
 
     Site admins have one more: they set the limits that no study may pass.
     """
     from django.contrib.auth.models import Group, Permission
 
     managed = Permission.objects.filter(content_type__model__in=MANAGED)
+    accounts = Permission.objects.filter(content_type__app_label="people", codename__in=ACCOUNTS)
     read = Permission.objects.filter(content_type__app_label="ledger", codename__in=LEDGER)
     for name, permissions in (
         (ADMINS, managed.exclude(codename=OF_THE_SITE)),
         (SITE_ADMINS, managed),
     ):
-        Group.objects.get_or_create(name=name)[0].permissions.set([*permissions, *read])
+        Group.objects.get_or_create(name=name)[0].permissions.set([*permissions, *accounts, *read])

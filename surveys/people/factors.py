@@ -11,7 +11,12 @@ from allauth.core import context
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from allauth.mfa.models import Authenticator
-from allauth.mfa.signals import authenticator_added, authenticator_used
+from allauth.mfa.signals import (
+    authenticator_added,
+    authenticator_removed,
+    authenticator_reset,
+    authenticator_used,
+)
 from allauth.mfa.webauthn.forms import LoginWebAuthnForm
 from allauth.mfa.webauthn.internal.auth import parse_authentication_response
 from django.conf import settings
@@ -22,10 +27,12 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from surveys.people.attempts import CODES, guess
-from surveys.people.models import User
+from surveys.people.audit import note
+from surveys.people.models import AuditRow, Right, User
+from surveys.people.selectors import may
 
 SHOWN = "second_factor"  # in the session: whose factor it saw
-POWERS = ("design.set_limits", "design.change_study")
+POWERS = (Right.SET_LIMITS, Right.MANAGE_STUDIES)
 KINDS = (
     Authenticator.Type.TOTP,
     Authenticator.Type.WEBAUTHN,
@@ -34,7 +41,7 @@ KINDS = (
 
 def is_admin(user: User) -> bool:
     """Tell whether somebody can do what a password alone must not open."""
-    return user.is_staff or user.is_superuser or any(user.has_perm(power) for power in POWERS)
+    return may(user, Right.ENTER) or any(may(user, power) for power in POWERS)
 
 
 def must_show(user: User) -> bool:
@@ -66,6 +73,14 @@ def remember_factor(request: HttpRequest, user: User, **kwargs: Any) -> None:
     showing it.
     """
     request.session[SHOWN] = str(user.pk)
+
+
+@receiver(
+    [authenticator_added, authenticator_removed, authenticator_reset],
+    dispatch_uid="candor.people.note_factor",
+)
+def note_factor(user: User, **_signal: Any) -> None:
+    note(AuditRow.What.FACTOR, who=user.pseudonym, whom=user)
 
 
 class Counted:

@@ -4,10 +4,18 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.forms import SetPasswordMixin
+from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.utils.translation import gettext_lazy as _
 
 from surveys.design.models import Study
-from surveys.people.models import ROLE_CHOICES, Membership, User
+from surveys.people.models import ROLE_CHOICES, Membership, Role, User
+from surveys.people.services import NoPassword
+
+POWER_CHOICES = [
+    ("", _("Researcher: drafts studies, and works on those shared with them")),
+    ("admin", _("Study admin: also sees all studies, panels and accounts")),
+    ("site", _("Site admin: also sets the limits of this site, and invites admins")),
+]
 
 
 class AccountForm(forms.ModelForm):
@@ -38,6 +46,13 @@ class PasswordForm(SetPasswordMixin, forms.Form):
         _("New password"), _("The same once more")
     )
     password2.help_text = ""
+    email = forms.EmailField(
+        label=_("E-mail"),
+        required=False,
+        max_length=254,
+        help_text=_("Yours, and nobody else’s: a link for a lost password goes there."),
+        widget=forms.EmailInput({"autocomplete": "email"}),
+    )
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -47,6 +62,41 @@ class PasswordForm(SetPasswordMixin, forms.Form):
         self.validate_password_for_user(self.user, "password1")
         self.validate_passwords()
         return super().clean()
+
+
+class InviteForm(forms.Form):
+    """Somebody new on this site."""
+
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=150,
+        help_text=_("With which they will sign in. It stays."),
+        validators=[UnicodeUsernameValidator()],
+        widget=forms.TextInput(
+            {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+        ),
+    )
+    email = forms.EmailField(
+        label=_("E-mail"),
+        required=False,
+        max_length=254,
+        help_text=_("The link is sent there, if this site can send letters. They confirm it."),
+        widget=forms.EmailInput({"autocomplete": "off"}),
+    )
+    power = forms.ChoiceField(
+        label=_("What they may do"), choices=POWER_CHOICES, initial="", required=False
+    )
+
+    def __init__(self, *args: Any, may_grant: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not may_grant:
+            self.fields["power"].choices = POWER_CHOICES[:1]  # type: ignore[attr-defined]
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"].strip()
+        if User.objects.filter(username__iexact=name).exists():
+            raise forms.ValidationError(_("An account has this name already."))
+        return name
 
 
 class MemberForm(forms.Form):
@@ -80,3 +130,9 @@ class MemberForm(forms.Form):
                 _("This person is in the study already: change the role in the list.")
             )
         return user
+
+    def clean(self) -> dict[str, Any] | None:
+        user, role = self.cleaned_data.get("name"), self.cleaned_data.get("role")
+        if user and role == Role.OWNER and not user.has_usable_password():
+            self.add_error("name", str(NoPassword(user)))
+        return super().clean()

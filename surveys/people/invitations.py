@@ -1,8 +1,9 @@
 """Links that set a password: made by an admin, good for one use and some days.
 
 Nothing is kept: a link is signed, and holds a fingerprint of the password that was there when it
-was made. Setting one changes that, so the link is used up, and so is every other one of that
-account.
+was made, and of the studies that the account owned. Setting one changes that, so the link is used
+up, and so is every other one of that account; owning a study does too, for a link that was made
+before would open its list.
 """
 
 import datetime
@@ -13,7 +14,7 @@ from django.urls import reverse
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext as _
 
-from surveys.people.models import User
+from surveys.people.models import Role, User
 
 SALT = "candor.people.invitation"
 
@@ -60,12 +61,14 @@ def holder_of(token: str) -> User:
         raise NotOpen(
             _("This link was used already"),
             _(
-                "It sets a password once. If that was you, sign in. If it was not you, tell an "
-                "admin now."
+                "It sets a password once, and not any more once the account owns a study. If that "
+                "was you, sign in. If it was not you, tell an admin now."
             ),
         )
     return user
 
 
 def _fingerprint(user: User) -> str:
-    return salted_hmac(SALT, user.password, algorithm="sha256").hexdigest()[:32]
+    owned = user.memberships.filter(role=Role.OWNER).order_by("study_id")
+    keys = ",".join(str(key) for key in owned.values_list("study_id", flat=True))
+    return salted_hmac(SALT, f"{user.password} {keys}", algorithm="sha256").hexdigest()[:32]

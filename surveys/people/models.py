@@ -60,21 +60,58 @@ ROLE_CHOICES = [(role.value, text.name) for role, text in ROLE_TEXTS.items()]
 
 
 class Right(StrEnum):
-    """What a role lets somebody do with a study."""
+    """What somebody may do: with a study, with the site, with another account."""
 
     READ = "read"
     ASK = "ask"
     EDIT = "edit"
     LAUNCH = "launch"
-    SHARE = "share"
-    INVITE = "invite"  # see who is on its list: no admin may
+    SHARE = "share"  # decide who may do what: an owner, and no admin
+    INVITE = "invite"  # see who is on its list: an owner, and no admin
+
+    ENTER = "enter"  # Django's admin, which only shows
+    SEE_HEALTH = "see health"
+    SEE_STUDIES = "see all studies"
+    MANAGE_STUDIES = "manage all studies"
+    DELETE_DRAFTS = "delete drafts"
+    SEE_PANELS = "see panels"
+    ADD_PANELS = "add panels"
+    MANAGE_PANELS = "manage panels"
+    DELETE_PANELS = "delete panels"
+    SEE_BUDGETS = "see budgets"
+    MANAGE_BUDGETS = "manage budgets"
+    SET_LIMITS = "set limits"
+    SEE_ACCOUNTS = "see accounts"
+    ADD_ACCOUNTS = "add accounts"
+    GRANT = "grant"  # powers of admins
+
+    LINK = "link"  # make a link that sets an account's password
+    CLOSE = "close"  # an account, or open it again
 
 
 RIGHTS = {
     Role.READER: {Right.READ},
     Role.ANALYST: {Right.READ, Right.ASK},
     Role.EDITOR: {Right.READ, Right.ASK, Right.EDIT},
-    Role.OWNER: set(Right),
+    Role.OWNER: {
+        *(Right.READ, Right.ASK, Right.EDIT, Right.LAUNCH, Right.SHARE, Right.INVITE),
+    },
+}
+OF_SITE = {  # a right, and the permission that gives it
+    Right.SEE_STUDIES: "design.view_study",
+    Right.MANAGE_STUDIES: "design.change_study",
+    Right.DELETE_DRAFTS: "design.delete_study",
+    Right.SEE_PANELS: "design.view_panel",
+    Right.ADD_PANELS: "design.add_panel",
+    Right.MANAGE_PANELS: "design.change_panel",
+    Right.DELETE_PANELS: "design.delete_panel",
+    Right.SEE_BUDGETS: "ledger.view_budget",
+    Right.MANAGE_BUDGETS: "ledger.change_budget",
+    Right.SET_LIMITS: "design.set_limits",
+    Right.SEE_ACCOUNTS: "people.view_user",
+    Right.ADD_ACCOUNTS: "people.add_user",
+    Right.LINK: "people.change_user",
+    Right.CLOSE: "people.change_user",
 }
 
 
@@ -94,3 +131,60 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user}: {self.role} of {self.study}"
+
+
+class AuditRow(models.Model):
+    """What was done with an account, or with who may do what in a study: for those it concerns.
+
+    People stand here by their pseudonyms. The database refuses to change or delete a row, so
+    nothing in it refers to a row that could go: `study_id` stays when a draft is deleted.
+    """
+
+    class What(models.TextChoices):
+        SIGN_IN = "sign-in"
+        ROLE = "role"
+        OWNER = "owner"
+        LEFT = "left"
+        ACCOUNT = "account"
+        LINK = "link"
+        PASSWORD = "password"  # noqa: S105 (what happened)
+        EMAIL = "email"
+        FACTOR = "factor"
+        CLOSED = "closed"
+        OPENED = "opened"
+        READ = "read"
+        CODES = "codes"
+        EXPORT = "export"
+
+    at = models.DateTimeField()
+    what = models.CharField(max_length=10)
+    who = models.CharField(max_length=40, help_text="Who did it, by pseudonym.")
+    whom = models.CharField(max_length=40, blank=True, help_text="Whose account or role it was.")
+    study = models.ForeignKey(
+        Study, on_delete=models.DO_NOTHING, null=True, related_name="+", db_constraint=False
+    )
+    role = models.CharField(max_length=10, blank=True)
+    many = models.PositiveIntegerField(null=True, help_text="Codes, where some were made.")
+
+    class Meta:
+        db_table = "people_audit"
+        ordering = ("-pk",)
+        indexes = (
+            models.Index(fields=("study", "-id"), name="people_audit_of_study"),
+            models.Index(fields=("whom", "-id"), name="people_audit_of_account"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M}: {self.who} {self.what}"
+
+
+class Untold(models.Model):
+    """A row of which nobody has been told by e-mail yet; it goes with the letter."""
+
+    row = models.OneToOneField(
+        AuditRow, on_delete=models.DO_NOTHING, primary_key=True, related_name="+"
+    )
+    former = models.EmailField(blank=True, help_text="The address that an account had before.")
+
+    def __str__(self) -> str:
+        return f"row {self.row_id}"

@@ -14,49 +14,96 @@ from dpengine.privacy import round_up
 from surveys.design import selectors as design
 from surveys.design.models import Results, Study
 from surveys.ledger import selectors as ledger
-from surveys.people.models import PSEUDONYM, RIGHTS, Membership, Right, Role, User
+from surveys.people.models import OF_SITE, PSEUDONYM, RIGHTS, Membership, Right, Role, User
 
 IS_PSEUDONYM = re.compile(PSEUDONYM % {"code": "[0-9a-f]+"})
 
 
-def studies_of(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Study]:
+Person = AbstractBaseUser | AnonymousUser
+OF_ADMINS = {Right.READ, Right.ASK, Right.EDIT, Right.LAUNCH}  # with any study, its list apart
+
+
+def studies_of(user: Person) -> QuerySet[Study]:
     """Return the studies shared with a researcher; an admin sees all, a stranger none."""
     if not isinstance(user, User):
         return design.studies().none()
-    if user.is_superuser or user.has_perm("design.view_study"):
+    if may(user, Right.SEE_STUDIES):
         return design.studies()
     return design.studies().filter(memberships__user=user)
 
 
-def may(user: AbstractBaseUser | AnonymousUser, right: Right, study: Study) -> bool:
-    """Tell whether a user has a right in a study. Every room asks here, and nowhere else."""
-    return right in _of_admin(user, study) or right in rights_of(user, study)
+def may(person: Person, right: Right, subject: Study | User | None = None) -> bool:
+    """Tell whether somebody has a right: in a study, over an account, or on the site.
+
+    Every door asks here, Django's admin too, and nowhere else. No admin decides who owns a study,
+    sees its list, or gets into an owner's account; nor does a superuser, by any page.
+    """
+    if not isinstance(person, User) or not person.is_active:
+        return False
+    if isinstance(subject, Study):
+        if right in OF_SITE:
+            return may(person, right)
+        return right in _of_admin(person) or right in rights_of(person, subject)
+    if isinstance(subject, User):
+        return _may_with_account(person, right, subject)
+    if right in (Right.ENTER, Right.SEE_HEALTH):
+        return person.is_staff or person.is_superuser
+    if right is Right.GRANT:
+        return person.is_superuser or may(person, Right.SET_LIMITS)
+    return right in OF_SITE and person.has_perm(OF_SITE[right])
 
 
-def rights_of(user: AbstractBaseUser | AnonymousUser, study: Study) -> set[Right]:
+def _may_with_account(person: User, right: Right, account: User) -> bool:
+    """Tell whether somebody has a right over another's account: over no more powerful one. A link
+    would be a way in, so nobody makes one for an owner's: who owns a study uses their own e-mail,
+    or asks another owner.
+    """
+    if right in (Right.LINK, Right.CLOSE) and (
+        person == account or account.get_all_permissions() - person.get_all_permissions()
+    ):
+        return False
+    if right is Right.LINK:
+        return account.is_active and not owns(account) and may(person, right)
+    if account.is_superuser and not person.is_superuser:
+        return False
+    return may(person, right)
+
+
+def owns(account: User) -> bool:
+    return account.memberships.filter(role=Role.OWNER).exists()
+
+
+def any_account() -> bool:
+    """Tell whether somebody can sign in, or has once been able to."""
+    return User.objects.exclude(password="").exclude(password__regex="^!").exists()
+
+
+def power_of(account: User) -> str:
+    """Return what an account is on this site, as pages say it."""
+    if account.is_superuser:
+        return _("Superuser")
+    if may(account, Right.SET_LIMITS):
+        return _("Site admin")
+    return _("Study admin") if may(account, Right.MANAGE_STUDIES) else _("Researcher")
+
+
+def rights_of(user: Person, study: Study) -> set[Right]:
     """Return what a user may do with a study: by role, or as an admin."""
     if not isinstance(user, User) or not user.is_active:
         return set()
-    rights = _of_admin(user, study)
+    rights = _of_admin(user)
     if membership := user.memberships.filter(study=study).first():
         rights |= RIGHTS[Role(membership.role)]
     return rights
 
 
-def _of_admin(user: AbstractBaseUser | AnonymousUser, study: Study) -> set[Right]:
-    """Return what a user may do with any study: no admin sees who is on a list, or makes themselves
-    one who does.
-    """
-    if not isinstance(user, User) or not user.is_active:
-        return set()
-    rights = {Right.READ} if user.has_perm("design.view_study") else set()
-    if user.has_perm("design.change_study"):
-        rights |= set(Right) - {Right.READ, Right.INVITE}
-        rights -= {Right.SHARE} if study.is_invited else set()
-    return rights
+def _of_admin(user: User) -> set[Right]:
+    """Return what somebody may do with any study: no admin sees a list, or decides who owns one."""
+    rights = {Right.READ} if may(user, Right.SEE_STUDIES) else set()
+    return rights | OF_ADMINS if may(user, Right.MANAGE_STUDIES) else rights
 
 
-def readable_study(slug: str, user: AbstractBaseUser | AnonymousUser) -> Study:
+def readable_study(slug: str, user: Person) -> Study:
     """Return a study whose published numbers the user may read, or raise Http404 as if there
     were none.
     """
@@ -74,7 +121,7 @@ def members(study: Study) -> QuerySet[Membership]:
     return Membership.objects.filter(study=study).select_related("user").order_by("user__username")
 
 
-def names_for(user: AbstractBaseUser | AnonymousUser, slug: str = "") -> dict[str, str]:
+def names_for(user: Person, slug: str = "") -> dict[str, str]:
     """Return the names behind the pseudonyms of whoever this user works with; of everybody, for an
     admin.
 
@@ -85,7 +132,7 @@ def names_for(user: AbstractBaseUser | AnonymousUser, slug: str = "") -> dict[st
     if not isinstance(user, User):
         return {}
     users = User.objects.all()
-    if not (user.is_superuser or user.has_perm("people.view_user")):
+    if not may(user, Right.SEE_ACCOUNTS):
         users = users.filter(Q(pk=user.pk) | _colleagues(user, slug))
     return dict(users.values_list("pseudonym", "username"))
 

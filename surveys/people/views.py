@@ -16,6 +16,8 @@ from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
+from django.db import transaction
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _, ngettext
@@ -23,12 +25,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from surveys.actor import actor
 from surveys.brakes import Places, later, place_of
 from surveys.design.models import Study
-from surveys.people import factors, selectors, services
-from surveys.people.forms import AccountForm, MemberForm, PasswordForm
+from surveys.people import audit, factors, selectors, services
+from surveys.people.forms import AccountForm, InviteForm, MemberForm, PasswordForm
 from surveys.people.invitations import NotOpen, holder_of
-from surveys.people.models import ROLE_TEXTS, Membership, Right, Role, User
+from surveys.people.models import ROLE_TEXTS, AuditRow, Membership, Right, Role, User
 
 INVITATION = "invitation"  # in the session: the link that was opened
 REMOVED = "removed_member"  # in the session: who was removed last, so that it can be undone
@@ -45,10 +48,13 @@ def account(request: HttpRequest) -> HttpResponse:
     user = cast(User, request.user)
     form = AccountForm(request.POST or None, instance=User.objects.get(pk=user.pk))
     if request.method == "POST" and form.is_valid():
-        form.save()
+        with transaction.atomic():
+            services.change_email(user=user, email=form.cleaned_data["email"], by=user.pseudonym)
+            form.save()
         messages.success(request, _("Saved."))
         return redirect("people:account")
-    return render(request, "people/account.html", {"form": form, **about(user)})
+    rows = told(audit.rows_of_account(user), request)
+    return render(request, "people/account.html", {"form": form, "history": rows, **about(user)})
 
 
 def about(user: User) -> dict[str, Any]:
@@ -62,6 +68,12 @@ def about(user: User) -> dict[str, Any]:
         "is_needed": factors.must_show(user),
         "others": len(services.sessions_of(user)) - 1,
     }
+
+
+def told(rows: QuerySet[AuditRow], request: HttpRequest, slug: str = "") -> list[dict[str, Any]]:
+    """Return rows of the audit as pages say them, with the names that the reader may know."""
+    names = selectors.names_for(request.user, slug)
+    return [{"at": row.at, "said": audit.sentence(row, names)} for row in rows[: audit.SHOWN]]
 
 
 @login_required
@@ -88,6 +100,92 @@ def end_sessions(request: HttpRequest) -> HttpResponse:
     return redirect("people:account")
 
 
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def accounts(request: HttpRequest) -> HttpResponse:
+    """List the accounts of this site, and make one: a link sets its password."""
+    user = _admin(request, Right.SEE_ACCOUNTS)
+    can_add = selectors.may(user, Right.ADD_ACCOUNTS)
+    if request.method == "POST" and not can_add:
+        raise PermissionDenied(_("Only admins of this site invite people."))
+    form = InviteForm(request.POST or None, may_grant=selectors.may(user, Right.GRANT))
+    if request.method == "POST" and form.is_valid():
+        made = services.invite(
+            username=form.cleaned_data["name"],
+            email=form.cleaned_data["email"],
+            by=user,
+            is_admin=form.cleaned_data["power"] == "admin",
+            is_site_admin=form.cleaned_data["power"] == "site",
+        )
+        return _with_link(request, made)
+    page = Paginator(User.objects.order_by("username"), ON_A_PAGE).get_page(request.GET.get("page"))
+    rows = [
+        {
+            "account": each,
+            "may_link": selectors.may(user, Right.LINK, each),
+            "may_close": selectors.may(user, Right.CLOSE, each),
+            "owns": selectors.owns(each),
+            "power": selectors.power_of(each),
+        }
+        for each in page
+    ]
+    context = {"form": form, "page": page, "rows": rows, "can_add": can_add}
+    status = 422 if form.errors else 200
+    return render(request, "people/accounts.html", context, status=status)
+
+
+@login_required
+@require_POST
+def link(request: HttpRequest, key: int) -> HttpResponse:
+    """Make a link that sets an account's password: it stands on this page, and nowhere else."""
+    account = _account(request, key)
+    if not selectors.may(request.user, Right.LINK, account):
+        raise PermissionDenied(
+            _(
+                "No link is made for this account. Who owns a study sees its list, and a link "
+                "would open it: they use their own e-mail, or another owner adds a new account of "
+                "theirs."
+            )
+        )
+    return _with_link(request, account)
+
+
+@login_required
+@require_POST
+def close(request: HttpRequest, key: int) -> HttpResponse:
+    """Close an account, or open it again."""
+    account = _account(request, key)
+    if not selectors.may(request.user, Right.CLOSE, account):
+        raise PermissionDenied(_("You cannot close this account."))
+    services.set_open(
+        user=account, is_open=not account.is_active, by=_admin(request, Right.SEE_ACCOUNTS)
+    )
+    return redirect("people:accounts")
+
+
+def _with_link(request: HttpRequest, account: User) -> HttpResponse:
+    path = services.make_link(user=account, by=actor(request))
+    context = {
+        "account": account,
+        "link": request.build_absolute_uri(path),
+        "days": settings.INVITATION_DAYS,
+        "sent": services.send_link(account, request.build_absolute_uri(path)),
+    }
+    return render(request, "people/invited.html", context)
+
+
+def _admin(request: HttpRequest, right: Right) -> User:
+    if not selectors.may(request.user, right):
+        raise PermissionDenied(_("Only admins of this site see its accounts."))
+    return cast(User, request.user)
+
+
+def _account(request: HttpRequest, key: int) -> User:
+    _admin(request, Right.SEE_ACCOUNTS)
+    return get_object_or_404(User, pk=key)
+
+
 def invitation_link(request: HttpRequest, token: str) -> HttpResponse:
     """Open a link: keep it out of the address of the page that follows, where it could be read
     or passed on.
@@ -108,10 +206,13 @@ def invitation(request: HttpRequest) -> HttpResponse:
         user = holder_of(request.session.get(INVITATION, ""))
     except NotOpen as refusal:
         return not_open(request, refusal)
-    form = PasswordForm(request.POST or None, user=user)
+    form = PasswordForm(request.POST or None, user=user, initial={"email": user.email})
     if request.method == "POST" and form.is_valid():
-        form.set_password_and_save(user, commit=False)
-        user.save(update_fields=["password"])  # what an admin changed meanwhile stays
+        services.set_password(
+            user=user,
+            password=form.cleaned_data["password1"],
+            email=form.cleaned_data["email"],
+        )
         logout(request)  # whoever was signed in here before
         # a password that was just set need not be typed once more; a second factor is asked for
         record_authentication(
@@ -145,7 +246,10 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
     form = MemberForm(request.POST or None, study=study, initial={"role": Role.READER})
     if request.method == "POST" and form.is_valid():
         added = services.share(
-            study=study, user=form.cleaned_data["name"], role=Role(form.cleaned_data["role"])
+            study=study,
+            user=form.cleaned_data["name"],
+            role=Role(form.cleaned_data["role"]),
+            by=actor(request),
         )
         messages.success(request, _("%(name)s is in the study now.") % {"name": added.user})
         return redirect("people:members", slug)
@@ -163,6 +267,7 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
         "measure": selectors.measure(study),
         "roles": ROLE_TEXTS,
         "removed": _removed(request, study),
+        "history": told(audit.rows_of_study(study), request, slug) if can_share else [],
     }
     return render(request, "people/members.html", context)
 
@@ -181,10 +286,10 @@ def change_role(request: HttpRequest, slug: str, key: int) -> HttpResponse:
     role = request.POST.get("role", "")
     if role in Role.values:
         try:
-            services.change_role(study=study, user=user, role=Role(role))
+            services.change_role(study=study, user=user, role=Role(role), by=actor(request))
             text = _("%(name)s: %(role)s from now on.")
             messages.success(request, text % {"name": user, "role": ROLE_TEXTS[Role(role)].name})
-        except services.LastOwner as refusal:
+        except (services.LastOwner, services.NoPassword) as refusal:
             messages.error(request, str(refusal))
         except Membership.DoesNotExist as gone:  # somebody else removed them meanwhile
             raise Http404("nobody of this number is in the study") from gone
@@ -205,7 +310,7 @@ def remove(request: HttpRequest, slug: str, key: int) -> HttpResponse:
             {"study": study, "member": user, "is_self": user == request.user},
         )
     try:
-        role = services.remove(study=study, user=user)
+        role = services.remove(study=study, user=user, by=actor(request))
     except services.LastOwner as refusal:
         messages.error(request, str(refusal))
         return redirect("people:members", slug)
@@ -225,7 +330,7 @@ def put_back(request: HttpRequest, slug: str) -> HttpResponse:
     removed = _removed(request, study)
     if removed:
         user, role = removed
-        services.share(study=study, user=user, role=role)
+        services.share(study=study, user=user, role=role, by=actor(request))
         del request.session[REMOVED]
         messages.success(request, _("%(name)s is back in the study.") % {"name": user})
     return redirect("people:members", slug)

@@ -69,10 +69,6 @@ def question(page, name, kind, text, epsilon, choices=""):
     page.wait_for_url(f"**/build/#edit-{name}")
 
 
-def says(page, text):
-    page.locator(".messagelist").get_by_text(text).wait_for()
-
-
 @pytest.fixture(scope="module")
 def plan(link, site, admin):
     response = admin.request.get(f"{site.base}/api/v1/studies/moods-and-drugs/plan")
@@ -143,22 +139,10 @@ def test_the_worker_publishes_and_the_researcher_reads_estimates_with_intervals(
     assert "Moods and drugs" not in page.content()
     assert page.goto("/studies/moods-and-drugs/").status == 404
 
-    admin.goto("/admin/people/membership/add/")
-    admin.evaluate(
-        """([user, study]) => {
-        document.querySelector('#id_user').append(new Option('researcher', user, true, true));
-        document.querySelector('#id_study').append(new Option("study", study, true, true));
-    }""",
-        site.python(
-            "import json; from surveys.people.models import User; from surveys.design.models "
-            "import Study;"
-            "user, study = User.objects.get(username='researcher'), "
-            "Study.objects.get(slug='moods-and-drugs');"
-            "print(json.dumps([user.pk, study.pk]))"
-        ),
-    )
-    admin.get_by_role("button", name="Save", exact=True).click()
-    says(admin, "was added successfully")
+    admin.goto("/studies/moods-and-drugs/people/")
+    admin.locator("#id_name").fill("researcher")
+    admin.get_by_role("button", name="Add to this study").click()
+    admin.get_by_text("researcher is in the study now.").wait_for()
     page.goto("/studies/moods-and-drugs/")
     text = page.locator("main").inner_text()
     drugs = published[0]["questions"][0]["choices"][1]

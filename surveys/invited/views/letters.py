@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from surveys.actor import actor
 from surveys.charts.codes import QrCode
 from surveys.design.models import Plan, Study
 from surveys.design.refusals import Refused
@@ -24,6 +26,8 @@ from surveys.invited.access import of_owners, today
 from surveys.invited.forms import LetterForm
 from surveys.invited.lists import Entry
 from surveys.invited.models import Letter
+from surveys.people import services as accounts
+from surveys.people.models import AuditRow
 
 KINDS = ("invitation", "reminder")
 SAMPLE = "A" * 22  # a code that nobody has
@@ -169,7 +173,10 @@ def paper(request: HttpRequest, study: Study) -> HttpResponse:
     chosen = printed.chosen(study, everybody=everybody)
     if not as_file:
         chosen = printed.part(chosen, int(part) if part.isdecimal() and len(part) < 6 else 0)
-    coded = printed.coded(plan, chosen, origin=_origin(request))
+    with transaction.atomic():  # no code is made that its owners are not told of
+        coded = printed.coded(plan, chosen, origin=_origin(request))
+        what = AuditRow.What.EXPORT if as_file else AuditRow.What.CODES
+        accounts.note(what, who=actor(request), study=study, many=len(coded))
     if as_file:
         response = HttpResponse(printed.as_csv(coded), content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = f'attachment; filename="{study.slug}-letters.csv"'

@@ -3,7 +3,7 @@ remove.
 """
 
 import re
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -18,6 +18,8 @@ from surveys.erasing import InUse
 from surveys.invited import selectors, services
 from surveys.invited.access import of_owners, today
 from surveys.invited.forms import AddForm, EraseForm, ReturnedForm
+from surveys.people import services as accounts
+from surveys.people.models import User
 
 ON_A_PAGE = 50
 REFERENCE = re.compile("[0-9a-f]{32}")
@@ -30,6 +32,8 @@ def show(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _page(request: HttpRequest, study: Study, status: int = 200, **more: Any) -> HttpResponse:
+    """Show the list, and write down who read it: its other owners are told."""
+    accounts.note_reading(study=study, reader=cast(User, request.user))
     chosen = selectors.chosen(study, request.GET.get("find", ""))
     is_draft = not (study.plan or study.is_retired)
     problems = selectors.problems(study) if is_draft else []

@@ -26,6 +26,8 @@ from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import Statement
 from surveys.limits import amendments
 from surveys.limits.site_forms import PanelForm, SiteForm
+from surveys.people.models import Right
+from surveys.people.selectors import may
 
 
 @never_cache
@@ -33,7 +35,7 @@ from surveys.limits.site_forms import PanelForm, SiteForm
 @require_http_methods(["GET", "HEAD", "POST"])
 def site(request: HttpRequest) -> HttpResponse:
     """Show the site's limits to whoever is signed in; its admin changes them, with a reason."""
-    may_set = request.user.has_perm(amendments.SET_LIMITS)
+    may_set = may(request.user, Right.SET_LIMITS)
     if request.method == "POST" and not may_set:
         raise PermissionDenied(_("Only the site’s admin changes its limits."))
     limits = design.site_limits()
@@ -45,7 +47,7 @@ def site(request: HttpRequest) -> HttpResponse:
                 request, _("Saved, and written in the ledger. What is open stays as it is.")
             )
             return redirect("limits:site")
-    sees = request.user.has_perm("design.view_study")
+    sees = may(request.user, Right.SEE_STUDIES)
     bounds = {
         _("One answer, at the least"): limits.epsilon_floor,
         _("One answer, at the most"): limits.epsilon_ceiling,
@@ -76,7 +78,7 @@ def set_limits(*, who: str, why: str, **limits: Any) -> None:
 
 def panel_or_refusal(request: HttpRequest, slug: str) -> Panel:
     """Return a panel for an admin of studies; nobody else sees panels."""
-    if not request.user.has_perm("design.view_panel"):
+    if not may(request.user, Right.SEE_PANELS):
         raise PermissionDenied(_("Only admins of this site see its panels."))
     return get_object_or_404(design.panels(), slug=slug)
 
@@ -86,7 +88,7 @@ def panel_or_refusal(request: HttpRequest, slug: str) -> Panel:
 @require_safe
 def panels(request: HttpRequest) -> HttpResponse:
     """List all panels with what they have spent."""
-    if not request.user.has_perm("design.view_panel"):
+    if not may(request.user, Right.SEE_PANELS):
         raise PermissionDenied(_("Only admins of this site see its panels."))
     rows = [
         {
@@ -97,7 +99,7 @@ def panels(request: HttpRequest) -> HttpResponse:
         }
         for panel in design.panels()
     ]
-    may_add = request.user.has_perm("design.add_panel")
+    may_add = may(request.user, Right.ADD_PANELS)
     return render(request, "limits/panels.html", {"rows": rows, "may_add": may_add})
 
 
@@ -109,7 +111,7 @@ def statement_of(budget_id: int | None) -> Statement | None:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_panel(request: HttpRequest) -> HttpResponse:
-    if not request.user.has_perm("design.add_panel"):
+    if not may(request.user, Right.ADD_PANELS):
         raise PermissionDenied(_("Only admins of this site make panels."))
     form = PanelForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
@@ -130,7 +132,7 @@ def new_panel(request: HttpRequest) -> HttpResponse:
 def panel(request: HttpRequest, slug: str) -> HttpResponse:
     """Show what a panel's caps mean and what is spent; edit it, as far as it still can be."""
     subject = panel_or_refusal(request, slug)
-    may_edit = request.user.has_perm(amendments.CHANGE_PANEL)
+    may_edit = may(request.user, Right.MANAGE_PANELS)
     if request.method == "POST" and not may_edit:
         raise PermissionDenied(_("Only an admin of this site does this."))
     form = PanelForm(request.POST if request.method == "POST" else None, panel=subject)

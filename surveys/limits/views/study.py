@@ -62,8 +62,8 @@ def draft(request: HttpRequest, study: Study) -> HttpResponse:
             _("To change a draft’s limits you need the role of an editor of this study.")
         )
     powers = {
-        "may_set_limits": request.user.has_perm(amendments.SET_LIMITS),
-        "may_choose_panel": request.user.has_perm(amendments.CHANGE_STUDY),
+        "may_set_limits": people.may(request.user, Right.SET_LIMITS),
+        "may_choose_panel": people.may(request.user, Right.MANAGE_STUDIES),
     }
     typed = request.POST if request.method == "POST" else None
     revision = str(revisions.read(study))
@@ -165,14 +165,14 @@ def context_of(request: HttpRequest, study: Study, shown: risk.StudyRisk) -> dic
         "spent": None if study.budget_id is None else Spending(study, study.budget_id),
         "history": design.changes_of(study),
         "amendments": [each for each in fitting if each.is_for(request.user, study)],
-        "owners_could": any(not each.permission for each in fitting),
+        "owners_could": any(each.right is Right.LAUNCH for each in fitting),
         "shares": shares_of(request, study),
     }
 
 
 def shares_of(request: HttpRequest, study: Study) -> list[dict[str, Any]]:
     """Return researchers' budgets within the study's, with what may be done to them: for admins."""
-    if study.budget_id is None or not request.user.has_perm("ledger.view_budget"):
+    if study.budget_id is None or not people.may(request.user, Right.SEE_BUDGETS):
         return []
     return [
         {
@@ -232,7 +232,7 @@ def amend(
     if not amendment.is_for(request.user, subject):
         raise PermissionDenied(
             _("Only an admin of this site does this.")
-            if amendment.permission
+            if amendment.right is not Right.LAUNCH
             else _("To do this you need the role of an owner of this study.")
         )
     if not amendment.fits(subject):

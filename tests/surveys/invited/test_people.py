@@ -431,8 +431,8 @@ def test_an_admin_makes_nobody_an_owner_of_a_list(plan, listed):
     admin = known_as("ada", is_admin=True)
     assert not people_selectors.may(admin, Right.SHARE, listed)
     assert people_selectors.may(admin, Right.LAUNCH, listed)
-    listed.is_invited = False
-    assert people_selectors.may(admin, Right.SHARE, listed)
+    listed.is_invited = False  # nor where it is turned off for a while
+    assert not people_selectors.may(admin, Right.SHARE, listed)
 
 
 def test_a_list_is_erased_with_its_key_on_its_day_or_with_its_study(plan, listed):

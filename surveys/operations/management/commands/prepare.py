@@ -7,6 +7,9 @@ from django.conf import settings
 from django.core.management import BaseCommand, call_command
 
 from surveys.checks import ENVIRONMENT
+from surveys.people import selectors as people
+
+FIRST = "admin"  # the account that a site without any begins with
 
 
 class Command(BaseCommand):
@@ -14,7 +17,7 @@ class Command(BaseCommand):
 
     help = (
         "Bring database, static files and, with CANDOR_DEMO=1, the demo up to date. Says the "
-        "demo's accounts."
+        "demo's accounts; of a site that nobody has signed in to, the link of its first admin."
     )
 
     requires_system_checks = (ENVIRONMENT,)
@@ -25,3 +28,6 @@ class Command(BaseCommand):
         call_command("collectstatic", interactive=False, verbosity=0, skip_checks=True)
         if settings.CANDOR_DEMO:
             call_command("demo", stdout=self.stdout, skip_checks=True)
+        elif not people.any_account():
+            self.stdout.write("The first admin sets a password, once, by this link:")
+            call_command("invite", FIRST, "--site-admin", stdout=self.stdout, skip_checks=True)

@@ -1,5 +1,5 @@
 """Make an account if there is none of this name, and a link that sets its password: good once,
-for some days.
+for some days. What it opens is written down, and the owners it concerns are told.
 """
 
 from typing import Any
@@ -9,8 +9,9 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from surveys.design import selectors as design
 from surveys.people import services
-from surveys.people.invitations import path_for
+from surveys.people.models import Membership, Role, User
 
 
 class Command(BaseCommand):
@@ -26,6 +27,11 @@ class Command(BaseCommand):
             "--forget-factor", action="store_true", help="after a lost phone: forget what it showed"
         )
         parser.add_argument(
+            "--own",
+            metavar="STUDY",
+            help="make them an owner of the study of this address, after its owners are locked out",
+        )
+        parser.add_argument(
             "--site", default="", help="the site's address, such as https://candor.example.org"
         )
 
@@ -37,12 +43,25 @@ class Command(BaseCommand):
             raise CommandError(" ".join(problem.messages)) from None
         powers = {"is_admin": options["admin"], "is_site_admin": options["site_admin"]}
         user = services.ensure_user(username=name, password=None, **powers)
+        if options["own"]:
+            self.own(user, options["own"])
         if options["forget_factor"]:
             services.forget_factors(user)
         site = (
             options["site"].rstrip("/") or f"http://{settings.CANDOR_HOST}:{settings.CANDOR_PORT}"
         )
-        self.stdout.write(f"{site}{path_for(user)}")
+        self.stdout.write(f"{site}{services.make_link(user=user, by=services.CONSOLE)}")
         self.stderr.write(
             f"It sets the password of {name}, once, within {settings.INVITATION_DAYS} days."
         )
+
+    def own(self, user: User, slug: str) -> None:
+        study = design.studies().filter(slug=slug).first()
+        if study is None:
+            raise CommandError(f"No study has the address “{slug}”.")
+        if Membership.objects.filter(study=study, user=user).exists():
+            services.change_role(
+                study=study, user=user, role=Role.OWNER, by=services.CONSOLE, checked=False
+            )
+        else:
+            services.share(study=study, user=user, role=Role.OWNER, by=services.CONSOLE)

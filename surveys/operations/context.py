@@ -1,0 +1,52 @@
+"""The menu of who runs the site, on every page of theirs."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.functional import Promise, SimpleLazyObject
+from django.utils.translation import gettext as _, gettext_lazy
+
+from surveys.operations.models import Alarm
+from surveys.people.models import Right
+from surveys.people.selectors import may
+
+MENU: tuple[tuple[Right, str, Promise], ...] = (
+    (Right.SEE_HEALTH, "operations:health", gettext_lazy("Health")),
+    (Right.SEE_ACCOUNTS, "people:accounts", gettext_lazy("People")),
+    (Right.MANAGE_STUDIES, "limits:site", gettext_lazy("Limits")),
+    (Right.SEE_PANELS, "limits:panels", gettext_lazy("Panels")),
+    (Right.SEE_BUDGETS, "limits:ledger", gettext_lazy("Ledger")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    name: str | Promise
+    address: str
+    is_here: bool
+    mark: str  # what is to be looked at behind it; nothing, if all is well
+
+
+def site_menu(request: HttpRequest) -> dict[str, Any]:
+    """Offer what an admin may open. Health has a mark where the last look found something wrong: a
+    worker looks every few minutes, and no page does.
+    """
+    return {"site_menu": SimpleLazyObject(lambda: _links(request))}
+
+
+def _links(request: HttpRequest) -> list[Link]:
+    user = getattr(request, "user", None)
+    if user is None or not may(user, Right.ENTER):
+        return []
+    return [
+        Link(name, reverse(view), request.path == reverse(view), _mark(right))
+        for right, view, name in MENU
+        if may(user, right)
+    ]
+
+
+def _mark(right: Right) -> str:
+    is_wrong = right is Right.SEE_HEALTH and Alarm.objects.exists()
+    return _("something wants a look") if is_wrong else ""

@@ -23,6 +23,10 @@ from surveys.plan import kinds as plan_kinds
 from surveys.plan.kinds import CONDITIONS, DEVICE, WITH_STEPS
 
 SHARES = "shares"  # of a scale; else its mean is wanted
+EXPECTED = gettext_lazy(
+    "A rough number is enough. It decides how the questions are asked, and what you can learn. You "
+    "can change it until the launch."
+)
 WITH_CHOICES = ("single", "multiple", "likert")
 
 
@@ -75,10 +79,7 @@ class BeginForm(forms.ModelForm):
                 "An address for questions about the study. Respondents see it."
             ),
             "language": "",
-            "expected": gettext_lazy(
-                "A rough number is enough. It decides how the questions are asked, and what you "
-                "can learn. You can change it until the launch."
-            ),
+            "expected": EXPECTED,
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -10,6 +10,8 @@ from django import forms
 from django.core import signing
 from django.utils.translation import gettext as _, gettext_lazy
 
+from surveys.design.sharing import USUAL_EXPECTED
+from surveys.drafting.forms import EXPECTED
 from surveys.drafting.xlsform import reader
 
 SALT = "surveys.drafting.rest"
@@ -66,6 +68,14 @@ class FromFileForm(ImportForm):
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     contact = forms.EmailField(label=gettext_lazy("Whom to write to"), required=False)
+    expected = forms.IntegerField(
+        label=gettext_lazy("Responses you expect"),
+        help_text=EXPECTED,
+        min_value=10,
+        max_value=10_000_000,
+        initial=USUAL_EXPECTED,
+        required=False,
+    )
 
     def clean(self) -> None:
         """Ask here for what the file does not say."""

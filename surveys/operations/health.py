@@ -25,6 +25,7 @@ from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import written
 from surveys.operations import backlog, checks, refusals, services
 from surveys.operations.models import Event, Refusal, Sign
+from surveys.releases import selectors as releases
 
 SOON, LATE = datetime.timedelta(minutes=2), datetime.timedelta(minutes=10)
 HOUR, WEEK = datetime.timedelta(hours=1), datetime.timedelta(days=7)
@@ -348,7 +349,11 @@ def _ledger(now: datetime.datetime) -> Line:
 
 
 def _caps() -> Iterator[Line]:
-    for account in ledger.near_caps(NEAR):
+    near = ledger.near_caps(NEAR)
+    planned = releases.spent_as_planned([account.budget.pk for account in near])
+    for account in near:
+        if account.budget.pk in planned:
+            continue
         said = _("%(left)s of %(cap)s is left.") % {
             "left": f"{account.measure} = {written(account.amount_left)}",
             "cap": written(account.cap),

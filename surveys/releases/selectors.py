@@ -171,6 +171,24 @@ def _by_rule(plans: Iterable[Plan]) -> tuple[QuerySet[Release], QuerySet[Step]]:
     return releases, steps
 
 
+def spent_as_planned(budget_ids: Iterable[int]) -> set[int]:
+    """Return those of these budgets whose study's rule has published all that it will, or can pay
+    what comes next.
+    """
+    newest = design.newest_plans().filter(study__budget__in=budget_ids)
+    plans = [plan for plan in newest if publishes_by_rule(plan)]
+    last, came = latest_releases(plans), answers_of(plans)
+
+    def is_done(plan: Plan) -> bool:
+        drawn, least = last.get(plan.pk), plan.content.publication.smallest_batch
+        if drawn is None or isinstance(drawn, Step):  # of which all were paid with the first
+            return drawn is not None
+        return not plan.is_open and (came[plan.pk] or 0) - drawn.content.n < least
+
+    found = [plan for plan in plans if is_done(plan) or rule_can_pay(plan)]
+    return {plan.study.budget_id for plan in found if plan.study.budget_id is not None}
+
+
 def last_by_rule(plan: Plan) -> Release | Step | None:
     return latest_releases([plan]).get(plan.pk)
 

@@ -102,12 +102,13 @@ def _from_file(request: HttpRequest) -> HttpResponse:
     if form.is_valid() and not form.imported.problems:
         try:
             with transaction.atomic():
-                study = _begin(request, form.imported.texts, form.imported.questions)
-                for language, texts in form.imported.translations.items():
+                texts = {**form.imported.texts, "expected": form.cleaned_data["expected"]}
+                study = _begin(request, texts, form.imported.questions)
+                for language, spoken in form.imported.translations.items():
                     save_translation(
                         study_id=study.pk,
                         language=language,
-                        content=dict(texts),
+                        content=dict(spoken),
                         **author(request),
                     )
             return _imported(request, study, form)

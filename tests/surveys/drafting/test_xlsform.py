@@ -2,6 +2,7 @@
 
 import html
 import re
+from decimal import Decimal
 from io import BytesIO
 
 import pytest
@@ -9,6 +10,8 @@ from openpyxl import Workbook, load_workbook
 from pyxform import aliases
 from pyxform.xls2xform import convert
 
+from dpengine.privacy import exponential_below
+from surveys.design import documents
 from surveys.design.drafts import new_draft
 from surveys.design.models import Question, Study
 from surveys.design.readiness import Readiness
@@ -593,7 +596,12 @@ def test_a_refused_file_leaves_no_draft_and_an_accepted_one_makes_its_reader_the
     assert not Study.objects.exists()
     answer = ada.post("/studies/new/", {"way": "file", "file": named(BytesIO(writer.example()))})
     assert answer.status_code == 302
-    assert Study.objects.get().translations.get().language == "zh-hans"
+    study = Study.objects.get()
+    assert study.translations.get().language == "zh-hans"
+    assert (study.person, study.is_planned, study.expected) == (2, True, 300)
+    assert documents.compose(study).loss <= exponential_below(Decimal(2)), (
+        "and no more than 88 : 12"
+    )
     assert Readiness(Study.objects.get()).problems(today) == []
 
 
@@ -604,10 +612,9 @@ def test_what_a_file_does_not_say_is_asked_for_at_its_field(ada):
     assert 'id="id_contact_error"' in answer.content.decode()
     assert not Study.objects.exists()
     rows.seek(0)
-    assert (
-        ada.post("/studies/new/", {**fields, "contact": "a@example.org", "file": rows}).status_code
-        == 302
-    )
+    fields |= {"contact": "a@example.org", "expected": "50"}
+    assert ada.post("/studies/new/", {**fields, "file": rows}).status_code == 302
+    assert (Study.objects.get().expected, Study.objects.get().smallest_batch) == (50, 25)
 
 
 def test_a_file_of_too_many_questions_makes_no_draft_and_says_so(ada):

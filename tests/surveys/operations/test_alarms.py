@@ -2,18 +2,22 @@
 
 import datetime
 from collections import namedtuple
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from aiosmtpd.controller import Controller
 from django.core.management import call_command
 
+from surveys.design import services as design
 from surveys.ledger import selectors as ledger, services as charges
 from surveys.operations import alarms, backlog, health, refusals, services
 from surveys.operations.models import Alarm
+from surveys.releases import services as publishing
 from tests.conftest import NOW
 from tests.ports import free_port
 from tests.surveys.ledger.small import open_budget, pay
+from tests.surveys.releases import conftest as asked
 
 MINUTE = datetime.timedelta(minutes=1)
 LATER = NOW + MINUTE
@@ -311,3 +315,39 @@ def test_a_timer_looks_without_a_worker(sink, capsys, monkeypatch):
     said = capsys.readouterr().out.split()
     assert "disk" in said
     assert "[candor.example.org] Disk" in sink.subjects()
+
+
+@pytest.mark.parametrize(
+    ("rule", "cap", "then", "warned"),
+    [
+        ("when-closed", 1, "closed", False),  # all of it, as it was planned
+        ("when-closed", 1, "next wave", True),  # nothing is left for another
+        ("every", 2, "open", True),  # twice, and more will come
+        ("every", 2, "closed", False),  # twice, and no more came
+        ("on-request", 1, "asked", True),  # who asks may want more
+    ],
+)
+def test_a_cap_that_is_spent_as_planned_is_no_alarm(db, rule, cap, then, warned):
+    plan = asked.open_asked(rule=rule, cap=cap, release_epsilon=1, hours=1)
+    if then == "asked":
+        found = publishing.ask_for(
+            plan=plan,
+            kind="shares",
+            parameters={"questions": ["copied"], "epsilon": Decimal(1)},
+            who="ada",
+            now=asked.NOW,
+        )
+        publishing.publish(request_id=found.pk, now=asked.NOW)
+    elif rule == "every":
+        for hours in (1, 3):
+            publishing.publish_due(now=asked.NOW + datetime.timedelta(hours=hours))
+            asked.answer(plan, 0 if hours == 3 else 30)
+    if then in ("closed", "next wave"):
+        asked.close(plan)
+        publishing.publish_due(now=asked.NOW + datetime.timedelta(hours=5))
+    if then == "next wave":
+        study = design.begin_wave(study_id=plan.study_id)
+        design.open_study(study_id=study.pk, who="ada", why="A test.", now=asked.NOW)
+    assert [each.budget.pk for each in ledger.near_caps(health.NEAR)] == [plan.study.budget_id]
+    told = [line.key for line in health.lines(asked.NOW) if line.key.startswith(health.CAP)]
+    assert told == warned * [f"cap of {plan.study.budget_id}"]

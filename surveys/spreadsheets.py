@@ -1,15 +1,21 @@
 """Tables as files that a spreadsheet opens: no text in them is taken for a formula, whoever
-wrote it.
+wrote it; a number is none.
 """
 
 import csv
 import io
+import re
 from collections.abc import Iterable
 from typing import Any
 
 # With which some spreadsheet begins to reckon; the last four are the first four as wide as a
 # Chinese character.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+
+# A sign, digits and what stands between them in a telephone number: nothing is called, and what is
+# reckoned is a number. With an apostrophe no message would reach it.
+NUMBER = re.compile(r"[+-]?[0-9 ()./-]*[0-9][0-9 ()./-]*")
 
 
 def csv_line(values: Iterable[Any]) -> str:
@@ -26,7 +32,12 @@ def csv_lines(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     return "".join(map(csv_line, [head, *rows]))
 
 
+def is_number(text: str) -> bool:
+    """Tell whether a text is a number, of a telephone too, and so no formula."""
+    return NUMBER.fullmatch(text) is not None
+
+
 def _cell(value: Any) -> Any:
-    if isinstance(value, str) and value.startswith(FORMULA):
+    if isinstance(value, str) and value.startswith(FORMULA) and not is_number(value):
         return f"'{value}"
     return "" if value is None else value

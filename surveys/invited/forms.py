@@ -1,5 +1,7 @@
 """Forms of a list and its letters."""
 
+import base64
+import contextlib
 import datetime
 from typing import Any
 
@@ -7,7 +9,9 @@ from django import forms
 from django.utils.translation import get_language_info, gettext as _, gettext_lazy
 
 from surveys.invited import letters, lists
-from surveys.invited.lists import Found
+from surveys.invited.lists import Found, Told
+
+MOST_CARRIED = 1_500_000  # bytes of a file that a page carries
 
 
 class AddForm(forms.Form):
@@ -17,8 +21,9 @@ class AddForm(forms.Form):
         label=gettext_lazy("A file"),
         required=False,
         help_text=gettext_lazy(
-            "CSV (UTF-8) or .xlsx. The first row names the columns: address; name, language and "
-            "stratum if you have them; any others are for your letters."
+            "CSV or .xlsx, as your survey tool or address book writes it. A row names the columns: "
+            "name, language and stratum are taken if they are there, any others are for your "
+            "letters."
         ),
     )
     pasted = forms.CharField(
@@ -37,23 +42,49 @@ class AddForm(forms.Form):
         label=gettext_lazy("Their stratum"), required=False, max_length=lists.MAX_STRATUM
     )
 
+    address = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    encoding = forms.CharField(required=False, widget=forms.HiddenInput)
+    # a file that was sent before, so that it is not asked for twice
+    carried = forms.CharField(required=False, widget=forms.HiddenInput)
+    rest = forms.BooleanField(required=False, widget=forms.HiddenInput)
+
     def __init__(self, *args: Any, languages: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.languages = languages
         self.found = Found()
+        self.raw = b""
+
+    @property
+    def asked(self) -> list[forms.BoundField]:
+        """Return the fields that are asked in every case."""
+        return [self[name] for name in ("file", "pasted", "count", "stratum")]
+
+    @property
+    def is_carried(self) -> bool:
+        return 0 < len(self.raw) <= MOST_CARRIED
+
+    @property
+    def carried_file(self) -> str:
+        """Return the file as the page carries it; nothing of one that is too large."""
+        return base64.b64encode(self.raw).decode() if self.is_carried else ""
 
     def clean(self) -> None:
         file, pasted = self.cleaned_data.get("file"), self.cleaned_data.get("pasted", "")
-        given = [name for name in ("file", "pasted", "count") if self.cleaned_data.get(name)]
         if self.errors:
             return
-        if len(given) != 1:
+        given = [name for name in ("file", "pasted", "count") if self.cleaned_data.get(name)]
+        told = Told(self.cleaned_data["address"] or 0, self.cleaned_data["encoding"])
+        if not given and self.cleaned_data["carried"]:
+            with contextlib.suppress(ValueError):
+                self.raw = base64.b64decode(self.cleaned_data["carried"], validate=True)
+            self.found = lists.read_file(self.raw, self.languages, told)
+        elif len(given) != 1:
             self.add_error(None, _("Give a file, or paste lines, or say how many: one of them."))
         elif file:
-            raw = file.read(lists.MAX_FILE_BYTES + 1)
-            self.found = lists.read_file(raw, self.languages)
+            self.raw = file.read(lists.MAX_FILE_BYTES + 1)
+            self.found = lists.read_file(self.raw, self.languages, told)
         elif pasted:
-            self.found = lists.read_pasted(pasted, self.languages)
+            self.found = lists.read_pasted(pasted, self.languages, told)
 
 
 class ReturnedForm(forms.Form):

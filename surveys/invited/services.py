@@ -10,8 +10,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import TypedDict, TypeVar
 
 import structlog
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.db import DatabaseError, transaction
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
@@ -24,7 +22,7 @@ from surveys.erasing import erasing
 from surveys.intake import selectors as intake, services as receiving
 from surveys.invited import selectors
 from surveys.invited.keys import Chest, name_of
-from surveys.invited.lists import MAX_PEOPLE, Entry, Remark
+from surveys.invited.lists import MAX_PEOPLE, Entry, Remark, no_email
 from surveys.invited.models import (
     Count,
     Delivery,
@@ -79,8 +77,7 @@ def add_people(*, study_id: int, entries: Sequence[Entry]) -> list[Remark]:
     there = Person.objects.filter(study=study)
     if there.count() + len(made) > MAX_PEOPLE:
         raise Refused(_("A list holds %(most)s people at most.") % {"most": f"{MAX_PEOPLE:,}"})
-    there_already = there.values_list("digest", "reference")
-    known = {each for digest, reference in there_already for each in (bytes(digest), reference)}
+    known = _known(study)
     wrong += [
         Remark(entry.row, "address", _("It is on the list already."))
         for entry, person in zip(entries, made, strict=True)
@@ -97,6 +94,24 @@ def add_people(*, study_id: int, entries: Sequence[Entry]) -> list[Remark]:
                 _("Somebody of these was on the list before, in another stratum: put them there.")
             ) from None
     return []
+
+
+def not_there_yet(study: Study, entries: Sequence[Entry]) -> list[Entry]:
+    """Return those of some people who are not on a study's list."""
+    if not has_key(study):
+        return list(entries)
+    chest, known = Chest(study.pk), _known(study)
+    return [
+        entry
+        for entry in entries
+        if known.isdisjoint({chest.digest(entry.address), chest.person(entry.address)})
+    ]
+
+
+def _known(study: Study) -> set[bytes | str]:
+    """Return what tells each person of a list: by their address now, and by their first."""
+    there = Person.objects.filter(study=study).values_list("digest", "reference")
+    return {each for digest, reference in there for each in (bytes(digest), reference)}
 
 
 def has_key(study: Study) -> bool:
@@ -188,10 +203,8 @@ def write_again(*, study_id: int, reference: str, address: str) -> None:
     """
     study = _held(study_id)
     address = " ".join(address.split())
-    try:
-        validate_email(address)
-    except ValidationError:
-        raise Refused(_("It is no e-mail address.")) from None
+    if why := no_email(address):
+        raise Refused(why)
     own = Person.objects.filter(study=study, reference=reference, came_back=True).first()
     if own is None:
         return

@@ -64,27 +64,48 @@ def _person(request: HttpRequest) -> str:
 @of_owners
 @require_POST
 def add(request: HttpRequest, study: Study) -> HttpResponse:
-    """Put people on the list: all that were given, or none, with every problem named."""
+    """Put people on the list: all that were given, or none, with every problem named; or those
+    without a problem, where the rest was asked for. Who is on it already stays as they are.
+    """
     form = AddForm(request.POST, request.FILES, languages=selectors.languages_of(study))
     if not form.is_valid():
         return _page(request, study, status=400, form=form)
     found, many = form.found, form.cleaned_data["count"]
+    is_rest, known, added = form.cleaned_data["rest"] and bool(found.rest), 0, many or 0
     try:
         if many:
             stratum = " ".join(form.cleaned_data["stratum"].split())
             services.add_unnamed(study_id=study.pk, count=many, stratum=stratum)
-        elif not found.count:
-            remarks = services.add_people(study_id=study.pk, entries=found.entries)
-            for each in remarks:
+        elif is_rest or not found.count:
+            new = services.not_there_yet(study, found.rest)
+            known, added = len(found.rest) - len(new), len(new)
+            wrong = services.add_people(study_id=study.pk, entries=new) if new else []
+            for each in wrong:
                 found.wrong(each.text, each.row, each.column)
+            is_rest = is_rest and not wrong
     except Refused as refusal:
         found.wrong(str(refusal))
-    if found.count:
+        is_rest = False
+    if found.count and not is_rest:
         return _page(request, study, status=400, form=form, found=found)
-    count = many or len(found.entries)
-    text = ngettext("%(count)s person was added.", "%(count)s people were added.", count)
-    messages.success(request, text % {"count": count})
+    _say_added(request, added, known, len(found.entries) - len(found.rest))
     return redirect("invited:list", study.slug)
+
+
+def _say_added(request: HttpRequest, added: int, known: int, left_out: int) -> None:
+    text = ngettext("%(count)s person was added.", "%(count)s people were added.", added)
+    said = [text % {"count": added}]
+    if known:
+        text = ngettext(
+            "%(count)s was on the list already, and stays as they are.",
+            "%(count)s were on the list already, and stay as they are.",
+            known,
+        )
+        said.append(text % {"count": known})
+    if left_out:
+        text = ngettext("%(count)s row was left out.", "%(count)s rows were left out.", left_out)
+        said.append(text % {"count": left_out})
+    messages.success(request, " ".join(said))
 
 
 @of_owners

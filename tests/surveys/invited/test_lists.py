@@ -2,6 +2,7 @@
 
 import io
 import time
+from pathlib import Path
 
 import pytest
 from openpyxl import Workbook
@@ -47,10 +48,14 @@ def test_encodings_that_spreadsheets_write(encoding):
     assert [each.name for each in found.entries] == ["李雷"]
 
 
-def test_a_wrong_encoding_is_told_with_its_row():
-    found = lists.read_file("address,name\na@x.org,Ann\nb@x.org,Zoë\n".encode("latin-1"), ["en"])
+def test_a_wrong_encoding_is_told_with_its_row_and_others_are_offered_by_name():
+    raw = "address,name\na@x.org,Ann\nb@x.org,Zoë\n".encode("cp1252")
+    found = lists.read_file(raw, ["en"])
     assert problems(found)[0][0] == 3
-    assert found.entries == []
+    assert found.entries == found.rest == []
+    assert [(each.value, each.sample) for each in found.encodings] == [("cp1252", "b@x.org,Zoë")]
+    found = lists.read_file(raw, ["en"], lists.Told(encoding="cp1252"))
+    assert [each.name for each in found.entries] == ["Ann", "Zoë"]
 
 
 def test_every_problem_is_named_and_none_hides_another():
@@ -75,8 +80,8 @@ def test_every_problem_is_named_and_none_hides_another():
 
 def test_heads_are_judged_before_anybody():
     assert problems(read("name\nAda\n"))[0][:2] == (1, "")
-    assert problems(read("address,link\na@b.org,x\n"))[0][:2] == (1, "link")
-    assert problems(read("address,room,Room\na@b.org,x,y\n"))[0][:2] == (1, "room")
+    assert "name the columns" in problems(read("a@b.org\nc@b.org\n"))[0][2]
+    assert "name the columns" in problems(read("+49 170 1234567,Ada\n+49 1,Bo\n"))[0][2]
     assert problems(read("address\n"))[0][:2] == (0, "")
     assert problems(read('address\n"a@b.org\n'))[0][0] > 1
 
@@ -93,7 +98,7 @@ def test_a_list_of_200_000_is_refused_in_seconds():
 def test_too_many_columns_are_one_problem(raw):
     began = time.process_time()
     found = lists.read_file(raw, ["en"])
-    assert problems(found) == [(1, "", "It has more than 30 columns.")]
+    assert problems(found) == [(1, "", "It has more than 100 columns.")]
     assert time.process_time() - began < 20
 
 
@@ -158,3 +163,97 @@ def test_pasted_lines_are_addresses_or_a_table():
     ]
     found = lists.read_pasted("address\tname\na@example.org\tAda", ["en"])
     assert found.entries[0].name == "Ada"
+
+
+CASES = Path(__file__).parents[2] / "data" / "cases" / "lists"
+
+
+def case(name, **told):
+    (path,) = CASES.glob(f"{name}*")
+    return lists.read_file(path.read_bytes(), ["en", "zh-hans"], lists.Told(**told))
+
+
+def people(found):
+    return [(each.address, each.name) for each in found.rest]
+
+
+ADA = [("ada@example.org", "Ada")]
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "who"),
+    [
+        ("01", {}, [("anna@example.org", 'Änne Groß, "die" Zweite')]),
+        ("02", {"encoding": "cp1252"}, [("juergen@example.org", "Jürgen Müller")]),
+        ("06", {}, [("jm@example.org", "Jürgen Müller"), ("an@example.org", "Ana Núñez")]),
+        ("08", {"address": 7}, [("ada@example.org", "Ada Lovelace")]),
+        ("10", {"address": 1}, [("ada@example.org", "")]),
+        ("14", {}, ADA),
+        ("17", {}, [("+49 170 1234567", "Ada"), ("0170 7654321", "Bob")]),
+        ("20", {"encoding": "gb18030"}, [("ada@example.org", "张伟")]),
+        ("22", {}, ADA),
+        ("24", {}, [("ada@example.org", "")]),
+    ],
+)
+def test_lists_of_other_programs_are_read_with_what_a_person_says_of_them(name, told, who):
+    assert people(case(name, **told)) == who
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("08", ("7", "E-mail 1 - Value", "ada@example.org")),
+        ("10", ("1", "email", "ada@example.org")),
+    ],
+)
+def test_where_no_head_or_several_say_which_is_the_address_a_person_does(name, first):
+    found = case(name)
+    assert found.rest == []
+    assert problems(found) == [(1, "", "Say below which column is the address of each person.")]
+    assert next((each.value, each.label, each.sample) for each in found.columns) == first
+
+
+@pytest.mark.parametrize("name", ["02", "20"])
+def test_encodings_are_offered_that_the_bytes_can_be_in(name):
+    assert {"02": "cp1252", "20": "gb18030"}[name] in [each.value for each in case(name).encodings]
+    assert case(name).rest == []
+
+
+def test_columns_have_names_that_letters_can_say():
+    assert case("06").entries[0].columns["abteilung"] == "Süd"
+    assert case("24").entries[0].columns == {
+        "name_first": "Ada",
+        "city_country_zip_region": "London, UK",
+    }
+    (entry,) = read("address,link,Room,room,1st,-\na@b.org,a,b,c,d,e\n").entries
+    assert entry.columns == {
+        "link_2": "a", "room": "b", "room_2": "c", "column_5_1st": "d", "column_6": "e",
+    }  # fmt: skip
+
+
+def test_an_address_that_no_letter_reaches_is_named_and_the_rest_can_be_added():
+    found = case("12")
+    assert [row for row, _column, _text in problems(found)] == [3, 4]
+    assert "other letters than a to z" in problems(found)[1][2]
+    assert [address for address, _name in people(found)] == [
+        "Ada@Example.org",
+        "user@bücher.example",
+        "o'brien@example.org",
+        "first+tag@example.org",
+    ]
+
+
+def test_a_language_that_is_not_asked_keeps_nobody_off_the_rest():
+    found = case("06")
+    assert [(row, column) for row, column, _text in problems(found)] == [(2, "language")]
+    assert [each.language for each in found.rest] == ["", "en"]
+
+
+def test_a_text_that_a_program_wrote_as_a_formula_is_read_as_the_text():
+    (entry,) = read('phone,name\n"=""0170 7654321""",Bob\n').entries
+    assert entry.address == "0170 7654321"
+
+
+def test_utf_16_without_its_mark_is_read():
+    found = lists.read_file("address,name\na@example.org,李雷\n".encode("utf-16-le"), ["en"])
+    assert [each.name for each in found.entries] == ["李雷"]

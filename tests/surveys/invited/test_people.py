@@ -1,6 +1,7 @@
 """Who is on a list: kept sealed, shown to owners, added all or none, removed, erased, launched."""
 
 import datetime
+import re
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ from django.test import Client
 from surveys.design import services as design
 from surveys.design.models import Plan, Study
 from surveys.design.refusals import CannotOpen, Refused
-from surveys.invited import keys, selectors, services
+from surveys.invited import keys, paper, selectors, services
 from surveys.invited.lists import Entry
 from surveys.invited.models import Count, Key, Person, Unopened
 from surveys.issuer import services as issuer
@@ -79,6 +80,66 @@ def test_a_file_that_is_right_is_added_and_shown(owner, study):
     assert "bo@example.org" not in owner.get(
         "/studies/exam-honesty/list/?find=no@example.org"
     ).content.decode().replace('value="no@', "")
+
+
+PATH = "/studies/exam-honesty/list/add/"
+CARRIED = re.compile(r'name="carried" value="([^"]+)"')
+
+
+def test_the_column_of_the_address_is_asked_for_and_the_file_not_again(owner, study):
+    raw = b"Who,E-mail 1 - Value\nBo,bo@example.org\n"
+    page = owner.post(PATH, {"file": SimpleUploadedFile("list.csv", raw)})
+    assert page.status_code == 400
+    text = page.content.decode()
+    assert "Which column is the address?" in text
+    assert text.index("bo@example.org") < text.index(">Bo<"), "what looks like one is first"
+    page = owner.post(PATH, {"carried": CARRIED.search(text)[1], "address": "2"}, follow=True)
+    assert "1 person was added." in page.content.decode()
+    assert addresses(study) == ["bo@example.org"]
+
+
+def test_the_encoding_is_asked_for_then_the_column_and_both_are_kept(owner, study):
+    raw = "Wer,Post\nJürgen,j@example.org\n".encode("cp1252")
+    page = owner.post(PATH, {"file": SimpleUploadedFile("list.csv", raw)})
+    text = page.content.decode()
+    assert "Western European (Windows-1252)" in text
+    assert "Jürgen,j@example.org" in text
+    carried = CARRIED.search(text)[1]
+    text = owner.post(PATH, {"carried": carried, "encoding": "cp1252"}).content.decode()
+    assert 'name="encoding" value="cp1252"' in text
+    told = {"carried": carried, "encoding": "cp1252", "address": "2"}
+    owner.post(PATH, told)
+    assert addresses(study) == ["j@example.org"]
+
+
+def test_those_who_can_be_added_are_without_the_others(owner, study):
+    raw = "address,name\nbo@example.org,Bo\nmüller@example.org,M\n".encode()
+    text = owner.post(PATH, {"file": SimpleUploadedFile("list.csv", raw)}).content.decode()
+    assert "Row 3, column “address”" in text
+    assert "Add the one person who can be added" in text
+    assert not Person.objects.exists()
+    page = owner.post(PATH, {"carried": CARRIED.search(text)[1], "rest": "on"}, follow=True)
+    assert "1 person was added. 1 row was left out." in page.content.decode()
+    assert addresses(study) == ["bo@example.org"]
+
+
+def test_a_second_upload_adds_who_is_new_and_says_who_was_there(owner, study):
+    for raw, said in (
+        (b"address,name\nbo@example.org,Bo\n", "1 person was added."),
+        (
+            b"address,name\nBO@example.org,Other\ncy@example.org,Cy\n",
+            "1 person was added. 1 was on the list already, and stays as they are.",
+        ),
+        (b"address\ncy@example.org\n", "0 people were added. 1 was on the list already"),
+    ):
+        page = owner.post(PATH, {"file": SimpleUploadedFile("list.csv", raw)}, follow=True)
+        assert said in page.content.decode()
+    assert sorted(addresses(study)) == ["bo@example.org", "cy@example.org"]
+
+
+def test_a_number_leaves_for_short_messages_as_it_came(plan, listed):
+    made = [paper.Coded(Entry("+49 170 1234567", "=1+1"), "https://example.org/#1")]
+    assert "\n+49 170 1234567,'=1+1," in paper.as_csv(made).replace("\r", "")
 
 
 def test_only_owners_see_the_list_not_even_admins(listed):

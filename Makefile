@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test bench bundle lock lint format messages types clean services \
+.PHONY: help run test walk bench bundle lock lint format messages types clean services \
 	test-node test-python test-redis test-postgres test-browser
 
 PYTHON ?= $(or $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -35,6 +35,13 @@ bench: .venv/installed-for-bench services node_modules/installed ## Print the pe
 	@failed=; for module in $$(grep -l __main__ tests/bench/*.py); do name=$$(basename $$module .py); \
 		$(BIN)/python -m tests.bench.$$name || failed="$$failed $$name"; done; \
 	test -z "$$failed" || { echo "these benches failed:$$failed" >&2; exit 1; }
+
+walk: .venv/installed-for-tests services ## Walk all studies of the covering array, on both databases
+	@mkdir -p $(LOGS)
+	$(call heading,Whole studies on SQLite)
+	@CANDOR_WALK=all $(PYTEST) -n 2 tests/walk 2>&1 | tee $(LOGS)/walk-sqlite.log
+	$(call heading,Whole studies on PostgreSQL)
+	@CANDOR_WALK=all $(WITH) postgres -- $(PYTEST) -n 2 --reuse-db tests/walk 2>&1 | tee $(LOGS)/walk-postgres.log
 
 bundle: node_modules/installed ## Make the form's script and style again from their modules
 	@$(PYTHON) -P surveys/intake/bundles.py

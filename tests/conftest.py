@@ -63,6 +63,8 @@ QUESTIONS: list[dict[str, Any]] = [
 
 
 LONGEST = (  # files that one process is busy with for a minute or more
+    "walk/test_defaults",
+    "walk/test_array",
     "test_schedules",
     "test_who_took_part",
     "linkage/test_site",

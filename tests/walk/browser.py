@@ -1,0 +1,208 @@
+"""A browser on the site, in this process: it goes where links lead and sends what forms hold. All
+that it gets is looked at.
+"""
+
+import re
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
+from django.test import Client
+
+from tests.walk import faults
+from tests.walk.pages import Form, Node, Page
+
+NUMBER = re.compile(r"\d+")
+HEX = re.compile(r"[0-9a-f]{32,}")
+LITTLE = 25.0  # points of ±, or hundredths of a range, from which on a page has to warn
+FILE = re.compile(r"/export\.|\.(?:csv|svg|xlsx)$|/methods/")
+MOST_HOPS = 5
+# Instead of what is offered, where that takes long: a rehearsal, and a sheet of paper for everybody
+LESS = {"runs": "20", "people": "50", "as": "file"}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong, so that somebody can see it again: in which study, after which step, where."""
+
+    study: str
+    step: str
+    page: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.study}, {self.step}: {self.page} {self.what}"
+
+
+Told = dict[tuple[str, str], tuple[Decimal, str]]  # by kind and measure: a number, and where
+
+
+@dataclass
+class Watch:
+    """What was seen of a study so far."""
+
+    study: str
+    step: str = "draft"
+    faults: list[Fault] = field(default_factory=list)
+    told: Told = field(default_factory=dict)  # since something last happened
+    was_warned: bool = False  # that little would be learned
+    pages: int = 0
+    seconds: float = 0
+    slowest: tuple[float, str] = (0, "")
+
+    def something_happens(self) -> None:
+        """Forget what pages told: from now on they may tell something else."""
+        self.told.clear()
+
+    def compare(self, page: Page, here: str) -> None:
+        """See that a page tells the same cap as others, and as much spent and left of it."""
+        for node in page.facts:
+            if node.has("outlook"):
+                few = int(node.attrs["data-n"]) < int(node.attrs["data-least"])
+                self.was_warned |= few or float(node.attrs["value"]) > LITTLE
+            kind, measure = node.attrs.get("class", ""), node.attrs.get("data-in", "ε")
+            if kind not in ("cap", "spent", "left"):
+                continue
+            value = Decimal(node.attrs["value"])
+            other, where = self.told.setdefault((kind, measure), (value, here))
+            if other != value:
+                self.wrong(here, f"tells {kind} {measure} {value}; {where} tells {other}")
+
+    def wrong(self, page: str, what: str) -> None:
+        same = {(each.page, each.what) for each in self.faults}
+        if (page, what) not in same:
+            self.faults.append(Fault(self.study, self.step, page, what))
+
+
+@dataclass(eq=False)
+class Browser:
+    """One person's browser; nobody's, without a user."""
+
+    who: str
+    watch: Watch
+    client: Client = field(default_factory=Client)
+    seen: set[tuple[str, str]] = field(default_factory=set)  # step and address
+    tried: set[tuple[str, ...]] = field(default_factory=set)  # forms, by what they are
+
+    def get(self, address: str, *, came_by: str = "") -> Page:
+        """Go to an address, and on to where it leads."""
+        return self._request("get", address, {}, came_by)
+
+    def send(
+        self, form: Form, button: Node | None = None, *, came_by: str = "", **typed: Any
+    ) -> Page:
+        """Send a form with what somebody typed; all else as it stands there."""
+        unknown = [name for name in typed if name not in form.fields]
+        assert not unknown, f"{form.page.address}: no field {unknown}, but {form.fields}"
+        data: dict[str, Any] = form.data(button)
+        for name, value in typed.items():
+            data[name] = value if isinstance(value, list) else [value]
+        address = form.action(button)
+        if form.method == "get":
+            return self.get(
+                f"{urlsplit(address).path}?{urlencode(data, doseq=True)}", came_by=came_by
+            )
+        return self.post(address, data, came_by=came_by)
+
+    def post(self, address: str, data: dict[str, Any], *, came_by: str = "") -> Page:
+        self.watch.something_happens()
+        return self._request("post", address, data, came_by)
+
+    def _request(self, method: str, address: str, data: dict[str, Any], came_by: str) -> Page:
+        here = f"{self.who} {method.upper()} {address}"
+        for _hop in range(MOST_HOPS):
+            began = time.perf_counter()
+            try:
+                answer = getattr(self.client, method)(address, data)
+                content = b"".join(answer) if answer.streaming else answer.content
+            except Exception as error:
+                last = traceback.extract_tb(error.__traceback__)[-1]
+                place = f"{last.filename.rpartition('/')[2]}:{last.lineno}"
+                self.watch.wrong(
+                    here, f"breaks: {type(error).__name__}: {error} ({place}){came_by}"
+                )
+                return Page(address, 500, "", "")
+            self._count(time.perf_counter() - began, here)
+            if answer.status_code not in (301, 302, 303, 307):
+                break
+            address, method, data = answer["Location"], "get", {}
+        kind = answer.get("Content-Type", "").partition(";")[0]
+        html = content.decode() if kind == "text/html" else ""
+        page = Page(address, answer.status_code, html, kind, content)
+        for what in faults.look(page):
+            self.watch.wrong(here, f"{what}{came_by}")
+        self.watch.compare(page, here)
+        return page
+
+    def _count(self, seconds: float, here: str) -> None:
+        self.watch.pages += 1
+        self.watch.seconds += seconds
+        self.watch.slowest = max(self.watch.slowest, (seconds, here))
+
+    def visit(self, address: str, *, came_by: str = "") -> Page | None:
+        """Go where a link leads, once a step; what does not open there is wrong."""
+        is_file = FILE.search(address)  # the same of every release
+        key = ("", _like(address)) if is_file else (self.watch.step, address)
+        if key in self.seen:
+            return None
+        self.seen.add(key)
+        page = self.get(address, came_by=came_by)
+        if 400 <= page.status < 500:
+            self.watch.wrong(f"{self.who} GET {address}", f"answers {page.status}{came_by}")
+        return page
+
+    def try_forms(self, page: Page) -> None:
+        """Send each form of a page as it stands there, by each of its buttons, and undo what that
+        did. It may be refused, with a word why; it may not break, or lead nowhere.
+        """
+        for form in page.forms:
+            for button in form.buttons or [None]:
+                self._try(form, button)
+
+    def _try(self, form: Form, button: Node | None) -> None:
+        action = form.action(button)
+        pressed = (button.attrs.get("name", ""), button.text) if button else ("", "")
+        what = (form.method, _like(action), *sorted(form.fields), *map(_like, pressed))
+        if what in self.tried or urlsplit(action).path.startswith("/accounts/"):
+            return
+        self.tried.add(what)
+        if form.refused_by_browser(button):
+            return
+        came_by = f", by “{' '.join(pressed[1].split())}” on {form.page.address}"
+        less = {name: value for name, value in LESS.items() if name in form.fields}
+        with self.undone():
+            answer = self.send(form, button, came_by=came_by, **less)
+            is_told = answer.status in (400, 409, 422) and bool(answer.errors or not answer.html)
+            if 400 <= answer.status < 500 and not is_told:
+                self.watch.wrong(
+                    f"{self.who} {form.method.upper()} {action}",
+                    f"answers {answer.status}, and does not say why{came_by}",
+                )
+
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """Let something happen, and undo it."""
+        cookies, told = deepcopy(self.client.cookies), dict(self.watch.told)
+        try:
+            with transaction.atomic():
+                yield
+                transaction.set_rollback(True)
+        finally:
+            self.client.cookies, self.watch.told = cookies, told
+
+
+def upload(name: str, content: bytes) -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, content)
+
+
+def _like(text: str) -> str:
+    """Return what an address or a text is like, whatever numbers are in it."""
+    return NUMBER.sub("0", HEX.sub("hex", text))

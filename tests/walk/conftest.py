@@ -1,0 +1,57 @@
+"""A site for a walk: its people, its clock, its worker, and nobody who slows down who answers."""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.urls import get_resolver
+
+from surveys.celery import app
+from surveys.intake import door
+from surveys.people import services as people
+from tests.simulator.acts import Free
+from tests.walk import clock, studies
+
+COMMIT = studies.commit()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Walk of the array what the commit draws; all with CANDOR_WALK=all; by name whatever is
+    named.
+    """
+    if config.option.keyword or os.environ.get("CANDOR_WALK") == "all":
+        return
+    drawn = {each.name for each in studies.sample(studies.array(), COMMIT)}
+    others = [
+        item
+        for item in items
+        if (wanted := getattr(item, "callspec", None) and item.callspec.params.get("wanted"))  # type: ignore[attr-defined]
+        and wanted.name.startswith("study-")
+        and wanted.name not in drawn
+    ]
+    config.hook.pytest_deselected(items=others)
+    items[:] = [item for item in items if item not in others]
+
+
+def pytest_report_header() -> str:
+    return f"walk: of the array what commit {COMMIT[:12]} draws; CANDOR_WALK=all walks it whole"
+
+
+@pytest.fixture
+def site(db: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[None]:
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
+    app.loader.import_default_modules()
+    assert get_resolver().url_patterns  # all views are there, to be given the clock
+    eager = {"task_always_eager": True, "task_eager_propagates": True}
+    before = {name: app.conf[name] for name in eager}
+    app.conf.update(eager)
+    monkeypatch.setattr(door, "brake", Free())
+    people.ensure_user(username="researcher", password=None)
+    people.ensure_user(username="admin", password=None, is_site_admin=True)
+    with clock.walking():
+        yield
+    app.conf.update(before)

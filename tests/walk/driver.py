@@ -1,0 +1,655 @@
+"""What a researcher does with a study, in verbs: draft, launch, answer, close, next_wave, ask,
+retire. Nothing else of the walk knows that the site is forms today.
+"""
+
+import csv
+import io
+import json
+import random
+import re
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from surveys.celery import app
+from surveys.design import selectors as design
+from surveys.design.models import Plan, Study
+from surveys.intake import posts
+from surveys.issuer import fetching
+from surveys.plan import tickets as plan_tickets
+from surveys.plan.content import PlanContent, PlanQuestion
+from tests import tickets
+from tests.walk import clock
+from tests.walk.browser import Browser, Watch, upload
+from tests.walk.pages import Form, Node, Page
+from tests.walk.studies import Wanted
+
+TASKS = (  # what a worker does, in the order of a good minute
+    "surveys.invited.tasks.send",
+    "surveys.aggregation.tasks.sweep_all",
+    "surveys.releases.tasks.publish_due",
+    "surveys.releases.tasks.publish_asked",
+    "surveys.design.tasks.close_due",
+    "surveys.design.tasks.retire_due",
+    "surveys.releases.tasks.retire_spent",
+    "surveys.intake.tasks.erase_retired",
+    "surveys.aggregation.tasks.erase_retired",
+    "surveys.releases.tasks.erase_over",
+    "surveys.invited.tasks.end",
+)
+OF_THE_DAY = ("surveys.aggregation.tasks.settle", "surveys.invited.tasks.count_day")
+TEXTS = {
+    "title": "A study of the walk",
+    "organisation": "Brightwater College",
+    "purpose": "To see that every step of a study can be taken.",
+    "contact": "asks@example.org",
+}
+DELTA = "0.000001"
+WHY = "The walk of a study."
+STRATA = {"": 60}, {"Arts": 70, "Law": 60}  # people of a list, without and with strata
+
+Asked = dict[str, Any]  # a question, by the names of the editor's fields
+
+
+def yes_no(at: int) -> Asked:
+    return {"kind": "yes_no", "text": f"Have you done the thing of number {at}?"}
+
+
+QUESTIONS: dict[str, list[Asked]] = {
+    "yes_no": [yes_no(1), yes_no(2), yes_no(3)],
+    "choices": [
+        yes_no(1),
+        {"kind": "single", "text": "How often was it?", "choices": "Never\nOnce\nOften"},
+        {
+            "kind": "single",
+            "text": "Where was it?",
+            "choices": "At home\nAt work\nAt school\nElsewhere\nNowhere",
+            "may_decline": "on",
+        },
+    ],
+    "ticks": [
+        yes_no(1),
+        {"kind": "multiple", "text": "Which of these?", "choices": "Tea\nCoffee\nWine\nWater"},
+        yes_no(2),
+    ],
+    "scales": [
+        yes_no(1),
+        {
+            "kind": "likert",
+            "text": "It was fair.",
+            "group": "views",
+            "group_text": "How true is it?",
+        },
+        {
+            "kind": "likert",
+            "text": "It was kind.",
+            "group": "views",
+            "group_text": "How true is it?",
+        },
+        {"kind": "likert", "text": "It was easy.", "of_scale": "mean"},
+    ],
+    "numbers": [
+        yes_no(1),
+        {
+            "kind": "number",
+            "text": "How old are you?",
+            "least": "18",
+            "most": "80",
+            "unit": "years",
+        },
+        {
+            "kind": "number",
+            "text": "How many hours was it?",
+            "least": "0",
+            "most": "40",
+            "unit": "hours",
+            "wanted": "distribution",
+        },
+    ],
+    "calendar": [
+        yes_no(1),
+        {
+            "kind": "month",
+            "text": "When did it begin?",
+            "first_month": "2020-01",
+            "last_month": "2025-12",
+        },
+        {
+            "kind": "date",
+            "text": "When did it end?",
+            "first_date": "2025-01-06",
+            "last_date": "2025-12-22",
+        },
+    ],
+}
+QUESTIONS["every"] = [
+    QUESTIONS["yes_no"][0],
+    QUESTIONS["choices"][2],
+    QUESTIONS["ticks"][1],
+    QUESTIONS["scales"][1],
+    QUESTIONS["numbers"][1],
+    QUESTIONS["calendar"][0],
+]
+TEMPLATES = {  # of the library, by kinds
+    "yes_no": ["exam_answers", "gambled"],
+    "every": [],
+}
+FOLLOW_UP: Asked = {
+    "kind": "single",
+    "text": "Who knew of it?",
+    "choices": "Nobody\nA friend\nEverybody",
+}
+
+
+@dataclass
+class Refusal:
+    """What the site did not take, at which field, and what it said."""
+
+    step: str
+    fields: list[str]
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.step}, {', '.join(self.fields) or 'no field'}: {self.text}"
+
+
+@dataclass
+class Driver:
+    """A researcher who owns one study, and those who answer it."""
+
+    wanted: Wanted
+    watch: Watch
+    researcher: Browser
+    chance: random.Random = field(default_factory=random.Random)
+    slug: str = ""
+    refusals: list[Refusal] = field(default_factory=list)
+    answered: int = 0  # in the present wave
+
+    def __post_init__(self) -> None:
+        self.chance.seed(self.wanted.name)
+
+    # What the study is now
+
+    @property
+    def study(self) -> Study:
+        return Study.objects.get(slug=self.slug)
+
+    @property
+    def plan(self) -> Plan:
+        plan = design.latest_plan(self.slug)
+        assert plan is not None
+        return plan
+
+    def at(self, page: str) -> str:
+        return f"/studies/{self.slug}/{page}"
+
+    # Verbs
+
+    def draft(self) -> None:
+        """Begin the study, and choose all that is wanted of it. What is refused stays as it was."""
+        begin: Callable[[], Page] = getattr(self, f"_begin_{self.wanted.begins}")
+        page = begin()
+        if page.status != 200 or not (made := Study.objects.order_by("-pk").first()):
+            self._refused("begin", page)
+            return
+        self.slug = made.slug
+        if self.wanted.begins in ("blank", "templates"):
+            for asked in self._questions():
+                self._add(asked)
+        if self.wanted.begins in ("templates", "plan"):
+            self._protect()
+        if not self.wanted.is_default:
+            self._choose()
+        if self.wanted.people != "link":
+            self._invite()
+
+    def launch(self) -> bool:
+        """Open the wave; or see, and keep, why it is not opened."""
+        page = self.researcher.get(self.at("launch/"))
+        form = self._form(page, "seen")
+        if form is None or not form.buttons:
+            self._refused("launch", page)
+            return False
+        typed = {"why": WHY} if "why" in form.fields else {}
+        page = self.researcher.send(form, form.buttons[-1], **typed)
+        if page.status != 200:
+            self._refused("launch", page)
+            return False
+        self.answered = 0
+        return True
+
+    def answer(self, people: int) -> int:
+        """Have so many people answer as browsers do; return how many were taken."""
+        plan, taken = self.plan, 0
+        letters = self._letters(plan, people) if plan.content.invited else [{}] * people
+        for start in range(0, len(letters), 50):
+            bodies = [self._body(plan, each) for each in letters[start : start + 50]]
+            verdicts = posts.answer_all([posts.enter(self.slug, body) for body in bodies])
+            for verdict in verdicts:
+                if verdict.status == 201:
+                    taken += 1
+                else:
+                    self.watch.wrong(
+                        "the door", f"answers {verdict.status}: {verdict.body.decode()}"
+                    )
+        self.answered += taken
+        self.watch.something_happens()
+        return taken
+
+    def close(self) -> None:
+        """Close the wave early, as the page says, and again where it asks."""
+        page = self.researcher.get(self.at("launch/"))
+        for _asked_twice in range(2):
+            form = self._to(page, self.at("launch/close/"))
+            if form is None:
+                break
+            page = self.researcher.send(form, form.buttons[0])
+        if self.plan.is_open:
+            self.watch.wrong(self.at("launch/"), "a wave that was closed is open")
+
+    def next_wave(self) -> bool:
+        """Begin the next wave, where the site offers that."""
+        page = self.researcher.get(self.at("launch/"))
+        form = self._to(page, self.at("launch/next/"))
+        if form is None:
+            return False
+        page = self.researcher.send(form, form.buttons[0])
+        if page.status != 200:
+            self._refused("next wave", page)
+            return False
+        return True
+
+    def kinds_to_ask(self) -> list[str]:
+        """Return the kinds of queries that the site offers now."""
+        page = self.researcher.get(self.at("ask/"))
+        found = [re.fullmatch(rf"{self.at('ask/')}(\w+)/", link) for link in page.links]
+        return [each[1] for each in found if each]
+
+    def ask(self, kind: str) -> Page | None:
+        """Ask one query as it is offered: see what it costs, confirm it, and have it drawn. Return
+        its page; None where that is refused.
+        """
+        page = self.researcher.get(self.at(f"ask/{kind}/"))
+        form = self._form(page, "csrfmiddlewaretoken", within_main=True)
+        if form is None:
+            return None
+        page = self.researcher.send(form, form.buttons[0], **self._asked(form))
+        form = self._form(page, "confirmed")
+        if page.status != 200 or form is None:
+            self._refused(f"ask {kind}", page)
+            return None
+        confirm = [each for each in form.buttons if each.attrs.get("name") != "change"]
+        if not confirm:
+            self._refused(f"ask {kind}", page)
+            return None
+        expected, said = page.fact("cost") or "0", page.fact("epsilon")
+        asked = self.researcher.send(form, confirm[-1])
+        clock.forward(seconds=20)
+        self.tick()
+        drawn = self.researcher.get(asked.address)
+        cost = drawn.fact("cost")
+        if cost and Decimal(cost) != Decimal(expected):
+            self.watch.wrong(drawn.address, f"cost {cost}, and {page.address} said {expected}")
+        typed = "".join(form.data().get("epsilon", []))
+        if typed and said and Decimal(said) > Decimal(typed):
+            self.watch.wrong(page.address, f"ε {typed} was typed, and it says that it is {said}")
+        return drawn
+
+    def retire(self) -> None:
+        """Retire the study, as its owner."""
+        page = self.researcher.get(self.at("limits/retire/"))
+        form = self._form(page, "sure")
+        assert form is not None, "no form retires the study"
+        self.researcher.send(form, form.buttons[-1], why=WHY, sure="on")
+        self.tick()
+
+    def tick(self) -> None:
+        """Let a worker do all that is due."""
+        for name in TASKS:
+            self._do(name)
+
+    def tomorrow(self) -> None:
+        """Let a day pass, and its work be done."""
+        clock.forward(days=1)
+        for name in (*OF_THE_DAY, *TASKS):
+            self._do(name)
+
+    def _do(self, name: str) -> None:
+        self.watch.something_happens()
+        try:
+            app.tasks[name]()
+        except Exception as error:
+            self.watch.wrong(name, f"breaks: {type(error).__name__}: {error}")
+
+    # Ways to begin
+
+    @property
+    def _language(self) -> str:
+        return "zh-hans" if self.wanted.languages == "zh-hans" else "en"
+
+    def _texts(self) -> dict[str, str]:
+        return {
+            **TEXTS,
+            "title": f"{TEXTS['title']}, {self.wanted.name}",
+            "language": self._language,
+        }
+
+    def _new(self, way: str, **typed: Any) -> Page:
+        page = self.researcher.get(f"/studies/new/?way={way}")
+        form = self._form(page, "way")
+        assert form is not None, f"no form begins a study by way={way}"
+        is_invited = str(self.wanted.people != "link")
+        return self.researcher.send(
+            form, form.buttons[-1], is_invited=is_invited, **self._texts(), **typed
+        )
+
+    def _begin_blank(self) -> Page:
+        return self._new("blank")
+
+    def _begin_templates(self) -> Page:
+        page = self.researcher.get("/studies/new/?way=template")
+        offered = [
+            each.attrs["value"]
+            for each in page.root.all("input")
+            if each.attrs.get("name") == "template"
+        ]
+        chosen = self.chance.sample(offered, 3)
+        return self._new("template", template=chosen)
+
+    def _begin_library(self) -> Page:
+        """Take every template there is."""
+        page = self.researcher.get("/studies/new/?way=template")
+        offered = [
+            each.attrs["value"]
+            for each in page.root.all("input")
+            if each.attrs.get("name") == "template"
+        ]
+        return self._new("template", template=offered[:20])
+
+    def _begin_file(self) -> Page:
+        """Import the form that the site gives as an example."""
+        example = self.researcher.get("/studies/new/example.xlsx").content
+        page = self.researcher.get("/studies/new/?way=file")
+        form = self._form(page, "organisation")
+        assert form is not None, "no form takes a file"
+        typed = {name: TEXTS[name] for name in ("organisation", "purpose", "contact")}
+        data = {**form.data(form.buttons[-1]), **typed, "file": upload("example.xlsx", example)}
+        return self.researcher.post(form.action(), data)
+
+    def _begin_plan(self) -> Page:
+        """Go from the planner's proposal to the draft, by its own button."""
+        page = self.researcher.get(f"/plan/?{self._planned()}" if self._planned() else "/plan/")
+        make = [link for link in page.links if link.startswith("/studies/new/")]
+        if not make:
+            return page
+        page = self.researcher.get(make[0])
+        form = self._form(page, "way")
+        assert form is not None, f"{make[0]}: no form takes the words of the questions"
+        typed: dict[str, str] = {}
+        for name in form.fields:
+            at, _dash, what = name.partition("-")
+            if what == "text":
+                typed[name] = f"What of the thing of number {at[1:]}?"
+            elif what == "choices":
+                wanted = re.search(
+                    r"kind=(?:single|multiple|likert)&choices=(\d+)", self._planned()
+                )
+                typed[name] = "\n".join(
+                    f"Choice {each}" for each in range(1, int(wanted[1] if wanted else 4) + 1)
+                )
+        is_invited = str(self.wanted.people != "link")
+        return self.researcher.send(
+            form, form.buttons[-1], is_invited=is_invited, **self._texts(), **typed
+        )
+
+    def _planned(self) -> str:
+        rows = {
+            "yes_no": "many=3&kind=yes_no",
+            "choices": "many=1&kind=yes_no&many=2&kind=single&choices=4&choices=4",
+            "ticks": "many=1&kind=multiple&choices=4&many=1&kind=yes_no",
+            "scales": "many=3&kind=likert&choices=5",
+            "numbers": "many=1&kind=yes_no&many=2&kind=number",
+        }
+        if self.wanted.is_default:
+            return self.wanted.planned
+        return "n=300&epsilon=2&" + rows.get(self.wanted.kinds, rows["choices"])
+
+    # What is chosen in a draft
+
+    def _questions(self) -> list[Asked]:
+        if self.wanted.begins == "templates":
+            return [] if self.wanted.is_default else QUESTIONS[self.wanted.kinds][-1:]
+        asked = [dict(each) for each in QUESTIONS[self.wanted.kinds]]
+        if self.wanted.protection == "publication":
+            asked = [{**each, "protection": "publication"} for each in asked]
+        elif self.wanted.protection == "mixed":
+            asked[-1]["protection"] = "publication"
+        return asked
+
+    def _protect(self) -> None:
+        """Have the last question, or all, sent as given."""
+        page = self.researcher.get(self.at("build/"))
+        edits = [link for link in page.links if "/build/questions/" in link]
+        last = {"device": [], "mixed": edits[-1:], "publication": edits}
+        for link in last[self.wanted.protection]:
+            page = self.researcher.get(link)
+            self._submit("protect in publications only", page, "text", protection="publication")
+
+    def _add(self, asked: Asked) -> None:
+        page = self.researcher.get(self.at("build/add/"))
+        self._submit(f"add a question of the kind {asked['kind']}", page, "text", **asked)
+
+    def _choose(self) -> None:
+        wanted = self.wanted
+        if wanted.follow_ups != "none":
+            page = self.researcher.get(self.at("build/add/"))
+            form = self._form(page, "condition")
+            assert form is not None
+            conditions = [
+                each.attrs["value"]
+                for each in form.node.all("option")
+                if each.parent
+                and each.parent.attrs.get("name") == "condition"
+                and each.attrs["value"]
+            ]
+            if conditions:
+                self._add({**FOLLOW_UP, "condition": conditions[0]})
+        if "as one" in wanted.sent:
+            self._join()
+        limits: dict[str, str] = {}
+        if wanted.unit != "respondent-in-study":
+            limits["unit"] = wanted.unit
+        if wanted.neighbours != "change-one":
+            limits["neighbours"] = wanted.neighbours
+        if wanted.cap == "with δ":
+            limits["cap_delta"] = DELTA
+        elif wanted.cap == "lower":
+            limits |= {"cap": "0.8", "release_epsilon": "0.4"}
+        if limits:
+            page = self.researcher.get(self.at("limits/"))
+            self._submit("limits", page, "cap", why=WHY, **limits)
+        texts: dict[str, str] = {"rule": wanted.rule, "results": wanted.results, "expected": "300"}
+        if wanted.rule in ("every", "continual"):
+            texts |= {"hours": "6", "horizon": "4"}
+        if wanted.rule == "every":
+            texts |= {"release_epsilon": "0.4"}
+        if "drawn" in wanted.sent:
+            texts["asked"] = "1"
+        if wanted.follow_ups == "skip":
+            texts["follow_ups"] = "skip"
+        if wanted.people != "link":
+            texts |= {"expected": "100"}
+        page = self.researcher.get(self.at("build/texts/"))
+        self._submit("texts", page, "rule", **texts)
+        if wanted.languages == "both":
+            self._translate()
+
+    def _join(self) -> None:
+        page = self.researcher.get(self.at("build/"))
+        form = self._form(page, "names")
+        if form is None:
+            return  # nothing of this draft can be
+        offered = [
+            each.attrs["value"] for each in form.controls if each.attrs.get("name") == "names"
+        ]
+        page = self.researcher.send(form, form.buttons[0], names=offered[:2])
+        if page.status != 200:
+            self._refused("send as one answer", page)
+
+    def _translate(self) -> None:
+        page = self.researcher.get(self.at("build/"))
+        form = self._to(page, self.at("build/languages/"))
+        if form is None:
+            return
+        page = self.researcher.send(form, form.buttons[0])
+        form = self._form(page, "title")
+        assert form is not None, f"{page.address}: no form takes the texts of a language"
+        typed = {
+            each.attrs["name"]: f"{each.attrs['name']} 中文"
+            for each in form.controls
+            if each.attrs.get("name") not in (None, "csrfmiddlewaretoken")
+            and not "".join(form.data().get(each.attrs["name"], [])).strip()
+        }
+        page = self.researcher.send(form, form.buttons[0], **typed)
+        if page.status != 200:
+            self._refused("translate", page)
+
+    def _invite(self) -> None:
+        for stratum, people in STRATA[self.wanted.people == "strata"].items():
+            page = self.researcher.get(self.at("list/"))
+            self._submit("invite", page, "count", count=str(people), stratum=stratum)
+
+    # Forms
+
+    def _form(self, page: Page, field: str, *, within_main: bool = False) -> Form | None:
+        """Return the form of a page that has this field."""
+        for form in page.forms:
+            is_there = not within_main or any(up.tag == "main" for up in form.node.above())
+            names = (*form.fields, *(each.attrs.get("name") for each in form.controls))
+            if field in names and is_there:
+                return form
+        return None
+
+    def _to(self, page: Page, action: str) -> Form | None:
+        return next((form for form in page.forms if form.action() == action), None)
+
+    def _submit(self, step: str, page: Page, by: str, **typed: str) -> None:
+        """Send a form; what is refused at its field is left as it was, and the rest sent again."""
+        for _again in range(len(typed)):
+            form = self._form(page, by)
+            if form is None:
+                self.watch.wrong(page.address, f"has no form with {by}")
+                return
+            typed = {name: value for name, value in typed.items() if name in form.fields}
+            fresh = self.researcher.get(page.address)  # as before what was refused
+            form = self._form(fresh, by)
+            assert form is not None
+            sent = self.researcher.send(form, _saving(form), **typed)
+            if sent.status == 200:
+                return
+            refused = self._refused(step, sent).fields
+            own = [name for name in refused if name in typed]
+            if not own or step.startswith("add"):
+                own = [name for name in typed if name in ("protection", "of_scale")] or list(typed)
+            typed = {name: value for name, value in typed.items() if name not in own}
+            if not typed.keys() - {"why"}:
+                return
+
+    def _refused(self, step: str, page: Page) -> Refusal:
+        """Keep what was refused. It must say at which field, or lead there, and what to do."""
+        errors = page.errors
+        fields = list(dict.fromkeys(filter(None, (_field_of(each) for each in page.nodes))))
+        text = " ".join(dict.fromkeys(" ".join(each.text.split()) for each in errors))
+        refusal = Refusal(step, fields, text)
+        self.refusals.append(refusal)
+        leads = [link for each in errors for link in each.all("a")]
+        if not text:
+            self.watch.wrong(
+                f"{page.address}", f"refuses “{step}” ({page.status}) without a word why"
+            )
+        elif not fields and not leads and len(text.split()) < 6:
+            self.watch.wrong(
+                page.address, f"refuses “{step}” and names neither field nor way out: {text}"
+            )
+        return refusal
+
+    def _asked(self, form: Form) -> dict[str, Any]:
+        """Return what somebody has to fill in of a query that is not filled in already."""
+        data, typed = form.data(), {}
+        for name in form.fields:
+            own = [each for each in form.controls if each.attrs.get("name") == name]
+            kind = own[0].attrs.get("type", "text")
+            if "".join(data.get(name, [])):
+                continue
+            if kind == "checkbox" and len(own) > 1:
+                typed[name] = [each.attrs["value"] for each in own[:2]]
+            elif kind == "radio":
+                typed[name] = own[0].attrs["value"]
+            elif name == "epsilon":
+                typed[name] = "0.2"
+            elif own[0].tag == "select":
+                options = [each.attrs.get("value", "") for each in own[0].all("option")]
+                typed[name] = next((each for each in options if each), "")
+            elif name == "expression":
+                typed[name] = "1"
+        return typed
+
+    # Those who answer
+
+    def _letters(self, plan: Plan, people: int) -> list[dict[str, Any]]:
+        """Print codes for everybody, and fetch a ticket with each of so many, as devices do."""
+        page = self.researcher.get(self.at("list/letters/"))
+        form = self._form(page, "whom")
+        assert form is not None, f"{page.address}: no form prints codes"
+        data = {**form.data(), "whom": ["all"], "as": ["file"]}
+        printed = self.researcher.post(form.action(), data).content.decode("utf-8-sig")
+        links = [row["link"] for row in csv.DictReader(io.StringIO(printed))]
+        self.chance.shuffle(links)
+        invited = plan.content.invited
+        assert invited is not None
+        letters = []
+        for link in links[self.answered : self.answered + people]:
+            _digest, stratum, code = link.partition("#")[2].split(".")
+            key = invited.strata[int(stratum)].key
+            own = tickets.blind(key, plan.digest)
+            signature = fetching.issue(plan.digest, int(stratum), code, own.blinded)
+            part = tickets.as_part(own.prefix, tickets.finish(key, own, signature), int(stratum))
+            letters.append({"report_id": plan_tickets.report_id(own.message), "ticket": part})
+        return letters
+
+    def _body(self, plan: Plan, letter: dict[str, Any]) -> bytes:
+        content = plan.content
+        asked = content.sets[content.draw_set()] | content.cleartext.keys()
+        truths = self._truths(content)
+        answers = content.randomised({name: truths[name] for name in truths if name in asked})
+        named = {"report_id": secrets.token_hex(16), **letter}
+        return json.dumps({"plan": plan.digest, "answers": answers, **named}).encode()
+
+    def _truths(self, content: PlanContent) -> dict[str, Any]:
+        return {each.name: self._truth(each) for each in content.questions}
+
+    def _truth(self, question: PlanQuestion) -> Any:
+        if question.kind == "multiple":
+            return [at for at in range(len(question.choices)) if self.chance.random() < 0.3]
+        if not question.choices or question.kind == "number":
+            steps = self.chance.randint(0, question.most - question.least)
+            return question.least + steps if question.is_cleartext else steps
+        return self.chance.randrange(len(question.choices))
+
+
+def _saving(form: Form) -> Node | None:
+    """Return the button that saves: the last that has no name of its own."""
+    plain = [each for each in form.buttons if not each.attrs.get("name")]
+    return plain[-1] if plain else None
+
+
+def _field_of(node: Node) -> str:
+    """Return the field that a message stands at, or leads to."""
+    if not node.has("error") and not any(up.has("errors") for up in node.above()):
+        return ""
+    for name in (node.attrs.get("id", ""), node.attrs.get("href", "")):
+        if found := re.fullmatch(r"#?id_([\w-]+?)(?:_error)?", name):
+            return found[1]
+    return ""

@@ -17,7 +17,8 @@ from babel.messages.pofile import read_po
 
 HOUSE = Path(__file__).parent.parent
 LANGUAGES = ("zh_Hans",)
-PLACEHOLDER = re.compile(r"%\(\w+\)[a-z]|%[sd%]|\{\w*(?::[^}]*)?\}")
+# “%%” is a sign, which a language may say in words: “10 in 100” is 10%.
+PLACEHOLDER = re.compile(r"%\(\w+\)[a-z]|(?<!%)%[sd]|\{\w*(?::[^}]*)?\}")
 TAG = re.compile(r"</?[a-z][a-z0-9]*")
 
 

@@ -46,7 +46,7 @@ def _read(upload: IO[bytes]) -> Image.Image:
         if image.width * image.height > MAX_PIXELS:
             raise Refused(
                 _(
-                    "The picture has more than 40 million points. Make it smaller, and choose it "
+                    "The picture has more than 40 million pixels. Make it smaller, and choose it "
                     "again."
                 )
             )

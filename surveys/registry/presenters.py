@@ -234,8 +234,8 @@ def changed(question: RegisteredQuestion) -> str:
     """What chance does to an answer, where odds between choices do not say it."""
     if question.messages:
         return ngettext(
-            "changed on the device to one of %(n)s value",
-            "changed on the device to one of %(n)s values",
+            "randomised on the device to its one value",
+            "randomised on the device to one of %(n)s values",
             question.messages,
         ) % {"n": _number(question.messages)}
     if question.is_of_options and question.first_odds and question.first_odds.told > 1:

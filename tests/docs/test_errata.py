@@ -103,3 +103,29 @@ def test_the_positive_part_of_a_difference_set_by_set_is_no_measure():
     here, there = [Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 2), Fraction(1, 2)]
     parts = [max(Fraction(0), p - q) for p, q in zip(here, there, strict=True)]
     assert sum(parts) == Fraction(1, 4) != max(Fraction(0), sum(here) - sum(there))
+
+
+def test_a_share_and_not_a_number_is_doubled_to_estimate_a_share():
+    """Tails, the truth; heads, a second coin: of 400 people of whom 120 have it, 160 send yes."""
+    people, with_it = 400, 120
+    yes = Fraction(3, 4) * with_it + Fraction(1, 4) * (people - with_it)
+    assert 2 * yes / people - Fraction(1, 2) == Fraction(with_it, people)
+    assert 2 * yes - Fraction(1, 2) != with_it
+
+
+def test_gaussian_noise_is_by_the_length_of_a_change_and_not_by_its_parts():
+    """One person changes d counts by 1 each. The losses of the counts add up to a normal one, whose
+    exact δ must be below what Thm A.1 promises: by its length it is, by one count's Δ it is not, and
+    by the sum of its parts the noise is √d times what is needed.
+    """
+    d, epsilon, delta = 9, 0.5, 1e-5
+    change = [1.0] * d
+
+    def exact(sensitivity):
+        sigma = math.sqrt(2 * math.log(1.25 / delta)) * sensitivity / epsilon
+        shift = math.sqrt(sum((each / sigma) ** 2 for each in change))
+        above = ndtr(shift / 2 - epsilon / shift)
+        return above - math.exp(epsilon) * ndtr(-shift / 2 - epsilon / shift)
+
+    assert exact(math.hypot(*change)) < delta < exact(1.0)
+    assert sum(change) == pytest.approx(math.sqrt(d) * math.hypot(*change))

@@ -198,7 +198,7 @@ def test_a_picture_of_too_many_points_is_refused_before_it_is_drawn(db):
     stream = BytesIO()
     Image.new("1", (8_000, 6_000)).save(stream, "PNG")
     stream.seek(0)
-    with pytest.raises(Refused, match="40 million points"):
+    with pytest.raises(Refused, match="40 million pixels"):
         pictures.keep_picture(stream)
 
 

@@ -481,7 +481,7 @@ def test_every_kind_of_question_is_shown_with_what_chance_does_to_it(client: Cli
     assert "asked after some answers to moon" in page
     assert "18 to 98 years" in page
     assert "January 2000 to January 2010" in page
-    assert "changed on the device to one of" in page
+    assert "randomised on the device to one of" in page
 
 
 def test_a_study_of_numbers_shows_no_odds_that_it_has_not(client: Client) -> None:

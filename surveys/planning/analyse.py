@@ -23,7 +23,7 @@ Together     m intervals that are all to hold have a confidence of 1 − (1 − 
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -40,7 +40,7 @@ from surveys.planning import two_parameters
 from surveys.planning.channels import constants_of, design_columns, epsilons_of, reports_of
 from surveys.planning.crossing import cross_table_of
 from surveys.planning.expressions import columns_of, design_matrix, read_covariates
-from surveys.planning.files import Sheet, read_csv
+from surveys.planning.files import Reading, Sheet, read_csv
 from surveys.planning.predictors import regression_of
 from surveys.planning.results import GroupContrast, Results, terms_of
 from surveys.planning.specs import AnyDesign, Asked, Imported
@@ -72,6 +72,7 @@ class Request:
     predictor: Asked | None = None
     population: tuple[tuple[str, str], ...] = ()  # columns, and files of their margins
     confidence: float = 0.95
+    reading: Reading = field(default_factory=Reading)  # what cells mean
     simultaneous: bool = False  # whether the confidence is that all intervals hold at once
 
 
@@ -79,7 +80,9 @@ def analyse(path: str, request: Request) -> Results:
     """Return what a file says, as a whole and, if asked, by the values of a column."""
     if not 0 < request.confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, got {request.confidence}")
-    sheet, notes = _complete(read_csv(path, partial(_places, request)), request)
+    sheet = read_csv(path, partial(_places, request), request.reading)
+    sheet, notes = _complete(sheet, request)
+    notes += _strange(sheet, request)
     weighting, more = weighting_of(sheet, request.weights, request.population)
     notes += more
     whole = _analysed(sheet, request, weighting)
@@ -88,6 +91,17 @@ def analyse(path: str, request: Request) -> Results:
         whole = _analysed(sheet, replace(request, confidence=each), weighting)
         notes = [*notes, TOGETHER.format(count, 100 * request.confidence, 100 * each)]
     return replace(whole, warnings=_sentences((*notes, *whole.warnings), whole))
+
+
+def _strange(sheet: Sheet, request: Request) -> list[str]:
+    """Return a hint for each covariate with a number that may stand for a missing answer."""
+    names = columns_of(request.covariates, sheet) if request.covariates else []
+    return [
+        f"{name} has {code} far from its other values: if that stands for no answer, say "
+        f"--missing {name}={code}"
+        for name in dict.fromkeys(names)
+        if (code := sheet.strange_code(name))
+    ]
 
 
 def _analysed(sheet: Sheet, request: Request, weighting: Weighting) -> Results:

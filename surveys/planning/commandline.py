@@ -5,6 +5,7 @@ names the option.
 from dpengine.inference.power import Target
 from surveys.planning import plan_size
 from surveys.planning.analyse import Request, analyse
+from surveys.planning.files import Reading, read_missing
 from surveys.planning.help import Options
 from surveys.planning.plan_size import Plan
 from surveys.planning.published import (
@@ -42,6 +43,7 @@ def analysed(options: Options) -> Results:
         predictor=_asked(options, "predictor"),
         population=tuple(split_option(text) for text in options["poststratify"]),
         confidence=_number(options, "confidence"),
+        reading=Reading(read_missing(options["missing"]), str(options["yes"])),
         simultaneous=options["simultaneous"],
     )
     return analyse(options["file"], request)

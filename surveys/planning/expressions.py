@@ -15,10 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine.expressions import Formula, read
-from surveys.planning.files import Sheet, is_blank, more_lines
+from surveys.planning.files import Sheet, more_lines
 from surveys.planning.specs import NUMBER, number, split
 
 MAX_LEVELS = 100
+# 1,000 and 0,5: numbers to a reader, and words to a program
+MARKED = re.compile(r"[+-]?(?:\d{1,3}(?:[,.' ]\d{3})+(?:[.,]\d+)?|\d+,\d+)")
 CATEGORY = re.compile(r"C\((?P<column>.+)\)")
 
 Floats = npt.NDArray[np.float64]
@@ -97,11 +99,18 @@ def _holds_words(sheet: Sheet, name: str) -> bool:
     """Tell words from numbers. A column of both is more likely a slip than a category."""
     numbers = words = 0
     for value in sheet.cells[sheet.place(name)]:
+        if sheet.reading.is_blank(name, value):
+            continue
         try:
             sheet.number(value)
             numbers += 1
         except (ValueError, OverflowError):
-            words += not is_blank(value)
+            words += 1
+            if MARKED.fullmatch(value.strip()):
+                raise ValueError(
+                    f"column {name!r} has numbers with marks between thousands, or with a decimal "
+                    f"comma: write 1000 and 0.5, or C({name}) for categories"
+                ) from None
     if numbers and words:
         raise ValueError(
             f"column {name!r} holds {numbers} numbers and {words} words: mend it, or write "

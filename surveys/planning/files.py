@@ -1,31 +1,35 @@
-"""Read a CSV file of answers collected elsewhere. Errors name the column and the line, never what
-stands there.
+"""Read a table of answers collected elsewhere: CSV, or what formats.py knows. Errors name the
+column and the line, never what stands there.
 
 The file is read once, line by line, and of it only the cells of the columns that are used are kept,
 in few bytes each: a million rows are some ten megabytes a column.
 
-UTF-8, with or without a byte order mark; separated by commas, semicolons or tabs, whichever the
-first line has most of; quoted as spreadsheets do. Blank, NA, N/A, NaN, null and a lone full stop
-are blanks: their rows are left out, counted, and said.
+UTF-8, with or without a byte order mark, or UTF-16 with one; separated by commas, semicolons or
+tabs, whichever the first line has most of; quoted as spreadsheets do. Blank, NA, N/A, NaN, null and
+a lone full stop are blanks, and what is said to be missing: their rows are left out, counted, and
+said.
 """
 
 import csv
+import gzip
 import io
 import math
 import sys
+import zlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, combinations, dropwhile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from dpengine.estimates import Floats, Ints
 from dpengine.inference.repeats import Repeats
+from surveys.planning.formats import Rows, opened
 
 BLANKS = {"", "na", "n/a", "nan", "null", "."}
 SEPARATORS = ",;\t"
@@ -33,6 +37,9 @@ STANDARD_INPUT = "-"
 WORDS = {"0": 0, "no": 0, "false": 0, "1": 1, "yes": 1, "true": 1}  # case does not matter
 ENDS = "\r\n "  # of the last line: no values
 MOST_DIFFERENT = 2**15  # rows that are kept apart: some megabytes
+# numbers that often stand for “no answer”
+_CODES = (9, 77, 88, 98, 99, 777, 888, 998, 999, 9998, 9999)
+CODES = {sign * code for sign in (1, -1) for code in _CODES}
 REMEMBERED = 4096  # different values of a column whose reading is kept
 
 Flags = npt.NDArray[np.bool_]
@@ -70,6 +77,42 @@ class Cells:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """How cells are meant: what stands for a missing answer, in one column or in all of them (""),
+    and the word for yes where it is another.
+    """
+
+    missing: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    yes: str = ""
+
+    def is_blank(self, column: str, value: str) -> bool:
+        codes = self.missing.get("", frozenset()) | self.missing.get(column, frozenset())
+        plain = value.strip().lower()
+        return plain in BLANKS or (bool(codes) and _as_code(plain) in codes)
+
+
+def read_missing(texts: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Read “9,99” of all columns, and “age=999” of one."""
+    missing: dict[str, frozenset[str]] = {}
+    for text in texts:
+        column, _equals, codes = text.rpartition("=")
+        read = frozenset(_as_code(code.strip().lower()) for code in codes.split(","))
+        if "" in read:
+            raise ValueError(f"--missing: expected codes such as 9,99 or age=999, got {text!r}")
+        column = column.strip()
+        missing[column] = missing.get(column, frozenset()) | read
+    return missing
+
+
+def _as_code(text: str) -> str:
+    """Return a code in one way of writing: 99.0 is 99."""
+    try:
+        return f"{float(text):g}"
+    except ValueError:
+        return text
+
+
+@dataclass(frozen=True, slots=True)
 class Sheet:
     """The rows of a file, with the line of the file on which each one ends."""
 
@@ -77,6 +120,7 @@ class Sheet:
     cells: dict[int, Cells]  # of the columns that were read, by their places
     lines: npt.NDArray[np.uintc]
     decimal_comma: bool = False  # files that separate by semicolons may write 0,5
+    reading: Reading = field(default_factory=Reading)
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -150,14 +194,40 @@ class Sheet:
 
     def _blanks(self, name: str) -> Flags:
         cells = self.cells[self.place(name)]
+        is_blank = partial(self.reading.is_blank, name)
         return np.fromiter(map(is_blank, cells), np.bool_, len(self))
 
     def numbers(self, name: str) -> Floats:
         """Return a column of finite numbers."""
-        return np.asarray(self._read(name, self.number, "d", "a number"), dtype=np.float64)
+        cells = self.cells[self.place(name)]
+        if self.decimal_comma and _mixes(cells):
+            raise ValueError(
+                f"column {name!r}: some numbers have a comma and some a full stop: leave out the "
+                "marks between thousands"
+            )
+        expected = "a number"
+        if any("," in cell for cell in cells):
+            expected += ", without marks between thousands (1000, not 1,000)"
+        return np.asarray(self._read(name, self.number, "d", expected), dtype=np.float64)
+
+    def strange_code(self, name: str) -> str:
+        """Return a number of a column that may stand for a missing answer: all the others are less
+        than half as far from 0. Nothing where there is none, or they are words.
+        """
+        try:
+            values = np.unique(self.numbers(name))
+        except ValueError:
+            return ""
+        for code, others in ((values[-1], values[:-1]), (values[0], values[1:])):
+            if code in CODES and len(others) and np.all(np.abs(others) < abs(code) / 2):
+                return f"{code:g}"
+        return ""
 
     def answers(self, name: str) -> Ints:
         """Return a column of yes and no as 1 and 0."""
+
+        if self.reading.yes:
+            return self._said_yes(name)
 
         def answer(value: str) -> int:
             word = value.strip().lower()
@@ -165,6 +235,18 @@ class Sheet:
 
         answers = self._read(name, answer, "b", "0 or 1, no or yes, false or true")
         return np.asarray(answers, dtype=np.int64)
+
+    def _said_yes(self, name: str) -> Ints:
+        """Return a column of two words, of which one is said to be yes, as 1 and 0."""
+        yes, places = self.reading.yes.strip().lower(), self.place(name)
+        words = [value.strip().lower() for value in self.cells[places]]
+        if yes not in words or len(set(words)) > 2:
+            instead = "" if yes in words else ", and not that word"
+            raise ValueError(
+                f"column {name!r}: expected the word of --yes and one other, got {len(set(words))} "
+                f"different values{instead}: say with --missing which stand for no answer"
+            )
+        return np.asarray([word == yes for word in words], dtype=np.int64)
 
     def codes(self, name: str, choices: int, first: int = 0) -> Ints:
         """Return a column of a question's codes, counted from 0."""
@@ -228,31 +310,44 @@ def by_size(value: str) -> tuple[float, str]:
         return math.inf, value
 
 
-def is_blank(value: str) -> bool:
-    return value.strip().lower() in BLANKS
+def _mixes(cells: Iterable[str]) -> bool:
+    """Tell whether some numbers have a comma and some a full stop."""
+    marks = {mark for cell in cells for mark in ",." if mark in cell.strip(" .")}
+    return len(marks) > 1
 
 
 def every_column(head: Sheet) -> Iterable[int]:
     return range(len(head.columns))
 
 
-def read_csv(path: str, used: Callable[[Sheet], Iterable[int]] = every_column) -> Sheet:
-    """Return what a CSV file holds in the columns that are used; “-” is standard input.
+def read_csv(
+    path: str,
+    used: Callable[[Sheet], Iterable[int]] = every_column,
+    reading: Reading = Reading(),  # noqa: B008
+) -> Sheet:
+    """Return what a file holds in the columns that are used; “-” is standard input.
 
     `used` gets a sheet of the file's columns without rows, and returns the places of those to read.
     """
     name = "standard input" if path == STANDARD_INPUT else Path(path).name
     try:
         if path == STANDARD_INPUT:
-            return _read(name, sys.stdin.buffer, used)
+            return replace(_read(name, sys.stdin.buffer, used), reading=reading)
         with Path(path).open("rb") as file:
-            return _read(name, file, used)
+            return replace(_read(name, file, used), reading=reading)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise ValueError(f"cannot read {path}: it ends too early, or is damaged") from None
     except OSError as error:
         raise ValueError(f"cannot read {path}: {error.strerror}") from None
 
 
-def _read(name: str, file: Iterable[bytes], used: Callable[[Sheet], Iterable[int]]) -> Sheet:
-    lines = _without_end(_decoded(name, file))
+def _read(name: str, file: IO[bytes], used: Callable[[Sheet], Iterable[int]]) -> Sheet:
+    held = iter(opened(name, file))
+    first = next(held, b"")
+    whole = chain([first], held)
+    if isinstance(first, tuple):
+        return _gathered(name, cast("Rows", whole), used, decimal_comma=False)
+    lines = _without_end(_decoded(name, cast("Iterator[bytes]", whole)))
     before: list[str] = []
     for line in lines:
         before.append(line)
@@ -261,10 +356,17 @@ def _read(name: str, file: Iterable[bytes], used: Callable[[Sheet], Iterable[int
     head = "".join("".join(before[-1:]).split('"')[::2])  # without what is quoted
     separator = max(SEPARATORS, key=head.count)
     rows = _rows(name, chain(before, lines), separator)
+    return _gathered(name, rows, used, decimal_comma=separator == ";")
+
+
+def _gathered(
+    name: str, rows: Rows, used: Callable[[Sheet], Iterable[int]], *, decimal_comma: bool
+) -> Sheet:
+    """Return what rows hold in the columns that are used; the first row names them."""
     columns = tuple(column.strip() for _, row in [next(rows, (0, []))] for column in row)
     if not columns:
         raise ValueError(f"{name} is empty: expected a line of column names, and rows")
-    sheet = Sheet(columns, {}, np.empty(0, dtype=np.uintc), decimal_comma=separator == ";")
+    sheet = Sheet(columns, {}, np.empty(0, dtype=np.uintc), decimal_comma=decimal_comma)
     cells = {place: Cells() for place in used(sheet)}
     alone = len(columns) == 1  # then an empty line is a blank answer
     ends = array("I")

@@ -20,7 +20,17 @@ from dpengine.privacy import Neighbours, epsilon_above
 from surveys.plan.content import PlanContent, PlanQuestion, Unsound, canonical, read
 
 SPEC = "plan"  # as --design
-MEANINGLESS = ("covariates", "by", "weights", "cross", "predictor", "poststratify", "simultaneous")
+MEANINGLESS = (
+    "covariates",
+    "by",
+    "weights",
+    "cross",
+    "predictor",
+    "poststratify",
+    "simultaneous",
+    "missing",
+    "yes",
+)
 
 
 @dataclass(frozen=True, slots=True)

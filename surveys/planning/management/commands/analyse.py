@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 
 from surveys.planning.help import Calculation, Options
 
-HELP = """Analyse a CSV file of randomised answers collected elsewhere.
+HELP = """Analyse a table of randomised answers collected elsewhere.
 
   analyse FILE.csv --outcome smoked --design forced:p=2/3,yes=1/6,no=1/6
   analyse FILE.csv --outcome smoked --design crosswise:p=1/4 --by wave \\
@@ -34,8 +34,8 @@ class Command(Calculation):
         parser.epilog = specs.__doc__
         parser.add_argument(
             "file",
-            metavar="FILE.csv",
-            help="UTF-8, with a line of column names; - is standard input",
+            metavar="FILE",
+            help="CSV with a line of names, .xlsx, .sav, .dta, or one in .gz; - is standard input",
         )
         parser.add_argument(
             "--outcome", required=True, metavar="COL", help="the column of the reports"
@@ -71,6 +71,16 @@ class Command(Calculation):
             default=[],
             metavar="COL=shares.csv",
             help="weight to the population's shares of this column's values; several are raked",
+        )
+        parser.add_argument(
+            "--missing",
+            action="append",
+            default=[],
+            metavar="9,99",
+            help="codes that stand for no answer, in all columns or in one (age=999)",
+        )
+        parser.add_argument(
+            "--yes", default="", metavar="WORD", help="the word for yes, such as Ja"
         )
         parser.add_argument("--confidence", default="0.95", help="of the intervals (0.95)")
         parser.add_argument(

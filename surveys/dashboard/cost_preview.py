@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from dpengine.privacy import Cost, plain, round_down, round_up
 from surveys.design import wording
 from surveys.design.models import Plan
+from surveys.design.terms import WIDEST
 from surveys.guesses import even_guess_within
 from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import SHOWN_PLACES, Account, Statement, in_measure, places_for
@@ -118,6 +119,7 @@ class Preview:
     epsilon: Decimal  # for people to compare
     delta: Decimal  # at which that ε holds; 0 where it always does
     expected: list[str]
+    covers: float  # of all that is possible, which the widest interval is expected to cover
     crowding: Crowding  # as if these numbers had been published
     # names the statistic: if more answers are counted before it is confirmed, it is another one
     seen: str
@@ -127,6 +129,11 @@ class Preview:
     def short(self) -> BudgetLine | None:
         """Return the first line that cannot pay."""
         return next((line for line in self.lines if not line.can_pay), None)
+
+    @property
+    def tells_little(self) -> bool:
+        """Tell whether it would say next to nothing: as a rule would not publish by itself."""
+        return 100 * self.covers > WIDEST
 
     @property
     def is_free(self) -> bool:
@@ -188,6 +195,7 @@ def preview_of(
         epsilon=query.asked_epsilon if in_rho else ledger.epsilon_for_people(cost, delta),
         delta=plain(round_up(own_delta, 18)),
         expected=query.expected(query.people_expected(people)),
+        covers=query.covers(query.people_expected(people)),
         crowding=crowding_of(plan, query.published),
         seen=releases.digest_now(plan, query),
         same=releases.same_request(plan, query),

@@ -301,6 +301,12 @@ class Query(ABC):
     def expected(self, n: int) -> list[str]:
         """Say how far off it will be, for n answers, before anything is drawn."""
 
+    def covers(self, n: int) -> float:
+        """Return how much of all that is possible the widest interval is expected to cover, for n
+        answers; 0 where no interval is told.
+        """
+        return 0.0
+
     def people(self, batches: int) -> int:
         """Return how many reports in the first batches hold all that it reads: public where n is.
 

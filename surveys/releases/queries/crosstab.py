@@ -184,10 +184,16 @@ class Crosstab(Query):
     def published(self) -> int:
         return 2 * self.cells
 
-    def expected(self, n: int) -> list[str]:
+    def covers(self, n: int) -> float:
+        return min(1.0, 2 * self._half(n))
+
+    def _half(self, n: int) -> float:
         nothing = [[0] * self.sides[1].features] * self.sides[0].features
         empty = crosstabs.Table.of(nothing, *self.sides, self.noise_left, max(n, 1))
-        wide = 100 * HALF_WIDTH * empty.even_error()
+        return float(HALF_WIDTH * empty.even_error())
+
+    def expected(self, n: int) -> list[str]:
+        wide = 100 * self._half(n)
         plain = 50 * HALF_WIDTH / math.sqrt(max(n, 1))
         expected = EXPECTED(half=f"{wide:.1f}", part=f"{plain:.1f}")
         texts = [expected, f"{self.choice.why}."]

@@ -233,12 +233,19 @@ class Mean(Query):
             return COUNTS_MOVED(count=self._counted.tally.moved.l1)
         return SUM_MOVED(count=f"{self.whole.total.sensitivity:,}")
 
-    def expected(self, n: int) -> list[str]:
+    def covers(self, n: int) -> float:
+        bounds = bounds_of(self.question)
+        scores = [float(score) for score in self.scores] or [bounds.least, bounds.most]
+        return min(1.0, float(2 * self._half_and_added(n)[0] / (max(scores) - min(scores))))
+
+    def _half_and_added(self, n: int) -> tuple[float, float]:
         people = max(n, 1)
         if self.whole:
-            half, added = self.whole.expected_half_width(people), self.whole.standard_error(people)
-        else:
-            half, added = self._expected(people)
+            return self.whole.expected_half_width(people), self.whole.standard_error(people)
+        return self._expected(people)
+
+    def expected(self, n: int) -> list[str]:
+        half, added = self._half_and_added(n)
         times = 100 if self.is_share else 1
         return [
             EXPECTED(

@@ -17,9 +17,10 @@ from django import forms
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
-from dpengine.privacy import LARGEST_EPSILON, plain
+from dpengine.privacy import LARGEST_EPSILON, plain, round_down
 from surveys.design.models import Plan
 from surveys.design.terms import rho_within
+from surveys.ledger import selectors as ledger
 from surveys.messages import Message
 from surveys.plan import kinds
 from surveys.plan.content import PlanContent, PlanQuestion
@@ -208,6 +209,7 @@ class Epsilon(Parameter):
             max_value=LARGEST_EPSILON,
             decimal_places=PLACES,
             max_digits=12,
+            initial=proposed(context.plan),
             **shown,
         )
 
@@ -334,6 +336,18 @@ def rho_alone(content: PlanContent, epsilon: Decimal) -> Fraction:
     that is for the conversion, half for mechanisms with a δ of their own (design.terms).
     """
     return Fraction(rho_within(epsilon, content.caps.central_delta or "0"))
+
+
+def proposed(plan: Plan) -> Decimal:
+    """Return the ε that a form proposes: what one publication may cost, or what is left of the cap
+    where that is less and is anything.
+    """
+    usual = Decimal(plan.content.publication.epsilon)
+    budget_id = plan.study.budget_id if plan.study_id else None
+    if budget_id is None or plan.content.is_concentrated:
+        return plain(usual)
+    left = round_down(Fraction(ledger.account(budget_id).amount_left), 3)
+    return plain(left if 0 < left < usual else usual)
 
 
 def _under_delta(content: PlanContent) -> str:

@@ -253,6 +253,10 @@ class Shares(TallyQuery):
             )
         return texts
 
+    def covers(self, n: int) -> float:
+        noise = statistics.noise_in_people(self.plan.content)
+        return max(statistics.covered(part, n, noise) for part in self.parts)
+
     def counted(self, batches: int) -> Any:
         """Return the counts of each part, where a list's strata are told apart."""
         return aggregation.parts(self.plan, batches) or super().counted(batches)

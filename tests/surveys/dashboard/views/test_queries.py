@@ -595,3 +595,47 @@ def test_methods_name_the_rows_of_what_was_published_on_request(asker: Client) -
     said = f"Numbers are published on request: rows {', '.join(rows)} of the public ledger."
     assert page.count(said) == 3  # above the texts, in the paragraph, and in the section
     assert none not in page
+
+
+@pytest.mark.parametrize("kind", ["shares", "mean", "crosstab", "most_common"])
+def test_a_form_proposes_what_a_request_may_cost_and_no_more_than_is_left(asker, plan, kind):
+    page = asker.get(f"{STUDY}ask/{kind}/")
+    assert page.context["form"]["epsilon"].value() == Decimal(1)
+    design.lower_cap(
+        study_id=plan.study_id, new=Decimal("0.3"), who="ada", why="less is enough", now=NOW
+    )
+    page = asker.get(f"{STUDY}ask/{kind}/")
+    assert page.context["form"]["epsilon"].value() == Decimal("0.3")
+
+
+QUIET = re.compile(r'<button class="button wide-button( plain)?">\s+Publish, use')
+ASK_LESS = re.compile(r'<button class="button( plain)?" name="change" value="1">\s+Change')
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked", "little"),
+    [
+        ("shares", {"questions": ["copied"], "epsilon": "0.9"}, False),
+        ("shares", {"questions": ["copied"], "epsilon": "0.01"}, True),
+        ("shares", {"questions": ["copied", "year"], "epsilon": "0.02"}, True),
+        ("mean", {"question": "hours", "epsilon": "0.9"}, False),
+        ("mean", {"question": "hours", "epsilon": "0.01"}, True),
+        ("crosstab", {"rows": "copied", "columns": "year", "epsilon": "0.02"}, True),
+    ],
+)
+def test_publish_is_the_quiet_button_where_a_query_would_tell_next_to_nothing(
+    asker, plan, kind, asked, little
+):
+    answer(plan, 240)
+    fields = asker.get(f"{STUDY}ask/{kind}/").context["form"]
+    first = {
+        each.name: each.field.choices[0][0] for each in fields if hasattr(each.field, "choices")
+    }
+    usual = first | {each.name: each.value() for each in fields if each.value() is not None}
+    page = asker.post(f"{STUDY}ask/{kind}/", {**usual, **asked})
+    assert page.context.get("preview"), page.context["form"].errors
+    assert page.context["preview"].tells_little == little
+    said = page.content.decode()
+    assert bool(QUIET.search(said)[1]) == little
+    assert bool(ASK_LESS.search(said)[1]) != little
+    assert ("would say next to nothing" in said) == little

@@ -134,13 +134,19 @@ def problems(study: "Study", questions: "Iterable[Question]") -> list[tuple[str,
         for at, own in found.items()
         if at in named
     ]
-    if found and study.neighbours != Neighbours.CHANGE_ONE:
-        text = _(
-            "Where it is hidden who takes part, every question must be sent by itself: how many "
-            "are asked one is public."
-        )
+    if text := problem_of_hidden(study, bool(found)):
         reasons.append((next(iter(found.values()))[0].name, text))
     return reasons
+
+
+def problem_of_hidden(study: "Study", is_joint: bool) -> str:
+    """Return why questions cannot be sent as one answer where taking part is hidden, or nothing."""
+    if not is_joint or study.neighbours == Neighbours.CHANGE_ONE:
+        return ""
+    return _(
+        "Where it is hidden who takes part, every question must be sent by itself: how many "
+        "are asked one is public."
+    )
 
 
 def _problems_of(own: "Sequence[Question]") -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ import msgspec
 from django.utils.translation import gettext as _, ngettext
 
 from dpengine.privacy import epsilon_above, plain
-from surveys.design import documents, selectors as design, terms
+from surveys.design import blocks, documents, selectors as design, terms
 from surveys.design.models import Neighbours, Question, Study, Unit
 from surveys.design.questions import content_of
 from surveys.guesses import CLOSE, FAIR, Guess, even_guess_within, guesses, is_risky
@@ -260,8 +260,7 @@ class StudyRisk:
     @property
     def headline(self) -> planning.Precision | None:
         """Return the widest of the intervals of shares: what the study is worth at its weakest."""
-        shares = [width for width in self.widths.values() if not width.is_mean]
-        return max(shares, key=lambda width: width.half, default=None)
+        return _widest_share(self.widths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,27 +276,41 @@ class Protection:
 
 
 def protections(risk: StudyRisk) -> list[Protection]:
-    """Return what each choice would cost at the question that is least precise, all else as it is;
-    nothing where no ± is known.
+    """Return what each choice would cost at the question that is least precise, all else as it is,
+    or why it cannot be; nothing where no ± is known.
     """
-    study, headline = risk.study, risk.headline
-    if headline is None or risk.expected is None:
+    study, found = risk.study, []
+    name = "" if risk.headline is None else risk.headline.question.content.name
+    if risk.expected is None or not risk.contents:
         return []
-    found = []
     choices = [("unit", unit) for unit in Unit if unit != Unit.RESPONDENT_IN_WAVE]
     for field, choice in [*choices, *(("neighbours", each) for each in Neighbours)]:
-        chosen = copy(study)
+        chosen, widths = copy(study), {}
         setattr(chosen, field, choice)
-        name, precision, problems = headline.question.content.name, None, terms.problems(chosen)
-        problem = problems.get("cap_delta") or problems.get("neighbours", "")
-        if not problem:
-            found_all = planning.precisions(
+        if not (problem := _problem_of_protection(chosen, risk.contents)):
+            widths = planning.precisions(
                 chosen, risk.contents, risk.expected, risk.sets, name, risk.weights
             )
-            precision = found_all[name]
         is_chosen = getattr(study, field) == choice
-        found.append(Protection(str(choice.label), precision, is_chosen, problem))
-    return found
+        found.append(Protection(str(choice.label), _widest_share(widths), is_chosen, problem))
+    return found if any(each.precision for each in found) else []
+
+
+def _widest_share(widths: dict[str, planning.Precision]) -> planning.Precision | None:
+    shares = [width for width in widths.values() if not width.is_mean]
+    return max(shares, key=lambda width: width.half, default=None)
+
+
+def _problem_of_protection(study: Study, contents: Sequence[PlanQuestion]) -> str:
+    """Return why publications of a draft cannot protect whom they do, all else as it is; or
+    nothing, also where something else is wrong with it.
+    """
+    usual = copy(study)
+    usual.unit, usual.neighbours = Unit.RESPONDENT_IN_STUDY, Neighbours.CHANGE_ONE
+    others = terms.problems(usual).values()
+    own = [problem for problem in terms.problems(study).values() if problem not in others]
+    is_joint = any(content.together for content in contents)
+    return next(iter(own), "") or blocks.problem_of_hidden(study, is_joint)
 
 
 def of_draft(study: Study, questions: Sequence[Question], *, household: int) -> StudyRisk:

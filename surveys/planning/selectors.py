@@ -6,8 +6,8 @@ from dpengine.privacy import Neighbours
 from surveys.design import terms
 from surveys.design.models import Study
 from surveys.plan.content import PlanQuestion
-from surveys.plan.records import ONE_ANSWER, answers_of
 from surveys.planning.outlook import Outlook as Outlook, outlook as outlook
+from surveys.plan.records import ONE_ANSWER, answers_of, n_is_public
 from surveys.planning.precision import Precision as Precision, noise_of, precision_of
 from surveys.planning.questions import (
     HALF,
@@ -31,9 +31,9 @@ def precisions(
     say yes.
 
     `contents` are the Plan's questions, all of them, even if `only` one is wanted; a number sent as
-    given has none, for no rule publishes it. `sets` are those of which each device draws one, by
-    their `weights` or each as likely: a question is answered by as many as are expected to be asked
-    it.
+    given has none, for no rule publishes it, nor has what is sent as one answer where taking part
+    is hidden, for no Plan has both. `sets` are those of which each device draws one, by their
+    `weights` or each as likely: a question is answered by as many as are expected to be asked it.
     """
     published = [content for content in contents if not is_on_request(content)]
     publication = terms.publication(study).of_shares(study.unit, study.neighbours, len(published))
@@ -48,4 +48,5 @@ def precisions(
         )
         for question in questions
         if only in ("", question.content.name)
+        and (question.content.together is None or n_is_public(study.neighbours))
     }

@@ -1,11 +1,13 @@
 """From a plan to a draft that can be launched: its questions are worded, all else is filled in."""
 
+import itertools
+import re
 from decimal import Decimal
 
 import pytest
 
 from surveys.design import documents
-from surveys.design.models import DraftChange, Study
+from surveys.design.models import DraftChange, Neighbours, Study, Unit
 from surveys.design.readiness import Readiness
 from surveys.people.models import Role
 from tests.conftest import NOW
@@ -37,6 +39,45 @@ def test_a_plan_becomes_a_draft_that_can_be_launched(ada):
     assert all(block.is_joint for block in content.blocks)
     assert [each.blocks for each in content.drawn] == [[0], [1], [2]]
     assert DraftChange.objects.filter(study=study, who="ada").exists()
+
+
+PEOPLE, EPSILONS = (60, 800, 3000), (1, 2, 3)
+ROWS = ("many=6", "many=3&kind=yes_no&many=3&kind=single&choices=4")
+LINK = re.compile(r'href="(/studies/exam-honesty/[^"#?]*)')
+
+
+@pytest.mark.parametrize(
+    ("n", "epsilon", "rows"), [*itertools.product(PEOPLE, EPSILONS, ROWS)], ids=str
+)
+def test_every_page_of_whatever_the_planner_proposes_answers(ada, n, epsilon, rows):
+    """Whichever way it proposes: asked of all, drawn, sent as one answer."""
+    planned = f"/studies/new/?way=plan&n={n}&epsilon={epsilon}&{rows}"
+    choices = {f"q{at}-choices": "A\nB\nC\nD" for at in (4, 5, 6)}
+    first = ada.post(planned, {**TEXTS, **WORDS, **choices, "way": "plan"})["Location"]
+    pages, seen = [first, "/studies/exam-honesty/limits/"], {}
+    while pages:
+        page = pages.pop()
+        answer = ada.get(page)
+        seen[page] = answer.status_code
+        if answer.status_code == 200 and answer["Content-Type"].startswith("text/html"):
+            pages += set(LINK.findall(answer.content.decode())) - seen.keys() - set(pages)
+    assert len(seen) > 10
+    assert {page: status for page, status in seen.items() if status >= 400} == {}
+
+
+@pytest.mark.parametrize("unit", Unit.values)
+@pytest.mark.parametrize("neighbours", Neighbours.values)
+def test_limits_say_what_a_joint_answer_excludes_and_a_look_at_it_answers(ada, unit, neighbours):
+    ada.post(SIX, {**TEXTS, **WORDS, "way": "plan"})
+    limits = "/studies/exam-honesty/limits/"
+    for asked, why in ((1, "everybody must be asked everything"), (None, "sent by itself")):
+        Study.objects.update(asked=asked)
+        shown = {each.label: each for each in ada.get(limits).context["protections"]}
+        hidden = shown[str(Neighbours.ADD_REMOVE.label)]
+        assert (hidden.precision, why in hidden.problem) == (None, True)
+        assert shown[str(Neighbours.CHANGE_ONE.label)].precision is not None
+    typed = {"unit": unit, "neighbours": neighbours, "cap": "2", "release_epsilon": "2"}
+    assert ada.post(limits, {**typed, "cap_delta": "0", "look": "1"}).status_code == 200
 
 
 def test_what_only_some_kinds_have_is_asked_for_and_kept(ada):

@@ -9,7 +9,7 @@ Adversary   sees everything that was released, chose each release after seeing t
 Report      what one device sent for one question, or for several through one draw: at most e^ε₀
             times likelier after one answer than after another (`loss`). Reports of one person are
             drawn apart. Where chance is not to be counted (the answer was sent as given; a later
-            wave may repeat an earlier draw) a report has no loss: None.
+            wave whose draws a key may repeat) a report has no loss: None.
 Release     pure: whatever it reads of one person through one noise changes the odds of what it
             publishes by at most e^ε. An ε of None: it was published as it came, or with noise that
             has no finite ε.
@@ -67,6 +67,20 @@ One answer  Where one answer of a person is protected, and not all of them toget
             another), and never more than their devices gave away. Readings of several waves add
             up as several draws do: more than one answer in one wave loses, and enough for one
             question in all of them, whose kept keys repeat draws (a later wave has no losses).
+Waves      A person may be in several waves of a study, and answer otherwise in each, also because
+            of what was published before. Where each wave's draws are fresh, its reports are further
+            reports of the same person, with names and losses of their own: given the answers they
+            are drawn apart from those of all other waves. So all of this holds with the reports of
+            all waves in one list, whoever chose the later ones and their noise on the way.
+            Proof. Fix a path: all that was published, in order. On it the answers of every wave are
+            fixed (who would answer otherwise is a neighbour), and so are the noises; reports are
+            independent given answers. The proof of “All” is about that path. □ Waves published
+            through noises of C_w lose Σ f(C_w; ε₀_w); as they came, the ceiling Σ ε₀_w: a cap of
+            W·ε₀ pays for W waves as they came.
+            Kept draws are another matter: by a key a later report depends on the earlier one, and
+            on whether the answer changed. As they came, two waves lose more than any ε: who
+            answers alike twice never sends two reports that differ. So from the second wave on a
+            report has no loss (None), and counts in full.
 One noise over all of a person's reports is one block of all of them: never more than Σε, nor Σε₀.
 Rounding    Exponentials and logarithms err upwards where a loss is said, and down where noise is
             chosen; sums are exact. Which of two is less floats say where they are sure, fractions

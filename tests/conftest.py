@@ -134,6 +134,13 @@ def draft(db: None) -> Study:
 
 
 @pytest.fixture
+def two_waves(draft: Study) -> None:
+    """Have the study plan two waves, by a key that stays on devices."""
+    draft.waves, draft.draws = 2, "kept"
+    draft.save()
+
+
+@pytest.fixture
 def plan(draft: Study) -> Plan:
     """An open study of three questions: a table, and two subsets."""
     return design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)

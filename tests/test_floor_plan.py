@@ -145,6 +145,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.design.summaries",
     "surveys.design.terms",
     "surveys.design.texts",
+    "surveys.design.waves",
     "surveys.design.wording",
     "surveys.intake.digest_keys",
     "surveys.invited.keys",

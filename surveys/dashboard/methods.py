@@ -273,13 +273,35 @@ def _device(metadata: Metadata) -> str:
         "All answers of one form together lose at most ε = %(total)s. The server never received "
         "the answers that were chosen, only the changed ones."
     )
-    return " ".join(filter(None, (answers, _drawing(metadata), every % text)))
+    return " ".join(filter(None, (answers, _drawing(metadata), every % text, _waves(metadata))))
+
+
+def _waves(metadata: Metadata) -> str:
+    """Say how chance falls in several waves; nothing of one."""
+    content = metadata.plan.content
+    if content.waves < 2:
+        return ""
+    total = shown_epsilon(content.loss_of_waves)
+    parts = {"wave": content.wave, "waves": content.waves, "total": total}
+    if content.keeps_key:
+        text = _(
+            "This is wave %(wave)s of %(waves)s planned. Devices keep a key, by which an unchanged "
+            "answer is sent the same way in every wave; an answer that changed is drawn anew, and "
+            "that it changed can be seen. If all change in every wave, all waves together lose at "
+            "most ε = %(total)s."
+        )
+    else:
+        text = _(
+            "This is wave %(wave)s of %(waves)s planned. Each wave draws anew, and all of them "
+            "together lose at most ε = %(total)s."
+        )
+    return text % parts
 
 
 def _drawing(metadata: Metadata) -> str:
     """Say who was asked what, where devices drew it, and what was sent as one answer."""
     content, said = metadata.plan.content, []
-    if content.draws:
+    if content.draws_questions:
         sizes = sorted({len(each) for each in content.sets})
         text = _(
             "Each device drew which %(asked)s of these %(all)s questions it asked, out of %(sets)s "

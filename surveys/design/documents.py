@@ -64,6 +64,7 @@ def compose(
         drawn=sets,
         caps=terms.caps(study),
         contact=study.contact,
+        draws=terms.draws(study),
         format=FORMAT,
         invited=invited,
         language=str(study.language),
@@ -84,6 +85,7 @@ def compose(
         },
         unit=str(study.unit),
         wave=study.wave,
+        waves=study.planned,
     )
 
 

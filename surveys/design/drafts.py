@@ -39,16 +39,21 @@ def editing(*, study_id: int, who: str, now: datetime.datetime, why: str = "") -
     """Hold a draft while it is edited; then write down what has changed, as its next revision, and
     what of that are terms.
 
-    A person's ε that its questions share is shared again. With its first question that is sent as
-    given, its cap and its batch come within what such answers need. What the site's admin has given
-    beyond that was given for these questions: it lapses when one of them changes.
+    A person's ε that its questions share is shared again, and what a publication costs follows the
+    number of waves that are planned, unless somebody says another cost. With its first question
+    that is sent as given, its cap and its batch come within what such answers need. What the site's
+    admin has given beyond that was given for these questions: it lapses when one of them changes.
     """
     with transaction.atomic():
         study = lock_draft(study_id=study_id)
         before, had = changes.terms_of(study), _sent_as_given(study)
+        was = Study.objects.get(pk=study_id)
         with revisions.recorded(study, who=who, now=now):
             yield study
             saved = Study.objects.get(pk=study_id)
+            if saved.planned != was.planned and _is_usual_cost(was, saved):
+                saved.release_epsilon = terms.usual_cost(saved)
+                saved.save(update_fields=["release_epsilon"])
             if (now_asked := _sent_as_given(saved)) != had:
                 saved.given_cap = saved.given_batch = saved.given_why = saved.given_by = None
                 saved.save(update_fields=["given_cap", "given_batch", "given_why", "given_by"])
@@ -57,6 +62,11 @@ def editing(*, study_id: int, who: str, now: datetime.datetime, why: str = "") -
             sharing.share(saved)
         reason = why or WRITTEN(wave=study.wave)
         changes.record_changes(of=saved, before=before, who=who, why=reason, now=now)
+
+
+def _is_usual_cost(was: Study, saved: Study) -> bool:
+    """Tell whether one publication costs as usual still, for as many waves as were planned."""
+    return bool(saved.release_epsilon == was.release_epsilon == terms.usual_cost(was))
 
 
 @transaction.atomic
@@ -120,11 +130,11 @@ def new_draft(*, texts: Fields, questions: Sequence[Fields] = ()) -> Study:
         is_planned=not (texts.get("asked") or _are_set(questions) or _are_joined(questions)),
         smallest_batch=sharing.batch_for(expected),
         cap=cap,
-        release_epsilon=cap,
         epsilon_floor=limits.epsilon_floor,
         epsilon_ceiling=limits.epsilon_ceiling,
         **{**texts, "expected": expected},
     )
+    study.release_epsilon = terms.usual_cost(study)
     study.full_clean()
     study.save()
     for position, fields in enumerate(questions, start=1):

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from msgspec.structs import replace
 
 from dpengine.privacy import Cost, epsilon_above, plain
-from surveys.design import blocks, changes, documents, site, terms
+from surveys.design import blocks, changes, documents, site, terms, waves
 from surveys.design.models import Panel, Plan, Question, Study, Unit
 from surveys.design.refusals import CannotOpen
 from surveys.guesses import LIKELY, even_guess
@@ -45,7 +45,7 @@ IN_CLEAR = message("%(study)s: where answers are sent as given")
 IN_CLEAR_LIMITS = message("cap %(cap)s at most, %(count)s answers at least")
 
 MAX_WHY: int = Entry._meta.get_field("why").max_length or 0
-LASTING_TERMS = ("slug", "unit", "neighbours", "results")
+LASTING_TERMS = ("slug", "unit", "neighbours", "results", "waves", "draws")
 
 
 def hold_panel(study: Study) -> None:
@@ -124,6 +124,8 @@ def frozen(study: Study, content: PlanContent | None = None, invited: Invited | 
             text = _("“%(study)s”: whom it asks, a list or everybody, is fixed since wave 1.")
             raise CannotOpen(text % {"study": content.title})
         _refuse_another_cap(study, plan.content.caps, content.caps)
+        if problem := waves.problem(study, content):
+            raise _cannot_open(study, problem)
     return canonical(content)
 
 
@@ -134,8 +136,10 @@ def refuse_person(study: Study, content: PlanContent) -> None:
 
 
 def needs_reason(content: PlanContent) -> bool:
-    """Tell whether opening asks why: a guess about a person can be right over 95 times in 100."""
-    return content.loss > LIKELY
+    """Tell whether opening asks why: a guess about a person can be right over 95 times in 100, from
+    all that they send in the waves that are planned.
+    """
+    return content.loss_of_waves > LIKELY
 
 
 def refuse_without_reason(
@@ -157,7 +161,7 @@ def refuse_without_reason(
             "Say why one person must give away so much: a guess between two answers, from all that "
             "they send, could be right %(guess)s times in 100. Everyone can read the reason."
         )
-        raise _cannot_open(study, text % {"guess": even_guess(content.loss)})
+        raise _cannot_open(study, text % {"guess": even_guess(content.loss_of_waves)})
     if len(why.strip()) > MAX_WHY:
         text = _("The reason can have %(most)s characters at most; it has %(found)s.")
         raise _cannot_open(study, text % {"most": MAX_WHY, "found": len(why.strip())})

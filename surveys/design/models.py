@@ -21,6 +21,7 @@ from surveys.design import questions, terms
 from surveys.ledger.models import Budget, EpsilonField
 from surveys.plan import content as plans
 from surveys.plan.content import PlanContent
+from surveys.plan.verification import MAX_WAVES
 
 # A message waits for its moment, which is at most an hour away unless texts are long, and for the
 # next one if a connection failed: what was finished before midnight is here by the third.
@@ -81,6 +82,13 @@ class Neighbours(models.TextChoices):
         "add-remove",
         gettext_lazy("also whether somebody took part; how many did is shown with noise only"),
     )
+
+
+class Draws(models.TextChoices):
+    """How chance falls in the waves of a study."""
+
+    FRESH = plans.FRESH, gettext_lazy("fresh: each wave changes answers by chance again")
+    KEPT = plans.KEPT, gettext_lazy("kept: an answer that stays is sent the same way again")
 
 
 class Layout(models.TextChoices):
@@ -243,6 +251,21 @@ class Study(models.Model):
         ),
     )
     wave = models.PositiveSmallIntegerField(default=1, editable=False)
+    waves = models.PositiveSmallIntegerField(
+        gettext_lazy("waves planned"),
+        null=True,  # no table is made anew
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_WAVES)],
+        help_text=gettext_lazy("Fixed from the first launch on. Empty: one."),
+    )
+    draws = models.CharField(  # noqa: DJ001 (no table is made anew)
+        gettext_lazy("chance in later waves"),
+        max_length=10,
+        choices=Draws,
+        null=True,
+        blank=True,
+        help_text=gettext_lazy("Fixed from the first launch on."),
+    )
     unit = models.CharField(max_length=40, choices=Unit, default=Unit.RESPONDENT_IN_STUDY)
     neighbours = models.CharField(max_length=20, choices=Neighbours, default=Neighbours.CHANGE_ONE)
     person = EpsilonField(
@@ -434,6 +457,21 @@ class Study(models.Model):
     @property
     def is_retired(self) -> bool:
         return self.retired_on is not None
+
+    @property
+    def says_waves(self) -> bool:
+        """Tell whether its Plans say how many waves it plans: not where the first is older."""
+        return self.draws != ""
+
+    @property
+    def planned(self) -> int:
+        """Return how many waves it plans; 0 where nobody said, before Plans did."""
+        return int(self.waves or 1) if self.says_waves else 0
+
+    @property
+    def is_fresh(self) -> bool:
+        """Tell whether each wave changes answers by chance again."""
+        return (self.draws or Draws.FRESH) == Draws.FRESH if self.says_waves else False
 
 
 class Question(models.Model):

@@ -15,7 +15,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from dpengine.privacy import plain
-from surveys.design import launch, news, terms
+from surveys.design import launch, news, terms, waves
 from surveys.design.drafts import Fields
 from surveys.design.locks import hold, lock_draft
 from surveys.design.models import GRACE, Panel, Plan, Question, Study, Unit
@@ -150,6 +150,8 @@ def begin_wave(*, study_id: int) -> Study:
     if plan.is_open:
         text = _("“%(study)s” is still collecting wave %(wave)s: close it first.")
         raise CannotOpen(text % {"study": study, "wave": study.wave})
+    if problem := waves.problem_of_next(study):
+        raise CannotOpen(f"“{study}”: {problem}")
     study.wave += 1
     study.begins_on = study.closes_on = None
     study.save(update_fields=["wave", "begins_on", "closes_on"])

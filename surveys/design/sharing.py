@@ -16,6 +16,7 @@ By hand    ε 2 and four questions of which everybody is asked all: 0.5 each. As
            each. A fifth question: 0.4 each. Two of the five sent as one answer: 0.5 each.
            Planned, six yes/no questions: three answers of two questions each, one of them drawn by
            each device, with all of ε: 2.
+           Two waves with fresh draws: each has its half of all that.
 """
 
 import copy
@@ -74,12 +75,13 @@ def spent(study: Study, questions: Sequence[Question]) -> Spent | None:
 
 
 def spent_of(person: Decimal, study: Study, questions: Sequence[Question]) -> Spent:
-    """Return how so much ε of a person is spent on these questions. An answer has no more than one
-    may lose.
+    """Return how so much ε of a person is spent on these questions, in one of the waves that are
+    planned. An answer has no more than one may lose.
 
     A share below the least is not raised, for then a person would lose more than is said: the
     question is refused by name.
     """
+    person = terms.in_a_wave(study, person)
     found = _planned(person, study, questions) if study.is_planned else None
     if found is None:
         share = _equal_share(person, study, questions)
@@ -210,4 +212,6 @@ def follow(study: Study, person: Decimal, changed: Sequence[str]) -> dict[str, A
     if study.cap != study.person:
         return {}
     cap = min(person, site.present_limits().cap_ceiling)
-    return {"cap": cap} | ({"release_epsilon": cap} if study.release_epsilon == study.cap else {})
+    if study.release_epsilon != terms.usual_cost(study):
+        return {"cap": cap}
+    return {"cap": cap, "release_epsilon": terms.usual_cost(study, cap)}

@@ -19,9 +19,9 @@ from django.utils.translation import gettext as _
 
 from dpengine.accounting.concentrated import rho_of
 from dpengine.contraction import Noise, noise_within
-from dpengine.privacy import Cost, Neighbours, epsilon_above, plain
+from dpengine.privacy import Cost, Neighbours, epsilon_above, plain, round_down
 from surveys.design import blocks
-from surveys.plan.content import ANSWERS, Caps, PlanContent, PublicationTerms
+from surveys.plan.content import ANSWERS, FRESH, KEPT, Caps, PlanContent, PublicationTerms
 from surveys.plan.kinds import PUBLICATION
 from surveys.plan.records import ONE_ANSWER, WHOLE, n_is_public, people_in
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 RESERVED = {"ledger", "new"}
 # for a study with answers sent in the clear, unless its site's admin gives more
 GIVEN_CAP, GIVEN_BATCH = Decimal(1), 50
+IN_WAVE = "respondent-in-wave"  # a record in each wave, each with the whole cap
 PANEL = "respondent-in-panel"  # whose people are respondents in each of its studies
 WIDEST = 50  # percent of what is possible that an interval may cover, unless somebody confirms it
 # ε of the smallest publication that can be asked for: with less left, a cap is reached
@@ -81,12 +82,13 @@ def cap_in(budget: "Budget", capped: "Study | Panel", epsilon: Decimal) -> Decim
 def counts_answers(study: "Study") -> bool:
     """Tell whether charges can be what answers lose through their devices' chance.
 
-    Of a first wave, since a later one may repeat its draws; of whole people, change-one; in ε. A
-    study or a panel that was opened before counts what reports lose, as it began.
+    Of a first wave, and of all whose draws are fresh: a later one may else repeat what was drawn.
+    Of whole people, change-one; in ε. A study or a panel that was opened before counts what reports
+    lose, as it began.
     """
     panel = study.panel
     return (
-        study.wave == 1
+        (study.wave == 1 or study.is_fresh)
         and _can_count_answers(study, study.budget)
         and (panel is None or _can_count_answers(panel, panel.central_budget))
     )
@@ -128,12 +130,61 @@ def smallest(content: PlanContent) -> list[Cost]:
     return costs
 
 
-def publications_paid(study: "Study") -> int:
-    """Return how many publications (for `continual`: whole horizons) the cap pays for."""
+def draws(study: "Study") -> str:
+    """Return how chance falls in a study's waves, as its Plan says it."""
+    if not study.says_waves:
+        return ""
+    return FRESH if study.is_fresh else KEPT
+
+
+def in_a_wave(study: "Study", epsilon: Decimal) -> Decimal:
+    """Return what one wave has of what a person may lose in all that are planned: an equal part
+    where each is drawn anew; all of it where an answer that stays is sent alike again.
+    """
+    if not study.is_fresh or study.planned == 1:
+        return epsilon
+    return round_down(Fraction(epsilon) / study.planned)
+
+
+def in_all_waves(study: "Study", epsilon: Decimal) -> Decimal:
+    """Return the reverse: what a person may lose in all waves, of what one wave has."""
+    return epsilon * max(study.planned, 1) if study.is_fresh else epsilon
+
+
+def usual_cost(study: "Study", cap: Decimal | None = None) -> Decimal:
+    """Return what one publication costs, unless somebody says otherwise: an equal part of the cap
+    for each wave.
+    """
+    return round_down(Fraction(study.cap if cap is None else cap) / max(study.planned, 1))
+
+
+def publications_paid(study: "Study", left: Decimal | None = None) -> int:
+    """Return how many publications (for `continual`: whole horizons) the cap pays for, or what is
+    `left` of it, in its own measure.
+    """
     cap, cost = study.cap, study.release_epsilon
     if is_concentrated(study):
         cap, cost = (rho_within(epsilon, study.cap_delta) for epsilon in (cap, cost))
-    return int(cap // cost)
+    return max(0, int((cap if left is None else left) // cost))
+
+
+def problem_of_waves(study: "Study") -> str:
+    """Return why the cap cannot pay for all waves that are planned, before the first; or nothing.
+
+    A wave whose numbers are published only as somebody asks has no cost that is known.
+    """
+    each, planned = study.release_epsilon, study.planned
+    if study.wave > 1 or planned < 2 or study.rule == "on-request" or study.unit == IN_WAVE:
+        return ""
+    if study.cap is None or each is None or publications_paid(study) >= planned:
+        return ""
+    text = _(
+        "%(waves)s waves are planned, and the cap of %(cap)s does not pay for a publication of ε "
+        "%(cost)s in each. Let one publication cost %(most)s at most, or plan fewer waves."
+    )
+    most = _text(usual_cost(study))
+    parts = {"waves": planned, "cap": _text(study.cap), "cost": _text(each), "most": most}
+    return text % parts
 
 
 def problems(study: "Study") -> dict[str, str]:
@@ -176,6 +227,13 @@ def problems(study: "Study") -> dict[str, str]:
     if study.slug in RESERVED:
         text = _("“%(slug)s” is a file of the registry; choose another.")
         reasons["slug"] = text % {"slug": study.slug}
+    if study.draws == KEPT and study.planned < 2:
+        reasons["draws"] = _("One wave needs no key on devices: choose fresh draws, or plan more.")
+    elif study.draws == KEPT and study.is_invited:
+        reasons["draws"] = _(
+            "People on a list keep no key: messages that repeat would show who fetched which "
+            "ticket. Choose fresh draws."
+        )
     return reasons | _problems_of_protection(study) | _problems_of_panel(study)
 
 
@@ -235,10 +293,10 @@ def problem_of_epsilon(study: "Study", epsilon: Decimal, limits: "SiteLimits") -
 def problem_of_person(content: PlanContent, limits: "SiteLimits") -> str:
     """Return why one person may not give away so much, or so little, on this site; or nothing.
 
-    Of what devices change; where they change nothing, there is no ε.
+    Of what devices change, in all waves that are planned; where they change nothing, there is no ε.
     """
     found, floor, ceiling = (
-        epsilon_above(content.loss, 2),
+        epsilon_above(content.loss_of_waves, 2),
         limits.person_floor,
         limits.person_ceiling,
     )
@@ -265,6 +323,7 @@ def problems_within(
     questions = list(questions)
     alone = (
         problem_of_cap(study, limits),
+        problem_of_waves(study),
         blocks.problem_of_asked(study, questions),
         blocks.problem_of_weights(questions),
         problem_of_choices(questions),

@@ -1,6 +1,7 @@
 """What the terms of a study mean, in sentences for whoever sets them; never from data."""
 
 import datetime
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 
@@ -137,6 +138,28 @@ def _most_lost(capped: Study | Panel, loss: Fraction) -> Decimal | None:
     return epsilon_above(loss, 2)
 
 
+def waves_of(content: PlanContent) -> str:
+    """Say how many waves are planned, and how chance falls in them."""
+    if not content.waves:
+        return _(
+            "its first Plan was made before Plans said how many; a device that kept its key then "
+            "sends an unchanged answer the same way again"
+        )
+    if content.waves == 1:
+        return _("one is planned")
+    if content.keeps_key:
+        text = _(
+            "%(waves)s are planned; devices keep a key, and an unchanged answer is sent the same "
+            "way again. That an answer changed can be seen."
+        )
+    else:
+        text = _(
+            "%(waves)s are planned; each randomises all answers again. All of them together give "
+            "away ε %(epsilon)s of one person at most."
+        )
+    return text % {"waves": content.waves, "epsilon": epsilon_above(content.loss_of_waves, 2)}
+
+
 def rule_means(study: Study, loss: Fraction | None = None) -> str:
     """Say when something is published, and what it costs; `loss` as in `cap_means`."""
     amounts = {"cost": plain(study.release_epsilon), "cap": plain(study.cap)}
@@ -150,7 +173,7 @@ def rule_means(study: Study, loss: Fraction | None = None) -> str:
         )
     if loss is not None and (most := _most_lost(study, loss)):
         amounts["cost"] = plain(min(study.release_epsilon, most))
-    times = terms.publications_paid(study)
+    amounts["left"], times = _left_for(study)
     if terms.counts_answers(study) and study.rule in (Rule.WHEN_CLOSED, Rule.EVERY):
         return _counted_means(study, amounts)
     match study.rule:
@@ -169,17 +192,58 @@ def rule_means(study: Study, loss: Fraction | None = None) -> str:
                 % amounts
             )
         case _:
-            return ngettext(
+            return _when_closed_means(study, times, amounts)
+
+
+def _left_for(study: Study) -> tuple[Decimal, int]:
+    """Return the ε that is left of the cap, and for how many publications it pays."""
+    if study.budget_id is None:
+        return plain(study.cap), terms.publications_paid(study)
+    account = ledger.account(study.budget_id)
+    sign = "ρ" if terms.is_concentrated(study) else account.budget.measure
+    left = max(account.left_in(sign), Decimal(0))
+    return plain(account.left_in(account.measure)), terms.publications_paid(study, left)
+
+
+def _when_closed_means(study: Study, times: int, amounts: Mapping[str, Decimal]) -> str:
+    parts = {**amounts, "times": f"{times:,}"}
+    if study.budget_id is None:
+        return (
+            ngettext(
                 "One publication when a wave has closed, for ε %(cost)s: the cap of %(cap)s pays "
                 "for one of them.",
                 "One publication when a wave has closed, for ε %(cost)s: "
                 "the cap of %(cap)s pays for %(times)s of them.",
                 times,
-            ) % {**amounts, "times": f"{times:,}"}
+            )
+            % parts
+        )
+    if not times:
+        text = _(
+            "One publication when a wave has closed, for ε %(cost)s: of the cap of %(cap)s, "
+            "%(left)s is left, which does not pay for one more."
+        )
+        return text % parts
+    return (
+        ngettext(
+            "One publication when a wave has closed, for ε %(cost)s: of the cap of %(cap)s, "
+            "%(left)s is left, which pays for one more.",
+            "One publication when a wave has closed, for ε %(cost)s: of the cap of %(cap)s, "
+            "%(left)s is left, which pays for %(times)s more.",
+            times,
+        )
+        % parts
+    )
 
 
 def _counted_means(study: Study, amounts: dict[str, Decimal]) -> str:
     """Say the same where charges are what answers lose: nothing is lost twice."""
+    if study.rule == Rule.WHEN_CLOSED and study.planned > 1:
+        text = _(
+            "One publication when each of the %(waves)s waves has closed, for at most ε %(cost)s "
+            "each of the cap of %(cap)s; %(left)s of it is left."
+        )
+        return text % {**amounts, "waves": study.planned}
     if study.rule == Rule.WHEN_CLOSED:
         text = _(
             "One publication when this wave has closed, for at most ε %(cost)s of the cap of "
@@ -194,6 +258,12 @@ def _counted_means(study: Study, amounts: dict[str, Decimal]) -> str:
 
 
 def _every_means(study: Study, times: int, amounts: dict[str, Decimal]) -> str:
+    if study.budget_id is not None:
+        text = _(
+            "One publication %(span)s, for ε %(cost)s each: of the cap of %(cap)s, %(left)s is "
+            "left, which pays for %(times)s more."
+        )
+        return text % {**amounts, "span": hours_said(study.hours), "times": f"{times:,}"}
     return ngettext(
         "One publication %(span)s, for ε %(cost)s each: the cap of %(cap)s pays for one, all "
         "waves together.",

@@ -12,7 +12,7 @@ from dpengine.privacy import plain
 from surveys.design import blocks, selectors as design, sharing, terms
 from surveys.design.calendars import CALENDARS, Calendar
 from surveys.design.drafts import free_name
-from surveys.design.models import FollowUps, Layout, Question, Results, Rule, Study
+from surveys.design.models import Draws, FollowUps, Layout, Question, Results, Rule, Study
 from surveys.design.pictures import keep_picture
 from surveys.design.questions import is_scored, lines, usual_points
 from surveys.design.readiness import problem_of
@@ -168,6 +168,28 @@ class TextsForm(BeginForm):
             "who is quick with “Does not apply” can be told by the time."
         ),
     )
+    draws = forms.ChoiceField(
+        label=gettext_lazy("How is an unchanged answer sent in a later wave?"),
+        choices=[
+            (
+                Draws.FRESH,
+                gettext_lazy("Randomised again. Each wave has its part of a person’s ε"),
+            ),
+            (
+                Draws.KEPT,
+                gettext_lazy("The same way again, by a key that stays on the device"),
+            ),
+        ],
+        widget=forms.RadioSelect,
+        required=False,
+        help_text=gettext_lazy(
+            "Counts only where more than one wave is planned. Randomised again, every wave can be "
+            "published as it came, and needs more people for the same ±: Limits and Launch say how "
+            "many. With a key each wave is nearly as precise as one, and the team learns ε of a "
+            "person if nothing changes, up to ε for each wave if all does. That an answer changed "
+            "can be seen, and who has both device and database can work out answers."
+        ),
+    )
     rule = forms.ChoiceField(
         label=gettext_lazy("Publish"),
         choices=[
@@ -196,6 +218,8 @@ class TextsForm(BeginForm):
             "layout",
             "follow_ups",
             "asked",
+            "waves",
+            "draws",
             "begins_on",
             "closes_on",
             "answers_from",
@@ -219,6 +243,7 @@ class TextsForm(BeginForm):
         labels = {
             **BeginForm.Meta.labels,
             "asked": gettext_lazy("How many of the questions is each person asked?"),
+            "waves": gettext_lazy("How many waves do you plan?"),
             "begins_on": gettext_lazy("First day of collecting"),
             "closes_on": gettext_lazy("Last day of collecting"),
             "answers_from": gettext_lazy("Answers are sent from"),
@@ -238,6 +263,10 @@ class TextsForm(BeginForm):
                 "device; a question that follows from another comes with it, and what is sent as "
                 "one answer counts as one. A person then loses the ε of so many answers only, and "
                 "fewer people are asked each question."
+            ),
+            "waves": gettext_lazy(
+                "A wave is one round of collecting. All of them share a person’s ε and the cap. "
+                "Fixed from the first launch on. Empty: one."
             ),
             "begins_on": gettext_lazy(
                 "In UTC. Before it, the link says from when it takes answers. Empty: at once."
@@ -273,6 +302,12 @@ class TextsForm(BeginForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.initial["is_invited"] = bool(self.instance.is_invited)
+        self.initial["waves"] = self.instance.planned
+        self.initial["draws"] = terms.draws(self.instance)
+        if not self.instance.says_waves:  # its first Plan does not: it goes on as it began
+            del self.fields["waves"], self.fields["draws"]
+        elif self.instance.plans.exists():
+            self.fields["waves"].disabled = self.fields["draws"].disabled = True
         if self.instance.plans.exists():
             for name in ("cap", "results", "is_invited"):  # from the first opening on they stay
                 self.fields[name].disabled = True

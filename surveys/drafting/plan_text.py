@@ -159,7 +159,9 @@ def term_lines(content: PlanContent) -> Lines:
             _("ε %(cap)s at most, ever") % {"cap": caps.central_epsilon},
         ),
     }
-    if content.draws:
+    if content.waves:
+        by_address["waves"] = (_("Waves"), wording.waves_of(content))
+    if content.draws_questions:
         by_address["asked"] = (_("Each person is asked"), _asked_text(content))
     for block in content.blocks:
         if block.is_joint:

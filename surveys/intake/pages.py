@@ -66,7 +66,7 @@ def page_context(plan: Plan, language: str, today: datetime.date) -> dict[str, A
         "languages": links(content.slug, content, here=language),
         "count": count,
         "changed_count": device,
-        "drawn": content.draws,
+        "drawn": content.draws_questions,
         "together": content.joint_names,
         "given_count": protections.count(PUBLICATION),
         "device": DEVICE in protections,
@@ -87,12 +87,25 @@ def page_context(plan: Plan, language: str, today: datetime.date) -> dict[str, A
                 *(f"{name}-{protections.count(name)}" for name in sorted(set(protections))),
                 *skips,
                 *drawn,
+                *([f"{content.draws}-{content.wave}-of-{content.waves}"] if content.draws else []),
             ]
         ),
+        "wave": content.wave,
+        "waves": content.waves,
+        "draws": content.draws,
+        "makes_key": content.keeps_key and device > 0 and content.wave < content.waves,
+        "says_later": device > 0 and _says_later(content),
         "over": over(plan, today),
         "begins_on": plan.begins_on,
         "earlier": " ".join(design.earlier_digests(plan)),
     }
+
+
+def _says_later(content: PlanContent) -> bool:
+    """Tell whether there may be a word of later rounds after sending: of fresh draws while one is
+    planned; of a key to the end; and always where the Plan does not say what is planned.
+    """
+    return not content.draws or content.keeps_key or content.wave < content.waves
 
 
 def over(plan: Plan, today: datetime.date) -> str:

@@ -106,6 +106,9 @@ type Plan = {
   translations?: Record<string, Texts>;
   /** Absent: one question a screen. */
   layout?: 'page';
+  /** How many waves the study plans, and whether chance is thrown anew in each; absent: its first Plan was made before. */
+  waves?: number;
+  draws?: 'fresh' | 'kept';
   questions: Question[];
   /** What is drawn as one, and the sets of it of which each device draws one; absent: all is asked. */
   blocks?: Block[];

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from dpengine.accounting import concentrated
 from dpengine.privacy import Cost, plain, round_down, round_up
 from surveys.ledger import chain as links
-from surveys.ledger.accounts import Account, Burn, charted_since, read_days
+from surveys.ledger.accounts import Account as Account, Burn, charted_since, read_days
 from surveys.ledger.amounts import in_measure
 from surveys.ledger.browsing import Filter, LedgerRow, authors, positions, read, read_all
 from surveys.ledger.chain import (

@@ -31,6 +31,7 @@ from surveys.plan.records import ONE_ANSWER, answers_of, most_answers, n_is_publ
 LARGEST_NUMBER = 2**53 - 1  # that every JSON reader keeps exactly
 POSITIVE = re.compile("[1-9][0-9]{0,999}")
 ANSWERS = "answers"  # whose losses publications count
+FRESH, KEPT = "fresh", "kept"  # chance of a later wave: anew, or by a key that stays on the device
 RHO_PLACES = 12
 ABSENT: Any = msgspec.UNSET  # of a kind of question that has no such part
 
@@ -323,6 +324,8 @@ class PlanContent(Part, frozen=True, kw_only=True):
     drawn: list[DrawnSet] = []  # one of them by each device; none: everybody is asked everything
     invited: Invited | None = None  # None: whoever has the link
     layout: str = ""  # "page": all questions on one; else one a screen
+    waves: int = 0  # that the study plans; 0: its first Plan was made before Plans said it
+    draws: str = ""  # how chance falls in a later wave, FRESH or KEPT; "": likewise
     translations: dict[str, Texts] = {}
 
     def __post_init__(self) -> None:
@@ -396,7 +399,7 @@ class PlanContent(Part, frozen=True, kw_only=True):
         ]
 
     @property
-    def draws(self) -> bool:
+    def draws_questions(self) -> bool:
         """Tell whether devices draw what they ask: one set of all blocks leaves nothing to draw."""
         return len(self.drawn) > 1
 
@@ -423,6 +426,18 @@ class PlanContent(Part, frozen=True, kw_only=True):
     def answers(self) -> int:
         """Return how many answers one person gives at most, each with what follows from it."""
         return most_answers(self.questions, self.drawn_sets)
+
+    @property
+    def loss_of_waves(self) -> Fraction:
+        """Return e^ε of all answers of one person in all waves that are planned, if chance decides
+        about each anew: so it does where draws are fresh, and where each answer has changed.
+        """
+        return self.loss ** max(self.waves, 1)
+
+    @property
+    def keeps_key(self) -> bool:
+        """Tell whether devices keep a key, by which an answer that stays is sent alike again."""
+        return self.draws == KEPT
 
     @property
     def loss_of_record(self) -> Fraction | None:
@@ -527,6 +542,13 @@ class PlanContent(Part, frozen=True, kw_only=True):
     def is_concentrated(self) -> bool:
         """Tell whether the cap has a δ, so that publications are charged in ρ."""
         return self.caps.central_rho is not None
+
+    @property
+    def part(self) -> str:
+        """Return the part of the people that it is about, to the ledger: the records of a wave stay
+        in it where each is one of its own; else everybody.
+        """
+        return f"wave:{self.wave}" if self.unit == "respondent-in-wave" else ""
 
     def report_of(self, name: str) -> str:
         """Return what the ledger calls a person's report on a question, alone or in a block."""

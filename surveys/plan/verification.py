@@ -21,6 +21,8 @@ from dpengine.privacy import LARGEST_EPSILON, Neighbours
 from surveys.plan import drawing, invited, kinds
 from surveys.plan.content import (
     ANSWERS,
+    FRESH,
+    KEPT,
     LARGEST_NUMBER,
     Caps,
     Condition,
@@ -39,6 +41,7 @@ from surveys.plan.kinds import DEVICE, DISTRIBUTION, KINDS, MEAN, NAME, NUMBER, 
 from surveys.plan.records import ONE_ANSWER, WHOLE
 
 FORMAT = 1
+MAX_WAVES = 99  # that a study plans
 MAX_QUESTIONS = 100  # a phone checks them all before it asks the first; also in verify.js
 AMOUNT = re.compile("[0-9]+(?:[.]([0-9]+))?")
 DIGEST, MEDIA = re.compile("[0-9a-f]{64}"), re.compile("image/(png|jpeg|webp|gif)")
@@ -105,6 +108,8 @@ def _verify(plan: Any) -> None:
         is_fixed = plan["neighbours"] == Neighbours.CHANGE_ONE
         text = "another one than one answer, unless change-one with a cap on ε alone"
         _expect(is_fixed and "central_delta" not in plan["caps"], "unit", text)
+    if "waves" in plan or "draws" in plan:
+        _verify_waves(plan)
     if "counts" in plan["publication"]:
         _verify_counts(plan)
     if "invited" in plan:
@@ -181,17 +186,35 @@ def _verify_publication(caps: Any, publication: Any) -> None:
         _expect(0 < rho <= cap, "rho of a publication", f"above 0 and at most the cap of {cap}")
 
 
+def _verify_waves(plan: Any) -> None:
+    """A Plan says of how many waves it is one, and how chance falls in them; older ones neither.
+
+    A key that stays on the device serves later waves, and would tell who fetched which ticket.
+    """
+    waves, draws = plan.get("waves"), plan.get("draws")
+    _expect(_is_within(waves, 1, MAX_WAVES), "waves", f"a whole number from 1 to {MAX_WAVES}")
+    _expect(_is_within(plan["wave"], 1, waves), "wave", f"one of the {waves} that are planned")
+    is_kept = draws == KEPT and waves > 1 and "invited" not in plan
+    text = "fresh; or kept, of two waves or more, whose people are on no list"
+    _expect(draws == FRESH or is_kept, "draws", text)
+
+
 def _verify_counts(plan: Any) -> None:
     """What answers lose is known where all that one record is can change, and nothing else can.
 
-    Proof: dpengine.contraction. A later wave may repeat the draws of an earlier one.
+    Proof: dpengine.contraction. A later wave repeats the draws of an earlier one, unless they are
+    fresh.
     """
-    expected = "answers, of a first wave, change-one, of people or answers, with a cap on ε alone"
+    expected = (
+        "answers, of a first wave or fresh draws, change-one, of people or answers, with a cap on "
+        "ε alone"
+    )
     is_whole = plan["unit"] in (WHOLE, ONE_ANSWER)
     is_known = plan["neighbours"] == Neighbours.CHANGE_ONE and is_whole
-    is_first = _is_within(plan["wave"], 1, 1) and "central_delta" not in plan["caps"]
+    is_apart = _is_within(plan["wave"], 1, 1) or plan.get("draws") == FRESH
+    is_apart = is_apart and "central_delta" not in plan["caps"]
     is_answers = plan["publication"]["counts"] == ANSWERS
-    _expect(is_answers and is_known and is_first, "counts", expected)
+    _expect(is_answers and is_known and is_apart, "counts", expected)
 
 
 def _verify_question(question: Any, earlier: Sequence[Any], together: Container[str]) -> Fraction:

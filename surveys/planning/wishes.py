@@ -20,7 +20,7 @@ from dpengine.privacy import Neighbours, epsilon_above, plain
 from surveys.design import selectors as design, terms
 from surveys.design.blocks import IMPORTANCES
 from surveys.design.goal import Goal, Outcome
-from surveys.design.models import Question
+from surveys.design.models import Question, Study
 from surveys.design.sharing import batch_for
 from surveys.plan.content import largest_loss
 from surveys.planning.forms import MAX_QUESTIONS, MIN_EPSILON, GoalForm, TopicForm, WeightForm
@@ -288,12 +288,14 @@ class Planned:
     outcome: Outcome
     keeps_cap: bool = False  # whether cap and batch are the study's own, with limits of their own
     counts_answers: bool = True  # whether charges are what answers lose through their devices
+    study: Study | None = None  # the draft, whose waves share a person's ε and the cap
 
     @classmethod
     def of_study(cls, planned: PlannedStudy, outcome: Outcome) -> Self:
         given = bool(planned.central_only or planned.on_request)
         keeps_cap = given or planned.study.plans.exists()
-        return cls(outcome, keeps_cap, terms.counts_answers(planned.study))
+        counts = terms.counts_answers(planned.study)
+        return cls(outcome, keeps_cap, counts, planned.study)
 
     @property
     def epsilons(self) -> list[Decimal]:
@@ -328,16 +330,27 @@ class Planned:
         """Tell whether the way is the planner's own: a draft follows it as it changes."""
         return self.outcome.goal.asked is None
 
+    @property
+    def person(self) -> Decimal:
+        """Return a person's ε in all waves that are planned: what is planned is one of them."""
+        epsilon = self.outcome.goal.epsilon
+        return epsilon if self.study is None else terms.in_all_waves(self.study, epsilon)
+
     @cached_property
     def cap(self) -> Decimal:
         """Return a person's ε, as far as the site goes."""
         ceiling: Decimal = design.site_limits().cap_ceiling
-        return min(self.outcome.goal.epsilon, ceiling)
+        return min(self.person, ceiling)
+
+    @property
+    def cost(self) -> Decimal:
+        """Return what one publication costs: an equal part of the cap for each wave."""
+        return self.cap if self.study is None else terms.usual_cost(self.study, self.cap)
 
     @property
     def adds_no_noise(self) -> bool:
         """Tell whether what devices send may be published as it is: its cost is at most the cap."""
-        is_paid = self.cap == self.outcome.goal.epsilon
+        is_paid = self.cost == self.outcome.goal.epsilon
         return is_paid and self.counts_answers and not self.keeps_cap
 
     @property
@@ -346,9 +359,9 @@ class Planned:
         found: dict[str, Decimal | int | None] = {
             "expected": goal.n,
             "asked": self.outcome.asked,
-            "person": goal.epsilon if self.is_shared or self.is_planned else None,
+            "person": self.person if self.is_shared or self.is_planned else None,
         }
         if not self.keeps_cap:
             batch = batch_for(goal.n)
-            found |= {"cap": self.cap, "release_epsilon": self.cap, "smallest_batch": batch}
+            found |= {"cap": self.cap, "release_epsilon": self.cost, "smallest_batch": batch}
         return found

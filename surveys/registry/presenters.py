@@ -124,7 +124,7 @@ class StudyPresenter:
     def drawn(self) -> str:
         """Say that devices draw what they ask, and what is sent as one answer; else nothing."""
         content = self.record.content
-        if not content.draws:
+        if not content.draws_questions:
             return " ".join(self._together)
         text = _(
             "Each device draws which %(asked)s of the %(all)s changed questions it asks, out of "

@@ -1,6 +1,7 @@
 """What the registry knows of a study: its Plans, and what the ledger says was spent: all public."""
 
 import datetime
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -25,7 +26,7 @@ from surveys.design.summaries import Changed, changed_in, loss_of
 from surveys.ledger import selectors as ledger
 from surveys.ledger.models import Entry
 from surveys.ledger.selectors import Account, Burn, Statement, StatementLine
-from surveys.plan.content import ANSWERS, PlanContent, PlanQuestion
+from surveys.plan.content import ANSWERS, FRESH, PlanContent, PlanQuestion
 from surveys.registry import chart, privacy_loss
 from surveys.registry.privacy_loss import USUAL_DELTA, Household, Loss, Shuffled
 from surveys.releases import selectors as releases
@@ -127,12 +128,14 @@ class RegisteredStudy:
 
     @property
     def ends_at_cap(self) -> bool:
-        """Tell whether the cap can be reached for good: not where it holds all that devices gave
-        away, for then whatever was published so costs nothing again.
+        """Tell whether the cap can be reached for good: not where it holds all that devices give
+        away in the waves that are planned, for then what was published so costs nothing again.
         """
-        counts = self.content.publication.counts == ANSWERS
-        loss = self.content.loss_of_record
-        return not counts or loss is None or epsilon_above(loss) > self.cap.epsilon
+        content = self.content
+        counts, loss = content.publication.counts == ANSWERS, content.loss_of_record
+        if not counts or loss is None:
+            return True
+        return epsilon_above(loss ** max(content.waves, 1)) > self.cap.epsilon
 
     @property
     def is_collecting(self) -> bool:
@@ -214,11 +217,13 @@ class RegisteredStudy:
 
     @property
     def may_repeat(self) -> bool:
-        """Tell whether a device that kept its key can have sent an answer again, drawn as before.
+        """Tell whether a device that kept its key can have sent an answer again, drawn as before:
+        not where draws are fresh, say all of its Plans.
 
         Then reports that differ tell that the answer changed, whatever the ε (intake/waves.js).
         """
-        return self.changes_answers and len(self.plans) > 1
+        is_fresh = all(plan.content.draws == FRESH for plan in self.plans)
+        return self.changes_answers and len(self.plans) > 1 and not is_fresh
 
     @property
     def device_epsilon(self) -> str:
@@ -258,17 +263,19 @@ class RegisteredStudy:
         at most.
 
         What is published is computed from reports, so that it tells no more than they do: of what
-        was answered in one wave. Those of several have no bound of their own, since a kept key
-        repeats its draws. Where whether somebody took part is protected too, it is that; of a
-        household it is all together. Where one answer is protected, it is about that.
+        was answered in one wave, and in all of them where draws are fresh. Others of several waves
+        have no bound of their own, since a kept key repeats its draws. Where whether somebody took
+        part is protected too, it is that; of a household it is all together. Where one answer is
+        protected, it is about that.
         """
         content = self.content
         if not content.n_is_public or content.people > 1:
             return self.cap
-        loss = content.loss_of_record
-        if self.cleartext or self.may_repeat or loss is None:
+        known = [loss for plan in self.plans if (loss := plan.content.loss_of_record) is not None]
+        if self.cleartext or self.may_repeat or len(known) < len(self.plans):
             return self.cap
-        return min(self.cap, Loss(epsilon_above(loss)), key=attrgetter("epsilon"))
+        together = math.prod(known, start=Fraction(1)) if self.waves else max(known)
+        return min(self.cap, Loss(epsilon_above(together)), key=attrgetter("epsilon"))
 
     @property
     def of_person(self) -> Loss | None:

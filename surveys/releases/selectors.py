@@ -18,7 +18,7 @@ from dpengine.central.counts import Mechanism
 from dpengine.privacy import plain
 from surveys.aggregation import selectors as aggregation
 from surveys.design import selectors as design
-from surveys.design.models import Plan, Study, Unit
+from surveys.design.models import Plan, Study
 from surveys.ledger import selectors as ledger
 from surveys.ledger.models import Entry
 from surveys.messages import message, translate
@@ -565,7 +565,7 @@ def budgets_of(plan: Plan, who: str) -> list[int]:
 
 def part_of(plan: Plan) -> str:
     """Return the part of the people that a release is about: a wave's records stay in it."""
-    return f"wave:{plan.wave}" if plan.content.unit == Unit.RESPONDENT_IN_WAVE else ""
+    return plan.content.part
 
 
 def reason(plan: Plan, query: Query) -> str:

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { draw, importKey } from '../../surveys/intake/static/intake/waves.js';
+import { draw, importKey, keyFor } from '../../surveys/intake/static/intake/waves.js';
 import { soundPlan, vectors } from './cases.js';
 import { failures } from './replay.js';
 
@@ -145,4 +145,62 @@ test('a mistake in a draw is not taken for a lack of words', async () => {
     draw(await key(1), { ...coin, channel: { kind: 'unknown' } }, 1),
     /expected a channel of/,
   );
+});
+
+/** A device's database, of what this script uses of one; `writes` counts what is put into it. */
+function database() {
+  const stores = new Map();
+  const kept = { writes: 0, opened: 0 };
+  const request = (result) => {
+    const made = { result };
+    queueMicrotask(() => made.onsuccess?.());
+    return made;
+  };
+  const open = () => {
+    kept.opened += 1;
+    const keys = { get: (slug) => request(stores.get(slug)) };
+    keys.add = (key, slug) => ((kept.writes += 1), stores.set(slug, key));
+    const transaction = () => {
+      const made = { objectStore: () => keys };
+      setTimeout(() => made.oncomplete?.());
+      return made;
+    };
+    return request({ transaction, close() {} });
+  };
+  globalThis.indexedDB = { open };
+  return kept;
+}
+
+const planned = { slug: 'a', wave: 1, waves: 2 };
+
+test('a key stays only where the Plan says so, and serves the last wave without being made for it', async () => {
+  const kept = database();
+  const first = await keyFor({ ...planned, draws: 'kept' });
+  assert.deepEqual([first.before, first.kept, kept.writes], [false, true, 1]);
+  const last = await keyFor({ ...planned, wave: 2, draws: 'kept' });
+  assert.deepEqual([last.before, last.key === first.key, kept.writes], [true, true, 1]);
+  const late = await keyFor({ ...planned, slug: 'b', wave: 2, draws: 'kept' });
+  assert.deepEqual([late.before, late.kept, kept.writes], [false, false, 1]);
+});
+
+test('where draws are fresh no key is looked for, used or kept', async () => {
+  const kept = database();
+  const old = await keyFor({ ...planned, draws: 'kept' });
+  const [before, writes] = [kept.opened, kept.writes];
+  const [one, other] = [
+    await keyFor({ ...planned, draws: 'fresh' }),
+    await keyFor({ ...planned, draws: 'fresh' }),
+  ];
+  assert.equal(new Set([old.key, one.key, other.key]).size, 3);
+  assert.deepEqual([one.before, one.kept], [false, false]);
+  assert.deepEqual([kept.opened, kept.writes], [before, writes]);
+});
+
+test('by an older Plan a key that was kept serves on, and no new one stays', async () => {
+  const kept = database();
+  const old = await keyFor({ ...planned, draws: 'kept' });
+  const again = await keyFor({ slug: 'a', wave: 2 });
+  assert.deepEqual([again.before, again.key === old.key], [true, true]);
+  const anew = await keyFor({ slug: 'b', wave: 1 });
+  assert.deepEqual([anew.before, anew.kept, kept.writes], [false, false, 1]);
 });

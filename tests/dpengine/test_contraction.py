@@ -598,3 +598,117 @@ def test_later_waves_whose_draws_may_be_repeated_add_up():
     )
     first = releases(0)
     assert loss_of([*first, later]) == loss_of(first) + Fraction(1, 4)
+
+
+def geometric(n, odds):
+    """Return the chances of every count published of every true one: pure, e^ε = odds."""
+    alpha = 1 / odds
+    inner, ends = (1 - alpha) / (1 + alpha), 1 / (1 + alpha)
+    return [
+        [alpha ** abs(k - c) * (ends if k in (0, n) else inner) for k in range(n + 1)]
+        for c in range(n + 1)
+    ]
+
+
+def as_it_came(n):
+    return [[Fraction(k == c) for k in range(n + 1)] for c in range(n + 1)]
+
+
+def counts_law(answers, loss):
+    """Return the chance of every number of yes, where each answer is sent truly with loss : 1."""
+    law = [Fraction(1)]
+    for answer in answers:
+        yes = (loss if answer else 1) / (loss + 1)
+        padded = [Fraction(0), *law, Fraction(0)]
+        law = [padded[k + 1] * (1 - yes) + padded[k] * yes for k in range(len(law) + 1)]
+    return law
+
+
+def fresh_waves(people, loss, first, then):
+    """Return the chance of each path: a wave published through `first`, then one through what that
+    says. `people`: the answers of each, a wave at a time.
+    """
+    counts = range(len(people) + 1)
+    laws = [counts_law([person[wave] for person in people], loss) for wave in (0, 1)]
+    return {
+        (one, two): sum(laws[0][c] * first[c][one] for c in counts)
+        * sum(laws[1][c] * then(one)[c][two] for c in counts)
+        for one, two in itertools.product(counts, repeat=2)
+    }
+
+
+def kept_waves(people, loss, first, second):
+    """Return the same of one person, whose key sends an unchanged answer alike."""
+    ((before, after),) = people
+    paths = dict.fromkeys(itertools.product((0, 1), repeat=2), Fraction(0))
+    for sent, again in paths:
+        chance = (loss if sent == before else Fraction(1)) / (loss + 1)
+        anew = (loss if again == after else Fraction(1)) / (loss + 1)
+        chance *= Fraction(again == sent) if before == after else anew
+        for one, two in paths:
+            paths[one, two] += chance * first[sent][one] * second[again][two]
+    return paths
+
+
+def worst(law, others=()):
+    """Return the largest ratio of the chances of a path, where one person answers otherwise in two
+    waves; None where there is none.
+    """
+    laws = [law([one, *others]) for one in itertools.product((0, 1), repeat=2)]
+    pairs = [
+        (a[path], b[path]) for a, b in itertools.permutations(laws, 2) for path in a if a[path]
+    ]
+    return max(a / b for a, b in pairs) if all(b for _, b in pairs) else None
+
+
+def in_waves(loss, *noises, kept=False):
+    """Return a reading of each wave's report."""
+    return [
+        Reading(
+            {f"s/{wave}/q": None if kept and wave > 1 else loss},
+            [Noise(frozenset([f"s/{wave}/q"]), epsilon)],
+        )
+        for wave, epsilon in enumerate(noises, start=1)
+    ]
+
+
+LN_2 = Fraction(math.log(2)) + Fraction(1, 10**12)  # from above
+
+
+@pytest.mark.parametrize("loss", [Fraction(3), Fraction(3, 2), Fraction(8)])
+@pytest.mark.parametrize("others", [[], [(0, 1)], [(1, 1), (0, 0)], [(0, 1), (1, 0), (1, 1)]])
+@pytest.mark.parametrize("second", ["noisy", "as it came", "by what the first said"])
+def test_by_enumeration_two_fresh_waves_lose_what_is_charged_at_most(loss, others, second):
+    """Chosen on the way too: as it came where an even number was published of the first."""
+    noisy, bare = geometric(len(others) + 1, Fraction(2)), as_it_came(len(others) + 1)
+    then = {
+        "noisy": lambda one: noisy,
+        "as it came": lambda one: bare,
+        "by what the first said": lambda one: noisy if one % 2 else bare,
+    }[second]
+    charged = loss_of(in_waves(loss, LN_2, LN_2 if second == "noisy" else None))
+    found = worst(lambda people: fresh_waves(people, loss, noisy, then), others)
+    assert 1 < found <= exp_above(charged)
+    if not others:  # who knows everything else: it is reached
+        assert math.log(found) == pytest.approx(float(charged), rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", [Fraction(3), E1, Fraction(8)])
+def test_two_fresh_waves_as_they_came_lose_their_ceiling_and_two_kept_ones_have_none(loss):
+    bare = as_it_came(1)
+    found = worst(lambda people: fresh_waves(people, loss, bare, lambda one: bare))
+    assert found == loss**2
+    assert found <= exp_above(loss_of(in_waves(loss, None, None)))
+    assert worst(lambda people: kept_waves(people, loss, bare, bare)) is None
+    assert loss_of(in_waves(loss, None, None, kept=True)) is None
+
+
+@pytest.mark.parametrize("loss", [Fraction(3), Fraction(3, 2), Fraction(8)])
+@pytest.mark.parametrize("odds", [2, 100])
+def test_two_kept_waves_lose_what_is_charged_at_most_and_where_noise_is_small_more(loss, odds):
+    """More than fresh ones would: so the second counts in full."""
+    noisy, epsilon = geometric(1, Fraction(odds)), Fraction(math.log(odds)) + Fraction(1, 10**12)
+    found = worst(lambda people: kept_waves(people, loss, noisy, noisy))
+    assert found <= exp_above(loss_of(in_waves(loss, epsilon, epsilon, kept=True)))
+    is_more = found > exp_above(loss_of(in_waves(loss, epsilon, epsilon)))
+    assert is_more == (odds == 100)

@@ -68,8 +68,16 @@ class Visit:
             self.go_on()
         self.page.get_by_role("heading", name="Ready to send").wait_for()
 
-    def send(self) -> dict[str, Any]:
-        """Send, at once where the message would wait; return it."""
+    def keep_note(self) -> None:
+        """Have a line of what is sent stay on this device."""
+        box = self.page.get_by_label("Keep a note on this device")
+        assert not box.is_checked()
+        box.check()
+
+    def send(self, note: bool = False) -> dict[str, Any]:
+        """Send, at once where the message would wait, with a note if asked for; return it."""
+        if note:
+            self.keep_note()
         self.page.get_by_role("button", name="Send these answers").click()
         self.page.locator("h1:text-matches('Sent|waits')").wait_for()
         if self.page.get_by_role("heading", name="Your message waits a little").count():

@@ -152,7 +152,7 @@ def test_nothing_true_is_kept_in_the_browser(guest, link):
         before
         == '[{},{},{"place":4},"Ready to send · Medicines, alcohol and getting help · Candor"]'
     )
-    guest.send()
+    guest.send(note=True)
     kept, session = guest.page.evaluate("[{...localStorage}, {...sessionStorage}]")
     assert session == {}
     [line] = json.loads(kept.pop("candor.statement"))

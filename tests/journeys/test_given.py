@@ -229,7 +229,7 @@ def ask_in_other_words(guest, site):
     guest.page.goto(f"{site.base}/s/exam-honesty/")
     guest.page.get_by_role("heading", name="Your browser refuses to ask these questions").wait_for()
     assert (
-        "page: expected words for device-1; reload it, got device-1 publication-2"
+        "page: expected words for device-1 fresh-1-of-1; reload it, got device-1 publication-2 fresh-1-of-1"
         in guest.page.content()
     )
     guest.page.unroute("**/plan")
@@ -295,7 +295,7 @@ def answer_at_a_browser(guest):
     )
     assert str(EARNED) not in page.evaluate(kept)
     assert page.evaluate("[Object.keys(localStorage), sessionStorage.length]") == [
-        ["candor.statement"],
+        [],
         0,
     ]
     page.unroute("**/reports")

@@ -29,7 +29,8 @@ def plan(guest, site):
 def serve(guest, site, plan):
     """Serve a Plan, and a page whose words are true of it; open the link that names it."""
     text = json.dumps(plan, ensure_ascii=False)
-    words = f'data-words="device-{len(plan["questions"])}"'
+    of_one = "fresh-1-of-1"
+    words = f'data-words="device-{len(plan["questions"])} {of_one}"'
     guest.page.route(
         "**/plan", lambda route: route.fulfill(body=text, content_type="application/json")
     )
@@ -37,7 +38,7 @@ def serve(guest, site, plan):
         f"**/s/{SLUG}/",
         lambda route: route.fulfill(
             response=(page := route.fetch()),
-            body=page.text().replace('data-words="device-3"', words),
+            body=page.text().replace(f'data-words="device-3 {of_one}"', words),
         ),
     )
     guest.page.goto(f"{site.base}/s/{SLUG}/#{hashlib.sha256(text.encode()).hexdigest()}")

@@ -16,7 +16,7 @@ from tests.journeys.test_every_kind import answer_screens, start
 from tests.patience import PATIENCE, became
 from tests.services import find_chromium
 
-SLUG = "medicines-and-help"
+SLUG = "remembered"
 CHOICES = ("Yes", "Agree", "Never")
 INDICES = (("borrowed", 1), ("would_know", 3), ("last_drink", 0))
 SENT = "Sent. Thank you."
@@ -26,6 +26,43 @@ FORBID = """
 for (const name of ['localStorage', 'indexedDB'])
   Object.defineProperty(window, name, { get() { throw new DOMException('forbidden', 'SecurityError'); } });
 """
+
+
+LIKE_THE_DEMO = """
+import datetime, json
+from surveys.design import services
+from surveys.design.models import Study
+demo = Study.objects.get(slug="medicines-and-help")
+rows = [row for row in demo.questions.values() if row.pop("id") and row.pop("study_id")]
+for row in rows:
+    row.pop("position")
+    row["epsilon"] = "0.8"
+texts = {name: getattr(demo, name) for name in ("title", "organisation", "purpose", "contact")}
+study = services.draft_study(
+    study={**texts, "slug": "remembered", "waves": 3, "draws": "kept", "cap": "2", "release_epsilon": "0.5"},
+    questions=rows,
+)
+if study.plan is None:
+    now = datetime.datetime.now(datetime.UTC)
+    services.open_study(study_id=study.pk, who="researcher", why="A test.", now=now)
+print(json.dumps(study.plan.document))
+"""
+
+
+@pytest.fixture(scope="module")
+def served(site):
+    """The Plan of a study like the demo's, whose devices keep a key."""
+    return site.python(LIKE_THE_DEMO).encode()
+
+
+@pytest.fixture(scope="module")
+def plan(served):
+    return json.loads(served)
+
+
+@pytest.fixture(scope="module")
+def link(site, served):
+    return f"{site.base}/s/{SLUG}/#{hashlib.sha256(served).hexdigest()}"
 
 
 def visit_form(guest, link):
@@ -38,7 +75,7 @@ def visit_form(guest, link):
 def answer(guest, link, choices=CHOICES):
     visit_form(guest, link)
     guest.answer(*choices)
-    return guest.send()
+    return guest.send(note=True)
 
 
 def kept(guest):
@@ -218,14 +255,35 @@ def test_answering_twice_is_warned_of_on_this_device_with_what_it_costs(guest, l
     assert "At most" in text
 
 
-def test_who_wants_no_note_leaves_nothing_behind(guest, site, link):
+def test_a_note_is_kept_only_if_asked_for_and_a_key_as_the_plan_says_with_its_risk_first(
+    guest, site, link
+):
     guest.page.goto(link)
     guest.answer(*CHOICES)
-    guest.page.get_by_label("Keep a note and a key").uncheck()
+    said = guest.page.locator("#stays-here")
+    assert said.inner_text().split("\n")[0] == "A key stays on this device for later rounds"
+    assert said.locator("p").first.inner_text().startswith("Risk: someone with both this device")
+    assert not guest.page.get_by_label("Keep a note on this device").is_checked()
+    guest.send()
+    assert kept(guest) == {}
+    assert guest.page.evaluate(DATABASES) == ["candor"]
+    assert "We saved a key on this device" in guest.page.locator("main").inner_text()
+    assert "Keys for later rounds" in statement(guest, site)
+    visit_form(guest, link)
+    said = guest.page.locator("#before").inner_text()
+    assert "A key of an earlier round is on this device" in said
+
+
+def test_where_draws_are_fresh_no_key_stays_and_nothing_is_said_of_one(guest, site):
+    demo = "medicines-and-help"
+    plan = guest.page.request.get(f"{site.base}/api/v1/studies/{demo}/plan").body()
+    guest.page.goto(f"{site.base}/s/{demo}/#{hashlib.sha256(plan).hexdigest()}")
+    guest.answer(*CHOICES)
+    assert "key" not in guest.page.locator("#stays-here").inner_text().lower()
     guest.send()
     assert kept(guest) == {}
     assert guest.page.evaluate(DATABASES) == []
-    assert "No key is kept on this device" in guest.page.locator("main").inner_text()
+    assert "later round" not in guest.page.locator("main").inner_text()
     assert "The list is empty" in statement(guest, site)
 
 
@@ -289,7 +347,7 @@ def second_wave(guest, site, plan):
     """Serve the study's second wave: the first question as it was, the second with other odds."""
     changed = json.loads(json.dumps(plan))
     changed["wave"] = 2
-    del changed["publication"]["counts"]  # which a first wave's alone can be
+    del changed["publication"]["counts"]  # which of kept keys a first wave's alone can be
     channel = changed["questions"][1]["channel"]
     channel["keep"] -= 1
     text = json.dumps(changed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -297,6 +355,13 @@ def second_wave(guest, site, plan):
     def open_it():
         guest.page.route(
             "**/plan", lambda route: route.fulfill(body=text, content_type="application/json")
+        )
+        guest.page.route(
+            f"**/s/{SLUG}/",
+            lambda route: route.fulfill(
+                response=(page := route.fetch()),
+                body=page.text().replace("kept-1-of-3", "kept-2-of-3"),
+            ),
         )
         reply = json.dumps({"receipt": "0000-0000-0000", "accepted_on": "2026-05-11"})
         guest.page.route("**/reports", lambda route: route.fulfill(status=201, body=reply))
@@ -315,7 +380,7 @@ def test_an_answer_that_did_not_change_is_sent_as_before_and_a_changed_channel_i
     guest.page.goto(address)
     guest.page.locator("#before .note").get_by_text("an earlier round of this study").wait_for()
     guest.answer(*CHOICES)
-    second = guest.send()
+    second = guest.send(note=True)
     assert second["answers"] == guest.drawn(changed, *INDICES, key=key)
     assert {name: second["answers"][name] for name in ("borrowed", "last_drink")} == {
         name: first["answers"][name] for name in ("borrowed", "last_drink")
@@ -343,7 +408,9 @@ def test_without_the_key_a_later_wave_is_thrown_anew(guest, link, second_wave):
     assert guest.page.evaluate(DATABASES) == []
     address, changed = second_wave()
     guest.page.goto(address)
-    guest.page.locator("#before .note").get_by_text("There is no key of that time here").wait_for()
+    guest.page.locator("#before .note").get_by_text(
+        "Every answer is randomised again now"
+    ).wait_for()
     guest.answer(*CHOICES)
     message = guest.send()
     assert guest.key() != old
@@ -424,7 +491,7 @@ def test_an_unfinished_form_goes_on_where_it_stopped_and_is_erased_when_sent(gue
     guest.page.get_by_role("heading", name="Ready to send").wait_for()
     message = guest.send()
     assert message["answers"] == guest.drawn(plan, *INDICES)
-    assert list(kept(guest)) == ["candor.statement"]
+    assert kept(guest) == {}
 
 
 def test_kept_answers_can_be_erased_where_they_are_said_and_on_the_statement(guest, site, link):
@@ -487,6 +554,7 @@ def test_a_message_cut_at_any_point_is_sent_again_unchanged_and_taken_once(
     guest.page.clock.install()
     guest.page.goto(link)
     guest.answer(*CHOICES)
+    guest.keep_note()
     guest.stand_still()  # no try by the clock
     guest.page.route("**/reports", cut)
     guest.page.get_by_role("button", name="Send these answers").click()
@@ -604,6 +672,7 @@ def test_a_waiting_message_can_be_erased_and_the_statement_says_that_it_may_be_c
 ):
     guest.page.goto(link)
     guest.answer(*CHOICES)
+    guest.keep_note()
     guest.page.route("**/reports", cut_after)
     guest.page.get_by_role("button", name="Send these answers").click()
     guest.page.get_by_role("button", name="Erase it instead").click()

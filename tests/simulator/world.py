@@ -32,6 +32,7 @@ STUDY: dict[str, Any] = {
     "contact": "asks@example.org",
     "cap": Decimal(2),
     "release_epsilon": Decimal("0.25"),
+    "waves": 3,
     "smallest_batch": SMALLEST,
     "widest": 100,
     **MORE,

@@ -487,6 +487,46 @@ def counting() -> list[dict[str, Any]]:
     ]
 
 
+def in_waves() -> list[dict[str, Any]]:
+    """Return Plans that say how many waves are planned, and how chance falls in them."""
+    old = plan([Table.coin(), Subset.for_epsilon(5, Decimal(1))])
+    base = {**old, "waves": 3, "draws": "fresh"}
+    kept = {**base, "draws": "kept"}
+    counted = {**base, "publication": {**base["publication"], "counts": "answers"}}
+    of_kept = {**counted, "draws": "kept"}
+    sound = [
+        ("one wave", {**base, "waves": 1}),
+        ("the last of three waves, with fresh draws", {**base, "wave": 3}),
+        ("the first of three waves, with a kept key", kept),
+        ("the last of three waves, with a kept key", {**kept, "wave": 3}),
+        ("as many waves as can be", {**base, "waves": 99}),
+        ("losses of answers in a later wave with fresh draws", {**counted, "wave": 2}),
+        ("losses of answers in a first wave with a kept key", of_kept),
+    ]
+    wrong = [
+        ("a wave beyond those that are planned", {**base, "wave": 4}),
+        ("waves without a word of chance", {**old, "waves": 3}),
+        ("a word of chance without waves", {**old, "draws": "fresh"}),
+        ("no wave", {**base, "waves": 0}),
+        ("more waves than can be", {**base, "waves": 100}),
+        ("waves in words", {**base, "waves": "3"}),
+        ("draws by another name", {**base, "draws": "stale"}),
+        ("draws that are no word", {**base, "draws": ["fresh"]}),
+        ("a key for one wave", {**kept, "waves": 1}),
+        ("losses of answers in a later wave with a kept key", {**of_kept, "wave": 2}),
+    ]
+    return [
+        *(
+            {"name": name, "plan": case, "accepted": True, "why": "of waves"}
+            for name, case in sound
+        ),
+        *(
+            {"name": name, "plan": case, "accepted": False, "why": "of waves"}
+            for name, case in wrong
+        ),
+    ]
+
+
 def drawing() -> list[dict[str, Any]]:
     """Return Plans whose devices draw what they ask."""
     channels = [Table.coin(), Table.coin(), Subset.for_epsilon(5, Decimal(1)), Table.coin()]
@@ -688,7 +728,8 @@ if __name__ == "__main__":
     write("losses.json", losses())
     write("bounds.json", bounds())
     write("blocks.json", of_blocks(random.Random(20261124)))
-    found = [*plans(), *kinds.plans(), *counting(), *of_eight(), *drawing(), *sent_together()]
+    found = [*plans(), *kinds.plans(), *counting(), *in_waves()]
+    found += [*of_eight(), *drawing(), *sent_together()]
     for case in found:
         try:
             verify(case["plan"])

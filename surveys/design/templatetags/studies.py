@@ -6,6 +6,8 @@ from typing import Any
 from django import template
 from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
 
+from surveys.design import waves, wording
+
 register = template.Library()
 STEPS = {  # by the last part of the address, in the order in which they are used
     "plan": pgettext_lazy("step", "Plan"),
@@ -40,6 +42,18 @@ def steps(study: Any, here: str) -> dict[str, list[Step]]:
             if step != "list" or study.is_invited
         ]
     }
+
+
+@register.simple_tag
+def has_next_wave(study: Any) -> bool:
+    """Tell whether a wave after the newest one could publish anything."""
+    return not waves.problem_of_next(study)
+
+
+@register.filter
+def planned_waves(content: Any) -> str:
+    """Say how many waves a Plan's study plans, and how chance falls in them."""
+    return wording.waves_of(content)
 
 
 @register.inclusion_tag("studies/badge.html")

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from surveys.design import services
+from surveys.design import services, waves
 from surveys.design.launch import MAX_WHY, fingerprint, needs_reason
 from surveys.design.models import Plan, Study
 from surveys.design.readiness import Consequence, Readiness
@@ -69,7 +69,9 @@ def _show_draft(
             "before": before,
             "changes": plan_text.differences(before.content, content) if before else [],
             "sections": plan_text.sections(content),
-            "consequence": Consequence(loss=content.loss),
+            "consequence": Consequence(loss=content.loss_of_waves),
+            "one_wave": Consequence(loss=content.loss).epsilon,
+            "prices": planning.prices(study, readiness.questions) if content.waves > 1 else [],
             "asks_why": needs_reason(content),
             "outlook": planning.outlook(content, study.expected),
             "most_why": MAX_WHY,
@@ -89,6 +91,7 @@ def _show_open(request: HttpRequest, study: Study, status: int = 200, **more: An
         "outlook": outlook,
         "link": f"{address}#{plan.digest}" if plan else "",
         "is_owner": people.may(request.user, Right.LAUNCH, study),
+        "no_next": waves.problem_of_next(study),
         "may_invite": people.may(request.user, Right.INVITE, study),
         **more,
     }

@@ -33,6 +33,7 @@ from surveys.limits.presenters import Spending
 from surveys.limits.views.site import panel_or_refusal
 from surveys.people import selectors as people
 from surveys.people.models import Right
+from surveys.planning import selectors as planning
 
 
 @never_cache
@@ -104,6 +105,7 @@ def draft(request: HttpRequest, study: Study) -> HttpResponse:
             for question in shown.questions
         ],
         "protections": risk.protections(shown) if "unit" in form.fields else [],
+        "prices": planning.prices(proposed, form.proposed_questions()),
         "may_edit": may_edit,
         "only_look": only_look and not shares,
         "conflicts": conflicts,

@@ -20,6 +20,7 @@ def test_a_plan_is_served_at_its_digest_for_good(client, plan):
     assert (again.status_code, again.content) == (304, b"")
 
 
+@pytest.mark.usefixtures("two_waves")
 def test_the_plan_of_an_earlier_wave_stays_where_it_was(client, plan, now):
     design.close_plan(plan_id=plan.pk, today=now.date())
     design.begin_wave(study_id=plan.study_id)

@@ -21,7 +21,7 @@ from surveys.ledger import selectors as ledger
 from surveys.people.models import Role
 from surveys.releases import selectors as releases
 from surveys.releases.comparisons import Difference, Within
-from tests.surveys.dashboard.small import NOW, close, publish
+from tests.surveys.dashboard.small import NOW, answer, close, open_small, publish
 from tests.surveys.dashboard.views.test_queries import (
     browser as sign_in,
     open_asked,  # a study where a table can be asked for
@@ -164,7 +164,11 @@ def test_an_address_that_names_no_group_shows_one_that_is_there(query: str) -> N
     assert client.get(f"/studies/{plan.study.slug}/compare/?{query}").status_code == 200
 
 
-def test_two_waves_are_compared_question_by_question(member: Client, published: Plan) -> None:
+def test_two_waves_are_compared_question_by_question(client: Client, db: None) -> None:
+    published = open_small(waves=2, draws="kept")
+    answer(published)
+    publish(published)
+    member = sign_in("mira", published, role=Role.ANALYST)
     close(published)
     design.begin_wave(study_id=published.study_id)
     second = design.open_study(why="A test.", study_id=published.study_id, who="ada", now=NOW)

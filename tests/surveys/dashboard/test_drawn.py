@@ -53,4 +53,4 @@ def test_pages_say_it(published, client, researcher):
     registry = client.get("/registry/drawn/").content.decode()
     assert "Each device draws which 2–3 of the 5 changed questions it asks" in registry
     welcome = client.get("/s/drawn/").content.decode()
-    assert 'data-words="device-5 publication-1 drawn"' in welcome
+    assert 'data-words="device-5 publication-1 drawn fresh-1-of-1"' in welcome

@@ -104,6 +104,7 @@ def test_a_change_without_a_reason_is_refused_and_nothing_is_written(draft):
 @pytest.mark.parametrize(
     ("delta", "left"), [(Delta.NONE, "ε 1.25"), (Delta.SIX, "ε 1.25 or ρ 0.034826445, δ 0.0000005")]
 )
+@pytest.mark.usefixtures("two_waves")
 def test_a_lowered_cap_holds_in_the_ledger_and_in_the_next_wave(draft, delta, left):
     Study.objects.filter(pk=draft.pk).update(cap_delta=delta)
     first = services.open_study(why="A test.", study_id=draft.pk, **BY)
@@ -122,6 +123,7 @@ def test_a_lowered_cap_holds_in_the_ledger_and_in_the_next_wave(draft, delta, le
     assert ledger.account(draft_budget(draft)).amount_left == second.study.budget.cap
 
 
+@pytest.mark.usefixtures("two_waves")
 def test_the_cap_of_an_older_budget_is_lowered_in_rho_and_its_study_goes_on(draft, monkeypatch):
     Study.objects.filter(pk=draft.pk).update(cap_delta=Delta.SIX)
     older = {"rho": terms.rho_within(Decimal(2), Delta.SIX), "delta": Fraction(Delta.SIX) / 2}

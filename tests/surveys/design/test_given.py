@@ -224,7 +224,7 @@ def test_a_cap_beyond_is_refused_where_it_is_typed(client, admin_user, db):
 
 
 def test_a_wave_that_is_open_stays_as_it_is_and_the_next_one_needs_less(client, db):
-    study = drafted(**{**MORE, "cap": Decimal(2), "smallest_batch": 10})
+    study = drafted(**{**MORE, "waves": 2, "cap": Decimal(2), "smallest_batch": 10})
     plan = services.open_study(why="A test.", study_id=study.pk, **BY)
     # as it was opened before there were such limits
     Study.objects.update(given_cap=None, given_batch=None, given_why=None)

@@ -63,7 +63,7 @@ def test_a_wave_that_the_panel_cannot_pay_opens_nothing_and_says_by_how_much(pan
 
 
 def test_every_wave_is_charged_anew(panel):
-    study = study_of(panel, "first")
+    study = study_of(panel, "first", waves=2)
     first = services.open_study(why="A test.", study_id=study.pk, **BY)
     services.close_plan(plan_id=first.pk, today=NOW.date())
     services.begin_wave(study_id=study.pk)
@@ -75,7 +75,7 @@ def test_a_wave_holds_every_budget_it_touches_before_it_writes_a_row(panel, monk
     """Else it could wait for a budget whose holder waits for the end of the chain, and neither
     would ever go on.
     """
-    study = study_of(panel, "first")
+    study = study_of(panel, "first", waves=2)
     services.close_plan(
         plan_id=services.open_study(why="A test.", study_id=study.pk, **BY).pk, today=NOW.date()
     )

@@ -237,6 +237,7 @@ def test_whoever_finishes_before_midnight_is_in_time_however_long_their_message_
     assert plan.is_past_grace(midnight + DAY)
 
 
+@pytest.mark.usefixtures("two_waves")
 def test_changing_means_a_new_wave_and_the_old_plan_stays(plan, now, today):
     with pytest.raises(CannotOpen, match="close it first"):
         services.begin_wave(study_id=plan.study_id)
@@ -257,6 +258,7 @@ def test_changing_means_a_new_wave_and_the_old_plan_stays(plan, now, today):
     ],
     ids=str,
 )
+@pytest.mark.usefixtures("two_waves")
 def test_a_new_wave_cannot_change_what_lasts(plan, now, today, change, message):
     services.close_plan(plan_id=plan.pk, today=today)
     study = services.begin_wave(study_id=plan.study_id)

@@ -62,6 +62,7 @@ def test_a_retired_study_takes_no_answer_and_its_form_says_that_it_has_closed(cl
     assert not Receipt.objects.exists()
 
 
+@pytest.mark.usefixtures("two_waves")
 def test_a_retired_study_opens_no_wave_and_begins_none(plan):
     services.close_plan(plan_id=plan.pk, today=NOW.date())
     services.begin_wave(study_id=plan.study_id)

@@ -178,7 +178,8 @@ def test_a_cap_above_what_devices_give_away_is_said_by_them_for_the_first_wave()
         (Study(cap=Decimal(8)), None),  # something is sent as given
         (Study(cap=Decimal(1)), Fraction(3)),
         (Study(cap=Decimal(8), neighbours="add-remove"), Fraction(3)),
-        (Study(cap=Decimal(8), wave=2), Fraction(3)),
+        (Study(cap=Decimal(8), wave=2, waves=2, draws="kept"), Fraction(3)),
+        (Study(cap=Decimal(8), wave=2, draws=""), Fraction(3)),  # an older one
     ):
         assert "of this wave" not in wording.cap_means(other, loss)
 

@@ -135,8 +135,8 @@ def test_what_needs_more_people_is_drawn_more_often(draft):
 
 
 def test_a_later_wave_keeps_the_weights_of_the_same_sets(draft):
-    draft.asked = 1
-    save_study(study=draft, fields=["asked"], **BY)
+    draft.asked, draft.waves = 1, 2
+    save_study(study=draft, fields=["asked", "waves"], **BY)
     plan = services.open_study(study_id=draft.pk, **BY)
     services.close_plan(plan_id=plan.pk, today=TODAY)
     services.begin_wave(study_id=draft.pk)

@@ -70,6 +70,8 @@ def test_a_language_that_is_complete_is_in_the_plan(owner, draft):
 
 
 def test_a_wave_is_closed_only_after_asking_and_the_next_shows_what_changes(owner, draft):
+    draft.waves, draft.draws, draft.release_epsilon = 2, "kept", 1
+    draft.save()
     open_wave(owner, draft)
     asked = owner.post(f"/studies/{draft.slug}/launch/close/")
     assert "cannot be opened again" in asked.content.decode()

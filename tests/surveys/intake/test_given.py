@@ -110,14 +110,14 @@ def test_the_form_says_so_in_its_words_and_only_where_it_is_true(client, given):
     ):
         assert words in page
     assert "form/full.js" in page
-    assert 'data-words="device-1 publication-2"' in page
+    assert 'data-words="device-1 publication-2 fresh-1-of-1"' in page
 
 
 def test_a_form_without_such_questions_fetches_nothing_for_them(client, plan):
     page = client.get("/s/exam-honesty/").content.decode()
     assert "not randomised:" not in page.lower()
     assert "form/plain.js" in page
-    assert 'data-words="device-3"' in page
+    assert 'data-words="device-3 fresh-1-of-1"' in page
 
 
 def test_without_a_key_nothing_is_taken_and_the_sender_keeps_the_message(

@@ -148,7 +148,7 @@ def test_a_plan_keeps_its_days_and_limits(db):
 
 
 def test_a_next_wave_has_days_of_its_own(db):
-    plan = opened(begins_on=TODAY, closes_at=12)
+    plan = opened(begins_on=TODAY, closes_at=12, waves=2)
     design.close_plan(plan_id=plan.pk, today=TODAY)
     study = design.begin_wave(study_id=plan.study_id)
     assert (study.begins_on, study.closes_on, study.closes_at) == (None, None, 12)

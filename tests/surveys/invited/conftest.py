@@ -75,7 +75,7 @@ def sink(settings):
 
 @pytest.fixture
 def study(db: None) -> Study:
-    texts = {**TEXTS, "is_invited": True, "expected": 60}
+    texts = {**TEXTS, "is_invited": True, "expected": 60, "waves": 2}
     return new_draft(texts=texts, questions=[{**COPIED, "epsilon": 1}])
 
 

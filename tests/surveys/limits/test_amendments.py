@@ -153,6 +153,7 @@ def test_an_admin_deletes_a_draft_and_its_owner_does_not(client, draft, admin_us
     assert not design_models.Study.objects.exists()
 
 
+@pytest.mark.usefixtures("two_waves")
 def test_a_study_that_has_opened_is_not_deleted(client, plan, admin_user, today):
     client.force_login(admin_user)
     client.post(f"{PAGE}delete/", {"sure": "on"})
@@ -186,6 +187,7 @@ def test_a_link_that_cannot_be_is_refused_beside_its_field(client, draft, admin_
     assert draft.slug == "exam-honesty"
 
 
+@pytest.mark.usefixtures("two_waves")
 def test_a_link_that_is_out_stays_and_an_owner_changes_none(client, plan, today, admin_user):
     design.close_plan(plan_id=plan.pk, today=today)
     design.begin_wave(study_id=plan.study_id)

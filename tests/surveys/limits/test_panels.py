@@ -228,6 +228,7 @@ def test_an_editor_cannot_spend_what_others_studies_share(client, panel, draft):
     assert "This study is in the panel class-of-26" in client.get(PAGE).content.decode()
 
 
+@pytest.mark.usefixtures("two_waves")
 def test_a_study_that_has_opened_stays_in_its_panel(admin, met, draft):
     (plan,) = draft.plans.all()
     design.close_plan(plan_id=plan.pk, today=NOW.date())

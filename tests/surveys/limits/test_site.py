@@ -128,6 +128,7 @@ def test_no_study_opens_outside_them(draft, limits, said):
     assert selectors.drafts_beyond(selectors.site_limits())[0][0] == draft
 
 
+@pytest.mark.usefixtures("two_waves")
 def test_what_is_open_stays_open_and_its_next_wave_is_held_to_them(plan, today):
     set_limits(cap_ceiling=Decimal(1))
     plan.refresh_from_db()

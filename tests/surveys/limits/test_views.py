@@ -282,6 +282,7 @@ def test_an_open_study_keeps_its_terms(client, plan):
         decide(plan.study, epsilons={"copied": Decimal("0.5")})
 
 
+@pytest.mark.usefixtures("two_waves")
 def test_a_next_wave_can_have_another_epsilon_but_not_another_cap(client, plan, today):
     design.close_plan(plan_id=plan.pk, today=today)
     study = design.begin_wave(study_id=plan.study_id)

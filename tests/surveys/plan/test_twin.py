@@ -54,6 +54,8 @@ WORDS = [
     "q1",
     "asked",
     "image/png",
+    "fresh",
+    "kept",
 ]
 ODD = [*NUMBERS, *DIGITS, *WORDS, None, True, False, [], {}, [1], ["a", "b"]]
 

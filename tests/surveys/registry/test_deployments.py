@@ -104,7 +104,7 @@ def test_readers_are_bounded_by_one_wave_s_answers_and_by_those_of_no_more(
     client: Client,
 ) -> None:
     """A kept key repeats draws: what several waves of answers lose together has no bound."""
-    first = open_small()
+    first = open_small(waves=2, draws="kept")
     details = lambda: entry_of(client, first)["deployment"]["privacy_loss"][  # noqa: E731
         "privacy_parameters_details"
     ]

@@ -299,7 +299,7 @@ def test_what_a_cap_with_a_delta_promises_readers_names_the_delta(client: Client
 
 def test_a_record_that_is_one_wave_is_never_said_to_be_all_of_them(client: Client) -> None:
     """Two waves of ε = 1.5 each, counted apart: 1.50 is what one of them loses."""
-    first = open_small(unit="respondent-in-wave")
+    first = open_small(unit="respondent-in-wave", waves=2, draws="kept")
     services.close_plan(plan_id=first.pk, today=NOW.date())
     services.begin_wave(study_id=first.study_id)
     services.open_study(why="A test.", study_id=first.study_id, who="admin", now=NOW)
@@ -313,7 +313,7 @@ def test_a_record_that_is_one_wave_is_never_said_to_be_all_of_them(client: Clien
 
 
 def test_a_record_that_is_all_waves_is_said_to_be_all_of_them(client: Client) -> None:
-    first = open_small()
+    first = open_small(waves=2, draws="kept")
     services.close_plan(plan_id=first.pk, today=NOW.date())
     services.begin_wave(study_id=first.study_id)
     services.open_study(why="A test.", study_id=first.study_id, who="admin", now=NOW)
@@ -328,7 +328,7 @@ def test_after_a_second_wave_only_the_cap_bounds_what_readers_learn(
     """A kept key repeats an unchanged answer's draw, so that a changed one shows: answers lose 1.5
     a wave, and both at once may lose more than 3. The cap of 5 holds.
     """
-    first = open_small(unit=unit, cap="5")
+    first = open_small(unit=unit, cap="5", waves=2, draws="kept")
     one, two = "odds of a guess grow at most 4.49 times", "odds of a guess grow at most 149 times"
     page = one_line(client.get("/registry/small/").content.decode())
     assert one in page

@@ -108,6 +108,7 @@ def test_where_taking_part_shows_or_a_cap_has_a_delta_reports_are_what_loses(dra
     assert not plan.study.budget.counts_answers
 
 
+@pytest.mark.usefixtures("two_waves")
 def test_a_later_wave_whose_draws_may_be_repeated_loses_what_its_noise_lets_out(draft):
     plan = opened(draft, cap=Decimal(8), release_epsilon=Decimal(1))
     charge(plan, query(plan, "20").cost)

@@ -193,6 +193,7 @@ def test_the_database_itself_refuses_to_change_or_delete_a_release(closed, now):
         Request.objects.update(statistic={})
 
 
+@pytest.mark.usefixtures("two_waves")
 def test_two_waves_share_the_study_s_budget(closed, now, today, request):
     services.publish_due(now=now)
     study = design.begin_wave(study_id=closed.study_id)

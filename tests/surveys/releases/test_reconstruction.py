@@ -41,7 +41,7 @@ def test_numbers_and_people_of_a_wave_are_counted() -> None:
 
 @pytest.mark.django_db
 def test_another_waves_numbers_are_not_about_these_people() -> None:
-    first = open_small()
+    first = open_small(waves=2, draws="kept")
     answer(first)
     publish(first)
     close(first)

@@ -153,13 +153,14 @@ async function prepareStudy() {
 }
 
 /** Refuse a Plan that this page's words are not true of: one that has come since the page was made. @param {Plan} plan */
-function expectWords({ questions, drawn }) {
+function expectWords({ questions, drawn, draws, wave, waves }) {
   const found = questions.map(({ protection }) => protection);
   const counts = [...new Set(found)]
     .sort()
     .map((name) => `${name}-${found.filter((other) => other === name).length}`);
   const skips = questions.some(({ asked_if }) => asked_if);
-  const said = [...counts, skips && 'skips', drawn && 'drawn'].filter(Boolean).join(' ');
+  const round = draws && `${draws}-${wave}-of-${waves}`;
+  const said = [...counts, skips && 'skips', drawn && 'drawn', round].filter(Boolean).join(' ');
   expect(said === page.words, 'page', `words for ${said}; reload it`, page.words);
 }
 

@@ -18,6 +18,7 @@ const DAY = /^20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 export function open({ invited, ...rest }) {
   if (invited === undefined) return rest;
   expectParts('invited', invited, ['answers_from', 'moments', 'strata']);
+  expect(rest.draws !== 'kept', 'plan', 'no key of people on a list', rest.draws);
   const { strata, moments } = invited;
   const divides = isInteger(moments, 1, HOUR) && HOUR % moments === 0;
   expect(divides, 'moments', 'minutes that divide 60', moments);

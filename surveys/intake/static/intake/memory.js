@@ -44,7 +44,7 @@ let keyed = false;
 
 /** @param {Study} study */
 export async function recall(study) {
-  keyed = before(study).length > 0 && (await keysKept()).includes(study.plan.slug);
+  keyed = study.plan.draws !== 'fresh' && (await keysKept()).includes(study.plan.slug);
 }
 
 /** Say on the welcome what this device remembers, and offer to keep an unfinished form. @param {Study} study */
@@ -52,7 +52,7 @@ export function greet(study) {
   const place = find('#keep');
   const earlier = before(study);
   place.replaceChildren(...offer(study));
-  find('#before').replaceChildren(...(earlier.length ? [warning(study, earlier)] : []));
+  find('#before').replaceChildren(...remembered(study, earlier));
   place.onchange = ({ target }) =>
     target instanceof HTMLInputElement &&
     target.id === 'go-on-later' &&
@@ -66,6 +66,12 @@ export const actions = {
     location.reload();
   },
 };
+
+/** Say what is known here of earlier rounds; of a key without a line, only that it is used. @param {Study} study @param {Line[]} earlier */
+function remembered(study, earlier) {
+  if (earlier.length) return [warning(study, earlier)];
+  return keyed ? [fill('keyed')] : [];
+}
 
 /** @param {Study} study @param {Line[]} earlier */
 function warning({ plan, digest, checked }, earlier) {

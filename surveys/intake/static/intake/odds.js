@@ -86,6 +86,12 @@ export function factor([top, bottom]) {
 export const togetherShare = ([top, bottom]) =>
   1 / (1 + Math.exp(logarithm(bottom) - logarithm(top)));
 
+/** Return what as many waves lose, if chance is thrown anew in each. @param {Ratio} loss @param {number} [waves] @returns {Ratio} */
+export const powerOf = ([top, bottom], waves = 1) => [
+  top ** BigInt(waves),
+  bottom ** BigInt(waves),
+];
+
 /** @param {bigint} whole */
 function logarithm(whole) {
   const digits = String(whole);

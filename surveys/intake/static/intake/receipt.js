@@ -7,7 +7,7 @@ import { answerText, valueText } from './inputs.js';
 import { add, dayText, eraseAll, guess, lineOf, lines, settle, together } from './device_ledger.js';
 import { dropDraft } from './memory.js';
 import { atMoments, sinceLoad } from './moments.js';
-import { epsilon, holds, marksOf, restOf, shareOf, tellingOf, told } from './odds.js';
+import { epsilon, holds, marksOf, powerOf, restOf, shareOf, tellingOf, told } from './odds.js';
 import { fill, find, language, linksHidden, show } from './page.js';
 import {
   composeReport,
@@ -40,7 +40,7 @@ export async function send(study, answers, sending) {
   visit = { study, sending, answers: new Map(answers), body: '', listed: keep, wait: FIRST_WAIT };
   say('sending', sending);
   const asked = study.plan.questions.some(({ channel }) => channel);
-  const { key, before } = await keyFor(study.plan.slug, keep && asked && !sending.spent);
+  const { key, before } = await keyFor(asked ? study.plan : { ...study.plan, draws: 'fresh' });
   const message = await composeReport(study.plan, study.digest, answers, key);
   visit.body =
     JSON.stringify({ ...message, ...sending.spent?.() }) +
@@ -175,7 +175,9 @@ async function celebrate({ receipt: named, day }) {
     const answer = answerTo(question, answers);
     return answer === undefined ? [] : [{ question, answer, value: report.answers[question.name] }];
   });
-  const keyed = (await keysKept()).includes(study.plan.slug);
+  const { draws, slug, wave, waves } = study.plan;
+  if (draws === 'kept' && wave === waves) await eraseKey(slug); // no later round needs it
+  const keyed = draws !== 'fresh' && (await keysKept()).includes(slug);
   show(
     sent(
       study,
@@ -207,6 +209,7 @@ export function sent(study, { receipt, named, day, body, keyed, listed }, pairs)
     count: all.length,
     total: epsilon(together(all)),
     totalGuess: guess(together(all)),
+    rounds: guess(powerOf(checked.declared, plan.waves)),
     body: readable(body),
   };
   const flags = [

@@ -10,6 +10,7 @@ import {
   luckShare,
   marksOf,
   ofHundred,
+  powerOf,
   restOf,
   shareOf,
   tellingOf,
@@ -91,7 +92,7 @@ const changedOf = ({ questions, sent = questions }) =>
   /** @type {DeviceQuestion[]} */ (sent.filter(({ channel }) => channel));
 
 /** @param {Study} study @param {DeviceQuestion} first */
-function promiseTexts({ checked }, first) {
+function promiseTexts({ plan, checked }, first) {
   const most = mostTelling(checked);
   const own = ofHundred(shareOf(first, exampleOf(first)));
   return {
@@ -102,6 +103,7 @@ function promiseTexts({ checked }, first) {
     mostGuess: atMost(togetherShare(checked.questions[most].found)),
     together: atMost(togetherShare(checked.declared)),
     factor: factor(checked.declared),
+    rounds: atMost(togetherShare(powerOf(checked.declared, plan.waves))),
   };
 }
 

@@ -21,6 +21,9 @@ const ONE_ANSWER = 'answer-in-study';
 /** More would keep a phone busy with the arithmetic before it could refuse. */
 const MOST_QUESTIONS = 100;
 
+/** The most waves that a study plans. */
+const MOST_WAVES = 99;
+
 /** @type {Ratio} */
 const NOTHING = [1n, 1n];
 const NAME = /^[a-z][a-z0-9_]{0,19}$/;
@@ -82,6 +85,7 @@ export function verify(plan, verifyClear, verifyDrawn) {
   );
   verifyPublication(plan);
   if (plan.unit === ONE_ANSWER) verifyUnit(plan);
+  if ('waves' in plan || 'draws' in plan) verifyWaves(plan);
   if ('counts' in plan.publication) verifyCounts(plan);
   frozen(plan);
   return { questions: checked, declared, found, blocks };
@@ -250,14 +254,23 @@ function verifyUnit({ caps, neighbours, unit }) {
   expect(isKnown, 'plan', 'change-one, with a cap on ε', unit);
 }
 
+/** Of how many waves it is one, and how chance falls in them: a key is for later ones. Older Plans say neither. @param {Plan} plan */
+function verifyWaves({ wave, waves, draws }) {
+  expect(isInteger(waves, 1, MOST_WAVES), 'plan', `1 to ${MOST_WAVES} waves`, waves);
+  expect(isInteger(wave, 1, Number(waves)), 'plan', `one of ${waves} waves`, wave);
+  const isKept = draws === 'kept' && Number(waves) > 1;
+  expect(draws === 'fresh' || isKept, 'plan', 'fresh draws, or kept in two waves or more', draws);
+}
+
 /** What answers lose is counted where all that one record is can change, and nothing else. @param {Plan} plan */
-function verifyCounts({ caps, neighbours, publication, unit, wave }) {
+function verifyCounts({ caps, draws, neighbours, publication, unit, wave }) {
   const isWhole = unit === 'respondent-in-study' || unit === ONE_ANSWER;
-  const isKnown = neighbours === 'change-one' && isWhole && wave === 1;
+  const isApart = wave === 1 || draws === 'fresh'; // a kept key repeats draws
+  const isKnown = neighbours === 'change-one' && isWhole && isApart;
   expect(
     publication.counts === 'answers' && isKnown && !('central_delta' in caps),
     'plan',
-    'a first wave, change-one, with a cap on ε',
+    'a first wave or fresh draws, change-one, with a cap on ε',
     publication.counts,
   );
 }

@@ -1,6 +1,7 @@
 /**
- * The words of a draw, and the key they come from. An answer that did not change is sent the same way in every wave, so
- * many waves cannot be averaged into the truth; and no answer is stored to achieve it. Twin of tests/waves.py.
+ * The words of a draw, and the key they come from. Where the Plan says “kept”, the key stays here: an answer that did not
+ * change is sent the same way in every wave, so many waves cannot be averaged into the truth; and no answer is stored to
+ * achieve it. Where it says “fresh”, a key is used once and kept nowhere. Twin of tests/waves.py.
  *
  * They depend on all of a question as it is read, not on its name: if two questions shared a draw, who knows one answer
  * would learn from a report that differs what the other is.
@@ -15,13 +16,16 @@ const [DATABASE, STORE] = ['candor', 'keys'];
 const SPENT = new Error('words: more are needed');
 
 /**
- * Return the key of a study, and whether it was here before. Two tabs that both keep one find the same.
- * @param {string} slug
- * @param {boolean} keep Whether a new one may stay on this device.
+ * Return the key of a study, and whether it was here before. Two tabs that both keep one find the same. Where draws are
+ * fresh none is looked for, and none stays. A Plan of older days says neither: one that was kept serves on, so that an
+ * answer that stays is sent alike, as was promised then; no new one is kept.
+ * @param {Pick<Plan, 'slug' | 'draws' | 'wave' | 'waves'>} plan
  * @returns {Promise<StudyKey>}
  */
-export async function keyFor(slug, keep) {
+export async function keyFor({ slug, draws, wave, waves }) {
   const fresh = await importKey(crypto.getRandomValues(new Uint8Array(32)));
+  if (draws === 'fresh') return { key: fresh, before: false, kept: false };
+  const keep = draws === 'kept' && wave < Number(waves); // the last one needs it no more
   try {
     const found = await inStore(
       keep,

@@ -114,6 +114,7 @@ def test_a_page_says_why_it_takes_no_answers(client, plan, today):
     assert 'data-over="retired"' in client.get("/s/exam-honesty/").content.decode()
 
 
+@pytest.mark.usefixtures("two_waves")
 def test_a_later_wave_knows_the_links_of_the_ones_before(client, plan, today):
     design.close_plan(plan_id=plan.pk, today=today)
     design.begin_wave(study_id=plan.study_id)
@@ -130,7 +131,7 @@ def test_words_are_counted_in_the_language_of_the_page(client, db, count):
     page = client.get("/s/exam-honesty/").content.decode()
     assert ("Your answer is randomised" in page) == (count == 1)
     assert ("Your 3 answers are randomised" in page) == (count == 3)
-    assert f'data-words="device-{count}"' in page
+    assert f'data-words="device-{count} fresh-1-of-1"' in page
 
 
 @pytest.mark.parametrize("asked", [1, 2])

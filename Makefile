@@ -43,6 +43,14 @@ walk: .venv/installed-for-tests services ## Walk all studies of the covering arr
 	$(call heading,Whole studies on PostgreSQL)
 	@CANDOR_WALK=all $(WITH) postgres -- $(PYTEST) -n 2 --reuse-db tests/walk 2>&1 | tee $(LOGS)/walk-postgres.log
 
+# What documents say that was measured, measured again: their benches, as they name them.
+CITED = $(shell grep -rhoE 'tests[./]bench[./][a-z_]+' README.md docs | sed 's/.*[./]//' | sort -u)
+.PHONY: walk-benches
+walk: walk-benches
+walk-benches: .venv/installed-for-bench services node_modules/installed ## Run every bench that a document cites
+	@failed=; for name in $(CITED); do $(BIN)/python -m tests.bench.$$name || failed="$$failed $$name"; done; \
+	test -z "$$failed" || { echo "these benches failed:$$failed" >&2; exit 1; }
+
 bundle: node_modules/installed ## Make the form's script and style again from their modules
 	@$(PYTHON) -P surveys/intake/bundles.py
 	@cat surveys/intake/static/form/SHA256SUMS

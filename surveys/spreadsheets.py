@@ -27,6 +27,20 @@ def csv_line(values: Iterable[Any]) -> str:
     return line.getvalue()
 
 
+def quoted_lines(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Return a whole CSV file in which every text is quoted, and nothing else: so that a reader who
+    heeds that takes the word None, or NA, for a word. An empty text is an empty cell.
+    """
+    return "".join(",".join(map(_quoted, line)) + "\r\n" for line in [head, *rows])
+
+
+def _quoted(value: Any) -> str:
+    cell = _cell(value)
+    if not isinstance(cell, str) or not cell:
+        return str(cell)
+    return '"' + cell.replace('"', '""') + '"'
+
+
 def csv_lines(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     """Return a whole CSV file."""
     return "".join(map(csv_line, [head, *rows]))

@@ -17,7 +17,7 @@ from surveys.releases import numbers
 from surveys.releases.models import Step
 from surveys.releases.numbers import Numbers
 from surveys.releases.selectors import Publication
-from surveys.spreadsheets import csv_lines
+from surveys.spreadsheets import quoted_lines
 
 MAX_LINES = 6  # of a scale
 MAX_DRAWN = 40  # rows of a picture
@@ -186,10 +186,10 @@ def csv_of(publication: Publication) -> str:
         step = f"step {release.number}: " if isinstance(release, Step) else ""
         for table in publication.query.shown(release.content).tables:
             lines += [[f"{step}{table.caption}", *astuple(row)] for row in table.rows]
-    return csv_lines(HEAD, lines)
+    return quoted_lines(HEAD, lines)
 
 
 def people_csv(content: Numbers) -> str:
     """Return a synthetic data set as a file: one line a made-up person."""
     lines = (values for *values, people in content.people for _ in range(int(people)))
-    return csv_lines(content.columns, lines)
+    return quoted_lines(content.columns, lines)

@@ -20,6 +20,7 @@ from surveys.design.locks import lock_draft
 from surveys.design.models import Language, Question, Study, Translation
 from surveys.design.refusals import Refused
 from surveys.messages import message
+from surveys.plan.records import ONE_ANSWER
 
 WRITTEN = message("written in the draft of wave %(wave)s")
 
@@ -57,7 +58,7 @@ def editing(*, study_id: int, who: str, now: datetime.datetime, why: str = "") -
             if (now_asked := _sent_as_given(saved)) != had:
                 saved.given_cap = saved.given_batch = saved.given_why = saved.given_by = None
                 saved.save(update_fields=["given_cap", "given_batch", "given_why", "given_by"])
-            if now_asked and not had:
+            if now_asked and (not had or (saved.unit == ONE_ANSWER and now_asked != had)):
                 saved.save(update_fields=terms.fit_given(saved))
             sharing.share(saved)
         reason = why or WRITTEN(wave=study.wave)

@@ -294,8 +294,10 @@ def _open_budgets(panel: Panel, *, counts_answers: bool, who: str, now: datetime
 
 def record_more_given(study: Study, *, now: datetime.datetime) -> None:
     """Write down that the site's admin gave a study with cleartext answers more, and why."""
-    asks = study.questions.filter(protection=Question.Protection.PUBLICATION).exists()
-    usual, limits = (terms.GIVEN_CAP, terms.GIVEN_BATCH), terms.given_limits(study)
+    questions = list(study.questions.all())
+    asks = any(each.protection == Question.Protection.PUBLICATION for each in questions)
+    usual = terms.usual_given_cap(study, questions), terms.GIVEN_BATCH
+    limits = terms.given_limits(study, questions)
     if not asks or limits == usual:
         return
     old, new = (

@@ -34,6 +34,7 @@ RESERVED = {"ledger", "new"}
 # for a study with answers sent in the clear, unless its site's admin gives more
 GIVEN_CAP, GIVEN_BATCH = Decimal(1), 50
 IN_WAVE = "respondent-in-wave"  # a record in each wave, each with the whole cap
+GIVEN_PLACES = 3  # decimals of a cap that many answers share
 PANEL = "respondent-in-panel"  # whose people are respondents in each of its studies
 WIDEST = 50  # percent of what is possible that an interval may cover, unless somebody confirms it
 # ε of the smallest publication that can be asked for: with less left, a cap is reached
@@ -343,27 +344,45 @@ def problem_of_choices(questions: "Iterable[Question]") -> str | None:
     return text % {"most": f"{MOST_CHOICES:,}", "found": f"{found:,}"}
 
 
-def given_limits(study: "Study") -> tuple[Decimal, int]:
-    """Return the greatest cap and the least batch where answers are sent as given.
-
-    Others than usual need a reason.
-
-    Who knows all answers but one (nine of ten are their own) learns the last one from a total as
-    far as the cap lets them: at ε = 8 with 3,999 guesses of 4,000 right, at ε = 1 with 74 of 100
-    at most (guesses.even_guess_within). Where whether somebody took part is protected, half of it:
-    another answer is one person less and one more.
+def given_answers(study: "Study", questions: "Iterable[Question]") -> int:
+    """Return how many answers of one person that are sent as given the cap holds for, each by
+    itself: all of them where one answer is protected, else one, for the cap holds for the person.
     """
+    given = sum(question.protection == PUBLICATION for question in questions)
+    return max(given, 1) if study.unit == ONE_ANSWER else 1
+
+
+def usual_given_cap(study: "Study", questions: "Iterable[Question]") -> Decimal:
+    """Return the greatest cap where answers are sent as given, without a reason.
+
+    Who knows all answers but those of one person (nine of ten people are their own) learns these
+    from totals as far as the cap lets them: at ε = 8 with 3,999 guesses of 4,000 right, at ε = 1
+    with 74 of 100 at most (guesses.even_guess_within). Where whether somebody took part is
+    protected, half of it: another answer is one person less and one more. Where one answer is
+    protected, the same question asked in other words is one answer more: 40 of them at ε = 1 each
+    gave the answer in 300 of 300 tries. So given answers × cap is 1 at most for one person.
+    """
+    cap = GIVEN_CAP if n_is_public(study.neighbours) else GIVEN_CAP / 2
+    return plain(round_down(Fraction(cap) / given_answers(study, questions), GIVEN_PLACES))
+
+
+def given_limits(study: "Study", questions: "Iterable[Question]") -> tuple[Decimal, int]:
+    """Return the greatest cap and the least batch where answers are sent as given, as the site's
+    admin gave them with a reason, or as usual.
+    """
+    usual = usual_given_cap(study, questions)
     if not study.given_why:
-        return (GIVEN_CAP if n_is_public(study.neighbours) else GIVEN_CAP / 2), GIVEN_BATCH
-    cap = GIVEN_CAP if study.given_cap is None else study.given_cap
+        return usual, GIVEN_BATCH
+    cap = usual if study.given_cap is None else study.given_cap
     return cap, GIVEN_BATCH if study.given_batch is None else study.given_batch
 
 
 def problems_of_given(study: "Study", questions: "Iterable[Question]") -> dict[str, str]:
     """Return what cannot be, by field, if one of a study's questions is sent as given."""
+    questions = list(questions)
     if not any(question.protection == PUBLICATION for question in questions):
         return {}
-    cap, batch = given_limits(study)
+    (cap, batch), answers = given_limits(study, questions), given_answers(study, questions)
     reasons = {}
     if study.cap is not None and study.cap > cap:
         text = _(
@@ -372,6 +391,13 @@ def problems_of_given(study: "Study", questions: "Iterable[Question]") -> dict[s
             "give this study more, with a reason."
         )
         reasons["cap"] = text % {"most": _text(cap), "cap": _text(study.cap)}
+        if answers > 1:
+            text = _(
+                "It holds for each of the %(count)s answers of a person that are sent as given: "
+                "together they lose ε %(sum)s."
+            )
+            sum_of = {"count": answers, "sum": _text(answers * study.cap)}
+            reasons["cap"] = f"{reasons['cap']} {text % sum_of}"
     if study.smallest_batch is not None and study.smallest_batch < batch:
         text = _(
             "Where answers are sent as given, nothing is published before %(least)s answers; it "
@@ -384,8 +410,9 @@ def problems_of_given(study: "Study", questions: "Iterable[Question]") -> dict[s
 
 def least_batch(study: "Study") -> int:
     """Return the least batch that a saved draft may have for what it sends as given; 0: any."""
-    is_given = study.questions.filter(protection=PUBLICATION).exists()
-    return given_limits(study)[1] if is_given else 0
+    questions = study.questions.all()
+    is_given = any(question.protection == PUBLICATION for question in questions)
+    return given_limits(study, questions)[1] if is_given else 0
 
 
 def fit_given(study: "Study") -> list[str]:
@@ -393,7 +420,7 @@ def fit_given(study: "Study") -> list[str]:
 
     Its cap stays once the ledger holds it: then it is refused instead.
     """
-    cap, batch = given_limits(study)
+    cap, batch = given_limits(study, study.questions.all())
     fits: dict[str, Any] = {"smallest_batch": max(study.smallest_batch, batch)}
     if study.budget_id is None:
         fits |= {"cap": min(study.cap, cap), "release_epsilon": min(study.release_epsilon, cap)}

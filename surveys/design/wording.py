@@ -9,7 +9,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _, ngettext
 
 from dpengine.bounds import exp_above
-from dpengine.privacy import epsilon_above, plain
+from dpengine.privacy import LARGEST_EPSILON, epsilon_above, plain
 from surveys.design import terms
 from surveys.design.models import Panel, Rule, Study
 from surveys.guesses import even_guess, even_guess_within
@@ -77,6 +77,26 @@ def of_person(content: PlanContent) -> str:
         "many times as much.",
         content.answers,
     ) % {"answers": content.answers}
+
+
+def readers_of_given(content: PlanContent) -> str:
+    """Say what all publications let a reader know of one person's answers that are sent as given;
+    nothing where there are none. Twin of cleartext.js.
+    """
+    if not content.cleartext:
+        return ""
+    answers = len(content.cleartext) if content.unit == ONE_ANSWER else 1
+    lost = answers * Decimal(content.caps.central_epsilon) * (1 if content.n_is_public else 2)
+    delta = Fraction(content.caps.central_delta or 0)
+    if not content.n_is_public:
+        delta *= 1 + exp_above(Fraction(lost) / 2)
+    return _(
+        "From all publications together, who knows all other people’s answers can guess these of "
+        "one person: right %(sure)s times in 100 at most (ε %(sum)s)."
+    ) % {
+        "sure": even_guess_within(min(lost, LARGEST_EPSILON), min(delta, Fraction(1))),
+        "sum": plain(lost),
+    }
 
 
 def neighbours_of(content: PlanContent) -> str:

@@ -1,7 +1,7 @@
 /** Scripted respondents before the form's own scheduling, sizes by its own reports: what tests/bench/branch_times.py watches. */
 import { complete } from '../../surveys/intake/static/intake/branches.js';
 import { prepare } from '../../surveys/intake/static/intake/channels.js';
-import { atMoments, minutesBetween } from '../../surveys/intake/static/intake/moments.js';
+import { atMoments, every, minutesBetween } from '../../surveys/intake/static/intake/moments.js';
 import { composeReport } from '../../surveys/intake/static/intake/report.js';
 import { importKey } from '../../surveys/intake/static/intake/waves.js';
 
@@ -32,12 +32,12 @@ class Device {
 const KEYS = 64; // of so many devices: making them would take longer than all the rest
 
 /** Open the page: return when a message that is ready from a time on leaves, in ms; NaN if it does not before the end. */
-function left(step, ready, end, asleep) {
-  if (!step) return ready;
+function left(minutes, ready, end, asleep) {
+  if (!minutes) return ready;
   const device = new Device(asleep);
   let at = NaN;
   atMoments(
-    step,
+    every(minutes),
     (awake) => {
       if (awake && device.time >= ready && device.time <= end) at = device.time;
     },
@@ -48,19 +48,19 @@ function left(step, ready, end, asleep) {
 }
 
 /** Return what a watcher sees of one person, in seconds: the page's loads, and the message. */
-function seen(step, { took, closed, sleeps, now }) {
+function seen(minutes, { took, closed, sleeps, now }) {
   const ready = 1000 * took;
   if (now) return { loads: [0], sent: took };
   const asleep = sleeps && [ready + 1000 * sleeps[0], ready + 1000 * (sleeps[0] + sleeps[1])];
-  if (closed === null || !step)
-    return { loads: [0], sent: left(step, ready, Infinity, asleep) / 1000 };
+  if (closed === null || !minutes)
+    return { loads: [0], sent: left(minutes, ready, Infinity, asleep) / 1000 };
   const again = took + closed; // opened again, the message is there: it takes a moment of the new page
-  return { loads: [0, again], sent: again + left(step, 0, Infinity) / 1000 };
+  return { loads: [0, again], sent: again + left(minutes, 0, Infinity) / 1000 };
 }
 
 /** @param {any} plan @param {any[]} people */
 export async function watch(plan, people) {
-  const step = minutesBetween(plan) * 60_000;
+  const minutes = minutesBetween(plan);
   await prepare(plan);
   const found = [];
   const keys = await Promise.all(
@@ -69,7 +69,7 @@ export async function watch(plan, people) {
   for (const [place, person] of people.entries()) {
     const answers = complete(plan, new Map(Object.entries(person.answers)));
     const message = await composeReport(plan, 'd'.repeat(64), answers, keys[place % KEYS]);
-    found.push({ ...seen(step, person), size: JSON.stringify(message).length });
+    found.push({ ...seen(minutes, person), size: JSON.stringify(message).length });
   }
   return found;
 }

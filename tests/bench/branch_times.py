@@ -53,6 +53,8 @@ class Way:
     hurry: float = 1.0  # of the usual time, for a screen that does not concern
     now: bool = False
     limit: float | None = None
+    slow: float = SLOW  # of people
+    slower: float = SLOWER  # times the time of others
 
     @property
     def runs(self) -> int:
@@ -62,6 +64,7 @@ class Way:
 WAYS = (
     Way("passed over, sent at once: before", waits=False),
     Way("passed over, at set times", limit=LIMIT),
+    Way("passed over, at set times, three in ten six times slower", slow=0.3, slower=6.0),
     Way("passed over, “Send now”", now=True),
     Way("everybody asked, all screens read alike", skips=False, waits=False, limit=LIMIT),
     Way("everybody asked, “Does not apply” in half the time", skips=False, waits=False, hurry=0.5),
@@ -183,7 +186,7 @@ def person(way: Way, concerned: bool, chance: np.random.Generator) -> dict[str, 
     follow_ups = [1.0] * FOLLOW_UPS if concerned else [] if way.skips else [way.hurry] * FOLLOW_UPS
     # the welcome, the first and the last question, “Ready to send”
     screens = np.array([1.0, 1.0, *follow_ups, 1.0, 1.0])
-    pace = SLOWER if chance.random() < SLOW else 1.0
+    pace = way.slower if chance.random() < way.slow else 1.0
     took = pace * float(
         np.sum(screens * MIDDLE * np.exp(SPREAD * chance.standard_normal(len(screens))))
     )

@@ -13,6 +13,11 @@ HTTP (in process: all of the site's middleware, no socket). A study publishes on
 draw again from these studies' sealed batches, by the same call that publishes: the victim is one of
 theirs by chance, and nothing is stored.
 
+Reworded: the same question so many times in other words, with one answer protected instead of a
+person (on the Limits page, which any account may). The attacker adds up the evidence of all totals.
+With a cap of 1 for each answer the launch refuses it; `before` is what it gave until then: the same
+draws without the site. `within`: the cap that the launch allows, 1 in all.
+
     python -m tests.bench.n_minus_one [tries]
 """
 
@@ -29,7 +34,7 @@ from scipy.stats import binom
 from tests.bench.report import save, table
 from tests.bench.site import fresh_site
 
-TRIES, WHOLE = 2000, 20
+TRIES, WHOLE, REWORDED = 2000, 20, 300
 NOW = datetime.datetime.now(datetime.UTC)
 TEXTS = {
     "title": "One of fifty",
@@ -154,6 +159,65 @@ def attack(tries: int, client: Any, whole: int = WHOLE) -> tuple[int, str]:
     return right, stood[0][0].request.plan.content.caps.central_epsilon
 
 
+def reworded(client: Any, count: int) -> tuple[str, Any]:
+    """Draft the same question so often, with one answer protected; return what the launch says of a
+    cap of 1, and the Plan of the cap that it allows.
+    """
+    from surveys.design import selectors
+    from surveys.design.models import Study
+    from surveys.design.readiness import Readiness
+
+    study = drafted(client, smallest_batch="50")
+    for place in range(2, count + 1):
+        asked = {**QUESTION, "name": f"q{place}", "text": f"Have you? ({place})"}
+        rest = {"help": "", "choices": "", "epsilon": "1", "wanted": "mean", "condition": ""}
+        added = client.post(f"/studies/{study.slug}/build/add/", asked | rest)
+        assert added.status_code == 302, added.content.decode()
+    page, terms = f"/studies/{study.slug}/limits/", "answer-in-study"
+    typed = {"unit": terms, "neighbours": "change-one", "cap_delta": "0", "why": "A test."}
+    typed |= {"epsilon_floor": "0.01", "epsilon_ceiling": "4", "household": "3"}
+    refused = client.post(page, {**typed, "cap": "1", "release_epsilon": "1"})
+    assert refused.status_code == 422, "expected the page with what is refused"
+    cap = f"{Decimal(1) / count:.3f}"
+    allowed = client.post(page, {**typed, "cap": cap, "release_epsilon": cap})
+    assert allowed.status_code == 302, allowed.content.decode()
+    study = Study.objects.get(slug=study.slug)
+    problems = [each.text for each in Readiness(study).problems(NOW.date())]
+    assert not problems, problems
+    assert selectors.latest_plan(study.slug) is None
+    words = " ".join(refused.content.decode().split())
+    said = words[words.index("Where answers are sent as given") :].partition("<")[0]
+    return said, opened(study, client)
+
+
+def evidence(count: int, epsilon: float, tries: int) -> int:
+    """Return how often the sum of evidence is right, of as many totals with Laplace noise of ε."""
+    from dpengine.central.laplace import DiscreteLaplace
+
+    noise, right = DiscreteLaplace.for_epsilon(Fraction(str(epsilon)), 1), 0
+    for _ in range(tries):
+        victim = secrets.randbelow(2)
+        seen = noise.release([victim] * count)
+        right += (sum(abs(total) - abs(total - 1) for total in seen) > 0) == victim
+    return right
+
+
+def rewordings(client: Any, tries: int) -> list[dict[str, Any]]:
+    """Return how the attack by rewording goes, before and now."""
+    rows = []
+    for count in (10, 40):
+        refusal, plan = reworded(client, count)
+        cap = plan.content.caps.central_epsilon
+        for name, epsilon, share in (
+            ("before: cap 1 for each", 1.0, said(str(min(count, 20)))),
+            (f"within: cap {cap} for each", float(cap), said("1")),
+        ):
+            right = evidence(count, epsilon, tries)
+            rows.append({"questions": count, "cap": name} | row(tries, right, share))
+        print(f"{count} questions, cap 1: {refusal}")
+    return rows
+
+
 def said(cap: str) -> Fraction:
     """Return what the form says of such a study, as a share: what is told is rounded up to a
     tenth of a hundredth.
@@ -186,8 +250,10 @@ def main(tries: int = TRIES) -> None:
         client.force_login(people.ensure_user(username="ada", password=secrets.token_hex()))
         right, cap = attack(tries, client)
         rows = [{**row(tries, right, said(cap)), "cap": cap}]
+        again = rewordings(client, REWORDED)
     table(f"{tries:,} attacks of who knows all answers but one, on a new draft's own terms", rows)
-    save("n_minus_one", rows)
+    table(f"{REWORDED} attacks by the same question in other words, one answer protected", again)
+    save("n_minus_one", rows + again)
 
 
 if __name__ == "__main__":

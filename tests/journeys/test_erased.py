@@ -247,6 +247,23 @@ def test_files_that_a_crash_leaves_in_the_middle_of_writing_a_table_anew_are_nam
     lost.unlink()
 
 
+@postgres_only
+def test_nothing_is_said_to_be_done_while_the_log_is_recycled_and_all_once_it_is_not(database):
+    """200 sealed answers stood in a recycled file behind “Done”, and the command ended with 0."""
+    assert forget(database) == ""
+    database.run(RECYCLES.format("on"))
+    said = database.run(FORGET_REFUSED)
+    assert said == (
+        "Not done: the write-ahead log can still hold what was erased. wal_recycle: expected off, "
+        "got on: old files of the log are used again with what stands in them."
+    )
+    assert sorted(database.run(FORGOTTEN)) == [False, True]
+    database.run(RECYCLES.format("off"))
+    assert forget(database) == ""
+    assert sorted(database.run(FORGOTTEN)) == [False, True, True]
+
+
+RECYCLES = "connection.cursor().execute('SET wal_recycle = {}'); say(0)"
 AT_ONCE = "from surveys.operations.management.commands import forget; forget.PATIENCE = 0\n"
 OLDER_SAMPLES = (
     "CREATE TABLE old AS SELECT encode(sha256(n::text::bytea), 'hex') AS digest "

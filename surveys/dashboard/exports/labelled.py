@@ -1,9 +1,10 @@
 """Files of programs that show words beside numbers: SPSS and Stata.
 
-Every variable, question, choice and kind has its label. SPSS has the methods text in the file's
-notes; Stata says the mechanism in its columns.
+Every variable, question, choice and kind has its label, and the methods text is in the file's
+notes.
 """
 
+import struct
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 NOTE = 80  # bytes that a line of an SPSS document holds
 MAX_VALUE_LABEL, MAX_LABEL, MAX_FILE_LABEL = 120, 256, 64  # bytes, in SPSS
+STATA_SECTIONS = 14  # of a file, whose places its map holds
 MAX_STATA_LABEL = 80  # letters, of a file or a variable
 CODES = 1000  # of a question's choices: question 2, choice 3 is 2003
 SPSS_FORMATS: dict[Kind, str] = {
@@ -63,7 +65,7 @@ def write_stata(metadata: Metadata, rows: list[ExportRow]) -> bytes:
     import pyreadstat
 
     coded = Coded.of(metadata, rows)
-    return written(
+    file = written(
         pyreadstat.write_dta,
         coded.frame,
         file_label=metadata.plan.content.title[:MAX_STATA_LABEL],
@@ -71,6 +73,34 @@ def write_stata(metadata: Metadata, rows: list[ExportRow]) -> bytes:
         variable_value_labels=coded.codes,
         variable_format=coded.formats(STATA_FORMATS),
     )
+    lines = methods_of(metadata)["section"].split("\n")
+    return with_notes(file, [line for line in lines if line.strip()])
+
+
+def with_notes(file: bytes, texts: list[str]) -> bytes:
+    """Return a Stata file (formats 117 to 119) with notes of the data set, which its writer cannot
+    make: characteristics of `_dta`, note0 how many there are, note1 … each of them. Everything
+    after them moves, and the file's map says where to.
+    """
+    named = {"note0": str(len(texts))} | {f"note{at}": text for at, text in enumerate(texts, 1)}
+    added = b"".join(_characteristic(name, text) for name, text in named.items())
+    head, tail = b"<characteristics>", b"</characteristics>"
+    at = file.index(head + tail) + len(head)
+    begins = file.index(b"<map>") + len(b"<map>")
+    order = "<" if b"<byteorder>LSF</byteorder>" in file[:begins] else ">"
+    form = struct.Struct(f"{order}{STATA_SECTIONS}Q")
+    places = form.unpack(file[begins : begins + form.size])
+    moved = form.pack(*(place + len(added) * (place >= at) for place in places))
+    return file[:begins] + moved + file[begins + form.size : at] + added + file[at:]
+
+
+def _characteristic(name: str, text: str) -> bytes:
+    """Return one of the data set. Stata's names are 32 letters of at most 4 bytes, and a zero."""
+    wide = 129
+    content = text.encode() + b"\0"
+    size = struct.pack("<I", 2 * wide + len(content))
+    names = b"_dta".ljust(wide, b"\0") + name.encode().ljust(wide, b"\0")
+    return b"<ch>" + size + names + content + b"</ch>"
 
 
 def written(write: Callable[..., None], frame: "DataFrame", **options: object) -> bytes:

@@ -6,15 +6,26 @@ from datetime import date
 from io import BytesIO
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from surveys.dashboard.exports.rows import COLUMNS, ExportRow
 from surveys.dashboard.metadata import Metadata, version
 from surveys.dashboard.methods import methods_of
-from surveys.spreadsheets import csv_lines
+from surveys.spreadsheets import quoted_lines
 
 
 def labels() -> dict[str, str]:
     """Return what the columns are called, in the reader's language."""
     return {name: str(column.metadata["label"]) for name, column in COLUMNS.items()}
+
+
+def reading() -> str:
+    """Return the line of the codebook on words that programs take for nothing."""
+    return _(
+        "An answer can be the word “None” or “NA”: it is no missing value. Only an empty cell is. "
+        'In pandas: read_csv(file, keep_default_na=False, na_values=[""]); in R: read.csv(file, '
+        'na.strings = "").'
+    )
 
 
 def description(metadata: Metadata) -> dict[str, str]:
@@ -27,12 +38,13 @@ def description(metadata: Metadata) -> dict[str, str]:
         "plan_sha256": metadata.plan.digest,
         "plan": metadata.plan.document,
         "software": f"Candor {version()}",
+        "reading": reading(),
         "columns": json.dumps(labels(), ensure_ascii=False),
     }
 
 
 def write_csv(_metadata: Metadata, rows: list[ExportRow]) -> bytes:
-    return csv_lines(COLUMNS, (asdict(row).values() for row in rows)).encode()
+    return quoted_lines(COLUMNS, (asdict(row).values() for row in rows)).encode()
 
 
 def write_json(metadata: Metadata, rows: list[ExportRow]) -> bytes:
@@ -55,6 +67,8 @@ def write_parquet(metadata: Metadata, rows: list[ExportRow]) -> bytes:
     fields, columns = [], []
     for name, column in COLUMNS.items():
         values, kind = [getattr(row, name) for row in rows], types[column.type]
+        if kind is texts and column.metadata["kind"] == "number":  # exact in the other files
+            values, kind = [float(each) if each else None for each in values], types[float | None]
         if column.type is date:  # days since 1970, which is how the format has them
             days = [value.toordinal() - date(1970, 1, 1).toordinal() for value in values]
             columns.append(core.Array(days, core.DataType.int32()).cast(kind))

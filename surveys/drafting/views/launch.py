@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from surveys.design import services, waves
+from surveys.design import services, waves, wording
 from surveys.design.launch import MAX_WHY, fingerprint, needs_reason
 from surveys.design.models import Plan, Study
 from surveys.design.readiness import Consequence, Readiness
@@ -72,6 +72,7 @@ def _show_draft(
             "consequence": Consequence(loss=content.loss_of_waves),
             "one_wave": Consequence(loss=content.loss).epsilon,
             "prices": planning.prices(study, readiness.questions) if content.waves > 1 else [],
+            "readers": wording.readers_of_given(content),
             "asks_why": needs_reason(content),
             "outlook": planning.outlook(content, study.expected),
             "most_why": MAX_WHY,

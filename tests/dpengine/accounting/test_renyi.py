@@ -48,6 +48,13 @@ def test_it_is_between_the_optimum_and_zcdp_for_pure_costs():
     assert found < concentrated.epsilon_of(Fraction("1.25"), DELTA)
 
 
+@pytest.mark.parametrize("costs", [["1"], ["0.3", "0.7"], ["20"]], ids=str)
+def test_of_pure_costs_it_is_never_more_than_what_their_epsilons_add_up_to(costs):
+    """Order ∞ is an order: at δ = 10⁻⁶ one release of ε = 1 said 1.01 under basic 1.00."""
+    each = [Cost.pure(Fraction(cost)) for cost in costs]
+    assert renyi.epsilon_of(each, DELTA) <= sum(Decimal(cost) for cost in costs)
+
+
 def test_it_follows_zcdp_for_gaussians():
     """No grid of orders is the best order itself: within a thousandth."""
     found = renyi.epsilon_of([Cost.concentrated(Fraction("0.1"))] * 3, DELTA)

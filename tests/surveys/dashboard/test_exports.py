@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pyreadstat
 import pytest
 from django.test import Client
@@ -35,6 +36,7 @@ from surveys.releases.numbers import (
     Row,
     Table,
 )
+from surveys.spreadsheets import quoted_lines
 from tests.surveys.dashboard.small import NOW, answer, open_small, publish
 
 pytestmark = pytest.mark.django_db
@@ -142,6 +144,57 @@ def test_csv_says_the_mechanism_on_every_line(member: Client, published: Plan) -
     assert {row["charge_epsilon"] for row in rows} == {"0.75"}
     assert {row["plan"] for row in rows} == {published.digest}
     assert [float(row["odds_own"]) for row in rows[:2]] == pytest.approx([0.731, 0.731], abs=0.001)
+
+
+def test_words_that_programs_take_for_nothing_are_quoted_and_named_in_the_codebook(
+    member: Client, published: Plan
+) -> None:
+    """“None” is an answer of the demo: pandas and R read it as missing."""
+    assert quoted_lines(["label", "n"], [["None", 3], ["NA", None], ["", -1.5], ['“a" b', 2]]) == (
+        '"label","n"\r\n"None",3\r\n"NA",\r\n,-1.5\r\n"“a"" b",2\r\n'
+    )
+    text = member.get(f"{EXPORT}csv").content.decode()
+    assert text.startswith('"study","wave"')
+    frame = pandas.read_csv(io.StringIO(text), keep_default_na=False, na_values=[""])
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [str(each) for each in frame["label"]] == [row["label"] for row in rows]
+    assert frame["estimate"].dtype == frame["step"].dtype == float
+    codebook = json.loads(member.get(f"{EXPORT}json").content)["reading"]
+    assert 'keep_default_na=False, na_values=[""]' in codebook
+    assert "na.strings" in member.get("/studies/small/").content.decode()
+
+
+@pytest.mark.parametrize("words", [["None", "NA", "nan", "null"]])
+def test_an_answer_that_reads_like_nothing_comes_back_as_it_was(words: list[str]) -> None:
+    text = quoted_lines(["answer", "people"], [[word, 4] for word in words])
+    frame = pandas.read_csv(io.StringIO(text), keep_default_na=False, na_values=[""])
+    assert list(frame["answer"]) == words
+
+
+def test_what_was_charged_is_a_number_in_parquet(member: Client, published: Plan) -> None:
+    table = parquet.read_table(io.BytesIO(member.get(f"{EXPORT}parquet").content))
+    assert [str(table.schema.field(f"charge_{sign}").type) for sign in ("epsilon", "rho")] == [
+        "double",
+        "double",
+    ]
+    assert set(table["charge_epsilon"].to_pylist()) == {0.75}
+
+
+def test_stata_holds_the_methods_in_its_notes(
+    member: Client, published: Plan, tmp_path: Path
+) -> None:
+    path = tmp_path / "read.dta"
+    path.write_bytes(member.get(f"{EXPORT}dta").content)
+    frame, found = pyreadstat.read_dta(str(path))
+    said = " ".join(found.notes)
+    assert "discrete Laplace, 2 tallies" in said
+    assert "Ye, M., & Barg, A." in said
+    assert len(frame) > 3
+    assert found.column_names_to_labels["estimate"].startswith("Estimate")
+    again = pandas.read_stata(path, convert_categoricals=False)  # by the map of its sections
+    assert list(again["estimate"]) == list(frame["estimate"])
+    with pandas.io.stata.StataReader(path) as reader:
+        assert reader.value_labels()
 
 
 def test_json_has_the_plan_and_the_methods_beside_its_rows(member: Client, published: Plan) -> None:

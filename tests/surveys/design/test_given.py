@@ -240,3 +240,58 @@ def test_a_wave_that_is_open_stays_as_it_is_and_the_next_one_needs_less(client, 
     Study.objects.update(smallest_batch=50)
     services.lower_cap(study_id=study.pk, new=Decimal(1), why=WHY, **BY)
     assert services.open_study(why="A test.", study_id=study.pk, **BY).wave == 2
+
+
+# Where one answer is protected, and not a person
+
+
+REWORDED = [{**GIVEN, "name": f"region_{place}", "text": f"North, {place}?"} for place in range(40)]
+TOGETHER = "It holds for each of the {} answers of a person that are sent as given: together they "
+
+
+def of_answers(count, **terms):
+    study = {**USUAL, "unit": "answer-in-study", **terms}
+    return services.draft_study(study=study, questions=[QUESTIONS[0], *REWORDED[:count]])
+
+
+@pytest.mark.parametrize(
+    ("count", "cap", "most"), [(2, "0.501", "0.5"), (10, "1", "0.1"), (40, "0.026", "0.025")]
+)
+def test_the_same_question_in_other_words_counts_as_often_as_it_is_asked(db, count, cap, most):
+    """What all of one person's answers lose together is ε 1 at most, as where a person is kept."""
+    study = of_answers(count, cap=Decimal(cap), release_epsilon=Decimal(cap))
+    with pytest.raises(CannotOpen) as refusal:
+        services.open_study(why="A test.", study_id=study.pk, **BY)
+    lost = f"{count * Decimal(cap):f}".rstrip("0").rstrip(".") if "." in cap else f"{count}"
+    said = f"the cap must be ε {most} at most; it is {cap}."
+    assert said in str(refusal.value)
+    assert f"{TOGETHER.format(count)}lose ε {lost}." in str(refusal.value)
+    within = of_answers(count, slug="within", cap=Decimal(most), release_epsilon=Decimal(most))
+    plan = services.open_study(why="A test.", study_id=within.pk, **BY)
+    assert count * Decimal(plan.content.caps.central_epsilon) <= 1
+
+
+def test_one_answer_given_by_a_person_needs_no_less(db):
+    assert services.open_study(why="A test.", study_id=of_answers(1).pk, **BY).is_open
+
+
+def test_a_draft_of_single_answers_is_brought_within_with_every_question(db):
+    study = of_answers(1)
+    add_questions(study_id=study.pk, questions=REWORDED[1:4], **BY)
+    study.refresh_from_db()
+    assert (study.cap, study.release_epsilon) == (Decimal("0.25"), Decimal("0.25"))
+
+
+def test_to_protect_one_answer_instead_of_a_person_needs_a_smaller_cap(db):
+    study = services.draft_study(study=USUAL, questions=[QUESTIONS[0], *REWORDED])
+    decided = {"study_id": study.pk, "epsilons": {}, "may_set_limits": False}
+    new = {"unit": "answer-in-study", "cap": Decimal(1)}
+    with pytest.raises(Refused, match=r"ε 0\.025 at most; it is 1\. .* together they lose ε 40"):
+        limit_changes.decide(**decided, new=new, why=WHY, who="ada", now=NOW)
+
+
+def test_the_sum_is_said_where_a_study_is_launched(db, client, admin_user):
+    client.force_login(admin_user)
+    study = of_answers(2, cap=Decimal("0.5"), release_epsilon=Decimal("0.5"))
+    page = client.get(f"/studies/{study.slug}/launch/").content.decode()
+    assert "right 74 times in 100 at most (ε 1)" in " ".join(page.split())

@@ -36,6 +36,8 @@ SELECT virtualtransaction FROM pg_locks JOIN pg_stat_activity USING (pid)
 WHERE locktype = 'virtualxid' AND pid <> pg_backend_pid() AND datname = current_database()"""
 PATIENCE, PAUSE = 30.0, 0.1  # seconds for older transactions to end, as on SQLite; between looks
 MAY_NOT = "42501"  # insufficient_privilege
+DONE_BUT = "Done, but for what is named above."
+NOT_DONE = "Not done: the write-ahead log can still hold what was erased."
 BEYOND = "Not reached: backups, replicas, archives of the log, and free blocks of the disk."
 
 
@@ -46,16 +48,20 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        done = "Done."
         if connection.vendor == "sqlite":
             forget_journal()
         else:
             for text in noted(forget_log):
                 self.stderr.write(text)
-        self.stdout.write(f"Done. {BEYOND}")
+                done = DONE_BUT
+        self.stdout.write(f"{done} {BEYOND}")
 
 
 def noted(act: Callable[[], None]) -> list[str]:
-    """Do it, note for `/health/` how it went, and return what is kept anyway."""
+    """Do it, note for `/health/` how it went, and return which files are kept anyway; CommandError
+    names what keeps the log with what was erased.
+    """
 
     def note(said: str, *, went_well: bool) -> None:
         now = datetime.datetime.now(datetime.UTC)
@@ -65,11 +71,13 @@ def noted(act: Callable[[], None]) -> list[str]:
 
     try:
         act()
+        if remains := list(log_kept()):
+            raise CommandError(" ".join((NOT_DONE, *remains)))
     except (CommandError, DatabaseError) as error:  # what a database says may hold a row
         said = str(error) if isinstance(error, CommandError) else type(error).__name__
         note(said, went_well=False)
         raise
-    kept = list(kept_anyway())
+    kept = list(files_kept())
     note(" ".join(kept), went_well=True)
     return kept
 
@@ -137,8 +145,8 @@ def wait_for_older_transactions() -> None:
         wait_while(lambda: readers & asked(READERS))
 
 
-def kept_anyway() -> Iterator[str]:
-    """Say which settings and replicas keep the log longer, and which files are of no table."""
+def log_kept() -> Iterator[str]:
+    """Say which settings and replicas keep the log longer, with what was erased in it."""
     with connection.cursor() as cursor:
         for name, (expected, why) in SETTINGS.items():
             cursor.execute("SELECT current_setting(%s)", [name])
@@ -152,6 +160,10 @@ def kept_anyway() -> Iterator[str]:
                 f"Replication slots: expected none, got {slots}: each keeps the log until its "
                 f"replica has read it."
             )
+
+
+def files_kept() -> Iterator[str]:
+    """Say which files are of no table."""
     needed = "pg_ls_dir(text), pg_stat_file(text, boolean)"
     otherwise = f"Files of no table: not looked for; that takes GRANT EXECUTE ON FUNCTION {needed}."
     try:

@@ -21,11 +21,12 @@ from surveys.people import services as people
 from surveys.people.models import Role
 from surveys.releases import selectors as releases, services
 from surveys.releases.models import Release, Request, Series
+from surveys.releases.queries.parameters import WrongParameter
 from surveys.releases.queries.quantile import Quantile
-from tests.conftest import known_as
+from tests.conftest import draft_of_drawn, known_as
 from tests.surveys.dashboard import small
 from tests.surveys.dashboard.small import open_small
-from tests.surveys.releases.conftest import NOW, answer, open_asked
+from tests.surveys.releases.conftest import NOW, answer, close, open_asked
 
 pytestmark = pytest.mark.django_db
 
@@ -639,3 +640,78 @@ def test_publish_is_the_quiet_button_where_a_query_would_tell_next_to_nothing(
     assert bool(QUIET.search(said)[1]) == little
     assert bool(ASK_LESS.search(said)[1]) != little
     assert ("would say next to nothing" in said) == little
+
+
+def test_no_watch_is_offered_where_no_batch_can_come_and_ask_says_why() -> None:
+    plan = open_asked()
+    client = browser("mira", plan, role=Role.ANALYST)
+    assert f"{STUDY}ask/watch/" in client.get(f"{STUDY}ask/").content.decode()
+    close(plan)
+    page = client.get(f"{STUDY}ask/").content.decode()
+    assert f"{STUDY}ask/watch/" not in page
+    assert "It looks after every batch of answers, and no more come." in page
+    assert client.get(f"{STUDY}ask/watch/").status_code == 404
+    asked = {"answer": "year/1", "percent": "50", "epsilon": "0.1"}
+    closed = Plan.objects.get()
+    with pytest.raises(WrongParameter, match="a study that still takes answers"):
+        services.ask_for(plan=closed, kind="watch", parameters=asked, who="mira", now=NOW)
+
+
+def test_a_watch_that_was_begun_goes_on_when_its_study_has_closed() -> None:
+    plan = open_asked()
+    client = browser("mira", plan, role=Role.ANALYST)
+    request = publish(client, kind="watch", answer="year/1", percent="99.9", epsilon="1")
+    close(plan)
+    assert "not yet" in text_of(client.get(f"{STUDY}releases/{number_of(request)}/"))
+    assert releases.query_of(Request.objects.get()).kind == "watch"
+
+
+def test_the_page_of_a_study_names_what_can_be_asked_of_it_and_nothing_else() -> None:
+    plan = open_asked()
+    client = browser("mira", plan, role=Role.ANALYST)
+    page = text_of(client.get(STUDY))
+    card = page.partition("Ask for more")[2].partition("You see the cost")[0]
+    possible = [kind for kind in releases.kinds().values() if kind.can_be_asked(plan)]
+    assert [str(kind.title) in card for kind in possible[:5]] == [True] * 5
+    assert not any(
+        str(kind.title) in card for kind in releases.kinds().values() if kind not in possible
+    )
+
+
+def test_what_no_device_is_asked_together_is_not_offered_together(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = draft_of_drawn(asked=1)
+    plan = design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
+    crosstab = releases.kinds()["crosstab"]
+    assert crosstab.form(plan) is not None  # with what is asked of everybody
+    apart = {name: plan.content.question(name) for name in ("fair", "often", "late")}
+    monkeypatch.setattr(crosstab, "fitting", lambda plan: apart)
+    assert crosstab.form(plan) is None
+    assert "No device is asked enough of its questions together" in str(crosstab.lacks(plan))
+
+
+def test_the_methods_text_of_what_was_asked_for_says_what_it_is(asker: Client) -> None:
+    """Its link on the page of the release was a 404."""
+    request = publish(asker, kind="mean", question="hours", spread="bound", epsilon="0.5")
+    page = asker.get(f"{STUDY}releases/{number_of(request)}/").content.decode()
+    address = re.search(r'href="([^"]*methods/[?]release=[^"]*)"', page)
+    assert address is not None
+    said = text_of(asker.get(html.unescape(address[1])))
+    assert "“Mean of a number or of scored choices: Hours” was published on" in said
+    assert "because somebody asked for it (clamped mean, discrete Laplace of scales" in said
+    assert "at a cost of ε = 0.5" in said
+    assert asker.get(f"{STUDY}methods/?release=99").status_code == 404
+    plain = asker.get(html.unescape(address[1]) + "&plain=section").content.decode()
+    assert "noise drawn by OpenDP" in plain
+
+
+def test_the_mean_of_a_yes_or_no_is_said_in_percent(asker: Client) -> None:
+    page = text_of(preview(asker, "mean", question="copied", spread="bound", epsilon="1"))
+    half = re.search(r"Copied: within ± ([\d.]+) points", page)
+    assert half is not None
+    assert float(half[1]) > 5
+    request = publish(asker, kind="mean", question="copied", spread="bound", epsilon="1")
+    (row,) = Release.objects.get(request=request).content.tables[0].rows
+    assert row.unit == "percent"
+    assert (row.high or 0) > 5

@@ -28,6 +28,7 @@ from tests.conftest import NOW, QUESTIONS as DRAFTED, STUDY as DRAFT
 from tests.surveys.dashboard.small import answer, open_small, publish
 
 OPEN, SIGN_IN, NONE, NO = "opens", "sign in", "nothing", "refused"
+ELSEWHERE = ("admin:", "account_", "mfa_")  # not of this site: for tests of its own pages
 MEMBERS = ("reader", "analyst", "editor", "owner")
 ADMINS = ("admin", "site", "root")  # of studies, of the site, and a superuser
 OWNERS_ONLY = {"owner"}  # what no admin does, and no superuser either

@@ -26,6 +26,8 @@ BACK = {
     "drafting:change": "/studies/exam-honesty/build/questions/copied/",
     "drafting:add-language": "/studies/exam-honesty/build/",
     "drafting:drop-language": "/studies/exam-honesty/build/zh-hans/",
+    "people:close": "/people/",
+    "people:link": "/people/",
     "people:member-back": "/studies/small/people/",
     "people:member-role": "/studies/small/people/",
     "people:end-sessions": "/account/",

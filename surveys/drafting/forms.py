@@ -277,10 +277,12 @@ class TextsForm(BeginForm):
                 "from it on. It hides best which answer is whose. Empty: both at once."
             ),
             "closes_at": gettext_lazy(
-                "Or slightly more: those that are on their way are taken. Empty: any number."
+                "Or slightly more: those that are on their way are taken. A list closes at the "
+                "midnight after. Empty: any number."
             ),
             "stratum_closes_at": gettext_lazy(
-                "Of an invited list only, or slightly more. Empty: any number."
+                "Of an invited list only. It closes at the midnight after, so more may come. Empty: "
+                "any number."
             ),
             "cap": gettext_lazy(
                 "How much all publications together may ever give away about one person, or what "

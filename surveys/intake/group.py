@@ -65,6 +65,7 @@ class Kept(NamedTuple):
     values: str = ""
     given: bytes = b""
     stratum: int | None = None
+    is_listed: bool = False  # its Plan asks a list of people
 
     def is_same(self, earlier: "Kept") -> bool:
         return self.plan_id == earlier.plan_id and (
@@ -97,11 +98,13 @@ def open_plans(group: list[Kept]) -> Callable[[Kept], Refused | None]:
     """Take what Plans that are open take; they stay so until this transaction ends.
 
     Where a Plan closes at so many answers, those are counted that are committed, and those of this
-    group: groups that other doors commit meanwhile are what comes beyond.
+    group: groups that other doors commit meanwhile are what comes beyond. Where it asks a list,
+    only those of last midnight are: what comes on the day that fills it is taken.
     """
     plans = design.taking(kept.plan_id for kept in group)
+    listed = {kept.plan_id for kept in group if kept.is_listed}
     came = {
-        plan_id: Counter(report_tables.accepted(plan_id))
+        plan_id: Counter(selectors.deciding(plan_id, is_listed=plan_id in listed))
         for plan_id, terms in plans.items()
         if terms.is_limited
     }
@@ -113,20 +116,19 @@ def open_plans(group: list[Kept]) -> Callable[[Kept], Refused | None]:
         if kept.day < terms.first:
             text = f"this study takes answers from {terms.first.isoformat()} on"
             return Refused("plan", text, HTTPStatus.FORBIDDEN)
-        return (
-            _counted_in(came[kept.plan_id], kept.stratum or 0, terms) if terms.is_limited else None
-        )
+        return _counted_in(came[kept.plan_id], kept, terms) if terms.is_limited else None
 
     return refusal
 
 
-def _counted_in(came: Counter[int], stratum: int, terms: design.Taking) -> Refused | None:
+def _counted_in(came: Counter[int], kept: Kept, terms: design.Taking) -> Refused | None:
     """Count a report in, or refuse it where all, or its stratum, is full."""
+    stratum = kept.stratum or 0
     if terms.most is not None and came.total() >= terms.most:
         return CLOSED
     if terms.most_of_stratum is not None and came[stratum] >= terms.most_of_stratum:
         return FULL
-    came[stratum] += 1
+    came[stratum] += not kept.is_listed
     return None
 
 
@@ -167,7 +169,8 @@ def _kept(entry: Entry, key: bytes | CannotOpen | None) -> Kept | CannotOpen:
     except CannotOpen as error:
         return error
     stratum = report.stratum if plan.content.stratum_sizes else None
-    return Kept(id_digest, content, plan.pk, entry.day, report.canonical_values, given, stratum)
+    stored = (report.canonical_values, given, stratum, plan.content.invited is not None)
+    return Kept(id_digest, content, plan.pk, entry.day, *stored)
 
 
 def _sealed(plan: Plan, report: Report) -> bytes:
@@ -252,7 +255,7 @@ def _write(new: list[Kept]) -> None:
     rows = [(*kept[:3], kept.day.isoformat()) for kept in new]
     if bulk.insert("intake_receipt", COLUMNS, rows) < len(new):
         raise Overtaken
-    report_tables.put([(each.plan_id, *each[4:]) for each in new])
+    report_tables.put([(each.plan_id, each.values, each.given, each.stratum) for each in new])
 
 
 def _of_known(kept: Kept, earlier: Kept) -> Outcome:

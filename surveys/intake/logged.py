@@ -196,7 +196,7 @@ class Marks:
 
 
 def _line(kept: Kept) -> Line:
-    id_digest, content, plan_id, day, values, given, stratum = kept
+    id_digest, content, plan_id, day, values, given, stratum, _is_listed = kept
     partition = int.from_bytes(id_digest[:4]) % broker.topic().partitions
     said = [id_digest.hex(), (content or b"").hex(), plan_id, day.isoformat(), values, given.hex()]
     said += [] if stratum is None else [stratum]

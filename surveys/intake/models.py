@@ -92,6 +92,25 @@ class OpenReport(models.Model):
         return "a report"
 
 
+class Counted(models.Model):
+    """How many reports of a Plan with a list had been accepted at the last midnight, by stratum:
+    what closes it. The report that fills a stratum would show when it came, were it closed at once.
+    """
+
+    plan = _plan(db_index=False)
+    stratum = models.PositiveSmallIntegerField(default=0, help_text="0 where there are none.")
+    reports = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("plan", "stratum"), name="intake_counted_once"),
+        )
+        verbose_name_plural = "counted"
+
+    def __str__(self) -> str:
+        return f"reports of {self.plan} at midnight"
+
+
 class Sealed(models.Model):
     """How many reports of a Plan sweeps have taken, by stratum: of Plans with strata, and of those
     that close once so many have come.

@@ -12,7 +12,7 @@ from surveys.design import selectors as design
 from surveys.design.models import Plan
 from surveys.encryption import CannotOpen, open_sealed, seal
 from surveys.intake import receipts, report_tables
-from surveys.intake.models import Lane, OpenReport, Receipt, Sealed, Settled, Unswept
+from surveys.intake.models import Counted, Lane, OpenReport, Receipt, Sealed, Settled, Unswept
 from surveys.intake.reports import encoded
 from surveys.plan.strata import least_waiting
 
@@ -69,7 +69,7 @@ def is_full(plan: Plan) -> bool:
     """Tell whether as many answers have come as close a Plan, or each of its strata."""
     if not plan.is_limited:
         return False
-    accepted = sum(report_tables.accepted(plan.pk).values())
+    accepted = sum(deciding(plan.pk, is_listed=plan.content.invited is not None).values())
     if plan.closes_at is not None and accepted >= plan.closes_at:
         return True
     return len(full_strata(plan)) == (len(plan.content.stratum_sizes) or 1)
@@ -81,9 +81,18 @@ def full_strata(plan: Plan) -> list[int]:
     """
     if plan.stratum_closes_at is None:
         return []
-    accepted = report_tables.accepted(plan.pk)
+    accepted = deciding(plan.pk, is_listed=plan.content.invited is not None)
     strata = range(len(plan.content.stratum_sizes) or 1)
     return [at for at in strata if accepted.get(at, 0) >= plan.stratum_closes_at]
+
+
+def deciding(plan_id: int, *, is_listed: bool) -> dict[int, int]:
+    """Return how many reports of each stratum decide whether a Plan is full: those that came; where
+    a list is asked, those that had come by last midnight.
+    """
+    if not is_listed:
+        return report_tables.accepted(plan_id)
+    return dict(Counted.objects.filter(plan=plan_id).values_list("stratum", "reports"))
 
 
 def may_be_in_log(plan: Plan) -> bool:

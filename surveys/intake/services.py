@@ -12,7 +12,7 @@ from surveys.encryption import has_first_key, open_sealed, seal
 from surveys.erasing import erasing
 from surveys.intake import group, receipt_tables, report_tables, selectors
 from surveys.intake.group import Acceptance
-from surveys.intake.models import DigestKey, Receipt
+from surveys.intake.models import Counted, DigestKey, Receipt
 from surveys.intake.reports import Report
 from surveys.isolation import isolate_failures
 
@@ -46,6 +46,17 @@ def prepare(plan: Plan) -> None:
     """
     if connection.vendor == "postgresql":
         report_tables.make_place(plan.pk)
+
+
+def count(plan: Plan) -> None:
+    """Note how many reports of a Plan with a list have come, at midnight: by these it closes."""
+    came = report_tables.accepted(plan.pk)
+    Counted.objects.bulk_create(
+        [Counted(plan=plan, stratum=at, reports=many) for at, many in sorted(came.items())],
+        update_conflicts=True,
+        unique_fields=["plan", "stratum"],
+        update_fields=["reports"],
+    )
 
 
 def settle(*, today: datetime.date, but: Collection[int] = ()) -> int:

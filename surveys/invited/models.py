@@ -36,6 +36,9 @@ class Person(models.Model):
     sealed = models.BinaryField(help_text="Address, name, language and columns.")
     has_email = models.BooleanField(default=False)
     came_back = models.BooleanField(default=False, help_text="A letter could not be delivered.")
+    was_changed = models.BooleanField(
+        default=False, db_default=False, help_text="Its owners have written another address."
+    )
 
     class Meta:
         constraints = (

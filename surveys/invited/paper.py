@@ -2,7 +2,7 @@
 with a QR code each.
 
 Every file has fresh codes; older ones of the same people work on until a ticket is fetched. They go
-to everybody chosen: leaving out who has fetched would show who it was.
+to everybody chosen: leaving out who has fetched would show who it was. Each answers for itself.
 """
 
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ def coded(plan: Plan, people: QuerySet[Person], *, origin: str) -> list[Coded]:
             each.entry,
             letters.link_of(plan, origin, each.stratum, each.code, each.entry.language),
         )
-        for each in services.new_codes(plan, people)
+        for each in services.new_codes(plan, people, alone=True)
     ]
 
 

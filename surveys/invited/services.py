@@ -21,7 +21,7 @@ from surveys.design.refusals import CannotOpen, Refused
 from surveys.erasing import erasing
 from surveys.intake import selectors as intake, services as receiving
 from surveys.invited import selectors
-from surveys.invited.keys import Chest, name_of
+from surveys.invited.keys import Chest, name_of, plain_address
 from surveys.invited.lists import MAX_PEOPLE, Entry, Remark, no_email
 from surveys.invited.models import (
     Count,
@@ -209,12 +209,14 @@ def write_again(*, study_id: int, reference: str, address: str) -> None:
     if own is None:
         return
     chest = Chest(study.pk)
-    entry = replace(selectors.entry_of(chest, own), address=address)
+    before = selectors.entry_of(chest, own)
+    entry = replace(before, address=address)
     others = Person.objects.filter(study=study).exclude(pk=own.pk)
     if others.filter(Q(digest=chest.digest(address)) | Q(reference=chest.person(address))).exists():
         raise Refused(_("It is on the list already."))
     own.digest, own.sealed = chest.digest(address), _sealed(chest, entry, reference)
     own.has_email, own.came_back = True, False
+    own.was_changed |= plain_address(address) != plain_address(before.address)
     own.save()
 
 
@@ -325,8 +327,10 @@ def register(plan: Plan, people: Iterable[Person]) -> None:
     give_codes(plan, [(person, secrets.token_bytes(32)) for person in people])
 
 
-def give_codes(plan: Plan, coded: Iterable[tuple[Person, bytes]]) -> None:
-    """Tell the issuer of a code for each person, by its SHA-256, in an order that is chance's."""
+def give_codes(plan: Plan, coded: Iterable[tuple[Person, bytes]], *, alone: bool = False) -> None:
+    """Tell the issuer of a code for each person, by its SHA-256, in an order that is chance's.
+    `alone` are those that owners have too.
+    """
     coded = list(coded)
     if not coded:  # nobody is left, and perhaps no key of the list
         return
@@ -337,7 +341,7 @@ def give_codes(plan: Plan, coded: Iterable[tuple[Person, bytes]]) -> None:
         if person.stratum in at
     )
     for some in in_parts(told, AT_ONCE):
-        issuer.invite(plan.digest, some)
+        issuer.invite(plan.digest, some, **({"alone": True} if alone else {}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,9 +354,12 @@ class Coded:
     code: str
 
 
-def new_codes(plan: Plan, people: QuerySet[Person]) -> list[Coded]:
+def new_codes(plan: Plan, people: QuerySet[Person], *, alone: bool = False) -> list[Coded]:
     """Draw a code for each of some people who are on the list now, and tell the issuer of all of
     them at once. Whoever is taken off the list before that gets none; a later removal withdraws it.
+
+    Codes that are printed or saved are `alone`, and so are those that go to an address that an
+    owner has put in place of another: it may be the owner's.
     """
     at = index_of(plan)
     with kept_still(plan):
@@ -361,8 +368,13 @@ def new_codes(plan: Plan, people: QuerySet[Person]) -> list[Coded]:
             for person, entry in selectors.people_of(plan.study, people.all())
             if person.stratum in at
         ]
-        told = [(each.person, hashlib.sha256(each.code.encode()).digest()) for each in made]
-        give_codes(plan, told)
+        for apart in (False, True):
+            told = [
+                (each.person, hashlib.sha256(each.code.encode()).digest())
+                for each in made
+                if (alone or each.person.was_changed) == apart
+            ]
+            give_codes(plan, told, alone=apart)
     return made
 
 
@@ -434,6 +446,7 @@ def write_counts(plan: Plan, day: datetime.date) -> None:
 
     What was accepted is read first: whoever fetches meanwhile can only make it less than that.
     """
+    receiving.count(plan)
     accepted = intake.accepted_of_strata(plan) or [aggregation.received(plan)]
     told = issuer.counts(plan.digest)
     if len(told) != (strata := len(index_of(plan))):

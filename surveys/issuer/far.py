@@ -40,9 +40,15 @@ def verb(act: Callable[Given, Told]) -> Callable[Given, Told]:
     """Have a function done by the issuer, wherever that is."""
     hints = get_type_hints(act)
     told = hints.pop("return")
-    given = msgspec.defstruct(act.__name__, list(hints.items()), forbid_unknown_fields=True)
-    VERBS[act.__name__] = Verb(act, given, told)
     names = inspect.signature(act)
+    fields = [
+        (name, kind)
+        if (default := names.parameters[name].default) is inspect.Parameter.empty
+        else (name, kind, default)
+        for name, kind in hints.items()
+    ]
+    given = msgspec.defstruct(act.__name__, fields, forbid_unknown_fields=True)
+    VERBS[act.__name__] = Verb(act, given, told)
 
     @functools.wraps(act)
     def done(*args: Given.args, **kwargs: Given.kwargs) -> Told:

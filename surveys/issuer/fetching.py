@@ -9,6 +9,7 @@ bytes, so that a lost answer can be asked for again and no signature is kept.
 import hashlib
 import hmac
 from http import HTTPStatus
+from typing import NamedTuple
 
 from django.db import transaction
 
@@ -20,8 +21,9 @@ from surveys.issuer.refusals import Refused
 from surveys.issuer.services import key_aad
 
 MARK = """
-INSERT INTO issuer_mark (invitation_id, blinded)
-SELECT reference, %s FROM issuer_invitation WHERE reference = (
+INSERT INTO issuer_mark (invitation_id, blinded, code, is_settled)
+SELECT reference, %s, (SELECT digest FROM issuer_code WHERE digest = %s AND is_alone), FALSE
+FROM issuer_invitation WHERE reference = (
   SELECT invitation_id FROM issuer_code WHERE digest = %s
 ) AND key_id = %s ON CONFLICT DO NOTHING"""
 
@@ -43,16 +45,34 @@ def issue(plan: str, stratum: int, code: str, blinded: bytes) -> bytes:
     return signing.sign(key.modulus, exponent, blinded)
 
 
-def has_fetched(plan: str, code: str) -> bool:
-    """Tell who holds a code whether their ticket was fetched, or raise Refused."""
+class Told(NamedTuple):
+    """Whether a ticket was fetched: by anybody's code of this person, or by this code alone."""
+
+    fetched: bool
+    alone: bool
+
+
+def has_fetched(plan: str, code: str) -> Told:
+    """Tell who holds a code whether their ticket was fetched, or raise Refused.
+
+    A code that was e-mailed answers for the person, at once: they see that somebody fetched in
+    their place. One that whoever made the list has too answers for itself, and as of last night:
+    asked again and again it would say when somebody fetches.
+    """
     keys = list(Key.objects.filter(plan=plan).exclude(plan=""))
     if keys and all(key.is_closed for key in keys):
         raise _closed()
-    found = Code.objects.filter(digest=_sha256(code.encode()))
-    own = found.values_list("invitation", "invitation__key", "invitation__reissued").first()
+    digest = _sha256(code.encode())
+    found = Code.objects.filter(digest=digest)
+    own = found.values_list(
+        "invitation", "invitation__key", "invitation__reissued", "is_alone"
+    ).first()
     if own is None or own[1] not in {key.pk for key in keys}:
         raise _unknown()
-    return own[2] > 0 or Mark.objects.filter(pk=own[0]).exists()
+    marks = Mark.objects.filter(pk=own[0])
+    if own[3]:
+        return Told(marks.filter(code=digest, is_settled=True).exists(), alone=True)
+    return Told(own[2] > 0 or marks.exists(), alone=False)
 
 
 def _mark(key: Key, digest: bytes, message: bytes) -> bytes:
@@ -62,7 +82,7 @@ def _mark(key: Key, digest: bytes, message: bytes) -> bytes:
     with transaction.atomic():
         tables.hold_marks(alone=False)
         with values_apart() as cursor:
-            cursor.execute(MARK, [message, digest, key.pk])
+            cursor.execute(MARK, [message, digest, digest, key.pk])
         own = Code.objects.filter(digest=digest).values("invitation_id")
         kept = Mark.objects.filter(pk__in=own).values_list("blinded", flat=True).first()
     if kept is None:  # withdrawn just now

@@ -64,6 +64,11 @@ class Code(models.Model):
 
     digest = models.BinaryField(max_length=32, primary_key=True, help_text="SHA-256 of the code.")
     invitation = _invitation()
+    is_alone = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whoever made the list has it too: it answers for itself, as of midnight.",
+    )
 
     def __str__(self) -> str:
         return "a code"
@@ -82,6 +87,12 @@ class Mark(models.Model):
         primary_key=True,
     )
     blinded = models.BinaryField(max_length=32, help_text="SHA-256 of the blinded message.")
+    code = models.BinaryField(
+        max_length=32, null=True, help_text="The code that fetched it, if that answers for itself."
+    )
+    is_settled = models.BooleanField(
+        default=False, db_default=False, help_text="It was made before the last night."
+    )
 
     def __str__(self) -> str:
         return "a mark"

@@ -84,9 +84,10 @@ def open_plan(document: bytes) -> None:
 
 @verb
 @transaction.atomic
-def invite(plan: str, people: Sequence[tuple[str, int, bytes]]) -> None:
+def invite(plan: str, people: Sequence[tuple[str, int, bytes]], alone: bool = False) -> None:
     """Take people's references, strata and the SHA-256 of a code each: the first time it makes the
-    invitation, later it adds a code. At most 50,000 at once.
+    invitation, later it adds a code. At most 50,000 at once. `alone` are codes that whoever made
+    the list has too: each tells only whether it was used itself.
     """
     keys = _open_keys(plan)
     wanted: dict[bytes, int] = {}
@@ -106,7 +107,7 @@ def invite(plan: str, people: Sequence[tuple[str, int, bytes]]) -> None:
         if any(wanted[bytes(own)] != key for own, key in found):
             raise Refused("people", "expected each reference in one stratum of one Plan")
     Code.objects.bulk_create(
-        (Code(digest=code, invitation_id=own) for code, own in sorted(codes)),
+        (Code(digest=code, invitation_id=own, is_alone=alone) for code, own in sorted(codes)),
         ignore_conflicts=True,
         batch_size=AT_ONCE,
     )

@@ -36,6 +36,8 @@ def _put_in_order(table: str, column: str) -> None:
     empty = "TRUNCATE" if connection.vendor == "postgresql" else "DELETE FROM"
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE TEMPORARY TABLE in_order AS SELECT * FROM {table}")  # noqa: S608
+        if table == "issuer_mark":
+            cursor.execute("UPDATE in_order SET is_settled = TRUE")
         cursor.execute(f"{empty} {table}")
         cursor.execute(f"INSERT INTO {table} SELECT * FROM in_order ORDER BY {column}")  # noqa: S608
         cursor.execute("DROP TABLE in_order")

@@ -78,9 +78,10 @@ def tickets(body: bytes) -> dict[str, Any]:
 
 @public
 def marks(body: bytes) -> dict[str, Any]:
-    """Tell whether the ticket of a code was fetched."""
+    """Tell whether a ticket was fetched: by any code of the person, or by this one alone."""
     asked = _read(body, Look)
-    return {"fetched": fetching.has_fetched(asked.plan, asked.code)}
+    told = fetching.has_fetched(asked.plan, asked.code)
+    return {"fetched": told.fetched, "alone": told.alone}
 
 
 @csrf_exempt

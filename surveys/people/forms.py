@@ -12,9 +12,9 @@ from surveys.people.models import ROLE_CHOICES, Membership, Role, User
 from surveys.people.services import NoPassword
 
 POWER_CHOICES = [
-    ("", _("Researcher: drafts studies, and works on those shared with them")),
-    ("admin", _("Study admin: also sees all studies, panels and accounts")),
-    ("site", _("Site admin: also sets the limits of this site, and invites admins")),
+    ("", _("Researcher")),
+    ("admin", _("Study admin")),
+    ("site", _("Site admin")),
 ]
 
 
@@ -84,7 +84,13 @@ class InviteForm(forms.Form):
         widget=forms.EmailInput({"autocomplete": "off"}),
     )
     power = forms.ChoiceField(
-        label=_("What they may do"), choices=POWER_CHOICES, initial="", required=False
+        label=_("What they may do"),
+        choices=POWER_CHOICES,
+        required=False,
+        help_text=_(
+            "A researcher drafts studies. A study admin also sees all studies, panels and "
+            "accounts; a site admin also sets the limits of this site, and invites admins."
+        ),
     )
 
     def __init__(self, *args: Any, may_grant: bool, **kwargs: Any) -> None:

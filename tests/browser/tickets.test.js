@@ -199,3 +199,15 @@ test('a report’s id is the first half of the SHA-256 of what its ticket signs'
   assert.equal(report_id, whole.slice(0, 32));
   assert.deepEqual(Object.keys(ticket), ['prefix', 'signature', 'stratum']);
 });
+
+test('a mark says whose codes it is about', async () => {
+  const told = async (said) => {
+    const post = async () => ({ ok: true, status: 200, json: async () => said });
+    return tickets.markOf(DIGEST, 'A'.repeat(22), { address: '', post });
+  };
+  assert.equal(await told({ fetched: true, alone: false }), 'fetched');
+  assert.equal(await told({ fetched: false, alone: false }), 'open');
+  assert.equal(await told({ fetched: true, alone: true }), 'own-fetched');
+  assert.equal(await told({ fetched: false, alone: true }), 'own-open');
+  assert.equal(await told({ fetched: true }), 'fetched'); // an issuer of a version before
+});

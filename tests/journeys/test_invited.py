@@ -16,8 +16,8 @@ QUARTER = 900_000  # ms
 NOW = 2_000_000_000_000  # 20 minutes and 13⅓ seconds before a quarter hour is one
 FULL = """
 from surveys.design.models import Plan
-from surveys.intake.models import Sealed
-Sealed.objects.create(plan=Plan.objects.get(digest={plan!r}), stratum=1, reports=1)
+from surveys.intake.models import Counted
+Counted.objects.create(plan=Plan.objects.get(digest={plan!r}), stratum=1, reports=1)
 print("null")
 """
 POSTED = """

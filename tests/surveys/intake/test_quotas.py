@@ -11,7 +11,7 @@ from surveys.demo.services import answer_as_browsers
 from surveys.design import services as design
 from surveys.design.models import Plan, Study
 from surveys.design.terms import problems
-from surveys.intake import pages, selectors
+from surveys.intake import pages, selectors, services
 from surveys.intake.group import Acceptance, Entry, accept_all
 from surveys.intake.models import Receipt, Sealed
 from surveys.intake.reports import Refused, Report
@@ -94,17 +94,18 @@ def test_a_study_without_a_limit_notes_nothing(answered, today):
     assert not Sealed.objects.exists()
 
 
-def test_a_full_group_takes_no_more_and_the_others_do(db):
+def test_a_group_that_is_full_at_midnight_takes_no_more_and_the_others_do(db):
     plan = opened((100, 100), stratum_closes_at=5)
-    assert told(accept_all(entries(plan, 7, stratum=0))) == ["new"] * 5 + [410] * 2
+    assert told(accept_all(entries(plan, 7, stratum=0))) == ["new"] * 7  # of the day that fills it
+    services.count(plan)
     (full,) = accept_all(entries(plan, 1, start=50, stratum=0))
     assert isinstance(full, Refused)
     assert full.field == "ticket"
-    assert told(accept_all(entries(plan, 3, start=100, stratum=1))) == ["new"] * 3
+    assert told(accept_all(entries(plan, 5, start=100, stratum=1))) == ["new"] * 5
     aggregation.sweep_all(today=TODAY)
     assert Plan.objects.get(pk=plan.pk).is_open
-    accept_all(entries(plan, 2, start=200, stratum=1))
-    aggregation.sweep_all(today=TODAY)
+    services.count(plan)
+    aggregation.sweep_plan(plan, TODAY)
     assert not Plan.objects.get(pk=plan.pk).is_open
 
 
@@ -118,10 +119,13 @@ def test_the_page_says_which_groups_are_full_before_a_ticket_is_fetched(client, 
     assert 'data-full=""' in page()
     assert "As many of this group" not in page()
     accept_all(entries(plan, 1, start=50, stratum=1))
+    assert 'data-full=""' in page()  # the report that fills it would show when it came
+    services.count(plan)
     assert 'data-full="1"' in page()
     assert "As many of this group" in page()
     assert "as many of your group have answered as are asked" in page()
     accept_all(entries(plan, 5, start=100, stratum=0))
+    services.count(plan)
     assert 'data-full="0 1"' in page()
 
 
@@ -137,7 +141,9 @@ def test_what_a_sweep_leaves_waiting_is_counted_once(db):
     answer_of(plan, 0, [{"copied": 1, "fair": 0, "often": 0}] * 70, TODAY)
     assert aggregation.sweep_all(today=TODAY) == 40
     assert selectors.accepted_of_strata(plan) == [70, 0]
-    assert told(accept_all(entries(plan, 30, stratum=1))) == ["new"] * 25 + [410] * 5
+    assert told(accept_all(entries(plan, 30, stratum=1))) == ["new"] * 30
+    services.count(plan)
+    assert told(accept_all(entries(plan, 1, start=500, stratum=1))) == [410]
 
 
 def test_a_plan_keeps_its_days_and_limits(db):

@@ -131,12 +131,15 @@ def test_everybody_can_look_up_their_own_mark(client, listed):
     who, other = listed.people[:2]
     fetch(client, listed, who, blinded(listed, who))
     look = lambda code, plan=listed.plan: asked(client, "marks", {"plan": plan, "code": code})  # noqa: E731
-    assert look(who.code).json() == {"fetched": True}
-    assert look(other.code).json() == {"fetched": False}
+    assert look(who.code).json() == {"fetched": True, "alone": False}
+    assert look(other.code).json() == {"fetched": False, "alone": False}
     strangers = [look(tickets.new_code()), look(who.code, OTHER), look(opened().people[0].code)]
     assert [refused(each) for each in strangers] == [(403, "code")] * 3
     services.reissue(listed.plan, who.reference)
-    assert look(who.code).json() == {"fetched": True}  # once: the list's owner cannot hide it
+    assert look(who.code).json() == {
+        "fetched": True,
+        "alone": False,
+    }  # once: the list's owner cannot hide it
     services.close_plan(listed.plan)
     assert look(who.code).status_code == 410
 
@@ -156,7 +159,7 @@ def test_no_other_page_gets_anything_done(client, listed, settings):
     assert refused(plain) == (415, "Content-Type")
     settings.ISSUER_ORIGIN = "https://survey.example"
     response = asked(client, "marks", said, origin="https://survey.example")
-    assert response.json() == {"fetched": False}
+    assert response.json() == {"fetched": False, "alone": False}
     assert response["Access-Control-Allow-Origin"] == "https://survey.example"
     assert asked(client, "marks", said, origin="https://evil.example").status_code == 403
 

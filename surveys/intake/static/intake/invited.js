@@ -175,7 +175,12 @@ async function look(button) {
   );
   button.toggleAttribute('disabled', false);
   button.focus();
-  const said = { fetched: 'mark-yes', open: 'mark-no' };
+  const said = {
+    fetched: 'mark-yes',
+    open: 'mark-no',
+    'own-fetched': 'mark-own-yes',
+    'own-open': 'mark-own-no',
+  };
   say(said[/** @type {keyof typeof said} */ (answered)] ?? answered, '#mark-said');
 }
 

@@ -108,11 +108,16 @@ async function ask({ plan, digest }, own, { address, post = fetch, storage = dev
   }
 }
 
-/** Return whether a ticket was fetched with a letter's code, or why that cannot be told. @param {string} digest @param {string} code @param {Issuer} issuer @returns {Promise<Answered | 'open'>} */
+/**
+ * Return whether a ticket was fetched, or why that cannot be told. A code that was e-mailed tells of all codes of its
+ * person; one that was printed or saved only of itself ('own-…'), as of last midnight.
+ * @param {string} digest @param {string} code @param {Issuer} issuer @returns {Promise<Answered | 'open' | 'own-fetched' | 'own-open'>}
+ */
 export async function markOf(digest, code, { address, post = fetch }) {
   const { status, said } = await posted(`${address}/issuer/marks`, { plan: digest, code }, post);
   if (status !== 200) return whyNot(status);
-  return said.fetched ? 'fetched' : 'open';
+  const answer = said.fetched ? 'fetched' : 'open';
+  return said.alone ? `own-${answer}` : answer;
 }
 
 /** @param {number} status @returns {Answered} */

@@ -281,8 +281,8 @@ class TextsForm(BeginForm):
                 "midnight after. Empty: any number."
             ),
             "stratum_closes_at": gettext_lazy(
-                "Of an invited list only. It closes at the midnight after, so more may come. Empty: "
-                "any number."
+                "Of an invited list only. It closes at the midnight after, so more may come. "
+                "Empty: any number."
             ),
             "cap": gettext_lazy(
                 "How much all publications together may ever give away about one person, or what "

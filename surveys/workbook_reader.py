@@ -151,11 +151,10 @@ def _run(raw: bytes, asked: str, seconds: float) -> bytes:
         try:
             with suppress(BrokenPipeError), program.stdin as given:  # type: ignore[union-attr]
                 given.write(raw)
-            written = program.stdout.read(MOST_ANSWERED + 1)  # type: ignore[union-attr]
+            return program.stdout.read(MOST_ANSWERED)  # type: ignore[union-attr]
         finally:
             end.cancel()
             program.kill()
-    return written if len(written) <= MOST_ANSWERED else b""
 
 
 # The program

@@ -251,6 +251,14 @@ def test_a_column_that_was_meant_to_be_another_is_named_with_it_and_the_rest_is_
     assert found.rest.questions[0].epsilon is None
 
 
+@pytest.mark.parametrize("head", sorted(columns.MEANT))
+def test_a_column_that_is_known_was_not_meant_to_be_itself(head):
+    heads = ("type", "name", "label", head)
+    found = problems(("select_one yn", "q", "Did you?", "${a}"), heads=heads)
+    assert [text for _where, text in found if "Did you mean" in text] == []
+    assert len(found) == 1
+
+
 FILLED = {"type": "select_one yn", "name": "q", "label": "Did you?", "required": "yes"}
 # taken as they stand
 UNSAID = {"type", "name", "label", "hint", "required", "rr::epsilon", "rr::label", "rr::unit"}

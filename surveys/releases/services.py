@@ -6,8 +6,10 @@ a series.
 """
 
 import datetime
+import threading
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import structlog
@@ -125,9 +127,21 @@ def _request(
 
 
 def _tell_a_worker(request_id: int) -> None:
-    """Send the request to a worker at once; a sweep finds it if the message is lost."""
-    if selectors.drawn(Request.objects.get(pk=request_id)) is not None:
-        return
+    """Send the request to a worker at once; a sweep finds it if the message is lost.
+
+    In a thread: to load all that speaks with a broker takes a second of an idle processor, the
+    first time, and several of one on which a site has just begun.
+    """
+    if selectors.drawn(Request.objects.get(pk=request_id)) is None:
+        in_a_thread(partial(_send, request_id))
+
+
+def in_a_thread(act: Callable[[], None]) -> None:
+    """Do this without being waited for."""
+    threading.Thread(target=act, daemon=True).start()
+
+
+def _send(request_id: int) -> None:
     from kombu.exceptions import OperationalError as BrokerError  # pages begin without a broker
 
     from surveys.celery import app

@@ -14,6 +14,7 @@ from django.conf import settings
 from surveys.design import selectors as design, services as lives
 from surveys.design.models import Plan, Study
 from surveys.ledger import services as ledger
+from surveys.releases import services as releases
 from tests.conftest import MORE
 from tests.simulator import clock
 
@@ -196,6 +197,7 @@ def catch_tasks(world: World) -> None:
     ) -> None:
         world.sent.append((name, tuple(args or ()), dict(kwargs or {})))
 
+    releases.in_a_thread = lambda act: act()  # all of a world is one thread, in its order
     Task.apply_async = apply_async
     celery.Celery.send_task = send_task
 

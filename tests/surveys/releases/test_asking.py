@@ -4,6 +4,7 @@ worker comes first.
 
 import datetime
 import socket
+import threading
 import time
 from decimal import Decimal
 from functools import partial
@@ -389,6 +390,26 @@ def test_without_a_broker_a_request_is_kept_all_the_same(
         ask(asked)
     assert len(callbacks) == 1
     assert len(services.publish_asked(now=NOW + MINUTE)) == 1
+
+
+def test_whoever_asks_does_not_wait_until_the_message_is_sent(
+    asked, django_capture_on_commit_callbacks, monkeypatch
+):
+    """Its modules are loaded first, which takes seconds on a busy machine."""
+    answered, began, ended = (threading.Event() for _ in range(3))
+
+    def slow(*args, **kwargs):
+        began.set()
+        answered.wait(PATIENCE)
+        ended.set()
+
+    monkeypatch.setattr(app, "send_task", slow)
+    with django_capture_on_commit_callbacks(execute=True):
+        ask(asked)
+    assert not ended.is_set(), "who asks is answered while it is sent"
+    assert began.wait(PATIENCE), "and it is sent"
+    answered.set()
+    assert ended.wait(PATIENCE)
 
 
 def test_a_broker_that_takes_connections_and_never_answers_holds_nobody_up(

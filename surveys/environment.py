@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 import environ  # type: ignore[import-untyped]
 from django.core.exceptions import ImproperlyConfigured
 
+from surveys.zones import UTC, zones
+
 SERVER_SCHEMES = ("postgres", "postgresql")
 DATABASE_SCHEMES = ("sqlite", *SERVER_SCHEMES)
 KEY_BYTES = 32
@@ -131,6 +133,16 @@ class Environment:
             return url
 
         return self._read(name, "", parse, "an origin such as https://tickets.example.org")
+
+    def zone(self, name: str) -> str:
+        """Return a time zone that a study can have, UTC by default."""
+
+        def parse(text: str) -> str:
+            if text not in zones():
+                raise ValueError("no zone of this name")
+            return text
+
+        return self._read(name, UTC, parse, "UTC, or a time zone such as Europe/Berlin")
 
     def log(self, name: str) -> str:
         """Return the URL of a topic of Kafka or Redpanda, or nothing."""

@@ -448,6 +448,7 @@ LANGUAGE_COOKIE_SAMESITE = "Lax"
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SECURE = PRODUCTION
 TIME_ZONE = "UTC"
+STUDY_TIME_ZONE = env.zone("STUDY_TIME_ZONE")  # in which days of a new study begin and end
 
 # Problems with the environment, for `checks.py` to refuse.
 SETTINGS_PROBLEMS = env.problems

@@ -127,6 +127,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.design.calendars",
     "surveys.design.documents",
     "surveys.design.blocks",
+    "surveys.design.days",
     "surveys.design.drafts",
     "surveys.design.goal",
     "surveys.design.together",

@@ -3,12 +3,10 @@
 The texts are in the study's language, and promise nothing but what the Plan proves.
 """
 
-import datetime
 from dataclasses import dataclass
 
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils import formats
 from django.utils.functional import Promise
 from django.utils.translation import get_language_info, gettext as _, gettext_lazy, ngettext
 
@@ -28,8 +26,10 @@ class Invitation:
     text: str
 
 
-def invitations(texts: PlanContent, link: str, last: datetime.date | None) -> list[Invitation]:
-    """Return what can be sent to people: everyone gets the same link."""
+def invitations(texts: PlanContent, link: str, last: str) -> list[Invitation]:
+    """Return what can be sent to people: everyone gets the same link. `last`: the
+    last day in words, or nothing.
+    """
     names = {"organisation": texts.organisation, "title": texts.title}
     count = len(texts.cleartext) + max(map(len, texts.sets))
     asks = ngettext(
@@ -42,9 +42,8 @@ def invitations(texts: PlanContent, link: str, last: datetime.date | None) -> li
         "screen. The link is the same for everyone and does not say who you are."
     )
     letter = [f"{asks} {texts.purpose}", _protection(texts), unprotected, link]
-    if last is not None:
-        day = formats.date_format(last, "DATE_FORMAT")
-        letter.append(_("The last day is %(day)s.") % {"day": day})
+    if last:
+        letter.append(_("The last day is %(day)s.") % {"day": last})
     contact = _("Taking part is your choice. Questions about it: %(contact)s")
     letter.append(contact % {"contact": texts.contact})
     message = _(

@@ -13,6 +13,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from dpengine.privacy import Cost, round_up
+from surveys.design import days
 from surveys.design.models import Plan, Rule, Study
 from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import SHOWN_PLACES, Account, Statement, in_measure
@@ -194,7 +195,7 @@ class StudyStatus:
             day = date_format(plan.closed_on)
             return cls(_("Closed"), day, _("Closed %(day)s") % {"day": day})
         if plan.closes_on:
-            parts = {"day": date_format(plan.closes_on)}
+            parts = {"day": days.told(plan.closes_on, plan.zone)}
             until, text = _("until %(day)s") % parts, _("Collecting until %(day)s") % parts
             return cls(_("Collecting"), until, text, is_live=True)
         since = _("since %(day)s") % {"day": date_format(plan.opened_on)}

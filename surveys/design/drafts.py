@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.text import slugify
@@ -133,6 +134,7 @@ def new_draft(*, texts: Fields, questions: Sequence[Fields] = ()) -> Study:
         cap=cap,
         epsilon_floor=limits.epsilon_floor,
         epsilon_ceiling=limits.epsilon_ceiling,
+        zone=settings.STUDY_TIME_ZONE,
         **{**texts, "expected": expected},
     )
     study.release_epsilon = terms.usual_cost(study)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from msgspec.structs import replace
 
 from dpengine.privacy import Cost, epsilon_above, plain
-from surveys.design import blocks, changes, documents, site, terms, waves
+from surveys.design import blocks, changes, days, documents, site, terms, waves
 from surveys.design.models import Panel, Plan, Question, Study, Unit
 from surveys.design.refusals import CannotOpen
 from surveys.guesses import LIKELY, even_guess
@@ -54,13 +54,14 @@ def hold_panel(study: Study) -> None:
         study.panel = Panel.objects.select_for_update().get(pk=study.panel_id)
 
 
-def refuse_unfit(study: Study, today: datetime.date) -> None:
-    """Refuse what can be told before the Plan is composed."""
+def refuse_unfit(study: Study, today: datetime.date, there: datetime.date) -> None:
+    """Refuse what can be told before the Plan is composed. `there`: the day in the study's zone."""
     if not study.questions.exists():
         raise CannotOpen(_("“%(study)s” has no questions yet.") % {"study": study})
-    if study.closes_on is not None and study.closes_on < today:
+    if study.closes_on is not None and study.closes_on < there:
         text = _("“%(study)s” has its last day in the past: %(day)s.")
-        raise CannotOpen(text % {"study": study, "day": study.closes_on})
+        day = days.told(study.closes_on, study.zone)
+        raise CannotOpen(text % {"study": study, "day": day})
     if study.retires_on is not None and study.retires_on <= today:
         text = _("“%(study)s” is to be retired on %(day)s: choose a day after today.")
         raise CannotOpen(

@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils.translation import get_language, gettext_lazy
 
 from dpengine.privacy import LARGEST_EPSILON
-from surveys.design import questions, terms
+from surveys.design import days, questions, terms
 from surveys.ledger.models import Budget, EpsilonField
 from surveys.plan import content as plans
 from surveys.plan.content import PlanContent
@@ -387,12 +387,19 @@ class Study(models.Model):
     closes_on = models.DateField(
         null=True,
         blank=True,
-        help_text=gettext_lazy("The last day of collecting, in UTC. Optional."),
+        help_text=gettext_lazy("The last day of collecting. Optional."),
     )
     begins_on = models.DateField(
         null=True,
         blank=True,
-        help_text=gettext_lazy("The first day of collecting, in UTC. Empty: the day it opens."),
+        help_text=gettext_lazy("The first day of collecting. Empty: the day it opens."),
+    )
+    zone = models.CharField(  # noqa: DJ001 (no table is made anew)
+        gettext_lazy("time zone"),
+        max_length=64,
+        null=True,
+        blank=True,
+        help_text=gettext_lazy("In which its first and its last day are counted. Empty: UTC."),
     )
     closes_at = models.PositiveIntegerField(
         null=True,
@@ -705,6 +712,7 @@ class Plan(models.Model):
     opened_on = models.DateField()
     closes_on = models.DateField(null=True, blank=True)
     begins_on = models.DateField(null=True, blank=True)
+    zone = models.CharField(max_length=64, null=True, blank=True)  # noqa: DJ001 (as a study's)
     closes_at = models.PositiveIntegerField(null=True, blank=True)
     stratum_closes_at = models.PositiveIntegerField(null=True, blank=True)
     closed_on = models.DateField(null=True, blank=True)
@@ -739,28 +747,36 @@ class Plan(models.Model):
         return self.closed_on is None
 
     def day_of(self, came: datetime.datetime) -> datetime.date:
-        """Return the day that an answer counts for: the last, if it may have been given then."""
-        last, day = self.closes_on, came.date()
-        if last is None or not self.is_over(day) or self.is_past_grace(came):
+        """Return the day, in UTC, that an answer counts for: the last that one of this wave can
+        have, if it may have been given then. What came too early or too late has a day that none
+        of its answers can have (`selectors.taking`).
+        """
+        day = came.date()
+        if self.is_early(came) and self.begins_on is not None:
+            return min(day, days.first_in_utc(self.begins_on, self.zone) - days.ONE)
+        if self.closes_on is None or not self.is_over(came):
             return day
-        return last
+        last = days.last_in_utc(self.closes_on, self.zone)
+        return max(day, last + days.ONE) if self.is_past_grace(came) else last
 
     def is_past_grace(self, now: datetime.datetime) -> bool:
         """Tell whether what was sent on its last day is no longer waited for."""
+        if not self.is_over(now - GRACE):  # before its document is read
+            return False
         waits = datetime.timedelta(minutes=self.content.minutes_between)
-        return self.is_over((now - max(GRACE, MOMENTS * waits)).date())
+        return self.is_over(now - max(GRACE, MOMENTS * waits))
 
-    def takes_answers(self, today: datetime.date) -> bool:
+    def takes_answers(self, now: datetime.datetime) -> bool:
         """Tell whether it is open and its last day has not passed, closed by a worker or not."""
-        return self.is_open and not self.is_over(today) and not self.is_early(today)
+        return self.is_open and not self.is_over(now) and not self.is_early(now)
 
-    def is_over(self, today: datetime.date) -> bool:
-        """Tell whether its last day has passed."""
-        return self.closes_on is not None and today > self.closes_on
+    def is_over(self, now: datetime.datetime) -> bool:
+        """Tell whether its last day has passed, in its time zone."""
+        return self.closes_on is not None and now >= days.ends_at(self.closes_on, self.zone)
 
-    def is_early(self, today: datetime.date) -> bool:
-        """Tell whether its first day has not come."""
-        return self.begins_on is not None and today < self.begins_on
+    def is_early(self, now: datetime.datetime) -> bool:
+        """Tell whether its first day has not come, in its time zone."""
+        return self.begins_on is not None and now < days.begins_at(self.begins_on, self.zone)
 
     @property
     def is_limited(self) -> bool:

@@ -12,7 +12,7 @@ from django.db.models import Prefetch, prefetch_related_objects
 from django.utils.translation import gettext as _
 
 from dpengine.privacy import epsilon_above
-from surveys.design import blocks, documents, launch, selectors, sharing, terms, texts
+from surveys.design import blocks, days, documents, launch, selectors, sharing, terms, texts
 from surveys.design.models import Question, SiteLimits, Study, Translation
 from surveys.design.questions import content_of, unfit
 from surveys.design.refusals import CannotOpen
@@ -157,7 +157,7 @@ class Readiness:
         by_name = [*self.unfit.items(), *blocks.problems(study, self.questions)]
         problems = [Problem(text, name, label=labels[name]) for name, text in by_name]
         of_study = terms.problems_within(study, self.questions, self.limits)
-        if study.closes_on is not None and study.closes_on < today:
+        if study.closes_on is not None and days.last_in_utc(study.closes_on, study.zone) < today:
             of_study.append(_("The last day of collecting is in the past."))
         if study.retires_on is not None and study.retires_on <= today:
             of_study.append(_("The day of retirement must come after today."))

@@ -15,10 +15,10 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from dpengine.privacy import plain
-from surveys.design import launch, news, terms, waves
+from surveys.design import days, launch, news, terms, waves
 from surveys.design.drafts import Fields
 from surveys.design.locks import hold, lock_draft
-from surveys.design.models import GRACE, Panel, Plan, Question, Study, Unit
+from surveys.design.models import Panel, Plan, Question, Study, Unit
 from surveys.design.refusals import CannotOpen, Refused
 from surveys.design.summaries import summarise
 from surveys.isolation import isolate_failures
@@ -26,6 +26,7 @@ from surveys.ledger import selectors as accounts, services as ledger
 from surveys.ledger.models import Budget, Side
 from surveys.messages import message
 from surveys.plan.content import ANSWERS, Invited, digest, read
+from surveys.zones import UTC
 
 RULE = message("the study's rule")()  # who retires a study, when nobody does
 RETIREMENT_CAME = message("the day of its retirement came")
@@ -67,7 +68,7 @@ def open_study(
     """
     study, today = lock_draft(study_id=study_id), _date(now)
     launch.hold_panel(study)
-    launch.refuse_unfit(study, today)
+    launch.refuse_unfit(study, today, there=days.day_in(study.zone, now))
     launch.refuse_list(study, invited, today)
     document = launch.frozen(study, invited=invited)
     if seen and seen != launch.fingerprint(read(document)):
@@ -95,6 +96,7 @@ def open_study(
         opened_on=today,
         closes_on=_last_day(study),
         begins_on=study.begins_on,
+        zone=study.zone,
         closes_at=study.closes_at,
         stratum_closes_at=study.stratum_closes_at,
     )
@@ -109,7 +111,9 @@ def _last_day(study: Study) -> datetime.date | None:
     unread.
     """
     if study.closes_on is None and study.retires_on is not None:
-        return study.retires_on - datetime.timedelta(days=1)
+        last = study.retires_on - days.ONE
+        is_later = days.ends_at(last, study.zone) > days.begins_at(study.retires_on, UTC)
+        return last - days.ONE if is_later else last
     return study.closes_on
 
 
@@ -131,7 +135,7 @@ def close_due(*, now: datetime.datetime) -> list[int]:
     def close_if_due(plan: Plan) -> int | None:
         return close_plan(plan_id=plan.pk, today=now.date()).pk if plan.is_past_grace(now) else None
 
-    due = Plan.objects.filter(closed_on=None, closes_on__lt=(now - GRACE).date()).order_by()
+    due = Plan.objects.filter(closed_on=None, closes_on__lte=now.date() + days.ONE).order_by()
     return [pk for pk in isolate_failures(due, close_if_due) if pk is not None]
 
 

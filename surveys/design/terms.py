@@ -20,10 +20,11 @@ from django.utils.translation import gettext as _
 from dpengine.accounting.concentrated import rho_of
 from dpengine.contraction import Noise, noise_within
 from dpengine.privacy import Cost, Neighbours, epsilon_above, plain, round_down
-from surveys.design import blocks
+from surveys.design import blocks, days
 from surveys.plan.content import ANSWERS, FRESH, KEPT, Caps, PlanContent, PublicationTerms
 from surveys.plan.kinds import PUBLICATION
 from surveys.plan.records import ONE_ANSWER, WHOLE, n_is_public, people_in
+from surveys.zones import UTC
 
 if TYPE_CHECKING:
     from surveys.design.models import Panel, Question, SiteLimits, Study
@@ -205,9 +206,14 @@ def problems(study: "Study") -> dict[str, str]:
             "Where it is hidden who takes part, everybody must be asked everything: how many are "
             "asked a question is public."
         )
-    if closes is not None and retires is not None and closes >= retires:
+    # a last day ends in the study's zone, and retirement comes at midnight in UTC
+    if (
+        closes is not None
+        and retires is not None
+        and days.ends_at(closes, study.zone) > days.begins_at(retires, UTC)
+    ):
         text = _("Retirement must come after the last day of collecting, %(last)s; it is %(day)s.")
-        last, day = (date_format(each, "DATE_FORMAT") for each in (closes, retires))
+        last, day = days.told(closes, study.zone), days.told(retires, UTC)
         reasons["retires_on"] = text % {"last": last, "day": day}
     begins = study.begins_on
     if begins is not None and closes is not None and closes < begins:

@@ -21,6 +21,7 @@ from surveys.drafting.drafts import QuestionDraft
 from surveys.invited import selectors as lists
 from surveys.plan import kinds as plan_kinds
 from surveys.plan.kinds import CONDITIONS, DEVICE, WITH_STEPS
+from surveys.zones import UTC, zones
 
 SHARES = "shares"  # of a scale; else its mean is wanted
 EXPECTED = gettext_lazy(
@@ -203,6 +204,13 @@ class TextsForm(BeginForm):
         ],
         widget=forms.RadioSelect,
     )
+    zone = forms.ChoiceField(
+        label=gettext_lazy("Time zone of its days"),
+        choices=[(name, name) for name in zones()],
+        help_text=gettext_lazy(
+            "Its first and its last day are days there. Days on receipts are in UTC everywhere."
+        ),
+    )
     results = forms.ChoiceField(
         label=gettext_lazy("Results are for"),
         choices=[
@@ -222,6 +230,7 @@ class TextsForm(BeginForm):
             "draws",
             "begins_on",
             "closes_on",
+            "zone",
             "answers_from",
             "closes_at",
             "stratum_closes_at",
@@ -269,9 +278,12 @@ class TextsForm(BeginForm):
                 "Fixed from the first launch on. Empty: one."
             ),
             "begins_on": gettext_lazy(
-                "In UTC. Before it, the link says from when it takes answers. Empty: at once."
+                "Before it, the link says from when it takes answers. Empty: at once."
             ),
-            "closes_on": gettext_lazy("In UTC. Without one, you close the wave yourself."),
+            "closes_on": gettext_lazy(
+                "It ends at midnight in the time zone below. Without one, you close the wave "
+                "yourself."
+            ),
             "answers_from": gettext_lazy(
                 "Only for a list, in UTC: people fetch their tickets before this day and answer "
                 "from it on. It hides best which answer is whose. Empty: both at once."
@@ -304,6 +316,7 @@ class TextsForm(BeginForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.initial["is_invited"] = bool(self.instance.is_invited)
+        self.initial["zone"] = self.instance.zone or UTC
         self.initial["waves"] = self.instance.planned
         self.initial["draws"] = terms.draws(self.instance)
         if not self.instance.says_waves:  # its first Plan does not: it goes on as it began

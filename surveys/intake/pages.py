@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.translation import get_language_info
 
 from dpengine.local.one_of import OneOf
-from surveys.design import selectors as design
+from surveys.design import days, selectors as design
 from surveys.design.models import Plan
 from surveys.intake import bundles, selectors
 from surveys.plan.content import PlanContent
@@ -43,7 +43,7 @@ def links(slug: str, content: PlanContent, here: str = "") -> list[dict[str, str
     ]
 
 
-def page_context(plan: Plan, language: str, today: datetime.date) -> dict[str, Any]:
+def page_context(plan: Plan, language: str, now: datetime.datetime) -> dict[str, Any]:
     """Return what the template of a form needs of its Plan."""
     content, questions = plan.content, plan.content.questions
     spoken = content.spoken(language)
@@ -95,8 +95,8 @@ def page_context(plan: Plan, language: str, today: datetime.date) -> dict[str, A
         "draws": content.draws,
         "makes_key": content.keeps_key and device > 0 and content.wave < content.waves,
         "says_later": device > 0 and _says_later(content),
-        "over": over(plan, today),
-        "begins_on": plan.begins_on,
+        "over": over(plan, now),
+        "begins_on": days.told(plan.begins_on, plan.zone),
         "earlier": " ".join(design.earlier_digests(plan)),
     }
 
@@ -108,10 +108,10 @@ def _says_later(content: PlanContent) -> bool:
     return not content.draws or content.keeps_key or content.wave < content.waves
 
 
-def over(plan: Plan, today: datetime.date) -> str:
+def over(plan: Plan, now: datetime.datetime) -> str:
     """Return why a Plan takes no more answers, "" if it does."""
     if plan.study.is_retired:
         return "retired"
-    if plan.is_open and plan.is_early(today):
+    if plan.is_open and plan.is_early(now):
         return "early"
-    return "" if plan.takes_answers(today) else "closed"
+    return "" if plan.takes_answers(now) else "closed"

@@ -83,9 +83,8 @@ def form(request: HttpRequest, slug: str, language: str | None = None) -> HttpRe
     if language is not None and language not in spoken:
         return _not_in(request, plan, language)
     with translation.override(language or spoken[0]):
-        words = pages.page_context(
-            plan, language or spoken[0], datetime.datetime.now(datetime.UTC).date()
-        )
+        now = datetime.datetime.now(datetime.UTC)
+        words = pages.page_context(plan, language or spoken[0], now)
         page = render(request, "intake/form.html", {"study": words})
         page.content = INDENT.sub(b"\n", page.content)
         return _page(page)

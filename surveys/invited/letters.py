@@ -15,10 +15,11 @@ from django.core.mail import EmailMultiAlternatives
 from django.core.mail.backends.base import BaseEmailBackend
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import formats, translation
+from django.utils import translation
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 
+from surveys.design import days
 from surveys.design.models import Plan
 from surveys.invited.keys import site_digest
 from surveys.invited.lists import Entry
@@ -117,7 +118,7 @@ def write(
 
 def last_day(plan: Plan) -> str:
     """Return the last day of a Plan in the language that is spoken now; nothing if it has none."""
-    return formats.date_format(plan.closes_on, "DATE_FORMAT") if plan.closes_on else ""
+    return days.told(plan.closes_on, plan.zone)
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:

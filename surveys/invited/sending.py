@@ -62,7 +62,7 @@ def send_due(*, now: datetime.datetime, budget: float = BUDGET) -> int:
     if letter is None or not settings.EMAIL_CONFIGURED or not _take_turn(now):
         return 0
     try:
-        return Run(letter, time.monotonic() + budget, now.date()).go()
+        return Run(letter, time.monotonic() + budget, now).go()
     except Exception as error:  # this letter rests, so that the others go out
         own = Letter.objects.filter(pk=letter.pk, state=Letter.State.GOES)
         own.update(trouble=type(error).__name__[:20], rests_until=now + REST)
@@ -102,7 +102,7 @@ class Run:
 
     letter: Letter
     until: float  # of the clock that never goes back
-    today: datetime.date
+    now: datetime.datetime
     sent: int = 0
     doubts: int = 0  # in succession
     rests: int = 0
@@ -117,7 +117,7 @@ class Run:
 
     def go(self) -> int:
         own = Letter.objects.filter(pk=self.letter.pk)
-        if not self.plan.is_open or self.plan.is_over(self.today):
+        if not self.plan.is_open or self.plan.is_over(self.now):
             own.update(state=Letter.State.STOPPED)
             return 0
         own.filter(state=Letter.State.WAITS).update(state=Letter.State.GOES)

@@ -137,7 +137,9 @@ class DraftForm(Described):
     retires_on = forms.DateField(
         label=gettext_lazy("Retire on"),
         required=False,
-        help_text=gettext_lazy("From this day on nothing is published, and answers are erased."),
+        help_text=gettext_lazy(
+            "From midnight (UTC) of this day on nothing is published, and answers are erased."
+        ),
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         input_formats=["%Y-%m-%d"],
     )

@@ -15,7 +15,7 @@ from surveys.charts.scales import position
 from surveys.dashboard.access import study_page, with_plan
 from surveys.dashboard.invitations import FormLink, form_links, invitations
 from surveys.dashboard.progress import Progress
-from surveys.design import selectors as design
+from surveys.design import days, selectors as design
 from surveys.design.models import Plan
 from surveys.people import selectors as people
 from surveys.people.models import Right
@@ -29,10 +29,11 @@ def collect(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
     links = form_links(request, plan)
     link = next((each for each in links if each.code == request.GET.get("language")), links[0])
     with translation.override(link.code):
-        texts = invitations(link.texts, link.address, plan.closes_on)
+        last = days.told(plan.closes_on, plan.zone)
+        texts = invitations(link.texts, link.address, last)
     progress, expected = Progress.of(plan), plan.study.expected
     least = progress.terms.smallest_batch
-    most, today = max(progress.answers, least, expected or 0), timezone.now().date()
+    most, now = max(progress.answers, least, expected or 0), timezone.now()
     return study_page(
         request,
         "collect",
@@ -40,8 +41,8 @@ def collect(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
         shared=shared,
         progress=progress,
         answers=progress.told,
-        days_left=days_left(plan, today),
-        is_asked=plan.is_open and not plan.is_over(today) and not plan.study.is_retired,
+        days_left=days_left(plan, now),
+        is_asked=plan.is_open and not plan.is_over(now) and not plan.study.is_retired,
         links=links,
         link=link,
         invitations=texts,
@@ -55,12 +56,12 @@ def collect(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
     )
 
 
-def days_left(plan: Plan, today: datetime.date) -> int | None:
+def days_left(plan: Plan, now: datetime.datetime) -> int | None:
     """Return how many days a wave still takes answers, with today; None without an end."""
-    is_over = not (plan.takes_answers(today) or plan.is_early(today))
+    is_over = not (plan.takes_answers(now) or plan.is_early(now))
     if is_over or plan.closes_on is None:
         return None
-    return (plan.closes_on - today).days + 1
+    return (plan.closes_on - days.day_in(plan.zone, now)).days + 1
 
 
 @with_plan

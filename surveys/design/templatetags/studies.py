@@ -1,12 +1,14 @@
 """The pages of a study and the state it is in, in the same words on every page of it."""
 
+import datetime
 from dataclasses import dataclass
 from typing import Any
 
 from django import template
 from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
 
-from surveys.design import waves, wording
+from surveys.design import days, waves, wording
+from surveys.zones import UTC
 
 register = template.Library()
 STEPS = {  # by the last part of the address, in the order in which they are used
@@ -54,6 +56,18 @@ def has_next_wave(study: Any) -> bool:
 def planned_waves(content: Any) -> str:
     """Say how many waves a Plan's study plans, and how chance falls in them."""
     return wording.waves_of(content)
+
+
+@register.filter
+def last_day(plan: Any) -> str:
+    """Tell the last day of a wave with its time zone."""
+    return days.told(plan.closes_on, plan.zone)
+
+
+@register.filter
+def utc_day(day: datetime.date | None) -> str:
+    """Tell a day that is one in UTC in every study."""
+    return days.told(day, UTC)
 
 
 @register.inclusion_tag("studies/badge.html")

@@ -1,5 +1,6 @@
 """The page on which a draft is put together: texts, questions, their order, and the preview."""
 
+import datetime
 from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass
@@ -275,7 +276,7 @@ def preview(request: HttpRequest, study: Study) -> HttpResponse:
     document = plans.canonical(content)
     draft = Plan(study=study, wave=study.wave, document=document, opened_on=today())
     with translation.override(language):
-        form = page_context(draft, language, today())
+        form = page_context(draft, language, datetime.datetime.now(datetime.UTC))
         for spoken in form["languages"]:
             spoken["address"] = f"?in={spoken['code']}"
         context = {"study": form, "preview": reverse("drafting:preview-plan", args=[study.slug])}

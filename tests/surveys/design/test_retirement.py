@@ -244,8 +244,8 @@ def test_no_answer_is_taken_on_the_day_of_retirement_even_if_no_worker_has_come_
     day = NOW.date() + datetime.timedelta(days=2)
     Study.objects.filter(pk=draft.pk).update(retires_on=day)
     plan = services.open_study(why="A test.", study_id=draft.pk, **BY)
-    assert plan.takes_answers(day - datetime.timedelta(days=1))
-    assert not plan.takes_answers(day)
+    assert plan.takes_answers(NOW + datetime.timedelta(days=1))
+    assert not plan.takes_answers(NOW + datetime.timedelta(days=2))
     with pytest.raises(Refused, match="has closed"):
         answer_as_browsers(plan, ONE, day)
 

@@ -98,7 +98,8 @@ DAY = datetime.date(2026, 5, 1)
         (
             {"closes_on": DAY, "retires_on": DAY},
             "retires_on",
-            "Retirement must come after the last day of collecting, 1 May 2026; it is 1 May 2026.",
+            "Retirement must come after the last day of collecting, 1 May 2026 (UTC); it is "
+            "1 May 2026 (UTC).",
         ),
         (
             {"epsilon_floor": Decimal(2), "epsilon_ceiling": Decimal(1)},

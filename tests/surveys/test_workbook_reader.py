@@ -2,6 +2,7 @@
 
 import io
 import json
+import signal
 import struct
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from openpyxl import Workbook
 from surveys import workbook_reader as reader
 from surveys.drafting.xlsform import writer
 from surveys.workbook_reader import Refusal
+from tests.patience import PATIENCE
 from tests.surveys.drafting.conftest import client_of
 
 PROGRAM = reader.__file__
@@ -234,6 +236,12 @@ def within(code):
 def test_the_program_can_open_and_take_nothing(act):
     code = f"try: {act}; print('could')\nexcept (OSError, MemoryError): print('could not')"
     assert within(code) == "could not"
+
+
+def test_the_program_ends_when_its_time_of_the_processor_is_over():
+    code = f"import runpy; runpy.run_path({PROGRAM!r})['_confine'](1)\nwhile True: pass"
+    done = subprocess.run([sys.executable, "-I", "-c", code], timeout=PATIENCE, check=False)
+    assert done.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
 
 
 def test_the_program_has_nothing_of_the_site(monkeypatch, tmp_path):

@@ -19,7 +19,6 @@ from dpengine.privacy import plain
 BEFORE = (10, 50, 90)  # of 100: how sure somebody was
 FAIR, CLOSE = Fraction(3), Fraction(9)  # losses: 75 : 25, and 90 : 10
 LIKELY = Fraction(19)  # beyond this loss a guess is right more than 95 times of 100
-NEARLY_SURE = Fraction(199)  # beyond this loss a guess is right more than 99.5 times of 100
 USUAL_HOUSEHOLD = 3  # people who answer alike
 
 

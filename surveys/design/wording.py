@@ -27,9 +27,9 @@ def cap_means(capped: Study | Panel, loss: Fraction | None = None) -> str:
     about = {"whom": whom(capped.unit)}
     if loss is not None and (most := _most_lost(capped, loss)) and most < capped.cap:
         of_wave = _(
-            "Who knows all other answers, and was 50 in 100 sure of something about %(whom)s, "
-            "can become at most %(sure)s in 100 sure by reading everything that is ever published "
-            "of this wave: devices give away no more. Later waves add to that, up to the cap."
+            "Someone who knows all other answers, and was 50 in 100 sure of something about "
+            "%(whom)s, can become at most %(sure)s in 100 sure from all releases of this wave: "
+            "devices reveal no more. Later waves add to that, up to the cap."
         ) % {"sure": even_guess(loss), **about}
         return f"{of_wave} {_delta_means(capped)}"
     cap, delta = capped.cap, Fraction(capped.cap_delta)
@@ -39,21 +39,20 @@ def cap_means(capped: Study | Panel, loss: Fraction | None = None) -> str:
         growth = Fraction(exp_above(Fraction(cap)))
         parts["answer"] = even_guess_within(2 * cap, min(delta * (1 + growth), Fraction(1)))
         odds = _(
-            "Who knows all other answers, and was 50 in 100 sure whether one person took part, can "
-            "become at most %(sure)s in 100 sure by reading everything that is ever published. Of "
-            "what that person answered: %(answer)s in 100."
+            "Someone who knows all other answers, and was 50 in 100 sure whether one person took "
+            "part, can become at most %(sure)s in 100 sure from all releases. Of what "
+            "that person answered: %(answer)s in 100."
         )
         if parts["people"] != 1:
             odds = _(
-                "Who knows all other answers, and was 50 in 100 sure whether a household of at "
-                "most %(people)s people took part, can become at most %(sure)s in 100 sure by "
-                "reading everything that is ever published. Of what they answered: %(answer)s in "
-                "100."
+                "Someone who knows all other answers, and was 50 in 100 sure whether a household "
+                "of at most %(people)s people took part, can become at most %(sure)s in 100 sure "
+                "from all releases. Of what they answered: %(answer)s in 100."
             )
     else:
         odds = _(
-            "Who knows all other answers, and was 50 in 100 sure of something about %(whom)s, "
-            "can become at most %(sure)s in 100 sure by reading everything that is ever published."
+            "Someone who knows all other answers, and was 50 in 100 sure of something about "
+            "%(whom)s, can become at most %(sure)s in 100 sure from all releases."
         )
     return f"{odds % parts} {_delta_means(capped)}"
 

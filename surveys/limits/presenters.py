@@ -36,7 +36,7 @@ class Spending:
             text = ngettext("%(count)s day", "%(count)s days", self.days_left)
             return text % {"count": self.days_left}
         if self.is_collecting:
-            return _("nothing is being spent")
+            return _("no budget is being used")
         return _("closed: only what is asked for costs")
 
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _, gettext_noop, ngettext
 
 from surveys.design import wording
 from surveys.design.calendars import amount_text
-from surveys.guesses import NEARLY_SURE, even_guess
+from surveys.guesses import even_guess
 from surveys.messages import listed
 from surveys.plan.kinds import WITH_STEPS
 from surveys.registry.studies import RegisteredQuestion, RegisteredStudy
@@ -163,16 +163,9 @@ class StudyPresenter:
     @property
     def guess(self) -> str:
         """How far a stranger with every message comes."""
-        if self.record.loss > NEARLY_SURE:
-            return _(
-                "Who sees every message, knew nothing before and guesses between two can be right "
-                "more than "
-                "99 times in 100."
-            )
         return _(
-            "Who sees every message, knew nothing before and guesses between two is right at most "
-            "%(n)s times "
-            "in 100."
+            "From all randomised answers of one person, a guess between two equally likely facts "
+            "about them is right at most %(n)s times in 100."
         ) % {"n": even_guess(self.record.loss)}
 
     @property

@@ -161,7 +161,7 @@ def test_the_cap_is_said_in_odds_and_its_delta_in_people():
     study = Study(cap=Decimal(2), cap_delta=Delta.SIX)
     said = wording.cap_means(study)
     assert "at most 89 in 100 sure" in said
-    assert "Who knows all other answers" in said
+    assert "Someone who knows all other answers" in said
     assert "more than twice what the cap says, with a chance of 1 in 500,000 at most" in said
     assert "up to 10,000 answers" in said
     assert "δ" in wording.cap_means(Study(cap=Decimal(2)))
@@ -171,9 +171,7 @@ def test_a_cap_above_what_devices_give_away_is_said_by_them_for_the_first_wave()
     """e^ε = 3: 75 of 100, not the 100 of a cap of 8; where answers' losses are counted only."""
     study = Study(cap=Decimal(8))
     said = wording.cap_means(study, Fraction(3))
-    assert (
-        "at most 75 in 100 sure by reading everything that is ever published of this wave" in said
-    )
+    assert "at most 75 in 100 sure from all releases of this wave" in said
     assert "up to the cap" in said
     for other, loss in (
         (Study(cap=Decimal(8)), None),  # something is sent as given

@@ -125,14 +125,14 @@ def test_days_left_and_the_week_are_shown(owner, plan, now):
     )
     page = owner.get(PAGE).content.decode()
     assert "30 days" in page
-    assert "nothing is being spent" in page
+    assert "no budget is being used" in page
 
 
 def test_of_a_closed_study_it_is_not_said_how_long_the_rest_lasts(owner, plan):
     design.close_plan(plan_id=plan.pk, today=datetime.datetime.now(datetime.UTC).date())
     page = owner.get(PAGE).content.decode()
     assert "closed: only what is asked for costs" in page
-    assert "nothing is being spent" not in page
+    assert "no budget is being used" not in page
 
 
 def test_sharing_is_not_needed_of_who_may_see_all(client, plan, db):

@@ -42,8 +42,9 @@ texts = dict(
     contact="asks@example.org",
     language="zh-hans",
     is_invited=True,
+    expected=60,
 )
-asked = dict(name="copied", kind="yes_no", text="您在考试中抄袭过吗", label="抄袭", epsilon=1)
+asked = dict(name="copied", kind="yes_no", text="您在考试中抄袭过吗", label="抄袭", epsilon=2)
 study = new_draft(texts=texts, questions=[asked])
 owner = ensure_user(username="olga", password="demo-researcher")
 share(study=study, user=owner, role=Role.OWNER)

@@ -231,7 +231,7 @@ def test_back_after_sending_says_that_it_was_sent_and_asks_nothing(guest, link, 
     guest.page.goto(f"{site.base}/my/")
     guest.page.go_back()
     guest.page.get_by_role("heading", name="Your answers were sent").wait_for()
-    assert guest.page.evaluate("Object.keys(history.state).sort()") == ["place", "sent"]
+    assert guest.page.evaluate("Object.keys(history.state).includes('sent')")
     guest.page.go_back()
     guest.page.get_by_role("heading", name="Your answers were sent").wait_for()
     assert guest.page.locator("main input").count() == 0

@@ -20,11 +20,24 @@ from surveys.guesses import CLOSE, FAIR, even_guess
 from surveys.plan.content import Invited, PlanContent
 from surveys.plan.verification import MAXIMUM_TOTAL
 
+# Fields that stand on the page of limits; all others are on that of texts and terms
+ON_LIMITS = {
+    "cap",
+    "cap_delta",
+    "epsilon_ceiling",
+    "neighbours",
+    "panel",
+    "person",
+    "release_epsilon",
+    "retires_on",
+    "unit",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a draft cannot open yet: a question, by name, a language, its list, or else the study's
-    terms.
+    """Why a draft cannot open yet: a question, by name, a language, its list, or a term of the
+    study, by its field.
     """
 
     text: str
@@ -32,7 +45,12 @@ class Problem:
     language: str = ""
     label: str = ""  # of the question, for people
     is_of_list: bool = False
-    is_of_terms: bool = False
+    term: str = ""
+
+    @property
+    def is_of_limits(self) -> bool:
+        """Tell whether it is mended on *Limits*; else it is on *Texts and terms*."""
+        return self.term in ON_LIMITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +174,14 @@ class Readiness:
         labels = {question.name: question.label for question in self.questions}
         by_name = [*self.unfit.items(), *blocks.problems(study, self.questions)]
         problems = [Problem(text, name, label=labels[name]) for name, text in by_name]
-        of_study = terms.problems_within(study, self.questions, self.limits)
+        found = terms.named_problems(study, self.questions, self.limits)
+        problems += [Problem(text, term=field) for field, text in found]
         if study.closes_on is not None and days.last_in_utc(study.closes_on, study.zone) < today:
-            of_study.append(_("The last day of collecting is in the past."))
+            text = _("The last day of collecting is in the past.")
+            problems.append(Problem(text, term="closes_on"))
         if study.retires_on is not None and study.retires_on <= today:
-            of_study.append(_("The day of retirement must come after today."))
-        problems += [Problem(text) for text in of_study]
+            text = _("The day of retirement must come after today.")
+            problems.append(Problem(text, term="retires_on"))
         problems += [
             _incomplete(translation, self.lacking[translation.language], labels)
             for translation in self.translations
@@ -177,9 +197,10 @@ class Readiness:
                 "All answers of one person together lose ε %(total)s, and browsers refuse more "
                 "than 8. Lower the ε of some questions, or ask fewer."
             )
-            return [Problem(text % {"total": epsilon_above(content.loss, places=2)})]
+            found = text % {"total": epsilon_above(content.loss, places=2)}
+            return [Problem(found, term="person")]
         if content is not None and (found := terms.problem_of_person(content, self.limits)):
-            return [Problem(found)]
+            return [Problem(found, term="person")]
         is_whole = content is not None and len(content.questions) == len(self.questions)
         try:
             launch.frozen(self.study, content if is_whole else None)

@@ -327,16 +327,23 @@ def problems_within(
     study: "Study", questions: "Iterable[Question]", limits: "SiteLimits"
 ) -> list[str]:
     """Return what of a study's terms cannot be, with its questions and on its site."""
+    return [problem for _field, problem in named_problems(study, questions, limits)]
+
+
+def named_problems(
+    study: "Study", questions: "Iterable[Question]", limits: "SiteLimits"
+) -> list[tuple[str, str]]:
+    """Return the same with the field of each; "" where it is the questions'."""
     questions = list(questions)
     alone = (
-        problem_of_cap(study, limits),
-        problem_of_waves(study),
-        blocks.problem_of_asked(study, questions),
-        blocks.problem_of_weights(questions),
-        problem_of_choices(questions),
+        ("cap", problem_of_cap(study, limits)),
+        ("waves", problem_of_waves(study)),
+        ("asked", blocks.problem_of_asked(study, questions)),
+        ("", blocks.problem_of_weights(questions)),
+        ("", problem_of_choices(questions)),
     )
-    of_given = problems_of_given(study, questions)
-    return [*problems(study).values(), *filter(None, alone), *of_given.values()]
+    found = [*problems(study).items(), *alone, *problems_of_given(study, questions).items()]
+    return [(field, problem) for field, problem in found if problem]
 
 
 def problem_of_choices(questions: "Iterable[Question]") -> str | None:

@@ -95,14 +95,14 @@ def problems(study: Study) -> list[Problem]:
     found = []
     if study.neighbours == Neighbours.ADD_REMOVE:
         text = _("A list shows how many took part. Limits must protect what was answered.")
-        found.append(Problem(text))
+        found.append(Problem(text, term="neighbours"))
     if len(sizes) > MOST_STRATA:
         text = _("A list has %(most)s strata at most, and this one %(count)s.")
         told = text % {"most": MOST_STRATA, "count": len(sizes)}
         found.append(Problem(told, is_of_list=True))
     if study.rule in ("every", "continual") and study.hours < DAY:
         text = _("Numbers of a list change once a day: publish every 24 hours at most.")
-        found.append(Problem(text))
+        found.append(Problem(text, term="hours"))
     if len(sizes) > 1 and not sizes[0].name:
         text = ngettext(
             "%(count)s person has no stratum, and others have one.",
@@ -112,7 +112,7 @@ def problems(study: Study) -> list[Problem]:
         told = text % {"count": sizes[0].people}
         found.append(Problem(told, is_of_list=True))
     if problem := problem_of_batch(study):
-        found.append(Problem(problem, is_of_terms=True))
+        found.append(Problem(problem, term="smallest_batch"))
     few = _("%(stratum)s has %(people)s people; %(least)s are needed to hide one among them.")
     for size in sizes:
         if size.is_refused:

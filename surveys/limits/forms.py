@@ -34,6 +34,7 @@ PERSON_PLACES = 2  # of a person's ε as it is shown, rounded up
 MOST_OF_A_PERSON = 8  # which the verifier allows
 NOTHING_SHARED = gettext_lazy("Nothing was shared.")
 PREFIX = "epsilon-"  # of a question's field, before the question's name
+LASTING = ("neighbours", "unit", "cap_delta", "cap")  # terms that others depend on
 REFUSALS = (Refused, ledger.Refused)  # their texts are for people
 MAY_BE_EMPTY = ("person", "retires_on", "given_cap", "given_batch", "panel")
 SURE = "limits/sure.html"
@@ -83,7 +84,13 @@ class Described(forms.Form):
             yield
         except NotDecided as refusal:
             for name, problem in refusal.problems.items():
-                names = [known for known in (name, PREFIX + name) if known in self.fields]
+                # a field of another page: what was changed here made it wrong
+                here = (
+                    name,
+                    PREFIX + name,
+                    *(each for each in LASTING if each in self.changed_data),
+                )
+                names = [known for known in here if known in self.fields]
                 self.add_error(names[0] if names else None, problem)
         except REFUSALS as refusal:
             self.add_error(beside, str(refusal))

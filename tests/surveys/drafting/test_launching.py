@@ -204,3 +204,19 @@ def test_no_reason_is_asked_where_a_guess_stays_below_the_line(owner, draft):
     open_wave(owner, draft)
     assert Entry.objects.get(what="opened wave 1").why == "wave 1 begins"
     assert "Why so much" not in owner.get(f"/registry/{draft.slug}/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("fields", "leads"),
+    [
+        ({"rule": "continual"}, "build/texts/#id_rule"),
+        ({"release_epsilon": 3}, "limits/#id_release_epsilon"),
+        ({"unit": "household-of-2", "cap_delta": "0.000001"}, "limits/#id_cap_delta"),
+        ({"neighbours": "add-remove", "asked": 1}, "build/texts/#id_asked"),
+    ],
+)
+def test_what_is_wrong_with_the_terms_leads_to_where_it_is_mended(owner, draft, fields, leads):
+    type(draft).objects.filter(pk=draft.pk).update(**fields)
+    for where in ("launch", "build"):
+        shown = owner.get(f"/studies/{draft.slug}/{where}/").content.decode()
+        assert f'<a href="/studies/{draft.slug}/{leads}">' in shown

@@ -60,6 +60,14 @@ def test_a_draft_shows_its_odds_its_guesses_and_what_one_person_loses_in_all(edi
     assert "Households are hardly protected together" in page
 
 
+def test_what_does_not_go_with_a_term_of_another_page_is_refused_at_what_was_changed(editor, draft):
+    Study.objects.filter(pk=draft.pk).update(asked=1)
+    answer = editor.post(PAGE, {**DRAFT, "neighbours": "add-remove"})
+    assert answer.status_code == 422
+    assert 'id="id_neighbours_error">Where it is hidden who takes part' in answer.content.decode()
+    assert not DraftChange.objects.filter(study=draft).exists()
+
+
 def test_the_error_at_the_expected_number_of_answers_is_shown(editor, draft):
     Study.objects.filter(pk=draft.pk).update(expected=1200)
     page = editor.get(PAGE).content.decode()

@@ -47,8 +47,18 @@ TEXTS = {
     "contact": "asks@example.org",
 }
 DELTA = "0.000001"
+TYPED = {"least": "0", "most": "1", "percent": "50"}  # in a query that does not fill it in
+USUAL = {  # what is taken back to where a launch waits for it
+    "asked": "",
+    "cap_delta": "0",
+    "hours": "24",
+    "neighbours": "change-one",
+    "rule": "when-closed",
+    "unit": "respondent-in-study",
+    "waves": "1",
+}
 WHY = "The walk of a study."
-STRATA = {"": 60}, {"Arts": 70, "Law": 60}  # people of a list, without and with strata
+STRATA = {"": 120}, {"Arts": 70, "Law": 60}  # people of a list, without and with strata
 
 Asked = dict[str, Any]  # a question, by the names of the editor's fields
 
@@ -202,23 +212,52 @@ class Driver:
             self._protect()
         if not self.wanted.is_default:
             self._choose()
+        if self.wanted.waves != "one":
+            page = self.researcher.get(self.at("build/texts/"))
+            self._submit("waves", page, "waves", waves="2", draws=self.wanted.waves)
         if self.wanted.people != "link":
             self._invite()
 
     def launch(self) -> bool:
-        """Open the wave; or see, and keep, why it is not opened."""
+        """Open the wave; or see, and keep, why it is not opened, and take the way out that is
+        offered, once.
+        """
+        waits = self._open()
+        if waits is not None:
+            self._give_way(waits)
+            waits = self._open()
+        return waits is None
+
+    def _open(self) -> Page | None:
+        """Open the wave; return the page that says why that has to wait, if it has."""
         page = self.researcher.get(self.at("launch/"))
         form = self._form(page, "seen")
         if form is None or not form.buttons:
             self._refused("launch", page)
-            return False
+            return page
         typed = {"why": WHY} if "why" in form.fields else {}
         page = self.researcher.send(form, form.buttons[-1], **typed)
         if page.status != 200:
             self._refused("launch", page)
-            return False
+            return page
         self.answered = 0
-        return True
+        return None
+
+    def _give_way(self, waits: Page) -> None:
+        """Go where the problems of a launch lead, and take back there what was chosen."""
+        for link in [each for error in waits.errors for each in error.all("a")]:
+            place, _hash, field = link.attrs.get("href", "").partition("#id_")
+            page = self.researcher.get(waits.to(place))
+            if field in USUAL:
+                why = {"why": WHY} if place.endswith("/limits/") else {}
+                self._submit("take back", page, field, **{field: USUAL[field]}, **why)
+            elif "/build/questions/" in place:
+                page = self.researcher.get(self.at("build/"))
+                delete = waits.to(place).rstrip("/") + "/delete/"
+                for form in page.forms:
+                    for button in form.buttons:
+                        if form.action(button) == delete:
+                            self.researcher.send(form, button)
 
     def answer(self, people: int) -> int:
         """Have so many people answer as browsers do; return how many were taken."""
@@ -290,7 +329,8 @@ class Driver:
         self.tick()
         drawn = self.researcher.get(asked.address)
         cost = drawn.fact("cost")
-        if cost and Decimal(cost) != Decimal(expected):
+        is_again = "?again" in asked.address  # it was drawn before, and costs nothing now
+        if cost and not is_again and Decimal(cost) != Decimal(expected):
             self.watch.wrong(drawn.address, f"cost {cost}, and {page.address} said {expected}")
         typed = "".join(form.data().get("epsilon", []))
         if typed and said and Decimal(said) > Decimal(typed):
@@ -569,7 +609,7 @@ class Driver:
             self.watch.wrong(
                 f"{page.address}", f"refuses “{step}” ({page.status}) without a word why"
             )
-        elif not fields and not leads and len(text.split()) < 6:
+        elif not fields and not leads:
             self.watch.wrong(
                 page.address, f"refuses “{step}” and names neither field nor way out: {text}"
             )
@@ -581,6 +621,8 @@ class Driver:
         for name in form.fields:
             own = [each for each in form.controls if each.attrs.get("name") == name]
             kind = own[0].attrs.get("type", "text")
+            if name == "epsilon" and self.wanted.cap == "with δ":
+                typed[name] = "0.2"  # little enough to be paid in ρ
             if "".join(data.get(name, [])):
                 continue
             if kind == "checkbox" and len(own) > 1:
@@ -591,9 +633,10 @@ class Driver:
                 typed[name] = "0.2"
             elif own[0].tag == "select":
                 options = [each.attrs.get("value", "") for each in own[0].all("option")]
-                typed[name] = next((each for each in options if each), "")
-            elif name == "expression":
-                typed[name] = "1"
+                many = 2 if "multiple" in own[0].attrs else 1
+                typed[name] = [each for each in options if each][:many]
+            elif name in TYPED:
+                typed[name] = TYPED[name]
         return typed
 
     # Those who answer

@@ -12,7 +12,7 @@ NOTHING = re.compile(
 )
 UNFILLED = re.compile(r"%\(\w+\)|\{\{|\}\}|\{%|%\}|&(?:lt|gt|amp|quot|#\d+);")
 DOUBLED = re.compile(  # of both languages
-    r"“\s*”|‘\s*’|«\s*»|\(\s*\)|（\s*）"  # a name that is empty  # noqa: RUF001
+    r"“\s*”|‘\s*’|«\s*»|(?<!\w)\(\s*\)|（\s*）"  # a name that is empty  # noqa: RUF001
     r"|(?<!\.)\.\.(?!\.)|\?\?|!!|,\s*,|;\s*;|:\s*:(?!:)|[?!]\.|\.[?!]|,\.|:\.|。。|，，|；；|？。|。，|，。"  # noqa: RUF001
     r"|\s[,;](?=\s)|(?<=[a-z])\s\.(?=\s|$)"
 )

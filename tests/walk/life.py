@@ -14,7 +14,11 @@ from tests.walk.driver import Driver
 from tests.walk.pages import Page
 from tests.walk.studies import Wanted
 
-FEW, MOST = 12, 800  # answers: fewer than are published, and as many as a walk has time for
+FEW, LISTED, MOST = (
+    12,
+    110,
+    800,
+)  # answers: fewer than are published, and as many as a walk has time for
 WIDE = (
     0.33  # ± of what is possible that must be warned of, however chance fell: pages do from .25 on
 )
@@ -147,7 +151,7 @@ class Life:
         if self.wanted.answers == "few":
             return FEW
         expected = self.driver.study.expected
-        return min(expected or 300, MOST) if not self.driver.plan.content.invited else 55
+        return min(expected or 300, MOST) if not self.driver.plan.content.invited else LISTED
 
     def ask(self, *, everything: bool) -> None:
         """Ask one of each kind, each as if it were the first; the first of all stays."""

@@ -32,6 +32,7 @@ FACTORS: dict[str, tuple[str, ...]] = {
     "languages": ("en", "zh-hans", "both"),
     "follow_ups": ("none", "everybody", "skip"),
     "results": ("public", "members"),
+    "waves": ("one", "fresh", "kept"),
     "answers": ("expected", "few"),
 }
 
@@ -64,6 +65,7 @@ class Wanted:
     languages: str = "en"
     follow_ups: str = "none"
     results: str = "public"
+    waves: str = "one"  # or two are planned, in which chance falls again, or answers keep theirs
     answers: str = "expected"  # as many as were expected, or fewer than are published
     is_default: bool = field(default=False, compare=False)  # nothing is chosen but what is offered
 
@@ -100,7 +102,11 @@ def defaults() -> list[Wanted]:
         for way in begun
     ]
     listed = Wanted("default-list", kinds="yes_no", people="list", is_default=True)
-    return [*others, listed, *planned]
+    waves = [
+        Wanted(f"default-waves-{draws}", begins="plan", waves=draws, is_default=True)
+        for draws in FACTORS["waves"][1:]
+    ]
+    return [*others, listed, *waves, *planned]
 
 
 def pairs(study: dict[str, str], many: int = 2) -> Iterator[frozenset[tuple[str, str]]]:

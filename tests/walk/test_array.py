@@ -7,7 +7,7 @@ from itertools import combinations, product
 import pytest
 
 from tests.walk.studies import FACTORS, Wanted, array, pairs
-from tests.walk.walking import walk_whole
+from tests.walk.walking import WALKS, summary, walk_whole
 
 ARRAY = array()  # of which conftest.py lets those be walked whom the commit draws
 
@@ -23,3 +23,12 @@ def test_every_two_choices_meet() -> None:
 @pytest.mark.parametrize("wanted", ARRAY, ids=lambda wanted: wanted.name)
 def test_what_can_be_chosen_can_be_walked_to_its_end(site: None, wanted: Wanted) -> None:
     walk_whole(wanted)
+
+
+def test_most_of_them_are_taken_by_the_site() -> None:
+    walked = [each for each in WALKS if each.wanted in ARRAY]
+    if not walked:
+        pytest.skip("none of the array was walked in this process")
+    opened = [each for each in walked if each.waves]
+    print(summary())
+    assert 2 * len(opened) >= len(walked), [str(each.wanted) for each in walked if not each.waves]

@@ -22,6 +22,7 @@ def walk_whole(wanted: Wanted) -> Walk:
     )
     print(f"the slowest page took {slowest}", *walk.refusals, sep="\n")
     new = [each for each in walk.faults if not any(re.search(one, each.what) for one in KNOWN)]
+    print(*new, sep="\n")
     if new:
         again = f"again: pytest tests/walk -k {wanted.name}"
         pytest.fail("\n".join([str(wanted), again, *map(str, new)]), pytrace=False)

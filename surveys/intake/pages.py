@@ -6,6 +6,7 @@ counts again and refuses a Plan that these words are not true of (form.js).
 """
 
 import datetime
+import re
 from math import ceil
 from typing import Any
 
@@ -20,7 +21,11 @@ from surveys.intake import bundles, selectors
 from surveys.plan.content import PlanContent
 from surveys.plan.kinds import DEVICE, PUBLICATION
 
-BEFORE, EACH = 45, 20  # seconds for the welcome, and for a question
+# Words of ours that are to be read: on the welcome, before sending and after; and about a question.
+# tests/journeys/test_form.py counts what a person sees.
+WORDS, WORDS_EACH = 640, 40
+WORDS_A_MINUTE, ANSWERS_A_MINUTE = 200, 12
+CHINESE = re.compile(r"[\u3400-\u9fff]")  # two characters are read like a word
 
 
 def address(slug: str, language: str, content: PlanContent) -> str:
@@ -71,7 +76,7 @@ def page_context(plan: Plan, language: str, now: datetime.datetime) -> dict[str,
         "given_count": protections.count(PUBLICATION),
         "device": DEVICE in protections,
         "given": PUBLICATION in protections,
-        "minutes": 1 if count == 1 else ceil((BEFORE + EACH * count) / 60),
+        "minutes": minutes(spoken, count),
         "logged": bool(settings.REPORTS_LOG),
         "one_of": 1 in ticks,
         "some_of": bool(ticks - {1}),
@@ -106,6 +111,22 @@ def _says_later(content: PlanContent) -> bool:
     planned; of a key to the end; and always where the Plan does not say what is planned.
     """
     return not content.draws or content.keeps_key or content.wave < content.waves
+
+
+def minutes(spoken: PlanContent, count: int) -> int:
+    """Return how many minutes it takes to read all that is to be read and to answer `count` of the
+    questions, as long as they are on average.
+    """
+    asked = [" ".join((each.text, each.help, *each.choices)) for each in spoken.questions]
+    own = sum(map(words, asked)) / len(asked) + WORDS_EACH
+    read = WORDS + words(f"{spoken.title} {spoken.purpose}") + count * own
+    return ceil(read / WORDS_A_MINUTE + count / ANSWERS_A_MINUTE)
+
+
+def words(text: str) -> float:
+    """Return how many words a text has to read."""
+    chinese = len(CHINESE.findall(text))
+    return chinese / 2 + len(CHINESE.sub(" ", text).split())
 
 
 def over(plan: Plan, now: datetime.datetime) -> str:

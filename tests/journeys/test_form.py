@@ -4,6 +4,7 @@ something is wrong.
 
 import hashlib
 import json
+import re
 
 import pytest
 
@@ -287,3 +288,24 @@ def test_the_receipt_can_be_looked_up(guest, site, link):
     receipt = guest.page.locator("output").inner_text()
     found = guest.page.request.get(f"{site.base}/api/v1/receipts/{receipt}").json()
     assert found["accepted"] is True
+
+
+def test_the_minutes_on_the_welcome_are_those_of_the_words_on_the_way(guest, link):
+    """200 words a minute, all that is visible without unfolding; 5 seconds an answer."""
+    guest.page.goto(link)
+    start = guest.page.get_by_role("button", name="Start")
+    start.wait_for()
+    main = guest.page.locator("main")
+    said = int(re.search(r"about (\d+) minutes", main.inner_text())[1])
+    words = len(main.inner_text().split())
+    start.click()
+    for number, choice in enumerate(("Yes", "Agree", "Never"), start=1):
+        guest.page.get_by_text(f"Question {number} of 3").wait_for()
+        words += len(main.inner_text().split())
+        guest.choose(choice)
+        guest.go_on()
+    guest.page.get_by_role("heading", name="Ready to send").wait_for()
+    words += len(main.inner_text().split())
+    guest.send()
+    words += len(main.inner_text().split())
+    assert abs(said - (words / 200 + 3 / 12)) <= 1

@@ -5,10 +5,12 @@ everyone alike.
 import hashlib
 import re
 
+import msgspec
 import pytest
 
 from surveys.design import services as design
 from surveys.design.models import Picture, Translation
+from surveys.intake import pages
 from tests.conftest import NOW, QUESTIONS, STUDY
 
 CHINESE = {
@@ -179,3 +181,17 @@ def test_a_picture_that_could_run_something_is_not_served(client, picture):
 
 def test_a_picture_that_is_not_there_is_not_found(client, db):
     assert client.get(f"/pictures/{'0' * 64}").status_code == 404
+
+
+def test_the_minutes_are_those_of_all_that_is_to_be_read(client, db):
+    """640 words of ours, 40 about each question, and the study's own, 200 a minute; and 5 seconds
+    an answer.
+    """
+    study = design.draft_study(study=STUDY, questions=QUESTIONS)
+    plan = design.open_study(why="A test.", study_id=study.pk, who="ada", now=NOW)
+    assert "3 questions, about 5 minutes." in client.get("/s/exam-honesty/").content.decode()
+    assert pages.words("Have you copied? 你抽过烟吗") == 3 + 5 / 2
+    long = {"text": "word " * 400}
+    questions = [msgspec.structs.replace(each, **long) for each in plan.content.questions]
+    content = msgspec.structs.replace(plan.content, questions=questions)
+    assert pages.minutes(content, 3) == 5 + 6

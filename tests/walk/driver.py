@@ -622,7 +622,7 @@ class Driver:
             own = [each for each in form.controls if each.attrs.get("name") == name]
             kind = own[0].attrs.get("type", "text")
             if name == "epsilon" and self.wanted.cap == "with δ":
-                typed[name] = "0.2"  # little enough to be paid in ρ
+                typed[name] = "0.1"  # little enough to be paid in ρ
             if "".join(data.get(name, [])):
                 continue
             if kind == "checkbox" and len(own) > 1:

@@ -16,6 +16,7 @@ class ReadOnly:
     """
 
     right: ClassVar[Right]
+    list_filter: ClassVar[Any] = ()
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return may(request.user, Right.ENTER) and may(request.user, self.right)
@@ -28,6 +29,12 @@ class ReadOnly:
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        """Refuse a filter that no list offers: one could be asked for a password's hash, a sign at
+        a time.
+        """
+        return any(lookup == name or lookup.startswith(f"{name}__") for name in self.list_filter)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

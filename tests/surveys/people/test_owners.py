@@ -92,6 +92,16 @@ def test_nor_does_an_admin_who_turns_the_list_off_and_on(admin, olga, listed):
     assert admin.get(LIST).status_code == 403
 
 
+def test_no_admin_guesses_at_a_field_that_is_not_shown(admin, olga):
+    """Asked a sign at a time, a list that answers tells a password's hash, and an address."""
+    hashed, people = olga.password, "/admin/people/user/"
+    for of_people in (f"password__startswith={hashed[:9]}", "email__startswith=o", "pseudonym=x"):
+        assert admin.get(f"{people}?{of_people}").status_code == 400
+    assert b"olga" in admin.get(f"{people}?is_active__exact=1").content
+    assert b"olga" not in admin.get(f"{people}?is_active__exact=0").content
+    assert admin.get(f"{people}?groups__id__exact=1").status_code == 200
+
+
 def test_no_admin_gets_into_an_owner_s_account(admin, olga, listed):
     before = User.objects.values_list("email", "password").get(pk=olga.pk)
     own = f"/admin/people/user/{olga.pk}"

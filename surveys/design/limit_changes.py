@@ -79,6 +79,9 @@ def decide(
     study.asked = asked
     if set(OF_GIVEN) & set(changed):
         study.given_why, study.given_by = why, who
+    elif {"unit", "neighbours"} & set(changed) and not may_set_limits:
+        # what was given beyond the usual was for what one cap protected then
+        study.given_cap = study.given_batch = study.given_why = study.given_by = None
     moved = _moved(study, epsilons)
     if not changed and not moved:
         raise Refused(_("Everything is as it was. Nothing was changed."))
@@ -86,7 +89,7 @@ def decide(
         raise NotDecided(problems)
     with revisions.recorded(study, who=who, now=now):
         if changed:
-            study.save(update_fields=[*changed, "given_why", "given_by"])
+            study.save(update_fields={*changed, *OF_GIVEN, "given_why", "given_by"})
         for question in moved:
             question.save(update_fields=["epsilon"])
         saved = Study.objects.get(pk=study_id)

@@ -136,6 +136,23 @@ def test_what_the_admin_gave_is_for_the_questions_that_were_there_and_lapses_wit
         services.open_study(why="A test.", study_id=study.pk, **BY)
 
 
+def test_what_the_admin_gave_is_for_a_person_and_lapses_where_an_editor_protects_less(db):
+    """Else a cap of 3 for a person would be one of 3 for each of their forty answers."""
+    study = services.draft_study(study=USUAL, questions=[QUESTIONS[0], *REWORDED])
+    decided = {"study_id": study.pk, "epsilons": {}, "why": WHY, "now": NOW}
+    new = {"given_cap": Decimal(3), "cap": Decimal(3)}
+    limit_changes.decide(**decided, new=new, may_set_limits=True, who="root")
+    unit = {"unit": "answer-in-study"}
+    with pytest.raises(Refused, match=r"ε 0\.025 at most; it is 3"):
+        limit_changes.decide(**decided, new=unit, may_set_limits=False, who="ada")
+    study.refresh_from_db()
+    assert (study.unit, study.given_cap, study.given_by) == ("respondent-in-study", 3, "root")
+    small = {**unit, "cap": Decimal("0.02"), "release_epsilon": Decimal("0.02")}
+    limit_changes.decide(**decided, new=small, may_set_limits=False, who="ada")
+    study.refresh_from_db()
+    assert (study.unit, study.given_cap, study.given_why) == ("answer-in-study", None, None)
+
+
 def test_a_draft_without_such_answers_says_nothing_of_what_it_could_have(db):
     services.open_study(
         why="A test.",

@@ -2,10 +2,12 @@
 
 A zone decides when a wave begins and ends, which is the same for everybody. What is kept of a
 person has days in UTC, in every study: two kinds of day for one answer would tell the hours between
-them, and so a finer time than a day.
+them, and so a finer time than a day. A part of a day in UTC at either end of a wave would tell the
+same: what comes in it has the wave's first or last day (`Plan.day_of`).
 
-By hand    5 May 2026 in America/Los_Angeles ends at 07:00 UTC on 6 May, and the last day that an
-           answer of that wave can have is 6 May; in Pacific/Auckland it ends at 12:00 UTC on 5 May.
+By hand    5 May 2026 in America/Los_Angeles ends at 07:00 UTC on 6 May: an answer of those seven
+           hours has 5 May. In Pacific/Auckland it begins at 12:00 UTC on 4 May, and an answer of
+           that afternoon has 5 May.
 """
 
 import datetime
@@ -17,29 +19,19 @@ from django.utils.translation import gettext as _
 from surveys.zones import UTC
 
 ONE = datetime.timedelta(days=1)
-LAST = datetime.date.max - 2 * ONE  # on which a day can end in every zone
-MOMENT = datetime.timedelta(microseconds=1)
+FIRST = datetime.date.min + ONE  # on which a day can begin in every zone
+LAST = datetime.date.max - 2 * ONE  # on which one can end
 
 
 def begins_at(day: datetime.date, zone: str | None) -> datetime.datetime:
     """Return the moment in UTC at which a day begins in a zone; None is UTC."""
-    midnight = datetime.datetime.combine(day, datetime.time(), ZoneInfo(zone or UTC))
+    midnight = datetime.datetime.combine(max(day, FIRST), datetime.time(), ZoneInfo(zone or UTC))
     return midnight.astimezone(datetime.UTC)
 
 
 def ends_at(day: datetime.date, zone: str | None) -> datetime.datetime:
     """Return the moment in UTC at which a day has ended in a zone."""
     return begins_at(min(day, LAST) + ONE, zone)
-
-
-def last_in_utc(day: datetime.date, zone: str | None) -> datetime.date:
-    """Return the last day in UTC of which a part is within a day of a zone."""
-    return (ends_at(day, zone) - MOMENT).date()
-
-
-def first_in_utc(day: datetime.date, zone: str | None) -> datetime.date:
-    """Return the first day in UTC of which a part is within a day of a zone."""
-    return begins_at(day, zone).date()
 
 
 def day_in(zone: str | None, now: datetime.datetime) -> datetime.date:

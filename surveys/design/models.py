@@ -747,17 +747,20 @@ class Plan(models.Model):
         return self.closed_on is None
 
     def day_of(self, came: datetime.datetime) -> datetime.date:
-        """Return the day, in UTC, that an answer counts for: the last that one of this wave can
-        have, if it may have been given then. What came too early or too late has a day that none
-        of its answers can have (`selectors.taking`).
+        """Return the day, in UTC, that an answer counts for: from the first of its wave to the
+        last, also where it came in the part of another day that the wave's zone adds (days.py), or
+        may have been given on the last. What came too early or too late has a day outside.
         """
         day = came.date()
-        if self.is_early(came) and self.begins_on is not None:
-            return min(day, days.first_in_utc(self.begins_on, self.zone) - days.ONE)
-        if self.closes_on is None or not self.is_over(came):
+        if self.begins_on is not None:
+            if self.is_early(came):
+                return min(day, self.begins_on - days.ONE)
+            day = max(day, self.begins_on)
+        if self.closes_on is None:
             return day
-        last = days.last_in_utc(self.closes_on, self.zone)
-        return max(day, last + days.ONE) if self.is_past_grace(came) else last
+        if self.is_past_grace(came):
+            return max(day, self.closes_on + days.ONE)
+        return min(day, self.closes_on)
 
     def is_past_grace(self, now: datetime.datetime) -> bool:
         """Tell whether what was sent on its last day is no longer waited for."""

@@ -176,7 +176,8 @@ class Readiness:
         problems = [Problem(text, name, label=labels[name]) for name, text in by_name]
         found = terms.named_problems(study, self.questions, self.limits)
         problems += [Problem(text, term=field) for field, text in found]
-        if study.closes_on is not None and days.last_in_utc(study.closes_on, study.zone) < today:
+        last = study.closes_on
+        if last and days.ends_at(last, study.zone) <= days.begins_at(today, None):
             text = _("The last day of collecting is in the past.")
             problems.append(Problem(text, term="closes_on"))
         if study.retires_on is not None and study.retires_on <= today:

@@ -15,7 +15,7 @@ from msgspec import MsgspecError
 from dpengine.local.channel import Learns
 from dpengine.local.choose import ways
 from dpengine.privacy import Neighbours, epsilon_above
-from surveys.design import days, documents, news, site, terms
+from surveys.design import documents, news, site, terms
 from surveys.design.models import DraftChange, Panel, Picture, Plan, Question, SiteLimits, Study
 from surveys.design.summaries import Changed
 from surveys.guesses import of_hundred
@@ -215,13 +215,7 @@ def in_grace(now: datetime.datetime) -> list[int]:
     One that cannot be read gets none.
     """
     over = Plan.objects.filter(closed_on=None, closes_on__lt=now.date()).order_by()
-    return [
-        plan.pk
-        for plan in over
-        if plan.closes_on is not None
-        and days.last_in_utc(plan.closes_on, plan.zone) < now.date()
-        and _may_get_more(plan, now)
-    ]
+    return [plan.pk for plan in over if _may_get_more(plan, now)]
 
 
 def _may_get_more(plan: Plan, now: datetime.datetime) -> bool:
@@ -296,19 +290,19 @@ def taking(plan_ids: Iterable[int]) -> dict[int, Taking]:
     with connection.cursor() as cursor:
         places = ", ".join(["%s"] * len(ids))
         query = (
-            "SELECT id, closes_on, begins_on, zone, closes_at, stratum_closes_at FROM design_plan "  # noqa: S608
+            "SELECT id, closes_on, begins_on, closes_at, stratum_closes_at FROM design_plan "  # noqa: S608
             f"WHERE closed_on IS NULL AND id IN ({places}) ORDER BY id{lock}"
         )
         cursor.execute(query, ids)
         rows: list[Any] = cursor.fetchall()
     return {
         plan_id: Taking(
-            last=days.last_in_utc(_day(closes_on), zone) if closes_on else datetime.date.max,
-            first=days.first_in_utc(_day(begins_on), zone) if begins_on else datetime.date.min,
+            last=_day(closes_on) if closes_on else datetime.date.max,
+            first=_day(begins_on) if begins_on else datetime.date.min,
             most=most,
             most_of_stratum=most_of_stratum,
         )
-        for plan_id, closes_on, begins_on, zone, most, most_of_stratum in rows
+        for plan_id, closes_on, begins_on, most, most_of_stratum in rows
     }
 
 

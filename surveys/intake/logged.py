@@ -58,9 +58,10 @@ def _append(kept: list[Kept]) -> list[Outcome]:
     """Append while Plans are held open, so that no marker comes before."""
     outcomes, new = group.judged(kept, group.open_plans)
     fate: dict[bytes, Away | None] = {}
+    today = datetime.datetime.now(datetime.UTC).date()  # brokers refuse a time that is to come
     for day, of_day in itertools.groupby(sorted(new, key=_day), _day):
         lines = [(each, _line(each)) for each in of_day]
-        told = broker.topic().append([line for _, line in lines], day)
+        told = broker.topic().append([line for _, line in lines], min(day, today))
         fate.update(zip((each.id_digest for each, _ in lines), told, strict=True))
     pairs = zip(kept, outcomes, strict=True)
     return [fate.get(each.id_digest) or _as_logged(each, outcome, fate) for each, outcome in pairs]

@@ -3,6 +3,7 @@ UTC, whatever the zone.
 """
 
 import datetime
+from collections import Counter
 
 import pytest
 from django.test import override_settings
@@ -58,7 +59,8 @@ def test_a_west_coast_afternoon_is_still_the_last_day(draft):
     now = at("2026-05-14T04:00")  # 13 May, 21:00 there
     assert services.close_due(now=now) == []
     answer_as_browsers(plan, [{"copied": 1, "fair": 2, "often": 0}], plan.day_of(now))
-    assert Receipt.objects.get().day == now.date()
+    assert Receipt.objects.get().day == LAST
+    assert selectors.in_grace(now) == [plan.pk]  # so that no receipt of that day is settled yet
 
 
 @pytest.mark.parametrize(
@@ -67,13 +69,13 @@ def test_a_west_coast_afternoon_is_still_the_last_day(draft):
         ("UTC", "2026-05-13T23:59", "2026-05-13"),
         ("UTC", "2026-05-14T02:59", "2026-05-13"),
         ("UTC", "2026-05-14T03:00", "2026-05-14"),
-        (WEST, "2026-05-14T06:59", "2026-05-14"),
-        (WEST, "2026-05-14T09:59", "2026-05-14"),
-        (WEST, "2026-05-14T10:00", "2026-05-15"),  # too late: none of its answers has that day
+        (WEST, "2026-05-14T06:59", "2026-05-13"),
+        (WEST, "2026-05-14T09:59", "2026-05-13"),
+        (WEST, "2026-05-14T10:00", "2026-05-14"),  # too late: none of its answers has that day
         (EAST, "2026-05-13T11:59", "2026-05-13"),
         (EAST, "2026-05-13T14:59", "2026-05-13"),
         (EAST, "2026-05-13T15:00", "2026-05-14"),
-        ("America/New_York", "2026-05-14T03:59", "2026-05-14"),
+        ("America/New_York", "2026-05-14T03:59", "2026-05-13"),
     ],
 )
 def test_an_answer_has_a_day_of_utc_and_one_that_is_late_has_none_of_this_wave(
@@ -95,7 +97,26 @@ def test_no_answer_is_taken_before_the_first_day_has_begun_there(draft, zone):
     with pytest.raises(Refused, match="takes answers from"):
         answer_as_browsers(plan, one, plan.day_of(before))
     answer_as_browsers(plan, one, plan.day_of(begins))
-    assert Receipt.objects.get().day == begins.date()
+    assert Receipt.objects.get().day == LAST
+
+
+@pytest.mark.parametrize("zone", [None, WEST, EAST, "Europe/Berlin", "Atlantic/Azores"])
+def test_no_day_of_a_wave_is_a_few_hours_that_its_zone_adds(draft, zone):
+    """Berlin's first two hours are the day before in UTC: a receipt of that day would tell them."""
+    plan = opened(draft, zone, begins_on=TODAY)
+    moment, hours = days.begins_at(TODAY, zone), Counter()
+    while moment < days.ends_at(LAST, zone):
+        hours[plan.day_of(moment)] += 1
+        moment += datetime.timedelta(hours=1)
+    assert [*hours] == [TODAY, TODAY + days.ONE, LAST]
+    assert min(hours.values()) >= 12
+
+
+@pytest.mark.parametrize("zone", [None, WEST, EAST])
+def test_the_first_day_of_the_calendar_stops_no_other_study_s_answers(draft, zone):
+    plan = opened(draft, zone, begins_on=datetime.date.min)
+    assert plan.takes_answers(NOW)
+    assert selectors.taking([plan.pk])[plan.pk].first <= plan.day_of(NOW) == NOW.date()
 
 
 def test_no_last_day_ends_after_retirement(draft):

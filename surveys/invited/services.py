@@ -374,7 +374,8 @@ def new_codes(plan: Plan, people: QuerySet[Person], *, alone: bool = False) -> l
                 for each in made
                 if (alone or each.person.was_changed) == apart
             ]
-            give_codes(plan, told, alone=apart)
+            if told:
+                give_codes(plan, told, alone=apart)
     return made
 
 

@@ -74,7 +74,7 @@ def drafted(client: Any, **terms: str) -> Any:
     if terms:
         kept = {
             name: getattr(study, name)
-            for name in ("layout", "follow_ups", "rule", "hours", "horizon", "results")
+            for name in ("layout", "follow_ups", "rule", "hours", "horizon", "results", "zone")
         }
         amounts = {
             name: f"{getattr(study, name)}" for name in ("cap", "release_epsilon", "smallest_batch")

@@ -45,6 +45,7 @@ READERS = {
     "redis",
     "email",
     "log",
+    "zone",
 }
 
 

@@ -69,7 +69,9 @@ LISTS = {
     "plan": "/api/v1/studies/study-0/plan",
     "releases": "/api/v1/studies/study-0/releases",
 }
-MAX_OF_DRAFT = 12  # with the session, the user and the rights that every page asks for
+MAX_OF_DRAFT = (
+    13  # with the session, the user and the rights that every page asks for; its revision
+)
 
 
 def questions(count: int) -> list[dict[str, Any]]:

@@ -83,9 +83,11 @@ def test_a_wave_with_longer_texts_has_longer(at, monkeypatch):
 
 def test_a_plan_that_cannot_be_read_keeps_no_order(at, monkeypatch):
     opened("ends", closes_on=TODAY)
+    monkeypatch.setattr(models.PlanContent, "minutes_between", 100)
     with monkeypatch.context() as patched:
         patched.setattr(models.plans, "read", unreadable)
-        assert at(60) == []
+        assert at(60) == ["ends"]  # within the grace of every Plan
+        assert at(190) == []
 
 
 def unreadable(document: str):

@@ -464,8 +464,8 @@ def test_who_is_taken_off_before_a_code_is_drawn_is_not_invited_again(plan, sink
 def test_who_is_taken_off_after_a_code_was_drawn_gets_no_letter(plan, sink, monkeypatch):
     give, gone = services.give_codes, []
 
-    def removed_afterwards(of: Any, coded: Any) -> None:
-        give(of, coded)
+    def removed_afterwards(of: Any, coded: Any, *, alone: bool) -> None:
+        give(of, coded, alone=alone)
         person = coded[-1][0]
         gone.append(bytes.fromhex(known_as(plan, person)))
         services.remove_person(study_id=plan.study_id, reference=person.reference)

@@ -9,7 +9,6 @@ import pytest
 from aiosmtpd.controller import Controller
 from django.core.management import call_command
 
-from surveys.design import services as design
 from surveys.ledger import selectors as ledger, services as charges
 from surveys.operations import alarms, backlog, health, refusals, services
 from surveys.operations.models import Alarm
@@ -321,7 +320,6 @@ def test_a_timer_looks_without_a_worker(sink, capsys, monkeypatch):
     ("rule", "cap", "then", "warned"),
     [
         ("when-closed", 1, "closed", False),  # all of it, as it was planned
-        ("when-closed", 1, "next wave", True),  # nothing is left for another
         ("every", 2, "open", True),  # twice, and more will come
         ("every", 2, "closed", False),  # twice, and no more came
         ("on-request", 1, "asked", True),  # who asks may want more
@@ -342,12 +340,9 @@ def test_a_cap_that_is_spent_as_planned_is_no_alarm(db, rule, cap, then, warned)
         for hours in (1, 3):
             publishing.publish_due(now=asked.NOW + datetime.timedelta(hours=hours))
             asked.answer(plan, 0 if hours == 3 else 30)
-    if then in ("closed", "next wave"):
+    if then == "closed":
         asked.close(plan)
         publishing.publish_due(now=asked.NOW + datetime.timedelta(hours=5))
-    if then == "next wave":
-        study = design.begin_wave(study_id=plan.study_id)
-        design.open_study(study_id=study.pk, who="ada", why="A test.", now=asked.NOW)
     assert [each.budget.pk for each in ledger.near_caps(health.NEAR)] == [plan.study.budget_id]
     told = [line.key for line in health.lines(asked.NOW) if line.key.startswith(health.CAP)]
     assert told == warned * [f"cap of {plan.study.budget_id}"]

@@ -7,7 +7,7 @@ person: by a code that they printed, or a reminder that nobody else can get.
 
 import smtplib
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.db import transaction
@@ -27,7 +27,7 @@ from surveys.invited.forms import LetterForm
 from surveys.invited.lists import Entry
 from surveys.invited.models import Letter
 from surveys.people import services as accounts
-from surveys.people.models import AuditRow
+from surveys.people.models import AuditRow, User
 
 KINDS = ("invitation", "reminder")
 SAMPLE = "A" * 22  # a code that nobody has
@@ -45,12 +45,17 @@ def _open_plan(study: Study) -> Plan | None:
 @of_owners
 @require_safe
 def show(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show how each letter goes, in numbers."""
+    """Show how each letter goes, in numbers, and whose it is that are doubtful: that is a reading
+    of the list.
+    """
     plan = study.plan
+    written = list(selectors.progress_of(study, plan)) if plan else []
+    if any(each.addresses for each in written):
+        accounts.note_reading(study=study, reader=cast(User, request.user))
     context = {
         "study": study,
         "plan": _open_plan(study),
-        "letters": list(selectors.progress_of(study, plan)) if plan else [],
+        "letters": written,
         "is_configured": settings.EMAIL_CONFIGURED,
         "without": selectors.without_email(study),
         "parts": printed.parts(study),

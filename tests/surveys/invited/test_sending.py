@@ -16,6 +16,7 @@ from surveys.invited.models import Delivery, Letter, Person
 from surveys.issuer import services as issuer
 from surveys.issuer.models import Key as TicketKey
 from surveys.issuer.refusals import Refused as NotIssued
+from surveys.people.models import AuditRow, User
 from tests.conftest import NOW, TODAY
 from tests.surveys.drafting.conftest import COPIED, TEXTS
 from tests.surveys.invited.conftest import entries
@@ -287,6 +288,15 @@ def doubted(plan, sink):
     sink.letters.clear()
     sending.go_on(of(letter), today=TODAY)
     return letter
+
+
+def test_to_read_whose_letters_are_doubtful_is_to_read_the_list(plan, sink, owner):
+    page, read = f"/studies/{plan.study.slug}/list/letters/", AuditRow.objects.filter(what="read")
+    owner.get(page)
+    assert not read.exists()
+    doubted(plan, sink)
+    assert b"@example.org</li>" in owner.get(page).content
+    assert read.get().who == User.objects.get(username="olga").pseudonym
 
 
 def test_a_turn_that_slept_while_another_ended_the_letter_sends_nobody_two(plan, sink, monkeypatch):

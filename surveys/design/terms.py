@@ -358,9 +358,12 @@ def problem_of_choices(questions: "Iterable[Question]") -> str | None:
 
 
 def given_answers(study: "Study", questions: "Iterable[Question]") -> int:
-    """Return how many answers of one person that are sent as given the cap holds for, each by
-    itself: all of them where one answer is protected, else one, for the cap holds for the person.
+    """Return how often the cap holds for what one person sends as given: for each such answer where
+    one answer is protected, in each wave that is planned where a wave has a cap of its own, else
+    once, for it holds for the person.
     """
+    if study.unit == IN_WAVE:
+        return max(study.planned, 1)
     given = sum(question.protection == PUBLICATION for question in questions)
     return max(given, 1) if study.unit == ONE_ANSWER else 1
 
@@ -373,7 +376,8 @@ def usual_given_cap(study: "Study", questions: "Iterable[Question]") -> Decimal:
     with 74 of 100 at most (guesses.even_guess_within). Where whether somebody took part is
     protected, half of it: another answer is one person less and one more. Where one answer is
     protected, the same question asked in other words is one answer more: 40 of them at ε = 1 each
-    gave the answer in 300 of 300 tries. So given answers × cap is 1 at most for one person.
+    gave the answer in 300 of 300 tries. So given answers × cap is 1 at most for one person; and
+    waves × cap, where each wave has a cap of its own: the same question can be asked in each.
     """
     cap = GIVEN_CAP if n_is_public(study.neighbours) else GIVEN_CAP / 2
     return plain(round_down(Fraction(cap) / given_answers(study, questions), GIVEN_PLACES))
@@ -409,6 +413,11 @@ def problems_of_given(study: "Study", questions: "Iterable[Question]") -> dict[s
                 "It holds for each of the %(count)s answers of a person that are sent as given: "
                 "together they lose ε %(sum)s."
             )
+            if study.unit == IN_WAVE:
+                text = _(
+                    "It holds anew in each of the %(count)s waves: in all of them one person loses "
+                    "ε %(sum)s."
+                )
             sum_of = {"count": answers, "sum": _text(answers * study.cap)}
             reasons["cap"] = f"{reasons['cap']} {text % sum_of}"
     if study.smallest_batch is not None and study.smallest_batch < batch:

@@ -288,6 +288,20 @@ def test_the_same_question_in_other_words_counts_as_often_as_it_is_asked(db, cou
     assert count * Decimal(plan.content.caps.central_epsilon) <= 1
 
 
+def test_where_each_wave_has_a_cap_of_its_own_all_of_them_are_counted(db):
+    """The same question in each of four waves is four answers of the same person."""
+    four = {"unit": "respondent-in-wave", "waves": 4}
+    with pytest.raises(CannotOpen) as refusal:
+        services.open_study(why="A test.", study_id=drafted(**four).pk, **BY)
+    assert "ε 0.25 at most; it is 1." in str(refusal.value)
+    assert "in each of the 4 waves: in all of them one person loses ε 4." in str(refusal.value)
+    quarter = {"cap": Decimal("0.25"), "release_epsilon": Decimal("0.25"), "slug": "within"}
+    within = drafted(**four, **quarter)
+    assert services.open_study(why="A test.", study_id=within.pk, **BY).is_open
+    once = drafted(unit="respondent-in-wave", slug="once")
+    assert services.open_study(why="A test.", study_id=once.pk, **BY).is_open
+
+
 def test_one_answer_given_by_a_person_needs_no_less(db):
     assert services.open_study(why="A test.", study_id=of_answers(1).pk, **BY).is_open
 

@@ -44,7 +44,8 @@ def editing(*, study_id: int, who: str, now: datetime.datetime, why: str = "") -
     A person's ε that its questions share is shared again, and what a publication costs follows the
     number of waves that are planned, unless somebody says another cost. With its first question
     that is sent as given, its cap and its batch come within what such answers need. What the site's
-    admin has given beyond that was given for these questions: it lapses when one of them changes.
+    admin has given beyond that was given for these questions: it lapses when one of them changes,
+    or in how many waves they are asked with a cap each.
     """
     with transaction.atomic():
         study = lock_draft(study_id=study_id)
@@ -56,7 +57,9 @@ def editing(*, study_id: int, who: str, now: datetime.datetime, why: str = "") -
             if saved.planned != was.planned and _is_usual_cost(was, saved):
                 saved.release_epsilon = terms.usual_cost(saved)
                 saved.save(update_fields=["release_epsilon"])
-            if (now_asked := _sent_as_given(saved)) != had:
+            now_asked = _sent_as_given(saved)
+            more_waves = saved.unit == terms.IN_WAVE and saved.planned != was.planned
+            if now_asked != had or more_waves:
                 saved.given_cap = saved.given_batch = saved.given_why = saved.given_by = None
                 saved.save(update_fields=["given_cap", "given_batch", "given_why", "given_by"])
             if now_asked and (not had or (saved.unit == ONE_ANSWER and now_asked != had)):

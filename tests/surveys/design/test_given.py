@@ -10,7 +10,7 @@ from django.contrib.auth.models import Permission
 from django.utils import translation
 
 from surveys.design import limit_changes, services
-from surveys.design.drafts import add_questions, new_draft, save_question
+from surveys.design.drafts import add_questions, new_draft, save_question, save_study
 from surveys.design.models import Delta, Plan, Study
 from surveys.design.readiness import Readiness
 from surveys.design.refusals import CannotOpen, Refused
@@ -300,6 +300,21 @@ def test_where_each_wave_has_a_cap_of_its_own_all_of_them_are_counted(db):
     assert services.open_study(why="A test.", study_id=within.pk, **BY).is_open
     once = drafted(unit="respondent-in-wave", slug="once")
     assert services.open_study(why="A test.", study_id=once.pk, **BY).is_open
+
+
+def test_what_was_given_for_two_waves_lapses_with_a_third(db):
+    study = drafted(unit="respondent-in-wave", waves=2)
+    new = {"given_cap": Decimal(1)}
+    limit_changes.decide(
+        study_id=study.pk, epsilons={}, new=new, why=WHY, may_set_limits=True, who="root", now=NOW
+    )
+    for waves, given in ((2, Decimal(1)), (3, None)):
+        study.refresh_from_db()
+        study.waves = waves
+        save_study(study=study, fields=["waves"], **BY)
+        study.refresh_from_db()
+        assert (study.given_cap, study.given_why) == (given, given and WHY)
+    assert services.terms.problems_of_given(study, study.questions.all()).keys() == {"cap"}
 
 
 def test_one_answer_given_by_a_person_needs_no_less(db):

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _, ngettext
 from dpengine.bounds import exp_above
 from dpengine.privacy import LARGEST_EPSILON, epsilon_above, plain
 from surveys.design import terms
-from surveys.design.models import Panel, Rule, Study
+from surveys.design.models import Panel, Rule, Study, Unit
 from surveys.guesses import even_guess, even_guess_within
 from surveys.ledger import selectors as ledger
 from surveys.plan.content import PlanContent
@@ -85,8 +85,10 @@ def readers_of_given(content: PlanContent) -> str:
     if not content.cleartext:
         return ""
     answers = len(content.cleartext) if content.unit == ONE_ANSWER else 1
-    lost = answers * Decimal(content.caps.central_epsilon) * (1 if content.n_is_public else 2)
-    delta = Fraction(content.caps.central_delta or 0)
+    caps = max(content.waves, 1) if content.unit == Unit.RESPONDENT_IN_WAVE else 1
+    lost = caps * answers * Decimal(content.caps.central_epsilon)
+    lost *= 1 if content.n_is_public else 2
+    delta = caps * Fraction(content.caps.central_delta or 0)
     if not content.n_is_public:
         delta *= 1 + exp_above(Fraction(lost) / 2)
     return _(

@@ -60,6 +60,15 @@ test('where one answer is protected, it is told of all that are sent as given to
   assert.equal(atMost(readersShare(/** @type {any} */ (many))), '100');
 });
 
+test('where each wave has a cap of its own, it is told of all waves that are planned', () => {
+  const toldIn = (/** @type {object} */ more) =>
+    atMost(readersShare(/** @type {any} */ ({ unit: 'respondent-in-wave', ...more })));
+  const caps = { central_epsilon: '1' };
+  assert.deepEqual([toldIn({ caps }), toldIn({ caps, waves: 2 })], ['74', '89']);
+  const all = { central_epsilon: '0.25', central_delta: '0.01', central_rho: '0.02' };
+  assert.equal(toldIn({ caps: all, waves: 4 }), '75');
+});
+
 test('where taking part is protected, another answer is one person less and one more', () => {
   assert.equal(told({ central_epsilon: '1' }, 'add-remove'), '89');
   const caps = { central_epsilon: '1', central_delta: '0.1', central_rho: '0.02' };

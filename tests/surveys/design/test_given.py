@@ -14,6 +14,7 @@ from surveys.design.drafts import add_questions, new_draft, save_question, save_
 from surveys.design.models import Delta, Plan, Study
 from surveys.design.readiness import Readiness
 from surveys.design.refusals import CannotOpen, Refused
+from surveys.design.wording import readers_of_given
 from surveys.ledger.models import Budget, Entry
 from surveys.plan.content import Caps
 from tests.conftest import MORE, NOW, QUESTIONS, STUDY
@@ -297,7 +298,8 @@ def test_where_each_wave_has_a_cap_of_its_own_all_of_them_are_counted(db):
     assert "in each of the 4 waves: in all of them one person loses ε 4." in str(refusal.value)
     quarter = {"cap": Decimal("0.25"), "release_epsilon": Decimal("0.25"), "slug": "within"}
     within = drafted(**four, **quarter)
-    assert services.open_study(why="A test.", study_id=within.pk, **BY).is_open
+    plan = services.open_study(why="A test.", study_id=within.pk, **BY)
+    assert "right 74 times in 100 at most (ε 1)" in readers_of_given(plan.content)
     once = drafted(unit="respondent-in-wave", slug="once")
     assert services.open_study(why="A test.", study_id=once.pk, **BY).is_open
 

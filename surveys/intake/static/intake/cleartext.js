@@ -29,7 +29,8 @@ export function padding({ questions }, answers) {
  * Where there is a δ, ρ is what the cap is kept by: then Pinsker's ½ + √(ρ/2)/2, and half of the δ/2 beside it, hold too, and
  * are less, if ρ is what ε and δ make it. Whatever a Plan says, the larger of the two is told. Where publications protect
  * whether somebody took part, another answer is one person less and one more: 2ε, δ + e^ε·δ and 4ρ. Where they protect one
- * answer and not a person, it is told of all that are sent as given together: so many times ε.
+ * answer and not a person, it is told of all that are sent as given together: so many times ε. Where each wave has a cap of its
+ * own, the same can be asked in each: it is told of all that are planned, so many times ε, δ and ρ.
  * @param {Plan} plan Verified.
  */
 export function readersShare({
@@ -37,14 +38,16 @@ export function readersShare({
   neighbours,
   questions,
   unit,
+  waves = 1,
 }) {
   const given = (/** @type {Question} */ { protection }) => protection === 'publication';
   const answers = unit === 'answer-in-study' ? questions.filter(given).length : 1;
-  const one = Math.exp(Math.min(answers * Number(central_epsilon), GREATEST_EPSILON));
+  const caps = unit === 'respondent-in-wave' ? waves : 1;
+  const one = Math.exp(Math.min(caps * answers * Number(central_epsilon), GREATEST_EPSILON));
   const twice = neighbours === 'add-remove';
   const loss = twice ? one ** 2 : one;
-  const delta = Number(central_delta) * (twice ? 1 + one : 1);
-  const rho = Number(central_rho) * (twice ? 4 : 1);
+  const delta = caps * Number(central_delta) * (twice ? 1 + one : 1);
+  const rho = caps * Number(central_rho) * (twice ? 4 : 1);
   return Math.min(
     1,
     Math.max((loss + delta) / (loss + 1), (1 + Math.sqrt(rho / 2) + delta / 2) / 2),

@@ -258,6 +258,7 @@ def answers_by(guest, link):
     presses(guest, "[data-do=start]")
     presses(guest, "[data-question=copied] input", "Space")
     presses(guest, "main form .button:not(.plain)")
+    presses(guest, "#stays", "Space")  # the note by which it is known a second time
     presses(guest, "[data-do=send]")
     page.locator("[data-do=send]").wait_for(state="detached")
     assert posted(guest, "/reports") == []

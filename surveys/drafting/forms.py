@@ -46,7 +46,7 @@ class BeginForm(forms.ModelForm):
         initial=False,
         widget=forms.RadioSelect,
         help_text=gettext_lazy(
-            "With a list, each person answers once, and nobody can tell which answer is whose."
+            "With a list, each person answers once. The site does not record whose a response is."
         ),
     )
 

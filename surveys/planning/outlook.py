@@ -161,7 +161,8 @@ class Outlook:
         if self.is_too_few:
             text = _("Fewer than %(least)s responses are not published.")
             parts.append(text % {"least": count(self.least)})
-        if self.widest is not None and not self.has_enough:
+        is_told_as_wanted = round(self.part, 2) <= WANTED and not self.is_too_few
+        if self.widest is not None and not is_told_as_wanted:
             parts.append(self._said_of_enough)
         return " ".join(parts)
 

@@ -277,7 +277,7 @@ def test_the_sample_throw_is_not_of_the_respondents_own_answer(chromium, link):
         start(guest, link)
         answer_screens(guest, smoked)
         card = guest.page.locator('section[aria-labelledby="throw"]').inner_text()
-        assert "Say someone’s true answer to question\xa01 were “Yes”." in card
+        assert "Say someone else answers question\xa01 with “Yes”." in card
         guest.context.close()
 
 

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from surveys.design import blocks, revisions
+from surveys.design import blocks, revisions, waves
 from surveys.design.drafts import (
     delete_question,
     duplicate_question,
@@ -55,7 +55,8 @@ def build(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the draft: what it asks, what that gives away, and what it still lacks."""
     plan = study.plan
     if plan is not None or study.is_retired:
-        return render(request, "drafting/frozen.html", {"study": study, "plan": plan})
+        context = {"study": study, "plan": plan, "no_next": waves.problem_of_next(study)}
+        return render(request, "drafting/frozen.html", context)
     require(Right.EDIT, request, study)
     saved = request.session.pop(f"saved:{study.slug}", "")
     return render(request, "drafting/build.html", page_of(request, study, saved=saved))
@@ -112,6 +113,7 @@ def page_of(request: HttpRequest, study: Study, **more: str) -> dict[str, Any]:
         "answers": blocks.groups(readiness.questions).items(),
         "problems": problems,
         "loss": Consequence(loss=content.loss) if content else None,
+        "asked": max((len(each) for each in content.drawn_sets), default=0) if content else 0,
         "outlook": planning.outlook(content, study.expected) if content else None,
         "languages": [pair for pair in Language.choices if pair[0] != study.language],
         "offered": {translation.language for translation in readiness.translations},

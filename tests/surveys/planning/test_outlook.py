@@ -55,6 +55,9 @@ def test_it_is_said_in_a_line_with_what_would_be_enough(db):
     mixed = of(drafted([*SIX, DAYS, {**SIX[0], "kind": "single", "choices": "A\nB\nC\nD\nE"}]))
     assert "the widest margin of error is ± 24 points (“Did 0”)." in mixed.said
     assert of(drafted([DAYS], expected=20)).said.endswith("For a tenth of the scale you need 180.")
+    assert of(drafted(expected=800)).said == (
+        "With 800 responses, every result has a margin of error of ± 10 points."
+    )
     assert of(drafted(expected=5000)).said == (
         "With 5,000 responses, every result has a margin of error of ± 3.9 points."
     )

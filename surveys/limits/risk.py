@@ -15,7 +15,7 @@ import msgspec
 from django.utils.translation import gettext as _, ngettext
 
 from dpengine.privacy import epsilon_above, plain
-from surveys.design import blocks, documents, selectors as design, sharing, terms
+from surveys.design import blocks, documents, selectors as design, terms
 from surveys.design.models import Neighbours, Question, Study, Unit
 from surveys.design.questions import content_of
 from surveys.guesses import CLOSE, FAIR, Guess, even_guess_within, guesses, is_risky
@@ -275,7 +275,7 @@ class Protection:
     problem: str
 
 
-def protections(risk: StudyRisk, questions: Sequence[Question]) -> list[Protection]:
+def protections(risk: StudyRisk) -> list[Protection]:
     """Return what each choice would cost at the question that is least precise, all else as it is,
     or why it cannot be; nothing where no ± is known.
     """
@@ -285,27 +285,15 @@ def protections(risk: StudyRisk, questions: Sequence[Question]) -> list[Protecti
         return []
     choices = [("unit", unit) for unit in Unit if unit != Unit.RESPONDENT_IN_WAVE]
     for field, choice in [*choices, *(("neighbours", each) for each in Neighbours)]:
-        chosen, widths, is_chosen = copy(study), {}, getattr(study, field) == choice
+        chosen, widths = copy(study), {}
         setattr(chosen, field, choice)
-        asked = risk if is_chosen else _asked_so(chosen, questions)
-        if not (problem := _problem_of_protection(chosen, asked.contents)):
+        if not (problem := _problem_of_protection(chosen, risk.contents)):
             widths = planning.precisions(
-                chosen, asked.contents, risk.expected, asked.sets, name, asked.weights
+                chosen, risk.contents, risk.expected, risk.sets, name, risk.weights
             )
+        is_chosen = getattr(study, field) == choice
         found.append(Protection(str(choice.label), _widest_share(widths), is_chosen, problem))
     return found if any(each.precision for each in found) else []
-
-
-def _asked_so(chosen: Study, questions: Sequence[Question]) -> StudyRisk:
-    """Return what a draft would do that is saved with another protection: what each person is asked
-    follows from it, where a person's ε is shared.
-    """
-    questions = [copy(each) for each in questions]
-    if (spent := sharing.spent(chosen, questions)) is not None:
-        chosen.asked = spent.asked
-        for question in questions:
-            spent.put_on(question)
-    return of_draft(chosen, questions, household=1)
 
 
 def _widest_share(widths: dict[str, planning.Precision]) -> planning.Precision | None:

@@ -104,9 +104,7 @@ def draft(request: HttpRequest, study: Study) -> HttpResponse:
             (question, None if question.is_cleartext else form[PREFIX + question.name])
             for question in shown.questions
         ],
-        "protections": (
-            risk.protections(shown, form.proposed_questions()) if "unit" in form.fields else []
-        ),
+        "protections": risk.protections(shown) if "unit" in form.fields else [],
         "prices": planning.prices(proposed, form.proposed_questions()),
         "may_edit": may_edit,
         "only_look": only_look and not shares,

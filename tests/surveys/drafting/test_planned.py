@@ -71,33 +71,13 @@ def test_limits_say_what_a_joint_answer_excludes_and_a_look_at_it_answers(ada, u
     ada.post(SIX, {**TEXTS, **WORDS, "way": "plan"})
     limits = "/studies/exam-honesty/limits/"
     for asked, why in ((1, "everybody must be asked everything"), (None, "sent by itself")):
-        Study.objects.update(asked=asked, is_planned=False, person=None)
+        Study.objects.update(asked=asked)
         shown = {each.label: each for each in ada.get(limits).context["protections"]}
         hidden = shown[str(Neighbours.ADD_REMOVE.label)]
         assert (hidden.precision, why in hidden.problem) == (None, True)
         assert shown[str(Neighbours.CHANGE_ONE.label)].precision is not None
     typed = {"unit": unit, "neighbours": neighbours, "cap": "2", "release_epsilon": "2"}
     assert ada.post(limits, {**typed, "cap_delta": "0", "look": "1"}).status_code == 200
-
-
-def test_limits_say_what_hiding_who_takes_part_costs_where_the_plan_follows_it(ada):
-    """What is asked of a planned draft is planned anew, so a joint answer excludes nothing."""
-    ada.post(SIX, {**TEXTS, **WORDS, "way": "plan"})
-    limits, label = "/studies/exam-honesty/limits/", str(Neighbours.ADD_REMOVE.label)
-
-    def hidden():
-        return {each.label: each for each in ada.get(limits).context["protections"]}[label]
-
-    before = hidden()
-    assert (before.problem, before.is_chosen) == ("", False)
-    typed = {"person": "2", "unit": Unit.RESPONDENT_IN_STUDY, "neighbours": Neighbours.ADD_REMOVE}
-    costs = {"cap": "2", "release_epsilon": "2", "cap_delta": "0", "why": "nobody is counted"}
-    answer = ada.post(limits, {**typed, **costs})
-    assert answer.status_code == 302, answer.content.decode()
-    assert not Study.objects.exclude(neighbours=Neighbours.ADD_REMOVE, asked=None).exists()
-    after = hidden()
-    assert (after.is_chosen, after.problem) == (True, "")
-    assert after.precision.half == before.precision.half > 0
 
 
 def test_what_only_some_kinds_have_is_asked_for_and_kept(ada):

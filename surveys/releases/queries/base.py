@@ -426,6 +426,11 @@ def noise_name(noise: object) -> str:
     return "discrete Gaussian" if isinstance(noise, DiscreteGaussian) else "discrete Laplace"
 
 
+def plain_scale(scale: float | Fraction) -> str:
+    """Return a scale of noise in six digits, without a power of ten: 4194300, not 4.1943e+06."""
+    return f"{Decimal(f'{float(scale):.6g}'):f}"
+
+
 def rho_at(epsilon: Decimal) -> Fraction:
     """Return the ρ that pure noise for ε costs at most: what requests of before were drawn for."""
     return Fraction(epsilon) ** 2 / 2

@@ -23,7 +23,7 @@ from dpengine.estimates import Margin, share
 from dpengine.privacy import plain
 from surveys.messages import message, plural_message
 from surveys.releases.numbers import Document, Numbers, Row, Table, interval_within
-from surveys.releases.queries.base import Counts, InteractiveQuery, State
+from surveys.releases.queries.base import Counts, InteractiveQuery, State, plain_scale
 from surveys.releases.queries.parameters import (
     ONE_CHOICE,
     Epsilon,
@@ -126,7 +126,7 @@ class Check(InteractiveQuery):
     @property
     def mechanism(self) -> str:
         noises = (self.engine.of_threshold, self.engine.of_comparison, self.engine.of_number)
-        scales = ", ".join(f"{noise.scale:.6g}" for noise in noises)
+        scales = ", ".join(plain_scale(noise.scale) for noise in noises)
         return MECHANISM(count=self.numbers, list=scales)
 
     @property

@@ -22,7 +22,7 @@ from dpengine.estimates import KnownSum, Noise, with_known_sum
 from surveys.aggregation import contrasts, crosstabs, weighting
 from surveys.messages import Text, message, plural_message
 from surveys.releases.numbers import Numbers, Row, Table
-from surveys.releases.queries.base import KNOWN_SUM, Counts, Query, noise_name
+from surveys.releases.queries.base import KNOWN_SUM, Counts, Query, noise_name, plain_scale
 from surveys.releases.queries.parameters import (
     ONE_CHOICE,
     AnyQuestion,
@@ -172,7 +172,7 @@ class Crosstab(Query):
             return WITHOUT_NOISE(count=self.tally.published)
         return MECHANISM(
             noise=noise_name(self.engine),
-            scale=f"{self.engine.scale:.6g}",
+            scale=plain_scale(self.engine.scale),
             count=self.tally.published,
         )
 

@@ -16,7 +16,7 @@ from dpengine.central.numeric import Measured
 from dpengine.central.regression import REACH, Regression
 from surveys.messages import message
 from surveys.releases.numbers import Numbers, Table
-from surveys.releases.queries.base import Counts, Query, noise_name
+from surveys.releases.queries.base import Counts, Query, noise_name, plain_scale
 from surveys.releases.queries.parameters import (
     Context,
     OneQuestion,
@@ -145,7 +145,7 @@ class LinearRegression(Query):
     @property
     def mechanism(self) -> str:
         noise = self.engine.noise
-        return MECHANISM(noise=noise_name(noise), scale=f"{noise.scale:.6g}")
+        return MECHANISM(noise=noise_name(noise), scale=plain_scale(noise.scale))
 
     @property
     def sensitivity(self) -> str:

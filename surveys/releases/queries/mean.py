@@ -36,7 +36,7 @@ from surveys.messages import Text, message
 from surveys.plan import kinds
 from surveys.releases import statistics
 from surveys.releases.numbers import Numbers, Table
-from surveys.releases.queries.base import Counts, Engine, Query
+from surveys.releases.queries.base import Counts, Engine, Query, plain_scale
 from surveys.releases.queries.parameters import (
     ONE_CHOICE,
     AnyQuestion,
@@ -218,12 +218,12 @@ class Mean(Query):
         if not self.whole and not self._counted.mechanism.scale:
             return WITHOUT_NOISE()
         if not self.whole:
-            return ON_COUNTS(scale=f"{self._counted.mechanism.scale:.6g}")
-        scales = {"scale": f"{self.whole.total.scale:.6g}"}
+            return ON_COUNTS(scale=plain_scale(self._counted.mechanism.scale))
+        scales = {"scale": plain_scale(self.whole.total.scale)}
         if self.whole.people:
-            scales["other_scale"] = f"{self.whole.people.scale:.6g}"
+            scales["other_scale"] = plain_scale(self.whole.people.scale)
         if self.whole.moment:
-            scales["size"] = f"{self.whole.moment.scale:.6g}"
+            scales["size"] = plain_scale(self.whole.moment.scale)
         noisy = tuple(name for name in ("people", "moment") if getattr(self.whole, name))
         return CLAMPED_MEAN(scales=SCALES[noisy](**scales))
 

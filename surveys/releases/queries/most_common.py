@@ -17,7 +17,7 @@ from dpengine.central.selection import Law, Selection, spread_of_counts
 from surveys.messages import message, plural_message
 from surveys.releases import statistics
 from surveys.releases.numbers import Numbers, Row, Table
-from surveys.releases.queries.base import Counts, Query
+from surveys.releases.queries.base import Counts, Query, plain_scale
 from surveys.releases.queries.parameters import (
     ONE_CHOICE,
     STRONGEST,
@@ -96,7 +96,7 @@ class MostCommon(Query):
     def mechanism(self) -> str:
         return MECHANISM(
             law=self.engine.law,
-            scale=f"{self.engine.scale:.6g}",
+            scale=plain_scale(self.engine.scale),
             count=self.best,
             many=len(self.candidates),
         )

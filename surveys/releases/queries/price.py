@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from dpengine.central.selection import Law, Selection
 from surveys.messages import message
 from surveys.releases.numbers import Numbers, Row, Table
-from surveys.releases.queries.base import Counts, Query
+from surveys.releases.queries.base import Counts, Query, plain_scale
 from surveys.releases.queries.parameters import (
     AnyQuestion,
     Paid,
@@ -103,7 +103,7 @@ class Price(Query):
 
     @property
     def mechanism(self) -> str:
-        scale = f"{self.engine.scale:.6g}"
+        scale = plain_scale(self.engine.scale)
         return MECHANISM(law=self.engine.law, scale=scale, count=len(self.prices))
 
     @property

@@ -34,7 +34,7 @@ from surveys.aggregation import selectors as aggregation
 from surveys.design.models import Plan
 from surveys.messages import Message, Text, message
 from surveys.releases.numbers import Numbers, Row, Table
-from surveys.releases.queries.base import Counts, Engine, Query, noise_name
+from surveys.releases.queries.base import Counts, Engine, Query, noise_name, plain_scale
 from surveys.releases.queries.parameters import (
     AnyQuestion,
     Context,
@@ -139,7 +139,7 @@ STORED = (  # what older releases say
 def interval_by(limits: Limits) -> Text:
     """Say what an interval is worked out from."""
     noise = limits.noise
-    return CELLS(noise=noise_name(noise), cells=limits.cells, scale=f"{noise.scale:.6g}")
+    return CELLS(noise=noise_name(noise), cells=limits.cells, scale=plain_scale(noise.scale))
 
 
 def methods_of(plan: Plan) -> Mapping[str, Message]:
@@ -319,19 +319,19 @@ class Quantile(Query):
             return by(count=count, limits=limits)
         delta = f"{float(self.delta):.2g}"
         if isinstance(point, SmoothMedian):
-            return SMOOTH(r=f"{float(point.step):.6g}", delta=delta, limits=limits)
+            return SMOOTH(r=plain_scale(float(point.step)), delta=delta, limits=limits)
         if point.noise is None:
             return PROPOSE_NOUGHT(
                 threshold=f"{point.threshold:,}",
-                scale=f"{point.test.scale:.6g}",
+                scale=plain_scale(point.test.scale),
                 delta=delta,
                 limits=limits,
             )
         return PROPOSE(
             step=f"{point.proposed:,}",
             threshold=f"{point.threshold:,}",
-            scale=f"{point.test.scale:.6g}",
-            other_scale=f"{point.noise.scale:.6g}",
+            scale=plain_scale(point.test.scale),
+            other_scale=plain_scale(point.noise.scale),
             delta=delta,
             limits=limits,
         )

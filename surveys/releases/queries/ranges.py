@@ -22,7 +22,7 @@ from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.workload import LinearQueries
 from surveys.messages import message
 from surveys.releases.numbers import Numbers, Row, Table, interval_within
-from surveys.releases.queries.base import Counts, Query, noise_name
+from surveys.releases.queries.base import Counts, Query, noise_name, plain_scale
 from surveys.releases.queries.parameters import (
     ONE_CHOICE,
     AnyQuestion,
@@ -167,7 +167,7 @@ class Ranges(Query):
             noise=noise_name(noise),
             count=len(strategy.matrix),
             strategy=strategy.name,
-            scale=f"{noise.scale:.6g}",
+            scale=plain_scale(noise.scale),
         )
 
     @property

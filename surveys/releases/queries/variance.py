@@ -33,7 +33,7 @@ from dpengine.central.laplace import DiscreteLaplace
 from dpengine.central.numeric import ERROR, SQUARES, Bounds, Measured, half_width
 from surveys.messages import message
 from surveys.releases.numbers import Numbers, Table
-from surveys.releases.queries.base import Counts, Query
+from surveys.releases.queries.base import Counts, Query, plain_scale
 from surveys.releases.queries.parameters import (
     AnyQuestion,
     Paid,
@@ -99,7 +99,7 @@ class Variance(Query):
 
     @property
     def mechanism(self) -> str:
-        return MECHANISM(list=", ".join(f"{noise.scale:.6g}" for noise in self.engines))
+        return MECHANISM(list=", ".join(plain_scale(noise.scale) for noise in self.engines))
 
     @property
     def sensitivity(self) -> str:

@@ -24,7 +24,7 @@ from surveys.design.models import Plan
 from surveys.messages import message
 from surveys.releases import statistics
 from surveys.releases.numbers import Document, Numbers, Row, Table
-from surveys.releases.queries.base import Counts, InteractiveQuery, State
+from surveys.releases.queries.base import Counts, InteractiveQuery, State, plain_scale
 from surveys.releases.queries.parameters import (
     ONE_CHOICE,
     STRONGEST,
@@ -166,7 +166,7 @@ class Watch(InteractiveQuery):
     @property
     def mechanism(self) -> str:
         of_threshold, of_query = self.engine.of_threshold.scale, self.engine.of_query.scale
-        return MECHANISM(scale=f"{of_threshold:.6g}", other_scale=f"{of_query:.6g}")
+        return MECHANISM(scale=plain_scale(of_threshold), other_scale=plain_scale(of_query))
 
     @property
     def sensitivity(self) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpengine.central.numeric import SQUARES
-from surveys.releases.queries.base import Query
+from surveys.releases.queries.base import Query, plain_scale
 from surveys.releases.queries.parameters import WrongParameter
 from surveys.releases.queries.variance import Variance
 from tests.surveys.releases.queries.scored_plans import (
@@ -160,3 +160,10 @@ def test_parameters_that_cannot_be_are_refused_by_name(field, wrong):
     with pytest.raises(WrongParameter) as refusal:
         Variance.read(PLAN, {"question": "hours", "epsilon": "1", field: wrong})
     assert refusal.value.field == field
+
+
+def test_no_scale_is_told_as_a_power_of_ten():
+    assert plain_scale(4194304.0) == "4194300"
+    assert plain_scale(Fraction(3, 2)) == "1.5"
+    assert plain_scale(0.00001) == "0.00001"
+    assert "e+" not in str(asked(epsilon="0.0001").mechanism)

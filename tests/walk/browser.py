@@ -23,6 +23,8 @@ from tests.walk.pages import Form, Node, Page
 NUMBER = re.compile(r"\d+")
 HEX = re.compile(r"[0-9a-f]{32,}")
 LITTLE = 25.0  # points of ±, or hundredths of a range, from which on a page has to warn
+SAID_LEFT = re.compile(r"of the cap of [\d.]+,\s+([\d.]+)\s+is\s+left")
+ABOUT = re.compile(r"\babout (\d[\d,]*) answers")
 FILE = re.compile(r"/export\.|\.(?:csv|svg|xlsx)$|/methods/")
 MOST_HOPS = 5
 # Instead of what is offered, where that takes long: a rehearsal, and a sheet of paper for everybody
@@ -54,6 +56,11 @@ class Watch:
     faults: list[Fault] = field(default_factory=list)
     told: Told = field(default_factory=dict)  # since something last happened
     was_warned: bool = False  # that little would be learned
+    promised: tuple[float, int] = (0, 0)  # the ± that was told before launch, and for how many
+    protected: int = 0  # people who are protected together; none, where one answer is
+    is_noisy: bool = False  # how many answer is published with noise only
+    not_noisy: frozenset[str] = frozenset()  # numbers that everybody knows
+    about: set[str] = field(default_factory=set)  # how many answer, as pages tell it
     pages: int = 0
     seconds: float = 0
     slowest: tuple[float, str] = (0, "")
@@ -68,6 +75,10 @@ class Watch:
             if node.has("outlook"):
                 few = int(node.attrs["data-n"]) < int(node.attrs["data-least"])
                 self.was_warned |= few or float(node.attrs["value"]) > LITTLE
+                if self.step.startswith("launch"):
+                    self.promised = float(node.attrs["value"]), int(node.attrs["data-n"])
+            if node.has("together"):
+                self._compare_together(node, here)
             kind, measure = node.attrs.get("class", ""), node.attrs.get("data-in", "ε")
             if kind not in ("cap", "spent", "left"):
                 continue
@@ -75,6 +86,37 @@ class Watch:
             other, where = self.told.setdefault((kind, measure), (value, here))
             if other != value:
                 self.wrong(here, f"tells {kind} {measure} {value}; {where} tells {other}")
+
+        self._compare_prose(page, here)
+
+    def _compare_together(self, node: Node, here: str) -> None:
+        """See that those who are protected together lose the cap at most, told as one row."""
+        told, people = self.told.get(("cap", "ε")), int(node.attrs["data-people"])
+        if (
+            told
+            and people <= self.protected
+            and float(node.attrs["value"]) > 1.001 * float(told[0])
+        ):
+            self.wrong(
+                here,
+                f"tells a cap of {node.attrs['value']} for {people}, who are protected together; "
+                f"{told[1]} tells {told[0]}",
+            )
+
+    def _compare_prose(self, page: Page, here: str) -> None:
+        """See that sentences tell what the numbers for machines do."""
+        text = " ".join(page.main.text.split()) if page.html else ""
+        for said in SAID_LEFT.findall(text):
+            told = self.told.setdefault(("left", "ε"), (Decimal(said.rstrip(".")), here))
+            if abs(told[0] - Decimal(said.rstrip("."))) > Decimal("0.01"):
+                self.wrong(here, f"says that {said} is left; {told[1]} tells {told[0]}")
+        if self.is_noisy:
+            self.about.update(set(ABOUT.findall(text)) - self.not_noisy)
+            for n in self.about:
+                bare = rf"(?<![\d.,])(?<!about ){n}(?= answers)|(?<=answers, ){n}(?=, are)"
+                if found := re.search(bare, text):
+                    around = text[max(found.start() - 40, 0) : found.end() + 40]
+                    self.wrong(here, f"tells a noisy number as if it were exact: “…{around}…”")
 
     def wrong(self, page: str, what: str) -> None:
         same = {(each.page, each.what) for each in self.faults}

@@ -17,17 +17,14 @@ COMMIT = studies.commit()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Walk of the array what the commit draws; all with CANDOR_WALK=all; by name whatever is
-    named.
-    """
+    """Walk what the commit draws; all with CANDOR_WALK=all; by name whatever is named."""
     if config.option.keyword or os.environ.get("CANDOR_WALK") == "all":
         return
-    drawn = {each.name for each in studies.sample(studies.array(), COMMIT)}
+    drawn = studies.walked(COMMIT)
     others = [
         item
         for item in items
         if (wanted := getattr(item, "callspec", None) and item.callspec.params.get("wanted"))  # type: ignore[attr-defined]
-        and wanted.name.startswith("study-")
         and wanted.name not in drawn
     ]
     config.hook.pytest_deselected(items=others)

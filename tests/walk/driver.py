@@ -47,6 +47,7 @@ TEXTS = {
     "contact": "asks@example.org",
 }
 DELTA = "0.000001"
+MORE = {"given_cap": "2", "given_batch": "40"}  # that a site's admin may allow
 TYPED = {"least": "0", "most": "1", "percent": "50"}  # in a query that does not fill it in
 USUAL = {  # what is taken back to where a launch waits for it
     "asked": "",
@@ -172,6 +173,7 @@ class Driver:
     wanted: Wanted
     watch: Watch
     researcher: Browser
+    admin: Browser
     chance: random.Random = field(default_factory=random.Random)
     slug: str = ""
     refusals: list[Refusal] = field(default_factory=list)
@@ -510,6 +512,8 @@ class Driver:
         if limits:
             page = self.researcher.get(self.at("limits/"))
             self._submit("limits", page, "cap", why=WHY, **limits)
+        if wanted.protection != "device":
+            self._see_what_an_admin_can_allow()
         texts: dict[str, str] = {"rule": wanted.rule, "results": wanted.results, "expected": "300"}
         if wanted.rule in ("every", "continual"):
             texts |= {"hours": "6", "horizon": "4"}
@@ -525,6 +529,34 @@ class Driver:
         self._submit("texts", page, "rule", **texts)
         if wanted.languages == "both":
             self._translate()
+
+    def _see_what_an_admin_can_allow(self) -> None:
+        """Take the way out that a refusal names: what a site's admin can allow, one does; then it
+        is not refused for that any more. Undo it.
+        """
+        with self.researcher.undone(), self.admin.undone():
+            page = self._limits(self.researcher, cap=MORE["given_cap"])
+            if "site’s admin can" not in page.text:
+                return
+            allowing = self.admin.get(self.at("limits/"))
+            form = self._form(allowing, "cap")
+            missing = [name for name in MORE if form is None or name not in form.fields]
+            if missing:
+                self.watch.wrong(
+                    page.address,
+                    f"says that the site’s admin can allow it, who has no field {missing} there",
+                )
+                return
+            self._limits(self.admin, **MORE)
+            page = self._limits(self.researcher, cap=MORE["given_cap"])
+            if "site’s admin can" in page.text:
+                self.watch.wrong(page.address, "refuses what the site’s admin allowed")
+
+    def _limits(self, who: Browser, **typed: str) -> Page:
+        page = who.get(self.at("limits/"))
+        form = self._form(page, "cap")
+        assert form is not None, f"{page.address}: no form takes a cap"
+        return who.send(form, _saving(form), why=WHY, **typed)
 
     def _join(self) -> None:
         page = self.researcher.get(self.at("build/"))
@@ -635,9 +667,23 @@ class Driver:
                 options = [each.attrs.get("value", "") for each in own[0].all("option")]
                 many = 2 if "multiple" in own[0].attrs else 1
                 typed[name] = [each for each in options if each][:many]
+            elif name == "ranges":
+                typed[name] = self._ranges(form)
+            elif name == "expression":
+                columns = re.search(r"Columns: (\w+) \(", form.page.text)
+                typed[name] = f"mean({columns[1]})" if columns else ""
             elif name in TYPED:
                 typed[name] = TYPED[name]
         return typed
+
+    def _ranges(self, form: Form) -> str:
+        """Return two ranges of the question that a query starts with: of a number's values, or of
+        its first two choices.
+        """
+        chosen = "".join(form.data().get("question", []))
+        asked = next((each for each in self.plan.content.questions if each.name == chosen), None)
+        least = asked.least if asked and asked.kind == "number" else 1
+        return f"{least}\n{least + 1}"
 
     # Those who answer
 

@@ -9,6 +9,7 @@ from django.test import Client
 
 from surveys.ledger.models import Entry
 from surveys.people.models import User
+from surveys.plan.content import PlanContent
 from tests.walk.browser import Browser, Fault, Watch
 from tests.walk.driver import Driver
 from tests.walk.pages import Page
@@ -22,6 +23,8 @@ FEW, LISTED, MOST = (
 WIDE = (
     0.33  # ± of what is possible that must be warned of, however chance fell: pages do from .25 on
 )
+ENOUGH = 100  # answers from which on how many were asked a drawn question is no surprise
+AS_PROMISED = 1.3  # times the ± that was promised, at most, however chance fell
 ANYWHERE: set[tuple[str, str]] = set()  # pages of the site where somebody has been
 ADMINS = ("/limits/", "/health/", "/panels/", "/ledger/", "/studies/", "/admin/")
 OF_EVERYBODY = ("/", "/registry/", "/ledger/", "/promises/", "/my/", "/receipts/", "/plan/")
@@ -54,7 +57,11 @@ class Life:
         self.researcher = self._browser("researcher")
         self.admin = self._browser("admin")
         self.stranger = Browser("stranger", self.watch)
-        self.driver = Driver(self.wanted, self.watch, self.researcher)
+        self.in_chinese = self._browser("researcher"), Browser("stranger", self.watch)
+        for reader in self.in_chinese:
+            reader.who += " in Chinese"
+            reader.client.cookies["django_language"] = "zh-hans"
+        self.driver = Driver(self.wanted, self.watch, self.researcher, self.admin)
 
     def _browser(self, name: str) -> Browser:
         client = Client()
@@ -100,6 +107,7 @@ class Life:
         with self.step(f"launch of wave {wave}"):
             if not self.driver.launch():
                 return False
+            self.know(self.driver.plan.content)
             self.driver.tick()
             self.look(self.researcher, "launch/", "collect/", "limits/")
             self.look(self.stranger, registry=True, form=True)
@@ -118,9 +126,12 @@ class Life:
             driver.close()
             driver.tick()
             driver.tomorrow()
-            self.look(self.researcher, "", "launch/", "limits/", further=wave == 1)
-            self.look(self.stranger, registry=True, further=wave == 1)
+            self.look(self.researcher, "", "launch/", "limits/")
+            self.look(self.stranger, registry=True)
             self.see_what_came()
+            self.see_what_was_promised()
+            if wave == self.driver.study.planned:
+                self.read_in_chinese()
             if wave == 1:
                 for address in ADMINS:
                     self.admin.visit(address)
@@ -128,6 +139,29 @@ class Life:
             with self.step(f"questions to wave {wave}"):
                 self.ask(everything=wave == 1)
         return f"wave {wave}"
+
+    def know(self, content: PlanContent) -> None:
+        """Keep what a plan says of what its pages have to tell."""
+        watch = self.watch
+        watch.protected = content.people if content.unit != "answer-in-study" else 0
+        watch.is_noisy = not content.n_is_public
+        known = (FEW, LISTED, MOST, self.people, self.driver.study.expected or 0)
+        watch.not_noisy = frozenset(f"{each:,}" for each in known)
+        watch.about.clear()
+
+    def read_in_chinese(self) -> None:
+        """Read each page of the study in the site's other language, which needs no form for it."""
+        member, stranger = self.in_chinese
+        tabs = ("", "build/", "collect/", "launch/", "limits/", "ask/", "people/")
+        for who, addresses in (
+            (member, [self.driver.at(tab) for tab in tabs]),
+            (stranger, [f"/registry/{self.driver.slug}/", f"/s/{self.driver.slug}/"]),
+        ):
+            for address in addresses:
+                page = who.visit(address)
+                for link in page.links if page else ():
+                    if self._concerns(link):
+                        who.visit(link, came_by=f", by a link on {address}")
 
     def see_what_came(self) -> None:
         """See that what is published says something, or that a page had warned of it in time."""
@@ -144,6 +178,25 @@ class Life:
         elif halves and max(halves) > WIDE * of:
             told = f"± {100 * max(halves) / of:.0f} points"
             self.watch.wrong(page.address, f"ends with {told}, and no page had warned")
+
+    def see_what_was_promised(self) -> None:
+        """See that shares of questions that all were asked alike are as precise as was promised."""
+        half, n = self.watch.promised
+        answered = self.driver.answered
+        if not half or answered < ENOUGH or self.wanted.follow_ups != "none":
+            return
+        page = self.researcher.get(self.driver.at(""))
+        shares = [each for each in page.facts if each.has("estimate") and "%" in each.text]
+        widths = [float(each.attrs["data-high"]) - float(each.attrs["data-low"]) for each in shares]
+        if not widths:
+            return
+        of = 1 if max(widths) <= 1 else 100
+        came = 50 * max(widths) / of
+        expected = half * (n / answered) ** 0.5
+        if came > AS_PROMISED * expected:
+            self.watch.wrong(
+                page.address, f"ends with ± {came:.1f} points, and ± {expected:.1f} was promised"
+            )
 
     @property
     def people(self) -> int:

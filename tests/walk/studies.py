@@ -17,7 +17,7 @@ from subprocess import CalledProcessError, run
 HOUSE = Path(__file__).parent.parent.parent
 SEED, TRIED = 26, 40  # of the array; candidates for each of its studies
 IN_ALL = 120  # studies of the array
-SAMPLE = 12  # of it in each `make test`
+SAMPLE = 8  # of it in each `make test`
 
 FACTORS: dict[str, tuple[str, ...]] = {
     "begins": ("blank", "templates", "plan"),
@@ -154,10 +154,28 @@ def commit() -> str:
     return found.stdout.strip()
 
 
+def walked(named: str) -> set[str]:
+    """Return the names of the studies that a commit has walked: of the array a sample, of the
+    planner's proposals one size of each kind, and every other default way.
+    """
+    offered = defaults()
+    of_planner = [each for each in offered if each.planned]
+    sizes = {
+        each.name
+        for kind in PLANNED_KINDS
+        for each in _first([one for one in of_planner if one.kinds == kind], named, 1)
+    }
+    others = {each.name for each in offered if not each.planned}
+    return others | sizes | {each.name for each in sample(array(), named)}
+
+
 def sample(of: Iterable[Wanted], named: str) -> list[Wanted]:
     """Return the studies of the array that a commit has walked."""
+    return sorted(_first(of, named, SAMPLE), key=lambda each: each.name)
 
+
+def _first(of: Iterable[Wanted], named: str, many: int) -> list[Wanted]:
     def place(study: Wanted) -> bytes:
         return hashlib.sha256(f"{named} {study.name}".encode()).digest()
 
-    return sorted(sorted(of, key=place)[:SAMPLE], key=lambda each: each.name)
+    return sorted(of, key=place)[:many]

@@ -11,8 +11,8 @@ from tests.journeys.modules import module_page
 
 VECTORS = sorted((Path(__file__).parent.parent / "vectors").glob("*.json"))
 FILES = [
-    file for file in VECTORS if file.stem != "tickets"
-]  # tests/browser/ticket.test.js has them
+    file for file in VECTORS if file.stem not in ("tickets", "bounds")
+]  # tests/browser/ has them: ticket.test.js, device_ledger.test.js
 FAILURES = "async (cases) => (await import('/tests/browser/replay.js')).failures(cases)"
 
 

@@ -94,6 +94,13 @@ def _unnamed(page: Page) -> Iterator[str]:
                 yield f"has a field without a label: {node.attrs.get('name') or node.attrs}"
 
 
+def _holds(value: float, low: float, high: float) -> bool:
+    """Tell whether an interval holds its estimate. Numbers of people may be estimated below none or
+    above all, where intervals are cut; the page says why.
+    """
+    return low <= value <= high or value < low == 0 or (value > high and high.is_integer())
+
+
 def _without_interval(page: Page) -> Iterator[str]:
     """Yield the estimates that stand without their interval: facts of the kind `estimate` have one,
     from least to greatest, which holds them.
@@ -103,7 +110,7 @@ def _without_interval(page: Page) -> Iterator[str]:
             continue
         value, low, high = (node.attrs.get(name, "") for name in ("value", "data-low", "data-high"))
         try:
-            if not float(low) <= float(value) <= float(high):
+            if not _holds(float(value), float(low), float(high)):
                 yield f"tells an estimate of {value} outside of its interval, {low} to {high}"
         except ValueError:
             yield f"tells an estimate without its interval: {node.text!r} ({value}, {low}, {high})"

@@ -57,7 +57,7 @@ DAYS_OF_THE_RUN = "|".join(
 NEVER_ALIKE = re.compile(
     r'name="csrfmiddlewaretoken" value="[^"]*"|nonce="?[\w+/=-]*|[0-9a-f]{12,64}|"X-CSRFToken": "\w+"'
     r"|\d\d:\d\d(:\d\d[.\d]*)?(\+00:00|Z)?"
-    r"|/people/\d+/"  # a number of PostgreSQL, which counts on
+    r'|/people/\d+/|name="question" value="\d+"'  # numbers of PostgreSQL, which counts on
     rf"|{DAYS_OF_THE_RUN}"  # a midnight may come between two studies
 )
 COUNTED_ON = re.compile(r"(?<=/people)/\d+/|(?<=/researchers)/\d+/")

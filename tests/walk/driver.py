@@ -8,6 +8,7 @@ import json
 import random
 import re
 import secrets
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -178,6 +179,8 @@ class Driver:
     slug: str = ""
     refusals: list[Refusal] = field(default_factory=list)
     answered: int = 0  # in the present wave
+    truths: Counter[tuple[str, int]] = field(default_factory=Counter)  # by question and choice
+    asked_of: Counter[str] = field(default_factory=Counter)  # how many answered a question
 
     def __post_init__(self) -> None:
         self.chance.seed(self.wanted.name)
@@ -243,6 +246,8 @@ class Driver:
             self._refused("launch", page)
             return page
         self.answered = 0
+        self.truths.clear()
+        self.asked_of.clear()
         return None
 
     def _give_way(self, waits: Page) -> None:
@@ -712,7 +717,13 @@ class Driver:
         content = plan.content
         asked = content.sets[content.draw_set()] | content.cleartext.keys()
         truths = self._truths(content)
-        answers = content.randomised({name: truths[name] for name in truths if name in asked})
+        truths = {name: truth for name, truth in truths.items() if name in asked}
+        for name, truth in truths.items():
+            self.asked_of[name] += 1
+            self.truths.update(
+                (name, each) for each in (truth if isinstance(truth, list) else [truth])
+            )
+        answers = content.randomised(truths)
         named = {"report_id": secrets.token_hex(16), **letter}
         return json.dumps({"plan": plan.digest, "answers": answers, **named}).encode()
 
@@ -725,7 +736,11 @@ class Driver:
         if not question.choices or question.kind == "number":
             steps = self.chance.randint(0, question.most - question.least)
             return question.least + steps if question.is_cleartext else steps
-        return self.chance.randrange(len(question.choices))
+        return 0 if self.chance.random() < 0.6 else self.chance.randrange(len(question.choices))
+
+    def share(self, question: str, choice: int) -> float:
+        """Return how many percent of those who answered a question in this wave chose that."""
+        return 100 * self.truths[question, choice] / self.asked_of[question]
 
 
 def _saving(form: Form) -> Node | None:

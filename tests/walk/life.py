@@ -1,8 +1,12 @@
 """The life of a study, from its draft to its retirement, seen from every page at every step."""
 
+import csv
+import io
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from urllib.parse import urlsplit
 
 from django.test import Client
@@ -25,6 +29,7 @@ WIDE = (
 )
 ENOUGH = 100  # answers from which on how many were asked a drawn question is no surprise
 AS_PROMISED = 1.3  # times the ± that was promised, at most, however chance fell
+BESIDE = 8  # elements around a number in which its name stands
 ANYWHERE: set[tuple[str, str]] = set()  # pages of the site where somebody has been
 ADMINS = ("/limits/", "/health/", "/panels/", "/ledger/", "/studies/", "/admin/")
 OF_EVERYBODY = ("/", "/registry/", "/ledger/", "/promises/", "/my/", "/receipts/", "/plan/")
@@ -130,6 +135,7 @@ class Life:
             self.look(self.stranger, registry=True)
             self.see_what_came()
             self.see_what_was_promised()
+            self.see_what_is_true()
             if wave == self.driver.study.planned:
                 self.read_in_chinese()
             if wave == 1:
@@ -197,6 +203,76 @@ class Life:
             self.watch.wrong(
                 page.address, f"ends with ± {came:.1f} points, and ± {expected:.1f} was promised"
             )
+
+    def see_what_is_true(self) -> None:
+        """See that shares lie where those who answered made them, that no more answers are told
+        than came, and that pages tell the numbers of the file, each beside its name.
+        """
+        address = self.driver.at("export.csv")
+        if not any(
+            link.endswith("export.csv") for link in self.researcher.get(self.driver.at("")).links
+        ):
+            return
+        file = self.researcher.get(address).content.decode("utf-8-sig")
+        rows = list(csv.DictReader(io.StringIO(file)))
+        own = [row for row in rows if row["wave"] == str(self.driver.plan.wave)]
+        content = self.driver.plan.content
+        for row in own:
+            if content.n_is_public and int(row["n"]) > self.driver.answered:
+                self.watch.wrong(
+                    address, f"tells {row['n']} answers, and {self.driver.answered} came"
+                )
+            if self._is_of_all(row):
+                self._see_share(row, address)
+        for who, page in (
+            (self.researcher, self.driver.at("")),
+            (self.stranger, f"/results/{self.driver.slug}/"),
+        ):
+            if who is self.researcher or self.wanted.results == "public":
+                self._see_page(who.get(page), rows)
+
+    def _is_of_all(self, row: dict[str, str]) -> bool:
+        """Tell whether a row is the share of all who answered that question in this wave."""
+        content = self.driver.plan.content
+        asked = {each.name: each for each in content.questions}.get(row["question"])
+        return bool(
+            asked
+            and asked.asked_if is None
+            and asked.kind not in ("number", "month", "date")
+            and row["choice"]
+            and not row["stratum"]
+            and not (content.invited and len(content.invited.strata) > 1)
+            and row["kind"] == "shares"
+        )
+
+    def _see_share(self, row: dict[str, str], address: str) -> None:
+        parts = ("variance_sampling", "variance_device", "variance_publication")
+        sampling, device, publication = (float(row[part] or 0) for part in parts)
+        # what chance does once in some ten million rows: normal tails, and those of Laplace's law
+        most = 6 * (sampling + device) ** 0.5 + 12 * publication**0.5
+        truth = self.driver.share(row["question"], int(row["choice"]))
+        if abs(float(row["estimate"]) - truth) > most:
+            told = (
+                f"{float(row['estimate']):.1f} %, and it was {truth:.1f} % (± {most:.1f} at most)"
+            )
+            self.watch.wrong(address, f"tells of {row['question']} {row['label']!r} {told}")
+
+    def _see_page(self, page: Page, rows: list[dict[str, str]]) -> None:
+        names: dict[float, set[str]] = defaultdict(set)
+        for row in rows:
+            if row["estimate"]:
+                of = 100 if row["unit"] == "percent" else 1
+                names[round(float(row["estimate"]) / of, 9)] |= {row["label"], row["table"]}
+        for node in page.facts if names else ():
+            if not node.has("estimate"):
+                continue
+            own = names.get(round(float(node.attrs["value"]), 9))
+            if own is None:
+                self.watch.wrong(page.address, f"tells {node.text}, which no row of the file is")
+                continue
+            beside = [up.text for up in islice(node.above(), BESIDE)]
+            if not any(name in text for text in beside for name in own):
+                self.watch.wrong(page.address, f"tells {node.text} beside none of {sorted(own)}")
 
     @property
     def people(self) -> int:

@@ -7,6 +7,7 @@ for machines, and the issuer with a printed code of everybody on the list.
 """
 
 import datetime
+import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -55,8 +56,10 @@ SAID: dict[str, Any] = {
 
 
 @pytest.fixture
-def world(listed, settings):
+def world(listed, settings, monkeypatch):
     """An open list that closes each stratum at two answers, and everybody who may look."""
+    disk = shutil.disk_usage(settings.DATA_DIR.parent)  # others write there meanwhile
+    monkeypatch.setattr(shutil, "disk_usage", lambda _folder: disk)
     settings.METRICS_TOKEN = "a token of thirty-two characters!"
     type(listed).objects.filter(pk=listed.pk).update(stratum_closes_at=2)
     listed.refresh_from_db()

@@ -18,7 +18,7 @@ from django.db import transaction
 from django.test import Client
 
 from tests.walk import faults
-from tests.walk.pages import Form, Node, Page
+from tests.walk.pages import Form, Node, Page, field_of
 
 NUMBER = re.compile(r"\d+")
 HEX = re.compile(r"[0-9a-f]{32,}")
@@ -87,6 +87,11 @@ class Watch:
             if other != value:
                 self.wrong(here, f"tells {kind} {measure} {value}; {where} tells {other}")
 
+        for measure in {measure for _kind, measure in self.told}:
+            parts = [self.told.get((kind, measure)) for kind in ("cap", "spent", "left")]
+            if all(parts) and abs(parts[0][0] - parts[1][0] - parts[2][0]) > Decimal("0.01"):
+                told = " − ".join(f"{part[0]}" for part in parts[:2])
+                self.wrong(here, f"tells {measure} {told} = {parts[2][0]}")
         self._compare_prose(page, here)
 
     def _compare_together(self, node: Node, here: str) -> None:
@@ -222,12 +227,27 @@ class Browser:
         less = {name: value for name, value in LESS.items() if name in form.fields}
         with self.undone():
             answer = self.send(form, button, came_by=came_by, **less)
+            self._compare_with(form, button, answer, came_by)
             is_told = answer.status in (400, 409, 422) and bool(answer.errors or not answer.html)
             if 400 <= answer.status < 500 and not is_told:
                 self.watch.wrong(
                     f"{self.who} {form.method.upper()} {action}",
                     f"answers {answer.status}, and does not say why{came_by}",
                 )
+
+    def _compare_with(self, form: Form, button: Node | None, answer: Page, came_by: str) -> None:
+        """See that the site takes what it fills in itself, and that a button does something."""
+        if form.method == "get":
+            return
+        own, typed = f"{self.who} POST {form.action(button)}", form.data(button)
+        if answer.status == 422:
+            for name in {field_of(each) for each in answer.nodes} - {""}:
+                if "".join(typed.get(name, [])).strip():
+                    said = " ".join(answer.errors[0].text.split()) if answer.errors else ""
+                    self.watch.wrong(own, f"refuses what stood in {name} already: {said}{came_by}")
+        shows = button is not None and button.attrs.get("name")  # what would be, and does nothing
+        if answer.status == 200 and not shows and answer.main.text == form.page.main.text:
+            self.watch.wrong(own, f"changes nothing, and says nothing{came_by}")
 
     @contextmanager
     def undone(self) -> Iterator[None]:

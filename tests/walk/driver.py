@@ -24,7 +24,7 @@ from surveys.plan.content import PlanContent, PlanQuestion
 from tests import tickets
 from tests.walk import clock
 from tests.walk.browser import Browser, Watch, upload
-from tests.walk.pages import Form, Node, Page
+from tests.walk.pages import Form, Node, Page, field_of
 from tests.walk.studies import Wanted
 
 TASKS = (  # what a worker does, in the order of a good minute
@@ -178,6 +178,7 @@ class Driver:
     chance: random.Random = field(default_factory=random.Random)
     slug: str = ""
     refusals: list[Refusal] = field(default_factory=list)
+    is_translated: bool = False
     answered: int = 0  # in the present wave
     truths: Counter[tuple[str, int]] = field(default_factory=Counter)  # by question and choice
     asked_of: Counter[str] = field(default_factory=Counter)  # how many answered a question
@@ -294,6 +295,43 @@ class Driver:
             page = self.researcher.send(form, form.buttons[0])
         if self.plan.is_open:
             self.watch.wrong(self.at("launch/"), "a wave that was closed is open")
+
+    def lower_cap(self) -> bool:
+        """Lower the cap of an open study a little, as its owner, where publications leave that."""
+        page = self.researcher.get(self.at("limits/lower/"))
+        form = self._form(page, "new")
+        cap = self.researcher.get(self.at("limits/")).fact("cap")
+        paid = self.plan.content.publication.epsilon
+        needed = (self.study.planned + 1) * Decimal(paid or cap or 1)
+        if form is None or not cap or Decimal(cap) <= needed:
+            return False
+        lower = Decimal(cap) - Decimal("0.01")
+        page = self.researcher.send(form, form.buttons[-1], new=str(lower), why=WHY)
+        if page.status != 200:
+            self._refused("lower the cap", page)
+            return False
+        return True
+
+    def publish_anyway(self) -> bool:
+        """Publish all the same, where that is offered; see that it is done."""
+        here = self.at("publish-anyway/")
+        form = self._to(self.researcher.get(self.at("")), here)
+        if form is None:
+            return False
+        self.researcher.send(form, form.buttons[-1])
+        self.tick()
+        if self._to(self.researcher.get(self.at("")), here) is not None:
+            self.watch.wrong(here, "was pressed, and the page offers it still")
+        return True
+
+    def answer_late(self) -> None:
+        """See that nothing is taken any more."""
+        if self.plan.content.invited:
+            return  # nobody gets a ticket any more
+        body = self._body(self.plan, {})
+        (verdict,) = posts.answer_all([posts.enter(self.slug, body)])
+        if verdict.status < 400:
+            self.watch.wrong("the door", f"answers {verdict.status} once the wave is closed")
 
     def next_wave(self) -> bool:
         """Begin the next wave, where the site offers that."""
@@ -592,6 +630,7 @@ class Driver:
         page = self.researcher.send(form, form.buttons[0], **typed)
         if page.status != 200:
             self._refused("translate", page)
+        self.is_translated = page.status == 200
 
     def _invite(self) -> None:
         for stratum, people in STRATA[self.wanted.people == "strata"].items():
@@ -637,7 +676,7 @@ class Driver:
     def _refused(self, step: str, page: Page) -> Refusal:
         """Keep what was refused. It must say at which field, or lead there, and what to do."""
         errors = page.errors
-        fields = list(dict.fromkeys(filter(None, (_field_of(each) for each in page.nodes))))
+        fields = list(dict.fromkeys(filter(None, (field_of(each) for each in page.nodes))))
         text = " ".join(dict.fromkeys(" ".join(each.text.split()) for each in errors))
         refusal = Refusal(step, fields, text)
         self.refusals.append(refusal)
@@ -747,13 +786,3 @@ def _saving(form: Form) -> Node | None:
     """Return the button that saves: the last that has no name of its own."""
     plain = [each for each in form.buttons if not each.attrs.get("name")]
     return plain[-1] if plain else None
-
-
-def _field_of(node: Node) -> str:
-    """Return the field that a message stands at, or leads to."""
-    if not node.has("error") and not any(up.has("errors") for up in node.above()):
-        return ""
-    for name in (node.attrs.get("id", ""), node.attrs.get("href", "")):
-        if found := re.fullmatch(r"#?id_([\w-]+?)(?:_error)?", name):
-            return found[1]
-    return ""

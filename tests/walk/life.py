@@ -55,6 +55,7 @@ class Life:
 
     wanted: Wanted
     watch: Watch = field(init=False)
+    published: set[float] = field(default_factory=set)  # estimates, so far
     driver: Driver = field(init=False)
 
     def __post_init__(self) -> None:
@@ -114,6 +115,8 @@ class Life:
                 return False
             self.know(self.driver.plan.content)
             self.driver.tick()
+            self.driver.lower_cap()
+            self.see_what_was_published()
             self.look(self.researcher, "launch/", "collect/", "limits/")
             self.look(self.stranger, registry=True, form=True)
         return True
@@ -136,6 +139,10 @@ class Life:
             self.see_what_came()
             self.see_what_was_promised()
             self.see_what_is_true()
+            if self.driver.publish_anyway():
+                self.see_what_is_true()
+            self.see_what_was_published()
+            self.driver.answer_late()
             if wave == self.driver.study.planned:
                 self.read_in_chinese()
             if wave == 1:
@@ -168,6 +175,16 @@ class Life:
                 for link in page.links if page else ():
                     if self._concerns(link):
                         who.visit(link, came_by=f", by a link on {address}")
+        if self.driver.is_translated:
+            for who, address in (
+                (member, self.driver.at("")),
+                (stranger, f"/results/{self.driver.slug}/"),
+            ):
+                if who is member or self.wanted.results == "public":
+                    text = who.get(address).main.text
+                    for each in self.driver.plan.content.questions:
+                        if each.text in text or each.label in text:
+                            self.watch.wrong(address, f"says {each.label!r} to who reads Chinese")
 
     def see_what_came(self) -> None:
         """See that what is published says something, or that a page had warned of it in time."""
@@ -218,18 +235,46 @@ class Life:
         own = [row for row in rows if row["wave"] == str(self.driver.plan.wave)]
         content = self.driver.plan.content
         for row in own:
-            if content.n_is_public and int(row["n"]) > self.driver.answered:
-                self.watch.wrong(
-                    address, f"tells {row['n']} answers, and {self.driver.answered} came"
-                )
+            n, came = int(row["n"]), self.driver.answered
+            is_whole = self._is_of_all(row) and self.wanted.rule == "when-closed"
+            is_drawn = len(content.sets) > 1
+            if content.n_is_public and (n > came or (is_whole and not is_drawn and n < came)):
+                self.watch.wrong(address, f"tells {n} answers, and {came} came")
             if self._is_of_all(row):
                 self._see_share(row, address)
         for who, page in (
             (self.researcher, self.driver.at("")),
             (self.stranger, f"/results/{self.driver.slug}/"),
         ):
-            if who is self.researcher or self.wanted.results == "public":
+            is_grouped = self.wanted.people == "strata"  # differences of groups are in no file
+            if not is_grouped and (who is self.researcher or self.wanted.results == "public"):
                 self._see_page(who.get(page), rows)
+
+    def see_what_was_published(self) -> None:
+        """See that what was published before is there still, and told to everybody as to members."""
+        own = self.driver.at("")
+        told = self._published(self.researcher, own)
+        if missing := self.published - told:
+            one = min(missing)
+            self.watch.wrong(own, f"tells {one} no more, and {len(missing) - 1} other estimates")
+        self.published |= told
+        if self.wanted.results == "public":
+            public = self._published(self.stranger, f"/results/{self.driver.slug}/")
+            if told != public:
+                one = min(told ^ public)
+                who = "members" if one in told else "everybody"
+                self.watch.wrong(own, f"tells {one} to {who} only")
+
+    def _published(self, who: Browser, address: str) -> set[float]:
+        """Return the estimates of a page of results, and of those of its other publications."""
+        first = who.get(address)
+        others = [link for link in first.links if "?release=" in link]
+        return {
+            float(each.attrs["value"])
+            for page in (first, *map(who.get, others))
+            for each in page.facts
+            if each.has("estimate")
+        }
 
     def _is_of_all(self, row: dict[str, str]) -> bool:
         """Tell whether a row is the share of all who answered that question in this wave."""
@@ -262,13 +307,16 @@ class Life:
         for row in rows:
             if row["estimate"]:
                 of = 100 if row["unit"] == "percent" else 1
-                names[round(float(row["estimate"]) / of, 9)] |= {row["label"], row["table"]}
+                for shown in filter(None, (row["estimate"], row["projected"])):
+                    at = round(float(shown) / of, 9)
+                    names[at] |= {row["label"], row["table"], row["stratum"] or row["table"]}
         for node in page.facts if names else ():
             if not node.has("estimate"):
                 continue
             own = names.get(round(float(node.attrs["value"]), 9))
             if own is None:
-                self.watch.wrong(page.address, f"tells {node.text}, which no row of the file is")
+                told = f"{node.text} ({node.attrs['value']})"
+                self.watch.wrong(page.address, f"tells {told}, which no row of the file is")
                 continue
             beside = [up.text for up in islice(node.above(), BESIDE)]
             if not any(name in text for text in beside for name in own):

@@ -1,5 +1,6 @@
 """Pages as a browser has them: what is visible, where links lead, what a form would send."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -315,3 +316,13 @@ class Page:
     def fact(self, kind: str) -> str:
         """Return the first number of this kind; nothing where it tells none."""
         return next((each.attrs["value"] for each in self.facts if each.has(kind)), "")
+
+
+def field_of(node: Node) -> str:
+    """Return the field that a message stands at, or leads to."""
+    if not node.has("error") and not any(up.has("errors") for up in node.above()):
+        return ""
+    for name in (node.attrs.get("id", ""), node.attrs.get("href", "")):
+        if found := re.fullmatch(r"#?id_([\w-]+?)(?:_error)?", name):
+            return found[1]
+    return ""

@@ -120,16 +120,23 @@ def test_what_was_erased_and_is_in_the_log_still_is_an_alarm(db, settings, monke
     def refuse():
         raise CommandError("Another transaction may still see it.")
 
-    monkeypatch.setattr(forget, "kept_anyway", lambda: ["wal_recycle: expected off, got on."])
+    monkeypatch.setattr(forget, "log_kept", lambda: kept)
+    monkeypatch.setattr(forget, "files_kept", lambda: ["Files of no table: got 7."])
+    kept = ["wal_recycle: expected off, got on."]
     settings.PRODUCTION = True
     assert of_the_log() == ("alarm", "It was not done by this site.")
     with pytest.raises(CommandError):
         forget.noted(refuse)
     assert of_the_log()[0] == "alarm"
     assert "Another transaction" in of_the_log()[1]
-    assert forget.noted(lambda: None) == ["wal_recycle: expected off, got on."]
-    assert of_the_log()[0] == "watch"
+    with pytest.raises(CommandError, match="wal_recycle"):
+        forget.noted(lambda: None)
+    assert of_the_log()[0] == "alarm"
     assert "wal_recycle" in of_the_log()[1]
+    kept.clear()
+    assert forget.noted(lambda: None) == ["Files of no table: got 7."]
+    assert of_the_log()[0] == "watch"
+    assert "got 7" in of_the_log()[1]
     Event.objects.all().delete()
     well(before(hours=1))
     assert of_the_log()[0] == "good"

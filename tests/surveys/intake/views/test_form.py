@@ -138,7 +138,7 @@ def test_words_are_counted_in_the_language_of_the_page(client, db, count):
 
 @pytest.mark.parametrize("asked", [1, 2])
 def test_who_is_asked_some_questions_is_told_of_the_minutes_of_those(client, db, asked):
-    long = [{**each, "help": "word " * 300} for each in QUESTIONS]
+    long = [{**each, "text": "a " * 140, "help": "a " * 140} for each in QUESTIONS]
     study = design.draft_study(study={**STUDY, "asked": asked}, questions=long)
     plan = design.open_study(why="A test.", study_id=study.pk, who="ada", now=NOW)
     minutes = {count: pages.minutes(plan.content, count) for count in (1, 2, 3)}

@@ -303,9 +303,10 @@ class Query(ABC):
 
     def covers(self, n: int) -> float:
         """Return how much of all that is possible the widest interval is expected to cover, for n
-        answers; 0 where no interval is told.
+        answers, from 0 to 1; where it tells none, what chance leaves open. Each kind that
+        researchers ask says so: the preview warns by it.
         """
-        return 0.0
+        raise NotImplementedError
 
     def people(self, batches: int) -> int:
         """Return how many reports in the first batches hold all that it reads: public where n is.

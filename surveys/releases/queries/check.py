@@ -137,9 +137,16 @@ class Check(InteractiveQuery):
     def published(self) -> int:
         return self.numbers
 
+    def covers(self, n: int) -> float:
+        return min(1.0, 2 * self._doubtful(n))
+
+    def _doubtful(self, n: int) -> float:
+        """Return how near to the tolerance a comparison may go wrong, of 1."""
+        return self.engine.doubtful(USUAL, ERROR) / max(n, 1)
+
     def expected(self, n: int) -> list[str]:
         people = max(n, 1)
-        doubtful = 100 * self.engine.doubtful(USUAL, ERROR) / people
+        doubtful = 100 * self._doubtful(n)
         added = 196 * self.engine.standard_error / people
         tolerance = str(plain(self.tolerance))
         texts: list[str] = [

@@ -39,6 +39,7 @@ from surveys.releases.queries.trusted import (
     PARTS,
     RESULT,
     SENSITIVITY,
+    covered_ranks,
     dealt_into,
     expected_ranks,
 )
@@ -237,11 +238,17 @@ class Expression(Query):
         parts = {"title": self.title(), "labels": self.expression.typed}
         return HEADING_IN_WAVE(**parts, wave=wave) if wave > 1 else HEADING(**parts)
 
+    def covers(self, n: int) -> float:
+        return 1.0 if self._is_too_much(n) else covered_ranks(self.engine, n)
+
+    def _is_too_much(self, n: int) -> bool:
+        """Tell whether no group of n people can be computed in the steps that it is given."""
+        return self.expression.cells * -(-n // self.groups) > sandbox.STEPS
+
     def expected(self, n: int) -> list[str]:
         seconds = FIXED_TIME(n=f"{sandbox.budget(self.groups):.0f}")
         known = [*expected_ranks(self.engine, n), NEUTRAL(amount=self.neutral), seconds]
-        is_too_much = self.expression.cells * -(-n // self.groups) > sandbox.STEPS
-        return [TOO_MANY_PEOPLE(amount=self.neutral), *known] if is_too_much else known
+        return [TOO_MANY_PEOPLE(amount=self.neutral), *known] if self._is_too_much(n) else known
 
     def counted(self, batches: int) -> list[int]:
         return self.results(super().counted(batches))

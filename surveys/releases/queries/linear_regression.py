@@ -158,6 +158,10 @@ class LinearRegression(Query):
     def published(self) -> int:
         return len(self.columns)
 
+    def covers(self, n: int) -> float:
+        """Return how much of all slopes an interval holds: half of them where n is `enough`."""
+        return min(1.0, self.engine.enough / (2 * max(n, 1)))
+
     def expected(self, n: int) -> list[str]:
         texts: list[str] = [
             EXPECTED(

@@ -8,6 +8,7 @@ n·b)/(a − b), the same rising line for all.
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Self
 
@@ -109,10 +110,20 @@ class MostCommon(Query):
     def published(self) -> int:
         return self.best
 
+    def covers(self, n: int) -> float:
+        return min(1.0, self._behind / max(n, 1))
+
+    @property
+    def _contrast(self) -> Fraction:
+        """Return how many reports one person's answer is worth."""
+        return Fraction(self.question.channel.margins()[0].contrast)
+
+    @property
+    def _behind(self) -> int:
+        return math.ceil(self.engine.largest_loss(len(self.candidates), CHANCE) / self._contrast)
+
     def expected(self, n: int) -> list[str]:
-        # How many reports one person's answer is worth:
-        contrast = self.question.channel.margins()[0].contrast
-        behind = math.ceil(self.engine.largest_loss(len(self.candidates), CHANCE) / contrast)
+        contrast, behind = self._contrast, self._behind
         texts: list[str] = [BEHIND(count=f"{behind:,}", n=f"{100 * CHANCE:.0f}")]
         if behind >= n:
             texts.append(ALL_CHANCE())

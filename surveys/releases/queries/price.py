@@ -110,8 +110,15 @@ class Price(Query):
     def sensitivity(self) -> str:
         return SENSITIVITY(count=f"{self.engine.spread:,}")
 
+    def covers(self, n: int) -> float:
+        return min(1.0, self._less / (max(n, 1) * self.highest))
+
+    @property
+    def _less(self) -> int:
+        return math.ceil(self.engine.largest_loss(len(self.prices), CHANCE))
+
     def expected(self, n: int) -> list[str]:
-        less = math.ceil(self.engine.largest_loss(len(self.prices), CHANCE))
+        less = self._less
         texts: list[str] = [
             LESS(
                 amount=f"{less:,}",

@@ -51,6 +51,7 @@ from surveys.releases.queries.scored import (
     READ_OFF,
     bounds_of,
     is_number_in_clear,
+    part_between,
     row,
     unit_of,
     values_of,
@@ -346,11 +347,18 @@ class Quantile(Query):
     def published(self) -> int:
         return len(self.percent)
 
-    def expected(self, n: int) -> list[str]:
-        ranks = [
+    def covers(self, n: int) -> float:
+        return max(part_between(*ranks, n) for ranks in self._ranks(n))
+
+    def _ranks(self, n: int) -> list[tuple[float, float]]:
+        """Return from and to which rank each interval is expected to reach."""
+        return [
             replace(self.limits, quantile=Fraction(percent) / 100).ranks(n)
             for percent in self.percent
         ]
+
+    def expected(self, n: int) -> list[str]:
+        ranks = self._ranks(n)
         if any(low < 0 or high > n for low, high in ranks):
             return [self._expected_of_point(n), TOO_FEW()]
         texts = [self._expected_of_point(n)]

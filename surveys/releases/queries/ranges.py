@@ -181,6 +181,9 @@ class Ranges(Query):
     def published(self) -> int:
         return 2 * len(self.ranges)
 
+    def covers(self, n: int) -> float:
+        return min(1.0, 2 * float(max(self.engine.half_widths)) / max(n, 1))
+
     def expected(self, n: int) -> list[str]:
         texts: list[str] = []
         for group, half in zip(self.ranges, self.engine.half_widths, strict=True):

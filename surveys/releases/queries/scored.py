@@ -52,6 +52,11 @@ def values_of(question: Question, counts: Counts) -> list[int]:
     return [value for (value,) in rows_of([question], counts)]
 
 
+def part_between(low: float, high: float, n: int) -> float:
+    """Return how much of n people, or groups, lies between two ranks."""
+    return (min(high, n) - max(low, 0)) / n if n else 1.0
+
+
 def row(label: str, measured: Measured, unit: str) -> Row:
     """Return a released number as a row, to nine digits; a limit that nobody knows is None."""
     low, high, error = (

@@ -175,6 +175,10 @@ class Synthetic(Query):
     def _most_pairs(self) -> int:
         return min(len(self.engine.pairs), ROUNDS * len(self.cuts))
 
+    def covers(self, n: int) -> float:
+        reach = max(tallies.largest_error(one.choice.mechanism, 1) for one in self.engine.singles)
+        return min(1.0, 2 * reach / max(n, 1))
+
     def expected(self, n: int) -> list[str]:
         engine, texts = self.engine, list[str]()
         known = engine.singles if engine.selection else [*engine.singles, *engine.first_pairs]

@@ -33,6 +33,7 @@ from surveys.releases.queries.scored import (
     READ_OFF,
     bounds_of,
     is_number_in_clear,
+    part_between,
     row,
     rows_of,
     unit_of,
@@ -169,6 +170,9 @@ class Trusted(Query):
     def sensitivity(self) -> str:
         return SENSITIVITY()
 
+    def covers(self, n: int) -> float:
+        return covered_ranks(self.engine, n)
+
     def expected(self, n: int) -> list[str]:
         return expected_ranks(self.engine, n)
 
@@ -184,6 +188,13 @@ class Trusted(Query):
             derived=[READ_OFF()],
             n=n,
         )
+
+
+def covered_ranks(engine: Subsample, n: int) -> float:
+    """Return how many of the groups the interval of their median is expected to hold, of all."""
+    if n < engine.blocks:  # some groups are empty
+        return 1.0
+    return part_between(*engine.aggregate.limits.ranks(engine.blocks), engine.blocks)
 
 
 def expected_ranks(engine: Subsample, n: int) -> list[str]:

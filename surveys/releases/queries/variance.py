@@ -114,11 +114,16 @@ class Variance(Query):
         """Return h²: half of the bounds' width, squared."""
         return (self.bounds.unit * self.bounds.half_units / 2) ** 2
 
-    def expected(self, n: int) -> list[str]:
+    def covers(self, n: int) -> float:
+        return min(1.0, 2 * self._half(n))
+
+    def _half(self, n: int) -> float:
         people = max(n, 1)
         sampling = 0.5 / math.sqrt(people)  # √(v(1 − v)/n) at v = ½, the most
-        half = half_width(self._square_scale(people), sampling, ERROR, 0.0)
-        added = math.sqrt(2) * self._square_scale(people)
+        return half_width(self._square_scale(people), sampling, ERROR, 0.0)
+
+    def expected(self, n: int) -> list[str]:
+        half, added = self._half(n), math.sqrt(2) * self._square_scale(max(n, 1))
         return [
             EXPECTED(
                 label=self.question.label,

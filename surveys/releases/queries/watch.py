@@ -172,10 +172,16 @@ class Watch(InteractiveQuery):
     def sensitivity(self) -> str:
         return COUNTS_MOVED() if self.n_is_public else ALL_MOVED()
 
-    def expected(self, n: int) -> list[str]:
+    def covers(self, n: int) -> float:
+        return min(1.0, 2 * self._off(n))
+
+    def _off(self, n: int) -> float:
+        """Return how far from the limit a share is told apart from it, of 1."""
         unit = 1 if self.n_is_public else self.limit.denominator
-        reports = self.engine.accuracy(USUAL) / unit
-        points = 100 * reports / max(n, 1) / self.margin.contrast
+        return float(self.engine.accuracy(USUAL) / unit / max(n, 1) / self.margin.contrast)
+
+    def expected(self, n: int) -> list[str]:
+        points = 100 * self._off(n)
         percent = str(plain(self.percent))
         expected = EXPECTED(n=f"{n:,}", points=f"{points:.1f}", percent=percent, count=USUAL)
         return [expected, TOO_MUCH()] if points >= 50 else [expected]

@@ -622,6 +622,8 @@ ASK_LESS = re.compile(r'<button class="button( plain)?" name="change" value="1">
         ("mean", {"question": "hours", "epsilon": "0.9"}, False),
         ("mean", {"question": "hours", "epsilon": "0.01"}, True),
         ("crosstab", {"rows": "copied", "columns": "year", "epsilon": "0.02"}, True),
+        ("variance", {"question": "hours", "epsilon": "0.9"}, False),
+        ("variance", {"question": "hours", "epsilon": "0.01"}, True),
     ],
 )
 def test_publish_is_the_quiet_button_where_a_query_would_tell_next_to_nothing(

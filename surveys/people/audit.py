@@ -6,7 +6,8 @@ gone out, that somebody is still to be told: a worker that is killed tells them 
 
 import datetime
 import smtplib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import structlog
 from allauth.account.signals import password_changed, password_reset, password_set
@@ -14,6 +15,7 @@ from django.conf import settings
 from django.contrib.auth.signals import user_logged_in
 from django.core.mail import send_mail
 from django.db.models import Q, QuerySet
+from django.db.models.signals import post_save
 from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -75,6 +77,20 @@ def note_sign_in(user: User, **_signal: object) -> None:
 )
 def note_password(user: User, **_signal: object) -> None:
     note(What.PASSWORD, who=user.pseudonym, whom=user)
+
+
+@contextmanager
+def by_console() -> Iterator[None]:
+    """Write down each account that is saved meanwhile: made on the server, or given a password."""
+
+    def note_saved(instance: User, created: bool, **_signal: object) -> None:
+        note(What.ACCOUNT if created else What.PASSWORD, who=CONSOLE, whom=instance)
+
+    post_save.connect(note_saved, sender=User)
+    try:
+        yield
+    finally:
+        post_save.disconnect(note_saved, sender=User)
 
 
 def rows_of_study(study: Study) -> QuerySet[AuditRow]:
@@ -172,7 +188,9 @@ def sentence(row: AuditRow, names: dict[str, str] | None = None) -> str:
         What.LEFT: _("%(who)s left.") if own else _("%(who)s took %(whom)s out of the study."),
         What.ACCOUNT: _("%(who)s made the account %(whom)s."),
         What.LINK: _("%(who)s made a link that sets the password of %(whom)s."),
-        What.PASSWORD: _("%(whom)s set a new password."),
+        What.PASSWORD: _("%(whom)s set a new password.")
+        if own
+        else _("%(who)s set a new password for %(whom)s."),
         What.EMAIL: _("%(who)s changed the e-mail address of %(whom)s."),
         What.FACTOR: _("%(who)s changed a second factor of %(whom)s."),
         What.CLOSED: _("%(who)s closed the account %(whom)s."),

@@ -228,6 +228,20 @@ def test_the_public_ledger_says_that_an_owner_was_added_and_not_who(owner, plan)
     assert Entry.objects.filter(what="an owner was added").count() == 1
 
 
+def test_accounts_and_passwords_of_the_console_are_written_down(olga, plan, monkeypatch):
+    call_command("createsuperuser", interactive=False, username="noor", email="noor@example.org")
+    monkeypatch.setattr("getpass.getpass", lambda prompt: "a new and longer password")
+    call_command("changepassword", "olga")
+    rows = AuditRow.objects.exclude(what="sign-in").order_by("pk")
+    assert [audit.sentence(row) for row in rows] == [
+        "the console made the account noor.",
+        "the console set a new password for olga.",
+    ]
+    assert Untold.objects.count() == 2
+    known_as("otto")  # nobody writes on the console any more
+    assert rows.count() == 2
+
+
 def test_the_console_can_do_it_and_every_owner_is_told(olga, plan, settings, mailoutbox):
     settings.EMAIL_CONFIGURED = True
     call_command("invite", "noor", "--own", "exam-honesty")

@@ -1,0 +1,13 @@
+"""Make the account of a superuser, as Django does, and write down that the console did."""
+
+from typing import Any
+
+from django.contrib.auth.management.commands import createsuperuser
+
+from surveys.people import audit
+
+
+class Command(createsuperuser.Command):
+    def handle(self, *args: Any, **options: Any) -> str | None:
+        with audit.by_console():
+            return super().handle(*args, **options)

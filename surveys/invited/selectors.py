@@ -233,7 +233,7 @@ def counts_day(plan: Plan, today: datetime.date | None = None) -> datetime.date 
 
 
 def counts(plan: Plan, today: datetime.date | None = None) -> list[Numbers]:
-    """Return the counts of each stratum as of last midnight; none on a Plan's first day."""
+    """Return the counts of each stratum of the last daily count; none on a Plan's first day."""
     invited = plan.content.invited
     day = counts_day(plan, today)
     if invited is None or day is None:

@@ -56,8 +56,8 @@ def has_fetched(plan: str, code: str) -> Told:
     """Tell who holds a code whether their ticket was fetched, or raise Refused.
 
     A code that was e-mailed answers for the person, at once: they see that somebody fetched in
-    their place. One that whoever made the list has too answers for itself, and as of last night:
-    asked again and again it would say when somebody fetches.
+    their place. One that whoever made the list has too answers for itself, and by the last daily
+    count: asked again and again it would say when somebody fetches.
     """
     keys = list(Key.objects.filter(plan=plan).exclude(plan=""))
     if keys and all(key.is_closed for key in keys):

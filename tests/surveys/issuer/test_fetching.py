@@ -1,8 +1,11 @@
 """POST /issuer/tickets and /issuer/marks: one ticket an invitation, and what is refused."""
 
 import os
+import re
+from pathlib import Path
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from surveys.issuer import services, signing, views
@@ -142,6 +145,20 @@ def test_everybody_can_look_up_their_own_mark(client, listed):
     }  # once: the list's owner cannot hide it
     services.close_plan(listed.plan)
     assert look(who.code).status_code == 410
+
+
+def test_codes_of_before_answer_for_themselves_after_the_statement_of_the_upgrade(client, listed):
+    statement = re.search(r"UPDATE issuer_code .*;", Path("docs/upgrade.md").read_text())
+    came, who = listed.people[:2]
+    fetch(client, listed, came, blinded(listed, came))
+    with connection.cursor() as cursor:
+        cursor.execute(statement[0])
+    letter = person(who.stratum)._replace(reference=who.reference)
+    services.invite(listed.plan, [letter.row])
+    fetch(client, listed, letter, blinded(listed, letter))
+    look = lambda own: asked(client, "marks", {"plan": listed.plan, "code": own.code}).json()  # noqa: E731
+    assert look(who) == {"fetched": False, "alone": True}
+    assert look(came) == {"fetched": True, "alone": False}
 
 
 def test_a_closed_plan_issues_nothing(client, listed):

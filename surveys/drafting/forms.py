@@ -207,8 +207,13 @@ class TextsForm(BeginForm):
     zone = forms.ChoiceField(
         label=gettext_lazy("Time zone of its days"),
         choices=[(name, name) for name in zones()],
+        widget=forms.TextInput({"list": "zones", "autocomplete": "off"}),
+        error_messages={
+            "invalid_choice": gettext_lazy("Choose a time zone of the list, such as Asia/Shanghai.")
+        },
         help_text=gettext_lazy(
-            "Its first and its last day are days there. Days on receipts are in UTC everywhere."
+            "Its first and its last day are days there. Type a part of the name, such as Berlin. "
+            "Days on receipts are in UTC everywhere."
         ),
     )
     results = forms.ChoiceField(

@@ -1,5 +1,6 @@
 """From a blank account to a draft, and from a draft to an open wave."""
 
+import re
 from decimal import Decimal
 from io import BytesIO
 
@@ -7,7 +8,7 @@ import pytest
 from PIL import Image
 
 from surveys.design import documents, drafts
-from surveys.design.models import DraftChange, Question, Study
+from surveys.design.models import DraftChange, Picture, Question, Study
 from surveys.design.pictures import keep_picture
 from surveys.design.readiness import Readiness, problem_of
 from surveys.drafting.forms import TextsForm
@@ -110,6 +111,32 @@ def test_a_deleted_question_comes_back_as_it_was(editor, draft):
     after = Question.objects.filter(study=draft, name="often").values().get()
     assert {**before, "id": 0} == {**after, "id": 0}
     assert names(draft) == ["copied", "often", "fair"]
+
+
+def test_a_picture_comes_back_with_its_deleted_question(editor, draft):
+    shown = Picture.objects.create(sha256="a" * 64, media_type="image/png", width=1, height=1)
+    own = Question.objects.filter(study=draft, name="often")
+    own.update(picture=shown, picture_text="A ladder.")
+    editor.post(f"/studies/{draft.slug}/build/questions/often/delete/")
+    editor.post(f"/studies/{draft.slug}/build/undo/")
+    assert own.values_list("picture", "picture_text").get() == (shown.pk, "A ladder.")
+
+
+def test_a_time_zone_is_typed_and_found_in_a_list(editor, draft):
+    page = f"/studies/{draft.slug}/build/texts/"
+    form = editor.get(page).context["form"]
+    typed = {each.name: each.value() for each in form if each.value() not in (None, False)}
+    said = editor.get(page).content.decode()
+    assert re.search(r'<input[^>]* name="zone"[^>]* list="zones"', said)
+    assert re.search(
+        r'<datalist id="zones">\s+(<option>[\w/-]+</option>)*<option>Europe/Berlin</option>', said
+    )
+    answer = editor.post(page, {**typed, "zone": "Berlin"})
+    assert answer.context["form"].errors["zone"] == [
+        "Choose a time zone of the list, such as Asia/Shanghai."
+    ]
+    assert editor.post(page, {**typed, "zone": "Europe/Berlin"}).status_code == 302
+    assert Study.objects.get(pk=draft.pk).zone == "Europe/Berlin"
 
 
 def test_a_copy_stands_right_after_its_question(editor, draft):

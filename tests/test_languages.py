@@ -52,6 +52,12 @@ def test_every_text_is_translated_and_none_is_a_guess(language):
     assert missing == []
 
 
+@pytest.mark.parametrize("wrong", ["changed by chance", "} times. Over", "}, randomised again"])
+def test_no_text_says_what_the_house_has_another_word_for(wrong):
+    said = [form for one in messages(catalogue(LANGUAGES[0])).values() for form in forms(one.id)]
+    assert [each for each in said if wrong in each.replace(")s", "}")] == []
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_translation_keeps_what_is_put_in_and_how_it_is_marked_up(language):
     wrong = []

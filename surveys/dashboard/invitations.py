@@ -47,8 +47,7 @@ def invitations(texts: PlanContent, link: str, last: str) -> list[Invitation]:
     contact = _("Taking part is your choice. Questions about it: %(contact)s")
     letter.append(contact % {"contact": texts.contact})
     message = _(
-        "%(organisation)s: “%(title)s”. What is changed by chance, and what is not protected: "
-        "%(link)s"
+        "%(organisation)s: “%(title)s”. What is randomised, and what is not protected: %(link)s"
     ) % {**names, "link": link}
     return [
         Invitation("email", gettext_lazy("E-mail"), texts.title, "\n\n".join(letter)),
@@ -60,16 +59,19 @@ def _protection(texts: PlanContent) -> str:
     protections = {question.protection for question in texts.questions}
     if protections == {DEVICE}:
         return _(
-            "Your answers are changed by chance on your device before they are sent, by odds that "
+            "Your answers are randomised on your device before they are sent, by odds that "
             "the page shows you and your browser checks. Only totals are published."
         )
     if DEVICE in protections:
         return _(
-            "Some answers are changed by chance on your device before they are sent; others are "
-            "sent as given and kept "
-            "encrypted. The page says which. Only totals, changed by chance, are published."
+            "Some answers are randomised on your device before they are sent; others are not, and "
+            "are kept encrypted: the research team can read them. The page says which. Only "
+            "statistics with random noise are published."
         )
-    return _("Your answers are kept encrypted. Only totals, changed by chance, are published.")
+    return _(
+        "Your answers are kept encrypted: the research team can read them. Only statistics with "
+        "random noise are published."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,10 +250,10 @@ def _device(metadata: Metadata) -> str:
     if least == most:
         answers = (
             ngettext(
-                "The answer to %(count)s question was changed by chance in the respondent’s "
+                "The answer to %(count)s question was randomised in the respondent’s "
                 "browser before it was sent "
                 "(randomised response; ε-local differential privacy with ε = %(least)s).",
-                "The answers to %(count)s questions were changed by chance in the respondent’s "
+                "The answers to %(count)s questions were randomised in the respondent’s "
                 "browser before they were sent (randomised response; ε-local differential privacy "
                 "with ε = %(least)s an answer).",
                 len(metadata.device),
@@ -263,7 +263,7 @@ def _device(metadata: Metadata) -> str:
     else:
         answers = (
             _(
-                "The answers to %(count)s questions were changed by chance in the respondent’s "
+                "The answers to %(count)s questions were randomised in the respondent’s "
                 "browser before they were sent (randomised response; ε-local differential privacy "
                 "with ε = %(least)s to %(most)s an answer)."
             )

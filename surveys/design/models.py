@@ -494,11 +494,11 @@ class Question(models.Model):
         DATE = "date", gettext_lazy("A date, to the week")
 
     class Protection(models.TextChoices):
-        DEVICE = "device", gettext_lazy("changed by chance on the device")
+        DEVICE = "device", gettext_lazy("randomised on the device")
         PUBLICATION = (
             "publication",
             gettext_lazy(
-                "sent as given, kept encrypted, published only as totals changed by chance"
+                "not randomised, kept encrypted, published only as statistics with random noise"
             ),
         )
 

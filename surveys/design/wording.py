@@ -132,7 +132,8 @@ def _delta_means(capped: Study | Panel) -> str:
         return _("Without a δ this always holds, and costs add up: two publications of ε 1 are 2.")
     most = int(1 / (100 * Fraction(capped.cap_delta)))
     return _(
-        "With this δ there are exceptions: %(beyond)s. It is fit for up to %(most)s answers: then "
+        "With this δ that bound holds on average, and in rare cases it does not: %(beyond)s. It is "
+        "fit for up to %(most)s answers: then "
         "that happens to "
         "one person in fifty such studies at most. In return, many publications cost less than "
         "their sum."
@@ -325,7 +326,7 @@ def panel_means(panel: Panel) -> str:
         "fit "
         "is not opened. Who was 50 in 100 sure of something about one person can become at most "
         "%(sure)s in 100 sure "
-        "by seeing everything that person ever sent to these studies, changed by chance as it was."
+        "by seeing everything that person ever sent to these studies, randomised as it was."
     ) % {"cap": plain(panel.local_cap), "sure": sure}
 
 

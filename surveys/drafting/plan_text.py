@@ -102,7 +102,7 @@ def question_lines(question: PlanQuestion, content: PlanContent) -> Lines:
     if question.loss is None:
         protection = _("sent as given, kept encrypted")
     else:
-        protection = _("changed by chance on the device, ε %(epsilon)s at most") % {
+        protection = _("randomised on the device, ε %(epsilon)s at most") % {
             "epsilon": epsilon_above(question.loss, places=2)
         }
     return by_address | {"protection": (_("Protection"), protection)}

@@ -42,6 +42,8 @@ def test_one_value_leaves_for_all_of_them_and_the_page_says_what_it_is(chromium,
     assert {"Have you smoked?", "Every day?", "Have you drunk?"} <= set(texts)
     sample = guest.page.locator('[data-put="drawn"]').inner_text()
     assert " · " in sample
+    card = " ".join(guest.page.locator('section[aria-labelledby="throw"]').inner_text().split())
+    assert "Say someone else answers questions 1, 2, and 3 with “" in card
     guest.page.get_by_role("button", name="Randomise again").click()
     message = guest.send()
     assert set(message["answers"]) == {"habits", "region"}

@@ -460,11 +460,11 @@ class Migration(migrations.Migration):
                     "protection",
                     models.CharField(
                         choices=[
-                            ("device", "changed by chance on the device"),
+                            ("device", "randomised on the device"),
                             (
                                 "publication",
-                                "sent as given, kept encrypted, published only as totals changed "
-                                "by chance",
+                                "not randomised, kept encrypted, published only as statistics with "
+                                "random noise",
                             ),
                         ],
                         default="device",

@@ -163,6 +163,7 @@ def test_the_cap_is_said_in_odds_and_its_delta_in_people():
     assert "at most 89 in 100 sure" in said
     assert "Someone who knows all other answers" in said
     assert "more than twice what the cap says, with a chance of 1 in 500,000 at most" in said
+    assert "With this δ that bound holds on average, and in rare cases it does not" in said
     assert "up to 10,000 answers" in said
     assert "δ" in wording.cap_means(Study(cap=Decimal(2)))
 

@@ -87,7 +87,7 @@ def test_a_wave_is_closed_only_after_asking_and_the_next_shows_what_changes(owne
     found = page(owner, draft)
     assert "<del>Have you copied in an exam?</del>" in found
     assert "<ins>Have you ever copied?</ins>" in found
-    assert re.search("<del>changed by chance on the device, ε 1.*</del>", found)
+    assert re.search("<del>randomised on the device, ε 1.*</del>", found)
     assert open_wave(owner, draft).status_code == 302
     assert Plan.objects.filter(wave=2).exists()
 

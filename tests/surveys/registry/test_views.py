@@ -489,7 +489,7 @@ def test_every_kind_of_question_is_shown_with_what_chance_does_to_it(client: Cli
 def test_a_study_of_numbers_shows_no_odds_that_it_has_not(client: Client) -> None:
     kinds.numbers()
     page = client.get("/registry/numbers/").content.decode()
-    assert "A number is changed by chance before it is sent." in page
+    assert "A number is randomised before it is sent." in page
     assert "One hundred dots" not in page
     assert "a number, changed" in client.get("/registry/").content.decode()
 

@@ -71,6 +71,6 @@ def test_the_registry_warns_where_numbers_are_many(client: Client) -> None:
     kinds.plain()  # seven numbers about a dozen people
     page = one_line(client.get("/registry/small/").content.decode())
     assert "Some<b>7 numbers about 12 people</b>have been published of this wave" in page
-    assert "A report is what a device sent, changed by chance" in page
+    assert "A report is what a device sent, randomised" in page
     assert "ask for less" not in page
     assert "nearly all answers that are sent as given" not in page

@@ -32,13 +32,15 @@ export function exampleOf({ kind, least, most, wanted, example }) {
   return kind === 'yes_no' ? 1 : 0;
 }
 
-/** Return the numbers of a study's questions as lists in words. @param {Pick<Study, 'plan'>} study */
+/** Return which questions a study randomises, and which not, as lists in words. @param {Pick<Study, 'plan'>} study */
 export function names({ plan: { questions } }) {
   const numbers = (/** @type {boolean} */ changed) =>
     questions.flatMap(({ channel }, index) => (!channel === changed ? [] : [`${index + 1}`]));
   const together = questions.find(({ channel }) => channel)?.numbers;
   return {
-    first: together ? listed(together) : numbers(true)[0],
+    first: together
+      ? word('several', { numbers: listed(together) })
+      : word('numbered', { number: numbers(true)[0] }),
     changed: listed(numbers(true)),
     given: listed(numbers(false)),
   };

@@ -17,6 +17,7 @@ COMMANDS = sorted(set(re.findall(r"python manage\.py (\w+)", PLAIN)))
 def test_every_command_is_for_the_python_of_the_checkout():
     assert len(MODULES) >= 6
     assert not re.findall(r"(?<!\.venv/bin/)python (?:-m|manage)", PLAIN)
+    assert not re.findall(r"python$", TEXT, re.MULTILINE)  # a command that is pasted in halves
 
 
 @pytest.mark.parametrize("module", MODULES)

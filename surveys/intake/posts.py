@@ -90,6 +90,8 @@ def _read(post: Post, plan: Plan | None) -> Entry | Kept | Refused:
         return Entry(plan, report, plan.day_of(post.came))
     except Refused as refusal:
         return refusal
+    except Exception as error:  # of its Plan: the others of its group have other ones
+        return _unstored(error)
 
 
 def answer_all(posts: Sequence[Post]) -> list[Verdict]:
@@ -156,13 +158,17 @@ def refused(refusal: Refused) -> Verdict:
 
 
 def not_stored(error: Exception) -> Verdict:
+    return refused(_unstored(error))
+
+
+def _unstored(error: Exception) -> Refused:
     """Ask for the same report again. A database's error may hold the row: its kind is logged; one
     of encryption names a variable, never a key.
     """
     why = {"why": str(error)} if isinstance(error, CannotOpen) else {}
     log.error("report not stored", kind=type(error).__name__, **why)
     expected = "the report could not be stored; send the same one again"
-    return refused(Refused("body", expected, HTTPStatus.SERVICE_UNAVAILABLE, wait=AGAIN))
+    return Refused("body", expected, HTTPStatus.SERVICE_UNAVAILABLE, wait=AGAIN)
 
 
 def _json(content: dict[str, Any]) -> bytes:

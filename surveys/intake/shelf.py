@@ -32,8 +32,6 @@ class Shelf:
         Who asked reads what is returned: what is kept may be gone again.
         """
         plans = design.plans_of(digests) if digests else []
-        for plan in plans:
-            plan.content.reports  # noqa: B018 (worked out now, not where a report waits)
         found = Found(
             {(plan.study.slug, plan.digest): plan for plan in plans},
             dict.fromkeys(design.published_among(slugs)),

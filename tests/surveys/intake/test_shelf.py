@@ -1,13 +1,14 @@
 """However many studies there are, and however few of them are kept: a report finds its Plan."""
 
+import datetime
 import itertools
 import json
 import random
 
 import pytest
 
-from surveys.design import services as design
-from surveys.intake import posts, shelf as shelves
+from surveys.design import selectors, services as design
+from surveys.intake import posts, rsgi, shelf as shelves
 from tests.conftest import NOW, QUESTIONS, STUDY
 
 KEPT, STUDIES = 2, 5
@@ -47,3 +48,22 @@ def test_what_is_not_there_is_refused_all_the_same(plans):
     strange.slug = plans[1].study.slug  # whose Plan it does not name
     found = posts.answer_all([known, nowhere, other, strange])
     assert [each.status for each in found] == [201, 404, 422, 409]
+
+
+@pytest.mark.parametrize(("field", "found"), [("zone", "Atlantis/Nowhere"), ("document", "{}")])
+def test_a_report_whose_plan_cannot_be_read_is_refused_alone(plans, monkeypatch, field, found):
+    """By whatever stops it: a zone that this machine's database has not, a document."""
+    fetched = selectors.plans_of
+
+    def plans_of(digests):
+        every = list(fetched(digests))
+        for each in every:
+            each.closes_on = NOW.date() + datetime.timedelta(days=9999)
+            if each.pk == plans[0].pk:
+                setattr(each, field, found)
+        return every
+
+    monkeypatch.setattr(selectors, "plans_of", plans_of)
+    group = [entered(plans[at], at) for at in (1, 0, 2)]
+    assert [each.status for each in rsgi.answered(group)] == [201, 503, 201]
+    assert all(each.wait == posts.AGAIN for each in rsgi.answered([entered(plans[0], 3)]))

@@ -11,7 +11,7 @@ from django.db.models import F, IntegerField, Prefetch, Q, QuerySet, Value
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 from django.utils.formats import date_format
-from django.utils.translation import gettext as _, ngettext
+from django.utils.translation import gettext as _
 
 from dpengine.central.counter import Strategy
 from dpengine.central.counts import Mechanism
@@ -411,11 +411,10 @@ def may_ask(plan: Plan, today: datetime.date) -> str:
             "it has closed, and how many did has been counted."
         )
     if sealed < rule.smallest_batch:
-        return ngettext(
-            "Nothing is published before %(least)s answers; %(count)s has come and been counted.",
-            "Nothing is published before %(least)s answers; %(count)s have come and been counted.",
-            sealed,
-        ) % {"least": f"{rule.smallest_batch:,}", "count": f"{sealed:,}"}
+        text = _("Nothing is published before %(least)s answers, and fewer have been counted yet.")
+        if _closed_with_too_few(plan):
+            text = _("Nothing is published before %(least)s answers, and fewer came.")
+        return text % {"least": f"{rule.smallest_batch:,}"}
     if rule.rule == "on-request":
         return ""
     last, is_paid = last_by_rule(plan), rule.rule == Continual.kind
@@ -424,6 +423,13 @@ def may_ask(plan: Plan, today: datetime.date) -> str:
     if last is None or (not is_paid and _rule_goes_on(plan, last)):
         return _("The study’s own numbers come first; they have not been published yet.")
     return ""
+
+
+def _closed_with_too_few(plan: Plan) -> bool:
+    """Tell whether no more can come, nor be counted; false also where the public may not know."""
+    if plan.is_open or not plan.content.n_is_public or _changes_daily(plan):
+        return False
+    return (answers_so_far(plan) or 0) < plan.content.publication.smallest_batch
 
 
 def _rule_goes_on(plan: Plan, last: Release | Step) -> bool:

@@ -136,5 +136,5 @@ def test_one_publication_costs_no_more_than_devices_give_away(db: None) -> None:
 def test_many_numbers_about_one_person(asking: str) -> None:
     crowding = Crowding(numbers=7, people=1, is_of_reports=True)
     page = render_to_string("crowding.html", {"crowding": crowding, "asking": asking})
-    assert "7 numbers about 1 person</b>" in page
+    assert "7 numbers on 1 person</b>" in page
     assert "square root of the people, here 1 (" in page

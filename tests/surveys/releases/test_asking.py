@@ -14,7 +14,7 @@ from django.db import IntegrityError, transaction
 from kombu.exceptions import OperationalError
 
 from surveys.celery import app
-from surveys.demo.services import ensure_study
+from surveys.demo.services import answer_as_browsers, ensure_study
 from surveys.design import services as design
 from surveys.ledger import selectors as ledger, services as budgets
 from surveys.ledger.models import Entry
@@ -287,8 +287,18 @@ def test_what_was_asked_before_is_drawn_as_it_was_asked(opened):
 
 def test_nothing_can_be_asked_before_the_smallest_batch_by_its_public_count(opened):
     plan = opened(people=9, slug="few")
-    with pytest.raises(services.CannotAsk, match="before 10 answers; 0 have come"):
+    with pytest.raises(services.CannotAsk, match="before 10 answers, and fewer have been counted"):
         ask(plan)
+    with pytest.raises(services.CannotAsk, match="before 10 answers, and fewer came"):
+        ask(close(plan))
+
+
+def test_enough_answers_that_wait_to_be_counted_are_not_called_too_few(opened):
+    """As many as are needed came, and no sweep has counted them since the study closed."""
+    plan = opened(people=0, slug="uncounted")
+    answer_as_browsers(plan, [{"copied": 0, "year": 0, "hours": 20}] * 10, NOW.date())
+    plan = design.close_plan(plan_id=plan.pk, today=NOW.date())
+    assert "fewer have been counted yet" in selectors.may_ask(plan, NOW.date())
 
 
 def test_a_study_with_a_rule_publishes_its_own_numbers_first(opened):

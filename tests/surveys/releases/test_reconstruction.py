@@ -62,7 +62,7 @@ def test_the_registry_says_how_many_and_warns_when_they_are_many(client: Client)
     answer(plan)
     publish(plan)
     page = one_line(client.get("/registry/small/").content.decode())
-    assert "7 numbers about 120 people" in page
+    assert "7 numbers on 120 people" in page
     assert "Many numbers about few people" not in page
 
 
@@ -70,7 +70,7 @@ def test_the_registry_says_how_many_and_warns_when_they_are_many(client: Client)
 def test_the_registry_warns_where_numbers_are_many(client: Client) -> None:
     kinds.plain()  # seven numbers about a dozen people
     page = one_line(client.get("/registry/small/").content.decode())
-    assert "Some<b>7 numbers about 12 people</b>have been published of this wave" in page
+    assert "Some<b>7 numbers on 12 people</b>have been published of this wave" in page
     assert "A report is what a device sent, randomised" in page
     assert "ask for less" not in page
     assert "nearly all answers that are sent as given" not in page

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.test import Client
 
 from dpengine.contraction import contracted, loss_of
 from dpengine.estimates import CONFIDENCE
@@ -19,6 +20,8 @@ from surveys.design.models import Plan, Question, Study, Unit
 from surveys.design.questions import content_of
 from surveys.design.refusals import CannotOpen
 from surveys.ledger.models import Entry, Kind
+from surveys.people import services as people
+from surveys.people.models import Role
 from surveys.plan.content import PublicationTerms
 from surveys.planning import selectors as planning
 from surveys.releases import selectors, services, statistics
@@ -26,6 +29,7 @@ from surveys.releases.models import Release
 from surveys.releases.queries import ALL
 from surveys.releases.queries.parameters import WrongParameter
 from surveys.releases.statistics import PeopleCounted
+from tests.conftest import known_as
 from tests.surveys.dashboard.small import NOW, QUESTIONS, STUDY
 
 ANSWERS = [{"moon": 0, "agree": 4}, {"moon": 1, "agree": 2}]
@@ -338,3 +342,19 @@ def test_terms_of_one_person_are_left_as_they_are() -> None:
     assert (both.epsilon, rule.of_people("household-of-3", 4).epsilon) == ("0.2", "0.05")
     tight = PublicationTerms(epsilon="1", rule="every", smallest_batch=10, rho="0.5")
     assert tight.of_shares("respondent-in-study", "add-remove", 1).rho == "0.25"
+
+
+@pytest.mark.django_db
+def test_pages_call_a_noisy_number_of_people_about_so_many(client: Client) -> None:
+    plan = answered(137, **PROTECTED)
+    published(plan)
+    people_told = f"about {selectors.people(plan):,}"
+    user = known_as("mira")
+    people.share(study=plan.study, user=user, role=Role.ANALYST)
+    client.force_login(user)
+    slug = plan.study.slug
+    asked = {"questions": ["moon"], "epsilon": "0.1"}
+    page = " ".join(client.post(f"/studies/{slug}/ask/shares/", asked).content.decode().split())
+    assert f"{people_told} answers are counted." in page
+    page = " ".join(client.get(f"/registry/{slug}/").content.decode().split())
+    assert f"numbers on {people_told} people" in page

@@ -137,7 +137,7 @@ def test_many_numbers_about_few_people_are_warned_of(plan: Plan, asker: Client) 
     for hundredth in range(1, 7):
         publish(asker, epsilon=f"0.0{hundredth}")
     page = text_of(preview(asker, epsilon="0.07"))
-    assert "some 35 numbers about 60 people" in page
+    assert "some 35 numbers on 60 people" in page
     assert "Dinur and Nissim 2003" in page
     assert "With this request" in page
     for hundredth in range(8, 10):  # thirty and more have been published: said before a question

@@ -204,7 +204,8 @@ def problems(study: "Study") -> dict[str, str]:
     if study.asked is not None and study.neighbours != Neighbours.CHANGE_ONE:
         reasons["asked"] = _(
             "Where it is hidden who takes part, everybody must be asked everything: how many are "
-            "asked a question is public."
+            "asked a question is public. “Texts and terms” says how many of the questions each "
+            "person is asked: leave that empty."
         )
     # a last day ends in the study's zone, and retirement comes at midnight in UTC
     if (

@@ -272,7 +272,7 @@ class DraftForm(Described):
                 parts = {"low": plain(low), "high": plain(high), "asked": plain(epsilon)}
                 self.add_error(PREFIX + question.name, NOT_BETWEEN % parts)
         is_decided = not {"look", "share"} & self.data.keys()
-        if self.was_shared and self.is_only_person_typed:
+        if self.is_to_be_shared:
             self.share()
         elif is_decided and "person" in self.changed_data and cleaned.get("person") is not None:
             loss = loss_of_draft(self.proposed(), self.proposed_questions())
@@ -303,11 +303,12 @@ class DraftForm(Described):
             text = _("This must be above 0 and at most 8, or browsers refuse it.")
             self.add_error("person", f"{text} {NOTHING_SHARED}")
             return
-        parts = sharing.spent_of(person, self.study, self.questions).epsilons
+        study = self._with_typed_terms()
+        parts = sharing.spent_of(person, study, self.questions).epsilons
         for question in self.on_device:
             asked_so = copy(question)
             asked_so.epsilon = part = parts[question.name]
-            problem = terms.problem_of_epsilon(self.study, part, self.limits) or unfit(asked_so)
+            problem = terms.problem_of_epsilon(study, part, self.limits) or unfit(asked_so)
             if problem:
                 self.add_error("person", f"{question.label}: {problem} {NOTHING_SHARED}")
                 return
@@ -329,19 +330,27 @@ class DraftForm(Described):
     @property
     def terms(self) -> dict[str, Any]:
         """Return the study's own terms."""
-        typed = {
+        if not self.is_bound or "person" not in self.fields:
+            return self._typed
+        return {
+            **self._typed,
+            "person": self.cleaned_data.get("person") if self.is_shared else None,
+        }
+
+    @property
+    def _typed(self) -> dict[str, Any]:
+        """Return the terms that follow from no other."""
+        return {
             name: value
             for name, value in self.cleaned_data.items()
             if name not in ("household", "person", "why") and not name.startswith(PREFIX)
         }
-        if "person" in self.fields:
-            typed["person"] = self.cleaned_data.get("person") if self.is_shared else None
-        return typed
 
     @property
-    def is_only_person_typed(self) -> bool:
-        """Tell whether a person's ε was changed, and none of a question."""
-        return "person" in self.changed_data and self.epsilons == self.saved
+    def is_to_be_shared(self) -> bool:
+        """Tell whether what was typed moves the shares of a person's ε, and no share was typed."""
+        is_moved = not {"person", "neighbours"}.isdisjoint(self.changed_data)
+        return self.was_shared and is_moved and self.epsilons == self.saved
 
     @property
     def is_shared(self) -> bool:
@@ -354,7 +363,7 @@ class DraftForm(Described):
         is_as_it_was = "person" not in self.changed_data and parts == self.saved
         if not self.was_shared and is_as_it_was:
             return False
-        return parts == sharing.spent_of(person, self.study, self.questions).epsilons
+        return parts == sharing.spent_of(person, self._with_typed_terms(), self.questions).epsilons
 
     @property
     def epsilons(self) -> dict[str, Decimal]:
@@ -366,17 +375,29 @@ class DraftForm(Described):
         }
 
     def proposed(self) -> Study:
-        """Return the draft with what was typed, not saved."""
-        for name, value in self.terms.items():
+        """Return the draft with what was typed, and what follows from it, not saved."""
+        study = self._with_typed_terms()
+        study.person = self.terms.get("person", study.person)
+        if self.is_bound and (found := sharing.spent(study, self.questions)) is not None:
+            study.asked = found.asked
+        return study
+
+    def _with_typed_terms(self) -> Study:
+        study = copy(self.study)
+        for name, value in self._typed.items():
             if value is not None or name in MAY_BE_EMPTY:
-                setattr(self.study, name, value)
-        return self.study
+                setattr(study, name, value)
+        return study
 
     def proposed_questions(self) -> list[Question]:
         for question in self.questions:
             epsilon = self.epsilons.get(question.name)
             if epsilon is not None and MIN_EPSILON <= epsilon <= LARGEST_EPSILON:
                 question.epsilon = epsilon
+        found = sharing.spent(self.proposed(), self.questions) if self.is_bound else None
+        if found is not None:
+            for question in self.questions:
+                found.put_on(question)
         return self.questions
 
 

@@ -15,7 +15,7 @@ import msgspec
 from django.utils.translation import gettext as _, ngettext
 
 from dpengine.privacy import epsilon_above, plain
-from surveys.design import blocks, documents, selectors as design, terms
+from surveys.design import blocks, documents, selectors as design, sharing, terms
 from surveys.design.models import Neighbours, Question, Study, Unit
 from surveys.design.questions import content_of
 from surveys.guesses import CLOSE, FAIR, Guess, even_guess_within, guesses, is_risky
@@ -275,9 +275,9 @@ class Protection:
     problem: str
 
 
-def protections(risk: StudyRisk) -> list[Protection]:
-    """Return what each choice would cost at the question that is least precise, all else as it is,
-    or why it cannot be; nothing where no ± is known.
+def protections(risk: StudyRisk, questions: Sequence[Question]) -> list[Protection]:
+    """Return what each choice would cost at the question that is least precise, all else as it is
+    but what follows from it, or why it cannot be; nothing where no ± is known.
     """
     study, found = risk.study, []
     name = "" if risk.headline is None else risk.headline.question.content.name
@@ -287,13 +287,24 @@ def protections(risk: StudyRisk) -> list[Protection]:
     for field, choice in [*choices, *(("neighbours", each) for each in Neighbours)]:
         chosen, widths = copy(study), {}
         setattr(chosen, field, choice)
-        if not (problem := _problem_of_protection(chosen, risk.contents)):
+        own = _spent_anew(chosen, questions) if field == "neighbours" else risk
+        if not (problem := _problem_of_protection(chosen, own.contents)):
             widths = planning.precisions(
-                chosen, risk.contents, risk.expected, risk.sets, name, risk.weights
+                chosen, own.contents, risk.expected, own.sets, name, own.weights
             )
         is_chosen = getattr(study, field) == choice
         found.append(Protection(str(choice.label), _widest_share(widths), is_chosen, problem))
     return found if any(each.precision for each in found) else []
+
+
+def _spent_anew(study: Study, questions: Sequence[Question]) -> StudyRisk:
+    """Return what a draft does as a person's ε is spent on it with these terms."""
+    asked = [copy(question) for question in questions]
+    if (found := sharing.spent(study, asked)) is not None:
+        study.asked = found.asked
+        for question in asked:
+            found.put_on(question)
+    return of_draft(study, asked, household=1)
 
 
 def _widest_share(widths: dict[str, planning.Precision]) -> planning.Precision | None:

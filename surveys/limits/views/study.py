@@ -5,7 +5,6 @@ An amendment's page says what it does and asks why; it is made when that is told
 
 import datetime
 from collections.abc import Iterable
-from copy import copy
 from typing import Any
 
 from django.contrib import messages
@@ -104,7 +103,7 @@ def draft(request: HttpRequest, study: Study) -> HttpResponse:
             (question, None if question.is_cleartext else form[PREFIX + question.name])
             for question in shown.questions
         ],
-        "protections": risk.protections(shown) if "unit" in form.fields else [],
+        "protections": risk.protections(shown, form.questions) if "unit" in form.fields else [],
         "prices": planning.prices(proposed, form.proposed_questions()),
         "may_edit": may_edit,
         "only_look": only_look and not shares,
@@ -129,7 +128,7 @@ def _decide(
     }
     merged = merge(
         read=DraftForm(study=since.draft, **powers),
-        now=DraftForm(study=copy(study), **powers),
+        now=DraftForm(study=study, **powers),
         data=request.POST,
         last=lambda name: since.last(keys.get(name, name)) or since.last(*keys.values()),
     )

@@ -9,12 +9,15 @@ from django.urls import reverse
 
 from dpengine.privacy import exponential_below, round_down
 from surveys.design import documents, limit_changes, services as design
+from surveys.design.drafts import new_draft
 from surveys.design.models import DraftChange, Question, Study
 from surveys.design.refusals import CannotOpen, Refused
 from surveys.ledger.models import Entry
 from surveys.people import services as people
 from surveys.people.models import Role
-from tests.conftest import draft_of_drawn, known_as
+from surveys.planning import selectors
+from tests.conftest import NOW, draft_of_drawn, known_as
+from tests.surveys.drafting.conftest import TEXTS
 
 PAGE = "/studies/exam-honesty/limits/"
 WHY = "A colleague asked for more."
@@ -65,7 +68,52 @@ def test_what_does_not_go_with_a_term_of_another_page_is_refused_at_what_was_cha
     answer = editor.post(PAGE, {**DRAFT, "neighbours": "add-remove"})
     assert answer.status_code == 422
     assert 'id="id_neighbours_error">Where it is hidden who takes part' in answer.content.decode()
+    assert "“Texts and terms” says how many" in answer.content.decode()
     assert not DraftChange.objects.filter(study=draft).exists()
+
+
+@pytest.fixture
+def planned(db, client):
+    questions = [{"kind": "yes_no", "text": f"Did {at}?", "label": f"Did {at}"} for at in range(6)]
+    study = new_draft(texts={**TEXTS, "expected": 800}, questions=questions)
+    client.force_login(member(study, Role.EDITOR))
+    return study
+
+
+def typed_on(page):
+    shown = page.context["form"].initial.items()
+    return {name: str(value) for name, value in shown if value is not None}
+
+
+def test_to_look_at_limits_leaves_a_persons_epsilon_in_all_that_is_shown(client, planned):
+    page = client.get(PAGE)
+    assert page.context["study"].person == planned.person == 2
+    found = selectors.prices(planned, planned.questions.all())
+    assert [each.precision for each in page.context["prices"]] == [each.precision for each in found]
+
+
+@pytest.mark.parametrize("looks_first", [False, True])
+def test_a_planned_draft_asks_everybody_everything_where_taking_part_is_hidden(
+    client, planned, looks_first
+):
+    page = client.get(PAGE)
+    offered = {each.label: each for each in page.context["protections"]}
+    hidden = offered["also whether somebody took part; how many did is shown with noise only"]
+    assert not hidden.problem
+    typed = {**typed_on(page), "neighbours": "add-remove", "why": WHY}
+    if looks_first:
+        page = client.post(PAGE, {**typed, "look": "1"})
+        form = page.context["form"]
+        typed |= {name: form[name].value() for name in typed if name.startswith("epsilon-")}
+        halves = [each.precision.half for each in page.context["protections"] if each.is_chosen]
+        assert halves == [hidden.precision.half] * 2
+    assert client.post(PAGE, typed).status_code == 302
+    planned.refresh_from_db()
+    assert (planned.neighbours, planned.person, planned.asked) == ("add-remove", 2, None)
+    asked = list(planned.questions.all())
+    assert {each.together for each in asked} == {""}
+    assert Decimal("1.99") < sum(each.epsilon for each in asked) <= 2
+    assert design.open_study(study_id=planned.pk, who="ada", now=NOW).is_open
 
 
 def test_the_error_at_the_expected_number_of_answers_is_shown(editor, draft):

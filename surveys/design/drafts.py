@@ -41,9 +41,9 @@ def editing(*, study_id: int, who: str, now: datetime.datetime, why: str = "") -
     """Hold a draft while it is edited; then write down what has changed, as its next revision, and
     what of that are terms.
 
-    A person's ε that its questions share is shared again, and what a publication costs follows the
-    number of waves that are planned, unless somebody says another cost. With its first question
-    that is sent as given, its cap and its batch come within what such answers need. What the site's
+    A person's ε that its questions share is shared again. It and what a publication costs follow
+    the waves that are planned, unless somebody says another. With its first question that is sent
+    as given, its cap and its batch come within what such answers need. What the site's
     admin has given beyond that was given for these questions: it lapses when one of them changes,
     or in how many waves they are asked with a cap each.
     """
@@ -57,6 +57,10 @@ def editing(*, study_id: int, who: str, now: datetime.datetime, why: str = "") -
             if saved.planned != was.planned and _is_usual_cost(was, saved):
                 saved.release_epsilon = terms.usual_cost(saved)
                 saved.save(update_fields=["release_epsilon"])
+            limits = selectors.site_limits()
+            if saved.person == was.person == sharing.usual_person(limits, was):
+                saved.person = sharing.usual_person(limits, saved)
+                saved.save(update_fields=["person"])
             now_asked = _sent_as_given(saved)
             more_waves = saved.unit == terms.IN_WAVE and saved.planned != was.planned
             if now_asked != had or more_waves:
@@ -126,12 +130,10 @@ def new_draft(*, texts: Fields, questions: Sequence[Fields] = ()) -> Study:
     """
     _refuse_too_many(len(questions))
     limits = selectors.site_limits()
-    person = sharing.usual_person(limits)
-    cap = min(person, limits.cap_ceiling)
+    cap = min(sharing.usual_person(limits), limits.cap_ceiling)
     expected = texts.get("expected") or sharing.USUAL_EXPECTED
     study = Study(
         slug=free_slug(str(texts["title"])),
-        person=None if _are_set(questions) else person,
         is_planned=not (texts.get("asked") or _are_set(questions) or _are_joined(questions)),
         smallest_batch=sharing.batch_for(expected),
         cap=cap,
@@ -140,6 +142,7 @@ def new_draft(*, texts: Fields, questions: Sequence[Fields] = ()) -> Study:
         zone=settings.STUDY_TIME_ZONE,
         **{**texts, "expected": expected},
     )
+    study.person = None if _are_set(questions) else sharing.usual_person(limits, study)
     study.release_epsilon = terms.usual_cost(study)
     study.full_clean()
     study.save()

@@ -16,13 +16,14 @@ By hand    ε 2 and four questions of which everybody is asked all: 0.5 each. As
            each. A fifth question: 0.4 each. Two of the five sent as one answer: 0.5 each.
            Planned, six yes/no questions: three answers of two questions each, one of them drawn by
            each device, with all of ε: 2.
-           Two waves with fresh draws: each has its half of all that.
+           Two waves with fresh draws: each has its half of all that. With a kept key, unless
+           somebody sets ε: ln(19)/2 in each, 1.47.
 """
 
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -31,6 +32,8 @@ from dpengine.privacy import Neighbours, round_down
 from surveys.design import blocks, documents, site, terms
 from surveys.design.goal import Goal, Outcome, Topic
 from surveys.design.models import Question, SiteLimits, Study
+from surveys.guesses import LIKELY
+from surveys.plan.content import KEPT
 
 USUAL_PERSON = Decimal(2)
 USUAL_EXPECTED = 300  # answers, where nobody says how many
@@ -38,10 +41,15 @@ USUAL_BATCH, FEWEST_BATCH = 100, 10  # answers that a draft publishes after
 ALONE = ""  # the name of the answer of a question that is sent by itself
 
 
-def usual_person(limits: SiteLimits) -> Decimal:
-    """Return the ε that a person has in a new study of this site."""
+def usual_person(limits: SiteLimits, study: Study | None = None) -> Decimal:
+    """Return the ε that a person has in a study of this site until somebody sets it: where devices
+    keep a key, no more than all waves may give away without a reason, for each can have all of it.
+    """
     person: Decimal = min(max(USUAL_PERSON, limits.person_floor), limits.person_ceiling)
-    return person
+    if study is None or terms.draws(study) != KEPT:
+        return person
+    most = Decimal(int(LIKELY)).ln() / study.planned
+    return min(person, most.quantize(Decimal("0.01"), ROUND_FLOOR))
 
 
 def batch_for(n: int) -> int:

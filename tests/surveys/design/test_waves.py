@@ -75,8 +75,9 @@ def test_fresh_waves_share_a_persons_epsilon_and_the_cap(count):
 
 @pytest.mark.django_db
 def test_kept_waves_have_all_of_a_persons_epsilon_each_and_share_the_cap():
-    study = drafted(2, "kept")
-    assert (study.questions.get().epsilon, study.cap, study.release_epsilon) == (2, 2, 1)
+    study = drafted(2, "kept", person=Decimal("1.9"))
+    assert study.questions.get().epsilon == Decimal("1.9")
+    assert (study.cap, study.release_epsilon) == (2, 1)
     content = documents.compose(study)
     verify(content)
     assert content.keeps_key
@@ -205,20 +206,25 @@ def test_a_plan_says_both_or_neither_and_is_one_of_its_waves(change):
 @pytest.mark.django_db
 def test_the_price_of_waves_is_known_by_hand():
     """One yes/no question, ε = 2, 300 answers; published intervals are a little wider than the 7.4,
-    12.2, 17.6 and 7.5 of 1.96 standard errors.
+    12.2, 17.6 and 7.5 of 1.96 standard errors. With a key and an ε that nobody set, 1.47 and .98 in
+    each wave: 9.0 and 12.5, and the noise.
     """
     study = drafted(1)
-    found = {
-        (each.waves, each.draws): (each.precision.said, each.people)
-        for each in prices(study, list(study.questions.all()))
-    }
-    assert found == {
+    by_hand = drafted(1)
+    by_hand.person = None
+    fresh = {
         (1, "fresh"): ("7.6", "1.0"),
         (2, "fresh"): ("12.6", "2.7"),
         (3, "fresh"): ("18.0", "5.6"),
-        (2, "kept"): ("7.7", "1.0"),
-        (3, "kept"): ("7.8", "1.1"),
     }
+    for draft, kept in (
+        (by_hand, {(2, "kept"): ("7.7", "1.0"), (3, "kept"): ("7.8", "1.1")}),
+        (study, {(2, "kept"): ("9.4", "1.5"), (3, "kept"): ("13.1", "3.0")}),
+    ):
+        assert {
+            (each.waves, each.draws): (each.precision.said, each.people)
+            for each in prices(draft, list(draft.questions.all()))
+        } == fresh | kept
     several = drafted(3, "kept")
     kept = prices(several, list(several.questions.all()))
     assert [(each.waves, each.draws, each.is_chosen) for each in kept] == [
@@ -239,8 +245,37 @@ def test_people_on_a_list_are_offered_no_key():
 def test_all_waves_together_are_what_needs_a_reason():
     study = drafted(1)
     assert not services.launch.needs_reason(documents.compose(study))
-    assert services.launch.needs_reason(documents.compose(drafted(2, "kept")))
+    asked = drafted(2, "kept", person=Decimal("1.48"))
+    assert services.launch.needs_reason(documents.compose(asked))
     assert Fraction(1) < documents.compose(drafted(2)).loss_of_waves
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("count", "epsilon"), [(2, "1.47"), (3, "0.98"), (7, "0.42")])
+def test_what_nobody_sets_of_waves_with_a_key_needs_no_reason(count, epsilon):
+    """ln(19)/W: for that each wave has all of a person's ε, and each answer may have changed."""
+    study = drafted(count, "kept")
+    assert (study.person, study.questions.get().epsilon) == (Decimal(epsilon), Decimal(epsilon))
+    content = documents.compose(study)
+    assert Fraction("17.5") < content.loss_of_waves <= 19
+    assert services.open_study(study_id=study.pk, **BY).is_open, "and none was asked for"
+
+
+@pytest.mark.django_db
+def test_a_persons_epsilon_follows_the_waves_until_somebody_sets_it():
+    study = drafted(2, "kept")
+    for draws, person in (("fresh", 2), ("kept", Decimal("1.47"))):
+        study.draws = draws
+        save_study(study=study, fields=["draws"], **BY)
+        study.refresh_from_db()
+        assert study.person == person
+    study.person = Decimal("0.5")
+    save_study(study=study, fields=["person"], **BY)
+    study.draws = "fresh"
+    save_study(study=study, fields=["draws"], **BY)
+    study.refresh_from_db()
+    assert study.person == Decimal("0.5")
+    assert new_draft(texts={**TEXTS, "waves": 2, "draws": "kept"}).person == Decimal("1.47")
 
 
 @pytest.mark.django_db

@@ -91,6 +91,7 @@ WALLS = {  # room: what it may import of the house, besides itself
         "surveys.intake",
         "surveys.aggregation",
         "surveys.issuer",
+        "surveys.planning",
         "surveys.people",
         "surveys.charts",
         *VALUES,

@@ -25,7 +25,7 @@ from surveys.isolation import isolate_failures
 from surveys.ledger import selectors as accounts, services as ledger
 from surveys.ledger.models import Budget, Side
 from surveys.messages import message
-from surveys.plan.content import ANSWERS, Invited, digest, read
+from surveys.plan.content import ANSWERS, Invited, PlanContent, digest, read
 from surveys.zones import UTC
 
 RULE = message("the study's rule")()  # who retires a study, when nobody does
@@ -51,14 +51,14 @@ def open_study(
     now: datetime.datetime,
     seen: str = "",
     why: str = "",
-    tells_little: bool = False,
+    tells_little: Callable[[PlanContent, int | None], bool] | None = None,
     invited: Invited | None = None,
 ) -> Plan:
     """Freeze the draft into a Plan and begin to take answers.
 
     `seen` is the fingerprint of the draft that was looked at, if any; `why`, the reason that is
     needed, and kept, where a person gives away more than is usual (`launch.needs_reason`), and
-    where the caller found that the study `tells_little`, whatever its answers are;
+    where its Plan `tells_little` with as many answers as are expected, whatever they are;
     `invited`, the list of people whom it asks, with keys that were made for it. Keys are no part of
     what was looked at.
 
@@ -76,7 +76,8 @@ def open_study(
             _("The draft has changed since you looked at it. Nothing was opened: look at it again.")
         )
     launch.refuse_person(study, read(document))
-    launch.refuse_without_reason(study, read(document), why, tells_little=tells_little)
+    is_little = tells_little is not None and tells_little(read(document), study.expected)
+    launch.refuse_without_reason(study, read(document), why, tells_little=is_little)
     launch.pay_panel(study, document, who=who, now=now)
     if study.budget is None:
         study.budget = launch.open_budget(
@@ -101,7 +102,7 @@ def open_study(
         stratum_closes_at=study.stratum_closes_at,
     )
     summarise(plan)
-    launch.record_opening(plan, why=why, tells_little=tells_little, who=who, now=now)
+    launch.record_opening(plan, why=why, tells_little=is_little, who=who, now=now)
     launch.record_more_given(study, now=now)
     return plan
 

@@ -52,6 +52,11 @@ def strata_of(study: Study) -> list[Size]:
     )
 
 
+def listed(study: Study) -> int:
+    """Return how many people a study asks by its list; none where it asks whoever has the link."""
+    return sum(size.people for size in strata_of(study)) if study.is_invited else 0
+
+
 def part_of(study: Study, keys: Iterable[str] | None = None) -> Invited | None:
     """Return what the Plan says of a study's list; with stand-ins where no keys are made yet."""
     if not study.is_invited:
@@ -125,14 +130,14 @@ def problem_of_batch(study: Study) -> str:
     """Return why nothing would ever be published of a study's list, or nothing: fewer people are on
     it than have to answer. Of one that nobody is on yet, nothing is said.
     """
-    people = sum(size.people for size in strata_of(study)) if study.is_invited else 0
-    if not people or people >= study.smallest_batch:
+    found = listed(study)
+    if not found or found >= study.smallest_batch:
         return ""
     text = _(
         "The list has %(people)s people, and nothing is published before %(least)s answers. Add "
         "people, or lower “Fewest answers to publish”."
     )
-    return text % {"people": people, "least": study.smallest_batch}
+    return text % {"people": found, "least": study.smallest_batch}
 
 
 def said(stratum: str) -> str:

@@ -4,7 +4,7 @@ import datetime
 import hashlib
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TypedDict, TypeVar
@@ -36,6 +36,8 @@ from surveys.invited.models import (
 from surveys.isolation import isolate_failures
 from surveys.issuer import services as issuer
 from surveys.issuer.refusals import Away, Refused as NotIssued
+from surveys.plan.content import PlanContent
+from surveys.planning import selectors as planning
 
 AT_ONCE = 10_000  # people in one call of the issuer
 LATELY = datetime.timedelta(days=7)  # in which what was on its way has come
@@ -52,7 +54,7 @@ class Opening(TypedDict):
     now: datetime.datetime
     seen: str
     why: str
-    tells_little: bool
+    tells_little: Callable[[PlanContent, int | None], bool]
 
 
 def in_parts(every: Sequence[T], size: int) -> Iterator[Sequence[T]]:
@@ -249,18 +251,21 @@ def launch(
     now: datetime.datetime,
     seen: str = "",
     why: str = "",
-    tells_little: bool = False,
 ) -> Plan:
     """Open a wave, for its list if it has one: keys are made, the Plan opened, the issuer told and
-    everybody on the list invited; or nothing is.
+    everybody on the list invited; or nothing is. What would tell next to nothing needs a reason.
     """
-    by = Opening(study_id=study.pk, who=who, now=now, seen=seen, why=why, tells_little=tells_little)
+    by = Opening(study_id=study.pk, who=who, now=now, seen=seen, why=why, tells_little=_is_little)
     plan = _opened(study, by)
     try:
         receiving.prepare(plan)
     except DatabaseError as error:  # it is open: the first report will make its place
         log.warning("no place yet", plan=plan.pk, kind=type(error).__name__)
     return plan
+
+
+def _is_little(content: PlanContent, expected: int | None) -> bool:
+    return planning.outlook(content, expected).is_worthless
 
 
 def _opened(study: Study, by: Opening) -> Plan:

@@ -69,6 +69,7 @@ class Outlook:
 
     content: PlanContent
     n: int
+    is_whole_list: bool = False  # more were expected than a list has people
 
     @cached_property
     def questions(self) -> list[Learned]:
@@ -157,7 +158,8 @@ class Outlook:
     @property
     def said(self) -> str:
         """Say in one line what will be learned, and what would be enough."""
-        parts = [self._said_of_widest]
+        parts = [self._said_of_list] if self.is_whole_list else []
+        parts.append(self._said_of_widest)
         if self.is_too_few:
             text = _("Fewer than %(least)s responses are not published.")
             parts.append(text % {"least": count(self.least)})
@@ -165,6 +167,11 @@ class Outlook:
         if self.widest is not None and not is_told_as_wanted:
             parts.append(self._said_of_enough)
         return " ".join(parts)
+
+    @property
+    def _said_of_list(self) -> str:
+        text = ngettext("%(n)s person is on your list.", "%(n)s people are on your list.", self.n)
+        return text % {"n": count(self.n)}
 
     @property
     def _said_of_widest(self) -> str:
@@ -200,14 +207,14 @@ class Outlook:
         return text % {"n": count(self.enough)}
 
 
-def outlook(content: PlanContent, expected: int | None) -> Outlook:
+def outlook(content: PlanContent, expected: int | None, listed: int | None = None) -> Outlook:
     """Return what a Plan would tell with as many responses as its author expects; of a list, not
-    more than it has people.
+    more than it has people. `listed`: how many a draft's list has now, 0 while there is none.
     """
     n = expected or USUAL_EXPECTED
-    if content.invited is not None:
-        n = min(n, sum(each.people for each in content.invited.strata))
-    return Outlook(content, n)
+    if listed is None and content.invited is not None:
+        listed = sum(each.people for each in content.invited.strata)
+    return Outlook(content, min(n, listed or n), is_whole_list=0 < (listed or 0) < n)
 
 
 def _rounded_up(n: int) -> int:

@@ -60,7 +60,7 @@ def opened(people: int) -> Any:
         texts={**STUDY, "is_invited": True, "expected": 60}, questions=[{**COPIED, "epsilon": 1}]
     )
     services.add_people(study_id=study.pk, entries=entries(people // 3, STRATA))
-    return services.launch(study=study, who="olga", now=now())
+    return services.launch(study=study, why="A test.", who="olga", now=now())
 
 
 def now() -> datetime.datetime:

@@ -114,7 +114,7 @@ def page_of(request: HttpRequest, study: Study, **more: str) -> dict[str, Any]:
         "problems": problems,
         "loss": Consequence(loss=content.loss) if content else None,
         "asked": max((len(each) for each in content.drawn_sets), default=0) if content else 0,
-        "outlook": planning.outlook(content, study.expected) if content else None,
+        "outlook": content and planning.outlook(content, study.expected, lists.listed(study)),
         "languages": [pair for pair in Language.choices if pair[0] != study.language],
         "offered": {translation.language for translation in readiness.translations},
         "incomplete": {problem.language for problem in problems},

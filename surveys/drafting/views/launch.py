@@ -34,11 +34,7 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
     try:
         seen = request.POST.get("seen") or "nothing"
         why = request.POST.get("why", "").replace("\0", "")  # no database keeps a NUL
-        content = _readiness(study).content
-        tells_little = bool(content and planning.outlook(content, study.expected).is_worthless)
-        invited.launch(
-            study=study, seen=seen, why=why, tells_little=tells_little, **author(request)
-        )
+        invited.launch(study=study, seen=seen, why=why, **author(request))
     except (Refused, LedgerRefused) as refusal:
         return _show_draft(request, study, refused=str(refusal), status=409)
     return redirect("drafting:launch", study.slug)
@@ -74,7 +70,7 @@ def _show_draft(
             "prices": planning.prices(study, readiness.questions) if content.waves > 1 else [],
             "readers": wording.readers_of_given(content),
             "asks_why": needs_reason(content),
-            "outlook": planning.outlook(content, study.expected),
+            "outlook": planning.outlook(content, study.expected, lists.listed(study)),
             "most_why": MAX_WHY,
             "why": request.POST.get("why", ""),
             "follow_ups": any(question.skipped for question in content.questions),

@@ -105,4 +105,4 @@ def listed(study: Study) -> Study:
 
 @pytest.fixture
 def plan(listed: Study) -> Any:
-    return services.launch(study=listed, who="olga", now=NOW)
+    return services.launch(study=listed, why="A test.", who="olga", now=NOW)

@@ -66,7 +66,7 @@ def launched_beside_imports() -> tuple[Any, dict[str, Any]]:
     services.add_people(study_id=study.pk, entries=first)
     parts = [rest[at::4] for at in range(4)]
     _plan, *remarks = at_once(
-        lambda: services.launch(study=study, who="olga", now=NOW).pk,
+        lambda: services.launch(study=study, why="A test.", who="olga", now=NOW).pk,
         *(lambda own=own: services.add_people(study_id=study.pk, entries=own) for own in parts),
         # two owners with the same file
         lambda: services.add_people(study_id=study.pk, entries=parts[0]),

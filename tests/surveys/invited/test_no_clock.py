@@ -63,7 +63,7 @@ def world(listed, settings, monkeypatch):
     settings.METRICS_TOKEN = "a token of thirty-two characters!"
     type(listed).objects.filter(pk=listed.pk).update(stratum_closes_at=2)
     listed.refresh_from_db()
-    plan = services.launch(study=listed, who="olga", now=NOW - DAY)
+    plan = services.launch(study=listed, why="A test.", who="olga", now=NOW - DAY)
     owner = known_as("olga")
     people.share(study=listed, user=owner, role=Role.OWNER)
     token = {"Authorization": f"Bearer {settings.METRICS_TOKEN}"}

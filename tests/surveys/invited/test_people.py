@@ -200,13 +200,13 @@ def test_no_list_or_a_small_stratum_does_not_open(owner, study, each, text):
     services.add_people(study_id=study.pk, entries=entries(each))
     assert text in owner.get("/studies/exam-honesty/launch/").content.decode()
     with pytest.raises(CannotOpen, match=text):
-        services.launch(study=study, who="olga", now=NOW)
+        services.launch(study=study, why="A test.", who="olga", now=NOW)
 
 
 def test_people_without_a_stratum_beside_others_do_not_open(study):
     services.add_people(study_id=study.pk, entries=entries(30, ("Law", "")))
     with pytest.raises(CannotOpen, match="30 people have no stratum"):
-        services.launch(study=study, who="olga", now=NOW)
+        services.launch(study=study, why="A test.", who="olga", now=NOW)
 
 
 def test_a_small_list_opens_with_a_warning(owner, listed):
@@ -220,7 +220,7 @@ def test_nothing_opens_where_the_issuer_is_away(listed, monkeypatch):
 
     monkeypatch.setattr(issuer, "open_plan", away)
     with pytest.raises(CannotOpen, match="issuer"):
-        services.launch(study=listed, who="olga", now=NOW)
+        services.launch(study=listed, why="A test.", who="olga", now=NOW)
     assert not Plan.objects.exists()
 
 
@@ -228,7 +228,7 @@ def test_keys_of_a_launch_that_was_refused_are_dropped(plan, listed):
     design.close_plan(plan_id=plan.pk, today=TODAY)
     design.begin_wave(study_id=listed.pk)
     with pytest.raises(CannotOpen):
-        services.launch(study=listed, who="olga", now=NOW, seen="another")
+        services.launch(study=listed, why="A test.", who="olga", now=NOW, seen="another")
     assert KeyAtIssuer.objects.filter(plan="").count() == 3
     assert services.drop_unopened() == [3]
     assert services.drop_unopened() == []
@@ -248,12 +248,12 @@ def test_a_launch_whose_keys_were_dropped_meanwhile_opens_nothing(listed):
     post_save.connect(drop, sender=Unopened)
     try:
         with pytest.raises(CannotOpen, match="try again"):
-            services.launch(study=listed, who="olga", now=NOW)
+            services.launch(study=listed, why="A test.", who="olga", now=NOW)
     finally:
         post_save.disconnect(drop, sender=Unopened)
     assert not Plan.objects.exists()
     assert not KeyAtIssuer.objects.exists()
-    assert services.launch(study=listed, who="olga", now=NOW).is_open
+    assert services.launch(study=listed, why="A test.", who="olga", now=NOW).is_open
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_who_leaves_while_keys_are_made_leaves_no_list_that_is_too_short(listed,
     post_save.connect(leave, sender=Unopened)
     try:
         with pytest.raises(CannotOpen, match=said):
-            services.launch(study=listed, who="olga", now=NOW)
+            services.launch(study=listed, why="A test.", who="olga", now=NOW)
     finally:
         post_save.disconnect(leave, sender=Unopened)
     assert not Plan.objects.exists()
@@ -286,13 +286,13 @@ def test_an_issuer_elsewhere_keeps_no_plan_that_did_not_open_here(listed, monkey
     give = services.register
     monkeypatch.setattr(services, "register", lost)
     with pytest.raises(CannotOpen, match="issuer"):
-        services.launch(study=listed, who="olga", now=NOW)
+        services.launch(study=listed, why="A test.", who="olga", now=NOW)
     assert not Plan.objects.exists()
     assert [each.invited for each in issuer.counts(*told)] == [30, 30, 30]
     assert services.drop_unopened() == [3]
     assert issuer.counts(*told) == []
     monkeypatch.undo()
-    plan = services.launch(study=listed, who="olga", now=NOW)
+    plan = services.launch(study=listed, why="A test.", who="olga", now=NOW)
     assert services.drop_unopened() == []
     assert [each.invited for each in issuer.counts(plan.digest)] == [30, 30, 30]
 
@@ -355,7 +355,7 @@ def test_a_key_signs_for_one_plan_only(plan, listed, monkeypatch):
     used = [each.key for each in plan.content.invited.strata]
     monkeypatch.setattr(issuer, "make_keys", lambda count: used)
     with pytest.raises(CannotOpen, match="used before"):
-        services.launch(study=listed, who="olga", now=NOW)
+        services.launch(study=listed, why="A test.", who="olga", now=NOW)
 
 
 def test_whom_it_asks_stays_over_its_waves(plan, listed):
@@ -423,14 +423,14 @@ def test_a_list_of_fewer_people_than_are_published_is_refused_wherever_it_stands
         assert ('build/texts/#id_smallest_batch">' in shown) != fits, page
     if not fits:
         with pytest.raises(CannotOpen, match="The list has 90 people"):
-            services.launch(study=listed, who="olga", now=NOW)
+            services.launch(study=listed, why="A test.", who="olga", now=NOW)
         return
     texts = owner.get("/studies/exam-honesty/build/texts/").context["form"]
     typed = {name: value for name, value in texts.initial.items() if value is not None}
     refused = owner.post("/studies/exam-honesty/build/texts/", {**typed, "smallest_batch": "91"})
     assert refused.status_code == 400
     assert said in refused.context["form"].errors["smallest_batch"][0]
-    assert services.launch(study=listed, who="olga", now=NOW).is_open
+    assert services.launch(study=listed, why="A test.", who="olga", now=NOW).is_open
 
 
 def test_a_short_list_without_strata_has_no_empty_name(study, owner):
@@ -485,7 +485,7 @@ def test_a_list_that_is_fit_leads_to_the_launch(owner, study):
     assert "Look at the launch" not in owner.get(page).content.decode()
     services.add_people(study_id=study.pk, entries=entries())
     assert "Look at the launch" in owner.get(page).content.decode()
-    services.launch(study=study, who="olga", now=NOW)
+    services.launch(study=study, why="A test.", who="olga", now=NOW)
     assert "Look at the launch" not in owner.get(page).content.decode()
 
 
@@ -626,6 +626,6 @@ def test_a_wave_is_open_though_the_place_for_its_reports_could_not_be_made(
         raise OperationalError("the server has gone")
 
     monkeypatch.setattr(services.receiving, "prepare", away)
-    plan = services.launch(study=listed, who="olga", now=NOW)
+    plan = services.launch(study=listed, why="A test.", who="olga", now=NOW)
     assert Plan.objects.get(pk=plan.pk).is_open
     assert "OperationalError" in caplog.text

@@ -65,7 +65,7 @@ def test_a_letter_that_somebody_had_is_not_written_anew(plan, sink, settings):
 def test_no_letter_goes_out_after_the_last_day(listed):
     Study.objects.update(closes_on=TODAY + DAY)
     listed.refresh_from_db()
-    plan = services.launch(study=listed, who="olga", now=NOW)
+    plan = services.launch(study=listed, why="A test.", who="olga", now=NOW)
     scheduled(plan, TODAY + DAY)
     with pytest.raises(Refused, match="until 12 May 2026"):
         scheduled(plan, TODAY + WEEK)
@@ -100,7 +100,7 @@ def test_one_letter_that_fails_keeps_no_other_waiting(plan, sink):
         questions=[{**COPIED, "epsilon": 1}],
     )
     services.add_people(study_id=study.pk, entries=entries())
-    second = scheduled(services.launch(study=study, who="olga", now=NOW))
+    second = scheduled(services.launch(study=study, why="A test.", who="olga", now=NOW))
     with pytest.raises(NotIssued):
         send()
     assert send() == 90
@@ -401,7 +401,7 @@ def test_who_was_not_reached_in_a_turn_is_in_the_next(plan, sink, monkeypatch):
 def test_no_letter_goes_out_once_its_last_day_has_passed(listed, sink):
     Study.objects.update(closes_on=TODAY)
     listed.refresh_from_db()
-    plan = services.launch(study=listed, who="olga", now=NOW)
+    plan = services.launch(study=listed, why="A test.", who="olga", now=NOW)
     letter = scheduled(plan)
     night = datetime.datetime.combine(TODAY, datetime.time(1), datetime.UTC) + DAY
     assert design.close_due(now=night) == []  # answers are on their way

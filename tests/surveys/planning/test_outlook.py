@@ -2,6 +2,7 @@
 
 import random
 import re
+from contextlib import nullcontext
 from decimal import Decimal
 from math import exp, sqrt
 
@@ -11,6 +12,9 @@ from dpengine.estimates import CONFIDENCE, normal_quantile
 from surveys.design import documents, services
 from surveys.design.drafts import new_draft, save_study
 from surveys.design.models import Study
+from surveys.design.refusals import CannotOpen
+from surveys.invited import services as invited
+from surveys.invited.lists import Entry as OnList
 from surveys.ledger.models import Entry
 from surveys.people.models import Role
 from surveys.planning.outlook import Outlook, outlook
@@ -162,6 +166,33 @@ def test_a_launch_that_would_tell_next_to_nothing_needs_a_reason_which_is_kept(n
     client.post("/studies/exam-honesty/launch/", {"seen": seen, "why": "A class tries it out."})
     assert Study.objects.get(pk=study.pk).plan.is_open
     assert Entry.objects.get(what="opened wave 1").why == "A class tries it out."
+
+
+def test_the_service_that_opens_a_wave_asks_for_the_reason_whoever_calls_it(db):
+    study = drafted(expected=60)
+    with pytest.raises(CannotOpen, match="would say next to nothing"):
+        invited.launch(study=study, who="ada", now=NOW)
+    assert study.plan is None
+    assert invited.launch(study=study, why="A class.", who="ada", now=NOW).is_open
+    assert Entry.objects.get(what="opened wave 1").why == "A class."
+
+
+def test_of_a_list_no_more_are_counted_than_are_on_it(db):
+    study = drafted(expected=300, is_invited=True)
+    client = client_of("nora", Role.OWNER, study)
+    assert line(client.get("/studies/exam-honesty/build/"))[1] == "300", "nobody is on it yet"
+    for more, said in ((40, "40 people are on your list. With 40 responses, every"), (260, "")):
+        on_it = [OnList(f"p{at}.of.{more}@example.org") for at in range(more)]
+        assert invited.add_people(study_id=study.pk, entries=on_it) == []
+        for at in ("build", "launch"):
+            page = client.get(f"/studies/exam-honesty/{at}/")
+            assert line(page)[1] == str(more if said else 300)
+            assert said in page.content.decode()
+            assert ("on your list" in page.content.decode()) == bool(said)
+        few = pytest.raises(CannotOpen, match="nothing is published before 100 answers")
+        with few if said else nullcontext():
+            plan = invited.launch(study=study, who="nora", now=NOW)
+    assert plan.is_open
 
 
 def test_a_reason_that_is_not_needed_is_not_kept(novice):

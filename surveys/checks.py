@@ -3,7 +3,6 @@
 import base64
 import binascii
 import hashlib
-from importlib.util import find_spec
 from typing import Any
 
 from django.conf import settings
@@ -104,15 +103,6 @@ def a_copy_is_of_another_server(**kwargs: Any) -> list[CheckMessage]:
     )
     hint = "Set READ_DATABASE_URL=postgres://user:password@replica/name, or leave it out."
     return [Error(message, hint=hint, id="candor.E011")]
-
-
-@register(Tags.security, ENVIRONMENT)
-def a_log_has_its_client(**kwargs: Any) -> list[CheckMessage]:
-    if not settings.REPORTS_LOG or find_spec("confluent_kafka"):
-        return []
-    message = "REPORTS_LOG: expected the package confluent-kafka beside it, found none."
-    hint = "Install requirements-log.txt, or leave REPORTS_LOG out."
-    return [Error(message, hint=hint, id="candor.E012")]
 
 
 @register(Tags.security, ENVIRONMENT)

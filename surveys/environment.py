@@ -144,18 +144,6 @@ class Environment:
 
         return self._read(name, UTC, parse, "UTC, or a time zone such as Europe/Berlin")
 
-    def log(self, name: str) -> str:
-        """Return the URL of a topic of Kafka or Redpanda, or nothing."""
-
-        def parse(url: str) -> str:
-            scheme, _, rest = url.partition("://")
-            place, _, topic = rest.partition("/")
-            if scheme != "kafka" or not place or not re.fullmatch(r"[\w.-]+", topic):
-                raise ValueError
-            return url
-
-        return self._read(name, "", parse, "a URL such as kafka://host:9092,host:9092/topic")
-
     def email(self, name: str) -> Config:
         """Return Django's settings of a server for letters given as a URL, never echoed; without
         one none is sent.

@@ -407,10 +407,6 @@ ALLAUTH_RATE_LIMIT_IPV6_PREFIX = (
 # behind one address.
 REPORTS_AT_ONCE = env.whole("CANDOR_REPORTS_AT_ONCE", 1000, least=1, most=10_000_000)
 
-# A log that the door appends reports to, in front of a database that is too slow for them
-# (`intake/logged.py`).
-REPORTS_LOG = env.log("REPORTS_LOG")
-
 # Who signs the tickets of invited people: this process, or with a token the one at that address
 # (`manage.py issuer`), which has the same token, and the origin of the pages that may ask it.
 ISSUER_URL = env.origin("ISSUER_URL")

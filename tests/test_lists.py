@@ -9,7 +9,6 @@ HOUSE = Path(__file__).parent.parent
 LISTS = (
     "requirements",
     "requirements-traces",
-    "requirements-log",
     "requirements-dev",
     "requirements-bench",
 )
@@ -49,8 +48,8 @@ def test_what_was_asked_for_is_what_is_pinned(name):
 
 
 def test_the_tests_run_with_what_the_site_runs_with():
-    site, traces, log, tests, bench = (
+    site, traces, tests, bench = (
         set(PACKAGE.findall((HOUSE / f"{name}.txt").read_text())) for name in LISTS
     )
     assert site <= tests <= bench
-    assert traces | log <= tests
+    assert traces <= tests

@@ -254,8 +254,8 @@ def sealed_before(plans: Iterable[Plan], day: datetime.date) -> dict[int, int]:
 
 
 def everything_is_sealed(plan: Plan) -> bool:
-    """Tell whether no report of a Plan waits, be it here or in the log."""
-    return not intake.may_be_in_log(plan) and not intake.waiting(plan, most=1)
+    """Tell whether no report of a Plan waits."""
+    return not intake.waiting(plan, most=1)
 
 
 def batches_before(plan: Plan, day: datetime.date) -> int:

@@ -47,16 +47,11 @@ def sweep_all(*, today: datetime.date) -> int:
 
 def least_batch(plan: Plan) -> int:
     """Return how many reports a sweep must find to hide each among the others; after the close it
-    takes what is left, once nothing can come from the log.
+    takes what is left.
 
     A batch of one would keep the order of arrival that shuffling is there to destroy.
     """
-    return min(plan.content.publication.smallest_batch, MAX_BATCH) if takes_more(plan) else 1
-
-
-def takes_more(plan: Plan) -> bool:
-    """Tell whether reports of a Plan can still come, from respondents or from the log."""
-    return plan.is_open or intake.may_be_in_log(plan)
+    return min(plan.content.publication.smallest_batch, MAX_BATCH) if plan.is_open else 1
 
 
 def sweep_plan(plan: Plan, today: datetime.date) -> int:
@@ -112,7 +107,7 @@ def _sweep(plan: Plan, today: datetime.date) -> int:
 def _is_stratum_due(plan: Plan) -> bool:
     """Tell whether a sweep would seal reports of any stratum of a Plan."""
     waiting = intake.waiting_of_strata(plan)
-    return bool(_sealed_now(plan, waiting)) if takes_more(plan) else any(waiting.values())
+    return bool(_sealed_now(plan, waiting)) if plan.is_open else any(waiting.values())
 
 
 def _of_strata(plan: Plan, taken: Iterable[list[Kept]]) -> Iterator[list[Kept]]:
@@ -123,7 +118,7 @@ def _of_strata(plan: Plan, taken: Iterable[list[Kept]]) -> Iterator[list[Kept]]:
         for report in shuffled(reports):
             waiting[report.stratum or 0].append(report)
     sizes, rest = {stratum: len(own) for stratum, own in waiting.items()}, []
-    if takes_more(plan) or intake.waiting(plan, most=1):
+    if plan.is_open or intake.waiting(plan, most=1):
         sealed = _sealed_now(plan, sizes)
         parts = [own[: sealed.get(at, 0)] for at, own in waiting.items()]
         rest = [each for at, own in waiting.items() for each in own[sealed.get(at, 0) :]]

@@ -16,7 +16,6 @@ import hashlib
 import hmac
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import NamedTuple
 
@@ -74,18 +73,8 @@ class Kept(NamedTuple):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Logged:
-    """A report that stands in the log (`logged.py`), and is not accepted yet."""
-
-    kept: Kept
-
-
 # What became of an entry. Whoever brought one that was not stored may send it again.
-Outcome = Acceptance | Logged | Refused | Error | CannotOpen
-Store = Callable[[list[Kept]], list[Outcome]]
-# Tell why reports of a group may not be taken, None where they may; asked once receipts are held.
-Rule = Callable[[list[Kept]], Callable[[Kept], Refused | None]]
+Outcome = Acceptance | Refused | Error | CannotOpen
 CLOSED = Refused("plan", "this study has closed and takes no more answers", HTTPStatus.GONE)
 FULL = Refused("ticket", "so many of this group have answered as are asked", HTTPStatus.GONE)
 
@@ -94,8 +83,9 @@ class Overtaken(DatabaseError):
     """Another process has claimed an id since it was looked up."""
 
 
-def open_plans(group: list[Kept]) -> Callable[[Kept], Refused | None]:
-    """Take what Plans that are open take; they stay so until this transaction ends.
+def _open_plans(group: list[Kept]) -> Callable[[Kept], Refused | None]:
+    """Return what tells why a report may not be taken, None where it may: what Plans that are open
+    take; they stay so until this transaction ends.
 
     Where a Plan closes at so many answers, those are counted that are committed, and those of this
     group: groups that other doors commit meanwhile are what comes beyond. Where it asks a list,
@@ -132,16 +122,16 @@ def _counted_in(came: Counter[int], kept: Kept, terms: design.Taking) -> Refused
     return None
 
 
-def accept_all(entries: Sequence[Entry], store: Store | None = None) -> list[Outcome]:
+def accept_all(entries: Sequence[Entry]) -> list[Outcome]:
     """Take reports, or recognise them as some that were taken; never count one twice.
 
     Returned are their outcomes, in their order. A retry of what was accepted is answered the same
-    for ever. `store` puts them elsewhere than into the database.
+    for ever.
     """
     if not entries:
         return []
     kept = _prepared(entries)
-    stored = iter((store or stored_all)([each for each in kept if isinstance(each, Kept)]))
+    stored = iter(_stored_all([each for each in kept if isinstance(each, Kept)]))
     return [next(stored) if isinstance(each, Kept) else each for each in kept]
 
 
@@ -149,7 +139,7 @@ def _prepared(entries: Sequence[Entry]) -> list[Kept | Error | CannotOpen]:
     """Digest and seal, before anything is locked."""
     try:
         plans = {entry.plan.pk: entry.plan for entry in entries}
-        day = min((entry.day for entry in entries), default=datetime.date.min)
+        day = min(entry.day for entry in entries)
         keys = digest_keys.keys_of(plans.values(), day)
     except Error as error:
         return [error] * len(entries)
@@ -182,44 +172,35 @@ def _sealed(plan: Plan, report: Report) -> bytes:
     return seal(packed, about=selectors.report_aad(plan.digest))
 
 
-def stored_all(group: list[Kept], rule: Rule = open_plans) -> list[Outcome]:
+def _stored_all(group: list[Kept]) -> list[Outcome]:
     """Store a group whole, or find what keeps it from being stored."""
     try:
-        return _store_again(group, rule) if group else []
+        return _store_again(group) if group else []
     except (DataError, IntegrityError) as error:  # of a row
         if len(group) == 1:
             return [error]
         half = len(group) // 2
-        return [*stored_all(group[:half], rule), *stored_all(group[half:], rule)]
+        return [*_stored_all(group[:half]), *_stored_all(group[half:])]
     except Error as error:  # of the database, which is away, full, read-only: everybody's
         return [error] * len(group)
 
 
-def _store_again(group: list[Kept], rule: Rule) -> list[Outcome]:
+def _store_again(group: list[Kept]) -> list[Outcome]:
     """Store a group, from the beginning if another process came between, or a first report."""
     for _try in range(AGAIN):
         try:
-            return _store(group, rule)
+            return _store(group)
         except report_tables.NoPlace:
             for plan_id in sorted({kept.plan_id for kept in group}):
                 report_tables.make_place(plan_id)
         except Overtaken:
             pass
-    return _store(group, rule)
+    return _store(group)
 
 
 @transaction.atomic
-def _store(group: list[Kept], rule: Rule) -> list[Outcome]:
-    outcomes, new = judged(group, rule)
-    _write(sorted(new))
-    return outcomes
-
-
-def judged(group: list[Kept], rule: Rule) -> tuple[list[Outcome], list[Kept]]:
-    """Return what becomes of a group's reports, and those that are to be stored; nothing that was
-    looked at changes until this transaction ends.
-    """
-    known, refusal = _held(group), rule(group)
+def _store(group: list[Kept]) -> list[Outcome]:
+    known, refusal = _held(group), _open_plans(group)
     outcomes: list[Outcome] = []
     new: list[Kept] = []
     for kept in group:
@@ -232,7 +213,8 @@ def judged(group: list[Kept], rule: Rule) -> tuple[list[Outcome], list[Kept]]:
             known[kept.id_digest] = kept
             new.append(kept)
             outcomes.append(_acceptance(kept, is_new=True))
-    return outcomes, new
+    _write(sorted(new))
+    return outcomes
 
 
 def _held(group: list[Kept]) -> dict[bytes, Kept]:

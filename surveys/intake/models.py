@@ -146,24 +146,6 @@ class News(models.Model):
         return f"news of {self.plan}"
 
 
-class Lane(models.Model):
-    """A partition of the log in which reports of a Plan may stand that no consumer has stored yet
-    (`logged.py`): there from before the first of them until the marker of the Plan's closing has
-    passed it.
-    """
-
-    plan = _plan(db_index=False)
-    partition = models.PositiveIntegerField()
-
-    class Meta:
-        constraints = (
-            models.UniqueConstraint(fields=("plan", "partition"), name="intake_lane_once"),
-        )
-
-    def __str__(self) -> str:
-        return f"partition {self.partition} of {self.plan}"
-
-
 class Unswept(models.Model):
     """How many reports of a retired study were erased before a sweep: with those that are sealed,
     how many were accepted.

@@ -13,18 +13,16 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 
 import structlog
-from django.conf import settings
 from django.db import Error
 
 from surveys.design.models import Plan
 from surveys.encryption import CannotOpen
-from surveys.intake import group, logged, receipts
+from surveys.intake import group
 from surveys.intake.door import slow_down
-from surveys.intake.group import Acceptance, Entry, Kept, Logged
-from surveys.intake.reports import Ask, Envelope, Refused, open_ask, open_envelope, read_report
+from surveys.intake.group import Acceptance, Entry
+from surveys.intake.reports import Envelope, Refused, open_envelope, read_report
 from surveys.intake.shelf import Found, shelf
 
-ASK_AGAIN = 1  # second after which the verdict on a report in the log may be there
 AGAIN = 5  # seconds after which a report that could not be stored may come again
 log = structlog.get_logger(__name__)
 
@@ -46,26 +44,26 @@ class Post:
 
     slug: str
     came: datetime.datetime  # when all of it was here
-    opened: Envelope | Ask | Refused
-    read: Entry | Kept | Refused | None = None
+    opened: Envelope | Refused
+    read: Entry | Refused | None = None
 
 
-def enter(slug: str, body: bytes | None, *, asks: bool = False) -> Post:
+def enter(slug: str, body: bytes | None) -> Post:
     """Return a post that `knock` has let in, read as far as memory goes; without a body, it is
-    one that did not say how long it is. It brings a report, or asks for the verdict on one.
+    one that did not say how long it is.
     """
-    post = Post(slug, datetime.datetime.now(datetime.UTC), _opened(body, asks))
+    post = Post(slug, datetime.datetime.now(datetime.UTC), _opened(body))
     plan = _plan_of(post, shelf.plans)
     if post.slug in shelf.studies and (plan or isinstance(post.opened, Refused)):
         post.read = _read(post, plan)
     return post
 
 
-def _opened(body: bytes | None, asks: bool) -> Envelope | Ask | Refused:
+def _opened(body: bytes | None) -> Envelope | Refused:
     if body is None:  # a body in chunks would be read as empty
         return Refused("body", "expected with a Content-Length", HTTPStatus.LENGTH_REQUIRED)
     try:
-        return open_ask(body) if asks else open_envelope(body)
+        return open_envelope(body)
     except Refused as refusal:
         return refusal
 
@@ -75,15 +73,12 @@ def _plan_of(post: Post, plans: dict[tuple[str, str], Plan]) -> Plan | None:
     return None if isinstance(post.opened, Refused) else plans.get((post.slug, post.opened.plan))
 
 
-def _read(post: Post, plan: Plan | None) -> Entry | Kept | Refused:
+def _read(post: Post, plan: Plan | None) -> Entry | Refused:
     """Read a post of a study that is there, with its Plan if that is."""
     if isinstance(post.opened, Refused):
         return post.opened
     if plan is None:
         return Refused("plan", "no Plan of this study has this digest", HTTPStatus.CONFLICT)
-    if isinstance(post.opened, Ask):
-        known, content = bytes.fromhex(post.opened.report), bytes.fromhex(post.opened.content)
-        return Kept(known, content, plan.pk, post.came.date())
     try:
         report = read_report(post.opened, plan)  # first: nobody without a ticket slows others down
         slow_down(plan)
@@ -95,24 +90,14 @@ def _read(post: Post, plan: Plan | None) -> Entry | Kept | Refused:
 
 
 def answer_all(posts: Sequence[Post]) -> list[Verdict]:
-    """Store what may be stored, in one transaction, or have it in the log; and return all answers,
-    in their order.
-    """
+    """Store what may be stored, in one transaction, and return all answers, in their order."""
     try:
         found = _found([post for post in posts if post.read is None])
         read = [post.read or _found_in(found, post) for post in posts]
     except Error as error:
         return [_verdict(error)] * len(posts)
-    store = logged.append_all if settings.REPORTS_LOG else group.stored_all
-    outcomes = {
-        Entry: iter(group.accept_all([each for each in read if isinstance(each, Entry)], store)),
-        Kept: iter(logged.verdicts([each for each in read if isinstance(each, Kept)])),
-    }
-    told = [each if isinstance(each, Refused) else next(outcomes[type(each)]) for each in read]
-    return [
-        _logged(outcome, post) if isinstance(outcome, Logged) else _verdict(outcome)
-        for outcome, post in zip(told, posts, strict=True)
-    ]
+    outcomes = iter(group.accept_all([each for each in read if isinstance(each, Entry)]))
+    return [_verdict(next(outcomes) if isinstance(each, Entry) else each) for each in read]
 
 
 def _found(posts: Sequence[Post]) -> Found:
@@ -121,7 +106,7 @@ def _found(posts: Sequence[Post]) -> Found:
     return shelf.fetch({post.slug for post in posts}, named) if posts else Found({}, {})
 
 
-def _found_in(found: Found, post: Post) -> Entry | Kept | Refused:
+def _found_in(found: Found, post: Post) -> Entry | Refused:
     """Read a post whose study and Plan were found, or are nowhere."""
     if post.slug not in found.studies:
         return Refused("slug", "no study with this name takes reports", HTTPStatus.NOT_FOUND)
@@ -137,18 +122,6 @@ def _verdict(outcome: Acceptance | Refused | Error | CannotOpen) -> Verdict:
     if isinstance(outcome, Refused):
         return refused(outcome)
     return not_stored(outcome)
-
-
-def _logged(outcome: Logged, post: Post) -> Verdict:
-    """Say what to ask with for the verdict: what the receipts will hold."""
-    kept = outcome.kept
-    said = {
-        "plan": "" if isinstance(post.opened, Refused) else post.opened.plan,
-        "receipt": receipts.number(kept.id_digest),
-        "report": kept.id_digest.hex(),
-        "content": (kept.content_digest or b"").hex(),
-    }
-    return Verdict(HTTPStatus.ACCEPTED, _json(said), wait=ASK_AGAIN)
 
 
 def refused(refusal: Refused) -> Verdict:

@@ -60,15 +60,6 @@ class Envelope(msgspec.Struct, forbid_unknown_fields=True):
     ticket: Ticket | None = None
 
 
-class Ask(msgspec.Struct, forbid_unknown_fields=True):
-    """What 202 said of a report that stands in the log, sent back to ask for its verdict."""
-
-    plan: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
-    receipt: str
-    report: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]  # digest of its id
-    content: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]  # digest under the Plan's key
-
-
 WANTED = {
     "$": "an object with plan, report_id and answers",
     "$.plan": "the Plan's digest, 64 small hexadecimal digits",
@@ -78,7 +69,6 @@ WANTED = {
 }
 
 _envelopes = msgspec.json.Decoder(Envelope)
-_asks = msgspec.json.Decoder(Ask)
 encoded = json.JSONEncoder(separators=(",", ":")).encode
 _encode_numbers = msgspec.json.Encoder().encode  # in the same bytes, sooner
 
@@ -138,15 +128,6 @@ def _plain_envelope(body: bytes) -> Envelope | None:
     if envelope.ticket:
         keys += 1 + len(Ticket.__struct_fields__)
     return envelope if body.count(b":") == keys else None
-
-
-def open_ask(body: bytes) -> Ask:
-    """Return what is asked for, or raise Refused."""
-    try:
-        return _asks.decode(body)
-    except (msgspec.DecodeError, ValueError):
-        expected = "expected what was answered with 202: plan, receipt, report and content"
-        raise Refused("body", expected) from None
 
 
 def read_report(envelope: Envelope, plan: Plan) -> Report:

@@ -37,7 +37,7 @@ from surveys.intake.posts import Post, Verdict
 from surveys.intake.reports import MAX_BODY, Refused
 from surveys.middleware import ClosedDoors, is_too_large
 
-ADDRESS = re.compile(r"/api/v1/studies/([-a-zA-Z0-9_]+)/(report|verdict)s\Z")
+ADDRESS = re.compile(r"/api/v1/studies/([-a-zA-Z0-9_]+)/reports\Z")
 DEADLINE = 10.0  # seconds in which a body must be here, whole
 EVERY_ANSWER = (ClosedDoors, SecurityMiddleware, CSPMiddleware, XFrameOptionsMiddleware)
 Headers = list[tuple[str, str]]
@@ -205,7 +205,7 @@ class Door:
         began = time.perf_counter()
         try:
             ours, headers = self.site(scope)
-            verdict = await self.take(found[1], found[2], ours, scope, protocol)
+            verdict = await self.take(found[1], ours, scope, protocol)
         except Elsewhere as other:
             protocol.response_empty(other.status, [*headers, *other.headers])
             metrics.reports(self.count(Verdict(other.status, b"")).status)
@@ -238,8 +238,8 @@ class Door:
             raise Elsewhere(HTTPStatus.MOVED_PERMANENTLY, Location=redirect + scope.path)
         return ours, every
 
-    async def take(self, slug: str, what: str, ours: str, scope: Any, protocol: Any) -> Verdict:
-        """Take one randomised report, or tell the verdict on one. Twin of `views.take_report`."""
+    async def take(self, slug: str, ours: str, scope: Any, protocol: Any) -> Verdict:
+        """Take one randomised report. Twin of `views.take_report`."""
         headers = scope.headers
         length = headers.get("content-length", "")
         if is_too_large(length):
@@ -251,7 +251,7 @@ class Door:
         except Refused as refusal:
             return self.count(posts.refused(refusal))
         body = await self.bodies.read(protocol, int(length)) if length else None
-        return await self.committer.answer(posts.enter(slug, body, asks=what == "verdict"))
+        return await self.committer.answer(posts.enter(slug, body))
 
     def head(self, slug: str, ours: str, scope: Any) -> Head:
         headers = scope.headers

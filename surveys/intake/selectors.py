@@ -8,11 +8,10 @@ from typing import Any
 
 from django.db.models import Count, F, QuerySet
 
-from surveys.design import selectors as design
 from surveys.design.models import Plan
 from surveys.encryption import CannotOpen, open_sealed, seal
 from surveys.intake import receipts, report_tables
-from surveys.intake.models import Counted, Lane, OpenReport, Receipt, Sealed, Settled, Unswept
+from surveys.intake.models import Counted, OpenReport, Receipt, Sealed, Settled, Unswept
 from surveys.intake.reports import encoded
 from surveys.plan.strata import least_waiting
 
@@ -93,19 +92,6 @@ def deciding(plan_id: int, *, is_listed: bool) -> dict[int, int]:
     if not is_listed:
         return report_tables.accepted(plan_id)
     return dict(Counted.objects.filter(plan=plan_id).values_list("stratum", "reports"))
-
-
-def may_be_in_log(plan: Plan) -> bool:
-    """Tell whether reports of a Plan may stand in the log that will be stored."""
-    return Lane.objects.filter(plan=plan).exists()
-
-
-def lanes_that_end() -> QuerySet[Lane]:
-    """Return the lanes of Plans that have closed: nothing comes into them any more."""
-    plans = Lane.objects.order_by().values("plan_id")
-    return Lane.objects.filter(
-        plan__in=design.plans().filter(pk__in=plans, closed_on__isnull=False)
-    )
 
 
 def unsealed(plan_ids: Iterable[int]) -> list[QuerySet[Any, tuple[int, int]]]:

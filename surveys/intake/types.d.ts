@@ -210,16 +210,14 @@ type Pair = { question: Question; answer: Answer; value: Value };
 type Accepted = { state: 'accepted'; receipt: string; day: string };
 type Later = {
   state: 'later';
-  why: 'offline' | 'stranger' | 'busy' | 'taken';
+  why: 'offline' | 'stranger' | 'busy';
   message: string;
-  /** What to ask for the verdict with, where the site has the message and has not counted it yet. */
-  ask?: string;
   after?: number;
 }; // milliseconds
 type Outcome = Accepted | Later | { state: 'conflict' | 'closed' | 'malformed'; message: string };
 
 /** What sending reaches for: a test puts its own in place. */
-type Outside = { post?: typeof fetch; storage?: Storage | null; ask?: string };
+type Outside = { post?: typeof fetch; storage?: Storage | null };
 /** What form.js gives to receipt.js: where to send, and how to go on. */
 type Sending = {
   slug: string;
@@ -244,9 +242,6 @@ type Visit = {
   /** Whether it has a line in the statement. */
   listed: boolean;
   wait: number;
-  ask?: string;
-  /** Why it waits, as the screen says it. */
-  told?: string;
   timer?: ReturnType<typeof setTimeout>;
   busy?: boolean;
   /** The device came online during an attempt. */

@@ -11,6 +11,5 @@ urlpatterns = [
     path("my/", views.statement, name="statement"),
     path("my/<slug:language>/", views.statement, name="statement"),
     path("api/v1/studies/<slug:slug>/reports", views.take_report, name="reports"),
-    path("api/v1/studies/<slug:slug>/verdicts", views.take_report, {"asks": True}, name="verdicts"),
     path("api/v1/receipts/<str:receipt>", views.look_up, name="receipt"),
 ]

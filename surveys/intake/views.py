@@ -41,8 +41,8 @@ MAX_TYPED = 64  # a receipt has 12 letters and digits, and people put things aro
 
 @csrf_exempt
 @require_POST
-def take_report(request: HttpRequest, slug: str, *, asks: bool = False) -> HttpResponse:
-    """Take one randomised report, or tell the verdict on one that stands in the log."""
+def take_report(request: HttpRequest, slug: str) -> HttpResponse:
+    """Take one randomised report."""
     head = Head(
         slug=slug,
         site=request.headers.get("Sec-Fetch-Site"),
@@ -55,7 +55,7 @@ def take_report(request: HttpRequest, slug: str, *, asks: bool = False) -> HttpR
         knock(head)
         # a body in chunks would be read as empty
         body = request.read(MAX_BODY + 1) if request.META.get("CONTENT_LENGTH") else None
-        (verdict,) = posts.answer_all([posts.enter(slug, body, asks=asks)])
+        (verdict,) = posts.answer_all([posts.enter(slug, body)])
     except Refused as refusal:
         verdict = posts.refused(refusal)
     return HttpResponse(

@@ -82,11 +82,6 @@ def owes_a_sweep() -> bool:
     return any(intake.has_waiting(plan_id, least) for plan_id, least in due.items())
 
 
-def owes_the_end_of_a_log() -> bool:
-    """Tell whether consumers have not read to the end of a wave that takes no more answers."""
-    return intake.lanes_that_end().exists()
-
-
 def oldest_unpublished() -> tuple[datetime.date, Study] | None:
     """Return when the oldest batch was sealed that no publication by its study's rule has counted
     yet, and its study; None if none waits. A batch of a study that protects whether somebody took

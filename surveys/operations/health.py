@@ -28,7 +28,7 @@ from surveys.operations.models import Event, Refusal, Sign
 from surveys.releases import selectors as releases
 
 SOON, LATE = datetime.timedelta(minutes=2), datetime.timedelta(minutes=10)
-HOUR, WEEK = datetime.timedelta(hours=1), datetime.timedelta(days=7)
+WEEK = datetime.timedelta(days=7)
 STALE = datetime.timedelta(hours=26)  # after which a daily thing did not happen
 FULL, NEARLY = 0.10, 0.15  # of the disk
 NEAR = Fraction(1, 10)  # of a cap, and less, is left
@@ -150,16 +150,6 @@ def _backlog(now: datetime.datetime) -> Iterator[Line]:
         ),
         _("If a sweep is owed for minutes, look at the worker and at its log: a study may fail."),
     )
-    if closed := owed.get(services.OWES_LOG):
-        yield Line(
-            "log",
-            _("Reports in the log"),
-            State.ALARM if _age(closed, now) > HOUR else State.GOOD,
-            _("The last of a closed study have been waited for since %(ago)s.")
-            % {"ago": ago(closed, now)},
-            _("Consumers read to the end within seconds, or once they have caught up."),
-            _("Until then nothing more of it is published. See that manage.py take_from_log runs."),
-        )
     due = owed.get(services.OWES_PUBLICATION)
     yield Line(
         "publication",

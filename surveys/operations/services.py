@@ -7,12 +7,11 @@ from surveys.operations.models import Event, Sign
 from surveys.releases import services as publishing
 
 KEPT = 60  # events of a kind
-WORKER, SCHEDULER, OWES_SWEEP, OWES_PUBLICATION, OWES_LOG = (
+WORKER, SCHEDULER, OWES_SWEEP, OWES_PUBLICATION = (
     "worker",
     "scheduler",
     "owes a sweep",
     "owes a publication",
-    "owes the end of a log",
 )
 MAX_TEXT_LENGTH = 500
 
@@ -38,7 +37,6 @@ def live(*, now: datetime.datetime, sent: datetime.datetime | None) -> None:
         Sign.objects.update_or_create(name=SCHEDULER, defaults={"at": sent})
     _since(OWES_SWEEP, now, owed=backlog.owes_a_sweep())
     _since(OWES_PUBLICATION, now, owed=publishing.is_any_due(now=now))
-    _since(OWES_LOG, now, owed=backlog.owes_the_end_of_a_log())
     refusals.forget_old(now.date())
 
 

@@ -108,38 +108,6 @@ test('a site that is busy says when to come again', async () => {
   });
 });
 
-test('what the site has and has not counted yet is asked about with what it said, and stays here', async () => {
-  const storage = new FakeStorage();
-  const sent = body();
-  const said = { plan: DIGEST, receipt: 'R', report: 'a', content: 'b' };
-  const asked = [];
-  const post = (status, answer) => async (url, how) => (
-    asked.push([url, how.body]),
-    new Response(JSON.stringify(answer), { status, headers: { 'Retry-After': '1' } })
-  );
-  const first = await sendReport('s', sent, { storage, post: post(202, said) });
-  assert.deepEqual(first, {
-    state: 'later',
-    why: 'taken',
-    message: '',
-    ask: JSON.stringify(said),
-    after: 1000,
-  });
-  const { ask } = first;
-  const second = await sendReport('s', sent, { storage, ask, post: post(202, said) });
-  assert.deepEqual(second, first);
-  assert.equal(waitingReport(DIGEST, storage), sent);
-  const accepted = post(200, { receipt: 'R', accepted_on: '2026-05-11' });
-  assert.equal((await sendReport('s', sent, { storage, ask, post: accepted })).state, 'accepted');
-  assert.equal(waitingReport(DIGEST, storage), null);
-  const place = '/api/v1/studies/s/';
-  assert.deepEqual(asked, [
-    [`${place}reports`, sent],
-    [`${place}verdicts`, ask],
-    [`${place}verdicts`, ask],
-  ]);
-});
-
 test('without a connection the message waits', async () => {
   const storage = new FakeStorage();
   assert.equal(

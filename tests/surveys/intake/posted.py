@@ -28,7 +28,6 @@ class Sent:
     headers: dict[str, str] = field(default_factory=dict)
     says_length: bool = True
     seconds: float = 0.0  # until its body is here
-    path: str = PATH
 
 
 @dataclass
@@ -61,7 +60,7 @@ class Scope:
     server, authority, query_string, client = "testserver", None, "", "192.0.2.1:5"
 
     def __init__(self, sent: Sent) -> None:
-        self.method, self.path = sent.method, sent.path.format(sent.slug)
+        self.method, self.path = sent.method, PATH.format(sent.slug)
         pairs = {"host": "testserver", "content-type": JSON, **sent.headers}
         if sent.says_length:
             pairs["content-length"] = str(len(sent.body))

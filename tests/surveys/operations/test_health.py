@@ -11,7 +11,6 @@ from surveys.aggregation.services import sweep_all
 from surveys.design import services as design
 from surveys.design.models import Study
 from surveys.intake import report_tables
-from surveys.intake.models import Lane
 from surveys.ledger import checkpoints
 from surveys.operations import backlog, checks, health, refusals, services, views
 from surveys.operations.management.commands import forget
@@ -229,22 +228,6 @@ def test_fewer_than_a_smallest_batch_owe_a_sweep_once_the_study_is_closed(answer
     assert not backlog.owes_a_sweep()
     design.close_plan(plan_id=plan.pk, today=now.date())
     assert backlog.owes_a_sweep()
-
-
-def test_a_closed_study_whose_log_is_not_read_to_its_end_in_an_hour_is_an_alarm(answered):
-    plan = answered(25)
-    Lane.objects.create(plan=plan, partition=0)
-    services.live(now=before(hours=3), sent=None)
-    assert "log" not in {each.key for each in health.lines(NOW)}  # it is open
-    design.close_plan(plan_id=plan.pk, today=NOW.date())
-    services.live(now=before(minutes=61), sent=None)
-    assert line("Reports in the log").state == "alarm"
-    assert next(each for each in health.lines(before(minutes=5)) if each.key == "log").state == (
-        "good"
-    )
-    Lane.objects.all().delete()
-    services.live(now=NOW, sent=None)
-    assert "log" not in {each.key for each in health.lines(NOW)}
 
 
 def test_a_check_of_all_rows_that_rests_is_told_and_watched_after_a_day(db):

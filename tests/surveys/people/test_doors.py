@@ -53,7 +53,6 @@ EVERYONE = {
     "receipts",
     "statement",
     "reports",
-    "verdicts",
     "receipt",
     "plan",
     "frozen-plan",

@@ -119,10 +119,10 @@ addEventListener('online', () => {
 /** Send the message, the same one each time; only one attempt at a time. */
 async function attempt() {
   if (!visit?.body || visit.busy || visit.over) return;
-  const { study, sending, body, ask } = visit;
+  const { study, sending, body } = visit;
   clearTimeout(visit.timer);
   Object.assign(visit, { busy: true, again: false });
-  const outcome = await sendReport(sending.slug, body, { ...sending.outside, ask });
+  const outcome = await sendReport(sending.slug, body, sending.outside);
   visit.busy = false;
   if (visit.over) return; // erased meanwhile
   if (outcome.state === 'later') return void (visit.again ? attempt() : wait(outcome));
@@ -140,19 +140,15 @@ async function attempt() {
 }
 
 /** Wait as long as the site asks, and try again by itself: at the next moment, or when the device is online, and less and less often. @param {Later} outcome */
-function wait({ why, message, after = 0, ask }) {
-  const { study, sending, answers, wait, ask: asked, told } = /** @type {Visit} */ (visit);
-  const flag = ask ? 'taken' : answers.size ? 'failed' : 'found';
-  if (flag !== told && !study.minutes) say('waiting', sending, [flag]);
-  Object.assign(/** @type {Visit} */ (visit), { ask, told: flag });
+function wait({ why, message, after = 0 }) {
+  const { study, sending, answers, wait } = /** @type {Visit} */ (visit);
+  if (!document.querySelector('#waiting-why'))
+    say('waiting', sending, [answers.size ? 'failed' : 'found']);
   find('#waiting-why').replaceChildren(fill('why', { message }, [why]));
   if (study.minutes) return sayWhen();
   Object.assign(/** @type {Visit} */ (visit), {
     wait: Math.min(2 * wait, LONGEST_WAIT),
-    timer: setTimeout(
-      attempt,
-      ask && !asked ? after : Math.min(Math.max(wait, after), LONGEST_WAIT),
-    ),
+    timer: setTimeout(attempt, Math.min(Math.max(wait, after), LONGEST_WAIT)),
   });
 }
 

@@ -66,19 +66,14 @@ export function forgetReport(body, storage = deviceStorage()) {
 }
 
 /**
- * Send a body, or ask what became of it with what 202 said of it: kept before the first time, forgotten when the server has decided.
+ * Send a body: kept before the first time, forgotten when the server has decided.
  * @param {string} slug
  * @param {string} body
  * @param {Outside} [outside]
  */
-export async function sendReport(
-  slug,
-  body,
-  { post = fetch, storage = deviceStorage(), ask } = {},
-) {
+export async function sendReport(slug, body, { post = fetch, storage = deviceStorage() } = {}) {
   keepReport(body, storage);
-  const place = `/api/v1/studies/${encodeURIComponent(slug)}/${ask ? 'verdicts' : 'reports'}`;
-  const outcome = await attempt(place, ask ?? body, post);
+  const outcome = await attempt(`/api/v1/studies/${encodeURIComponent(slug)}/reports`, body, post);
   if (outcome.state !== 'later') forgetReport(body, storage);
   return outcome;
 }
@@ -108,9 +103,7 @@ async function attempt(url, body, post) {
 
 /** @param {number} status @param {any} answer @returns {Outcome} */
 function readOutcome(status, answer) {
-  if (status >= 200 && status <= 202) {
-    if (typeof answer?.receipt === 'string' && status === 202)
-      return { state: 'later', why: 'taken', message: '', ask: JSON.stringify(answer) };
+  if (status === 200 || status === 201) {
     if (typeof answer?.receipt === 'string')
       return { state: 'accepted', receipt: answer.receipt, day: String(answer.accepted_on ?? '') };
     return { state: 'later', why: 'stranger', message: '' };

@@ -26,7 +26,7 @@ from surveys.design.models import Plan
 from surveys.encryption import has_first_key, open_sealed, seal
 from surveys.erasing import InUse, empty_journal, erasing
 from surveys.intake import report_tables, selectors as intake, services as intake_services
-from surveys.intake.selectors import Kept
+from surveys.intake.selectors import WaitingReport
 from surveys.isolation import isolate_failures
 from surveys.plan import strata
 
@@ -110,9 +110,9 @@ def _is_stratum_due(plan: Plan) -> bool:
     return bool(_sealed_now(plan, waiting)) if plan.is_open else any(waiting.values())
 
 
-def _of_strata(plan: Plan, taken: Iterable[list[Kept]]) -> Iterator[list[Kept]]:
+def _of_strata(plan: Plan, taken: Iterable[list[WaitingReport]]) -> Iterator[list[WaitingReport]]:
     """Yield what is sealed of what was taken, a batch at a time, and have the rest wait on."""
-    waiting: dict[int, list[Kept]] = defaultdict(list)
+    waiting: dict[int, list[WaitingReport]] = defaultdict(list)
     least = strata.least_together(plan.content.publication.smallest_batch)
     for reports in taken:
         for report in shuffled(reports):
@@ -132,7 +132,7 @@ def _of_strata(plan: Plan, taken: Iterable[list[Kept]]) -> Iterator[list[Kept]]:
         intake.put_back(plan, shuffled(rest))
 
 
-def _batches(part: list[Kept], least: int) -> Iterator[list[Kept]]:
+def _batches(part: list[WaitingReport], least: int) -> Iterator[list[WaitingReport]]:
     start = 0
     for size in strata.sizes(len(part), MAX_BATCH, least):
         yield part[start : start + size]
@@ -143,7 +143,7 @@ def _sealed_now(plan: Plan, waiting: Mapping[int, int]) -> dict[int, int]:
     return strata.due(waiting, plan.content.publication.smallest_batch)
 
 
-def _seal(plan: Plan, tally: Tally, reports: list[Kept], today: datetime.date) -> None:
+def _seal(plan: Plan, tally: Tally, reports: list[WaitingReport], today: datetime.date) -> None:
     """Make a batch, and count it in."""
     tally.reports += len(reports)
     tally.batches += 1
@@ -163,7 +163,7 @@ def _seal(plan: Plan, tally: Tally, reports: list[Kept], today: datetime.date) -
     )
 
 
-def _held(plan: Plan, reports: list[Kept]) -> list[int] | None:
+def _held(plan: Plan, reports: list[WaitingReport]) -> list[int] | None:
     """Return how many reports are of each stratum; None where they are not told apart."""
     if not (people := plan.content.stratum_sizes):
         return None
@@ -208,7 +208,7 @@ def settle(*, today: datetime.date) -> bool:
     return True
 
 
-def _packed(plan: Plan, number: int, reports: list[Kept]) -> dict[str, bytes]:
+def _packed(plan: Plan, number: int, reports: list[WaitingReport]) -> dict[str, bytes]:
     """Pack reports into a batch: what was changed by chance in the open, what was sent as given
     encrypted.
     """

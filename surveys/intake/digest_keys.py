@@ -50,11 +50,6 @@ def _opened(plan: Plan, sealed: bytes | None, today: datetime.date) -> bytes | C
         return error
 
 
-def _sealed(plan: Plan) -> bytes | None:
-    sealed = DigestKey.objects.filter(pk=plan.pk).values_list("sealed", flat=True).first()
-    return None if sealed is None else bytes(sealed)
-
-
 @transaction.atomic
 def _made(plan: Plan, today: datetime.date) -> bytes | None:
     """Make a key for a Plan that is open, and stays so until it is kept: no closed Plan has its
@@ -65,7 +60,7 @@ def _made(plan: Plan, today: datetime.date) -> bytes | None:
     new = DigestKey(plan=plan, sealed=seal(new_key(), about=key_aad(plan.digest)))
     # another first report may have come
     DigestKey.objects.bulk_create([new], ignore_conflicts=True)
-    return _sealed(plan)
+    return bytes(DigestKey.objects.values_list("sealed", flat=True).get(pk=plan.pk))
 
 
 def key_aad(digest: str) -> str:

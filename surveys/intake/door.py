@@ -21,7 +21,6 @@ OURS = ("same-origin", "none")  # none: no page at all asked for it
 class Head(NamedTuple):
     """What a request says of itself before its body, and the network that it comes from."""
 
-    slug: str  # of the study that its address names
     site: str | None  # Sec-Fetch-Site
     origin: str | None
     ours: str  # the origin of this site, as the request calls it

@@ -66,12 +66,6 @@ class Kept(NamedTuple):
     stratum: int | None = None
     is_listed: bool = False  # its Plan asks a list of people
 
-    def is_same(self, earlier: "Kept") -> bool:
-        return self.plan_id == earlier.plan_id and (
-            self.content_digest is None
-            or hmac.compare_digest(earlier.content_digest or b"", self.content_digest)
-        )
-
 
 # What became of an entry. Whoever brought one that was not stored may send it again.
 Outcome = Acceptance | Refused | Error | CannotOpen
@@ -244,7 +238,8 @@ def _of_known(kept: Kept, earlier: Kept) -> Outcome:
     """Answer who sends an id again: without the Plan's key nobody can compare what it says, and
     nobody does.
     """
-    if kept.is_same(earlier):
+    said, then = kept.content_digest, earlier.content_digest or b""
+    if kept.plan_id == earlier.plan_id and (said is None or hmac.compare_digest(then, said)):
         return _acceptance(earlier, is_new=False)
     expected = "a report with this id and other content was accepted before"
     return Refused("report_id", expected, HTTPStatus.CONFLICT)

@@ -19,7 +19,7 @@ def _plan(**options: Any) -> Any:
     )
 
 
-class Kept(models.Model):
+class AnyReceipt(models.Model):
     """An accepted report, known by hashes that nobody without its random id can turn into an
     answer.
 
@@ -44,13 +44,13 @@ class Kept(models.Model):
         return bytes(self.id_digest).hex()[:8]
 
 
-class Receipt(Kept):
+class Receipt(AnyReceipt):
     """A receipt of today: this table has them in the order in which they came, so it keeps none
     overnight.
     """
 
 
-class Settled(Kept):
+class Settled(AnyReceipt):
     """A receipt of an earlier day, written with all others of that day at once, in the order of
     their digests.
     """

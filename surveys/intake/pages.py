@@ -61,6 +61,7 @@ def page_context(plan: Plan, language: str, now: datetime.datetime) -> dict[str,
     ticks = {channel.together for channel in channels if isinstance(channel, OneOf)}
     drawn = ["drawn"] if content.drawn else []
     modules |= {*drawn, *(["invited"] if content.invited else [])}
+    is_more = content.wave < content.waves
     device = max(map(len, content.sets))  # questions that a person is asked, at most
     count = device + protections.count(PUBLICATION)
     return {
@@ -97,19 +98,13 @@ def page_context(plan: Plan, language: str, now: datetime.datetime) -> dict[str,
         "wave": content.wave,
         "waves": content.waves,
         "draws": content.draws,
-        "makes_key": content.keeps_key and device > 0 and content.wave < content.waves,
-        "says_later": device > 0 and _says_later(content),
+        "makes_key": content.keeps_key and device > 0 and is_more,
+        # of a key to the end, and always where the Plan does not say what is planned
+        "says_later": device > 0 and (is_more or content.keeps_key or not content.draws),
         "over": over(plan, now),
         "begins_on": days.told(plan.begins_on, plan.zone),
         "earlier": " ".join(design.earlier_digests(plan)),
     }
-
-
-def _says_later(content: PlanContent) -> bool:
-    """Tell whether there may be a word of later rounds after sending: of fresh draws while one is
-    planned; of a key to the end; and always where the Plan does not say what is planned.
-    """
-    return not content.draws or content.keeps_key or content.wave < content.waves
 
 
 def minutes(spoken: PlanContent, count: int) -> int:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import structlog
 from django.db import Error
@@ -91,19 +91,15 @@ def _read(post: Post, plan: Plan | None) -> Entry | Refused:
 
 def answer_all(posts: Sequence[Post]) -> list[Verdict]:
     """Store what may be stored, in one transaction, and return all answers, in their order."""
+    unread = [post for post in posts if post.read is None]
+    plans = {each.opened.plan for each in unread if isinstance(each.opened, Envelope)}
     try:
-        found = _found([post for post in posts if post.read is None])
+        found = shelf.fetch({post.slug for post in unread}, plans) if unread else Found({}, {})
         read = [post.read or _found_in(found, post) for post in posts]
     except Error as error:
         return [_verdict(error)] * len(posts)
     outcomes = iter(group.accept_all([each for each in read if isinstance(each, Entry)]))
     return [_verdict(next(outcomes) if isinstance(each, Entry) else each) for each in read]
-
-
-def _found(posts: Sequence[Post]) -> Found:
-    """Fetch what posts ask for that was not on the shelf."""
-    named = {each.opened.plan for each in posts if not isinstance(each.opened, Refused)}
-    return shelf.fetch({post.slug for post in posts}, named) if posts else Found({}, {})
 
 
 def _found_in(found: Found, post: Post) -> Entry | Refused:
@@ -117,7 +113,7 @@ def _verdict(outcome: Acceptance | Refused | Error | CannotOpen) -> Verdict:
     if isinstance(outcome, Acceptance):
         day = outcome.accepted_on.isoformat()
         status = HTTPStatus.CREATED if outcome.is_new else HTTPStatus.OK
-        said = f'{{"receipt": "{outcome.receipt}", "accepted_on": "{day}"}}'  # as `_json` says it
+        said = f'{{"receipt": "{outcome.receipt}", "accepted_on": "{day}"}}'  # as JSON says it
         return Verdict(status, said.encode())
     if isinstance(outcome, Refused):
         return refused(outcome)
@@ -126,8 +122,8 @@ def _verdict(outcome: Acceptance | Refused | Error | CannotOpen) -> Verdict:
 
 def refused(refusal: Refused) -> Verdict:
     """Name a field and a reason, never a value."""
-    said = _json({"error": {"field": refusal.field, "message": str(refusal)}})
-    return Verdict(refusal.status, said, refusal.field, refusal.wait)
+    said = json.dumps({"error": {"field": refusal.field, "message": str(refusal)}})
+    return Verdict(refusal.status, said.encode(), refusal.field, refusal.wait)
 
 
 def not_stored(error: Exception) -> Verdict:
@@ -142,7 +138,3 @@ def _unstored(error: Exception) -> Refused:
     log.error("report not stored", kind=type(error).__name__, **why)
     expected = "the report could not be stored; send the same one again"
     return Refused("body", expected, HTTPStatus.SERVICE_UNAVAILABLE, wait=AGAIN)
-
-
-def _json(content: dict[str, Any]) -> bytes:
-    return json.dumps(content).encode()

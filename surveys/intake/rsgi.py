@@ -247,20 +247,19 @@ class Door:
         if scope.method != "POST":
             raise Elsewhere(HTTPStatus.METHOD_NOT_ALLOWED, Allow="POST")
         try:
-            knock(self.head(slug, ours, scope))
+            knock(self.head(ours, scope))
         except Refused as refusal:
             return self.count(posts.refused(refusal))
         body = await self.bodies.read(protocol, int(length)) if length else None
         return await self.committer.answer(posts.enter(slug, body))
 
-    def head(self, slug: str, ours: str, scope: Any) -> Head:
+    def head(self, ours: str, scope: Any) -> Head:
         headers = scope.headers
         forwarded = ""
         if settings.BEHIND_PROXY:  # the last hop's word is in the last of several headers
             told = [value for name, value in headers.items() if name == "x-forwarded-for"]
             forwarded = told[-1] if told else ""
         return Head(
-            slug=slug,
             site=headers.get("sec-fetch-site"),
             origin=headers.get("origin"),
             ours=ours,

@@ -141,7 +141,7 @@ def has_waiting(plan_id: int, least: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class WaitingReport:
     """An open report: its values changed by chance, and its packed answers that were sent as
     given.
     """
@@ -151,7 +151,7 @@ class Kept:
     stratum: int | None = None
 
 
-def taken(*, plan: Plan, **limits: int) -> Iterator[list[Kept]]:
+def taken(*, plan: Plan, **limits: int) -> Iterator[list[WaitingReport]]:
     """Take reports that wait, as `report_tables.taken` does, and yield what they hold."""
     aad = report_aad(plan.digest)
     for rows in report_tables.taken(plan, **limits):
@@ -165,12 +165,12 @@ def taken(*, plan: Plan, **limits: int) -> Iterator[list[Kept]]:
             f"[{','.join(values for values, _, _ in rows)}]"
         )  # at once: 4 times as fast
         yield [
-            Kept(values, open_sealed(given, about=aad) if given else b"", stratum)
+            WaitingReport(values, open_sealed(given, about=aad) if given else b"", stratum)
             for values, (_, given, stratum) in zip(said, rows, strict=True)
         ]
 
 
-def put_back(plan: Plan, kept: Sequence[Kept]) -> None:
+def put_back(plan: Plan, kept: Sequence[WaitingReport]) -> None:
     """Let reports that were taken wait on, in this order, in the transaction that took them."""
     aad = report_aad(plan.digest)
     report_tables.put(

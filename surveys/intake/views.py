@@ -44,7 +44,6 @@ MAX_TYPED = 64  # a receipt has 12 letters and digits, and people put things aro
 def take_report(request: HttpRequest, slug: str) -> HttpResponse:
     """Take one randomised report."""
     head = Head(
-        slug=slug,
         site=request.headers.get("Sec-Fetch-Site"),
         origin=request.headers.get("Origin"),
         ours=f"{request.scheme}://{request.get_host()}",

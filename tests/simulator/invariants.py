@@ -200,7 +200,9 @@ def _of_rows(plan: Plan, sent: list[Report]) -> Iterator[str]:
     """Find reports that are not there exactly once, by all that they say."""
     content, aad = plan.content, intake.report_aad(plan.digest)
     waiting = [
-        intake.Kept(json.loads(values), open_sealed(bytes(given), about=aad) if given else b"")
+        intake.WaitingReport(
+            json.loads(values), open_sealed(bytes(given), about=aad) if given else b""
+        )
         for values, given in OpenReport.objects.filter(plan=plan).values_list("values", "given")
     ]
     names = [*content.reports, *content.cleartext]

@@ -13,7 +13,7 @@ LOGS := var/test
 PYTEST := $(BIN)/python -m pytest --durations 12 --durations-min 5
 # Journeys in which the database matters; the others are about pages, and run once.
 STORED := $(patsubst %,tests/journeys/test_%.py,kills given erased release_kills budget load main_job form \
-	replica side_by_side)
+	replica side_by_side several_machines)
 # Over two processes, a file at a time, in their order (tests/conftest.py): those that take longest first.
 SPREAD := -n 2 --dist loadfile --no-loadscope-reorder
 WITH := $(BIN)/python -m tests.services

@@ -160,7 +160,6 @@ PUBLIC = {  # modules that are open as well
     "surveys.aggregation.crosstabs",
     "surveys.aggregation.tallies",
     "surveys.aggregation.weighting",
-    "surveys.ledger.checkpoints",
     "surveys.releases.agenda",
     "surveys.releases.comparisons",
     "surveys.releases.covered",

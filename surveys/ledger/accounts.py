@@ -87,7 +87,6 @@ class Account:
 
     @property
     def count(self) -> int:
-        """Return how many charges there are."""
         return self.total.charges if self.total else 0
 
     @cached_property
@@ -257,7 +256,11 @@ class Account:
         days = self.days(charted_since(now))
         ends = [WEEK * ago for ago in reversed(range(CHARTED))]
         weeks = [
-            Week(now - ago, self._spent_on(days_until(days, today - ago, WEEK))) for ago in ends
+            Week(
+                now - ago,
+                self._spent_on(day for day in days if today - ago - WEEK < day.day <= today - ago),
+            )
+            for ago in ends
         ]
         if self.total is None:
             return Burn(weeks, Fraction(0))
@@ -314,22 +317,9 @@ class Account:
         return text % {"days": days, "before": remaining - days, "until": until}
 
 
-def days_until(days: Iterable[Day], end: datetime.date, length: datetime.timedelta) -> list[Day]:
-    """Return those of so many days that end with this one."""
-    return [day for day in days if end - length < day.day <= end]
-
-
 def charted_since(now: datetime.datetime) -> datetime.date:
     """Return the first day of the weeks of a burn."""
     return now.astimezone(datetime.UTC).date() - CHARTED * WEEK + DAY
-
-
-def is_passed(budget: Budget, sums: totals.Sums) -> bool:
-    """Tell whether charges are more than a budget's cap."""
-    try:
-        return not budget.filter.holds(sums.charges)
-    except ValueError:  # Σδ is 1 or more
-        return True
 
 
 def read_days(accounts: Iterable[Account], now: datetime.datetime) -> None:

@@ -7,7 +7,7 @@ reading the others.
 """
 
 import datetime
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
@@ -116,24 +116,18 @@ def _midnight(day: datetime.date) -> datetime.datetime:
 
 def read(wanted: Sequence[int]) -> list[LedgerRow]:
     """Return rows in this order, each checked against its digest and the row before it."""
-    needed = {*wanted, *(position - 1 for position in wanted)}
-    stored = {
-        columns["position"]: (columns, name) for columns, name in chain.stored_at(sorted(needed))
-    }
+    needed = sorted({*wanted, *(position - 1 for position in wanted)})
+    at_these = f"WHERE e.position IN ({', '.join(['%s'] * len(needed))})"
+    rows = chain.select(at_these, *needed) if needed else []
+    stored = {columns["position"]: (columns, name) for columns, name in rows}
     return [_row(position, stored) for position in wanted if position in stored]
 
 
 def read_all(wanted: QuerySet[Entry, int]) -> Iterator[LedgerRow]:
     """Yield rows, a chunk at a time: however many there are, no more are in memory."""
-    for chunk in batched(wanted.iterator(CHUNK), CHUNK):
+    rest = wanted.iterator(CHUNK)
+    while chunk := list(islice(rest, CHUNK)):
         yield from read(chunk)
-
-
-def batched(items: Iterable[int], size: int) -> Iterator[list[int]]:
-    """Yield so many at a time."""
-    rest = iter(items)
-    while chunk := list(islice(rest, size)):
-        yield chunk
 
 
 def _row(position: int, stored: dict[int, chain.Stored]) -> LedgerRow:

@@ -17,7 +17,7 @@ import contextlib
 import datetime
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, cast
@@ -130,7 +130,7 @@ def select(rest: str = "", *values: Any) -> list[Stored]:
         return [(dict(zip(COLUMNS, row, strict=False)), row[-1]) for row in cursor.fetchall()]
 
 
-def stream(rest: str = "", *values: Any) -> Iterator[Stored]:
+def stream() -> Iterator[Stored]:
     """Yield rows as the database holds them, in order of position: a chunk at a time.
 
     Inside a transaction, for PostgreSQL keeps the place of whoever reads.
@@ -138,7 +138,7 @@ def stream(rest: str = "", *values: Any) -> Iterator[Stored]:
     # The plus keeps SQLite from taking positions from its index instead of from the rows.
     by = "+e.position" if connection.vendor == "sqlite" else "e.position"
     with any_text(), connection.chunked_cursor() as cursor:
-        cursor.execute(f"{READ} {rest} ORDER BY {by}", values)
+        cursor.execute(f"{READ} ORDER BY {by}")
         while rows := cursor.fetchmany(CHUNK):
             for row in rows:
                 yield dict(zip(COLUMNS, row, strict=False)), row[-1]
@@ -165,22 +165,6 @@ def snapshot() -> Iterator[None]:
     finally:
         if outermost and connection.vendor == "sqlite":
             database.transaction_mode = usual
-
-
-def stored_about(budget: str) -> list[Stored]:
-    """Return only the rows about one budget, as the database holds them, in order of position."""
-    return select("WHERE b.name = %s ORDER BY e.position", budget)
-
-
-def stored_between(first: int, last: int) -> list[Stored]:
-    """Return the rows from one position to another, as the database holds them."""
-    return select("WHERE e.position BETWEEN %s AND %s ORDER BY e.position", first, last)
-
-
-def stored_at(positions: Sequence[int]) -> list[Stored]:
-    """Return the rows at these positions that exist, as the database holds them."""
-    marks = ", ".join(["%s"] * len(positions))
-    return select(f"WHERE e.position IN ({marks})", *positions) if positions else []
 
 
 def one_by_one() -> list[Stored]:

@@ -32,7 +32,6 @@ from surveys.ledger.fields import AmountField, DeltaField, EpsilonField, MomentF
 __all__ = [
     "AmountField",
     "Budget",
-    "Checkpoint",
     "Counts",
     "DeltaField",
     "Entry",
@@ -169,16 +168,13 @@ class Budget(models.Model):
 
     def filter_to(self, cap: Decimal) -> Filter:
         """Return the filter of a budget with these terms and another cap."""
-        amount, delta, terms = Fraction(cap), Fraction(self.delta), self._terms
+        amount, delta = Fraction(cap), Fraction(self.delta)
+        terms = Neighbours(self.neighbours), self.fixed_parts
         if self.is_pure:
             return PureFilter(amount, *terms)
         if self.is_either:
             return EitherFilter(Fraction(self.rho_at(cap)), delta, *terms, epsilon=amount)
         return ConcentratedFilter(amount, delta, *terms)
-
-    @property
-    def _terms(self) -> tuple[Neighbours, bool]:
-        return Neighbours(self.neighbours), self.fixed_parts
 
     def rho_at(self, epsilon: Decimal) -> Decimal:
         """Return the ρ that keeps ε at a δ as large as that of mechanisms; never a larger one."""
@@ -347,23 +343,6 @@ class Total(models.Model):
         """Return them as the database holds them."""
         fields = self._meta.concrete_fields
         return {field.name: field.get_prep_value(getattr(self, field.attname)) for field in fields}
-
-
-class Checkpoint(models.Model):
-    """How far the chain was found whole, and what the rows up to there add up to: where the next
-    check goes on. Sealed with the site's key (checkpoints.py).
-    """
-
-    name = models.CharField(primary_key=True, max_length=10)
-    length = models.PositiveBigIntegerField(help_text="How many rows were read.")
-    digest = models.CharField(max_length=DIGEST, help_text="Of the last of them.")
-    at = MomentField(help_text="When, in UTC.")
-    whole_at = MomentField(help_text="When a check last began with the first row.")
-    books = models.TextField(help_text="JSON: what they say of each budget.")
-    seal = models.CharField(max_length=100)
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.length} rows"
 
 
 class Head(models.Model):

@@ -22,8 +22,6 @@ from surveys.ledger.chain import (
     any_text as any_text,
     digest_of as digest_of,
     snapshot as snapshot,
-    stored_at as rows_at,
-    stream as rows_as_stored,
 )
 from surveys.ledger.fields import written
 from surveys.ledger.history import Day, charges_of, mechanisms, spent_by_person
@@ -44,8 +42,6 @@ __all__ = [
     "read",
     "read_all",
     "read_days",
-    "rows_as_stored",
-    "rows_at",
     "spent_by_person",
     "written",
 ]
@@ -131,8 +127,8 @@ class Statement:
         """Say what is left of a cap on either in its other measure, if that can still pay."""
         if (sign := self.account.other_than(self.measure)) is None:
             return ""
-        amounts = (self.account.left_in(sign), self.account.budget.cap_in(sign))
-        left, cap = (round_down(Fraction(amount), SHOWN_PLACES[sign]) for amount in amounts)
+        left = round_down(Fraction(self.account.left_in(sign)), SHOWN_PLACES[sign])
+        cap = round_down(Fraction(self.account.budget.cap_in(sign)), SHOWN_PLACES[sign])
         return _("or %(sign)s %(left)s of %(cap)s") % {"sign": sign, "left": left, "cap": cap}
 
     @property
@@ -266,12 +262,6 @@ def head() -> tuple[str, int]:
     return end.digest, end.length
 
 
-def head_or_nothing() -> tuple[str, int]:
-    """Return the same; nothing where the record of the end is gone."""
-    end = Head.objects.first()
-    return (end.digest, end.length) if end else ("", 0)
-
-
 @dataclass(frozen=True, slots=True)
 class Chain:
     """Rows as the documents that are hashed, each with its digest, and the end of the whole chain:
@@ -293,8 +283,9 @@ def chain(budget: str | None = None) -> Chain:
     digest, length = head()
     if budget is None:
         return Chain(digest, length, None, list(documents(length)))
-    stored = [row for row in links.stored_about(budget) if row[0]["position"] <= length]
-    return Chain(digest, length, budget, [_document(*row) for row in stored])
+    about = "WHERE b.name = %s AND e.position <= %s ORDER BY e.position"
+    rows = [_document(*row) for row in links.select(about, budget, length)]
+    return Chain(digest, length, budget, rows)
 
 
 def documents(length: int) -> Iterator[links.Document]:
@@ -311,7 +302,9 @@ def segments(length: int) -> int:
 def segment(number: int, length: int) -> list[links.Document]:
     """Return the rows of a segment, from 1 on, of a chain of this length: none if there is none."""
     first, last = (number - 1) * SEGMENT + 1, min(number * SEGMENT, length)
-    return [_document(*row) for row in links.stored_between(first, last)] if first <= last else []
+    between = "WHERE e.position BETWEEN %s AND %s ORDER BY e.position"
+    rows = links.select(between, first, last) if first <= last else []
+    return [_document(*row) for row in rows]
 
 
 def _document(columns: Columns, name: str | None) -> links.Document:

@@ -34,7 +34,7 @@ from surveys.ledger.reads import to_text
 from surveys.ledger.refusals import BadAmount, Mismatch, Overspent, Refused, Retired, TooFast
 from surveys.ledger.selectors import account_of
 from surveys.ledger.totals import Running
-from surveys.ledger.verification import check as check, faults as faults
+from surveys.ledger.verification import faults as faults
 from surveys.messages import message
 
 __all__ = ["BadAmount", "Mismatch", "Overspent", "Refused", "Retired", "TooFast"]
@@ -325,9 +325,10 @@ def _append(**columns: Any) -> Entry:
     """
     head = Head.objects.select_for_update().get()
     budget = columns["budget"]
+    last = budget and Entry.objects.filter(budget=budget).order_by("-number").first()
     entry = Entry(
         position=head.length + 1,
-        number=budget and _numbered(budget) + 1,
+        number=budget and ((last and last.number) or 0) + 1,
         previous=head.digest,
         **columns,
     )
@@ -338,12 +339,6 @@ def _append(**columns: Any) -> Entry:
     entry.save(force_insert=True)
     Head.objects.filter(pk=head.pk).update(length=entry.position, digest=entry.digest)
     return entry
-
-
-def _numbered(budget: Budget) -> int:
-    """Return the number of a budget's last row, 0 if it has none."""
-    last = Entry.objects.filter(budget=budget).order_by("-number").first()
-    return last.number or 0 if last else 0
 
 
 def _count(budget: Budget, entry: Entry) -> None:

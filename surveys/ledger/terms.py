@@ -77,3 +77,8 @@ def limit_of(budget: Budget) -> str:
 
 def end_of(budget: Budget) -> str:
     return OPEN if budget.retired_on is None else ENDED(day=budget.retired_on)
+
+
+def of(budget: Budget) -> tuple[str, ...]:
+    """Return the terms of a budget as they stand, in the order of their `NAMES`."""
+    return lasting_of(budget), cap_of(budget), limit_of(budget), end_of(budget)

@@ -35,11 +35,7 @@ class Sums:
     def add(self, part: str, amounts: Amounts, times: int = 1) -> None:
         """Add a charge; with −1 times, take it off."""
         rho, delta, epsilon = amounts
-        sums = self.parts.setdefault(part, [0] * 5)
-        for place, amount in enumerate((1, rho, delta, epsilon or 0, int(epsilon is None))):
-            sums[place] += times * amount
-        if not sums[0]:
-            del self.parts[part]
+        self.merge(Sums({part: [1, rho, delta, epsilon or 0, int(epsilon is None)]}), times)
 
     def merge(self, other: "Sums", times: int = 1) -> None:
         """Add other charges; with −1 times, take them off."""
@@ -76,11 +72,6 @@ def cost_of(sums: Iterable[int]) -> Cost:
     )
 
 
-def amounts_of(columns: dict[str, Any]) -> Amounts:
-    """Return the amounts of a row from its columns as the database holds them."""
-    return columns["rho"], columns["delta"], columns["epsilon"]
-
-
 @dataclass(slots=True)
 class Running:
     """The charges to a budget, added up row by row."""
@@ -95,7 +86,8 @@ class Running:
 
     def add(self, columns: dict[str, Any], *, counts_answers: bool) -> None:
         """Add a charge from its columns as the database holds them."""
-        self.sums.add(columns["part"], amounts_of(columns))
+        amounts = columns["rho"], columns["delta"], columns["epsilon"]
+        self.sums.add(columns["part"], amounts)
         if counts_answers:
             try:
                 self.read.add(reads.from_text(columns["reads"] or ""))

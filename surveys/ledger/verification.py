@@ -6,32 +6,23 @@ are read a chunk at a time, as they were at one moment: nobody who writes waits,
 memory grows with budgets, not with rows.
 """
 
+import datetime
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, models
 
 from dpengine.contraction import loss_of
 from dpengine.privacy import round_up
-from surveys.ledger import accounts, chain
+from surveys.ledger import chain, terms
 from surveys.ledger.amounts import in_measure
 from surveys.ledger.chain import BEFORE_THE_FIRST, Columns, Damaged, Fault, Stored
-from surveys.ledger.checkpoints import Books
-from surveys.ledger.contradictions import contradictions, stored_budgets
-from surveys.ledger.models import Budget, EpsilonField, Head
+from surveys.ledger.models import Budget, EpsilonField, Head, Kind
 from surveys.ledger.totals import UNREADABLE, Running
 
 TOTAL = ("charges", "number", "position", "first_at", "parts", "reads")
-
-
-@dataclass(slots=True)
-class Checked:
-    """What a check found, and the books of the rows that it read, where nothing is wrong."""
-
-    faults: list[Fault]
-    books: Books
-    is_over: bool = True  # or rows are left, for it was to read only so many
+TRUTHS = {"true": True, "1": True, "false": False, "0": False}  # as PostgreSQL and SQLite say them
 
 
 @dataclass(slots=True)
@@ -64,17 +55,23 @@ class Noted:
 class _Reader:
     """Reads rows one after another: each against its digest and the one before it."""
 
-    books: Books
     budgets: dict[str, Budget | Damaged]
     noted: list[Noted]
     end: Head | None
     problems: list[Fault] = field(default_factory=list)
     last: int = 0  # the largest position
-    first: int = 1
     expected: int = 1
     before: str = BEFORE_THE_FIRST  # "" after a changed row: the next one is not to blame
+    # by budget: each term as the newest act says it, with that row; none if no row opens it
+    stated: dict[str, dict[str, tuple[str, int]]] = field(default_factory=dict)
+    misstated: list[Fault] = field(default_factory=list)
+    running: dict[str, Running] = field(default_factory=dict)
 
-    def read(self, columns: Columns, budget: str | None) -> None:
+    def read_all(self, rows: Iterable[Stored]) -> None:
+        for columns, budget in rows:
+            self._read(columns, budget)
+
+    def _read(self, columns: Columns, budget: str | None) -> None:
         """Find whether a row is missing, changed, or in another place than it was."""
         position = columns["position"]
         if isinstance(position, int):
@@ -94,8 +91,28 @@ class _Reader:
         if text := _changed(columns, budget):
             self.problems.append(Fault(position, text))
         self.expected, self.before = position + 1, "" if text else columns["digest"]
-        if not self.problems and position > self.books.length:
-            self.books.add(columns, budget, self.budgets.get(budget or ""))
+        if self.problems or budget is None:
+            return
+        if columns["kind"] == Kind.ACT:
+            self._add_act(columns, budget)
+        else:
+            stored = self.budgets.get(budget)
+            counts = isinstance(stored, Budget) and stored.counts_answers
+            self.running.setdefault(budget, Running()).add(columns, counts_answers=counts)
+
+    def _add_act(self, act: Columns, name: str) -> None:
+        """Add what an act says of its budget to what those before it said."""
+        what, position = act["what"], int(act["position"])
+        if name not in self.stated:
+            lasting, _, cap = str(act["new"]).rpartition("; ")
+            said = (lasting, cap, terms.UNLIMITED, terms.OPEN) if what == terms.OPENED else ()
+            pairs = zip(terms.NAMES, said, strict=False)
+            self.stated[name] = {term: (text, position) for term, text in pairs}
+        elif what in (stated := self.stated[name]):
+            if act["old"] != stated[what][0]:
+                text = f"says that “{name}” had “{act['old']}” before; rows say “{stated[what][0]}”"
+                self.misstated.append(Fault(position, text))
+            stated[what] = act["new"], position
 
 
 def faults(*, head: str = "", length: int | None = None) -> list[Fault]:
@@ -104,104 +121,44 @@ def faults(*, head: str = "", length: int | None = None) -> list[Fault]:
     `head` and `length` are what someone noted earlier: they show a tail that was cut off, and a
     chain that was written anew.
     """
-    return check(head=head, length=length).faults
-
-
-def check(
-    books: Books | None = None,
-    *,
-    head: str = "",
-    length: int | None = None,
-    most: int | None = None,
-) -> Checked:
-    """Read the chain from the first row on, or from where books end: then what was changed in a
-    row before that is not seen, but which row stood there last is. Read so many rows at most.
-
-    Faults of totals and terms are of all budgets. ValueError for an end that was noted, and would
-    have to be looked for in rows that are not read.
-    """
-    books = books or Books()
-    if books.length and (head or length is not None):
-        raise ValueError("an end that was noted is looked for in all rows")
     with chain.snapshot():
-        return _check(books, Noted(head, length), most)
+        end = Head.objects.first()
+        ends = [Noted(head, length)] + ([Noted(end.digest, end.length)] if end else [])
+        for each in ends:
+            each.found = BEFORE_THE_FIRST if each.length == 0 else None
+        reader = _Reader(_stored_budgets(), ends, end)
+        try:
+            reader.read_all(chain.stream())
+            return sorted(set(_all_faults(reader)))
+        except DatabaseError:
+            if connection.vendor != "sqlite":
+                raise
+        # A damaged SQLite file, or one whose index is damaged: a row at a time.
+        again = _Reader(reader.budgets, [], end)
+        again.read_all(chain.one_by_one())
+        return sorted(set(again.problems))
 
 
-def _check(books: Books, noted: Noted, most: int | None) -> Checked:
-    end = Head.objects.first()
-    start = Noted(books.digest, books.length, None if books.length else BEFORE_THE_FIRST)
-    ends = [noted, start] + ([Noted(end.digest, end.length)] if end is not None else [])
-    for each in ends:
-        each.found = BEFORE_THE_FIRST if each.length == 0 else None
-    reader = _Reader(books, stored_budgets(), ends, end)
-    if books.length:
-        reader.first = reader.expected = books.length
-        reader.last, reader.before = books.length - 1, ""
-    try:
-        is_over = _read(reader, _rows_from(books.length, most), most)
-    except DatabaseError:
-        if connection.vendor != "sqlite":
-            raise
-        return _check_one_by_one(reader)
-    if not is_over:
-        return Checked(sorted({*reader.problems, *start.faults(reader.last)}), reader.books, False)
-    problems = reader.problems
-    for each in ends:
-        problems += each.faults(reader.last)
-    if end is None:
-        problems.append(Fault(0, "the record of the chain's end is gone"))
-    return Checked(_all_faults(problems, reader), reader.books)
-
-
-def _rows_from(length: int, most: int | None) -> Iterator[Stored]:
-    """Yield the row where books end, which is read again, and those after it."""
-    if not length and most is None:
-        return chain.stream()
-    return chain.stream("WHERE e.position >= %s", length)
-
-
-def _read(reader: _Reader, rows: Iterable[Stored], most: int | None) -> bool:
-    """Read rows, so many at most; tell whether that was all."""
-    for read, (columns, budget) in enumerate(rows):
-        if most is not None and read > most:
-            return False
-        reader.read(columns, budget)
-    return True
-
-
-def _check_one_by_one(reader: _Reader) -> Checked:
-    """Read a damaged SQLite file, a row at a time from the first on."""
-    again = _Reader(Books(), reader.budgets, [], reader.end)
-    _read(again, chain.one_by_one(), None)
-    return Checked(sorted(set(again.problems)), again.books)
-
-
-def _all_faults(problems: list[Fault], reader: _Reader) -> list[Fault]:
+def _all_faults(reader: _Reader) -> list[Fault]:
     """Each of these trusts what comes before it."""
-    books, budgets = reader.books, reader.budgets
-    problems = sorted({*problems, *([] if problems else contradictions(books.terms, budgets))})
-    if problems:
+    problems = [*reader.problems]
+    for each in reader.noted:
+        problems += each.faults(reader.last)
+    if reader.end is None:
+        problems.append(Fault(0, "the record of the chain's end is gone"))
+    if problems or (problems := [*reader.misstated, *_contradictions(reader)]):
         return problems
-    try:
-        _read_index(reader.first, reader.last)
-        found = [*_overspent(books, budgets), *_miscounted(books, budgets)]
-    except DatabaseError:
-        if connection.vendor != "sqlite":
-            raise
-        # Rows that can be read, but not problems: the index of a damaged SQLite file.
-        return _check_one_by_one(reader).faults
-    return sorted(set(found))
+    _read_index(reader.last)
+    return [*_overspent(reader), *_miscounted(reader)]
 
 
-def _read_index(first: int, last: int) -> None:
+def _read_index(last: int) -> None:
     """Read the index by which SQLite finds rows. DatabaseError where it does not hold them all."""
     if connection.vendor != "sqlite":
         return
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT position FROM ledger_entry WHERE position >= %s ORDER BY position", [first]
-        )
-        for expected in range(max(first, 1), last + 1):
+        cursor.execute("SELECT position FROM ledger_entry ORDER BY position")
+        for expected in range(1, last + 1):
             if cursor.fetchone() != (expected,):
                 raise DatabaseError(f"row {expected} is not in the index")
 
@@ -215,16 +172,54 @@ def _changed(columns: Columns, budget: str | None) -> str:
     return "" if holds else "was changed: its columns do not have its digest"
 
 
-def _overspent(books: Books, budgets: dict[str, Budget | Damaged]) -> Iterator[Fault]:
+def _contradictions(reader: _Reader) -> Iterator[Fault]:
+    """Find budgets that are not what the acts of the chain made them: a cap that rose, a limit that
+    went, a second life.
+    """
+    names = {each.pk: each.name for each in reader.budgets.values() if isinstance(each, Budget)}
+    for name, budget in reader.budgets.items():
+        stated = reader.stated.get(name)
+        if not stated:
+            yield Fault(0, f"no row opens “{name}”")
+            continue
+        opening = stated[terms.OPENED][1]
+        if isinstance(budget, Damaged):
+            yield Fault(opening, f"opens “{name}”, which cannot be read: {budget}")
+            continue
+        for (said, position), now in zip(stated.values(), terms.of(budget), strict=True):
+            if said != now:
+                yield Fault(position, f"says that “{budget}” has “{said}”; it has “{now}”")
+        if not _is_held_rightly(budget, names):
+            text = f"opens “{name}”, which is another person’s share now, or of another budget"
+            yield Fault(opening, text)
+
+
+def _is_held_rightly(budget: Budget, names: dict[Any, str]) -> bool:
+    """Compare a share with its name, which is hashed; one older than pseudonyms has a user's."""
+    named = terms.SHARE.fullmatch(budget.name)
+    holder, study = named.groups() if named else ("", "")
+    is_pseudonym = holder.startswith("person ")  # no user can have such a name
+    if budget.holder is None:
+        return budget.within_id is None and not is_pseudonym
+    return names.get(budget.within_id) == study and budget.holder == (
+        holder if is_pseudonym else budget.holder
+    )
+
+
+def _overspent(reader: _Reader) -> Iterator[Fault]:
     """Find budgets that paid more than their cap, by rows that no service wrote."""
-    for name, budget in budgets.items():
-        running = books.running.get(name, Running())
+    for name, budget in reader.budgets.items():
+        running = reader.running.get(name, Running())
         if isinstance(budget, Damaged):
             continue
         if budget.counts_answers and _is_understated(budget, running):
             text = f"rows of “{budget}” say less than what they read loses"
             yield Fault(running.position, text)
-        if accounts.is_passed(budget, running.sums):
+        try:
+            holds = budget.filter.holds(running.sums.charges)
+        except ValueError:  # Σδ is 1 or more
+            holds = False
+        if not holds:
             yield Fault(running.position, f"more than the cap of “{budget}” is spent")
 
 
@@ -240,16 +235,18 @@ def _is_understated(budget: Budget, running: Running) -> bool:
     return total is None or round_up(total, EpsilonField.places) > spent
 
 
-def _miscounted(books: Books, budgets: dict[str, Budget | Damaged]) -> Iterator[Fault]:
+def _miscounted(reader: _Reader) -> Iterator[Fault]:
     """Find totals that are not what the charges add up to."""
-    totals = _stored_totals()
-    for name, budget in budgets.items():
+    with chain.any_text(), connection.cursor() as cursor:
+        cursor.execute(f"SELECT budget_id, {', '.join(TOTAL)} FROM ledger_total")  # noqa: S608
+        totals = {key: dict(zip(TOTAL, row, strict=True)) for key, *row in cursor.fetchall()}
+    for name, budget in reader.budgets.items():
         if isinstance(budget, Damaged):
             continue
-        running, total = books.running.get(name), totals.pop(budget.pk, None)
+        running, total = reader.running.get(name), totals.pop(budget.pk, None)
         expected = running.columns if running and running.is_readable else None
         if expected is not None and total is None:
-            yield Fault(running.position if running else 0, f"“{name}” has no total")
+            yield Fault(expected["position"], f"“{name}” has no total")
         elif running is None and total is not None:
             yield Fault(0, f"“{name}” has a total, and no charge")
         elif expected is not None and total != expected:
@@ -260,8 +257,39 @@ def _miscounted(books: Books, budgets: dict[str, Budget | Damaged]) -> Iterator[
         yield Fault(0, f"a total is of no budget: {key}")
 
 
-def _stored_totals() -> dict[Any, Columns]:
-    """Return every total as the database holds it, by its budget's key."""
+def _stored_budgets() -> dict[str, Budget | Damaged]:
+    """Return every budget as stored, by name, or what is wrong with one that cannot be read."""
+    columns = {str(field.column): field for field in Budget._meta.concrete_fields}
+    # As text where the database's driver would read more into a column.
+    texts = models.BooleanField | models.DateField
+    read = ", ".join(
+        f"CAST({name} AS TEXT)" if isinstance(field, texts) else name
+        for name, field in columns.items()
+    )
     with chain.any_text(), connection.cursor() as cursor:
-        cursor.execute(f"SELECT budget_id, {', '.join(TOTAL)} FROM ledger_total")  # noqa: S608
-        return {key: dict(zip(TOTAL, row, strict=True)) for key, *row in cursor.fetchall()}
+        cursor.execute(f"SELECT {read} FROM ledger_budget")  # noqa: S608
+        rows = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+    found: dict[str, Budget | Damaged] = {}
+    for row in rows:
+        try:
+            values = {name: _value(field, row[name]) for name, field in columns.items()}
+            found[str(row["name"])] = Budget(**values)
+        except Damaged as damage:
+            found[str(row["name"])] = damage
+    return found
+
+
+def _value(field: "models.Field[Any, Any]", value: Any) -> Any:
+    """Return what a column of a budget holds, in Python's terms."""
+    if value is None:
+        return None
+    if isinstance(field, models.BooleanField):
+        if value not in TRUTHS:
+            raise Damaged(f"{field.name}: expected yes or no")
+        return TRUTHS[value]
+    if isinstance(field, models.DateField):
+        try:
+            return datetime.date.fromisoformat(value)
+        except ValueError as error:
+            raise Damaged(f"{field.name}: no such day") from error
+    return chain.value_of(field, value)

@@ -23,7 +23,7 @@ from django.utils.translation import gettext as _, gettext_lazy, ngettext
 from surveys.invited import selectors as invited
 from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import written
-from surveys.operations import backlog, checks, refusals, services
+from surveys.operations import backlog, refusals, services
 from surveys.operations.models import Event, Refusal, Sign
 from surveys.releases import selectors as releases
 
@@ -319,17 +319,12 @@ def _ledger(now: datetime.datetime) -> Line:
         }
         said = _("%(ago)s: it holds, %(rows)s.") % {"ago": ago(last.at, now), "rows": rows}
         state = State.GOOD if now - last.at < STALE else State.WATCH
-    if (since := checks.under_way_since()) is not None:
-        text = _("A check of all rows began %(ago)s and goes on every ten minutes.")
-        said = f"{said} {text % {'ago': ago(since, now)}}"
-        if state is State.GOOD and now - since > STALE:
-            state = State.WATCH
     return Line(
         "ledger",
         _("Last check of the ledger"),
         state,
         said,
-        _("Once a day what is new, once a week all of it, and it holds."),
+        _("Once a day all of it, and it holds."),
         _(
             "If it does not hold, stop all publications, keep a copy of the database as it is, "
             "compare with a backup, "

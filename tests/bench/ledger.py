@@ -28,7 +28,6 @@ from tests.bench import report
 
 SIZES = (10_000, 100_000)
 STUDIES, EVERY = 1_000, 10  # of so many rows one is the panel's
-NEW = 100  # rows since the last check
 PAGES = (
     "/registry/",
     "/registry/small/",
@@ -182,31 +181,13 @@ def whole() -> dict[str, float]:
 
 
 def checks() -> dict[str, float]:
-    """Check all rows, and then those since a checkpoint, each in a process of its own."""
-    from surveys.ledger import checkpoints
+    """Check all rows, in a process of its own."""
     from surveys.ledger.models import Head
-    from surveys.ledger.services import check
+    from surveys.ledger.services import faults
 
     rows = Head.objects.get().length
-    seconds, megabytes = apart(lambda: expect_none(check().faults))
-    books = check().books
-    checkpoints.keep("bench", books, at=BEGAN, whole_at=BEGAN)
-    again, little = apart(check_news)
-    checkpoints.forget("bench")
-    return {
-        "a full check, rows a second of the processor": rows / seconds,
-        "a full check, MB": megabytes,
-        "a check of what is new, ms of the processor": 1000 * again,
-        "a check of what is new, MB": little,
-    }
-
-
-def check_news() -> None:
-    from surveys.ledger import checkpoints
-    from surveys.ledger.services import check
-
-    place = checkpoints.kept("bench")
-    expect_none(check(place.books if place else None).faults)
+    seconds, megabytes = apart(lambda: expect_none(faults()))
+    return {"a check, rows a second of the processor": rows / seconds, "a check, MB": megabytes}
 
 
 def expect_none(faults: list[Any]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from django.db import DatabaseError, IntegrityError, ProgrammingError, connection, transaction
 
 from dpengine.privacy import Cost
-from surveys.ledger import chain, selectors, services, verification
+from surveys.ledger import chain, selectors, services, terms, verification
 from surveys.ledger.models import Budget, Entry
 from surveys.ledger.verification import faults
 from tests.surveys.ledger.small import NOW, OWNER, open_budget, pay, tampering
@@ -153,6 +153,16 @@ def test_the_same_holds_for_a_concentrated_budget_that_has_ended(ledger, change,
         assert [fault.position for fault in faults()] == [position]
 
 
+def test_an_act_that_says_what_no_row_before_it_said_shows(ledger):
+    """As one that could run the site's code would write it: its digest holds."""
+    budget = Budget.objects.get(name="study:x")
+    now = terms.limit_of(budget)
+    services._act(budget, what=terms.LIMITED, old="no limit", new=now, why="so", **OWNER)
+    assert [str(fault) for fault in faults()] == [
+        f"row 11: says that “study:x” had “no limit” before; rows say “{now}”"
+    ]
+
+
 def test_a_budget_without_a_row_shows(ledger):
     Budget.objects.create(name="study:smuggled", unit="u", neighbours="change-one", epsilon=20)
     assert [str(fault) for fault in faults()] == ["row 0: no row opens “study:smuggled”"]
@@ -222,7 +232,7 @@ def test_rows_that_a_damaged_file_cannot_give_are_named_one_by_one(ledger, monke
 
 @pytest.mark.engine("sqlite")  # PostgreSQL has checksums of its pages
 def test_an_index_that_contradicts_the_rows_names_those_it_cannot_find(ledger, monkeypatch):
-    def damaged(first, last):
+    def damaged(last):
         raise DatabaseError("database disk image is malformed")
 
     rows = list(chain.stream())
@@ -240,7 +250,7 @@ def test_an_error_of_another_database_is_not_swallowed(ledger, monkeypatch):
 
 @pytest.mark.engine("postgresql")
 def test_an_error_behind_the_rows_of_another_database_is_not_swallowed_either(ledger, monkeypatch):
-    def lost(first, last):
+    def lost(last):
         with connection.cursor() as cursor:
             cursor.execute("SELECT nothing")
 

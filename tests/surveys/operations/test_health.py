@@ -11,8 +11,7 @@ from surveys.aggregation.services import sweep_all
 from surveys.design import services as design
 from surveys.design.models import Study
 from surveys.intake import report_tables
-from surveys.ledger import checkpoints
-from surveys.operations import backlog, checks, health, refusals, services, views
+from surveys.operations import backlog, health, refusals, services, views
 from surveys.operations.management.commands import forget
 from surveys.operations.models import Event, Refusal
 from tests.conftest import NOW
@@ -228,19 +227,6 @@ def test_fewer_than_a_smallest_batch_owe_a_sweep_once_the_study_is_closed(answer
     assert not backlog.owes_a_sweep()
     design.close_plan(plan_id=plan.pk, today=now.date())
     assert backlog.owes_a_sweep()
-
-
-def test_a_check_of_all_rows_that_rests_is_told_and_watched_after_a_day(db):
-    Event.objects.create(kind="verification", at=NOW, went_well=True, size=9)
-    well = line("Last check of the ledger").said
-    for hours, state in ((3, "good"), (48, "watch")):
-        begun = before(hours=hours)
-        checkpoints.keep(checks.ALL, checkpoints.Books(), at=NOW, whole_at=begun)
-        said = line("Last check of the ledger")
-        told = f"A check of all rows began {health.ago(begun, NOW)} and goes on every ten minutes."
-        assert (said.state, said.said) == (state, f"{well} {told}")
-    checkpoints.forget(checks.ALL)
-    assert line("Last check of the ledger").said == well
 
 
 def test_a_study_that_is_done_owes_nothing(answered, now):

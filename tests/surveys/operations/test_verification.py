@@ -275,12 +275,10 @@ def said() -> str:
     return str(refusal.value)
 
 
-@pytest.mark.parametrize("many", [verification.MANY, 2], ids=["at once", "in parts"])
 def test_whatever_is_changed_of_what_was_published_is_named(
-    published: dict[str, Any], capsys: Any, monkeypatch: pytest.MonkeyPatch, many: int
+    published: dict[str, Any], capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(verification, "MANY", many)
-    assert len(verification.parts(selectors.head()[1])) == (16 if many == 2 else 1)
+    monkeypatch.setattr(verification, "CHUNK", 2)
     call_command("verify_ledger")
     assert "The ledger is whole" in capsys.readouterr().out
     by_rule = Request.objects.get(plan=published["again"])
@@ -292,13 +290,6 @@ def test_whatever_is_changed_of_what_was_published_is_named(
         assert (request.digest[:8] if request else named) in text, (what, text)
     call_command("verify_ledger")
     assert "The ledger is whole" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(("rows", "count"), [(20_000, 1), (20_001, 16), (320_001, 256)])
-def test_no_part_of_what_was_published_is_of_many_rows(rows: int, count: int) -> None:
-    parts = verification.parts(rows)
-    assert len(set(parts)) == count
-    assert sum(verification.Asked(each).has_rest for each in parts) == 1
 
 
 WITHOUT_KEYS = """DO $$ DECLARE each record; BEGIN
@@ -320,6 +311,13 @@ def test_a_row_that_hides_another_of_its_key_is_named(published: dict[str, Any])
         assert f"releases_release has two rows of id {old.pk}" in said()
     with tampering(*keyless, *a_step_copied(published)):
         assert f"series of request {by_rule.digest[:8]}: 3 steps taken" in said()
+
+
+def test_a_request_that_a_series_answers_too_is_named(published: dict[str, Any]) -> None:
+    a, digest = published["a_made"], published["a"].digest[:8]
+    keys = {"request_id": a.request_id, "entry_id": a.entry_id}
+    with tampering(*copy("releases_series", published["watch_made"], **keys)):
+        assert f"request {digest} is answered twice, by a release and a series" in said()
 
 
 def test_a_row_whose_release_is_gone_is_named_by_its_number(published: dict[str, Any]) -> None:

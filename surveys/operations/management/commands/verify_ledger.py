@@ -1,12 +1,11 @@
 """Tell whether the ledger is what it was, and what was published what it vouches for."""
 
-import datetime
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from surveys.ledger import selectors
-from surveys.operations.checks import faults, news
+from surveys.operations.checks import faults
 
 
 class Command(BaseCommand):
@@ -24,19 +23,9 @@ class Command(BaseCommand):
             "--head", default="", help="the digest of the newest row, when it was noted"
         )
         parser.add_argument("--length", type=int, help="how many rows there were then")
-        parser.add_argument(
-            "--new",
-            action="store_true",
-            help="read only rows since the last check: sees no change of what was read before",
-        )
 
-    def handle(self, *args: Any, head: str, length: int | None, new: bool, **options: Any) -> None:
-        if new and (head or length is not None):
-            raise CommandError("--new reads no older rows: --head and --length need all of them")
-        found = news(now=datetime.datetime.now(datetime.UTC)) if new else None
-        wrong = faults(head=head, length=length) if found is None else found
-        if wrong:
+    def handle(self, *args: Any, head: str, length: int | None, **options: Any) -> None:
+        if wrong := faults(head=head, length=length):
             raise CommandError("\n".join(map(str, wrong)))
         digest, rows = selectors.head()
-        said = "The ledger is whole" if found is None else "What is new of the ledger is whole"
-        self.stdout.write(f"{said}: {rows} rows. Head {digest}")
+        self.stdout.write(f"The ledger is whole: {rows} rows. Head {digest}")

@@ -4,6 +4,7 @@ do. For staff only.
 
 import datetime
 import platform
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -311,8 +312,9 @@ def _ledger(now: datetime.datetime) -> Line:
     if last is None:
         said, state = _("It was not checked yet."), State.WATCH
     elif not last.went_well:
-        text = _("%(ago)s it did not hold: %(faults)s")
-        said, state = text % {"ago": ago(last.at, now), "faults": last.said}, State.ALARM
+        text = _("%(ago)s it did not hold. Rows that show it: %(rows)s.")
+        rows = ", ".join(re.findall(r"\brow (\d+):", last.said))
+        said, state = text % {"ago": ago(last.at, now), "rows": rows}, State.ALARM
     else:
         rows = ngettext("%(count)d row", "%(count)d rows", last.size or 0) % {
             "count": last.size or 0

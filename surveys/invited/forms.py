@@ -97,6 +97,9 @@ class ReturnedForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
     )
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, auto_id="returned_%s", **kwargs)  # it stands beside an AddForm
+
     def addresses(self) -> set[str]:
         """Return every e-mail address in what was given."""
         file = self.cleaned_data.get("file")

@@ -133,6 +133,7 @@ class Found:
     bad: set[int] = field(default_factory=set)  # rows of people who cannot be taken
     columns: list[Choice] = field(default_factory=list)  # of which one is the address
     encodings: list[Choice] = field(default_factory=list)
+    address: str = ADDRESS  # what the file calls its column
 
     @property
     def rest(self) -> list[Entry]:
@@ -341,6 +342,7 @@ def _heads(
     of_address = [place for place, head in heads.items() if head == ADDRESS]
     if told.address - 1 in heads:
         of_address = [told.address - 1]
+        found.address = " ".join(row[told.address - 1].split())[:60]
     if len(of_address) != 1:
         found.columns = [
             Choice(str(place + 1), " ".join(row[place].split())[:60], _sample(more, place))
@@ -404,11 +406,11 @@ def _entry(cells: dict[str, str], row: int) -> Entry:
 def _judge(entry: Entry, row: int, found: Found, languages: Sequence[str]) -> Entry:
     """Say what is wrong with somebody; return them with a language of the study's, or none."""
     if not entry.address:
-        found.wrong(_("It is empty."), row, ADDRESS)
+        found.wrong(_("It is empty."), row, found.address)
     elif len(entry.address) > MAX_ADDRESS:
-        found.wrong(_("It is longer than %(most)s characters.") % {"most": 300}, row, ADDRESS)
+        found.wrong(_("It is longer than %(most)s characters.") % {"most": 300}, row, found.address)
     elif entry.has_email and (why := no_email(entry.address)):
-        found.wrong(why, row, ADDRESS)
+        found.wrong(why, row, found.address)
     if len(entry.stratum) > MAX_STRATUM:
         found.wrong(_("It is longer than %(most)s characters.") % {"most": 80}, row, STRATUM)
     if entry.language and entry.language not in languages:

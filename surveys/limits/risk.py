@@ -92,12 +92,12 @@ class QuestionRisk:
         shares = {"own": odds.own_said, "luck": odds.luck_of_hundred}
         if odds.size == 1:
             return (
-                _("Of 100 people, %(own)s send their own answer; luck alone is %(luck)d.") % shares
+                _("Of 100 people, %(own)s send their own answer (blind guess: %(luck)d).") % shares
             )
         return (
             _(
-                "Of 100 people, %(own)s send a message that holds their own answer; luck alone is "
-                "%(luck)d."
+                "Of 100 people, %(own)s send a message that holds their own answer (blind guess: "
+                "%(luck)d)."
             )
             % shares
         )

@@ -43,7 +43,7 @@ class PasswordForm(SetPasswordMixin, forms.Form):
         "password_mismatch": _("The two passwords differ: type the same one twice."),
     }
     password1, password2 = SetPasswordMixin.create_password_fields(
-        _("New password"), _("The same once more")
+        _("New password"), _("Repeat the password")
     )
     password2.help_text = ""
     email = forms.EmailField(

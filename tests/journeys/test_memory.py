@@ -114,7 +114,7 @@ def test_what_was_chosen_stands_beside_what_was_sent(guest, link, plan):
         goes = pairs.nth(i).locator(".goes")
         assert goes.locator("b").inner_text() == "\n".join(sent)
         assert ("turned" in goes.get_attribute("class")) == (CHOICES[i] not in sent)
-    guest.page.get_by_text("Show the message itself").click()
+    guest.page.get_by_text("Show the response itself").click()
     # which would find the row again
     shown = {part: said for part, said in message.items() if part != "report_id"}
     assert json.loads(guest.page.locator("pre").inner_text()) == shown

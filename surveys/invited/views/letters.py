@@ -197,7 +197,8 @@ def _sheets(plan: Plan, coded: list[printed.Coded]) -> Iterator[dict[str, Any]]:
         content = plan.content.spoken(language)
         with translation.override(language):
             usual = letters.usual(content, reminds=False)
-            filled = {"name": each.entry.name, "link": "", "last_day": letters.last_day(plan)}
+            link = _("Scan the code below, or type the address beside it.")
+            filled = {"name": each.entry.name, "link": link, "last_day": letters.last_day(plan)}
             text = letters.filled(usual["text"], {**each.entry.columns, **filled})
         yield {
             "language": language,

@@ -99,6 +99,18 @@ def test_the_column_of_the_address_is_asked_for_and_the_file_not_again(owner, st
     assert addresses(study) == ["bo@example.org"]
 
 
+def test_what_is_wrong_names_the_column_as_the_file_does(owner, study):
+    raw = b"Who,Mobile\nBo,+447700900001\nCy,\n"
+    text = owner.post(PATH, {"file": SimpleUploadedFile("list.csv", raw)}).content.decode()
+    page = owner.post(PATH, {"carried": CARRIED.search(text)[1], "address": "2"})
+    assert "Row 3, column “Mobile”" in page.content.decode()
+
+
+def test_no_two_fields_of_the_list_share_a_label(owner, study):
+    ids = re.findall(r' id="([^"]+)"', owner.get("/studies/exam-honesty/list/").content.decode())
+    assert sorted(set(ids)) == sorted(ids)
+
+
 def test_the_encoding_is_asked_for_then_the_column_and_both_are_kept(owner, study):
     raw = "Wer,Post\nJürgen,j@example.org\n".encode("cp1252")
     page = owner.post(PATH, {"file": SimpleUploadedFile("list.csv", raw)})
@@ -439,6 +451,7 @@ def test_a_short_list_without_strata_has_no_empty_name(study, owner):
     )
     page = " ".join(owner.get("/studies/exam-honesty/launch/").content.decode().split())
     assert "The list has only 40 people: an answer hides among few." in page
+    assert "With 40 responses" in page
     assert "“”" not in page
     assert "people of the list are" not in page
 
@@ -614,9 +627,23 @@ def test_only_owners_are_shown_the_way_to_the_letters(owner, plan, page):
     assert ["/list/letters/" in each for each in shown] == [True, False]
 
 
-def test_the_registry_leads_nobody_to_a_form_that_asks_a_list(client, plan):
+def test_no_page_leads_to_a_form_that_asks_a_list(client, owner, plan):
     record = client.get("/registry/exam-honesty/").content.decode()
     assert "Open the form" not in record
+    home, studies = (
+        by.get(at).content.decode() for by, at in ((client, "/"), (owner, "/studies/"))
+    )
+    assert "by invitation only" in home
+    assert "/s/exam-honesty/" not in home
+    assert "by invitation: each person has their own" in studies
+    assert "/s/exam-honesty/" not in studies
+
+
+def test_a_sheet_says_where_its_link_stands(owner, plan):
+    sheets = {"whom": "all", "as": "pages", "part": "0"}
+    page = owner.post("/studies/exam-honesty/list/paper/", sheets).content.decode()
+    text, code = page.index("answer in your place:"), page.index("<code>")
+    assert text < page.index("Scan the code below, or type the address beside it.") < code
 
 
 def test_a_wave_is_open_though_the_place_for_its_reports_could_not_be_made(

@@ -175,7 +175,12 @@ async function preparePictures(plan) {
 }
 
 async function greet() {
-  if (await more.isAway?.(study, actions, () => render(0))) return;
+  const anew = () => {
+    over = false;
+    render(0);
+  };
+  over = !!(await more.isAway?.(study, actions, anew)); // nothing is asked, whatever the address becomes
+  if (over) return;
   await memory.recall(study);
   for (const [name, answer] of memory.restore(study) ?? []) answers.set(name, answer);
   render(0, false);

@@ -210,7 +210,8 @@ export function valueText(question, value) {
 }
 
 /** @param {string[]} items */
-export const listed = (items) => new Intl.ListFormat(language()).format(items);
+export const listed = (items) =>
+  new Intl.ListFormat(language()).format(items).replace(/(?<=\d)和(?=\d)/g, ' 和 '); // as texts stand beside numbers
 
 /** @param {Question} question @param {number} number */
 function amount({ kind }, number) {

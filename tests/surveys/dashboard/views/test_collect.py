@@ -94,7 +94,7 @@ def test_the_poster_says_odds_and_what_is_not_protected_in_the_same_size(
     member: Client, plan: Plan
 ) -> None:
     page = text_of(member, f"{COLLECT}poster/en/")
-    assert "<b>73 send “yes”</b> and <b>27 send “no”</b>; luck alone is 50" in page
+    assert "<b>73 send “yes”</b> and <b>27 send “no”</b> (blind guess: 50)" in page
     assert page.count("<h2") == 2
     assert "What is not protected" in page
     assert "style=" not in page

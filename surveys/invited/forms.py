@@ -98,7 +98,8 @@ class ReturnedForm(forms.Form):
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, auto_id="returned_%s", **kwargs)  # it stands beside an AddForm
+        # it stands beside an AddForm
+        super().__init__(*args, **kwargs | {"auto_id": "returned_%s"})
 
     def addresses(self) -> set[str]:
         """Return every e-mail address in what was given."""

@@ -36,7 +36,7 @@ bench: .venv/installed-for-bench services node_modules/installed ## Print the pe
 		$(BIN)/python -m tests.bench.$$name || failed="$$failed $$name"; done; \
 	test -z "$$failed" || { echo "these benches failed:$$failed" >&2; exit 1; }
 
-walk: .venv/installed-for-tests services ## Walk all studies of the covering array, on both databases
+walk: .venv/installed-for-tests services ## Walk all studies of the covering array, and play the insider, on both databases
 	@mkdir -p $(LOGS)
 	$(call heading,Whole studies on SQLite)
 	@CANDOR_WALK=all $(PYTEST) -n 2 tests/walk 2>&1 | tee $(LOGS)/walk-sqlite.log

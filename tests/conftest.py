@@ -67,7 +67,7 @@ LONGEST = (  # files that one process is busy with for a minute or more
     "walk/test_array",
     "test_schedules",
     "test_who_took_part",
-    "linkage/test_site",
+    "walk/test_insider",
     "test_audit",
     "test_supervisor",
     "test_checks",

@@ -1,5 +1,5 @@
-"""`audit_linkage` against a site of known people, on SQLite and on PostgreSQL: nothing beyond the
-anonymity sets is told by the site as it is, and each of three bad builds is found (tests/linkage).
+"""The insider (tests/linkage) against a site of known people, on SQLite and on PostgreSQL: nothing beyond the
+anonymity sets is told by the site as it is, and each of three bad builds is found (tests/linkage/site.py).
 
 PEOPLE in three strata fetch and answer one after another over DAYS days, with a copy each night.
 
@@ -8,7 +8,6 @@ PEOPLE in three strata fetch and answer one after another over DAYS days, with a
 """
 
 import contextlib
-import io
 import os
 import subprocess
 import sys
@@ -22,25 +21,16 @@ from tests.bench.site import fresh_site
 
 PEOPLE, DAYS = 2000, 5
 HERE = "here"
-BUILDS = ("honest", "dated", "ordered", "unsettled")  # tests/linkage.py
+BUILDS = ("honest", "dated", "ordered", "unsettled")  # tests/linkage/site.py
 
 
 def audited_here(build: str, people: int, days: int) -> int:
     """Fill the environment's database, audit the copies, and print what was found."""
     with fresh_site(), tempfile.TemporaryDirectory(prefix="candor-bench-") as folder:
-        from django.core.management import call_command
+        from tests.linkage.audit import main as audit
+        from tests.linkage.site import filled
 
-        from tests.linkage import filled
-
-        told = filled(Path(folder), people=people // 3, days=days, build=build)
-        said = io.StringIO()
-        try:
-            call_command("audit_linkage", *told, stdout=said)
-        except SystemExit as ended:
-            return int(str(ended.code))
-        finally:
-            print(said.getvalue(), end="")
-    return 0
+        return audit(filled(Path(folder), people=people // 3, days=days, build=build))
 
 
 def audited(engine: str, build: str, people: int, days: int) -> subprocess.CompletedProcess[str]:

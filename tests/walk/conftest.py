@@ -1,7 +1,7 @@
 """A site for a walk: its people, its clock, its worker, and nobody who slows down who answers."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import pytest
@@ -21,9 +21,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.option.keyword or os.environ.get("CANDOR_WALK") == "all":
         return
     drawn = studies.walked(COMMIT)
-    others = [item for item in items if (study := _study(item)) and study.name not in drawn]
+    others = [item for item in items if _is_left_out(item, drawn)]
     config.hook.pytest_deselected(items=others)
     items[:] = [item for item in items if item not in others]
+
+
+def _is_left_out(item: pytest.Item, drawn: Collection[str]) -> bool:
+    """Tell whether only the whole walk has time for a test."""
+    study = _study(item)
+    return item.path.stem == "test_insider" or bool(study and study.name not in drawn)
 
 
 def _study(item: pytest.Item) -> studies.Wanted | None:

@@ -49,7 +49,7 @@ class Person:
 
 def filled(folder: Path, *, people: int, days: int, build: str = "honest") -> list[str]:
     """Fill the database, which is empty, with people of each of three strata; return what
-    `audit_linkage` is told: copies, and who is whose.
+    `audit.py` is told: copies, and who is whose.
     """
     chance = random.Random(SEED)
     plan = _opened(people)

@@ -5,7 +5,7 @@ from itertools import permutations, product
 
 import pytest
 
-from surveys.operations.linkage import chance
+from tests.linkage import chance
 
 
 @pytest.mark.parametrize("sizes", [(1,), (2,), (5,), (3, 4), (1, 2, 4)])

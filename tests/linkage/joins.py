@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from surveys.operations.linkage import chance
-from surveys.operations.linkage.copies import Copy, places, read
+from tests.linkage import chance
+from tests.linkage.copies import Copy, places, read
 
 Ints = npt.NDArray[np.int64]
 RARE = 1e-6

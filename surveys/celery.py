@@ -7,7 +7,6 @@ import structlog
 from celery import Celery
 from celery.signals import beat_init, celeryd_init
 
-from surveys import tracing
 from surveys.operations.turns import InTurn
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "surveys.settings")
@@ -18,9 +17,7 @@ class Named(InTurn):
     """A task whose log lines say which it is."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        own = {"task": self.name, "task_id": self.request.id}
-        with structlog.contextvars.bound_contextvars(**own), tracing.span() as span:
-            span.of_task(self.name)
+        with structlog.contextvars.bound_contextvars(task=self.name, task_id=self.request.id):
             return super().__call__(*args, **kwargs)
 
 

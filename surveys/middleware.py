@@ -17,7 +17,7 @@ from django.urls import Resolver404, resolve
 from django.utils.decorators import decorator_from_middleware
 from django.utils.deprecation import MiddlewareMixin
 
-from surveys import metrics, tracing
+from surveys import metrics
 from surveys.workbook_reader import Busy
 
 ACCOUNTS = "/accounts/"  # where keys are used
@@ -54,9 +54,8 @@ class Numbered:
         given = request.headers.get("X-Request-ID", "") if settings.BEHIND_PROXY else ""
         number = given if REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
         begun = time.perf_counter()
-        with structlog.contextvars.bound_contextvars(request_id=number), tracing.span() as span:
+        with structlog.contextvars.bound_contextvars(request_id=number):
             response = self.get_response(request)
-            span.of_request(request, response.status_code, number)
         count(request, response.status_code, time.perf_counter() - begun)
         response.headers["X-Request-ID"] = number
         return response

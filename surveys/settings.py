@@ -33,7 +33,6 @@ DEBUG = env.flag("DEBUG", default=False)
 # What is counted for /metrics, and shown to who holds the token; without one nothing is counted.
 METRICS_TOKEN = env.text("CANDOR_METRICS_TOKEN")
 METRICS_DIR = env.folder("CANDOR_METRICS_DIR", DATA_DIR / "metrics")
-TRACES_TO = env.text("OTEL_EXPORTER_OTLP_ENDPOINT")  # without one nothing is traced, nor loaded
 
 
 if (own := BASE_DIR / "var") == DATA_DIR and not PRODUCTION:

@@ -8,7 +8,6 @@ import pytest
 HOUSE = Path(__file__).parent.parent
 LISTS = (
     "requirements",
-    "requirements-traces",
     "requirements-dev",
     "requirements-bench",
 )
@@ -48,8 +47,7 @@ def test_what_was_asked_for_is_what_is_pinned(name):
 
 
 def test_the_tests_run_with_what_the_site_runs_with():
-    site, traces, tests, bench = (
+    site, tests, bench = (
         set(PACKAGE.findall((HOUSE / f"{name}.txt").read_text())) for name in LISTS
     )
     assert site <= tests <= bench
-    assert traces <= tests

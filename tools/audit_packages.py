@@ -13,7 +13,7 @@ from typing import Any
 
 HOUSE = Path(__file__).parent.parent
 PIP_AUDIT = "pip-audit==2.10.1"
-LISTS = ("requirements-bench.txt", "requirements-traces.txt")
+LISTS = ("requirements-bench.txt",)
 PATIENCE = 300  # seconds
 
 

@@ -4,10 +4,10 @@ import os
 from typing import Any
 
 import structlog
-from celery import Celery
+from celery import Celery, beat
 from celery.signals import beat_init, celeryd_init
 
-from surveys.operations.turns import InTurn
+from surveys.turns import InTurn
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "surveys.settings")
 os.environ.setdefault("CELERY_SKIP_CHECKS", "yes")  # Django's, which load all views: 30 MB
@@ -20,6 +20,10 @@ class Named(InTurn):
         with structlog.contextvars.bound_contextvars(task=self.name, task_id=self.request.id):
             return super().__call__(*args, **kwargs)
 
+
+# A worker's own scheduler (`-B`) is a thread of it: killed alone, a process would stay away, and it
+# takes 50 MB. There is no public name for it; Celery's version is pinned.
+beat._Process = None  # type: ignore[assignment, misc]
 
 app = Celery("surveys", task_cls=Named)
 app.config_from_object("django.conf:settings", namespace="CELERY")

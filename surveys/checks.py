@@ -3,6 +3,7 @@
 import base64
 import binascii
 import hashlib
+from ipaddress import ip_address
 from typing import Any
 
 from django.conf import settings
@@ -13,7 +14,6 @@ MIN_KEY, MIN_DIFFERENT = 50, 5  # characters, and different ones, as Django's ow
 MIN_BYTES = 16  # different ones among a key's 32; a random key has fewer once in 10¹⁶
 ENVIRONMENT = "environment"  # the tag of checks that need settings only, and no application
 MIN_TOKEN = 32  # characters
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 NEEDS = {  # of production: what is wrong, and what to do
     "candor.E002": (
         f"SECRET_KEY: production needs a key of its own, of {MIN_KEY} characters or more.",
@@ -58,9 +58,17 @@ def environment_can_be_read(**kwargs: Any) -> list[CheckMessage]:
     ]
 
 
+def is_loopback(host: str) -> bool:
+    """Tell whether an address is reached from this machine only."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 @register(Tags.security, ENVIRONMENT)
 def a_demo_stays_on_its_machine(**kwargs: Any) -> list[CheckMessage]:
-    if not settings.CANDOR_DEMO or settings.CANDOR_HOST in LOOPBACK:
+    if not settings.CANDOR_DEMO or is_loopback(settings.CANDOR_HOST):
         return []
     message = (
         f"CANDOR_DEMO=1 contradicts CANDOR_HOST={settings.CANDOR_HOST}: the demo's "

@@ -16,5 +16,3 @@ from surveys.operations.refusals import count  # noqa: E402
 
 refuse_to_start_if_unsafe(Tags.security)  # others would load every page
 app = Door(note=count)
-
-__all__ = ["Door", "app", "count"]  # the front of `up` is a door too

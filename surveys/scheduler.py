@@ -9,12 +9,12 @@ from typing import Any
 from celery import Celery
 from celery.signals import beat_init
 
+from surveys import turns as turns  # which writes into a task when it was sent
 from surveys.checks import ENVIRONMENT, refuse_to_start_if_unsafe
-from surveys.operations import turns as turns  # which writes into a task when it was sent
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "surveys.settings")
 
-# where both are loaded, tasks are of the worker's application, which traces and names them
+# where both are loaded, tasks are of the worker's application, which names them
 app = Celery("surveys", fixups=[], set_as_current=False)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 

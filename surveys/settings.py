@@ -214,7 +214,6 @@ if READS_COPY := bool(env.text("READ_DATABASE_URL")):
 # and write to the database.
 EMBEDDED_REDIS = not env.text("REDIS_URL")
 VALKEY_SOCKET = short_path(DATA_DIR / "valkey.sock")
-WEB_SOCKET = short_path(DATA_DIR / "web.sock")  # of the pages that `up` serves behind its door
 CELERY_BROKER_URL = env.redis("REDIS_URL", f"redis+socket://{VALKEY_SOCKET}")
 # seconds; a sweep or a publication takes less than one, and a longer backlog goes on in the next
 MAX_TASK_SECONDS = 60

@@ -69,7 +69,7 @@ LONGEST = (  # files that one process is busy with for a minute or more
     "test_who_took_part",
     "walk/test_insider",
     "test_audit",
-    "test_supervisor",
+    "operations/test_up",
     "test_checks",
 )
 

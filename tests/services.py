@@ -10,6 +10,7 @@ that is a failure.
 """
 
 import contextlib
+import ctypes
 import os
 import pwd
 import shutil
@@ -23,10 +24,10 @@ from typing import Any, TypeVar
 
 import pytest
 
-from surveys.operations.supervisor import die_with_parent
 from tests.patience import PATIENCE, became
 
 FORGETFUL = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 T = TypeVar("T")
 
 
@@ -202,6 +203,12 @@ def temporary_folder(owner: pwd.struct_passwd | None = None) -> Iterator[Path]:
         if owner:
             os.chown(name, owner.pw_uid, owner.pw_gid)
         yield Path(name)
+
+
+def die_with_parent() -> None:
+    """Have Linux kill this process when its parent dies."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 @contextlib.contextmanager

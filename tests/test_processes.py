@@ -41,7 +41,7 @@ BEGIN = "app.loader.init_worker(); app.finalize()"
         ("import surveys.wsgi", SITE | {"surveys.urls"}),
         ("import surveys.door", SITE),
     ],
-    ids=["supervisor", "scheduler", "worker", "web", "door"],
+    ids=["up", "scheduler", "worker", "web", "door"],
 )
 def test_a_process_starts_with_what_it_needs_and_no_more(tmp_path, begin, loaded):
     code = f"{begin}; import sys; print(*sorted({WATCHED} & set(sys.modules)))"

@@ -199,7 +199,7 @@ class Door:
             return
         found = ADDRESS.match(scope.path)
         if found is None:
-            await self.elsewhere(scope, protocol)
+            protocol.response_empty(HTTPStatus.NOT_FOUND, [])
             return
         headers: Headers = []
         began = time.perf_counter()
@@ -221,10 +221,6 @@ class Door:
     def count(self, verdict: Verdict) -> Verdict:
         self.committer.count(verdict)
         return verdict
-
-    async def elsewhere(self, scope: Any, protocol: Any) -> None:
-        """Answer what is no address of a report."""
-        protocol.response_empty(HTTPStatus.NOT_FOUND, [])
 
     def site(self, scope: Any) -> tuple[str, Headers]:
         """Return the origin that a request is for, and the headers of every answer to it."""

@@ -54,7 +54,7 @@ def sent_at(message: bytes | None) -> datetime.datetime | None:
     """Return when a task was sent, as its header says; its arguments are not looked at."""
     if message is None:
         return None
-    from surveys.operations.turns import SENT  # pages begin without the broker's client
+    from surveys.turns import SENT  # pages begin without the broker's client
 
     try:
         return datetime.datetime.fromtimestamp(json.loads(message)["headers"][SENT], datetime.UTC)

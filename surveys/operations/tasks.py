@@ -7,7 +7,7 @@ from django.db import OperationalError
 
 from surveys.celery import app
 from surveys.operations import alarms, checks, services
-from surveys.operations.turns import SENT
+from surveys.turns import SENT
 
 
 @app.task

@@ -37,12 +37,10 @@ from tests.patience import became
 
 CONNECTIONS, SLOW, READERS = 64, 200, 8
 VICTIMS = {  # what runs, and a word of its command
-    "door": "surveys.operations.front:app",
     "PostgreSQL": "",
     "worker": "--concurrency",
     "valkey": "valkey",
     "pages": "surveys.operations.web:application",
-    "scheduler": "surveys.scheduler",
 }
 BUILD = """
 from tests.bench.large import build

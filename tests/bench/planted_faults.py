@@ -371,10 +371,10 @@ FAULTS = (
     ),
     Fault(
         "two schedulers are heard in one period",
-        "surveys/operations/turns.py",
+        "surveys/turns.py",
         "if not takes_turn(name=name, every=every, now=now):",
         "if takes_turn(name=name, every=every, now=now) is None:",
-        (*PYTEST, "tests/surveys/operations/test_turns.py"),
+        (*PYTEST, "tests/surveys/test_turns.py"),
     ),
     Fault(
         "batches keep the order of arrival",

@@ -22,7 +22,7 @@ from tests.journeys.site import HOUSE, own_environment
 from tests.patience import PATIENCE, became
 from tests.ports import free_port
 
-NAMES = {"valkey": "broker", " beat ": "scheduler", "surveys worker": "worker", "granian": "web"}
+NAMES = {"valkey": "broker", "surveys worker": "worker", "granian": "web"}
 SETTLED = 15.0  # seconds after the first page; the worker has begun and done its first tasks
 PINNED = re.compile(r"^([\w.-]+)==", re.MULTILINE)
 
@@ -70,7 +70,7 @@ def memory(root: int) -> list[dict[str, object]]:
     for pid in tree(root):
         words = Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
         rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-        name = next((name for word, name in NAMES.items() if word in words), "supervisor")
+        name = next((name for word, name in NAMES.items() if word in words), "up")
         sizes = {kind: int(re.findall(rf"{kind}: +(\d+)", rollup)[0]) / 1024 for kind in KINDS}
         rows.append({"process": name, **sizes})
     whole = {kind: sum(float(str(row[kind])) for row in rows) for kind in KINDS}

@@ -368,8 +368,7 @@ def test_pages_have_as_many_threads_everywhere_more_than_documents_take_and_no_w
     unit = (DEPLOY / "systemd" / "candor-web.service").read_text()
     image = (DEPLOY / "Dockerfile").read_text()
     found = re.findall(r"--blocking-threads\W+(\d+)", f"{unit} {image}")
-    words = [*up.web().command]
-    found.append(words[words.index("--blocking-threads") + 1])
+    found.append(up.WEB[up.WEB.index("--blocking-threads") + 1])
     assert len(found) == 3
     assert len(set(found)) == 1
     processors = 2  # granian warns, where somebody runs the site for the first time, of more

@@ -1,4 +1,4 @@
-"""A running Candor: the supervisor's whole process tree, on a port and in a folder of its own."""
+"""A running Candor: all processes of `manage.py up`, on a port and in a folder of its own."""
 
 import contextlib
 import fcntl

@@ -1,7 +1,8 @@
-"""Many posts at once: each report counts once, whatever the order, and nobody sees a server
-error.
+"""Many posts at once, to both ways of taking them, the pages of `manage.py up` and a door beside
+them: each report counts once, whatever the order, and nobody sees a server error.
 """
 
+import contextlib
 import json
 import random
 import socket
@@ -9,10 +10,12 @@ import urllib.error
 import urllib.request
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+
+import pytest
 
 from surveys.plan.tickets import report_id
 from tests import tickets
+from tests.doors import DOOR, served
 from tests.patience import PATIENCE, became
 
 POSTS, AT_ONCE, REPORTS = 640, 16, 40
@@ -36,13 +39,26 @@ print(json.dumps([both.count(), received(plan)]))  # at midnight they move
 """
 
 
-def test_forty_reports_posted_sixteen_times_each_are_forty_reports(site):
-    digest = site.python(MAKE)
+@pytest.fixture(params=["pages", "door"])
+def way(request, site, tmp_path):
+    """A way of taking reports, and its address."""
+    with contextlib.ExitStack() as stack:
+        base = site.base
+        if request.param == "door":
+            door = stack.enter_context(served(site.environment, tmp_path / "door.log", *DOOR))
+            base = f"http://127.0.0.1:{door.port}"
+        yield request.param, base
+
+
+def test_forty_reports_posted_sixteen_times_each_are_forty_reports(site, way):
+    slug, base = f"load-{way[0]}", way[1]
+    first = REPORTS * (way[0] == "door")  # an id is taken once, whatever it is about
+    digest = site.python(MAKE.replace("load", slug))
     bodies = [
         json.dumps(
             {
                 "plan": digest,
-                "report_id": f"{i:032x}",
+                "report_id": f"{first + i:032x}",
                 "answers": {"copied": i % 2, "fair": [i % 5], "often": [0]},
             }
         )
@@ -50,17 +66,17 @@ def test_forty_reports_posted_sixteen_times_each_are_forty_reports(site):
     ] * (POSTS // REPORTS)
     random.Random(1).shuffle(bodies)
 
-    found = posted(site, "load", bodies)
+    found = posted(base, slug, bodies)
     assert Counter(status for status, _ in found) == {201: REPORTS, 200: POSTS - REPORTS}
     assert len({receipt for _, receipt in found}) == REPORTS
-    assert site.python(COUNT) == [REPORTS, REPORTS]
+    assert site.python(COUNT.replace("load", slug)) == [REPORTS, REPORTS]
 
 
-def posted(site, slug, bodies):
+def posted(base, slug, bodies):
     """Post reports, so many at once; return the status and the receipt of each."""
 
     def post(body: str) -> tuple[int, str]:
-        url = f"{site.base}/api/v1/studies/{slug}/reports"
+        url = f"{base}/api/v1/studies/{slug}/reports"
         request = urllib.request.Request(url, body.encode(), {"Content-Type": "application/json"})
         try:
             with urllib.request.urlopen(request, timeout=PATIENCE) as response:
@@ -117,19 +133,20 @@ def fetched(site, digest, moduli, codes):
         }
 
 
-def test_forty_tickets_sent_sixteen_times_each_are_forty_reports(site):
-    digest, moduli, codes = site.python(INVITE)
+def test_forty_tickets_sent_sixteen_times_each_are_forty_reports(site, way):
+    slug, base = f"listed-{way[0]}", way[1]
+    digest, moduli, codes = site.python(INVITE.replace('"listed"', f'"{slug}"'))
     bodies = [
         json.dumps(report | {"answers": {"copied": time % 2, "fair": [3], "often": [0]}})
         for report in fetched(site, digest, moduli, codes)
         for time in range(POSTS // REPORTS)
     ]
     random.Random(1).shuffle(bodies)
-    found = posted(site, "listed", bodies)
+    found = posted(base, slug, bodies)
     statuses = Counter(status for status, _ in found)
     assert statuses == {201: REPORTS, 200: 7 * REPORTS, 409: 8 * REPORTS}  # half say the other
     assert len({receipt for _, receipt in found if receipt}) == REPORTS
-    assert site.python(COUNT.replace("load", "listed")) == [REPORTS, REPORTS]
+    assert site.python(COUNT.replace("load", slug)) == [REPORTS, REPORTS]
 
 
 def has_ended(line):
@@ -148,7 +165,7 @@ def test_who_says_nothing_holds_no_place(site):
     """
     address = "127.0.0.1", int(site.environment["CANDOR_PORT"])
     said = (b"", b"GET / HT", b"PRI * HTTP/2.0", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
-    with ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
         lines = [stack.enter_context(socket.create_connection(address)) for _ in said]
         for line, words in zip(lines, said, strict=True):
             line.sendall(words)

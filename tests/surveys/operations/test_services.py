@@ -8,7 +8,8 @@ import json
 import pytest
 from django.db import connection
 
-from surveys.operations import backlog, checks, services, tasks, turns
+from surveys import turns
+from surveys.operations import backlog, checks, services, tasks
 from surveys.operations.models import Event, Sign
 from tests.conftest import NOW
 

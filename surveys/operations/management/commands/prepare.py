@@ -27,6 +27,7 @@ class Command(BaseCommand):
         call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
         call_command("collectstatic", interactive=False, verbosity=0, skip_checks=True)
         if settings.CANDOR_DEMO:
+            self.stderr.write("candor: preparing the demo studies", style_func=str)
             call_command("demo", stdout=self.stdout, skip_checks=True)
         elif not people.any_account():
             self.stdout.write("The first admin sets a password, once, by this link:")

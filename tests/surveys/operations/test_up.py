@@ -18,7 +18,8 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 from redis.exceptions import ConnectionError as NoConnection
 
-from surveys.operations.supervisor import NICENESS
+from surveys.aggregation.tasks import sweep_all
+from surveys.operations import up
 from surveys.operations.tasks import ping
 from tests import services
 from tests.patience import PATIENCE, became
@@ -28,8 +29,7 @@ HOUSE = Path(__file__).parents[3]
 # seconds: a worker that starts hears no question, and a slow one answers late
 WAITS = (0.5, 1, 2, 4, 8)
 # words of their commands, and of no other
-WORKER, BEAT = "-A surveys worker", "-A surveys.scheduler beat"
-DOOR, WEB = "surveys.operations.front", "surveys.operations.web"
+WEB, WORKER, BROKER = "surveys.operations.web", "-A surveys worker", "valkey-server"
 
 
 @dataclass
@@ -95,7 +95,7 @@ class Site:
         return found
 
     def child(self, word: str, parent: int | None = None) -> int | None:
-        """Return the process of this word that the supervisor, or the given parent, started."""
+        """Return the process of this word that `up`, or the given parent, started."""
         parents = {
             pid: parent_of(pid) for pid, command in self.processes().items() if word in command
         }
@@ -143,10 +143,10 @@ def send_ping(broker: str, queue: str = "celery") -> None:
         app.send_task(ping.name, queue=queue)
 
 
-def pings_taken(broker: str) -> int:
-    """Return how many pings the workers say they have taken: no result of a task is kept."""
+def taken(broker: str, task: str) -> int:
+    """Return how many of a task the workers say they have taken: no result is kept."""
     stats = heard(broker, lambda workers: workers.stats())
-    return sum(each["total"].get(ping.name, 0) for each in stats.values())
+    return sum(each["total"].get(task, 0) for each in stats.values())
 
 
 def waiting(broker: str, queue: str) -> int:
@@ -216,67 +216,56 @@ def broker(running: Site) -> str:
     return url
 
 
-def test_one_command_runs_door_web_worker_scheduler_and_broker(running, broker):
-    assert all(running.child(word) for word in (DOOR, WEB, WORKER, BEAT, "valkey-server"))
+def test_one_command_runs_one_web_server_one_worker_and_a_broker(running, broker):
+    started = {pid for pid in running.processes() if parent_of(pid) == running.pid}
+    assert started == {running.child(word) for word in (WEB, WORKER, BROKER)}
 
 
-def test_pages_give_way_to_the_door(running):
-    def niceness(word: str) -> int:
-        server = running.child(word)
-        return os.getpriority(os.PRIO_PROCESS, running.child(word, server) or 0)
-
-    assert became(lambda: niceness(WEB) > niceness(DOOR))
-
-
-def test_who_gives_way_gives_its_sessions_share_too():
-    code = f"""
-import contextlib, os
-from pathlib import Path
-from surveys.operations.supervisor import give_way
-shared, can = Path("/proc/self/autogroup"), False
-with contextlib.suppress(OSError):  # not every system weighs sessions, nor lets us
-    can = bool(shared.write_text(shared.read_text().split()[-1]))
-give_way()
-print(os.nice(0), shared.read_text().split()[-1] if can else {NICENESS})
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=HOUSE,
-        capture_output=True,
-        text=True,
-        check=True,
-        start_new_session=True,
-    )
-    assert done.stdout.split() == [str(min(19, os.nice(0) + NICENESS)), str(NICENESS)]
-
-
-@pytest.mark.parametrize(("name", "word"), [("door", DOOR), ("web", WEB)])
-def test_a_killed_server_is_started_again(running, name, word):
-    first = running.child(word)
-    running.kill(first)
-    assert became(lambda: running.child(word) not in (None, first))
-    assert became(running.answers)
-    assert f"{name} was killed by SIGKILL; starting it again" in running.said
-
-
-@pytest.mark.parametrize("word", [DOOR, WEB])
-def test_a_killed_process_of_a_server_is_started_again(running, word):
-    server = running.child(word)
-    killed = running.child(word, server)
-    running.kill(killed)
-    assert became(lambda: running.child(word, server) not in (None, killed))
-    assert became(running.answers)
-    assert running.child(word) == server
-
-
-def test_reports_are_taken_while_the_pages_are_away(running):
-    """They are another process's: without it the door says whether it knows a study."""
-    running.kill(running.child(WEB))
+def test_its_one_port_takes_reports_too(running):
+    """The same posts to both ways of taking them: intake/test_rsgi.py, journeys/test_load.py."""
     assert running.status("/api/v1/studies/nowhere/reports", b"{}") == 404
-    assert became(lambda: running.status("/") == 200)
 
 
-@pytest.mark.parametrize("word", [WORKER, "valkey-server"])
+def test_a_killed_server_is_started_again(running):
+    first = running.child(WEB)
+    running.kill(first)
+    assert became(lambda: running.child(WEB) not in (None, first))
+    assert became(running.answers)
+    assert "web was killed by SIGKILL; starting it again in 0.2 s" in running.said
+
+
+def test_a_killed_process_of_the_server_is_started_again(running):
+    server = running.child(WEB)
+    killed = running.child(WEB, server)
+    running.kill(killed)
+    assert became(lambda: running.child(WEB, server) not in (None, killed))
+    assert became(running.answers)
+    assert running.child(WEB) == server
+
+
+def test_what_keeps_ending_is_started_later_each_time(monkeypatch, capsys):
+    now = [100.0]
+    monkeypatch.setattr(up.time, "monotonic", lambda: now[0])
+    service = up.Service("fragile", sys.executable, "-c", "raise SystemExit(3)")
+    delays = []
+    for _ in range(10):
+        service.process.wait()
+        service.look_after()
+        delays.append(round(service.due - now[0], 1))
+        now[0] = service.due - 0.01
+        service.look_after()
+        assert service.process.returncode == 3, "its time has not come"
+        now[0] = service.due
+        service.look_after()
+    assert delays == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30]
+    service.process.wait()
+    now[0] += up.STEADY + 1
+    service.look_after()
+    assert service.due - now[0] == pytest.approx(0.2), "it ran for long"
+    assert "fragile ended: 3; starting it again in 0.2 s" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("word", [WORKER, BROKER])
 def test_work_goes_on_after_the_kill_of(running, broker, word):
     first = running.child(word)
     running.kill(first)
@@ -287,16 +276,19 @@ def test_work_goes_on_after_the_kill_of(running, broker, word):
 def test_a_task_that_waits_survives_the_kill_of_the_broker(running, broker):
     """It is in the broker's log before the sender hears that it was taken."""
     send_ping(broker, queue="of-nobody")
-    first = running.child("valkey-server")
+    first = running.child(BROKER)
     running.kill(first)
-    assert became(lambda: running.child("valkey-server") not in (None, first))
+    assert became(lambda: running.child(BROKER) not in (None, first))
     assert became(lambda: waiting(broker, "of-nobody") == 1)
 
 
-def test_a_killed_scheduler_is_started_again(running):
-    first = running.child(BEAT)
+def test_the_scheduler_inside_a_killed_worker_comes_back_with_it(running, broker):
+    """It has no process of its own that could be killed alone: the worker's child does tasks."""
+    first = running.child(WORKER)
+    assert len([pid for pid in running.processes() if parent_of(pid) == first]) == 1
     running.kill(first)
-    assert became(lambda: running.child(BEAT) not in (None, first))
+    assert became(lambda: running.child(WORKER) not in (None, first))
+    assert became(lambda: taken(broker, sweep_all.name) >= 1), running.said
 
 
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT])
@@ -307,7 +299,7 @@ def test_it_ends_all_when_asked(running, broker, by):
 
 def test_it_ends_when_asked_before_it_answers(site):
     site.process = site.up()
-    assert became(lambda: site.child("valkey-server"))
+    assert became(lambda: site.child(BROKER))
     site.end(signal.SIGTERM)
     assert became(lambda: site.processes() == {})
 
@@ -320,11 +312,10 @@ def test_killed_outright_it_leaves_no_process_behind(running, broker):
 
 def test_killed_while_the_web_server_starts_it_leaves_no_process_behind(running):
     """The server's worker then wakes up without the parent that it was to die with."""
-    for word in (DOOR, WEB):
-        first = running.child(word)
-        running.kill(first)
-        assert became(lambda word=word, first=first: running.child(word) not in (None, first))
-        assert became(lambda word=word: running.child(word, running.child(word)))
+    first = running.child(WEB)
+    running.kill(first)
+    assert became(lambda: running.child(WEB) not in (None, first))
+    assert became(lambda: running.child(WEB, running.child(WEB)))
     running.kill(running.pid)
     running.process.wait()
     assert became(lambda: running.processes() == {})
@@ -355,6 +346,15 @@ def test_a_port_in_use_is_refused_by_name(site):
     assert "CANDOR_PORT=" in site.said
 
 
+@pytest.mark.parametrize("host", ["192.0.2.7", "::", "forms.example.org"])
+def test_an_address_that_others_can_reach_is_refused_with_the_way_out(site, host):
+    site.environment["CANDOR_HOST"] = host
+    assert site.up().wait(PATIENCE) == 1
+    assert f"CANDOR_HOST={host}" in site.said
+    assert "docs/deploy.md" in site.said
+    assert not Path(site.environment["CANDOR_DATA"], "up.lock").exists()
+
+
 def test_nothing_is_served_on_a_site_that_cannot_be_prepared(site):
     Path(site.environment["CANDOR_DATA"], "candor.sqlite3").write_bytes(b"no database" * 100)
     assert site.up().wait(PATIENCE) == 1
@@ -378,7 +378,7 @@ def test_what_it_writes_only_its_owner_can_read(running):
 def test_with_a_redis_of_ones_own_no_broker_is_started_and_tasks_are_done(site, redis_url):
     site.environment["REDIS_URL"] = redis_url
     site.start()
-    assert site.child("valkey-server") is None
+    assert site.child(BROKER) is None
     assert became(lambda: worker_answers(redis_url)), site.said
     send_ping(redis_url)
-    assert became(lambda: pings_taken(redis_url) >= 1), site.said
+    assert became(lambda: taken(redis_url, ping.name) >= 1), site.said

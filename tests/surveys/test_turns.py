@@ -11,7 +11,7 @@ from django.db import connection
 from surveys.aggregation import services, tasks
 from surveys.celery import app
 from surveys.operations.models import Sign
-from surveys.operations.turns import takes_turn
+from surveys.turns import takes_turn
 
 SECOND = datetime.timedelta(seconds=1)
 

@@ -23,7 +23,7 @@ BEGIN = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 @before_task_publish.connect
 def say_when(headers: dict[str, object] | None = None, **kwargs: Any) -> None:
     """Write into every task when it was sent, so that the age of the oldest one that waits can
-    be told, and that the scheduler is there. It has no other module of this room.
+    be told, and that the scheduler is there.
     """
     if headers is not None:
         headers[SENT] = datetime.datetime.now(datetime.UTC).timestamp()
@@ -47,10 +47,10 @@ def takes_turn(*, name: str, every: float, now: datetime.datetime) -> bool:
 
     A last turn that is still to come is of a clock that was put back, and no reason to wait.
     """
+    from django.apps import apps  # a scheduler has this module, and no database
     from django.db.models import Q
 
-    from surveys.operations.models import Sign  # a scheduler has this module, and no database
-
-    Sign.objects.get_or_create(name=name, defaults={"at": BEGIN})
+    signs = apps.get_model("operations", "Sign")._default_manager
+    signs.get_or_create(name=name, defaults={"at": BEGIN})
     is_over = Q(at__lte=now - datetime.timedelta(seconds=EARLY * every)) | Q(at__gt=now)
-    return Sign.objects.filter(is_over, name=name).update(at=now) == 1
+    return signs.filter(is_over, name=name).update(at=now) == 1

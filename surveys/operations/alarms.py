@@ -27,7 +27,7 @@ def watch(*, now: datetime.datetime) -> list[str]:
     """Tell what began and what is over since the last look; return what is wrong now."""
     began = time.monotonic()
     known = list(Alarm.objects.values_list("pk", flat=True))  # others tell of what begins meanwhile
-    wrong = {line.key: line for line in health.lines(now) if line.is_told}
+    wrong = {line.key: line for line in health.look(now) if line.is_told}
 
     def moment() -> datetime.datetime:
         """Return when a letter is begun: those before it may have taken long."""

@@ -17,15 +17,15 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core.checks import run_checks
-from django.db import DatabaseError, connection
+from django.db import connection
 
 from surveys.encryption import CannotOpen
 from surveys.intake import digest_keys, selectors as intake
 from surveys.invited import keys as lists
 from surveys.issuer import services as issuer
 from surveys.issuer.refusals import Away, Refused as NotIssued
-from surveys.operations import health, ready
-from surveys.operations.health import Line, State
+from surveys.operations import health
+from surveys.operations.check import Check, State, worst_first
 
 PATIENCE = 10  # seconds
 SKEW = 2.0  # seconds that two clocks may differ by
@@ -35,20 +35,19 @@ NOBODY = "/api/v1/studies/-/reports"  # the door, and no study
 GOOD, WATCH, ALARM = State.GOOD, State.WATCH, State.ALARM
 
 
-def look(*, now: datetime.datetime, url: str | None) -> list[Line]:
+def look(*, now: datetime.datetime, url: str | None) -> list[Check]:
     """Return everything, what must be done first."""
     found = [*_settings(), *_letters(), *_files(), *_database(now)]
     if url:
         found += _visit(url, now)
-    order = [ALARM, WATCH, GOOD]
-    return sorted(found, key=lambda line: order.index(line.state))
+    return worst_first(found)
 
 
-def _line(key: str, state: State, said: str, todo: str = "") -> Line:
-    return Line(key, key, state, said, "", todo)
+def _line(key: str, state: State, said: str, todo: str = "") -> Check:
+    return Check(key, key, state, said, "", todo)
 
 
-def _settings() -> Iterator[Line]:
+def _settings() -> Iterator[Check]:
     problems = [each for each in run_checks() if each.is_serious()]
     for problem in problems:
         yield _line("settings", ALARM, str(problem.msg), str(problem.hint or ""))
@@ -60,7 +59,7 @@ def _settings() -> Iterator[Line]:
         yield _line("mode", WATCH, own, "For others set CANDOR_MODE=production.")
 
 
-def _letters() -> Iterator[Line]:
+def _letters() -> Iterator[Check]:
     if settings.EMAIL_CONFIGURED and settings.ALARMS_TO:
         yield _line("letters", GOOD, f"Alarms go to {len(settings.ALARMS_TO)} addresses.")
     else:
@@ -69,7 +68,7 @@ def _letters() -> Iterator[Line]:
         yield _line("letters", WATCH, said, f"Set {lacking}.")
 
 
-def _files() -> Iterator[Line]:
+def _files() -> Iterator[Check]:
     for name in ("secret.key", "publication.key"):
         path = settings.DATA_DIR / name
         if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
@@ -94,24 +93,13 @@ def _is_collected(name: str) -> bool:
     return served.is_file() and (hashlib.sha256(served.read_bytes()).hexdigest() == _static()[name])
 
 
-def _database(now: datetime.datetime) -> Iterator[Line]:
+def _database(now: datetime.datetime) -> Iterator[Check]:
     """Look at the database, and, where there is one of this version, at all that it tells of."""
-    try:
-        read_only, missing, away = ready.is_read_only(), ready.unapplied(), _skew()
-    except DatabaseError as error:  # whose text may hold a password
-        todo = "Look whether it runs, and at DATABASE_URL: name, host, user, password."
-        yield _line("database", ALARM, f"It does not answer ({type(error).__name__}).", todo)
+    found = list(health.needed(now))
+    yield from found
+    if not health.has_tables(found):
         return
-    if read_only:
-        todo = "Wait until it has recovered, promote it, or name the one that takes writes."
-        yield _line("database", ALARM, "It takes no writes: no report is accepted.", todo)
-    if missing:
-        said = f"{len(missing)} migrations are missing, {min(missing)[0]} {min(missing)[1]} first."
-        todo = "Make a backup, then: python manage.py migrate (docs/upgrade.md)."
-        yield _line("migrations", ALARM, said, todo)
-        return
-    yield _line("database", GOOD, f"{connection.vendor}, of this version.")
-    if abs(away) > SKEW:
+    if abs(away := _skew()) > SKEW:
         said = f"This machine's clock and the database's differ by {away:.0f} s."
         yield _line("clock", ALARM, said, "Run an NTP client on both: days are told by the clock.")
     else:
@@ -119,7 +107,7 @@ def _database(now: datetime.datetime) -> Iterator[Line]:
     yield from _locks()
     yield from _keys()
     yield from _tickets()
-    yield from (line for line in health.lines(now) if line.key != "settings")
+    yield from (check for check in health.rest(now) if check.key != "settings")
 
 
 def _skew() -> float:
@@ -132,7 +120,7 @@ def _skew() -> float:
     return float(theirs) - datetime.datetime.now(datetime.UTC).timestamp()
 
 
-def _locks() -> Iterator[Line]:
+def _locks() -> Iterator[Check]:
     """Look whether PostgreSQL has room for the locks of a backup: two for each table where reports
     wait, its own and that of pg_dump.
     """
@@ -152,7 +140,7 @@ def _locks() -> Iterator[Line]:
         yield _line("locks", WATCH, said, todo)
 
 
-def _keys() -> Iterator[Line]:
+def _keys() -> Iterator[Check]:
     try:
         opened = {
             "receipts": digest_keys.open_all(),
@@ -167,7 +155,7 @@ def _keys() -> Iterator[Line]:
     yield _line("keys", GOOD, f"PUBLICATION_KEYS open all keys: {said}.")
 
 
-def _tickets() -> Iterator[Line]:
+def _tickets() -> Iterator[Check]:
     """Look whether an issuer elsewhere answers, where there is one."""
     if not settings.ISSUER_TOKEN:
         return
@@ -186,7 +174,7 @@ def _tickets() -> Iterator[Line]:
         yield _line("tickets", GOOD, "The issuer at ISSUER_URL answers.")
 
 
-def _visit(url: str, now: datetime.datetime) -> Iterator[Line]:
+def _visit(url: str, now: datetime.datetime) -> Iterator[Check]:
     """Ask as a visitor does."""
     parts = urlsplit(url)
     host, is_safe = parts.netloc, parts.scheme == "https"

@@ -9,9 +9,7 @@ fifties. Sums of seconds, which every request moves, are left out. Nothing is co
 
 import contextlib
 import datetime
-import math
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,14 +18,10 @@ from typing import Any
 from django.conf import settings
 
 from surveys import metrics
-from surveys.ledger import selectors as ledger
-from surveys.operations import backlog, services
-from surveys.operations.models import Event, Sign
+from surveys.operations import health
 
 STILL = 600  # seconds, in which counts do not move
 STEP = 50  # requests
-MEGABYTE = 2**20  # bytes
-MINUTE = 60  # seconds: ages of what answers bring about are in whole minutes
 KIND = "text/plain; version=0.0.4; charset=utf-8"
 HELP = {
     "broker_answers": "1 if the broker answers",
@@ -43,7 +37,7 @@ HELP = {
     "backup_seconds": "Age of the newest backup",
     "backup_bytes": "Size of the newest backup, in whole megabytes: it grows by each report",
     "backup_failed": "1 if the last backup failed",
-    "disk_free_ratio": "Free part of the data folder's disk, in hundredths",
+    "disk_free_ratio": "Free part of the disk of data or backups, the fuller, in hundredths",
 }
 
 
@@ -95,39 +89,9 @@ def _coarse() -> bytes:
 
 def standing(now: datetime.datetime) -> bytes:
     """Return how the site's parts are; of what is not known, nothing."""
-    lines = []
-    for name, value in _values(now):
-        if value is not None:
-            lines += [f"# HELP candor_{name} {HELP[name]}", f"# TYPE candor_{name} gauge"]
+    known, lines = health.gauges(now), []
+    for name, about in HELP.items():
+        if (value := known.get(name)) is not None:
+            lines += [f"# HELP candor_{name} {about}", f"# TYPE candor_{name} gauge"]
             lines.append(f"candor_{name} {float(value):.15g}")
     return "".join(f"{line}\n" for line in lines).encode()
-
-
-def _values(now: datetime.datetime) -> Iterator[tuple[str, float | None]]:
-    def age(moment: datetime.datetime | None) -> float | None:
-        return None if moment is None else max(0.0, round((now - moment).total_seconds()))
-
-    def owed(name: str) -> float:
-        return (age(signs.get(name)) or 0) // MINUTE * MINUTE
-
-    queue, signs = backlog.look(), {sign.name: sign.at for sign in Sign.objects.all()}
-    yield "broker_answers", queue.answers
-    if queue.answers:
-        yield "queue_tasks", queue.waiting
-        yield "queue_oldest_seconds", age(queue.oldest) or 0
-    yield "worker_seen_seconds", age(signs.get(services.WORKER))
-    yield "scheduler_seen_seconds", age(signs.get(services.SCHEDULER))
-    yield "sweep_owed_seconds", owed(services.OWES_SWEEP)
-    yield "publication_owed_seconds", owed(services.OWES_PUBLICATION)
-    yield "ledger_rows", ledger.head()[1]
-    if (check := Event.objects.filter(kind=Event.Kind.VERIFICATION).first()) is not None:
-        yield "ledger_holds", check.went_well
-        yield "ledger_checked_seconds", age(check.at)
-    backups = Event.objects.filter(kind=Event.Kind.BACKUP)
-    if (good := backups.filter(went_well=True).first()) is not None:
-        yield "backup_seconds", age(good.at)
-        yield "backup_bytes", math.ceil((good.size or 0) / MEGABYTE) * MEGABYTE
-    if (last := backups.first()) is not None:
-        yield "backup_failed", not last.went_well
-    usage = shutil.disk_usage(settings.DATA_DIR)
-    yield "disk_free_ratio", round(usage.free / usage.total, 2)

@@ -3,11 +3,11 @@ do. For staff only.
 """
 
 import datetime
+import math
 import platform
 import re
 import shutil
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from importlib.metadata import version
 from typing import Any
@@ -16,7 +16,7 @@ import django
 from django.conf import settings
 from django.core.checks import run_checks
 from django.db import connection
-from django.db.models import QuerySet, Sum, TextChoices
+from django.db.models import QuerySet, Sum
 from django.utils.formats import date_format
 from django.utils.functional import Promise, lazy
 from django.utils.translation import gettext as _, gettext_lazy, ngettext
@@ -24,7 +24,8 @@ from django.utils.translation import gettext as _, gettext_lazy, ngettext
 from surveys.invited import selectors as invited
 from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import written
-from surveys.operations import backlog, refusals, services
+from surveys.operations import backlog, database, refusals, services
+from surveys.operations.check import CAP, Check, State, worst_first
 from surveys.operations.models import Event, Refusal, Sign
 from surveys.releases import selectors as releases
 
@@ -34,7 +35,8 @@ STALE = datetime.timedelta(hours=26)  # after which a daily thing did not happen
 FULL, NEARLY = 0.10, 0.15  # of the disk
 NEAR = Fraction(1, 10)  # of a cap, and less, is left
 MANY = 100  # refused reports a day
-CAP = "cap of "
+MEGABYTE = 2**20  # bytes
+MINUTE = 60  # seconds: ages of what answers bring about are told in whole minutes
 REASONS: dict[str, str | Promise] = {
     "body": gettext_lazy("not a report at all, or too long"),
     "plan": gettext_lazy("drawn with a Plan that is not there"),
@@ -49,51 +51,52 @@ REASONS: dict[str, str | Promise] = {
 }
 
 
-class State(TextChoices):
-    GOOD = "good", gettext_lazy("As it should be")
-    WATCH = "watch", gettext_lazy("Have an eye on it")
-    ALARM = "alarm", gettext_lazy("Act now")
+def look(now: datetime.datetime) -> list[Check]:
+    """Return what the page shows and letters tell, what is wrong first."""
+    queue = backlog.look()
+    return worst_first([_queue(queue, now), *_seen_at_work(queue, now), *rest(now)])
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One thing: how it is, what is normal, what to do. What is dear to say is said when read."""
-
-    key: str  # in logs, and in what remembers that it was told
-    name: str
-    state: State
-    said: str | Promise
-    normal: str
-    todo: str
-
-    @property
-    def is_told(self) -> bool:
-        """Tell whether it is worth a letter: what is wrong, and a cap that is nearly reached."""
-        return self.state is State.ALARM or self.key.startswith(CAP)
+def needed(now: datetime.datetime) -> Iterator[Check]:
+    """Yield what the site cannot do its work without."""
+    queue, stored = backlog.look(), list(database.checks())
+    yield _queue(queue, now)
+    yield from stored
+    if has_tables(stored):
+        yield from _seen_at_work(queue, now)
 
 
-def lines(now: datetime.datetime) -> list[Line]:
-    """Return all lines, what is wrong first."""
-    order = [State.ALARM, State.WATCH, State.GOOD]
-    every = [
-        *_tasks(now),
-        *_backlog(now),
-        *_reports(now),
-        _backup(now),
-        *_forgetting(now),
-        _ledger(now),
-        *_caps(),
-        _disk(),
-        *_lists(now),
-        *_settings(),
-    ]
-    return sorted(every, key=lambda line: order.index(line.state))
+def has_tables(stored: Iterable[Check]) -> bool:
+    """Tell whether there is a database of this version, and more can be looked at."""
+    return not {check.missing for check in stored} & {database.GONE, database.MIGRATIONS}
 
 
-def _tasks(now: datetime.datetime) -> Iterator[Line]:
-    queue, seen = backlog.look(), {sign.name: sign.at for sign in Sign.objects.all()}
-    restart = _("Look at the log, and start the site again: manage.py up starts what has ended.")
-    yield Line(
+def rest(now: datetime.datetime) -> Iterator[Check]:
+    yield from _backlog(now)
+    yield from _reports(now)
+    yield _backup(now)
+    yield from _forgetting(now)
+    yield _ledger(now)
+    yield from _caps()
+    yield _disk()
+    yield from _lists(now)
+    yield from _settings()
+
+
+def gauges(now: datetime.datetime) -> dict[str, float | None]:
+    """Return what `/metrics` says of checks, by name."""
+    queue = backlog.look()
+    checks = [_queue(queue, now), *_seen_at_work(queue, now), *_backlog(now)]
+    checks += [_ledger(now), _backup(now), _disk()]
+    return {name: value for check in checks for name, value in check.gauges.items()}
+
+
+def _queue(queue: backlog.Queue, now: datetime.datetime) -> Check:
+    waiting = {
+        "queue_tasks": queue.waiting,
+        "queue_oldest_seconds": _seconds(queue.oldest, now) or 0,
+    }
+    return Check(
         "queue",
         _("Queue of tasks"),
         State.ALARM
@@ -101,25 +104,41 @@ def _tasks(now: datetime.datetime) -> Iterator[Line]:
         else _by(_age(queue.oldest, now)),
         _queue_said(queue, now),
         _("Empty, or a few tasks of some seconds."),
-        _("If the oldest waits for minutes the worker is stuck or gone.") + " " + restart,
+        _("If the oldest waits for minutes the worker is stuck or gone.") + " " + _restart(),
+        missing="" if queue.answers else "broker",
+        gauges={"broker_answers": queue.answers, **(waiting if queue.answers else {})},
     )
-    worker = _age(seen.get(services.WORKER), now)
-    yield Line(
+
+
+def _restart() -> str:
+    return _("Look at the log, and start the site again: manage.py up starts what has ended.")
+
+
+def _seen_at_work(queue: backlog.Queue, now: datetime.datetime) -> Iterator[Check]:
+    seen = {sign.name: sign.at for sign in Sign.objects.all()}
+    worker, scheduler = seen.get(services.WORKER), seen.get(services.SCHEDULER)
+    state = _by(_age(worker, now)) if worker else State.WATCH
+    yield Check(
         "worker",
         _("Worker"),
-        _by(worker) if services.WORKER in seen else State.WATCH,
-        _seen(seen.get(services.WORKER), now),
+        state,
+        _seen(worker, now),
         _("It does a small task every half minute."),
-        _("Without it nothing is sealed, published or erased.") + " " + restart,
+        _("Without it nothing is sealed, published or erased.") + " " + _restart(),
+        missing="" if state is State.GOOD else "worker",
+        gauges={"worker_seen_seconds": _seconds(worker, now)},
     )
-    sent = max(filter(None, (seen.get(services.SCHEDULER), queue.newest)), default=None)
-    yield Line(
+    sent = max(filter(None, (scheduler, queue.newest)), default=None)
+    state = _by(_age(sent, now)) if sent else State.WATCH
+    yield Check(
         "scheduler",
         _("Scheduler"),
-        _by(_age(sent, now)) if sent else State.WATCH,
+        state,
         _seen(sent, now),
         _("It sends a task every ten seconds or so."),
-        _("Without it nothing begins by itself.") + " " + restart,
+        _("Without it nothing begins by itself.") + " " + _restart(),
+        missing="" if state is State.GOOD else "scheduler",
+        gauges={"scheduler_seen_seconds": _seconds(scheduler, now)},
     )
 
 
@@ -137,10 +156,10 @@ def _queue_said(queue: backlog.Queue, now: datetime.datetime) -> str:
     return f"{waits} {oldest}".strip()
 
 
-def _backlog(now: datetime.datetime) -> Iterator[Line]:
+def _backlog(now: datetime.datetime) -> Iterator[Check]:
     owed = {sign.name: sign.at for sign in Sign.objects.all()}
     since = owed.get(services.OWES_SWEEP)
-    yield Line(
+    yield Check(
         "sweep",
         _("Reports that are not sealed"),
         _by(_age(since, now)) if since else State.GOOD,
@@ -150,9 +169,10 @@ def _backlog(now: datetime.datetime) -> Iterator[Line]:
             "sealed within a minute."
         ),
         _("If a sweep is owed for minutes, look at the worker and at its log: a study may fail."),
+        gauges={"sweep_owed_seconds": (_seconds(since, now) or 0) // MINUTE * MINUTE},
     )
     due = owed.get(services.OWES_PUBLICATION)
-    yield Line(
+    yield Check(
         "publication",
         _("Batches that are not published"),
         _by(_age(due, now)) if due else State.GOOD,
@@ -165,6 +185,7 @@ def _backlog(now: datetime.datetime) -> Iterator[Line]:
             "If a publication is due for minutes, look at the worker’s log. A limit on a week "
             "makes it wait too."
         ),
+        gauges={"publication_owed_seconds": (_seconds(due, now) or 0) // MINUTE * MINUTE},
     )
 
 
@@ -193,12 +214,12 @@ def _unpublished_said(due: datetime.datetime | None, now: datetime.datetime) -> 
     return text
 
 
-def _reports(now: datetime.datetime) -> Iterator[Line]:
+def _reports(now: datetime.datetime) -> Iterator[Check]:
     refusals.waiting.write()
     refused = Refusal.objects.exclude(reason__in=refusals.SLOWED)
     said, today = _by_reason(refused, now)
     lost = refused.filter(day__gt=now.date() - WEEK, reason="not stored").exists()
-    yield Line(
+    yield Check(
         "refused",
         _("Reports that were turned away"),
         State.WATCH if lost or today > MANY else State.GOOD,
@@ -213,7 +234,7 @@ def _reports(now: datetime.datetime) -> Iterator[Line]:
         ),
     )
     said, today = _by_reason(Refusal.objects.filter(reason__in=refusals.SLOWED), now)
-    yield Line(
+    yield Check(
         "slowed",
         _("Reports that were asked to come later"),
         State.WATCH if today else State.GOOD,
@@ -254,7 +275,7 @@ def coarse(count: int) -> str:
     return _("3,000 or more")
 
 
-def _backup(now: datetime.datetime) -> Line:
+def _backup(now: datetime.datetime) -> Check:
     missed = State.ALARM if settings.PRODUCTION else State.WATCH
     last = Event.objects.filter(kind=Event.Kind.BACKUP).first()
     good = Event.objects.filter(kind=Event.Kind.BACKUP, went_well=True).first()
@@ -268,7 +289,7 @@ def _backup(now: datetime.datetime) -> Line:
         parts = {"ago": ago(good.at, now), "size": size, "file": good.said}
         said = _("%(ago)s, %(size)s MB, in %(file)s.") % parts
         state = State.GOOD if now - good.at < STALE else missed
-    return Line(
+    return Check(
         "backup",
         _("Last backup"),
         state,
@@ -278,10 +299,15 @@ def _backup(now: datetime.datetime) -> Line:
             "Run manage.py backup every day, by cron or a timer. Keep the keys apart from it, and "
             "try a restore."
         ),
+        gauges={
+            "backup_seconds": _seconds(good.at, now) if good else None,
+            "backup_bytes": math.ceil((good.size or 0) / MEGABYTE) * MEGABYTE if good else None,
+            "backup_failed": not last.went_well if last else None,
+        },
     )
 
 
-def _forgetting(now: datetime.datetime) -> Iterator[Line]:
+def _forgetting(now: datetime.datetime) -> Iterator[Check]:
     """Tell when what was erased left the log of PostgreSQL; SQLite's is cut each time."""
     if connection.vendor != "postgresql":
         return
@@ -297,7 +323,7 @@ def _forgetting(now: datetime.datetime) -> Iterator[Line]:
         state = State.GOOD if not last.said else State.WATCH
         if now - last.at >= STALE:
             state = missed
-    yield Line(
+    yield Check(
         "forgetting",
         _("Erased data taken out of the database’s log"),
         state,
@@ -307,7 +333,7 @@ def _forgetting(now: datetime.datetime) -> Iterator[Line]:
     )
 
 
-def _ledger(now: datetime.datetime) -> Line:
+def _ledger(now: datetime.datetime) -> Check:
     last = Event.objects.filter(kind=Event.Kind.VERIFICATION).first()
     if last is None:
         said, state = _("It was not checked yet."), State.WATCH
@@ -321,7 +347,7 @@ def _ledger(now: datetime.datetime) -> Line:
         }
         said = _("%(ago)s: it holds, %(rows)s.") % {"ago": ago(last.at, now), "rows": rows}
         state = State.GOOD if now - last.at < STALE else State.WATCH
-    return Line(
+    return Check(
         "ledger",
         _("Last check of the ledger"),
         state,
@@ -332,10 +358,15 @@ def _ledger(now: datetime.datetime) -> Line:
             "compare with a backup, "
             "and say so to the people concerned. manage.py verify_ledger names the rows."
         ),
+        gauges={
+            "ledger_rows": ledger.head()[1],
+            "ledger_holds": last.went_well if last else None,
+            "ledger_checked_seconds": _seconds(last.at, now) if last else None,
+        },
     )
 
 
-def _caps() -> Iterator[Line]:
+def _caps() -> Iterator[Check]:
     near = ledger.near_caps(NEAR)
     planned = releases.spent_as_planned([account.budget.pk for account in near])
     for account in near:
@@ -345,7 +376,7 @@ def _caps() -> Iterator[Line]:
             "left": f"{account.measure} = {written(account.amount_left)}",
             "cap": written(account.cap),
         }
-        yield Line(
+        yield Check(
             f"{CAP}{account.budget.pk}",
             _("Cap of %(budget)s") % {"budget": account.budget},
             State.WATCH,
@@ -355,9 +386,9 @@ def _caps() -> Iterator[Line]:
         )
 
 
-def _lists(now: datetime.datetime) -> Iterator[Line]:
+def _lists(now: datetime.datetime) -> Iterator[Check]:
     if over := invited.overfull(now.date()):
-        yield Line(
+        yield Check(
             "tickets",
             _("Answers without a ticket"),
             State.ALARM,
@@ -371,7 +402,7 @@ def _lists(now: datetime.datetime) -> Iterator[Line]:
         )
 
 
-def _disk() -> Line:
+def _disk() -> Check:
     there = [folder for folder in (settings.DATA_DIR, settings.BACKUPS_DIR) if folder.exists()]
     usage = min(map(shutil.disk_usage, there), key=lambda disk: disk.free / disk.total)
     share = usage.free / usage.total
@@ -380,22 +411,23 @@ def _disk() -> Line:
         "share": int(100 * share),
     }
     state = State.ALARM if share < FULL else State.WATCH if share < NEARLY else State.GOOD
-    return Line(
+    return Check(
         "disk",
         _("Disk"),
         state,
         said,
         _("15 of 100 free or more."),
         _("Make room: a full disk stops reports from being taken."),
+        gauges={"disk_free_ratio": round(share, 2)},
     )
 
 
-def _settings() -> Iterator[Line]:
+def _settings() -> Iterator[Check]:
     problems = [
         problem for problem in run_checks(tags=["security"]) if problem.level >= 30 and problem.id
     ]
     ours = [problem for problem in problems if str(problem.id).startswith("candor.")]
-    yield Line(
+    yield Check(
         "settings",
         _("Settings"),
         State.ALARM if ours else State.GOOD,
@@ -403,7 +435,7 @@ def _settings() -> Iterator[Line]:
         _("None. The site refuses to start with one."),
         _("Set the variable that is named, and start the site again."),
     )
-    yield Line(
+    yield Check(
         "versions",
         _("Versions"),
         State.GOOD,
@@ -435,6 +467,10 @@ def _by(age: datetime.timedelta) -> State:
 
 def _age(moment: datetime.datetime | None, now: datetime.datetime) -> datetime.timedelta:
     return datetime.timedelta(0) if moment is None else now - moment
+
+
+def _seconds(moment: datetime.datetime | None, now: datetime.datetime) -> float | None:
+    return None if moment is None else max(0.0, round((now - moment).total_seconds()))
 
 
 def _seen(moment: datetime.datetime | None, now: datetime.datetime) -> str:

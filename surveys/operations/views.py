@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from surveys.operations import exposition, ready as readiness
-from surveys.operations.health import State, lines
+from surveys.operations import exposition, health as site, ready as readiness
+from surveys.operations.check import State
 from surveys.people.models import Right
 from surveys.people.selectors import may
 
@@ -31,7 +31,7 @@ def health(request: HttpRequest) -> HttpResponse:
     if not may(request.user, Right.SEE_HEALTH):
         raise PermissionDenied(_("Only admins of this site see how it is."))
     now = datetime.datetime.now(datetime.UTC)
-    checks = lines(now)
+    checks = site.look(now)
     wrong = [line for line in checks if line.state is not State.GOOD]
     return render(request, "operations/health.html", {"lines": checks, "wrong": wrong, "now": now})
 

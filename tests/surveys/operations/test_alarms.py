@@ -11,6 +11,7 @@ from django.core.management import call_command
 
 from surveys.ledger import selectors as ledger, services as charges
 from surveys.operations import alarms, backlog, health, refusals, services
+from surveys.operations.check import CAP
 from surveys.operations.models import Alarm
 from surveys.releases import services as publishing
 from tests.conftest import NOW
@@ -344,5 +345,5 @@ def test_a_cap_that_is_spent_as_planned_is_no_alarm(db, rule, cap, then, warned)
         asked.close(plan)
         publishing.publish_due(now=asked.NOW + datetime.timedelta(hours=5))
     assert [each.budget.pk for each in ledger.near_caps(health.NEAR)] == [plan.study.budget_id]
-    told = [line.key for line in health.lines(asked.NOW) if line.key.startswith(health.CAP)]
+    told = [line.key for line in health.look(asked.NOW) if line.key.startswith(CAP)]
     assert told == warned * [f"cap of {plan.study.budget_id}"]

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.db import DatabaseError
 from django.db.migrations.recorder import MigrationRecorder
 
-from surveys.operations import backlog, doctor, health, ready, refusals, services
+from surveys.operations import backlog, database, doctor, health, refusals, services
 from tests.conftest import NOW
 from tests.ports import free_port
 from tests.surveys.intake.test_reports import URL, body
@@ -58,11 +58,11 @@ def database_gone(settings, monkeypatch):
     def broken():
         raise DatabaseError("password=secret")
 
-    monkeypatch.setattr(ready.connection, "cursor", broken)
+    monkeypatch.setattr(database.connection, "cursor", broken)
 
 
 def read_only(settings, monkeypatch):
-    monkeypatch.setattr(ready, "is_read_only", lambda: True)
+    monkeypatch.setattr(database, "is_read_only", lambda: True)
 
 
 def migration_missing(settings, monkeypatch):
@@ -142,7 +142,7 @@ def test_the_command_ends_with_1_only_if_something_must_be_done(settings, monkey
         services.note(kind=kind, went_well=True, said="file", size=1, now=well_now)
     call_command("doctor")
     assert "Nothing must be done." in capsys.readouterr().out
-    monkeypatch.setattr(ready, "is_read_only", lambda: True)
+    monkeypatch.setattr(database, "is_read_only", lambda: True)
     with pytest.raises(SystemExit) as ended:
         call_command("doctor")
     assert ended.value.code == 1
@@ -203,5 +203,5 @@ def test_the_site_is_asked_as_a_visitor_asks_it(settings):
 
 def test_lines_of_health_are_among_them_once():
     keys = [line.key for line in doctor.look(now=NOW, url=None)]
-    assert {line.key for line in health.lines(NOW)} <= set(keys)
+    assert {line.key for line in health.look(NOW)} <= set(keys)
     assert len(keys) == len(set(keys))

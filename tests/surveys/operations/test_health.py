@@ -35,7 +35,7 @@ def before(**span):
 
 
 def line(name):
-    return next(each for each in health.lines(NOW) if each.name == name)
+    return next(each for each in health.look(NOW) if each.name == name)
 
 
 def well(now=NOW):
@@ -79,7 +79,7 @@ def test_a_scheduler_is_seen_by_what_it_sent_even_where_no_worker_takes_it(db, q
 def test_a_broker_that_does_not_answer_is_an_alarm(db, queue):
     queue["is"] = backlog.Queue(answers=False)
     assert line("Queue of tasks").state == "alarm"
-    assert health.lines(NOW)[0].name == "Queue of tasks"  # what is wrong comes first
+    assert health.look(NOW)[0].name == "Queue of tasks"  # what is wrong comes first
 
 
 def test_a_ledger_that_does_not_hold_is_an_alarm_and_names_the_row(db):
@@ -112,7 +112,7 @@ def test_a_backup_that_failed_is_an_alarm_though_an_earlier_one_is_there(db):
 @pytest.mark.engine("postgresql")
 def test_what_was_erased_and_is_in_the_log_still_is_an_alarm(db, settings, monkeypatch):
     def of_the_log():
-        found = [each for each in health.lines(NOW) if each.key == "forgetting"]
+        found = [each for each in health.look(NOW) if each.key == "forgetting"]
         return found[0].state, found[0].said
 
     def refuse():

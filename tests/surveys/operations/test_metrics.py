@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 
 from surveys import metrics
-from surveys.operations import backlog, exposition, services
+from surveys.operations import backlog, exposition, health, services
 from tests.conftest import NOW
 from tests.journeys.site import HOUSE
 
@@ -27,9 +27,7 @@ def counting(settings, tmp_path, monkeypatch):
     settings.METRICS_TOKEN, settings.METRICS_DIR = TOKEN, tmp_path / "metrics"
     monkeypatch.setattr(backlog, "look", lambda: WELL)
     # others write to it meanwhile
-    monkeypatch.setattr(
-        exposition.shutil, "disk_usage", lambda _: SimpleNamespace(total=100, free=50)
-    )
+    monkeypatch.setattr(health.shutil, "disk_usage", lambda _: SimpleNamespace(total=100, free=50))
     return settings.METRICS_DIR
 
 
@@ -82,6 +80,10 @@ def test_who_holds_it_reads_the_state_of_every_part(client, db, counting):
     assert found["candor_worker_seen_seconds"] < 60
     assert {"candor_ledger_rows", "candor_disk_free_ratio", "candor_queue_tasks"} <= set(found)
     assert "candor_scheduler_seen_seconds" not in found  # not known, so not said
+
+
+def test_every_gauge_is_of_a_check_and_has_its_words(db, counting):
+    assert set(health.gauges(NOW)) == set(exposition.HELP)
 
 
 def test_counts_of_all_processes_add_up_and_move_in_fifties(db, counting):

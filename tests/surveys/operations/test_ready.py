@@ -8,7 +8,7 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
-from surveys.operations import backlog, ready, services
+from surveys.operations import backlog, database, ready, services
 from tests.conftest import NOW
 from tests.surveys.intake.test_reports import URL, body
 
@@ -44,7 +44,7 @@ def test_each_thing_that_is_missing_is_named(well, queue, monkeypatch):
         raise DatabaseError("password=secret")
 
     with monkeypatch.context() as patched:
-        patched.setattr(ready.connection, "cursor", broken)
+        patched.setattr(database.connection, "cursor", broken)
         assert ready.missing(NOW) == ["database"]
 
 

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management import BaseCommand, CommandParser
 
 from surveys.operations import doctor
-from surveys.operations.health import State
+from surveys.operations.check import State
 
 SIGNS = {State.ALARM: "MUST", State.WATCH: "look", State.GOOD: "well"}
 

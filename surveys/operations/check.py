@@ -1,0 +1,40 @@
+"""What can be wrong: page, letters, `doctor`, `/health/ready` and `/metrics` read the same list."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from django.db.models import TextChoices
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+CAP = "cap of "
+
+
+class State(TextChoices):
+    GOOD = "good", gettext_lazy("As it should be")
+    WATCH = "watch", gettext_lazy("Have an eye on it")
+    ALARM = "alarm", gettext_lazy("Act now")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing: how it is, what is normal, what to do. What is dear to say is said when read."""
+
+    key: str  # in logs, and in what remembers that it was told
+    name: str
+    state: State
+    said: str | Promise
+    normal: str
+    todo: str
+    missing: str = ""  # what `/health/ready` calls it while the site cannot work for it
+    gauges: Mapping[str, float | None] = field(default_factory=dict)  # None: not known, so not said
+
+    @property
+    def is_told(self) -> bool:
+        """Tell whether it is worth a letter: what is wrong, and a cap that is nearly reached."""
+        return self.state is State.ALARM or self.key.startswith(CAP)
+
+
+def worst_first(checks: list[Check]) -> list[Check]:
+    order = [State.ALARM, State.WATCH, State.GOOD]
+    return sorted(checks, key=lambda check: order.index(check.state))

@@ -1,0 +1,56 @@
+"""Whether the database is there, takes writes and has the tables of this version."""
+
+import functools
+from collections.abc import Iterator
+
+from django.db import DatabaseError, connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+
+from surveys.operations.check import Check, State
+
+GONE, READ_ONLY, MIGRATIONS = "database", "database (read only)", "migrations"
+
+
+def checks() -> Iterator[Check]:
+    def alarm(key: str, said: str, todo: str, missing: str) -> Check:
+        return Check(key, key, State.ALARM, said, "", todo, missing)
+
+    try:
+        read_only, lacking = is_read_only(), unapplied()
+    except DatabaseError as error:  # whose text may hold a password
+        todo = "Look whether it runs, and at DATABASE_URL: name, host, user, password."
+        yield alarm("database", f"It does not answer ({type(error).__name__}).", todo, GONE)
+        return
+    if read_only:
+        todo = "Wait until it has recovered, promote it, or name the one that takes writes."
+        yield alarm("database", "It takes no writes: no report is accepted.", todo, READ_ONLY)
+    if lacking:
+        said = f"{len(lacking)} migrations are missing, {min(lacking)[0]} {min(lacking)[1]} first."
+        todo = "Make a backup, then: python manage.py migrate (docs/upgrade.md)."
+        yield alarm("migrations", said, todo, MIGRATIONS)
+    if not read_only and not lacking:
+        said = f"{connection.vendor}, of this version."
+        yield Check("database", "database", State.GOOD, said, "", "")
+
+
+def is_read_only() -> bool:
+    """Tell whether the database takes no writes: a server in recovery, say, or a user's setting."""
+    if connection.vendor == "sqlite":
+        query = "PRAGMA query_only"
+    else:
+        query = "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'"
+    with connection.cursor() as cursor:
+        cursor.execute(query)
+        return bool((cursor.fetchone() or (0,))[0])
+
+
+def unapplied() -> frozenset[tuple[str, str]]:
+    """Return the migrations of this code that the database has not had."""
+    return on_disk() - set(MigrationRecorder(connection).applied_migrations())
+
+
+@functools.cache
+def on_disk() -> frozenset[tuple[str, str]]:
+    loader = MigrationLoader(None, ignore_no_migrations=True)
+    return frozenset(loader.disk_migrations)

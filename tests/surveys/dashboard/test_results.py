@@ -1,6 +1,7 @@
 """Intervals that hold by themselves, and all together."""
 
 import html
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -132,9 +133,11 @@ def test_one_publication_costs_no_more_than_devices_give_away(db: None) -> None:
     assert "One publication costs 1.50, if nothing" in text_of(Client(), "/results/small/")
 
 
+@pytest.mark.parametrize(("n_is_public", "told"), [(True, "1"), (False, "about 1")])
 @pytest.mark.parametrize("asking", ["", "ahead"])
-def test_many_numbers_about_one_person(asking: str) -> None:
+def test_many_numbers_about_one_person(asking: str, n_is_public: bool, told: str) -> None:
     crowding = Crowding(numbers=7, people=1, is_of_reports=True)
-    page = render_to_string("crowding.html", {"crowding": crowding, "asking": asking})
-    assert "7 numbers on 1 person</b>" in page
+    plan = SimpleNamespace(content=SimpleNamespace(n_is_public=n_is_public))
+    page = render_to_string("crowding.html", {"crowding": crowding, "plan": plan, "asking": asking})
+    assert f"7 numbers on {told} person</b>" in page
     assert "square root of the people, here 1 (" in page

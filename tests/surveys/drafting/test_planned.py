@@ -71,7 +71,7 @@ def test_limits_say_what_a_joint_answer_excludes_and_a_look_at_it_answers(ada, u
     ada.post(SIX, {**TEXTS, **WORDS, "way": "plan"})
     limits = "/studies/exam-honesty/limits/"
     for asked, why in ((1, "everybody must be asked everything"), (None, "sent by itself")):
-        Study.objects.update(asked=asked)
+        Study.objects.update(asked=asked, is_planned=False)
         shown = {each.label: each for each in ada.get(limits).context["protections"]}
         hidden = shown[str(Neighbours.ADD_REMOVE.label)]
         assert (hidden.precision, why in hidden.problem) == (None, True)

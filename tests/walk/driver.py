@@ -681,6 +681,7 @@ class Driver:
         refusal = Refusal(step, fields, text)
         self.refusals.append(refusal)
         leads = [link for each in errors for link in each.all("a")]
+        leads += [each for each in page.controls if each.attrs.get("name") == "change"]
         if not text:
             self.watch.wrong(
                 f"{page.address}", f"refuses “{step}” ({page.status}) without a word why"

@@ -20,7 +20,7 @@ from surveys.intake.group import accept_all
 from surveys.invited import paper, services
 from surveys.invited.models import Person
 from surveys.issuer import services as issuer, views
-from surveys.operations import health
+from surveys.operations import health, refusals
 from surveys.people import services as people
 from surveys.people.models import Role, User
 from tests import tickets
@@ -61,6 +61,7 @@ def world(listed, settings, monkeypatch):
     """An open list that closes each stratum at two answers, and everybody who may look."""
     disk = shutil.disk_usage(settings.DATA_DIR.parent)  # others write there meanwhile
     monkeypatch.setattr(shutil, "disk_usage", lambda _folder: disk)
+    monkeypatch.setattr(refusals, "waiting", refusals.Waiting())  # other tests count in it too
     monkeypatch.setattr(health, "ago", lambda moment, _now: f"at {moment.timestamp():.0f}")
     settings.METRICS_TOKEN = "a token of thirty-two characters!"
     type(listed).objects.filter(pk=listed.pk).update(stratum_closes_at=2)

@@ -19,10 +19,18 @@ from django.test import Client
 
 from tests.walk import faults
 from tests.walk.pages import Form, Node, Page, field_of
+from tests.walk.truth import AGREE, Known
 
 NUMBER = re.compile(r"\d+")
 HEX = re.compile(r"[0-9a-f]{32,}")
 LITTLE = 25.0  # points of ±, or hundredths of a range, from which on a page has to warn
+SAID_OF_ONE = re.compile(  # what one person gives away on the device
+    r"One response gives away ε ([\d.]+\d) at most"
+    r"|ε ([\d.]+\d) in all, on the device"
+    r"|One person, all questions: ε ([\d.]+\d) of"
+    r"|One person, all together: ε ([\d.]+\d)\."
+)
+SAID_HALF = re.compile(r"± ([\d.]+) points with ([\d,]+) answers, at the question")
 SAID_LEFT = re.compile(r"of the cap of [\d.]+,\s+([\d.]+)\s+is\s+left")
 ABOUT = re.compile(r"\babout (\d[\d,]*) answers")
 FILE = re.compile(r"/export\.|\.(?:csv|svg|xlsx)$|/methods/")
@@ -61,6 +69,10 @@ class Watch:
     is_noisy: bool = False  # how many answer is published with noise only
     not_noisy: frozenset[str] = frozenset()  # numbers that everybody knows
     about: set[str] = field(default_factory=set)  # how many answer, as pages tell it
+    known: Known = field(default_factory=Known)
+    is_one_wave: bool = True
+    is_of_shares: bool = False  # every question asks for shares, and the rule publishes them
+    is_trying: bool = False  # what is undone again
     pages: int = 0
     seconds: float = 0
     slowest: tuple[float, str] = (0, "")
@@ -70,9 +82,18 @@ class Watch:
         self.told.clear()
 
     def compare(self, page: Page, here: str) -> None:
-        """See that a page tells the same cap as others, and as much spent and left of it."""
+        """See that a page tells what was done, the same cap as others, and as much spent and left
+        of it.
+        """
+        if not self.is_trying:
+            self.known.step = self.step
+            for what in self.known.wrong_with(page):
+                self.wrong(here, what)
         for node in page.facts:
             if node.has("outlook"):
+                half = Decimal(node.attrs["value"])
+                if self.is_of_shares and 0 < half < 100 and page.status == 200:
+                    self._same(("±", node.attrs["data-n"]), half, here, Decimal("0.15"))
                 few = int(node.attrs["data-n"]) < int(node.attrs["data-least"])
                 self.was_warned |= few or float(node.attrs["value"]) > LITTLE
                 if self.step.startswith("launch"):
@@ -115,6 +136,11 @@ class Watch:
             told = self.told.setdefault(("left", "ε"), (Decimal(said.rstrip(".")), here))
             if abs(told[0] - Decimal(said.rstrip("."))) > Decimal("0.01"):
                 self.wrong(here, f"says that {said} is left; {told[1]} tells {told[0]}")
+        is_taken = page.status == 200
+        for said in SAID_OF_ONE.findall(text) if self.is_one_wave and is_taken else ():
+            self._same(("ε of one", ""), Decimal("".join(said)), here, AGREE)
+        for half, n in SAID_HALF.findall(text) if self.is_of_shares and is_taken else ():
+            self._same(("±", n.replace(",", "")), Decimal(half), here, Decimal("0.15"))
         if self.is_noisy:
             self.about.update(set(ABOUT.findall(text)) - self.not_noisy)
             for n in self.about:
@@ -122,6 +148,14 @@ class Watch:
                 if found := re.search(bare, text):
                     around = text[max(found.start() - 40, 0) : found.end() + 40]
                     self.wrong(here, f"tells a noisy number as if it were exact: “…{around}…”")
+
+    def _same(self, kind: tuple[str, str], value: Decimal, here: str, about: Decimal) -> None:
+        """See that a number is told as it was told before, but for how it is rounded."""
+        if self.is_trying:
+            return
+        other, where = self.told.setdefault(kind, (value, here))
+        if abs(other - value) > about:
+            self.wrong(here, f"tells {' '.join(kind)} {value}; {where} tells {other}")
 
     def wrong(self, page: str, what: str) -> None:
         same = {(each.page, each.what) for each in self.faults}
@@ -225,7 +259,7 @@ class Browser:
             return
         came_by = f", by “{' '.join(pressed[1].split())}” on {form.page.address}"
         less = {name: value for name, value in LESS.items() if name in form.fields}
-        with self.undone():
+        with self.undone(is_trying=True):
             answer = self.send(form, button, came_by=came_by, **less)
             self._compare_with(form, button, answer, came_by)
             is_told = answer.status in (400, 409, 422) and bool(answer.errors or not answer.html)
@@ -250,15 +284,17 @@ class Browser:
             self.watch.wrong(own, f"changes nothing, and says nothing{came_by}")
 
     @contextmanager
-    def undone(self) -> Iterator[None]:
-        """Let something happen, and undo it."""
+    def undone(self, *, is_trying: bool = False) -> Iterator[None]:
+        """Let something happen, and undo it; what is only tried is not what is known."""
         cookies, told = deepcopy(self.client.cookies), dict(self.watch.told)
+        was_trying, self.watch.is_trying = self.watch.is_trying, is_trying or self.watch.is_trying
         try:
             with transaction.atomic():
                 yield
                 transaction.set_rollback(True)
         finally:
             self.client.cookies, self.watch.told = cookies, told
+            self.watch.is_trying = was_trying
 
 
 def upload(name: str, content: bytes) -> SimpleUploadedFile:

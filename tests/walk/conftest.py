@@ -55,6 +55,7 @@ def site(db: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[N
     app.conf.update(eager)
     monkeypatch.setattr(door, "brake", Free())
     people.ensure_user(username="researcher", password=None)
+    people.ensure_user(username="colleague", password=None)
     people.ensure_user(username="admin", password=None, is_site_admin=True)
     with clock.walking():
         yield

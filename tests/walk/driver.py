@@ -3,8 +3,10 @@ retire. Nothing else of the walk knows that the site is forms today.
 """
 
 import csv
+import datetime
 import io
 import json
+import operator
 import random
 import re
 import secrets
@@ -26,6 +28,7 @@ from tests.walk import clock
 from tests.walk.browser import Browser, Watch, upload
 from tests.walk.pages import Form, Node, Page, field_of
 from tests.walk.studies import Wanted
+from tests.walk.truth import Asked, in_words, is_same
 
 TASKS = (  # what a worker does, in the order of a good minute
     "surveys.invited.tasks.send",
@@ -60,9 +63,9 @@ USUAL = {  # what is taken back to where a launch waits for it
     "waves": "1",
 }
 WHY = "The walk of a study."
+BEYOND = 4  # widths of an interval from its estimate to the truth: chance does that once in 10¹⁰
+LISTED = 110  # who answer of a list
 STRATA = {"": 120}, {"Arts": 70, "Law": 60}  # people of a list, without and with strata
-
-Asked = dict[str, Any]  # a question, by the names of the editor's fields
 
 
 def yes_no(at: int) -> Asked:
@@ -182,9 +185,14 @@ class Driver:
     answered: int = 0  # in the present wave
     truths: Counter[tuple[str, int]] = field(default_factory=Counter)  # by question and choice
     asked_of: Counter[str] = field(default_factory=Counter)  # how many answered a question
+    receipts: dict[str, datetime.date] = field(default_factory=dict)  # and the day of each
+    links: list[str] = field(default_factory=list)  # of a list in this wave, not used yet
 
     def __post_init__(self) -> None:
         self.chance.seed(self.wanted.name)
+        self.known = self.watch.known
+        self.known.language = self._language
+        self.known.texts = {**TEXTS, "title": self._texts()["title"]}
 
     # What the study is now
 
@@ -210,7 +218,7 @@ class Driver:
         if page.status != 200 or not (made := Study.objects.order_by("-pk").first()):
             self._refused("begin", page)
             return
-        self.slug = made.slug
+        self.slug = self.known.slug = made.slug
         if self.wanted.begins in ("blank", "templates"):
             for asked in self._questions():
                 self._add(asked)
@@ -241,7 +249,8 @@ class Driver:
         if form is None or not form.buttons:
             self._refused("launch", page)
             return page
-        typed = {"why": WHY} if "why" in form.fields else {}
+        self.known.digest = ""  # until there is another
+        typed = {"why": f"{WHY} It is launched."} if "why" in form.fields else {}
         page = self.researcher.send(form, form.buttons[-1], **typed)
         if page.status != 200:
             self._refused("launch", page)
@@ -249,6 +258,10 @@ class Driver:
         self.answered = 0
         self.truths.clear()
         self.asked_of.clear()
+        self.links.clear()
+        self.known.reasons += typed.values()
+        self.known.waves.append(0)
+        self.known.digest = self.plan.digest
         return None
 
     def _give_way(self, waits: Page) -> None:
@@ -266,11 +279,84 @@ class Driver:
                     for button in form.buttons:
                         if form.action(button) == delete:
                             self.researcher.send(form, button)
+                left = set(self.study.questions.values_list("text", flat=True))
+                self.known.typed[:] = [each for each in self.known.typed if each["text"] in left]
+
+    def rearrange(self) -> None:
+        """See that a question goes where it is moved, that a copy follows it, and that one which
+        was deleted comes back to its place. Undo it.
+        """
+        names = self._in_order()
+        if len(names) < 3:
+            return
+        first, second, *others = names
+        with self.researcher.undone(is_trying=True):
+            if self._press(first, "down"):
+                self._see_order([second, first, *others], f"{first} was moved down")
+        with self.researcher.undone(is_trying=True):
+            if self._press(second, "duplicate"):
+                copy = [each for each in self._in_order() if each not in names]
+                self._see_order([first, second, *copy, *others], f"{second} was copied")
+        with self.researcher.undone(is_trying=True):
+            page = self._press(first, "delete")
+            undo = page and self._to(page, self.at("build/undo/"))
+            if undo:
+                self.researcher.send(undo, undo.buttons[0])
+                self._see_order(names, f"{first} was deleted, and brought back")
+
+    def _in_order(self) -> list[str]:
+        """Return the names of the questions, in the order of Build."""
+        page = self.researcher.get(self.at("build/"))
+        actions = [form.action(each) for form in page.forms for each in form.buttons]
+        found = [re.fullmatch(r".*/questions/([\w-]+)/delete/", action) for action in actions]
+        return list(dict.fromkeys(each[1] for each in found if each))
+
+    def _press(self, question: str, change: str) -> Page | None:
+        action = self.at(f"build/questions/{question}/{change}/")
+        for form in self.researcher.get(self.at("build/")).forms:
+            for button in form.buttons:
+                if form.action(button) == action:
+                    page = self.researcher.send(form, button)
+                    return page if page.status == 200 else None
+        return None
+
+    def _see_order(self, names: list[str], after: str) -> None:
+        if (stand := self._in_order()) != names:
+            self.watch.wrong(self.at("build/"), f"has {stand} after {after}, not {names}")
+
+    def share_with(self, other: Browser) -> None:
+        """Have somebody else in the study, and out of it again: they see it meanwhile. Undo it."""
+        with self.researcher.undone():
+            here = self.at("people/")
+            page = self.researcher.get(here)
+            form = self._form(page, "name")
+            assert form is not None, "no form adds somebody to a study"
+            before = other.get(self.at("")).status
+            roles = [each.attrs["value"] for each in form.node.all("option")]
+            role = next(each for each in roles if each not in ("", "owner"))
+            page = self.researcher.send(form, form.buttons[-1], name=other.who, role=role)
+            inside = other.get(self.at("")).status
+            added = [each for each in page.forms if re.fullmatch(rf"{here}\d+/", each.action())]
+            told = next((each for each in added if other.who in each.node.text), None)
+            if told is None or told.data().get("role", [role]) != [role]:
+                self.watch.wrong(here, f"does not say that {other.who} is in it as {role}")
+                return
+            remove = self._to(page, told.action().removesuffix("remove/") + "remove/")
+            assert remove is not None, f"{here}: no form takes {other.who} out"
+            self.researcher.send(remove, remove.buttons[-1])
+            after = other.get(self.at("")).status
+            if (before >= 400, inside, after >= 400) != (True, 200, True):
+                told_so = f"{before} before, {inside} as a member, {after} after"
+                self.watch.wrong(self.at(""), f"answers {other.who} {told_so}")
 
     def answer(self, people: int) -> int:
         """Have so many people answer as browsers do; return how many were taken."""
         plan, taken = self.plan, 0
-        letters = self._letters(plan, people) if plan.content.invited else [{}] * people
+        letters: list[dict[str, Any]] = [{}] * people
+        if plan.content.invited:
+            self.links = self.links or self._print()
+            letters = [self._letter(plan, link) for link in self.links[:people]]
+            del self.links[:people]
         for start in range(0, len(letters), 50):
             bodies = [self._body(plan, each) for each in letters[start : start + 50]]
             verdicts = posts.answer_all([posts.enter(self.slug, body) for body in bodies])
@@ -281,12 +367,20 @@ class Driver:
                     self.watch.wrong(
                         "the door", f"answers {verdict.status}: {verdict.body.decode()}"
                     )
+            if start == 0 and verdicts[-1].status == 201:
+                told, day = json.loads(verdicts[-1].body), clock.Clock.now().date()
+                self.receipts[told["receipt"]] = day
+                if told["accepted_on"] != day.isoformat():
+                    self.watch.wrong("the door", f"takes it on {told['accepted_on']}, not {day}")
         self.answered += taken
+        self.known.waves[-1] += taken
+        self.known.asked.update(self.asked_of.values())
         self.watch.something_happens()
         return taken
 
     def close(self) -> None:
         """Close the wave early, as the page says, and again where it asks."""
+        self.known.closed.add(in_words(clock.Clock.now()))
         page = self.researcher.get(self.at("launch/"))
         for _asked_twice in range(2):
             form = self._to(page, self.at("launch/close/"))
@@ -306,10 +400,13 @@ class Driver:
         if form is None or not cap or Decimal(cap) <= needed:
             return False
         lower = Decimal(cap) - Decimal("0.01")
-        page = self.researcher.send(form, form.buttons[-1], new=str(lower), why=WHY)
+        page = self.researcher.send(
+            form, form.buttons[-1], new=str(lower), why=f"{WHY} It is lowered."
+        )
         if page.status != 200:
             self._refused("lower the cap", page)
             return False
+        self.known.reasons.append(f"{WHY} It is lowered.")
         return True
 
     def publish_anyway(self) -> bool:
@@ -359,7 +456,8 @@ class Driver:
         form = self._form(page, "csrfmiddlewaretoken", within_main=True)
         if form is None:
             return None
-        page = self.researcher.send(form, form.buttons[0], **self._asked(form))
+        of_last = self._of_last(form) if kind == "mean" else {}
+        page = self.researcher.send(form, form.buttons[0], **{**self._asked(form), **of_last})
         form = self._form(page, "confirmed")
         if page.status != 200 or form is None:
             self._refused(f"ask {kind}", page)
@@ -377,18 +475,58 @@ class Driver:
         is_again = "?again" in asked.address  # it was drawn before, and costs nothing now
         if cost and not is_again and Decimal(cost) != Decimal(expected):
             self.watch.wrong(drawn.address, f"cost {cost}, and {page.address} said {expected}")
+        if kind == "mean":
+            self._see_mean(drawn, "".join(form.data().get("question", [])))
         typed = "".join(form.data().get("epsilon", []))
         if typed and said and Decimal(said) > Decimal(typed):
             self.watch.wrong(page.address, f"ε {typed} was typed, and it says that it is {said}")
         return drawn
+
+    def _of_last(self, form: Form) -> dict[str, str]:
+        """Return the last question that a form offers."""
+        named = [each for each in form.controls if each.attrs.get("name") == "question"]
+        nodes = [one for each in named for one in (each.all("option") or [each])]
+        values = [each.attrs["value"] for each in nodes if each.attrs.get("value")]
+        return {"question": values[-1]} if values else {}
+
+    def _see_mean(self, page: Page, name: str) -> None:
+        """See that a mean is that of the scores that are promised, near to what was answered."""
+        asked = {each.name: each for each in self.plan.content.questions}.get(name)
+        if asked is None or asked.kind == "number":
+            return
+        first = 0 if asked.kind == "yes_no" else 1
+        scored = len(asked.choices) - asked.beside
+        scores = range(first, first + scored)
+        promised = f"Scores: {', '.join(map(str, scores))}."
+        if "Scores: " in page.text and promised not in page.text:
+            self.watch.wrong(page.address, f"does not tell “{promised}”")
+        counts = [self.truths[name, at] for at in range(scored)]
+        told = [each for each in page.facts if each.has("estimate")]
+        if len(told) != 1 or not sum(counts):
+            return
+        mean = sum(map(operator.mul, scores, counts)) / sum(counts)
+        value, low, high = (
+            float(told[0].attrs[each]) for each in ("value", "data-low", "data-high")
+        )
+        if abs(value - mean) > BEYOND * (high - low):
+            self.watch.wrong(page.address, f"tells a mean of {value}, and it was {mean:.2f}")
 
     def retire(self) -> None:
         """Retire the study, as its owner."""
         page = self.researcher.get(self.at("limits/retire/"))
         form = self._form(page, "sure")
         assert form is not None, "no form retires the study"
-        self.researcher.send(form, form.buttons[-1], why=WHY, sure="on")
+        self.researcher.send(form, form.buttons[-1], why=f"{WHY} It ends.", sure="on")
+        self.known.reasons.append(f"{WHY} It ends.")
         self.tick()
+
+    def look_up(self, somebody: Browser) -> None:
+        """See that each receipt is known, by the page and by machines, with its day."""
+        for receipt, day in self.receipts.items():
+            page = somebody.post("/receipts/en/", {"receipt": receipt})
+            told = json.loads(somebody.get(f"/api/v1/receipts/{receipt}").content)
+            if in_words(day) not in page.text or told != {"accepted": True, "day": f"{day}"}:
+                self.watch.wrong(page.address, f"tells of a receipt of {day}: {told}")
 
     def tick(self) -> None:
         """Let a worker do all that is due."""
@@ -426,6 +564,8 @@ class Driver:
         form = self._form(page, "way")
         assert form is not None, f"no form begins a study by way={way}"
         is_invited = str(self.wanted.people != "link")
+        if self.wanted.people == "link":  # a list has as many people as it has
+            self.known.expected = int("".join(form.data().get("expected", [])) or 0) or None
         return self.researcher.send(
             form, form.buttons[-1], is_invited=is_invited, **self._texts(), **typed
         )
@@ -460,6 +600,7 @@ class Driver:
         form = self._form(page, "organisation")
         assert form is not None, "no form takes a file"
         typed = {name: TEXTS[name] for name in ("organisation", "purpose", "contact")}
+        del self.known.texts["title"], self.known.texts["purpose"]  # the file has its own
         data = {**form.data(form.buttons[-1]), **typed, "file": upload("example.xlsx", example)}
         return self.researcher.post(form.action(), data)
 
@@ -469,9 +610,17 @@ class Driver:
         make = [link for link in page.links if link.startswith("/studies/new/")]
         if not make:
             return page
+        planner = self._form(page, "n")
+        assert planner is not None, "no form of the planner takes a number of people"
+        planned = "".join(planner.data()["n"])
         page = self.researcher.get(make[0])
         form = self._form(page, "way")
         assert form is not None, f"{make[0]}: no form takes the words of the questions"
+        filled = "".join(form.data()["expected"])
+        if self.wanted.people == "link":
+            self.known.expected = int(planned)
+        if filled != planned:
+            self.watch.wrong(make[0], f"expects {filled} people, and {planned} were planned")
         typed: dict[str, str] = {}
         for name in form.fields:
             at, _dash, what = name.partition("-")
@@ -484,6 +633,11 @@ class Driver:
                 typed[name] = "\n".join(
                     f"Choice {each}" for each in range(1, int(wanted[1] if wanted else 4) + 1)
                 )
+        self.known.typed += [
+            {"text": text, **({"choices": typed[choices]} if choices in typed else {})}
+            for name, text in typed.items()
+            if name.endswith("-text") and (choices := name.replace("-text", "-choices"))
+        ]
         is_invited = str(self.wanted.people != "link")
         return self.researcher.send(
             form, form.buttons[-1], is_invited=is_invited, **self._texts(), **typed
@@ -524,7 +678,8 @@ class Driver:
 
     def _add(self, asked: Asked) -> None:
         page = self.researcher.get(self.at("build/add/"))
-        self._submit(f"add a question of the kind {asked['kind']}", page, "text", **asked)
+        if self._submit(f"add a question of the kind {asked['kind']}", page, "text", **asked):
+            self.known.typed.append(asked)
 
     def _choose(self) -> None:
         wanted = self.wanted
@@ -569,7 +724,9 @@ class Driver:
         if wanted.people != "link":
             texts |= {"expected": "100"}
         page = self.researcher.get(self.at("build/texts/"))
-        self._submit("texts", page, "rule", **texts)
+        taken = self._submit("texts", page, "rule", **texts)
+        if "expected" in taken and wanted.people == "link":
+            self.known.expected = int(texts["expected"])
         if wanted.languages == "both":
             self._translate()
 
@@ -634,6 +791,7 @@ class Driver:
 
     def _invite(self) -> None:
         for stratum, people in STRATA[self.wanted.people == "strata"].items():
+            self.known.invited += people
             page = self.researcher.get(self.at("list/"))
             self._submit("invite", page, "count", count=str(people), stratum=stratum)
 
@@ -651,27 +809,46 @@ class Driver:
     def _to(self, page: Page, action: str) -> Form | None:
         return next((form for form in page.forms if form.action() == action), None)
 
-    def _submit(self, step: str, page: Page, by: str, **typed: str) -> None:
-        """Send a form; what is refused at its field is left as it was, and the rest sent again."""
+    def _submit(self, step: str, page: Page, by: str, **typed: str) -> dict[str, str]:
+        """Send a form; what is refused at its field is left as it was, and the rest sent again.
+        Return what was taken; see that it stands there then.
+        """
         for _again in range(len(typed)):
             form = self._form(page, by)
             if form is None:
                 self.watch.wrong(page.address, f"has no form with {by}")
-                return
+                return {}
             typed = {name: value for name, value in typed.items() if name in form.fields}
             fresh = self.researcher.get(page.address)  # as before what was refused
             form = self._form(fresh, by)
             assert form is not None
             sent = self.researcher.send(form, _saving(form), **typed)
             if sent.status == 200:
-                return
+                if step not in ("invite", "take back"):
+                    self._see_kept(page, by, typed)
+                return typed
             refused = self._refused(step, sent).fields
             own = [name for name in refused if name in typed]
             if not own or step.startswith("add"):
                 own = [name for name in typed if name in ("protection", "of_scale")] or list(typed)
             typed = {name: value for name, value in typed.items() if name not in own}
             if not typed.keys() - {"why"}:
-                return
+                break
+        return {}
+
+    def _see_kept(self, page: Page, by: str, typed: dict[str, str]) -> None:
+        """See that a form, opened again, holds what was typed; of a new question, its own form."""
+        if page.address.endswith("/build/add/"):
+            added = self.study.questions.latest("pk")
+            page = self.researcher.get(self.at(f"build/questions/{added.name}/"))
+        else:
+            page = self.researcher.get(page.address)
+        form = self._form(page, by)
+        data = form.data() if form else {}
+        for name, value in typed.items():
+            stands = "\n".join(data.get(name, []))
+            if name in data and name != "why" and not is_same(value, stands):
+                self.watch.wrong(page.address, f"has {stands!r} as {name}; {value!r} was typed")
 
     def _refused(self, step: str, page: Page) -> Refusal:
         """Keep what was refused. It must say at which field, or lead there, and what to do."""
@@ -732,26 +909,29 @@ class Driver:
 
     # Those who answer
 
-    def _letters(self, plan: Plan, people: int) -> list[dict[str, Any]]:
-        """Print codes for everybody, and fetch a ticket with each of so many, as devices do."""
+    def _print(self) -> list[str]:
+        """Print codes for everybody; return the links, in no order."""
         page = self.researcher.get(self.at("list/letters/"))
         form = self._form(page, "whom")
         assert form is not None, f"{page.address}: no form prints codes"
         data = {**form.data(), "whom": ["all"], "as": ["file"]}
         printed = self.researcher.post(form.action(), data).content.decode("utf-8-sig")
         links = [row["link"] for row in csv.DictReader(io.StringIO(printed))]
+        if len(links) != self.known.invited:
+            self.watch.wrong(page.address, f"prints {len(links)} codes for {self.known.invited}")
         self.chance.shuffle(links)
+        return links
+
+    def _letter(self, plan: Plan, link: str) -> dict[str, Any]:
+        """Fetch a ticket with a link, as a device does."""
         invited = plan.content.invited
         assert invited is not None
-        letters = []
-        for link in links[self.answered : self.answered + people]:
-            _digest, stratum, code = link.partition("#")[2].split(".")
-            key = invited.strata[int(stratum)].key
-            own = tickets.blind(key, plan.digest)
-            signature = fetching.issue(plan.digest, int(stratum), code, own.blinded)
-            part = tickets.as_part(own.prefix, tickets.finish(key, own, signature), int(stratum))
-            letters.append({"report_id": plan_tickets.report_id(own.message), "ticket": part})
-        return letters
+        _digest, stratum, code = link.partition("#")[2].split(".")
+        key = invited.strata[int(stratum)].key
+        own = tickets.blind(key, plan.digest)
+        signature = fetching.issue(plan.digest, int(stratum), code, own.blinded)
+        part = tickets.as_part(own.prefix, tickets.finish(key, own, signature), int(stratum))
+        return {"report_id": plan_tickets.report_id(own.message), "ticket": part}
 
     def _body(self, plan: Plan, letter: dict[str, Any]) -> bytes:
         content = plan.content

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,16 +15,13 @@ from django.test import Client
 from surveys.ledger.models import Entry
 from surveys.people.models import User
 from surveys.plan.content import PlanContent
-from tests.walk.browser import Browser, Fault, Watch
-from tests.walk.driver import Driver
+from tests.walk.browser import FILE, Browser, Fault, Watch
+from tests.walk.driver import LISTED, Driver
 from tests.walk.pages import Page
 from tests.walk.studies import Wanted
 
-FEW, LISTED, MOST = (
-    12,
-    110,
-    800,
-)  # answers: fewer than are published, and as many as a walk has time for
+FEW, MOST = 12, 800  # answers: fewer than are published, and as many as a walk has time for
+LAST = 7  # of them, who answer when the others are sealed
 WIDE = (
     0.33  # ± of what is possible that must be warned of, however chance fell: pages do from .25 on
 )
@@ -67,6 +65,9 @@ class Life:
         for reader in self.in_chinese:
             reader.who += " in Chinese"
             reader.client.cookies["django_language"] = "zh-hans"
+        of_shares = self.wanted.kinds in ("yes_no", "choices", "ticks")
+        is_known = self.wanted.begins in ("blank", "plan") and self.wanted.rule != "on-request"
+        self.watch.is_of_shares = of_shares and is_known
         self.driver = Driver(self.wanted, self.watch, self.researcher, self.admin)
 
     def _browser(self, name: str) -> Browser:
@@ -80,7 +81,10 @@ class Life:
         with self.step("draft"):
             self.driver.draft()
             if self.driver.slug:
+                self.watch.is_one_wave = self.driver.study.planned == 1
                 self.look(self.researcher, "build/", "plan/", "rehearse/", "limits/", "launch/")
+                self.driver.rearrange()
+                self.driver.share_with(self._browser("colleague"))
         while self.driver.slug and waves < 2 and self.opens(waves + 1):
             waves += 1
             ended = self.wave(waves)
@@ -95,6 +99,7 @@ class Life:
                 self.driver.retire()
                 self.look(self.researcher, "", "launch/", "limits/")
                 self.look(self.stranger, registry=True)
+                self.see_what_was_published()
             ended = "retired"
         watch = self.watch
         refusals = [str(each) for each in self.driver.refusals]
@@ -125,8 +130,12 @@ class Life:
         """Answer a wave, close it, ask what it can be asked; return the step it got to."""
         driver = self.driver
         with self.step(f"answers to wave {wave}"):
-            driver.answer(self.people)
+            last = LAST if self.people > FEW else 0
+            driver.answer(self.people - last)
             driver.tick()
+            driver.answer(last)
+            driver.tick()
+            driver.look_up(self.stranger)
             if driver.study.is_invited:
                 driver.tomorrow()
             self.look(self.researcher, "", "collect/", further=False)
@@ -136,6 +145,7 @@ class Life:
             driver.tomorrow()
             self.look(self.researcher, "", "launch/", "limits/")
             self.look(self.stranger, registry=True)
+            driver.look_up(self.stranger)
             self.see_what_came()
             self.see_what_was_promised()
             self.see_what_is_true()
@@ -161,6 +171,8 @@ class Life:
         known = (FEW, LISTED, MOST, self.people, self.driver.study.expected or 0)
         watch.not_noisy = frozenset(f"{each:,}" for each in known)
         watch.about.clear()
+        watch.is_one_wave = self.driver.study.planned == 1
+        watch.known.is_counted = content.n_is_public and self.wanted.rule == "when-closed"
 
     def read_in_chinese(self) -> None:
         """Read each page of the study in the site's other language, which needs no form for it."""
@@ -172,8 +184,12 @@ class Life:
         ):
             for address in addresses:
                 page = who.visit(address)
+                english = self.researcher if who is member else self.stranger
+                if page and _facts(page) != (told := _facts(english.get(address))):
+                    other = set(_facts(page)) ^ set(told)
+                    self.watch.wrong(address, f"tells other numbers in Chinese: {sorted(other)}")
                 for link in page.links if page else ():
-                    if self._concerns(link):
+                    if self._concerns(link) and not FILE.search(link):
                         who.visit(link, came_by=f", by a link on {address}")
         if self.driver.is_translated:
             for who, address in (
@@ -208,6 +224,8 @@ class Life:
         answered = self.driver.answered
         if not half or answered < ENOUGH or self.wanted.follow_ups != "none":
             return
+        if self.wanted.people == "strata":
+            return  # groups are told beside all
         page = self.researcher.get(self.driver.at(""))
         shares = [each for each in page.facts if each.has("estimate") and "%" in each.text]
         widths = [float(each.attrs["data-high"]) - float(each.attrs["data-low"]) for each in shares]
@@ -232,6 +250,7 @@ class Life:
             return
         file = self.researcher.get(address).content.decode("utf-8-sig")
         rows = list(csv.DictReader(io.StringIO(file)))
+        self._see_same_file(rows)
         own = [row for row in rows if row["wave"] == str(self.driver.plan.wave)]
         content = self.driver.plan.content
         for row in own:
@@ -242,6 +261,9 @@ class Life:
                 self.watch.wrong(address, f"tells {n} answers, and {came} came")
             if self._is_of_all(row):
                 self._see_share(row, address)
+                asked = self.driver.asked_of[row["question"]]
+                if self.watch.known.is_counted and n != asked:
+                    self.watch.wrong(address, f"tells n {n} of {row['question']}: {asked} answered")
         for who, page in (
             (self.researcher, self.driver.at("")),
             (self.stranger, f"/results/{self.driver.slug}/"),
@@ -249,6 +271,25 @@ class Life:
             is_grouped = self.wanted.people == "strata"  # differences of groups are in no file
             if not is_grouped and (who is self.researcher or self.wanted.results == "public"):
                 self._see_page(who.get(page), rows)
+
+    def _see_same_file(self, rows: list[dict[str, str]]) -> None:
+        """See that the file for programs tells what the one for tables does."""
+        address = self.driver.at("export.json")
+        told = json.loads(self.researcher.get(address).content)["rows"]
+        for name in (
+            "wave",
+            "question",
+            "label",
+            "estimate",
+            "low",
+            "high",
+            "n",
+            "stratum",
+            "unit",
+        ):
+            here = [str("" if each[name] is None else each[name]) for each in told]
+            if here != [row[name] for row in rows]:
+                self.watch.wrong(address, f"tells another {name} than the file of tables")
 
     def see_what_was_published(self) -> None:
         """See that what was published before is there still, and told to everybody as to members."""
@@ -409,3 +450,8 @@ class Life:
     def _concerns(self, address: str) -> bool:
         """Tell whether an address is about this study, and not the whole site."""
         return self.driver.slug in urlsplit(address).path.split("/")
+
+
+def _facts(page: Page) -> list[tuple[str, ...]]:
+    """Return the numbers that a page tells machines, with all that it tells of each."""
+    return [tuple(f"{name} {each}" for name, each in node.attrs.items()) for node in page.facts]

@@ -1,0 +1,173 @@
+"""What pages tell of a study, beside what the walk itself did with it: what was typed, in which
+order, how many answered, on which day, and why.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from io import BytesIO
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from openpyxl import load_workbook
+
+from tests.walk.pages import Page
+
+ORDERED = ("", "build/", "launch/", "preview/", "methods/")  # pages that go through the questions
+FEWER = ("answers to",)  # steps in which not all that came has been counted
+AGREE = Decimal("0.011")  # two roundings of one amount
+# who counts: a phrase with a number of answers
+SO_FAR = re.compile(r"· ([\d,]+) answers?(?: so far)?$", re.MULTILINE)
+HAVE_COME = re.compile(r"(?<![\d,])([\d,]+)\s+answers? ha(?:s|ve) come")
+PUBLISHED = re.compile(r"all ([\d,]+) answers are published")
+COUNTED = re.compile(r"; ([\d,]+) answers are counted")
+RELEASED = re.compile(r"(?<![\d,])([\d,]+) answers, published \d")
+ASKED = re.compile(r"([\d,]+) of ([\d,]+) people were asked this; devices drew who")
+CLOSED = re.compile(r"[Cc]losed (?:on )?(\d{1,2} [A-Z][a-z]+ \d{4})")
+
+Asked = dict[str, Any]  # a question, by the names of the editor's fields
+
+
+def in_words(day: Any) -> str:
+    """Return a day as pages tell it."""
+    return f"{day.day} {day:%B %Y}"
+
+
+def number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def is_same(typed: str, stands: str) -> bool:
+    """Tell whether a field holds what was typed: a number however it is written."""
+    try:
+        return Decimal(typed) == Decimal(stands)
+    except InvalidOperation:
+        return typed.split() == stands.split()
+
+
+@dataclass
+class Known:
+    """What the walk knows of its study."""
+
+    slug: str = ""
+    language: str = "en"
+    texts: dict[str, str] = field(default_factory=dict)  # of the study
+    typed: list[Asked] = field(default_factory=list)  # its questions, in order
+    expected: int | None = None  # people
+    invited: int = 0  # people on a list, if there is one
+    reasons: list[str] = field(default_factory=list)  # given where the public ledger keeps them
+    step: str = ""
+    digest: str = ""  # of the Plan of this wave
+    is_counted: bool = False  # how many answer is public, and told at the end of the wave only
+    waves: list[int] = field(default_factory=list)  # answers that were taken
+    asked: set[int] = field(default_factory=set)  # answers to a question, in any wave
+    closed: set[str] = field(default_factory=set)  # days
+
+    def wrong_with(self, page: Page) -> Iterator[str]:
+        """Yield what a page of this study tells otherwise than it was."""
+        path = urlsplit(page.address).path
+        if not self.slug or self.slug not in re.split(r"[/.]", path) or page.status != 200:
+            return
+        if page.html:
+            yield from self._links(page, path)
+            yield from self._order(page, path)
+            yield from self._numbers(page, path)
+        elif path == f"/registry/{self.slug}.json":
+            yield from self._registered(json.loads(page.content))
+        elif path.endswith(f"/{self.slug}/plan"):
+            yield from self._planned(json.loads(page.content))
+        elif path.endswith("/build/form.xlsx"):
+            sheet = load_workbook(BytesIO(page.content), read_only=True)["survey"]
+            cells = [str(cell) for row in sheet.iter_rows(values_only=True) for cell in row if cell]
+            yield from self._in_order(cells)
+
+    def _links(self, page: Page, path: str) -> Iterator[str]:
+        """See that all links to the form on a page lead to this wave, in the page's language."""
+        if not self.digest or not re.search(r"/(?:collect|launch)/", path):
+            return
+        of_poster = re.search(r"/poster/([\w-]+)/", path)
+        language = of_poster[1] if of_poster else ""
+        if not of_poster:
+            language = parse_qs(urlsplit(page.address).query).get("language", [self.language])[0]
+        own = f"/s/{self.slug}/" + ("" if language == self.language else f"{language}/")
+        for where, digest in re.findall(r"(/s/[\w/-]+)#([0-9a-f]{64})", page.html):
+            if (where, digest) != (own, self.digest):
+                yield f"links to {where}#{digest[:6]}…, not to {own}#{self.digest[:6]}…"
+
+    def _order(self, page: Page, path: str) -> Iterator[str]:
+        own = (f"/studies/{self.slug}/{each}" for each in ORDERED)
+        public = f"/registry/{self.slug}/", f"/results/{self.slug}/"
+        if path in (*own, *public):
+            is_whole = path == f"/registry/{self.slug}/"  # elsewhere some may stand alone
+            yield from self._in_order(page.main.text.split("\n"), is_whole=is_whole)
+
+    def _in_order(self, lines: Iterable[str], *, is_whole: bool = True) -> Iterator[str]:
+        """See that the questions stand as they were typed, if any of them does."""
+        texts, found = list(dict.fromkeys(each["text"] for each in self.typed)), dict[str, None]()
+        for line in lines:
+            own = re.sub(r"^\d+\. ", "", line)
+            found |= {text: None for text in texts if own.startswith(text)}
+        texts = texts if is_whole else [text for text in texts if text in found]
+        if found and list(found) != texts:
+            yield f"goes through the questions so: {list(found)}; they were typed so: {texts}"
+
+    def _numbers(self, page: Page, path: str) -> Iterator[str]:
+        text = page.main.text
+        for node in page.facts if self.expected and not sum(self.waves) else ():
+            if node.has("outlook") and int(node.attrs["data-n"]) not in (0, self.expected):
+                yield f"looks out for {node.attrs['data-n']} people, not {self.expected}"
+        for day in CLOSED.findall(text):
+            if self.closed and day not in self.closed:
+                yield f"tells that it closed on {day}, not {sorted(self.closed)}"
+        if path == f"/registry/{self.slug}/":
+            for reason in self.reasons:
+                if reason not in text:
+                    yield f"does not tell the reason that was given: {reason!r}"
+        if not self.is_counted or self.step.startswith(FEWER):
+            return
+        total, last = sum(self.waves), self.waves[-1:]
+        is_registry = path == f"/registry/{self.slug}/"
+        for pattern, those in (
+            *([(SO_FAR, [total])] if is_registry else []),
+            (HAVE_COME, last),
+            (PUBLISHED, last),
+            (COUNTED, self.waves),
+            (RELEASED, self.waves),
+        ):
+            for told in pattern.findall(text):
+                if number(told) not in those:
+                    yield f"tells {told} answers ({pattern.pattern}), and {those} came"
+        for asked, of in ASKED.findall(text):
+            if number(asked) not in self.asked or number(of) not in self.waves:
+                yield f"tells that {asked} of {of} were asked: {sorted(self.asked)}, {self.waves}"
+
+        for table in page.nodes:
+            if table.attrs.get("aria-labelledby") == "came-of-list" and self.step.startswith("cl"):
+                cells = [number(each.text.split()[0]) for each in table.all("td")]
+                told = [sum(cells[at::4]) for at in range(3)]
+                if told != [self.invited, *last, *last]:
+                    yield f"tells {told} of a list: {self.invited} invited, {last} answered"
+
+    def _registered(self, document: dict[str, Any]) -> Iterator[str]:
+        """See what the registry tells machines."""
+        for name, typed in self.texts.items():
+            if name in document and document[name] != typed:
+                yield f"tells the {name} {document[name]!r}; {typed!r} was typed"
+        told, came = document["answers"], sum(self.waves)
+        if self.is_counted and not self.step.startswith(FEWER) and told != came:
+            yield f"tells {told} answers, and {came} came"
+
+    def _planned(self, document: dict[str, Any]) -> Iterator[str]:
+        """See that a Plan says what was typed."""
+        asked = {each["text"]: each for each in document["questions"]}
+        yield from self._in_order(asked)
+        for name, typed in self.texts.items():
+            if name in document and document[name] != typed:
+                yield f"tells the {name} {document[name]!r}; {typed!r} was typed"
+        for each in self.typed:
+            choices = [choice.strip() for choice in str(each.get("choices", "")).split("\n")]
+            own = asked.get(each["text"], {}).get("choices", [])[: len(choices)]
+            if "choices" in each and own != choices:
+                yield f"tells the choices {own} of {each['text']!r}; {choices} were typed"

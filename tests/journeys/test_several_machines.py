@@ -95,8 +95,8 @@ def test_each_report_counts_once_by_whichever_machine_and_one_of_two_is_enough(s
     with machine(site, "one") as (door, pages):
         with machine(site, "other") as (other_door, other_pages):
             sent = bodies(digest, range(REPORTS // 2))
-            found = posted(door, "load", sent[::2]) + posted(other_door, "load", sent)
-            found += posted(door, "load", sent)
+            found = posted(door.base, "load", sent[::2]) + posted(other_door.base, "load", sent)
+            found += posted(door.base, "load", sent)
             assert Counter(status for status, _ in found) == {
                 201: len(sent),
                 200: len(sent) * 3 // 2,
@@ -106,7 +106,7 @@ def test_each_report_counts_once_by_whichever_machine_and_one_of_two_is_enough(s
                 with urllib.request.urlopen(f"{each.base}/registry/", timeout=PATIENCE) as page:
                     assert "Exam honesty" in page.read().decode()
             site.manage("backup")
-        late = posted(door, "load", bodies(digest, range(REPORTS // 2, REPORTS)))
+        late = posted(door.base, "load", bodies(digest, range(REPORTS // 2, REPORTS)))
         assert Counter(status for status, _ in late) == {201: REPORTS // 2}
         site.python(CLOSE)
         site.wait_for(lambda: site.python(SEALED)[0], "not all is sealed")

@@ -82,6 +82,10 @@ EXPECTED = message(
     "%(label)s: within ± %(half)s %(unit_word)s, in 95 of 100 such studies, if answers are as "
     "spread out as they can be. Chance added makes ± %(part)s of it."
 )
+EXPECTED_WITHOUT_UNIT = message(
+    "%(label)s: within ± %(half)s, in 95 of 100 such studies, if answers are as spread out as they "
+    "can be. Chance added makes ± %(part)s of it."
+)
 FROM_SUM = message(
     "Chance was added to one sum of clamped numbers, once. The interval counts sampling and "
     "publication; it holds in 95 of 100 such studies."
@@ -247,14 +251,13 @@ class Mean(Query):
     def expected(self, n: int) -> list[str]:
         half, added = self._half_and_added(n)
         times = 100 if self.is_share else 1
-        return [
-            EXPECTED(
-                label=self.question.label,
-                half=f"{times * half:.3g}",
-                unit_word=unit_of(self.question),
-                part=f"{times * 1.96 * added:.3g}",
-            )
-        ]
+        told = {
+            "label": self.question.label,
+            "half": f"{times * half:.3g}",
+            "part": f"{times * 1.96 * added:.3g}",
+        }
+        unit = unit_of(self.question)
+        return [EXPECTED(**told, unit_word=unit) if unit else EXPECTED_WITHOUT_UNIT(**told)]
 
     def draw(self, counts: Counts, n: int) -> Numbers:
         if self.whole:

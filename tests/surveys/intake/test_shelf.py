@@ -8,7 +8,7 @@ import random
 import pytest
 
 from surveys.design import selectors, services as design
-from surveys.intake import posts, rsgi, shelf as shelves
+from surveys.intake import posts, shelf as shelves
 from tests.conftest import NOW, QUESTIONS, STUDY
 
 KEPT, STUDIES = 2, 5
@@ -65,5 +65,5 @@ def test_a_report_whose_plan_cannot_be_read_is_refused_alone(plans, monkeypatch,
 
     monkeypatch.setattr(selectors, "plans_of", plans_of)
     group = [entered(plans[at], at) for at in (1, 0, 2)]
-    assert [each.status for each in rsgi.answered(group)] == [201, 503, 201]
-    assert all(each.wait == posts.AGAIN for each in rsgi.answered([entered(plans[0], 3)]))
+    assert [each.status for each in posts.answer_all(group)] == [201, 503, 201]
+    assert all(each.wait == posts.AGAIN for each in posts.answer_all([entered(plans[0], 3)]))

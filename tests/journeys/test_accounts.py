@@ -248,7 +248,7 @@ def test_an_owner_adds_changes_and_removes_by_keyboard(
     guest.type_into("Name", "nobody")
     guest.enter()
     page.get_by_role("alert").wait_for()
-    assert page.evaluate("document.activeElement.className") == "errors"
+    page.wait_for_function("document.activeElement.className === 'errors'")
     guest.look()
     guest.type_into("Name", "otto")
     guest.enter()

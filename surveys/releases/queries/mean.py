@@ -253,8 +253,8 @@ class Mean(Query):
         times = 100 if self.is_share else 1
         told = {
             "label": self.question.label,
-            "half": f"{times * half:.3g}",
-            "part": f"{times * 1.96 * added:.3g}",
+            "half": f"{float(f'{times * half:.3g}'):.12g}",  # 1240, not 1.24e+03
+            "part": f"{float(f'{times * 1.96 * added:.3g}'):.12g}",
         }
         unit = unit_of(self.question)
         return [EXPECTED(**told, unit_word=unit) if unit else EXPECTED_WITHOUT_UNIT(**told)]

@@ -4,23 +4,23 @@ Each step is taken in the transaction of `services.open_study`, which holds the 
 """
 
 import datetime
+from collections.abc import Sequence
 from fractions import Fraction
 
-from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from msgspec.structs import replace
 
 from dpengine.privacy import Cost, epsilon_above, plain
-from surveys.design import blocks, changes, days, documents, site, terms, waves
+from surveys.design import terms
 from surveys.design.models import Panel, Plan, Question, Study, Unit
+from surveys.design.readiness import Problem
 from surveys.design.refusals import CannotOpen
 from surveys.guesses import LIKELY, even_guess
 from surveys.ledger import services as ledger
 from surveys.ledger.models import Budget, Counts, Entry, Side
 from surveys.messages import message
 from surveys.plan import content as plans
-from surveys.plan.content import Caps, Invited, PlanContent, Unsound, canonical, digest, read
-from surveys.plan.verification import verify
+from surveys.plan.content import Invited, PlanContent, canonical, digest, read
 
 # What the ledger says of an opening
 OPENED_WAVE, WAVE_BEGINS = message("opened wave %(wave)s"), message("wave %(wave)s begins")
@@ -45,7 +45,7 @@ IN_CLEAR = message("%(study)s: where answers are sent as given")
 IN_CLEAR_LIMITS = message("cap %(cap)s at most, %(count)s answers at least")
 
 MAX_WHY: int = Entry._meta.get_field("why").max_length or 0
-LASTING_TERMS = ("slug", "unit", "neighbours", "results", "waves", "draws")
+SAID_AT_ONCE = 3  # problems of a draft
 
 
 def hold_panel(study: Study) -> None:
@@ -54,51 +54,29 @@ def hold_panel(study: Study) -> None:
         study.panel = Panel.objects.select_for_update().get(pk=study.panel_id)
 
 
-def refuse_unfit(study: Study, today: datetime.date, there: datetime.date) -> None:
-    """Refuse what can be told before the Plan is composed. `there`: the day in the study's zone."""
-    if not study.questions.exists():
-        raise CannotOpen(_("“%(study)s” has no questions yet.") % {"study": study})
-    if study.closes_on is not None and study.closes_on < there:
-        text = _("“%(study)s” has its last day in the past: %(day)s.")
-        day = days.told(study.closes_on, study.zone)
-        raise CannotOpen(text % {"study": study, "day": day})
-    if study.retires_on is not None and study.retires_on <= today:
-        text = _("“%(study)s” is to be retired on %(day)s: choose a day after today.")
-        raise CannotOpen(
-            text % {"study": study, "day": date_format(study.retires_on, "DATE_FORMAT")}
-        )
-    # whoever changes the site's limits waits until this wave has opened
-    limits, questions = site.hold_limits(), list(study.questions.all())
-    for problem in terms.problems_within(study, questions, limits):
-        raise _cannot_open(study, problem)
-    for _name, problem in blocks.problems(study, questions):
-        raise _cannot_open(study, problem)
-    for question in questions:
-        problem = terms.problem_of_epsilon(study, question.epsilon, limits)
-        if problem and question.protection == Question.Protection.DEVICE:
-            parts = {"study": study, "question": question.label, "problem": problem}
-            raise CannotOpen(_("“%(study)s”, %(question)s: %(problem)s") % parts)
+def refuse_unready(study: Study, problems: Sequence[Problem]) -> None:
+    """Refuse a draft for the first things that are wrong with it."""
+    if problems:
+        named = [f"{each.label}: {each.text}" if each.label else each.text for each in problems]
+        raise cannot_open(study, " ".join(named[:SAID_AT_ONCE]))
 
 
-def _cannot_open(study: Study, problem: str) -> CannotOpen:
-    return CannotOpen(
-        _("“%(study)s” cannot be opened. %(problem)s") % {"study": study, "problem": problem}
-    )
+def cannot_open(study: Study, problem: str) -> CannotOpen:
+    text = _("“%(study)s” cannot be opened. %(problem)s")
+    return CannotOpen(text % {"study": study, "problem": problem})
 
 
-def refuse_list(study: Study, invited: Invited | None, today: datetime.date) -> None:
+def refuse_list(study: Study, invited: Invited | None) -> None:
     """Refuse a list where there is none, or none where there is one; a key that signed before."""
     if bool(study.is_invited) != (invited is not None):
         expected = _("a list of people") if study.is_invited else _("no list of people")
-        raise _cannot_open(study, _("It expected %(expected)s.") % {"expected": expected})
+        raise cannot_open(study, _("It expected %(expected)s.") % {"expected": expected})
     if invited is None:
         return
-    if study.answers_from is not None and study.answers_from <= today:
-        raise _cannot_open(study, _("Answers must be sent from a day after today on."))
     lists = Plan.objects.filter(document__contains='"invited"').values_list("document", flat=True)
     keys = [stratum.key for stratum in invited.strata]
     if any(key in document for document in lists.iterator() for key in keys):
-        raise _cannot_open(study, _("A key for its tickets was used before: make new ones."))
+        raise cannot_open(study, _("A key for its tickets was used before: make new ones."))
 
 
 def fingerprint(content: PlanContent) -> str:
@@ -107,33 +85,6 @@ def fingerprint(content: PlanContent) -> str:
         return digest(canonical(content))
     strata = [replace(each, key="") for each in content.invited.strata]
     return digest(canonical(replace(content, invited=replace(content.invited, strata=strata))))
-
-
-def frozen(study: Study, content: PlanContent | None = None, invited: Invited | None = None) -> str:
-    """Return the bytes of the Plan that the draft makes, composed already if `content` is given."""
-    try:
-        content = content or documents.compose(study, invited=invited)
-        verify(content)
-    except (ValueError, Unsound) as error:
-        raise _cannot_open(study, str(error)) from error
-    if (plan := study.plans.first()) is not None:
-        for term in LASTING_TERMS:  # all waves share their address, unit and readers
-            if (then := getattr(plan.content, term)) != getattr(content, term):
-                text = _("“%(study)s”: %(term)s has been %(then)s since wave 1; it cannot change.")
-                raise CannotOpen(text % {"study": content.title, "term": term, "then": then})
-        if (plan.content.invited is None) != (content.invited is None):
-            text = _("“%(study)s”: whom it asks, a list or everybody, is fixed since wave 1.")
-            raise CannotOpen(text % {"study": content.title})
-        _refuse_another_cap(study, plan.content.caps, content.caps)
-        if problem := waves.problem(study, content):
-            raise _cannot_open(study, problem)
-    return canonical(content)
-
-
-def refuse_person(study: Study, content: PlanContent) -> None:
-    """Refuse what one person may not give away on this site, whose limits are held."""
-    if problem := terms.problem_of_person(content, site.present_limits()):
-        raise _cannot_open(study, problem)
 
 
 def needs_reason(content: PlanContent) -> bool:
@@ -156,37 +107,16 @@ def refuse_without_reason(
             "With as many responses as you expect, the results would say next to nothing. Say why "
             "you ask all the same. Everyone can read the reason."
         )
-        raise _cannot_open(study, text)
+        raise cannot_open(study, text)
     if not why.strip():
         text = _(
             "Say why one person must give away so much: a guess between two answers, from all that "
             "they send, could be right %(guess)s times in 100. Everyone can read the reason."
         )
-        raise _cannot_open(study, text % {"guess": even_guess(content.loss_of_waves)})
+        raise cannot_open(study, text % {"guess": even_guess(content.loss_of_waves)})
     if len(why.strip()) > MAX_WHY:
         text = _("The reason can have %(most)s characters at most; it has %(found)s.")
-        raise _cannot_open(study, text % {"most": MAX_WHY, "found": len(why.strip())})
-
-
-def _refuse_another_cap(study: Study, first: Caps, new: Caps) -> None:
-    """The cap is what the ledger holds: it can only have been lowered since wave 1."""
-    delta = _("“%(study)s”: the δ of the cap has been %(then)s since wave 1; it cannot change.")
-    panel = _("“%(study)s”: the panel has been %(then)s since wave 1; it cannot change.")
-    for then, now, text in (
-        (first.central_delta, new.central_delta, delta),
-        (first.panel, new.panel, panel),
-    ):
-        if then != now:
-            raise CannotOpen(text % {"study": study, "then": then or _(changes.NOTHING)})
-    budget = study.budget
-    if budget is not None and budget.cap != terms.cap_in(budget, study, study.cap):
-        text = _(
-            "“%(study)s”: the cap in the ledger is %(sign)s %(cap)s, and not what the draft's ε "
-            "%(draft)s makes. A cap "
-            "can only be lowered, with a reason."
-        )
-        parts = {"sign": budget.measure, "cap": plain(budget.cap), "draft": plain(study.cap)}
-        raise CannotOpen(text % {"study": study, **parts})
+        raise cannot_open(study, text % {"most": MAX_WHY, "found": len(why.strip())})
 
 
 def open_budget(

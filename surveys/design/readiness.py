@@ -1,5 +1,10 @@
-"""Whether a draft can open, what its questions' protection does, and what its form would ask."""
+"""Whether a draft can open, what its questions' protection does, and what its form would ask.
 
+`Readiness.problems` is the one list of what keeps a draft from opening: pages show it, the launch
+refuses by it. What it lets pass is a Plan, `Readiness.content`, which `verify` has proved.
+"""
+
+import contextlib
 import copy
 import datetime
 from collections.abc import Iterable, Mapping
@@ -9,17 +14,20 @@ from fractions import Fraction
 from functools import cached_property
 
 from django.db.models import Prefetch, prefetch_related_objects
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, ngettext
+from msgspec.structs import replace
 
-from dpengine.privacy import epsilon_above
-from surveys.design import blocks, days, documents, launch, selectors, sharing, terms, texts
+from dpengine.privacy import Neighbours, epsilon_above
+from surveys.design import blocks, days, documents, selectors, sharing, terms, texts, waves
 from surveys.design.models import Question, SiteLimits, Study, Translation
 from surveys.design.questions import content_of, unfit
-from surveys.design.refusals import CannotOpen
 from surveys.guesses import CLOSE, FAIR, even_guess
-from surveys.plan.content import Invited, PlanContent
-from surveys.plan.verification import MAXIMUM_TOTAL
+from surveys.plan.content import Invited, PlanContent, Stratum, Unsound
+from surveys.plan.invited import FEWEST, MOST_STRATA, stand_in
+from surveys.plan.verification import MAXIMUM_TOTAL, verify
+from surveys.zones import UTC
 
+DAY = 24  # hours
 # Fields that stand on the page of limits; all others are on that of texts and terms
 ON_LIMITS = {
     "cap",
@@ -120,16 +128,21 @@ def consequence_of(question: Question, among: Iterable[Question] | None = None) 
 class Readiness:
     """A draft as it stands: read once, in a few queries whatever its length, and composed once."""
 
-    def __init__(self, study: Study, invited: Invited | None = None) -> None:
-        """`invited`: the list as the Plan would have it, with keys that stand for those to come."""
-        self.invited = invited
+    def __init__(
+        self, study: Study, invited: Invited | None = None, limits: SiteLimits | None = None
+    ) -> None:
+        """`invited`: the list as the Plan would have it, with keys that stand for those to come;
+        None: nothing is told of a list. `limits`: those of the site, where they are held.
+        """
         self.study = copy.copy(study)  # its questions are read now, whatever was read before
         self.study._prefetched_objects_cache = {}  # type: ignore[attr-defined]
         pictured = Question.objects.select_related("picture").defer("picture__content")
         prefetch_related_objects([self.study], Prefetch("questions", pictured), "translations")
         self.questions = list(self.study.questions.all())
         self.translations = list(self.study.translations.all())
-        self.limits = selectors.site_limits()
+        self.limits = limits or selectors.site_limits()
+        self.of_list = [] if invited is None else problems_of_list(self.study, invited)
+        self.invited = _of_one_stratum(invited) if invited and self.of_list else invited
         self.unfit = {
             question.name: problem
             for question in self.questions
@@ -145,69 +158,132 @@ class Readiness:
     def content(self) -> PlanContent | None:
         """What a Plan of all that is fit to be asked would say; None if nothing is."""
         fit = [question for question in self.questions if question.name not in self.unfit]
-        whole = self._composed(fit)
-        if whole is not None:
-            return whole
+        with contextlib.suppress(ValueError):
+            return self._composed(fit) if fit else None
         sound: list[Question] = []
         for question in fit:  # one refers to another that is not there, or not before it
-            try:
+            with contextlib.suppress(ValueError):
                 content_of(question, [*sound, question])
-            except ValueError:
-                continue
-            sound.append(question)
-        return self._composed(sound)
+                sound.append(question)
+        with contextlib.suppress(ValueError):
+            return self._composed(sound) if sound else None
+        return None
 
-    def _composed(self, questions: list[Question]) -> PlanContent | None:
+    def _composed(self, questions: list[Question]) -> PlanContent:
         whole = [each for each in self.translations if each.language not in self.lacking]
-        try:
-            return (
-                documents.compose(self.study, questions, whole, self.invited) if questions else None
-            )
-        except ValueError:
-            return None
+        return documents.compose(self.study, questions, whole, self.invited)
 
-    def problems(self, today: datetime.date) -> list[Problem]:
-        """Return all that keeps it from opening, as far as it can be told before it is tried."""
+    def problems(self, now: datetime.datetime) -> list[Problem]:
+        """Return all that keeps it from opening; what shows only of the whole, once its parts are
+        fit.
+        """
         if not self.questions:
             return [Problem(_("There is no question yet."))]
-        study = self.study
         labels = {question.name: question.label for question in self.questions}
-        by_name = [*self.unfit.items(), *blocks.problems(study, self.questions)]
-        problems = [Problem(text, name, label=labels[name]) for name, text in by_name]
-        found = terms.named_problems(study, self.questions, self.limits)
-        problems += [Problem(text, term=field) for field, text in found]
-        last = study.closes_on
-        if last and days.ends_at(last, study.zone) <= days.begins_at(today, None):
-            text = _("The last day of collecting is in the past.")
-            problems.append(Problem(text, term="closes_on"))
-        if study.retires_on is not None and study.retires_on <= today:
-            text = _("The day of retirement must come after today.")
-            problems.append(Problem(text, term="retires_on"))
-        problems += [
+        by_name = [*self.unfit.items(), *blocks.problems(self.study, self.questions)]
+        found = [Problem(text, name, label=labels[name]) for name, text in by_name]
+        named = terms.named_problems(self.study, self.questions, self.limits)
+        found += [Problem(text, term=field) for field, text in [*named, *self._of_days(now)]]
+        found += [
             _incomplete(translation, self.lacking[translation.language], labels)
             for translation in self.translations
             if translation.language in self.lacking
         ]
-        return problems or self._refusal()
+        return [*self.of_list, *found] or self._of_the_whole()
 
-    def _refusal(self) -> list[Problem]:
+    def _of_days(self, now: datetime.datetime) -> Iterable[tuple[str, str]]:
+        """Yield what of a draft's days has passed, each with its field."""
+        study, today = self.study, now.astimezone(datetime.UTC).date()
+        if study.closes_on is not None and study.closes_on < days.day_in(study.zone, now):
+            text = _("The last day of collecting is in the past: %(day)s.")
+            yield "closes_on", text % {"day": days.told(study.closes_on, study.zone)}
+        if study.retires_on is not None and study.retires_on <= today:
+            text = _("The study is to be retired on %(day)s: choose a day after today.")
+            yield "retires_on", text % {"day": days.told(study.retires_on, UTC)}
+        if study.is_invited and study.answers_from is not None and study.answers_from <= today:
+            yield "answers_from", _("Answers must be sent from a day after today on.")
+
+    def _of_the_whole(self) -> list[Problem]:
         """Tell what shows only when the Plan is composed."""
-        content = self.content
-        if content is not None and content.loss > MAXIMUM_TOTAL:
+        try:
+            content = self._composed(self.questions)
+        except ValueError as error:
+            return [Problem(str(error))]
+        if content.loss > MAXIMUM_TOTAL:
             text = _(
                 "All answers of one person together lose ε %(total)s, and browsers refuse more "
                 "than 8. Lower the ε of some questions, or ask fewer."
             )
             found = text % {"total": epsilon_above(content.loss, places=2)}
             return [Problem(found, term="person")]
-        if content is not None and (found := terms.problem_of_person(content, self.limits)):
-            return [Problem(found, term="person")]
-        is_whole = content is not None and len(content.questions) == len(self.questions)
         try:
-            launch.frozen(self.study, content if is_whole else None)
-        except CannotOpen as refusal:
-            return [Problem(str(refusal))]
+            verify(content)
+        except Unsound as error:
+            return [Problem(str(error))]
+        if found := terms.problem_of_person(content, self.limits):
+            return [Problem(found, term="person")]
+        if found := waves.problem(self.study, content):
+            return [Problem(found)]
         return []
+
+
+def problems_of_list(study: Study, invited: Invited) -> list[Problem]:
+    """Return why a draft cannot open with its list, which has these strata."""
+    strata = invited.strata
+    if not strata:
+        return [Problem(_("There is nobody on the list yet."), is_of_list=True)]
+    found = []
+    if study.neighbours == Neighbours.ADD_REMOVE:
+        text = _("A list shows how many took part. Limits must protect what was answered.")
+        found.append(Problem(text, term="neighbours"))
+    if len(strata) > MOST_STRATA:
+        text = _("A list has %(most)s strata at most, and this one %(count)s.")
+        told = text % {"most": MOST_STRATA, "count": len(strata)}
+        found.append(Problem(told, is_of_list=True))
+    if study.rule in ("every", "continual") and study.hours < DAY:
+        text = _("Numbers of a list change once a day: publish every 24 hours at most.")
+        found.append(Problem(text, term="hours"))
+    if len(strata) > 1 and not strata[0].name:
+        text = ngettext(
+            "%(count)s person has no stratum, and others have one.",
+            "%(count)s people have no stratum, and others have one.",
+            strata[0].people,
+        )
+        found.append(Problem(text % {"count": strata[0].people}, is_of_list=True))
+    if problem := problem_of_batch(study, sum(each.people for each in strata)):
+        found.append(Problem(problem, term="smallest_batch"))
+    few = _("%(stratum)s has %(people)s people; %(least)s are needed to hide one among them.")
+    for each in strata:
+        if each.people < FEWEST:
+            told = few % {"stratum": said(each.name), "people": each.people, "least": FEWEST}
+            found.append(Problem(told, is_of_list=True))
+    return found
+
+
+def problem_of_batch(study: Study, people: int) -> str:
+    """Return why nothing would ever be published of a list of so many people, or nothing: fewer are
+    on it than have to answer. Of one that nobody is on yet, nothing is said.
+    """
+    if not people or people >= study.smallest_batch:
+        return ""
+    text = _(
+        "The list has %(people)s people, and nothing is published before %(least)s answers. Add "
+        "people, or lower “Fewest answers to publish”."
+    )
+    return text % {"people": people, "least": study.smallest_batch}
+
+
+def said(stratum: str) -> str:
+    """Return a stratum as pages call it."""
+    return f"“{stratum}”" if stratum else _("The list")
+
+
+def _of_one_stratum(invited: Invited) -> Invited:
+    """Return what a preview says of a list that is not fit to open: all its people in one stratum,
+    and no fewer than are needed.
+    """
+    people = max(FEWEST, sum(each.people for each in invited.strata))
+    return replace(invited, strata=[Stratum(key=stand_in(0), name="", people=people)])
 
 
 def _incomplete(

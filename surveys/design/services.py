@@ -15,17 +15,18 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from dpengine.privacy import plain
-from surveys.design import days, launch, news, terms, waves
+from surveys.design import days, launch, news, site, terms, waves
 from surveys.design.drafts import Fields
 from surveys.design.locks import hold, lock_draft
 from surveys.design.models import Panel, Plan, Question, Study, Unit
+from surveys.design.readiness import Readiness
 from surveys.design.refusals import CannotOpen, Refused
 from surveys.design.summaries import summarise
 from surveys.isolation import isolate_failures
 from surveys.ledger import selectors as accounts, services as ledger
 from surveys.ledger.models import Budget, Side
 from surveys.messages import message
-from surveys.plan.content import ANSWERS, Invited, PlanContent, digest, read
+from surveys.plan.content import ANSWERS, Invited, PlanContent, canonical, digest, read
 from surveys.zones import UTC
 
 RULE = message("the study's rule")()  # who retires a study, when nobody does
@@ -68,14 +69,15 @@ def open_study(
     """
     study, today = lock_draft(study_id=study_id), _date(now)
     launch.hold_panel(study)
-    launch.refuse_unfit(study, today, there=days.day_in(study.zone, now))
-    launch.refuse_list(study, invited, today)
-    document = launch.frozen(study, invited=invited)
+    # whoever changes the site's limits waits until this wave has opened
+    draft = Readiness(study, invited, site.hold_limits())
+    launch.refuse_unready(study, draft.problems(now))
+    launch.refuse_list(study, invited)
+    document = canonical(draft.content)
     if seen and seen != launch.fingerprint(read(document)):
         raise CannotOpen(
             _("The draft has changed since you looked at it. Nothing was opened: look at it again.")
         )
-    launch.refuse_person(study, read(document))
     is_little = tells_little is not None and tells_little(read(document), study.expected)
     launch.refuse_without_reason(study, read(document), why, tells_little=is_little)
     launch.pay_panel(study, document, who=who, now=now)

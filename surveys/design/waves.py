@@ -12,12 +12,13 @@ from django.utils.translation import gettext as _
 from msgspec.structs import replace
 
 from dpengine.contraction import Noise, Reading
-from dpengine.privacy import Cost, epsilon_above
-from surveys.design import terms
+from dpengine.privacy import Cost, epsilon_above, plain
+from surveys.design import changes, terms
 from surveys.design.models import Plan, Rule, Study
 from surveys.ledger import selectors as ledger
 from surveys.plan.content import ANSWERS, FRESH, PlanContent
 
+LASTING_TERMS = ("slug", "unit", "neighbours", "results", "waves", "draws")
 TOLD = 2  # decimals of a person's ε, rounded up, as everybody reads it
 
 
@@ -27,7 +28,8 @@ def problem(study: Study, content: PlanContent) -> str:
     if not earlier:
         return ""
     return (
-        _not_planned(content)
+        _not_as_before(study, earlier[0].content, content)
+        or _not_planned(content)
         or _more_of_a_person(earlier, content)
         or _not_paid(study, content, _publication(content))
     )
@@ -44,6 +46,30 @@ def problem_of_next(study: Study) -> str:
         content, wave=content.wave + 1, publication=replace(publication, counts=counts)
     )
     return _not_planned(following) or _not_paid(study, following, terms.smallest(following))
+
+
+def _not_as_before(study: Study, first: PlanContent, content: PlanContent) -> str:
+    """Say what all waves share, and this one has otherwise: address, unit, readers, list, cap."""
+    lasting = [(term, getattr(first, term), getattr(content, term)) for term in LASTING_TERMS]
+    caps = first.caps, content.caps
+    lasting += [
+        (_("the δ of the cap"), caps[0].central_delta, caps[1].central_delta),
+        (_("the panel"), caps[0].panel, caps[1].panel),
+    ]
+    for term, then, now in lasting:
+        if then != now:
+            text = _("%(term)s has been %(then)s since wave 1; it cannot change.")
+            return text % {"term": term, "then": then or _(changes.NOTHING)}
+    if (first.invited is None) != (content.invited is None):
+        return _("Whom it asks, a list or everybody, is fixed since wave 1.")
+    budget = study.budget
+    if budget is None or budget.cap == terms.cap_in(budget, study, study.cap):
+        return ""
+    text = _(
+        "The cap in the ledger is %(sign)s %(cap)s, and not what the draft's ε %(draft)s makes. A "
+        "cap can only be lowered, with a reason."
+    )
+    return text % {"sign": budget.measure, "cap": plain(budget.cap), "draft": plain(study.cap)}
 
 
 def _not_planned(content: PlanContent) -> str:

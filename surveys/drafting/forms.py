@@ -15,7 +15,7 @@ from surveys.design.drafts import free_name
 from surveys.design.models import Draws, FollowUps, Layout, Question, Results, Rule, Study
 from surveys.design.pictures import keep_picture
 from surveys.design.questions import is_scored, lines, usual_points
-from surveys.design.readiness import problem_of
+from surveys.design.readiness import problem_of, problem_of_batch
 from surveys.design.refusals import Refused
 from surveys.drafting.drafts import QuestionDraft
 from surveys.invited import selectors as lists
@@ -349,7 +349,8 @@ class TextsForm(BeginForm):
         problems = terms.problems_of_given(self.instance, questions)
         if problem := blocks.problem_of_asked(self.instance, questions):
             problems["asked"] = problem
-        if self.instance.pk and (problem := lists.problem_of_batch(self.instance)):
+        people = lists.listed(self.instance) if self.instance.pk else 0
+        if problem := problem_of_batch(self.instance, people):
             problems["smallest_batch"] = problem
         for name, problem in problems.items():
             if name in self.changed_data and name not in self.errors:

@@ -5,18 +5,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from django.db.models import Count as Number, Max, Q, QuerySet
-from django.utils.translation import gettext as _, ngettext
+from django.utils.translation import gettext as _
 
-from surveys.design.models import Neighbours, Plan, Study
-from surveys.design.readiness import Problem
+from surveys.design.models import Plan, Study
+from surveys.design.readiness import Problem, problems_of_list
 from surveys.invited.keys import Chest, name_of
 from surveys.invited.lists import Entry
 from surveys.invited.models import Count, Delivery, Key, Letter, Person
 from surveys.plan.content import Invited, Stratum
-from surveys.plan.invited import FEWEST, MOST_STRATA, minutes_between
+from surveys.plan.invited import FEWEST, minutes_between, stand_in
 
 FEW = 100  # below it a stratum is warned of
-DAY = 24  # hours
 MONTH = datetime.timedelta(days=30)
 WITHOUT_EMAIL = ~Q(has_email=True, came_back=False)  # people whom no letter from here reaches
 
@@ -62,7 +61,7 @@ def part_of(study: Study, keys: Iterable[str] | None = None) -> Invited | None:
     if not study.is_invited:
         return None
     sizes = strata_of(study)
-    made = list(keys) if keys is not None else [_stand_in(at) for at in range(len(sizes))]
+    made = list(keys) if keys is not None else [stand_in(at) for at in range(len(sizes))]
     return Invited(
         strata=[
             Stratum(key=key, name=size.name, people=size.people)
@@ -73,76 +72,10 @@ def part_of(study: Study, keys: Iterable[str] | None = None) -> Invited | None:
     )
 
 
-def shown(study: Study) -> Invited | None:
-    """Return what a preview says of a study's list; while it is not fit to open, of one stratum
-    with all its people, and no fewer than are needed.
-    """
-    part = part_of(study)
-    if part is None or not problems(study):
-        return part
-    people = max(FEWEST, sum(each.people for each in part.strata))
-    alone = Stratum(key=_stand_in(0), name="", people=people)
-    return Invited(strata=[alone], moments=part.moments, answers_from=part.answers_from)
-
-
-def _stand_in(at: int) -> str:
-    """Return what stands for a key that is not made yet."""
-    return f"80{at:0509x}1"
-
-
 def problems(study: Study) -> list[Problem]:
     """Return why a study cannot open with its list."""
-    if not study.is_invited:
-        return []
-    sizes = strata_of(study)
-    if not sizes:
-        return [Problem(_("There is nobody on the list yet."), is_of_list=True)]
-    found = []
-    if study.neighbours == Neighbours.ADD_REMOVE:
-        text = _("A list shows how many took part. Limits must protect what was answered.")
-        found.append(Problem(text, term="neighbours"))
-    if len(sizes) > MOST_STRATA:
-        text = _("A list has %(most)s strata at most, and this one %(count)s.")
-        told = text % {"most": MOST_STRATA, "count": len(sizes)}
-        found.append(Problem(told, is_of_list=True))
-    if study.rule in ("every", "continual") and study.hours < DAY:
-        text = _("Numbers of a list change once a day: publish every 24 hours at most.")
-        found.append(Problem(text, term="hours"))
-    if len(sizes) > 1 and not sizes[0].name:
-        text = ngettext(
-            "%(count)s person has no stratum, and others have one.",
-            "%(count)s people have no stratum, and others have one.",
-            sizes[0].people,
-        )
-        told = text % {"count": sizes[0].people}
-        found.append(Problem(told, is_of_list=True))
-    if problem := problem_of_batch(study):
-        found.append(Problem(problem, term="smallest_batch"))
-    few = _("%(stratum)s has %(people)s people; %(least)s are needed to hide one among them.")
-    for size in sizes:
-        if size.is_refused:
-            told = few % {"stratum": said(size.name), "people": size.people, "least": FEWEST}
-            found.append(Problem(told, is_of_list=True))
-    return found
-
-
-def problem_of_batch(study: Study) -> str:
-    """Return why nothing would ever be published of a study's list, or nothing: fewer people are on
-    it than have to answer. Of one that nobody is on yet, nothing is said.
-    """
-    found = listed(study)
-    if not found or found >= study.smallest_batch:
-        return ""
-    text = _(
-        "The list has %(people)s people, and nothing is published before %(least)s answers. Add "
-        "people, or lower “Fewest answers to publish”."
-    )
-    return text % {"people": found, "least": study.smallest_batch}
-
-
-def said(stratum: str) -> str:
-    """Return a stratum as pages call it."""
-    return f"“{stratum}”" if stratum else _("The list")
+    part = part_of(study)
+    return [] if part is None else problems_of_list(study, part)
 
 
 def people_of(

@@ -16,7 +16,9 @@ from django.utils.translation import gettext as _
 
 from surveys.aggregation import selectors as aggregation
 from surveys.design import selectors as design, services as launching
+from surveys.design.launch import refuse_unready
 from surveys.design.models import Plan, Study
+from surveys.design.readiness import said
 from surveys.design.refusals import CannotOpen, Refused
 from surveys.erasing import erasing
 from surveys.intake import selectors as intake, services as receiving
@@ -133,7 +135,7 @@ def _held(study_id: int) -> Study:
 def _not_asked(plan: Plan, entries: Iterable[Entry]) -> list[Remark]:
     names = index_of(plan)
     text = _("The study is open, with the strata %(names)s.")
-    told = text % {"names": ", ".join(map(selectors.said, names))}
+    told = text % {"names": ", ".join(map(said, names))}
     return [Remark(entry.row, "stratum", told) for entry in entries if entry.stratum not in names]
 
 
@@ -271,19 +273,13 @@ def _is_little(content: PlanContent, expected: int | None) -> bool:
 def _opened(study: Study, by: Opening) -> Plan:
     if not study.is_invited:
         return launching.open_study(**by)
-    _check(study)
+    refuse_unready(study, selectors.problems(study))  # before keys are made
     try:
         return _launch(study, by)
     except Away as error:
         raise CannotOpen(
             _("The issuer of tickets cannot be reached. Nothing was opened.")
         ) from error
-
-
-def _check(study: Study) -> None:
-    """Raise CannotOpen with all that keeps a study from opening with its list."""
-    if wrong := selectors.problems(study):
-        raise CannotOpen(" ".join(problem.text for problem in wrong))
 
 
 def _launch(study: Study, by: Opening) -> Plan:
@@ -300,7 +296,6 @@ def _launch(study: Study, by: Opening) -> Plan:
         if not Unopened.objects.filter(pk=unopened.pk).delete()[0]:
             raise CannotOpen(_("It took too long, and nothing was opened: try again."))
         held = _held(study.pk)  # so that nobody joins or leaves meanwhile
-        _check(held)
         if len(selectors.strata_of(held)) != len(keys):
             raise CannotOpen(_("The list has changed meanwhile: look at it again."))
         plan = launching.open_study(**by, invited=selectors.part_of(held, keys))

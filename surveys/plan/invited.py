@@ -35,6 +35,11 @@ def minutes_between(strata: int) -> int:
     return next((minutes for most, minutes in MOMENTS.items() if strata <= most), HOUR)
 
 
+def stand_in(at: int) -> str:
+    """Return what stands for the key of a stratum until it is made."""
+    return f"80{at:0509x}1"
+
+
 def parts_of(plan: Any) -> Iterator[tuple[str, Any, set[str]]]:
     """Yield every object of the part: its place, itself, its allowed parts."""
     if "invited" not in plan:

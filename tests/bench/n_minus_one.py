@@ -182,7 +182,7 @@ def reworded(client: Any, count: int) -> tuple[str, Any]:
     allowed = client.post(page, {**typed, "cap": cap, "release_epsilon": cap})
     assert allowed.status_code == 302, allowed.content.decode()
     study = Study.objects.get(slug=study.slug)
-    problems = [each.text for each in Readiness(study).problems(NOW.date())]
+    problems = [each.text for each in Readiness(study).problems(NOW)]
     assert not problems, problems
     assert selectors.latest_plan(study.slug) is None
     words = " ".join(refused.content.decode().split())

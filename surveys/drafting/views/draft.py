@@ -35,7 +35,6 @@ from surveys.design.revisions import OF_QUESTION, Overtaken, Since
 from surveys.design.together import send_apart, send_together
 from surveys.drafting.access import View, author, of_study, require, to_build, today
 from surveys.drafting.forms import TextsForm
-from surveys.drafting.waiting import problems_of
 from surveys.intake.pages import page_context
 from surveys.invited import selectors as lists
 from surveys.people.models import Right
@@ -83,8 +82,8 @@ def kind_text(question: Question) -> str:
 def page_of(request: HttpRequest, study: Study, **more: str) -> dict[str, Any]:
     """Return what the page shows; `focus` is the id of the button that a change leaves it on."""
     revision = revisions.number(study)  # before all that is read of it
-    readiness = Readiness(study, lists.shown(study))
-    problems, content = problems_of(study, readiness), readiness.content
+    readiness = Readiness(study, lists.part_of(study))
+    problems, content = readiness.problems(author(request)["now"]), readiness.content
     texts = {problem.question: problem.text for problem in reversed(problems)}
     labels = {question.name: question.label for question in readiness.questions}
     items = [
@@ -270,7 +269,7 @@ def undo(request: HttpRequest, study: Study, since: Since) -> dict[str, str]:
 @of_study(Right.READ)
 def preview(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the form of a draft, of what is fit to be asked."""
-    content = Readiness(study, lists.shown(study)).content
+    content = Readiness(study, lists.part_of(study)).content
     if content is None:
         return render(request, "drafting/no_preview.html", {"study": study})
     wanted = request.GET.get("in", "")
@@ -291,6 +290,6 @@ def preview(request: HttpRequest, study: Study) -> HttpResponse:
 @require_safe
 def plan(request: HttpRequest, study: Study) -> HttpResponse:
     """Serve the draft as a Plan, for the preview alone."""
-    content = Readiness(study, lists.shown(study)).content
+    content = Readiness(study, lists.part_of(study)).content
     body = plans.canonical(content) if content is not None else "{}"
     return HttpResponse(body, content_type="application/json; charset=utf-8")

@@ -13,7 +13,6 @@ from surveys.design.readiness import Consequence, Readiness
 from surveys.design.refusals import Refused
 from surveys.drafting import plan_text
 from surveys.drafting.access import author, of_study, require, today
-from surveys.drafting.waiting import problems_of
 from surveys.invited import selectors as lists, services as invited
 from surveys.ledger.services import Refused as LedgerRefused
 from surveys.people import selectors as people
@@ -40,16 +39,11 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
     return redirect("drafting:launch", study.slug)
 
 
-def _readiness(study: Study) -> Readiness:
-    """Return the draft as it stands, with its list once that is fit to open."""
-    return Readiness(study, None if lists.problems(study) else lists.part_of(study))
-
-
 def _show_draft(
     request: HttpRequest, study: Study, refused: str = "", status: int = 200
 ) -> HttpResponse:
-    readiness = _readiness(study)
-    content, problems = readiness.content, problems_of(study, readiness)
+    readiness = Readiness(study, lists.part_of(study))
+    content, problems = readiness.content, readiness.problems(author(request)["now"])
     context: dict[str, Any] = {
         "study": study,
         "content": content,

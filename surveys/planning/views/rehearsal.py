@@ -103,7 +103,7 @@ def _content(study: Study) -> tuple[PlanContent | None, str]:
         verify(content)
     except (ValueError, Unsound) as error:  # told as its own page and the launch tell it
         labels = {each.name: f"{each.label}: " for each in study.questions.all()}
-        problems = Readiness(study).problems(datetime.datetime.now(datetime.UTC).date())
+        problems = Readiness(study).problems(datetime.datetime.now(datetime.UTC))
         why = " ".join(f"{labels.get(each.question, '')}{each.text}" for each in problems)
         return None, _("This draft makes no plan yet: %(why)s") % {"why": why or error}
     return content, ""

@@ -10,7 +10,7 @@ from surveys.design.readiness import Readiness
 from surveys.design.services import CannotOpen
 from surveys.drafting.forms import TextsForm
 from surveys.drafting.plan_text import term_lines
-from tests.conftest import NOW, TODAY, draft_of_drawn
+from tests.conftest import NOW, draft_of_drawn
 
 
 def test_a_plan_says_blocks_and_sets_and_a_person_s_loss(db):
@@ -30,7 +30,7 @@ def test_what_follows_from_another_question_is_drawn_with_it_even_if_all_are_ask
 
 def test_more_than_there_are_is_refused_by_name(db):
     draft = draft_of_drawn(asked=5)
-    (problem,) = Readiness(draft).problems(TODAY)
+    (problem,) = Readiness(draft).problems(NOW)
     assert "is asked 5 questions, but only 4 can be drawn" in str(problem.text)
     with pytest.raises(CannotOpen, match="only 4 can be drawn"):
         services.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)

@@ -125,9 +125,9 @@ def test_a_study_has_at_most_so_many_questions(draft, by):
     assert draft.questions.count() == 3
 
 
-def test_answers_that_lose_too_much_together_are_told_before_the_launch(draft, by, today):
+def test_answers_that_lose_too_much_together_are_told_before_the_launch(draft, by, now):
     draft.questions.update(epsilon=Decimal(4))
-    (problem,) = Readiness(draft).problems(today)
+    (problem,) = Readiness(draft).problems(now)
     assert "browsers refuse more than 8" in problem.text
 
 

@@ -59,7 +59,7 @@ def test_beyond_the_usual_cap_and_batch_nothing_opens_and_nothing_is_stored(
     db, client, admin_user, terms, said
 ):
     study = drafted(**terms)
-    assert said in Readiness(study).problems(NOW.date())[0].text
+    assert said in Readiness(study).problems(NOW)[0].text
     with pytest.raises(CannotOpen) as refusal:
         services.open_study(why="A test.", study_id=study.pk, **BY)
     assert said in str(refusal.value)
@@ -87,7 +87,7 @@ def test_a_study_of_which_all_is_changed_on_the_device_has_the_sites_limits_only
 
 def test_the_refusal_is_said_in_chinese_too(db):
     with translation.override("zh-hans"):
-        assert "%" not in Readiness(drafted(cap=Decimal(8))).problems(NOW.date())[0].text
+        assert "%" not in Readiness(drafted(cap=Decimal(8))).problems(NOW)[0].text
 
 
 def test_the_sites_admin_gives_more_with_a_reason_that_stands_in_the_ledger_beside_the_opening(db):
@@ -207,7 +207,7 @@ def test_a_draft_s_first_answer_sent_as_given_brings_its_cap_within_and_says_so(
     add_questions(study_id=study.pk, questions=[GIVEN], **BY)
     study.refresh_from_db()
     assert (study.cap, study.release_epsilon, study.smallest_batch) == (1, 1, 100)
-    assert Readiness(study).problems(NOW.date()) == []
+    assert Readiness(study).problems(NOW) == []
     assert services.open_study(why="A test.", study_id=study.pk, **BY).is_open
 
 

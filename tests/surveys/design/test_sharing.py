@@ -145,11 +145,11 @@ def test_a_share_is_worked_out_again_where_somebody_else_changed_the_draft_meanw
     of_each(draft, "0.5", 4)
 
 
-def test_an_epsilon_that_was_set_is_not_raised_to_the_least_but_refused(draft, today):
+def test_an_epsilon_that_was_set_is_not_raised_to_the_least_but_refused(draft, now):
     set_site_limits(epsilon_floor=Decimal("0.6"), why="a rule", **BY)
     study = new_draft(texts=TEXTS, questions=[{**MORE, "epsilon": "0.1"}])
     assert study.questions.get().epsilon == Decimal("0.1")
-    (problem,) = Readiness(study).problems(today)
+    (problem,) = Readiness(study).problems(now)
     assert problem.text == "ε must be between 0.6 and 4; it is 0.1."
 
 
@@ -184,11 +184,11 @@ def test_another_epsilon_of_a_person_is_shared_and_what_followed_it_follows(draf
     assert (draft.person, draft.cap, draft.release_epsilon) == (2, Decimal("1.5"), 1)
 
 
-def test_a_share_below_the_least_is_not_raised_but_refused_by_name(draft, today):
+def test_a_share_below_the_least_is_not_raised_but_refused_by_name(draft, now):
     set_site_limits(epsilon_floor=Decimal("0.6"), why="a rule", **BY)
     add_questions(study_id=draft.pk, questions=[MORE], **BY)
     assert set(shares(draft).values()) == {Decimal("0.5")}
-    texts = [problem.text for problem in Readiness(draft).problems(today)]
+    texts = [problem.text for problem in Readiness(draft).problems(now)]
     assert texts == ["ε must be between 0.6 and 4; it is 0.5."] * 4
     with pytest.raises(CannotOpen, match="Copied"):
         services.open_study(study_id=draft.pk, why="A test.", **BY)
@@ -207,16 +207,16 @@ def test_a_share_above_the_greatest_is_the_greatest(db):
         ({"person_floor": Decimal(3)}, "must be ε 3 to 8 on this site; it is 2"),
     ],
 )
-def test_what_one_person_gives_away_is_held_to_the_site_s_limits(draft, today, limits, said):
+def test_what_one_person_gives_away_is_held_to_the_site_s_limits(draft, now, limits, said):
     set_site_limits(**limits, why="a rule", **BY)
-    (problem,) = Readiness(draft).problems(today)
+    (problem,) = Readiness(draft).problems(now)
     assert said in problem.text
     assert [study for study, why in selectors.drafts_beyond(selectors.site_limits())] == [draft]
     with pytest.raises(CannotOpen, match="this site"):
         services.open_study(study_id=draft.pk, why="A test.", **BY)
     again = asked_all(new_draft(texts=TEXTS, questions=QUESTIONS))
     assert again.person == next(iter(limits.values()))
-    assert Readiness(again).problems(today) == []
+    assert Readiness(again).problems(now) == []
 
 
 @pytest.mark.parametrize("person", [Decimal(0), Decimal(-1), Decimal(21)])

@@ -238,7 +238,7 @@ def test_a_panel_s_cap_for_answers_is_said_in_odds():
     assert "at most 75 in 100 sure" in wording.panel_means(Panel(local_cap=Decimal("1.0986")))
 
 
-def test_so_many_choices_in_all_and_no_more(db, today):
+def test_so_many_choices_in_all_and_no_more(db, now):
     """Each is a row of results that anybody may ask for."""
     rows = "\n".join(f"c{at}" for at in range(1, 1_000))
     many = [
@@ -251,6 +251,6 @@ def test_so_many_choices_in_all_and_no_more(db, today):
     one_more = {**few, "choices": f"{few['choices']}\nc6"}
     draft = services.draft_study(study={**STUDY, "slug": "more"}, questions=[*many, one_more])
     said = "All questions together have 6,000 choices at most; these have 6,001."
-    assert said in [problem.text for problem in Readiness(draft).problems(today)]
+    assert said in [problem.text for problem in Readiness(draft).problems(now)]
     with pytest.raises(CannotOpen, match="have 6,000 choices at most"):
         services.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)

@@ -65,7 +65,7 @@ def joined(draft, *names, **by):
 
 
 def problems_of(draft):
-    return {each.question: each.text for each in Readiness(draft).problems(TODAY)}
+    return {each.question: each.text for each in Readiness(draft).problems(NOW)}
 
 
 def test_a_plan_has_one_channel_for_all_of_them(draft):

@@ -108,7 +108,7 @@ def test_what_cannot_be_planned_is_refused_with_what_to_change(fields, told):
     Study.objects.filter(pk=study.pk).update(**fields)
     study.refresh_from_db()
     said = " ".join(
-        terms.problems_within(study, study.questions.all(), services.launch.site.present_limits())
+        terms.problems_within(study, study.questions.all(), services.site.present_limits())
     )
     assert told in said
     with pytest.raises(CannotOpen, match=re.escape(told)):

@@ -309,13 +309,13 @@ def test_a_new_key_takes_its_conditions_along(editor, draft):
     assert (often.asked_if, often.asked_if_answers) == ("cheated", [1])
 
 
-def test_a_question_before_its_condition_keeps_the_draft_from_opening(editor, draft, today):
+def test_a_question_before_its_condition_keeps_the_draft_from_opening(editor, draft, now):
     editor.post(
         f"/studies/{draft.slug}/build/questions/often/",
         form_of(draft, "often", condition="copied:1"),
     )
     editor.post(f"/studies/{draft.slug}/build/questions/often/up/")
-    assert Readiness(draft).problems(today) != []
+    assert Readiness(draft).problems(now) != []
 
 
 def test_the_odds_of_what_is_typed_are_told_and_nothing_is_saved(editor, draft):

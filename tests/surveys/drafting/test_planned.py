@@ -29,7 +29,7 @@ def test_a_plan_becomes_a_draft_that_can_be_launched(ada):
     assert study.rule == "when-closed"
     assert {each.epsilon for each in study.questions.all()} == {Decimal(2)}
     assert [each.text for each in study.questions.all()] == list(WORDS.values())
-    assert Readiness(study).problems(NOW.date()) == []
+    assert Readiness(study).problems(NOW) == []
     content = documents.compose(study)
     assert [block.questions for block in content.blocks] == [
         ["q1", "q2"],

@@ -595,7 +595,7 @@ def test_a_hostile_or_broken_file_is_refused_in_plain_words(refused, says):
     assert says in found.problems[0].text
 
 
-def test_a_refused_file_leaves_no_draft_and_an_accepted_one_makes_its_reader_the_owner(ada, today):
+def test_a_refused_file_leaves_no_draft_and_an_accepted_one_makes_its_reader_the_owner(ada, now):
     answer = ada.post(
         "/studies/new/", {"way": "file", "file": named(book(("text", "q", "Say it")))}
     )
@@ -610,7 +610,7 @@ def test_a_refused_file_leaves_no_draft_and_an_accepted_one_makes_its_reader_the
     assert documents.compose(study).loss <= exponential_below(Decimal(2)), (
         "and no more than 88 : 12"
     )
-    assert Readiness(Study.objects.get()).problems(today) == []
+    assert Readiness(Study.objects.get()).problems(now) == []
 
 
 def test_what_a_file_does_not_say_is_asked_for_at_its_field(ada):

@@ -117,6 +117,7 @@ WALLS = {  # room: what it may import of the house, besides itself
 # between the rooms of `surveys`; the hall's modules have none
 DOORS = {"services", "selectors", "models"}
 PUBLIC = {  # modules that are open as well
+    "surveys.plan.combinations",
     "surveys.plan.content",
     "surveys.plan.drawing",
     "surveys.plan.invited",
@@ -126,6 +127,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.plan.tickets",
     "surveys.plan.verification",
     "surveys.design.calendars",
+    "surveys.design.combinations",
     "surveys.design.documents",
     "surveys.design.blocks",
     "surveys.design.days",

@@ -19,7 +19,6 @@ from django.utils.translation import gettext as _
 from dpengine.local.blocks import together
 from dpengine.local.joint import MAX_JOINT, Joint
 from dpengine.local.ways import Importance
-from dpengine.privacy import Neighbours
 from surveys.plan.content import Block, Together
 from surveys.plan.kinds import DEVICE, KINDS, PUBLICATION
 
@@ -103,7 +102,7 @@ def _joint(sizes: tuple[int, ...], epsilon: Decimal) -> Joint:
     return Joint.for_epsilon(sizes, epsilon)
 
 
-def problems(study: "Study", questions: "Iterable[Question]") -> list[tuple[str, str]]:
+def problems(questions: "Iterable[Question]") -> list[tuple[str, str]]:
     """Return why some of a draft's questions cannot be sent as one answer, each with the name of
     the question that it is about.
     """
@@ -134,19 +133,7 @@ def problems(study: "Study", questions: "Iterable[Question]") -> list[tuple[str,
         for at, own in found.items()
         if at in named
     ]
-    if text := problem_of_hidden(study, bool(found)):
-        reasons.append((next(iter(found.values()))[0].name, text))
     return reasons
-
-
-def problem_of_hidden(study: "Study", is_joint: bool) -> str:
-    """Return why questions cannot be sent as one answer where taking part is hidden, or nothing."""
-    if not is_joint or study.neighbours == Neighbours.CHANGE_ONE:
-        return ""
-    return _(
-        "Where it is hidden who takes part, every question must be sent by itself: how many "
-        "are asked one is public."
-    )
 
 
 def _problems_of(own: "Sequence[Question]") -> list[tuple[str, str]]:

@@ -9,13 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from django.utils.translation import gettext as _
 from msgspec.structs import replace
 
 from dpengine.local import budget
 from dpengine.local.blocks import subsets
 from dpengine.local.channel import Channel, Learns
-from surveys.design import blocks, terms
+from surveys.design import blocks, combinations, terms
 from surveys.design.models import Question, Study, Translation
 from surveys.design.questions import content_of, for_whom, joined, texts_of
 from surveys.plan.content import (
@@ -28,7 +27,6 @@ from surveys.plan.content import (
     Texts,
     largest_loss,
 )
-from surveys.plan.kinds import NUMBER
 from surveys.plan.verification import FORMAT
 
 
@@ -41,17 +39,8 @@ def compose(
     """Return the Plan's content for a study as it stands, or for some of it."""
     drafts = list(study.questions.all()) if drafts is None else drafts
     questions = [content_of(question, drafts) for question in drafts]
-    if (
-        questions
-        and study.rule != "on-request"
-        and all(each.kind == NUMBER and each.is_cleartext for each in questions)
-    ):  # a histogram of numbers would give rare ones away
-        raise ValueError(
-            _(
-                "Numbers sent as given are published only as a researcher asks about them: choose "
-                "the rule that says so."
-            )
-        )
+    for _field, problem in combinations.of_questions(study, drafts):
+        raise ValueError(problem)
     by_name = {each.name: each for each in questions}
     losses = {each.sent_in: each.loss for each in questions if each.loss is not None}
     drawn, sets = _drawn(study, drafts, by_name)
@@ -107,7 +96,7 @@ def weights_of_sets(
 ) -> list[int]:
     """Return the weight of each of `sets_of_names`; none where some questions cannot be asked."""
     known = {each.name: each for each in contents}
-    is_whole = all(each.name in known for each in drafts) and not blocks.problems(study, drafts)
+    is_whole = all(each.name in known for each in drafts) and not blocks.problems(drafts)
     if not is_whole or not sets_of_names(study, drafts):
         return []
     return [each.weight for each in _drawn(study, drafts, known)[1]]
@@ -128,7 +117,7 @@ def _drawn(
     """
     drawn = blocks.blocks(drafts)
     if blocks.groups(drafts):
-        if reasons := blocks.problems(study, drafts):
+        if reasons := blocks.problems(drafts):
             raise ValueError(reasons[0][1])
     elif _asks_everything(study, drawn):
         return [], []

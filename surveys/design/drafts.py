@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from surveys.design import blocks, changes, revisions, selectors, sharing, terms
+from surveys.design import blocks, changes, combinations, revisions, selectors, sharing, terms
 from surveys.design.locks import lock_draft
 from surveys.design.models import Language, Question, Study, Translation
 from surveys.design.refusals import Refused
@@ -62,7 +62,7 @@ def editing(*, study_id: int, who: str, now: datetime.datetime, why: str = "") -
                 saved.person = sharing.usual_person(limits, saved)
                 saved.save(update_fields=["person"])
             now_asked = _sent_as_given(saved)
-            more_waves = saved.unit == terms.IN_WAVE and saved.planned != was.planned
+            more_waves = saved.unit == combinations.IN_WAVE and saved.planned != was.planned
             if now_asked != had or more_waves:
                 saved.given_cap = saved.given_batch = saved.given_why = saved.given_by = None
                 saved.save(update_fields=["given_cap", "given_batch", "given_why", "given_by"])
@@ -396,7 +396,9 @@ def set_protections(
             _share_no_more(study)
         if planned:
             _set_terms(study, planned)
-        for _name, problem in blocks.problems(study, study.questions.all()) if ways else ():
+        questions = list(study.questions.all()) if ways else []
+        as_one = combinations.of_questions(study, questions, of=["sent"])
+        for _name, problem in (*blocks.problems(questions), *as_one):
             raise Refused(problem)
     return study
 

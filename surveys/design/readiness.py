@@ -17,7 +17,7 @@ from django.db.models import Prefetch, prefetch_related_objects
 from django.utils.translation import gettext as _, ngettext
 from msgspec.structs import replace
 
-from dpengine.privacy import Neighbours, epsilon_above
+from dpengine.privacy import epsilon_above
 from surveys.design import blocks, days, documents, selectors, sharing, terms, texts, waves
 from surveys.design.models import Question, SiteLimits, Study, Translation
 from surveys.design.questions import content_of, unfit
@@ -180,7 +180,7 @@ class Readiness:
         if not self.questions:
             return [Problem(_("There is no question yet."))]
         labels = {question.name: question.label for question in self.questions}
-        by_name = [*self.unfit.items(), *blocks.problems(self.study, self.questions)]
+        by_name = [*self.unfit.items(), *blocks.problems(self.questions)]
         found = [Problem(text, name, label=labels[name]) for name, text in by_name]
         named = terms.named_problems(self.study, self.questions, self.limits)
         found += [Problem(text, term=field) for field, text in [*named, *self._of_days(now)]]
@@ -233,9 +233,6 @@ def problems_of_list(study: Study, invited: Invited) -> list[Problem]:
     if not strata:
         return [Problem(_("There is nobody on the list yet."), is_of_list=True)]
     found = []
-    if study.neighbours == Neighbours.ADD_REMOVE:
-        text = _("A list shows how many took part. Limits must protect what was answered.")
-        found.append(Problem(text, term="neighbours"))
     if len(strata) > MOST_STRATA:
         text = _("A list has %(most)s strata at most, and this one %(count)s.")
         told = text % {"most": MOST_STRATA, "count": len(strata)}

@@ -28,11 +28,12 @@ from fractions import Fraction
 from typing import Any
 
 from dpengine.local.ways import Importance
-from dpengine.privacy import Neighbours, round_down
+from dpengine.privacy import round_down
 from surveys.design import blocks, documents, site, terms
 from surveys.design.goal import Goal, Outcome, Topic
 from surveys.design.models import Question, SiteLimits, Study
 from surveys.guesses import LIKELY
+from surveys.plan.combinations import fits
 from surveys.plan.content import KEPT
 
 USUAL_PERSON = Decimal(2)
@@ -125,7 +126,7 @@ def _planned(person: Decimal, study: Study, questions: Sequence[Question]) -> Sp
         epsilon=person,
         topics=tuple(topics.values()),
         kept=tuple(blocks.staying(fit, fit)),
-        can_draw=study.neighbours == Neighbours.CHANGE_ONE,
+        can_draw=fits(protects=str(study.neighbours), asked="drawn"),
     )
     outcome = Outcome(goal)
     try:

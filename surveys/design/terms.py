@@ -20,10 +20,11 @@ from django.utils.translation import gettext as _
 from dpengine.accounting.concentrated import rho_of
 from dpengine.contraction import Noise, noise_within
 from dpengine.privacy import Cost, Neighbours, epsilon_above, plain, round_down
-from surveys.design import blocks, days
+from surveys.design import blocks, combinations, days
+from surveys.design.combinations import IN_WAVE
 from surveys.plan.content import ANSWERS, FRESH, KEPT, Caps, PlanContent, PublicationTerms
 from surveys.plan.kinds import PUBLICATION
-from surveys.plan.records import ONE_ANSWER, WHOLE, n_is_public, people_in
+from surveys.plan.records import ONE_ANSWER, WHOLE, n_is_public
 from surveys.zones import UTC
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 RESERVED = {"ledger", "new"}
 # for a study with answers sent in the clear, unless its site's admin gives more
 GIVEN_CAP, GIVEN_BATCH = Decimal(1), 50
-IN_WAVE = "respondent-in-wave"  # a record in each wave, each with the whole cap
 GIVEN_PLACES = 3  # decimals of a cap that many answers share
 PANEL = "respondent-in-panel"  # whose people are respondents in each of its studies
 WIDEST = 50  # percent of what is possible that an interval may cover, unless somebody confirms it
@@ -195,18 +195,9 @@ def problems(study: "Study") -> dict[str, str]:
     cap, cost = study.cap, study.release_epsilon
     floor, ceiling = study.epsilon_floor, study.epsilon_ceiling
     closes, retires = study.closes_on, study.retires_on
-    if study.rule == "continual" and not is_concentrated(study):
-        text = _("Publications paid on the first day need a cap with a δ; it is a cap without one.")
-        reasons["rule"] = text
-    elif cap is not None and cost is not None and cost > cap:
+    if cap is not None and cost is not None and cost > cap:
         text = _("One publication must cost at most the cap of %(cap)s; it is %(cost)s.")
         reasons["release_epsilon"] = text % {"cap": _text(cap), "cost": _text(cost)}
-    if study.asked is not None and study.neighbours != Neighbours.CHANGE_ONE:
-        reasons["asked"] = _(
-            "Where it is hidden who takes part, everybody must be asked everything: how many are "
-            "asked a question is public. “Texts and terms” says how many of the questions each "
-            "person is asked: leave that empty."
-        )
     # a last day ends in the study's zone, and retirement comes at midnight in UTC
     if (
         closes is not None
@@ -224,53 +215,23 @@ def problems(study: "Study") -> dict[str, str]:
     if begins is not None and retires is not None and begins >= retires:
         text = _("The first day must be before that of retirement, %(day)s.")
         reasons["begins_on"] = text % {"day": date_format(retires, "DATE_FORMAT")}
-    if study.neighbours != Neighbours.CHANGE_ONE and (study.closes_at or study.stratum_closes_at):
-        reasons["closes_at" if study.closes_at else "stratum_closes_at"] = _(
-            "Where it is hidden who takes part, it cannot close at a number of answers: that it "
-            "closed would tell that as many came."
-        )
     if floor is not None and ceiling is not None and floor > ceiling:
         text = _("The greatest ε must be at least the least one, %(least)s; it is %(most)s.")
         reasons["epsilon_ceiling"] = text % {"least": _text(floor), "most": _text(ceiling)}
     if study.slug in RESERVED:
         text = _("“%(slug)s” is a file of the registry; choose another.")
         reasons["slug"] = text % {"slug": study.slug}
-    if study.draws == KEPT and study.planned < 2:
-        reasons["draws"] = _("One wave needs no key on devices: choose fresh draws, or plan more.")
-    elif study.draws == KEPT and study.is_invited:
-        reasons["draws"] = _(
-            "People on a list keep no key: messages that repeat would show who fetched which "
-            "ticket. Choose fresh draws."
-        )
-    return reasons | _problems_of_protection(study) | _problems_of_panel(study)
-
-
-def _problems_of_protection(study: "Study") -> dict[str, str]:
-    """When something is published must not tell how many took part, and a δ grows with people."""
-    reasons = {}
-    if not n_is_public(study.neighbours) and study.rule in ("every", "continual"):
-        reasons["rule"] = _(
-            "Where it is protected whether somebody took part, numbers are published once, when "
-            "the study has closed, or on request: how often would tell how many come."
-        )
-    if people_in(study.unit) > 1 and is_concentrated(study):
-        reasons["cap_delta"] = _("A household needs a cap without a δ.")
-    if study.unit == ONE_ANSWER and is_concentrated(study):
-        reasons["cap_delta"] = _("Where one answer is protected, the cap must have no δ.")
-    if study.unit == ONE_ANSWER and not n_is_public(study.neighbours):
-        reasons["neighbours"] = _(
-            "Whether somebody took part is more than one answer: protect a person or a household."
-        )
-    return reasons
+    return (
+        reasons
+        | _problems_of_panel(study)
+        | dict(combinations.problems(combinations.chosen(study)))
+    )
 
 
 def _problems_of_panel(study: "Study") -> dict[str, str]:
     """A charge goes to study and panel alike, so both must count the same thing."""
     if study.panel is None:
         return {}
-    if study.unit != "respondent-in-study":
-        text = _("A study of a panel must count one person in all waves; it is %(unit)s.")
-        return {"unit": text % {"unit": study.get_unit_display()}}
     if study.neighbours != study.panel.neighbours:
         text = _("Neighbours must be those of the panel, %(panel)s; it is %(study)s.")
         return {"neighbours": text % {"panel": study.panel.neighbours, "study": study.neighbours}}
@@ -343,7 +304,12 @@ def named_problems(
         ("", blocks.problem_of_weights(questions)),
         ("", problem_of_choices(questions)),
     )
-    found = [*problems(study).items(), *alone, *problems_of_given(study, questions).items()]
+    found = [
+        *problems(study).items(),
+        *combinations.of_questions(study, questions),
+        *alone,
+        *problems_of_given(study, questions).items(),
+    ]
     return [(field, problem) for field, problem in found if problem]
 
 

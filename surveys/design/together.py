@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
-from surveys.design import blocks
+from surveys.design import blocks, combinations
 from surveys.design.drafts import editing, plan_no_more
 from surveys.design.models import Study
 from surveys.design.refusals import Refused
@@ -29,9 +29,12 @@ def send_together(*, study_id: int, names: Sequence[str], who: str, now: datetim
         _leave_alone(study)
         questions = list(study.questions.all())
         chosen = {question.name for question in questions if question.together == called}
-        for name, problem in blocks.problems(study, questions):
-            if name in chosen:
-                raise Refused(f"{problem} {_('Nothing was changed.')}")
+        problems = [text for name, text in blocks.problems(questions) if name in chosen]
+        problems += [
+            text for _field, text in combinations.of_questions(study, questions, of=["sent"])
+        ]
+        for problem in problems:
+            raise Refused(f"{problem} {_('Nothing was changed.')}")
         _ask_no_more_than_there_are(study)
         return called
 

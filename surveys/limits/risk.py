@@ -15,7 +15,7 @@ import msgspec
 from django.utils.translation import gettext as _, ngettext
 
 from dpengine.privacy import epsilon_above, plain
-from surveys.design import blocks, documents, selectors as design, sharing, terms
+from surveys.design import combinations, documents, selectors as design, sharing
 from surveys.design.models import Neighbours, Question, Study, Unit
 from surveys.design.questions import content_of
 from surveys.guesses import CLOSE, FAIR, Guess, even_guess_within, guesses, is_risky
@@ -316,12 +316,10 @@ def _problem_of_protection(study: Study, contents: Sequence[PlanQuestion]) -> st
     """Return why publications of a draft cannot protect whom they do, all else as it is; or
     nothing, also where something else is wrong with it.
     """
-    usual = copy(study)
-    usual.unit, usual.neighbours = Unit.RESPONDENT_IN_STUDY, Neighbours.CHANGE_ONE
-    others = terms.problems(usual).values()
-    own = [problem for problem in terms.problems(study).values() if problem not in others]
-    is_joint = any(content.together for content in contents)
-    return next(iter(own), "") or blocks.problem_of_hidden(study, is_joint)
+    sent = "as one" if any(content.together for content in contents) else "apart"
+    options = {**combinations.chosen(study), "sent": sent}
+    found = combinations.problems(options, of=("unit", "protects"))
+    return next((problem for _field, problem in found), "")
 
 
 def of_draft(study: Study, questions: Sequence[Question], *, household: int) -> StudyRisk:

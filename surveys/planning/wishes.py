@@ -16,12 +16,13 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from dpengine.local.ways import Importance
-from dpengine.privacy import Neighbours, epsilon_above, plain
+from dpengine.privacy import epsilon_above, plain
 from surveys.design import selectors as design, terms
 from surveys.design.blocks import IMPORTANCES
 from surveys.design.goal import Goal, Outcome
 from surveys.design.models import Question, Study
 from surveys.design.sharing import batch_for
+from surveys.plan.combinations import fits
 from surveys.plan.content import largest_loss
 from surveys.planning.forms import MAX_QUESTIONS, MIN_EPSILON, GoalForm, TopicForm, WeightForm
 from surveys.planning.scenarios import PlannedStudy, loss_of
@@ -258,7 +259,7 @@ class StudyWishes(Wishes):
         if not self.is_valid or self.unfit or self.all_are_nice:
             return None
         topics = [self.planned.topic(each, form.importance) for each, form in self.weights]
-        can_draw = self.planned.study.neighbours == Neighbours.CHANGE_ONE
+        can_draw = fits(protects=str(self.planned.study.neighbours), asked="drawn")
         return replace(self.form.goal(topics, self.planned.kept), can_draw=can_draw)
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from dpengine.local.joint import Joint
-from surveys.design import blocks, documents, services
+from surveys.design import combinations, documents, services
 from surveys.design.drafts import (
     duplicate_question,
     new_draft,
@@ -262,9 +262,8 @@ def test_what_follows_may_be_sent_in_the_same_answer(draft):
 def test_where_taking_part_is_hidden_nothing_is_sent_as_one(draft):
     joined(draft, "smoked", "mood")
     draft.neighbours = "add-remove"
-    assert (
-        "Where it is hidden who takes part" in blocks.problems(draft, draft.questions.all())[0][1]
-    )
+    ((_field, said),) = combinations.of_questions(draft, draft.questions.all())
+    assert "Where it is hidden who takes part" in said
 
 
 def test_all_nice_to_have_is_refused(draft):

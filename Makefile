@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test walk bench bundle lock lint format messages types clean services \
+.PHONY: help run test walk release bench bundle lock lint format messages types clean services \
 	test-node test-python test-redis test-postgres test-browser
 
 PYTHON ?= $(or $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -51,6 +51,10 @@ walk-benches: .venv/installed-for-bench services node_modules/installed ## Run e
 	@failed=; for name in $(CITED); do $(BIN)/python -m tests.bench.$$name || failed="$$failed $$name"; done; \
 	test -z "$$failed" || { echo "these benches failed:$$failed" >&2; exit 1; }
 
+release: test walk ## Make the archive of a release and its sums in var/release, once all has passed
+	@$(BIN)/python tools/check_translations.py
+	@$(BIN)/python -m tools.release
+
 bundle: node_modules/installed ## Make the form's script and style again from their modules
 	@$(PYTHON) -P surveys/intake/bundles.py
 	@cat surveys/intake/static/form/SHA256SUMS
@@ -68,6 +72,7 @@ lint: .venv/installed-for-tests node_modules/installed ## Check style and format
 	@$(BIN)/ruff format --check
 	@npx prettier --check --log-level warn .
 	@$(BIN)/python tools/check_templates.py
+	@$(BIN)/python tools/measure.py > /dev/null
 
 messages: .venv/installed ## Gather the texts to translate, and compile what is translated (GNU gettext)
 	@$(BIN)/python manage.py makemessages -l zh_Hans --no-obsolete --no-wrap --add-location file -i .venv -i node_modules -i var -i tests

@@ -404,14 +404,15 @@ def on_request(metadata: Metadata) -> str:
 
 
 def _cap(metadata: Metadata) -> str:
-    caps, budget = metadata.plan.content.caps, metadata.plan.study.budget
+    caps, study = metadata.plan.content.caps, metadata.plan.study
+    cap, budget = plain(study.cap), study.budget  # as they are now: lowered, it may be
     if budget is not None and budget.is_either:
         return _(
             "All publications of the study together are capped at ε = %(cap)s, δ = %(delta)s: by "
             "the sum of ε, or as concentrated differential privacy (ρ = %(rho)s; Bun and Steinke "
             "2016), whichever holds."
         ) % {
-            "cap": caps.central_epsilon,
+            "cap": cap,
             "delta": caps.central_delta,
             "rho": plain(round_down(Fraction(budget.rho), SHOWN_PLACES["ρ"])),
         }
@@ -419,11 +420,11 @@ def _cap(metadata: Metadata) -> str:
         return _(
             "All publications of the study together are capped at ε = %(cap)s, δ = %(delta)s, "
             "composed as concentrated differential privacy (Bun and Steinke 2016)."
-        ) % {"cap": caps.central_epsilon, "delta": caps.central_delta}
+        ) % {"cap": cap, "delta": caps.central_delta}
     return _(
         "All publications of the study together are capped at ε = %(cap)s (δ = 0), their ε added "
         "up."
-    ) % {"cap": caps.central_epsilon}
+    ) % {"cap": cap}
 
 
 def _software(metadata: Metadata) -> str:

@@ -203,7 +203,7 @@ class Epsilon(Parameter):
         shown, content = self.shown, context.plan.content
         if content.is_concentrated:
             help_text = "" if self.help is COST_HELP else f"{shown['help_text']} "
-            shown["help_text"] = help_text + _under_delta(content)
+            shown["help_text"] = help_text + _under_delta(context.plan)
         return forms.DecimalField(
             min_value=Decimal("0.001"),
             max_value=LARGEST_EPSILON,
@@ -350,11 +350,12 @@ def proposed(plan: Plan) -> Decimal:
     return plain(left if 0 < left < usual else usual)
 
 
-def _under_delta(content: PlanContent) -> str:
-    """Say what ε means under a δ, and how much of the cap some amounts use."""
-    cap, used = Decimal(content.caps.central_epsilon), []
+def _under_delta(plan: Plan) -> str:
+    """Say what ε means under a δ, and how much of the cap, as it is now, some amounts use."""
+    content, used = plan.content, []
+    cap = plan.study.cap if plan.study_id else Decimal(content.caps.central_epsilon)
     for epsilon in [each for each in EXAMPLES if each <= cap][-SHOWN:]:
-        share = rho_alone(content, epsilon) / Fraction(content.caps.central_rho or 1)
+        share = rho_alone(content, epsilon) / rho_alone(content, cap)
         used.append(
             _("ε %(epsilon)s uses %(percent)s %%")
             % {"epsilon": epsilon, "percent": percent_of(share)}

@@ -609,6 +609,19 @@ def test_a_form_proposes_what_a_request_may_cost_and_no_more_than_is_left(asker,
     assert page.context["form"]["epsilon"].value() == Decimal("0.3")
 
 
+def test_pages_tell_a_cap_that_was_lowered_as_it_is_now(db: None) -> None:
+    plan = open_asked(cap_delta="0.000001", cap=Decimal(1))
+    client = browser("mira", plan, role=Role.ANALYST)
+    assert "ε 0.4 uses 18 %" in text_of(client.get(f"{STUDY}ask/mean/"))
+    design.lower_cap(
+        study_id=plan.study_id, new=Decimal("0.4"), who="ada", why="less is enough", now=NOW
+    )
+    for page in ("ask/", "ask/mean/"):
+        assert "The cap is ε 0.4 at δ 0.000001" in text_of(client.get(f"{STUDY}{page}"))
+    assert "ε 0.4 uses 100 %" in text_of(client.get(f"{STUDY}ask/mean/"))
+    assert "capped at ε = 0.4, δ = 0.000001" in text_of(client.get(f"{STUDY}methods/"))
+
+
 QUIET = re.compile(r'<button class="button wide-button( plain)?">\s+Publish, use')
 ASK_LESS = re.compile(r'<button class="button( plain)?" name="change" value="1">\s+Change')
 

@@ -582,8 +582,15 @@ class QuestionForm(forms.ModelForm):
     def _score(self) -> None:
         """Make a scale whose mean is wanted the number that it is: its points count from 1."""
         data = self.cleaned_data
-        is_mean = data.get("of_scale") == plan_kinds.MEAN and data.get("protection") == DEVICE
-        if data.get("kind") != plan_kinds.SCALE or not is_mean:
+        if data.get("kind") != plan_kinds.SCALE or data.get("of_scale") != plan_kinds.MEAN:
+            return
+        if data.get("protection") != DEVICE:
+            text = _(
+                "A mean alone is for answers that are randomised on the device. Of answers sent as "
+                "given, the study publishes how often each is chosen, and a request can ask for "
+                "their mean: choose that, or the other protection."
+            )
+            self.add_error("of_scale", text)
             return
         points = lines(data["choices"]) or usual_points(self.instance)
         data |= {"kind": plan_kinds.NUMBER, "choices": "\n".join(points)}

@@ -48,9 +48,13 @@ def test_the_usual_points_are_written_out_and_shares_come_back(editor, draft):
     assert (fair(draft).kind, fair(draft).least) == ("likert", None)
 
 
-def test_whatever_is_sent_as_given_has_shares_and_means_alike(editor, draft):
-    save(editor, draft, of_scale="mean", choices="", protection="publication")
-    assert fair(draft).kind == "likert"
+def test_a_mean_alone_is_refused_where_answers_are_sent_as_given(editor, draft):
+    answer = save(editor, draft, of_scale="mean", choices="", protection="publication")
+    assert answer.status_code == 400
+    assert 'id="id_of_scale_error"' in answer.content.decode()
+    assert "sent as given, the study publishes how often each is chosen" in answer.content.decode()
+    save(editor, draft, of_scale="shares", choices="", protection="publication")
+    assert (fair(draft).kind, fair(draft).protection) == ("likert", "publication")
 
 
 def test_a_number_of_old_drafts_is_what_it_was(editor, draft):

@@ -217,11 +217,14 @@ class Block:
 
 
 def blocks_of(results: list[Shown]) -> list[Block]:
-    """Return results as a page shows them: neighbouring statements of one group as one matrix."""
+    """Return results as a page shows them: neighbouring statements of one group as one matrix, as
+    the form has them: by the group's name, whatever each says above it.
+    """
     blocks = []
-    for group, members in groupby(results, key=lambda result: result.question.group):
+    for _name, members in groupby(results, key=_matrix_of):
         statements = list(members)
         matrix = [result for result in statements if isinstance(result, Result)]
+        group = statements[0].question.group
         if group and len(matrix) == len(statements) > 1:
             scale = share_scale(row.number for result in matrix for row in result.rows)
             shared = [replace(result, scale=scale) for result in matrix]
@@ -229,3 +232,7 @@ def blocks_of(results: list[Shown]) -> list[Block]:
         else:
             blocks += [Block([result]) for result in statements]
     return blocks
+
+
+def _matrix_of(result: Shown) -> str:
+    return result.question.group.name if result.question.group else ""

@@ -3,7 +3,9 @@ pages show it.
 """
 
 import re
+from dataclasses import replace
 
+import msgspec
 import pytest
 from django.template.loader import render_to_string
 
@@ -62,6 +64,20 @@ def test_statements_of_one_group_are_one_chart_on_one_scale(made: Release | Step
     assert {result.scale for result in matrix.results if isinstance(result, Result)} == {
         matrix.scale
     }
+
+
+def test_statements_stay_together_where_a_translation_says_something_else_above_each(
+    made: Release | Step,
+) -> None:
+    """The form has them so, by the group's name."""
+    results = results_of(made)
+    before = [len(block.results) for block in blocks_of(results)]
+    at = max(place for place, each in enumerate(results) if each.question.group)
+    question = results[at].question
+    group = msgspec.structs.replace(question.group, text="Something else")
+    question = msgspec.structs.replace(question, group=group)
+    results[at] = replace(results[at], question=question)
+    assert [len(block.results) for block in blocks_of(results)] == before
 
 
 def test_shares_of_several_ticks_are_not_made_to_add_up(made: Release | Step) -> None:

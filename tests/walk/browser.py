@@ -31,7 +31,9 @@ SAID_OF_ONE = re.compile(  # what one person gives away on the device
     r"|One person, all together: ε ([\d.]+\d)\."
 )
 SAID_HALF = re.compile(r"± ([\d.]+) points with ([\d,]+) answers, at the question")
+SAID_CAP = re.compile(r"(?:The|study’s) cap is ε ([\d.]+\d|\d)\b|capped at ε = ([\d.]+\d|\d)\b")
 SAID_LEFT = re.compile(r"of the cap of [\d.]+,\s+([\d.]+)\s+is\s+left")
+A_WAY = re.compile(r"\bname \d+ of the \d+ answers\b")  # of a device, to tell one from others
 ABOUT = re.compile(r"\babout (\d[\d,]*) answers")
 FILE = re.compile(r"/export\.|\.(?:csv|svg|xlsx)$|/methods/")
 MOST_HOPS = 5
@@ -137,11 +139,14 @@ class Watch:
             if abs(told[0] - Decimal(said.rstrip("."))) > Decimal("0.01"):
                 self.wrong(here, f"says that {said} is left; {told[1]} tells {told[0]}")
         is_taken = page.status == 200
+        for said in SAID_CAP.findall(text) if is_taken else ():
+            self._same(("cap", "ε"), Decimal("".join(said)), here, Decimal(0))
         for said in SAID_OF_ONE.findall(text) if self.is_one_wave and is_taken else ():
             self._same(("ε of one", ""), Decimal("".join(said)), here, AGREE)
         for half, n in SAID_HALF.findall(text) if self.is_of_shares and is_taken else ():
             self._same(("±", n.replace(",", "")), Decimal(half), here, Decimal("0.15"))
         if self.is_noisy:
+            text = A_WAY.sub("", text)
             self.about.update(set(ABOUT.findall(text)) - self.not_noisy)
             for n in self.about:
                 bare = rf"(?<![\d.,])(?<!about ){n}(?= answers)|(?<=answers, ){n}(?=, are)"

@@ -62,6 +62,7 @@ USUAL = {  # what is taken back to where a launch waits for it
     "unit": "respondent-in-study",
     "waves": "1",
 }
+LEFT_OUT = ("protection", "of_scale")  # of a question that is refused, and asked all the same
 WHY = "The walk of a study."
 BEYOND = 4  # widths of an interval from its estimate to the truth: chance does that once in 10¹⁰
 LISTED = 110  # who answer of a list
@@ -829,8 +830,8 @@ class Driver:
                 return typed
             refused = self._refused(step, sent).fields
             own = [name for name in refused if name in typed]
-            if not own or step.startswith("add"):
-                own = [name for name in typed if name in ("protection", "of_scale")] or list(typed)
+            if not own or (step.startswith("add") and not set(own) & set(LEFT_OUT)):
+                own = [name for name in typed if name in LEFT_OUT] or list(typed)
             typed = {name: value for name, value in typed.items() if name not in own}
             if not typed.keys() - {"why"}:
                 break

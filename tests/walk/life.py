@@ -3,11 +3,12 @@
 import csv
 import io
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
+from math import inf
 from urllib.parse import urlsplit
 
 from django.test import Client
@@ -28,6 +29,8 @@ WIDE = (
 ENOUGH = 100  # answers from which on how many were asked a drawn question is no surprise
 AS_PROMISED = 1.3  # times the ± that was promised, at most, however chance fell
 BESIDE = 8  # elements around a number in which its name stands
+COUNTED = ("number", "month", "date")
+PER_YEAR = {"month": 12.0, "date": 365.2425 / 7}  # steps, which files tell as years
 ANYWHERE: set[tuple[str, str]] = set()  # pages of the site where somebody has been
 ADMINS = ("/limits/", "/health/", "/panels/", "/ledger/", "/studies/", "/admin/")
 OF_EVERYBODY = ("/", "/registry/", "/ledger/", "/promises/", "/my/", "/receipts/", "/plan/")
@@ -186,7 +189,8 @@ class Life:
                 page = who.visit(address)
                 english = self.researcher if who is member else self.stranger
                 if page and _facts(page) != (told := _facts(english.get(address))):
-                    other = set(_facts(page)) ^ set(told)
+                    here = Counter(_facts(page))
+                    other = [*(here - Counter(told)), *(Counter(told) - here)] or told
                     self.watch.wrong(address, f"tells other numbers in Chinese: {sorted(other)}")
                 for link in page.links if page else ():
                     if self._concerns(link) and not FILE.search(link):
@@ -324,7 +328,7 @@ class Life:
         return bool(
             asked
             and asked.asked_if is None
-            and asked.kind not in ("number", "month", "date")
+            and asked.kind not in COUNTED
             and row["choice"]
             and not row["stratum"]
             and not (content.invited and len(content.invited.strata) > 1)
@@ -344,17 +348,28 @@ class Life:
             self.watch.wrong(address, f"tells of {row['question']} {row['label']!r} {told}")
 
     def _see_page(self, page: Page, rows: list[dict[str, str]]) -> None:
+        """See that a page tells numbers of the file, each beside its name: as they came out, or as
+        near to that as an answer can be.
+        """
         names: dict[float, set[str]] = defaultdict(set)
+        asked = {each.name: each for each in self.driver.plan.content.questions}
         for row in rows:
-            if row["estimate"]:
-                of = 100 if row["unit"] == "percent" else 1
-                for shown in filter(None, (row["estimate"], row["projected"])):
-                    at = round(float(shown) / of, 9)
-                    names[at] |= {row["label"], row["table"], row["stratum"] or row["table"]}
+            own = asked.get(row["question"])
+            if not row["estimate"]:
+                continue
+            if row["unit"] == "percent":
+                times, least, most = 0.01, 0.0, 1.0
+            else:
+                times = PER_YEAR[own.kind] if own and row["unit"] == "year" else 1.0
+                is_mean = own is not None and own.kind in COUNTED and not row["choice"]
+                least, most = (own.least, own.most) if own and is_mean else (-inf, inf)
+            for told in filter(None, (row["estimate"], row["projected"])):
+                for shown in (times * float(told), min(max(times * float(told), least), most)):
+                    names[round(shown, 6)] |= {row["label"], row["table"], row["stratum"]} - {""}
         for node in page.facts if names else ():
             if not node.has("estimate"):
                 continue
-            own = names.get(round(float(node.attrs["value"]), 9))
+            own = names.get(round(float(node.attrs["value"]), 6))
             if own is None:
                 told = f"{node.text} ({node.attrs['value']})"
                 self.watch.wrong(page.address, f"tells {told}, which no row of the file is")

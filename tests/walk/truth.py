@@ -5,15 +5,16 @@ order, how many answered, on which day, and why.
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from io import BytesIO
+from itertools import islice
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from openpyxl import load_workbook
 
-from tests.walk.pages import Page
+from tests.walk.pages import Node, Page
 
 ORDERED = ("", "build/", "launch/", "preview/", "methods/")  # pages that go through the questions
 FEWER = ("answers to",)  # steps in which not all that came has been counted
@@ -33,6 +34,25 @@ Asked = dict[str, Any]  # a question, by the names of the editor's fields
 def in_words(day: Any) -> str:
     """Return a day as pages tell it."""
     return f"{day.day} {day:%B %Y}"
+
+
+def _series(main: Node) -> Iterator[str]:
+    """Yield what a page goes through: its own text, and each list beside it, which has no order
+    with that.
+    """
+    yield _without_lists(main).text
+    for each in main.all("ul"):
+        if not any(up.tag == "ul" for up in islice(each.above(), 1, None)):
+            yield each.text
+
+
+def _without_lists(node: Node) -> Node:
+    parts = [
+        part if isinstance(part, str) else _without_lists(part)
+        for part in node.parts
+        if isinstance(part, str) or part.tag != "ul"
+    ]
+    return replace(node, parts=parts)
 
 
 def number(text: str) -> int:
@@ -101,7 +121,8 @@ class Known:
         public = f"/registry/{self.slug}/", f"/results/{self.slug}/"
         if path in (*own, *public):
             is_whole = path == f"/registry/{self.slug}/"  # elsewhere some may stand alone
-            yield from self._in_order(page.main.text.split("\n"), is_whole=is_whole)
+            for text in [page.main.text] if is_whole else _series(page.main):
+                yield from self._in_order(text.split("\n"), is_whole=is_whole)
 
     def _in_order(self, lines: Iterable[str], *, is_whole: bool = True) -> Iterator[str]:
         """See that the questions stand as they were typed, if any of them does."""

@@ -1,21 +1,12 @@
 """What was published from a study, as the API serves it: amounts are decimal strings."""
 
+from decimal import Decimal
 from typing import Any
 
-from rest_framework.serializers import (
-    CharField,
-    DateField,
-    IntegerField,
-    JSONField,
-    Serializer,
-    SerializerMethodField,
-)
-
 from dpengine.estimates import Variance
-from surveys.ledger.models import Entry
 from surveys.people.selectors import public_name
 from surveys.releases.covered import Cover, document_of
-from surveys.releases.models import Step
+from surveys.releases.numbers import Document
 from surveys.releases.selectors import Publication
 
 HOW_TO_CHECK = (
@@ -24,69 +15,61 @@ HOW_TO_CHECK = (
 )
 
 
-class ChargeSerializer(Serializer[Entry]):
-    epsilon = CharField()
-    rho = CharField()
-    delta = CharField()
-    row = IntegerField(source="position")
-    statistic = CharField()
+def publication_document(publication: Publication) -> Document:
+    """Return a release or a series: its numbers with intervals, how they were made, what they cost.
+
+    It ends in the numbers of a release, or in all steps of a series, oldest first.
+    """
+    request, entry, plan = publication.request, publication.entry, publication.request.plan
+    return {
+        "number": publication.number,
+        "kind": request.kind,
+        "title": publication.title,
+        "asked_by": request.who if publication.is_by_rule else public_name(request.who),
+        "parameters": publication.query.document(),
+        "plan": plan.digest,
+        "wave": plan.wave,
+        "published_on": publication.published_on,
+        "charge": {
+            "epsilon": _text(entry.epsilon),
+            "rho": _text(entry.rho),
+            "delta": _text(entry.delta),
+            "row": entry.position,
+            "statistic": entry.statistic,
+        },
+        "method": {
+            "name": entry.mechanism,
+            "sensitivity": entry.sensitivity,
+            "unit": plan.content.unit,
+            "neighbours": plan.content.neighbours,
+        },
+        **_numbers_of(publication),
+    }
 
 
-class MethodSerializer(Serializer[Publication]):
-    name = CharField(source="entry.mechanism")
-    sensitivity = CharField(source="entry.sensitivity")
-    unit = CharField(source="request.plan.content.unit")
-    neighbours = CharField(source="request.plan.content.neighbours")
+def cover_document(cover: Cover) -> Document:
+    """Return a document that the ledger vouches for, with the row that does."""
+    return {"row": cover.row, "sha256": cover.sha256, "document": document_of(cover.drawn)}
 
 
-class StepSerializer(Serializer[Step]):
-    """One step of a series, with its numbers."""
-
-    step = IntegerField(source="number")
-    question = JSONField()
-    published_on = DateField()
-
-    def to_representation(self, instance: Step) -> dict[str, object]:
-        return {**super().to_representation(instance), **_plain(instance.numbers)}
+def _text(amount: Decimal | None) -> str | None:
+    return None if amount is None else str(amount)
 
 
-class PublicationSerializer(Serializer[Publication]):
-    """A release or a series: its numbers with intervals, how they were made, and what they cost."""
-
-    number = IntegerField()
-    kind = CharField(source="request.kind")
-    title = CharField()
-    asked_by = SerializerMethodField()
-    parameters = JSONField(source="query.document")
-    plan = CharField(source="request.plan.digest")
-    wave = IntegerField(source="request.plan.wave")
-    published_on = DateField()
-    charge = ChargeSerializer(source="entry")
-    method = MethodSerializer(source="*")
-
-    def get_asked_by(self, publication: Publication) -> str:
-        who = publication.request.who
-        return who if publication.is_by_rule else public_name(who)
-
-    def to_representation(self, instance: Publication) -> dict[str, object]:
-        """Add the numbers of a release, or all steps of a series, oldest first."""
-        document = super().to_representation(instance)
-        if instance.release is not None:
-            return {**document, **_plain(instance.release.numbers)}
-        is_over = instance.series is not None and instance.series.is_over
-        steps = [StepSerializer(step).data for step in instance.steps]
-        return {**document, "is_over": is_over, "steps": steps}
-
-
-class CoverSerializer(Serializer[Cover]):
-    """A document that the ledger vouches for, in the row that does."""
-
-    row = IntegerField()
-    sha256 = CharField()
-    document = SerializerMethodField()
-
-    def get_document(self, cover: Cover) -> dict[str, object]:
-        return document_of(cover.drawn)
+def _numbers_of(publication: Publication) -> Document:
+    if publication.release is not None:
+        return _plain(publication.release.numbers)
+    is_over = publication.series is not None and publication.series.is_over
+    steps = [
+        {
+            "step": step.number,
+            "question": step.question,
+            "published_on": step.published_on,
+            **_plain(step.numbers),
+        }
+        for step in publication.steps
+    ]
+    return {"is_over": is_over, "steps": steps}
 
 
 def _plain(numbers: dict[str, object]) -> dict[str, object]:

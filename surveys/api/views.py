@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from surveys.api.serializers import HOW_TO_CHECK, CoverSerializer, PublicationSerializer
+from surveys.api.serializers import HOW_TO_CHECK, cover_document, publication_document
 from surveys.design import selectors as design
 from surveys.middleware import gzip_public
 from surveys.people.selectors import readable_study
@@ -60,7 +60,7 @@ class ReleasesView(APIView):
     def get(self, request: Request, slug: str) -> Response:
         study = readable_study(slug, request.user)
         publications = releases.publications_of(study)
-        documents = [PublicationSerializer(publication).data for publication in publications]
+        documents = [publication_document(publication) for publication in publications]
         return Response({"study": study.slug, "releases": documents})
 
 
@@ -72,7 +72,7 @@ class PublishedView(APIView):
     def get(self, request: Request, slug: str) -> Response:
         study = readable_study(slug, request.user)
         documents = [
-            CoverSerializer(cover).data
+            cover_document(cover)
             for publication in releases.publications_of(study)
             for cover in releases.covers(publication)
         ]

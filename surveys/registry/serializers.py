@@ -13,27 +13,17 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from rest_framework.serializers import (
-    BooleanField,
-    CharField,
-    DateField,
-    Field,
-    IntegerField,
-    Serializer,
-    SerializerMethodField,
-)
-
 from dpengine.privacy import epsilon_above, round_up
 from surveys.design.models import Plan
-from surveys.design.selectors import Odds
 from surveys.guesses import Guess
 from surveys.ledger import selectors as ledger
-from surveys.ledger.selectors import Chain, StatementLine, written
+from surveys.ledger.selectors import Account, Chain, StatementLine, written
 from surveys.plan.content import to_document
 from surveys.registry import scripts
-from surveys.registry.privacy_loss import USUAL_DELTA, Household, Loss, Shuffled
+from surveys.registry.privacy_loss import USUAL_DELTA, Loss
 from surveys.registry.studies import RegisteredQuestion, RegisteredStudy
 from surveys.releases import selectors as releases
+from surveys.releases.numbers import Document
 from surveys.releases.selectors import Publication
 
 FORMAT, LEDGER_FORMAT = "candor-registry/5", "candor-ledger/3"
@@ -66,6 +56,11 @@ def pair(fraction: Fraction) -> list[str]:
     return [str(part) for part in fraction.as_integer_ratio()]
 
 
+def exact(amount: Decimal | None) -> str | None:
+    """Return an amount as it is; null where there is none."""
+    return None if amount is None else written(amount)
+
+
 def rounded_up(value: Fraction, places: int = 18) -> str:
     return written(round_up(value, places))
 
@@ -84,285 +79,225 @@ def moment(at: datetime.datetime) -> str:
     return at.isoformat(timespec="seconds")
 
 
-class Shown(Field):
-    """A value as a function writes it."""
-
-    def __init__(self, show: Callable[[Any], Any], **kwargs: Any) -> None:
-        super().__init__(read_only=True, **kwargs)
-        self.show = show
-
-    def to_representation(self, value: Any) -> Any:
-        return self.show(value)
-
-
-class LossSerializer(Serializer[Loss]):
-    epsilon = Shown(written)
-    delta = Shown(rounded_up)
-
-
-class LocalSerializer(Serializer[RegisteredStudy]):
-    """What who sees every message learns. Numbers are of the answers that the device changes."""
-
-    infinite = Shown(bool, source="cleartext")
-    sent_as_given = Shown(list, source="cleartext")
-    loss = Shown(pair)
-    epsilon = Shown(epsilon_of, source="loss")
-    worst_case_guess = Shown(lambda loss: pair(Guess(50, loss).chance), source="loss")
-    worst_case_odds = Shown(pair, source="loss")
-
-
-class AccountantsSerializer(Serializer[Any]):
-    """What was lost at one δ, by each theorem; null where one has no finite ε."""
-
-    delta = Shown(rounded_up)
-    basic = Shown(written)
-    advanced = Shown(written)
-    optimal = Shown(written)
-    zcdp = Shown(written, source="concentrated")
-    renyi = Shown(written)
-
-
-class CentralSerializer(Serializer[RegisteredStudy]):
-    """What the budget of publications holds, and what that promises readers."""
-
-    budget = CharField(source="account.budget.name")
-    measure = Shown(NAMED.get, source="account.measure")
-    cap = Shown(written, source="account.cap")
-    cap_delta = Shown(written, source="account.budget.delta")
-    spent = Shown(written, source="account.amount_spent")
-    spent_delta = Shown(
-        lambda account: rounded_up(account.spent.delta if account.spent else Fraction(0)),
-        source="account",
-    )
-    left = Shown(written, source="account.amount_left")
-    left_delta = Shown(rounded_up, source="account.left.delta")
-    fixed_parts = BooleanField(source="account.budget.fixed_parts")
-    promised = LossSerializer(source="cap")
-    lost = LossSerializer(source="spent")
-    accountants = AccountantsSerializer(source="compared")
-
-    def to_representation(self, record: RegisteredStudy) -> Any:
-        """Say the other measure of a cap that holds by either, last."""
-        document, budget = super().to_representation(record), record.account.budget
-        if not budget.is_either:
-            return document
-        account = record.account
-        sign = "ρ" if account.measure == "ε" else "ε"
-        left = account.left.rho if sign == "ρ" else account.left.epsilon
-        return {
-            **document,
-            "or": {
-                "measure": NAMED[sign],
-                "cap": written(budget.cap_in(sign)),
-                "left": None if left is None else written(account.left_in(sign)),
-            },
-        }
-
-
-class WeekSerializer(Serializer[Any]):
-    ends = Shown(moment)
-    amount = Shown(written)
-
-
-class BurnSerializer(Serializer[RegisteredStudy]):
-    per_week = Shown(lambda rate: rounded_up(rate, 12), source="burn.per_week")
-    weeks = WeekSerializer(many=True, source="burn.weeks")
-    days_left = IntegerField()
-    weekly_limit = Shown(written, source="account.budget.weekly")
-
-
-class HouseholdSerializer(Serializer[Household]):
-    people = IntegerField()
-    local = LossSerializer()
-    spent = LossSerializer()
-    promised = LossSerializer(source="cap")
-
-
-class AtRiskSerializer(Serializer[RegisteredStudy]):
-    people = IntegerField(source="answers")
-    delta = Shown(rounded_up, source="cap.delta")
-    expected = Shown(pair, source="at_risk")
-    advised_delta = Shown(pair)
-
-
-class ShuffledSerializer(Serializer[Shuffled]):
-    wave = IntegerField()
-    reports = IntegerField()
-    delta = Shown(lambda _batch: rounded_up(USUAL_DELTA), source="*")
-    questions = Shown(lambda questions: {name: written(epsilon) for name, epsilon in questions})
-    together = Shown(written)
-
-
-class RetirementSerializer(Serializer[Any]):
-    retires_on = DateField()
-    retired_on = DateField()
-    because = CharField(source="retired_because")
-
-
-class OddsSerializer(Serializer[Odds]):
-    """The chances that a message holds a choice: when given, when another was, by luck alone."""
-
-    own = Shown(pair)
-    other = Shown(pair)
-    luck = Shown(pair)
-
-
-class QuestionSerializer(Serializer[RegisteredQuestion]):
-    """A question's own parts, those that it has, and what one answer loses."""
-
-    def to_representation(self, instance: RegisteredQuestion) -> dict[str, object]:
-        parts = to_document(instance.question)
-        document = {name: parts[name] for name in (*ALWAYS, *WHERE_USED) if name in parts}
-        loss, together = instance.question.loss, instance.question.together
-        if loss is None:
-            return {**document, "infinite": True}
-        return {
-            **document,
-            "infinite": False,
-            "channel": instance.question.channel_document or instance.question.channel.document(),
-            **({"sent_in": together.name} if together else {}),
-            "loss": pair(loss),
-            "epsilon": epsilon_of(loss),
-            "odds": [OddsSerializer(odds).data for odds in instance.odds],
-        }
-
-
-class WaveSerializer(Serializer[Plan]):
-    wave = IntegerField()
-    plan = CharField(source="digest")
-    opened_on = DateField()
-    closes_on = DateField()
-    closed_on = DateField()
-    loss = Shown(pair, source="content.loss")
-    epsilon = Shown(epsilon_of, source="content.loss")
-    caps = Shown(plain_part, source="content.caps")
-    publication = Shown(plain_part, source="content.publication")
-    questions = SerializerMethodField()
-
-    def get_questions(self, plan: Plan) -> Any:
-        return [QuestionSerializer(question).data for question in RegisteredQuestion.all_of(plan)]
-
-
-class ChargeSerializer(Serializer[StatementLine]):
-    """One publication, in the budget's own measure, and exactly what it was charged."""
-
-    row = IntegerField(source="entry.position")
-    day = DateField(source="entry.day")
-    amount = Shown(written, source="exact_amount")
-    total = Shown(written, source="exact_total")
-    epsilon = Shown(written, source="entry.epsilon")
-    rho = Shown(lambda entry: written(entry.rho or Decimal(0)), source="entry")
-    delta = Shown(lambda entry: written(entry.delta or Decimal(0)), source="entry")
-    part = CharField(source="entry.part")
-    what = CharField(source="entry.reason")
-    how = CharField(source="entry.mechanism")
-    sensitivity = CharField(source="entry.sensitivity")
-    who = CharField(source="entry.who")
-    statistic = CharField(source="entry.statistic")
-    digest = CharField(source="entry.digest")
-    published = CharField(source="entry.published")
-
-
-class CoverSerializer(Serializer[Any]):
-    row = IntegerField()
-    sha256 = CharField()
-    step = IntegerField()
-    found = BooleanField(source="is_found")
-
-
-class PublicationSerializer(Serializer[Publication]):
-    number = IntegerField()
-    row = IntegerField(source="entry.position")
-    wave = IntegerField(source="request.plan.wave")
-    plan = CharField(source="request.plan.digest")
-    kind = CharField(source="request.kind")
-    published_on = DateField()
-    answers = IntegerField(source="release.answers", allow_null=True)
-    steps = SerializerMethodField()
-    vouched = SerializerMethodField()
-
-    def get_steps(self, publication: Publication) -> int | None:
-        return len(publication.steps) if publication.series else None
-
-    def get_vouched(self, publication: Publication) -> list[dict[str, object]]:
-        return [CoverSerializer(cover).data for cover in releases.covers(publication)]
-
-
-class LedgerSerializer(Serializer[Chain]):
-    """The chain of the whole site, or its rows about one budget, with the end of the whole."""
-
-    format = Shown(lambda _chain: LEDGER_FORMAT, source="*")
-    head = CharField()
-    length = IntegerField()
-    budget = CharField()
-    check = Shown(lambda _chain: HOW_TO_CHECK, source="*")
-    rows = Shown(list)
-
-    def to_representation(self, instance: Chain) -> dict[str, object]:
-        document = super().to_representation(instance)
-        if instance.budget is None:
-            del document["budget"]
-        return document
-
-
-class StudySerializer(Serializer[RegisteredStudy]):
-    """Everything on a study's page. Its context has `link`, which makes an address of a path."""
-
-    format = Shown(lambda _study: FORMAT, source="*")
-    schema = SerializerMethodField()
-    as_of = Shown(moment, source="now")
-    study = CharField(source="study.slug")
-    title = CharField(source="content.title")
-    organisation = CharField(source="content.organisation")
-    purpose = CharField(source="content.purpose")
-    contact = CharField(source="content.contact")
-    results = CharField(source="content.results")
-    languages = Shown(list, source="content.languages")
-    unit = CharField(source="content.unit")
-    neighbours = CharField(source="content.neighbours")
-    model = CharField(source="model.value")
-    state = CharField()
-    answers = IntegerField()
-    local = LocalSerializer(source="*")
-    central = CentralSerializer(source="*")
-    readers = LossSerializer()
-    burn = BurnSerializer(source="*")
-    households = HouseholdSerializer(many=True)
-    at_risk = AtRiskSerializer(source="*")
-    shuffled = ShuffledSerializer(many=True)
-    retirement = RetirementSerializer(source="study")
-    waves = WaveSerializer(many=True, source="plans")
-    charges = ChargeSerializer(many=True, source="rows")
-    ledger = SerializerMethodField()
-    releases = PublicationSerializer(many=True, source="published")
-    scripts = SerializerMethodField()
-    not_protected = SerializerMethodField()
-    links = SerializerMethodField()
-
-    def get_schema(self, _study: RegisteredStudy) -> str:
-        return str(self.context["link"]("/registry/schemas/study-5.json"))
-
-    def get_ledger(self, study: RegisteredStudy) -> dict[str, object]:
-        return LedgerSerializer(ledger.chain(study.account.budget.name)).data
-
-    def get_scripts(self, _study: RegisteredStudy) -> dict[str, object]:
-        files = [asdict(script) for script in scripts.served()]
-        return {"digest": scripts.digest(), "files": files}
-
-    def get_not_protected(self, study: RegisteredStudy) -> dict[str, str]:
-        more = {"sent-as-given": CLEARTEXT_NOT_PROTECTED} if study.cleartext else {}
-        found = NOT_PROTECTED | more
-        if not study.content.n_is_public:
-            del found["how-many"]
-        return found
-
-    def get_links(self, study: RegisteredStudy) -> dict[str, str]:
-        slug, link = study.study.slug, self.context["link"]
-        return {
-            "form": link(f"/s/{slug}/") + f"#{study.plan.digest}",
+def document_of(record: RegisteredStudy, link: Callable[[str], str]) -> Document:
+    """Return everything on a study's page; `link` makes an address of a path on this site."""
+    content, study, slug = record.content, record.study, record.study.slug
+    files = [asdict(script) for script in scripts.served()]
+    return {
+        "format": FORMAT,
+        "schema": link("/registry/schemas/study-5.json"),
+        "as_of": moment(record.now),
+        "study": slug,
+        "title": content.title,
+        "organisation": content.organisation,
+        "purpose": content.purpose,
+        "contact": content.contact,
+        "results": content.results,
+        "languages": list(content.languages),
+        "unit": content.unit,
+        "neighbours": content.neighbours,
+        "model": record.model.value,
+        "state": record.state,
+        "answers": record.answers,
+        "local": _local(record),
+        "central": _central(record),
+        "readers": _lost(record.readers),
+        "burn": {
+            "per_week": rounded_up(record.burn.per_week, 12),
+            "weeks": [
+                {"ends": moment(week.ends), "amount": written(week.amount)}
+                for week in record.burn.weeks
+            ],
+            "days_left": record.days_left,
+            "weekly_limit": exact(record.account.budget.weekly),
+        },
+        "households": [
+            {
+                "people": household.people,
+                "local": household.local and _lost(household.local),
+                "spent": _lost(household.spent),
+                "promised": _lost(household.cap),
+            }
+            for household in record.households
+        ],
+        "at_risk": {
+            "people": record.answers,
+            "delta": rounded_up(record.cap.delta),
+            "expected": pair(record.at_risk),
+            "advised_delta": record.advised_delta and pair(record.advised_delta),
+        },
+        "shuffled": [
+            {
+                "wave": batch.wave,
+                "reports": batch.reports,
+                "delta": rounded_up(USUAL_DELTA),
+                "questions": {name: written(epsilon) for name, epsilon in batch.questions},
+                "together": written(batch.together),
+            }
+            for batch in record.shuffled
+        ],
+        "retirement": {
+            "retires_on": study.retires_on,
+            "retired_on": study.retired_on,
+            "because": study.retired_because,
+        },
+        "waves": [_wave(plan) for plan in record.plans],
+        "charges": [_charge(line) for line in record.rows],
+        "ledger": ledger_of(ledger.chain(record.account.budget.name)),
+        "releases": [_publication(publication) for publication in record.published],
+        "scripts": {"digest": scripts.digest(), "files": files},
+        "not_protected": _not_protected(record),
+        "links": {
+            "form": link(f"/s/{slug}/") + f"#{record.plan.digest}",
             "page": link(f"/registry/{slug}/"),
             "deployment": link(f"/registry/{slug}.yaml"),
             "plan": link(f"/api/v1/studies/{slug}/plan"),
             "releases": link(f"/api/v1/studies/{slug}/releases"),
             "ledger": link("/registry/ledger.json"),
-        }
+        },
+    }
+
+
+def ledger_of(chain: Chain) -> Document:
+    """Return the chain of the whole site, or its rows about one budget, with its end."""
+    document: Document = {"format": LEDGER_FORMAT, "head": chain.head, "length": chain.length}
+    about = {} if chain.budget is None else {"budget": chain.budget}
+    return {**document, **about, "check": HOW_TO_CHECK, "rows": chain.rows}
+
+
+def _lost(loss: Loss) -> Document:
+    return {"epsilon": written(loss.epsilon), "delta": rounded_up(loss.delta)}
+
+
+def _local(record: RegisteredStudy) -> Document:
+    """Say what who sees every message learns. Numbers are of answers that the device changes."""
+    return {
+        "infinite": bool(record.cleartext),
+        "sent_as_given": record.cleartext,
+        "loss": pair(record.loss),
+        "epsilon": epsilon_of(record.loss),
+        "worst_case_guess": pair(Guess(50, record.loss).chance),
+        "worst_case_odds": pair(record.loss),
+    }
+
+
+def _central(record: RegisteredStudy) -> Document:
+    """Say what the budget of publications holds, and what that promises readers."""
+    account, budget, compared = record.account, record.account.budget, record.compared
+    return {
+        "budget": budget.name,
+        "measure": NAMED[account.measure],
+        "cap": written(account.cap),
+        "cap_delta": exact(budget.delta),
+        "spent": written(account.amount_spent),
+        "spent_delta": rounded_up(account.spent.delta if account.spent else Fraction(0)),
+        "left": written(account.amount_left),
+        "left_delta": rounded_up(account.left.delta),
+        "fixed_parts": budget.fixed_parts,
+        "promised": _lost(record.cap),
+        "lost": _lost(record.spent),
+        "accountants": {
+            "delta": rounded_up(compared.delta),
+            "basic": exact(compared.basic),
+            "advanced": exact(compared.advanced),
+            "optimal": exact(compared.optimal),
+            "zcdp": exact(compared.concentrated),
+            "renyi": exact(compared.renyi),
+        },
+        **({"or": _other_measure(account)} if budget.is_either else {}),
+    }
+
+
+def _other_measure(account: Account) -> Document:
+    """Return the other measure of a cap that holds by either."""
+    sign = "ρ" if account.measure == "ε" else "ε"
+    left = account.left.rho if sign == "ρ" else account.left.epsilon
+    return {
+        "measure": NAMED[sign],
+        "cap": written(account.budget.cap_in(sign)),
+        "left": None if left is None else written(account.left_in(sign)),
+    }
+
+
+def _wave(plan: Plan) -> Document:
+    content = plan.content
+    return {
+        "wave": plan.wave,
+        "plan": plan.digest,
+        "opened_on": plan.opened_on,
+        "closes_on": plan.closes_on,
+        "closed_on": plan.closed_on,
+        "loss": pair(content.loss),
+        "epsilon": epsilon_of(content.loss),
+        "caps": plain_part(content.caps),
+        "publication": plain_part(content.publication),
+        "questions": [_question(question) for question in RegisteredQuestion.all_of(plan)],
+    }
+
+
+def _question(registered: RegisteredQuestion) -> Document:
+    """Return a question's own parts, those that it has, and what one answer loses."""
+    parts, question = to_document(registered.question), registered.question
+    document = {name: parts[name] for name in (*ALWAYS, *WHERE_USED) if name in parts}
+    if question.loss is None:
+        return {**document, "infinite": True}
+    return {
+        **document,
+        "infinite": False,
+        "channel": question.channel_document or question.channel.document(),
+        **({"sent_in": question.together.name} if question.together else {}),
+        "loss": pair(question.loss),
+        "epsilon": epsilon_of(question.loss),
+        # the chances that a message holds a choice: when given, when another was, by luck alone
+        "odds": [
+            {"own": pair(odds.own), "other": pair(odds.other), "luck": pair(odds.luck)}
+            for odds in registered.odds
+        ],
+    }
+
+
+def _charge(line: StatementLine) -> Document:
+    """Return one publication, in the budget's own measure, and exactly what it was charged."""
+    entry = line.entry
+    return {
+        "row": entry.position,
+        "day": entry.day,
+        "amount": written(line.exact_amount),
+        "total": written(line.exact_total),
+        "epsilon": exact(entry.epsilon),
+        "rho": written(entry.rho or Decimal(0)),
+        "delta": written(entry.delta or Decimal(0)),
+        "part": entry.part,
+        "what": entry.reason,
+        "how": entry.mechanism,
+        "sensitivity": entry.sensitivity,
+        "who": entry.who,
+        "statistic": entry.statistic,
+        "digest": entry.digest,
+        "published": entry.published,
+    }
+
+
+def _publication(publication: Publication) -> Document:
+    plan = publication.request.plan
+    return {
+        "number": publication.number,
+        "row": publication.entry.position,
+        "wave": plan.wave,
+        "plan": plan.digest,
+        "kind": publication.request.kind,
+        "published_on": publication.published_on,
+        "answers": getattr(publication.release, "answers", None),
+        "steps": len(publication.steps) if publication.series else None,
+        "vouched": [
+            {"row": cover.row, "sha256": cover.sha256, "step": cover.step, "found": cover.is_found}
+            for cover in releases.covers(publication)
+        ],
+    }
+
+
+def _not_protected(record: RegisteredStudy) -> dict[str, str]:
+    found = NOT_PROTECTED | ({"sent-as-given": CLEARTEXT_NOT_PROTECTED} if record.cleartext else {})
+    if not record.content.n_is_public:
+        del found["how-many"]
+    return found

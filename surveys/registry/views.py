@@ -117,8 +117,7 @@ class StudyDocument(PublicDocument):
     """The study's page for machines."""
 
     def get(self, request: Request, slug: str) -> Response:
-        context = {"link": request.build_absolute_uri}
-        return Response(serializers.StudySerializer(_record(slug), context=context).data)
+        return Response(serializers.document_of(_record(slug), request.build_absolute_uri))
 
 
 class Deployment(PublicDocument):

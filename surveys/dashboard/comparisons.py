@@ -9,12 +9,14 @@ made).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from surveys.charts.scales import Scale, percent
 from surveys.dashboard.forms import PopulationForm
 from surveys.dashboard.results import drawn_choices
-from surveys.dashboard.tables import Row, Spread, Table
+from surveys.dashboard.tables import Row, Table
 from surveys.releases import comparisons
 from surveys.releases.comparisons import Change, Difference
 from surveys.releases.models import Release, Step
@@ -32,7 +34,12 @@ class DifferenceRow(Row):
     one: str
     other: str
     odds_ratio: str
-    verdict: str  # more, fewer or unclear: picks the words beside it
+    words: str  # which of both has more
+
+    @property
+    def data(self) -> SafeString:
+        """Return it for people only: it is in no file."""
+        return format_html("<b>{}</b>", self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +49,14 @@ class Differences:
     title: str
     rows: list[DifferenceRow]
     scale: Scale
+    first: str
+    second: str
 
 
-def differences_of(title: str, raw: Sequence[tuple[str, Difference | Change]]) -> Differences:
+def differences_of(
+    title: str, first: str, second: str, raw: Sequence[tuple[str, Difference | Change]]
+) -> Differences:
+    """Return how the first differs from the second in each answer's share."""
     known = [difference for _, difference in raw if difference.value is not None]
     reach = max([MIN_REACH, *(max(abs(each.low), abs(each.high)) for each in known)])
     scale = replace(
@@ -53,20 +65,18 @@ def differences_of(title: str, raw: Sequence[tuple[str, Difference | Change]]) -
     )
     rows = []
     for answer, difference in raw:
-        verdict = "unclear"
-        if difference.value is not None:
-            verdict = "more" if difference.low > 0 else "fewer" if difference.high < 0 else verdict
-        one, other = _share(difference.one), _share(difference.other)
-        words = {"one": one, "other": other, "odds_ratio": _odds_ratio(difference.odds_ratio)}
-        rows.append(DifferenceRow.of(answer, difference, _signed, **words, verdict=verdict))
-    return Differences(title, rows, scale)
-
-
-def _share(share: Spread) -> str:
-    if share.value is None:
-        return _("too few to say")
-    value, low, high = (percent(each) for each in (share.value, share.low, share.high))
-    return _("%(value)s%%, %(low)s to %(high)s") % {"value": value, "low": low, "high": high}
+        more = first if difference.low > 0 else second if difference.high < 0 else ""
+        words = _("more often in %(first)s") % {"first": more} if more else _("not told apart")
+        one, other = (
+            Row.of("", share, percent, sign="%").both
+            for share in (difference.one, difference.other)
+        )
+        odds_ratio = _odds_ratio(difference.odds_ratio)
+        if difference.value is None:
+            words = _("too few to say")
+        texts = {"one": one, "other": other, "odds_ratio": odds_ratio, "words": words}
+        rows.append(DifferenceRow.of(answer, difference, _signed, **texts))
+    return Differences(title, rows, scale, first, second)
 
 
 def _odds_ratio(limits: tuple[float, float, float] | None) -> str:
@@ -96,8 +106,6 @@ class Groups:
     options: list[tuple[int, str]]  # the names of the groups by their places
     one: int
     other: int
-    first: str
-    second: str
     differences: Differences
     every: list[Table]  # of every answer its share in all groups, and drawn towards their mean
     within: str  # the question that makes the groups
@@ -125,7 +133,7 @@ def groups_of(
         return None
     answers = drawn_choices(left)
     raw = [(left.choices[place], by_answer[place]) for place in answers]
-    differences = differences_of(left.text, raw)
+    differences = differences_of(left.text, names[one], names[other], raw)
     every = [query.in_groups(release.content, place) for place in answers]
     form = PopulationForm(names, margins if PopulationForm.is_sent(margins) else None)
     weighted = query.weighted(release.content, answers, form.population) if form.is_valid() else []
@@ -134,8 +142,6 @@ def groups_of(
         list(enumerate(names)),
         one,
         other,
-        names[one],
-        names[other],
         differences,
         [Table.of(table) for table in every if table is not None],
         right.text,
@@ -151,6 +157,9 @@ def changes_between(later: Release | Step, earlier: Release | Step) -> list[Diff
     """Return how the shares of every question of both waves differ: later less earlier."""
     before = {numbers.name: numbers for numbers in earlier.content.questions}
     by_name = {question.name: question for question in later.request.plan.spoken.questions}
+    first, second = (
+        _("wave %(wave)s") % {"wave": release.request.plan.wave} for release in (later, earlier)
+    )
     differences = []
     for numbers in later.content.questions:
         if numbers.name not in before:
@@ -162,5 +171,5 @@ def changes_between(later: Release | Step, earlier: Release | Step) -> list[Diff
             changes = changes[1:]  # No mirrors Yes
         if changes:
             raw = [(spoken[change.choice], change) for change in changes]
-            differences.append(differences_of(question.text, raw))
+            differences.append(differences_of(question.text, first, second, raw))
     return differences

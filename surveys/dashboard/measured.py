@@ -1,7 +1,7 @@
 """Numbers and months that were changed on the device: a mean, or how answers are spread."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from django.utils.translation import gettext as _
@@ -24,6 +24,7 @@ FILLED = 0.96  # of a column's place
 class Column(Row):
     """The share of people in one range, as a column with its interval."""
 
+    sign: str = "%"
     x: str
     width: str
     top: str
@@ -33,15 +34,22 @@ class Column(Row):
     to: str
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """One question of a release that is a number."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One question of a release, as a page shows it."""
 
     number: int
     question: PlanQuestion
     numbers: QuestionNumbers
     n: int
     people: int  # of the release: more than n where devices drew whom they ask
+    by_stratum: ByStratum | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured(Shown):
+    """One question of a release that is a number."""
+
     epsilon: str
     mean: Row | None  # within what is possible
     unbiased: str  # the mean as it came out, where that is not possible
@@ -50,7 +58,6 @@ class Measured:
     quartiles: list[Row]
     columns: list[Column]
     upright: Scale | None  # of the columns
-    by_stratum: ByStratum | None = None
 
     template = "dashboard/measured.html"
 
@@ -59,6 +66,14 @@ class Measured:
         """Tell whether every mean that is possible is in the interval."""
         mean, question = self.numbers.mean, self.question
         return mean is not None and mean.low <= question.least and mean.high >= question.most
+
+    @property
+    def placed(self) -> list[Row]:
+        """Return the quartiles, and the mean below them, each under its name."""
+        rows = [
+            replace(row, label=_("%(part)s of 100") % {"part": row.label}) for row in self.quartiles
+        ]
+        return rows + ([replace(self.mean, label=_("Mean"))] if self.mean else [])
 
     @property
     def ends(self) -> tuple[str, str] | None:

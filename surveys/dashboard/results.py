@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from django.utils.translation import gettext as _
+
 from dpengine.estimates import CONFIDENCE, Estimate
 from surveys.charts.intervals import half_widths, share_scale
 from surveys.charts.scales import Scale, number_text, percent
-from surveys.dashboard.measured import Measured
+from surveys.dashboard.measured import Measured, Shown
 from surveys.dashboard.strata import ByStratum
 from surveys.dashboard.tables import Row, possible
 from surveys.design import selectors as design
@@ -29,11 +31,21 @@ class Share(Row):
     number: Estimate  # within what is possible
     figure: ChoiceFigure  # as it came out
     is_not_asked: bool
+    sign: str = "%"
 
     @property
     def says_nothing(self) -> bool:
         """Tell whether every share that is possible is in the interval."""
         return self.figure.low <= 0 and self.figure.high >= 1
+
+    @property
+    def count(self) -> str:
+        return f"{self.figure.noisy_count:,}"
+
+    @property
+    def projected(self) -> str:
+        """Return the nearest share of those that add up to 100."""
+        return f"{percent(self.figure.projected)}%"
 
     @property
     def unbiased(self) -> str:
@@ -46,21 +58,15 @@ class Share(Row):
         return half_widths(50 * (self.figure.high - self.figure.low), self.number.variance, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(Shown):
     """One question of a release whose answers are choices."""
 
-    number: int
-    question: PlanQuestion
-    numbers: QuestionNumbers
-    n: int
-    people: int  # of the release: more than n where devices drew whom they ask
     odds: Odds | None  # none where the answer was sent as given
     contrast: float  # how far one answer moves the expected share of reports
     scale: Scale
     rows: list[Share]  # in the order in which people see the choices
     among_asked: list[Row]  # empty where all were asked, or where nothing sound can be said
-    by_stratum: ByStratum | None
 
     template = "dashboard/result.html"
 
@@ -68,6 +74,10 @@ class Result:
     def headline(self) -> Share | None:
         """Return the row to say first: Yes."""
         return self.rows[0] if self.question.kind == "yes_no" else None
+
+    @property
+    def doubts_unit(self) -> str:
+        return _("points")
 
     @property
     def is_binary(self) -> bool:
@@ -88,15 +98,16 @@ class Result:
         return 100 / (self.n * self.contrast)
 
     @property
+    def label(self) -> str:
+        return _("question %(number)s") % {"number": self.number}
+
+    @property
     def shown_skew(self) -> str:
         return f"{math.ceil(100 * self.skew) / 100:.2f}"
 
     @property
     def skew_of_many(self) -> str:
-        return f"{math.ceil(10 * MANY * self.skew) / 10:.1f}"
-
-
-Shown = Result | Measured
+        return _("%(skew)s points") % {"skew": f"{math.ceil(10 * MANY * self.skew) / 10:.1f}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +210,10 @@ def _among_asked(
     shares = comparisons.among_asked(query.plan, query, content, question.name, confidence)
     if shares is None:
         return []
-    return [Row.of(question.choices[at], shares[at], percent) for at in question.shown_order[:-1]]
+    return [
+        Row.of(question.choices[at], shares[at], percent, sign="%")
+        for at in question.shown_order[:-1]
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol, Self, TypeGuard
 
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from msgspec import structs
 from msgspec.structs import astuple
@@ -46,6 +48,9 @@ class Row:
     low: str
     high: str
     number: Spread
+    sign: str = ""  # after the value
+    error: str = ""
+    unit: str = ""
 
     @classmethod
     def of(cls, label: str, number: Spread, text: Callable[[Any], str], **others: Any) -> Self:
@@ -58,6 +63,28 @@ class Row:
         if not (self.low and self.high):
             return ""
         return _("%(low)s to %(high)s") % {"low": self.low, "high": self.high}
+
+    @property
+    def said(self) -> str:
+        return f"{self.value}{self.sign}" if self.value else _("too few to say")
+
+    @property
+    def both(self) -> str:
+        """Return the value and its interval in one line."""
+        if not (self.value and self.interval):
+            return self.said
+        ends = {"low": self.low, "high": self.high}
+        return _("%(value)s, %(low)s to %(high)s") % {"value": self.said, **ends}
+
+    @property
+    def data(self) -> SafeString:
+        """Return the value as it is said, with its number and its interval's ends for machines."""
+        parts = (self.number.value, self.number.low, self.number.high)
+        return format_html(
+            '<data class="estimate" value="{}" data-low="{}" data-high="{}"><b>{}</b></data>',
+            *("" if part is None else f"{part}" for part in parts),
+            self.said,
+        )
 
 
 def possible(estimate: Estimate, least: float = 0.0, most: float = 1.0) -> Estimate:
@@ -118,20 +145,12 @@ def number_scale(rows: Sequence[Spread], unit: str) -> Scale | None:
     return scale if widest >= MIN_INTERVAL * (scale.high - scale.low) else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableRow(Row):
-    """One number of a table."""
-
-    error: str
-    unit: str
-
-
 @dataclass(frozen=True, slots=True)
 class Table:
     """One table, with a picture where its numbers share a scale."""
 
     caption: str
-    rows: list[TableRow]
+    rows: list[Row]
     scale: Scale | None
 
     @classmethod
@@ -144,7 +163,7 @@ class Table:
             places = places_of(shown if scale else [row])
             error = row.standard_error
             rows.append(
-                TableRow.of(
+                Row.of(
                     translate(row.label),
                     row,
                     partial(value_text, places=places, unit=row.unit),
@@ -155,21 +174,13 @@ class Table:
         return cls(translate(table.caption), rows, scale)
 
     @property
-    def has_errors(self) -> bool:
-        return any(row.error for row in self.rows)
-
-    @property
-    def has_intervals(self) -> bool:
-        return any(row.interval for row in self.rows)
-
-    @property
     def units(self) -> str:
         """Return the unit to name at the head: of every row, and without a sign of its own."""
         units = {row.unit for row in self.rows}
         return translate(units.pop()) if len(units) == 1 and not units & SIGNS.keys() else ""
 
     @property
-    def one(self) -> TableRow | None:
+    def one(self) -> Row | None:
         """Return the only number of a table that has just one, to say it first."""
         return self.rows[0] if len(self.rows) == 1 else None
 

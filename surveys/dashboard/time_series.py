@@ -7,13 +7,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from django.utils.formats import date_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
 from dpengine.estimates import Estimate
 from surveys.charts.intervals import Band, Bar, bands, upright_bars
 from surveys.charts.scales import Scale, points, position
+from surveys.dashboard.publications import key_of
 from surveys.dashboard.results import drawn_choices
 from surveys.dashboard.tables import Row, number_scale, places_of, value_text
 from surveys.design.calendars import calendar_of
 from surveys.design.models import Plan
+from surveys.design.templatetags.counted import people
 from surveys.plan.content import PlanQuestion
 from surveys.releases.models import Release, Step
 from surveys.releases.numbers import Figure, QuestionNumbers
@@ -28,13 +34,11 @@ class Point(Row):
 
     number: Estimate  # in the unit of its series
     release: Release | Step
+    wave: int
+    n: str
     x: str
     y: str
     bars: list[Bar]  # where it stands alone
-
-    @property
-    def interval(self) -> str:
-        return f"{self.low} – {self.high}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +158,12 @@ def _series(id: str, title: str, numbers: Numbers, scale: Scale, text: partial[s
         title=title,
         points=[
             Point.of(
-                "",
+                _published(release),
                 estimate,
                 text,
                 release=release,
+                wave=release.request.plan.wave,
+                n=people(release.content.n, release.request.plan),
                 x=position(x),
                 y=scale.from_top(estimate.value),
                 bars=upright_bars(scale, estimate) if len(run) == 1 else [],
@@ -174,3 +180,9 @@ def _series(id: str, title: str, numbers: Numbers, scale: Scale, text: partial[s
         scale=scale,
         is_cut=any(number.low < scale.low or number.high > scale.high for _, number in numbers),
     )
+
+
+def _published(release: Release | Step) -> SafeString:
+    """Return when a release was published, as a link to it from a page beside that of results."""
+    when = date_format(release.published_at, "SHORT_DATETIME_FORMAT")
+    return format_html('<a href="../?release={}">{} UTC</a>', key_of(release), when)

@@ -1,18 +1,17 @@
-"""Published numbers on a page: as text, and as intervals on a scale."""
+"""Published numbers on a page: in words, and as intervals on a scale."""
+
+from collections.abc import Sequence
+from typing import Any
 
 from django import template
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from dpengine.estimates import Estimate, Variance
 from surveys.charts.intervals import Interval
-from surveys.charts.scales import Scale, percent
-from surveys.dashboard.publications import key_of
-from surveys.dashboard.tables import Row, Spread
+from surveys.charts.scales import Scale
+from surveys.dashboard.tables import Spread
 
 register = template.Library()
-register.filter("percent", percent)
-register.filter("key", key_of)
 
 
 @register.inclusion_tag("charts/interval.html")
@@ -25,15 +24,32 @@ def interval(number: Spread, scale: Scale) -> dict[str, object]:
     return {"scale": scale, "row": Interval.of(scale, number)}
 
 
-@register.simple_tag
-def estimate(row: Row, unit: str = "") -> SafeString:
-    """Return an estimate as it is shown, with its value and its interval's ends for machines: empty
-    where it has none.
+@register.inclusion_tag("dashboard/columns.html")
+def columns(
+    rows: Sequence[Any],
+    caption: str,
+    look: str = "slim",
+    empty: str = "",
+    is_read: bool = False,
+    **heads: str,
+) -> dict[str, object]:
+    """Show rows in words: under each head what they have by that name, as `part__of_it` too.
+
+    A column without a head is left out, and one that is empty in every row if no word is given for
+    an `empty` cell. `is_read`: the caption is for all, not only for those who listen.
     """
-    parts = (row.number.value, row.number.low, row.number.high)
-    return format_html(
-        '<data class="estimate" value="{}" data-low="{}" data-high="{}"><b>{}{}</b></data>',
-        *("" if part is None else f"{part}" for part in parts),
-        row.value,
-        unit,
-    )
+    cells = [(head, [_cell(row, name) for row in rows]) for name, head in heads.items() if head]
+    cells = [(head, column) for head, column in cells if empty or any(column)]
+    return {
+        "caption": caption,
+        "look": look,
+        "is_stacked": "cards" in look,  # on a phone
+        "empty": empty or _("none"),
+        "is_read": is_read,
+        "heads": [head for head, _column in cells],
+        "lines": [[(head, column[at]) for head, column in cells] for at in range(len(rows))],
+    }
+
+
+def _cell(row: Any, name: str) -> Any:
+    return template.Variable(f"row.{name.replace('__', '.')}").resolve({"row": row})

@@ -45,20 +45,21 @@ def raw(value: float | None, low: float, high: float) -> tuple[str, Difference]:
 
 def test_a_difference_is_called_one_only_if_its_interval_leaves_0_out() -> None:
     rows = differences_of(
-        "", [raw(0.1, 0.02, 0.18), raw(0.1, -0.02, 0.22), raw(-0.1, -0.18, -0.02)]
+        "", "Arts", "Law", [raw(0.1, 0.02, 0.18), raw(0.1, -0.02, 0.22), raw(-0.1, -0.18, -0.02)]
     ).rows
-    assert [row.verdict for row in rows] == ["more", "unclear", "fewer"]
+    told = ["more often in Arts", "not told apart", "more often in Law"]
+    assert [row.words for row in rows] == told
     assert (rows[0].value, rows[0].low, rows[2].value) == ("+10.0", "+2.0", "−10.0")
 
 
 def test_odds_ratios_have_their_intervals_and_end_at_a_thousand() -> None:
     answer, difference = raw(0.1, 0.02, 0.18)
     ratio = replace(difference, odds_ratio=(1.5, 1.08, math.inf))
-    assert differences_of("", [(answer, ratio)]).rows[0].odds_ratio == "1.50, 1.08 to >1000"
+    assert differences_of("", "", "", [(answer, ratio)]).rows[0].odds_ratio == "1.50, 1.08 to >1000"
 
 
 def test_what_cannot_be_told_has_no_bar() -> None:
-    row = differences_of("", [raw(None, -1.0, 1.0)]).rows[0]
+    row = differences_of("", "", "", [raw(None, -1.0, 1.0)]).rows[0]
     assert (row.value, row.one, row.odds_ratio) == ("", *["too few to say"] * 2)
     assert interval(row.number, Scale(-1.0, 1.0))["row"] is None
 

@@ -62,7 +62,7 @@ def test_the_table_says_what_the_picture_shows(
     people.share(study=thrice.study, user=researcher)
     page = html.unescape(outsider.get("/studies/small/over-time/").content.decode())
     assert "style=" not in page
-    rows = re.findall(r'<a href="/studies/small/\?release=(\d+)">', page)
+    rows = re.findall(r'<a href="../\?release=(\d+)">', page)
     assert len(set(rows)) == 3
     assert "3 publications." in page
 

@@ -41,7 +41,7 @@ def invitations(texts: PlanContent, link: str, last: str) -> list[Invitation]:
         "What this does not protect: that you took part, and what somebody sees who looks at your "
         "screen. The link is the same for everyone and does not say who you are."
     )
-    letter = [f"{asks} {texts.purpose}", _protection(texts), unprotected, link]
+    letter = [f"{asks} {texts.purpose}", _protection(texts), *_waves(texts), unprotected, link]
     if last:
         letter.append(_("The last day is %(day)s.") % {"day": last})
     contact = _("Taking part is your choice. Questions about it: %(contact)s")
@@ -53,6 +53,19 @@ def invitations(texts: PlanContent, link: str, last: str) -> list[Invitation]:
         Invitation("email", gettext_lazy("E-mail"), texts.title, "\n\n".join(letter)),
         Invitation("sms", gettext_lazy("Short message"), "", message),
     ]
+
+
+def _waves(texts: PlanContent) -> list[str]:
+    """Say that people are asked again, and what their device keeps for that."""
+    if texts.waves < 2:
+        return []
+    again = _("The same questions are asked %(waves)s times. Each time you choose anew.")
+    if texts.keeps_key:
+        again = _(
+            "The same questions are asked %(waves)s times. Each time you choose anew. Your device "
+            "keeps a key, and sends an answer that has not changed the same way again."
+        )
+    return [again % {"waves": texts.waves}]
 
 
 def _protection(texts: PlanContent) -> str:

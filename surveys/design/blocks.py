@@ -182,8 +182,8 @@ def problem_of_asked(study: "Study", questions: "Iterable[Question]") -> str:
     if study.asked is None or study.asked <= (count := len(blocks(questions))):
         return ""
     text = _(
-        "Each person is asked %(asked)s questions, but only %(count)s can be drawn: those that are "
-        "changed on the device, each with all that follow from it or are sent with it."
+        "Questions for each person: %(asked)s, but only %(count)s can be drawn: those that are "
+        "randomised on the device, each with all that follow from it or are sent with it."
     )
     return text % {"asked": study.asked, "count": count}
 

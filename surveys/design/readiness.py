@@ -222,9 +222,8 @@ class Readiness:
             return [Problem(str(error))]
         if found := terms.problem_of_person(content, self.limits):
             return [Problem(found, term="person")]
-        if found := waves.problem(self.study, content):
-            return [Problem(found)]
-        return []
+        field, found = waves.problem(self.study, content)
+        return [Problem(found, term=field)] if found else []
 
 
 def problems_of_list(study: Study, invited: Invited) -> list[Problem]:

@@ -22,17 +22,18 @@ LASTING_TERMS = ("slug", "unit", "neighbours", "results", "waves", "draws")
 TOLD = 2  # decimals of a person's ε, rounded up, as everybody reads it
 
 
-def problem(study: Study, content: PlanContent) -> str:
-    """Return why a wave that is drafted cannot open, and what to change; nothing of a first one."""
+def problem(study: Study, content: PlanContent) -> tuple[str, str]:
+    """Return why a wave that is drafted cannot open and what to change, after the field at which
+    that is mended, if it is one; nothing of a first wave.
+    """
     earlier = list(study.plans.filter(wave__lt=content.wave).order_by("wave"))
     if not earlier:
-        return ""
-    return (
-        _not_as_before(study, earlier[0].content, content)
-        or _not_planned(content)
-        or _more_of_a_person(earlier, content)
-        or _not_paid(study, content, _publication(content))
-    )
+        return "", ""
+    if found := _not_as_before(study, earlier[0].content, content) or _not_planned(content):
+        return "", found
+    if found := _more_of_a_person(earlier, content):
+        return "person", found
+    return "release_epsilon", _not_paid(study, content, _publication(content))
 
 
 def problem_of_next(study: Study) -> str:

@@ -427,6 +427,11 @@ def noise_name(noise: object) -> str:
     return "discrete Gaussian" if isinstance(noise, DiscreteGaussian) else "discrete Laplace"
 
 
+def digits(value: float) -> str:
+    """Write a number to three digits, never with an exponent: 1240, not 1.24e+03."""
+    return f"{float(f'{value:.3g}'):.12g}"
+
+
 def plain_scale(scale: float | Fraction) -> str:
     """Return a scale of noise in six digits, without a power of ten: 4194300, not 4.1943e+06."""
     return f"{Decimal(f'{float(scale):.6g}'):f}"

@@ -16,7 +16,7 @@ from dpengine.central.numeric import Measured
 from dpengine.central.regression import REACH, Regression
 from surveys.messages import message
 from surveys.releases.numbers import Numbers, Table
-from surveys.releases.queries.base import Counts, Query, noise_name, plain_scale
+from surveys.releases.queries.base import Counts, Query, digits, noise_name, plain_scale
 from surveys.releases.queries.parameters import (
     Context,
     OneQuestion,
@@ -166,7 +166,7 @@ class LinearRegression(Query):
         texts: list[str] = [
             EXPECTED(
                 label=question.label,
-                half=f"{REACH * self.engine.expected_slope_error(place, max(n, 1)):.3g}",
+                half=digits(REACH * self.engine.expected_slope_error(place, max(n, 1))),
                 unit_word=unit_of(self.outcome),
                 answer_unit=unit_of(question),
             )
@@ -193,7 +193,7 @@ class LinearRegression(Query):
         for question, slope in zip(self.predictors, fit.slopes, strict=True):
             label = SLOPE(label=question.label, answer_unit=unit_of(question))
             rows.append(row(label, slope, unit))
-        notes: list[str] = [RESIDUAL(amount=f"{fit.residual:.3g}", unit_word=unit)]
+        notes: list[str] = [RESIDUAL(amount=digits(fit.residual), unit_word=unit)]
         notes += [RIDGE()] if fit.ridge else [INTERVALS()]
         spans = list(map(self._span, self.predictors, fit.slopes))
         if not fit.ridge and math.inf in (*spans, fit.middle.high):

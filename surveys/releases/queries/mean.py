@@ -36,7 +36,7 @@ from surveys.messages import Text, message
 from surveys.plan import kinds
 from surveys.releases import statistics
 from surveys.releases.numbers import Numbers, Table
-from surveys.releases.queries.base import Counts, Engine, Query, plain_scale
+from surveys.releases.queries.base import Counts, Engine, Query, digits, plain_scale
 from surveys.releases.queries.parameters import (
     ONE_CHOICE,
     AnyQuestion,
@@ -253,8 +253,8 @@ class Mean(Query):
         times = 100 if self.is_share else 1
         told = {
             "label": self.question.label,
-            "half": f"{float(f'{times * half:.3g}'):.12g}",  # 1240, not 1.24e+03
-            "part": f"{float(f'{times * 1.96 * added:.3g}'):.12g}",
+            "half": digits(times * half),
+            "part": digits(times * 1.96 * added),
         }
         unit = unit_of(self.question)
         return [EXPECTED(**told, unit_word=unit) if unit else EXPECTED_WITHOUT_UNIT(**told)]

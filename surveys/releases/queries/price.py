@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from dpengine.central.selection import Law, Selection
 from surveys.messages import message
 from surveys.releases.numbers import Numbers, Row, Table
-from surveys.releases.queries.base import Counts, Query, plain_scale
+from surveys.releases.queries.base import Counts, Query, digits, plain_scale
 from surveys.releases.queries.parameters import (
     AnyQuestion,
     Paid,
@@ -126,7 +126,7 @@ class Price(Query):
                 count=f"{len(self.prices):,}",
                 n=f"{100 * CHANCE:.0f}",
             ),
-            STABLE(times=f"{math.exp(float(self.engine.epsilon)):.3g}"),
+            STABLE(times=digits(math.exp(float(self.engine.epsilon)))),
         ]
         return [*texts, ALL_CHANCE()] if less >= n * self.highest else texts
 

@@ -34,7 +34,7 @@ from surveys.aggregation import selectors as aggregation
 from surveys.design.models import Plan
 from surveys.messages import Message, Text, message
 from surveys.releases.numbers import Numbers, Row, Table
-from surveys.releases.queries.base import Counts, Engine, Query, noise_name, plain_scale
+from surveys.releases.queries.base import Counts, Engine, Query, digits, noise_name, plain_scale
 from surveys.releases.queries.parameters import (
     AnyQuestion,
     Context,
@@ -384,9 +384,9 @@ class Quantile(Query):
         made_up = _evenly(bounds, n)
         if isinstance(point, SmoothMedian):
             half = 1.96 * point.standard_error(made_up)
-            return EVEN_SMOOTH(half=f"{half:,.3g}", unit_word=unit)
+            return EVEN_SMOOTH(half=digits(half), unit_word=unit)
         return EVEN_PROPOSE(
-            half=f"{1.96 * point.standard_error:,.3g}",
+            half=digits(1.96 * point.standard_error),
             unit_word=unit,
             chance=f"{100 * point.chance_of_answer(made_up):.0f}",
         )

@@ -33,7 +33,7 @@ from dpengine.central.laplace import DiscreteLaplace
 from dpengine.central.numeric import ERROR, SQUARES, Bounds, Measured, half_width
 from surveys.messages import message
 from surveys.releases.numbers import Numbers, Table
-from surveys.releases.queries.base import Counts, Query, plain_scale
+from surveys.releases.queries.base import Counts, Query, digits, plain_scale
 from surveys.releases.queries.parameters import (
     AnyQuestion,
     Paid,
@@ -127,9 +127,9 @@ class Variance(Query):
         return [
             EXPECTED(
                 label=self.question.label,
-                half=f"{self._squared * half:.3g}",
+                half=digits(self._squared * half),
                 unit_word=SQUARED(unit_word=unit_of(self.question)),
-                part=f"{1.96 * self._squared * added:.3g}",
+                part=digits(1.96 * self._squared * added),
             )
         ]
 

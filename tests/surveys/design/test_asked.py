@@ -31,7 +31,7 @@ def test_what_follows_from_another_question_is_drawn_with_it_even_if_all_are_ask
 def test_more_than_there_are_is_refused_by_name(db):
     draft = draft_of_drawn(asked=5)
     (problem,) = Readiness(draft).problems(NOW)
-    assert "is asked 5 questions, but only 4 can be drawn" in str(problem.text)
+    assert "Questions for each person: 5, but only 4 can be drawn" in str(problem.text)
     with pytest.raises(CannotOpen, match="only 4 can be drawn"):
         services.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
 

@@ -471,8 +471,7 @@ def _people(metadata: Metadata) -> str:
     """Return how many answers there are, as far as it is told."""
     if metadata.n is None:
         return _("an unpublished number of")
-    said = str(formats.number_format(metadata.n, use_l10n=True, force_grouping=True))
-    return said if metadata.plan.content.n_is_public else _("about %(n)s") % {"n": said}
+    return wording.people_of(metadata.n, metadata.plan.content)
 
 
 def _day(day: object) -> str:

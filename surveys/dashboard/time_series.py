@@ -17,9 +17,9 @@ from surveys.charts.scales import Scale, points, position
 from surveys.dashboard.publications import key_of
 from surveys.dashboard.results import drawn_choices
 from surveys.dashboard.tables import Row, number_scale, places_of, value_text
+from surveys.design import wording
 from surveys.design.calendars import calendar_of
 from surveys.design.models import Plan
-from surveys.design.templatetags.counted import people
 from surveys.plan.content import PlanQuestion
 from surveys.releases.models import Release, Step
 from surveys.releases.numbers import Figure, QuestionNumbers
@@ -163,7 +163,7 @@ def _series(id: str, title: str, numbers: Numbers, scale: Scale, text: partial[s
                 text,
                 release=release,
                 wave=release.request.plan.wave,
-                n=people(release.content.n, release.request.plan),
+                n=wording.people_of(release.content.n, release.request.plan.content),
                 x=position(x),
                 y=scale.from_top(estimate.value),
                 bars=upright_bars(scale, estimate) if len(run) == 1 else [],

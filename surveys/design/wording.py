@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _, ngettext
 
@@ -310,6 +311,12 @@ def _continual_means(study: Study) -> str:
         "cost": plain(study.release_epsilon),
         "rho": f"{rho:f}",
     }
+
+
+def people_of(n: int, content: PlanContent) -> str:
+    """Return how many there are: “about” so many where that is published with noise only."""
+    said = intcomma(n)
+    return said if content.n_is_public else _("about %(n)s") % {"n": said}
 
 
 def hours_said(hours: int) -> str:

@@ -1,8 +1,6 @@
 """Whom and how many people numbers are about, on a page."""
 
 from django import template
-from django.contrib.humanize.templatetags.humanize import intcomma
-from django.utils.translation import gettext as _
 
 from surveys.design import wording
 from surveys.design.models import Plan, Unit
@@ -37,6 +35,4 @@ def of_person(content: PlanContent) -> str:
 
 @register.filter
 def people(n: int, plan: Plan) -> str:
-    """Return how many there are: “about” so many where that is published with noise only."""
-    said = intcomma(n)
-    return said if plan.content.n_is_public else _("about %(n)s") % {"n": said}
+    return wording.people_of(n, plan.content)

@@ -8,7 +8,9 @@ traceback, not its address, which may be a receipt's. PostgreSQL adds to an erro
 failed (“DETAIL: Failing row contains …”), and libraries print errors whole: those lines are cut.
 """
 
+import logging
 import re
+import time
 from collections.abc import MutableMapping
 from typing import Any
 
@@ -21,6 +23,8 @@ SHARED: list[Any] = [
     structlog.processors.TimeStamper(fmt="iso", utc=True),
 ]
 
+BROKER = ("kombu", "redis", "valkey")  # whose errors tell that it is away
+OUTAGE = 60  # seconds without such an error, after which it was back
 ROW = re.compile(
     r"(?:\\n|\n)(?:DETAIL|CONTEXT):.*?(?=\n\n|\Z)", re.DOTALL
 )  # also where repr() escaped the line's end
@@ -41,9 +45,26 @@ def cut_paths(logger: Any, name: str, event: MutableMapping[str, Any]) -> Mutabl
     return event
 
 
+class OncePerOutage(logging.Filter):
+    """Let one line say that the broker is away, not one for each task that is due meanwhile."""
+
+    last = float("-inf")
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info and record.exc_info[1]
+        errors = (*(record.args or ()), error and error.__context__)
+        if not any(type(each).__module__.partition(".")[0] in BROKER for each in errors):
+            return True
+        is_new, self.last = time.monotonic() - self.last > OUTAGE, time.monotonic()
+        record.msg, record.args = "no broker: what is due is sent when it is back", ()
+        record.exc_info = None
+        return is_new
+
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
+    "filters": {"outage": {"()": OncePerOutage}},
     "formatters": {
         "json": {
             "()": structlog.stdlib.ProcessorFormatter,
@@ -60,6 +81,7 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
+        "celery.beat": {"filters": ["outage"]},
         "surveys": {"level": "INFO"},
         # Django prints "Not Found: /path" for every 404: a path is not an answer, but nobody needs
         # the list.

@@ -3,18 +3,21 @@
 import json
 import logging
 import re
+import time
 from typing import Any
 
 import pytest
+from celery.beat import Scheduler
 from django.db import IntegrityError, OperationalError, connection, transaction
 from django.db.backends.utils import CursorWrapper
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
+from kombu.exceptions import OperationalError as BrokerError
 from structlog.stdlib import ProcessorFormatter
 
 from surveys import middleware
 from surveys.aggregation.models import Tally
-from surveys.logs import LOGGING, cut_rows
+from surveys.logs import LOGGING, OncePerOutage, cut_rows
 
 SECRET = "918273645"
 DETAIL = f'DETAIL:  Failing row contains (1, -1, {{"fair": [{SECRET}]}}).'
@@ -158,3 +161,29 @@ def test_a_tasks_log_lines_say_which_task() -> None:
 
     done = says.apply()
     assert (said[0]["task"], said[0]["task_id"]) == ("tests.says", done.id)
+
+
+def test_a_scheduler_says_once_that_the_broker_is_away(monkeypatch: Any, caplog: Any) -> None:
+    from surveys.celery import app
+
+    now = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(app.conf, "broker_url", "redis://127.0.0.1:1/0")
+    monkeypatch.setattr(app.conf, "task_publish_retry", False)
+    logger, once = logging.getLogger("celery.beat"), OncePerOutage()
+    logger.addFilter(once)
+    try:
+        scheduler = Scheduler(app, lazy=True)
+        for seconds in (0, 0, 30, 50, 50):
+            now[0] += seconds
+            scheduler.apply_entry(Scheduler.Entry("a task", "surveys.operations.tasks.ping"))
+            logger.error("beat: Connection error: %s.", BrokerError("refused"))
+        assert [record.getMessage()[:9] for record in caplog.records] == ["no broker"]
+        assert not caplog.records[0].exc_info
+        logger.error("something else")
+        now[0] += 61  # it was back
+        scheduler.apply_entry(Scheduler.Entry("a task", "surveys.operations.tasks.ping"))
+    finally:
+        logger.removeFilter(once)
+    said = [record.getMessage()[:14] for record in caplog.records]
+    assert said == ["no broker: wha", "something else", "no broker: wha"]

@@ -15,6 +15,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from dpengine.privacy import plain
+from surveys import clock
 from surveys.design import days, launch, news, site, terms, waves
 from surveys.design.drafts import Fields
 from surveys.design.locks import hold, lock_draft
@@ -138,6 +139,8 @@ def close_due(*, now: datetime.datetime) -> list[int]:
     def close_if_due(plan: Plan) -> int | None:
         return close_plan(plan_id=plan.pk, today=now.date()).pk if plan.is_past_grace(now) else None
 
+    if clock.doubt():
+        return []
     due = Plan.objects.filter(closed_on=None, closes_on__lte=now.date() + days.ONE).order_by()
     return [pk for pk in isolate_failures(due, close_if_due) if pk is not None]
 
@@ -246,6 +249,8 @@ def retire(*, study_id: int, because: str, who: str, now: datetime.datetime) -> 
     if not 1 <= len(because) <= MAX_REASON:
         text = _("Say why in 1 to %(most)s characters; there are %(count)s. Nothing was retired.")
         raise Refused(text % {"most": MAX_REASON, "count": len(because)})
+    if doubt := clock.doubt():
+        raise Refused(doubt)
     for plan_id in study.plans.filter(closed_on=None).values_list("pk", flat=True):
         close_plan(plan_id=plan_id, today=_date(now))
     ledger.retire_budget(budget_id=study.budget_id, who=who, why=because, now=now)
@@ -256,6 +261,8 @@ def retire(*, study_id: int, because: str, who: str, now: datetime.datetime) -> 
 
 def retire_due(*, now: datetime.datetime) -> list[int]:
     """Retire every study whose day has come; return their ids."""
+    if clock.doubt():
+        return []
     due = Study.objects.filter(retired_on=None, retires_on__lte=_date(now), budget__isnull=False)
     due = due.order_by()
 
@@ -273,6 +280,8 @@ def retire_spent(*, now: datetime.datetime, is_unfinished: Callable[[Study], boo
     full one. Only those are looked at that rows were written of since the last time, and those
     that were found spent then.
     """
+    if clock.doubt():
+        return []
     unseen = news.of(news.CAPS)
 
     def look(study: Study) -> None:

@@ -23,6 +23,7 @@ from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext as _
 
+from surveys import clock
 from surveys.design.models import Plan
 from surveys.design.refusals import Refused
 from surveys.erasing import InUse, erasing
@@ -79,7 +80,8 @@ def _due(now: datetime.datetime) -> Letter | None:
     goes = Letter.objects.filter(state=Letter.State.GOES)
     # what rests goes last, so that one slow address keeps no other letter waiting
     order = F("rests_until").asc(nulls_first=True), "pk"
-    return (goes | waits).select_related("plan__study").order_by(*order).first()
+    due = goes if clock.doubt() else goes | waits
+    return due.select_related("plan__study").order_by(*order).first()
 
 
 def _take_turn(now: datetime.datetime) -> bool:

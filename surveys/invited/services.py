@@ -14,6 +14,7 @@ from django.db import DatabaseError, transaction
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
+from surveys import clock
 from surveys.aggregation import selectors as aggregation
 from surveys.design import selectors as design, services as launching
 from surveys.design.launch import refuse_unready
@@ -410,7 +411,9 @@ def erase_due(*, today: datetime.date) -> list[int]:
     raise InUse.
     """
     retired = design.studies().filter(retired_on__isnull=False)
-    due = Key.objects.filter(study__in=retired) | Key.objects.filter(erase_on__lte=today)
+    due = Key.objects.filter(study__in=retired)
+    if not clock.doubt():
+        due |= Key.objects.filter(erase_on__lte=today)
     ids = [pk for pk in due.values_list("study_id", flat=True) if pk is not None]
     if ids:
         with erasing(invited_delivery="state", invited_person="stratum", invited_key="sealed"):
@@ -429,6 +432,8 @@ def count_day(*, today: datetime.date) -> list[int]:
     """Write the counts of every invited Plan that is open, or was in these days, once a day; return
     the Plans' ids.
     """
+    if clock.doubt():
+        return []
     done = Count.objects.filter(day=today).values("plan_id")
     lately = Q(is_over=False) | Q(plan__closed_on__gte=today - LATELY)
     due = Opened.objects.filter(lately, plan__opened_on__lt=today).exclude(plan__in=done)

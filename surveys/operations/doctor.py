@@ -28,7 +28,6 @@ from surveys.operations import health
 from surveys.operations.check import Check, State, worst_first
 
 PATIENCE = 10  # seconds
-SKEW = 2.0  # seconds that two clocks may differ by
 SOON = datetime.timedelta(days=14)  # in which a certificate should not end
 LOCKS = 2  # of a backup, for a table
 NOBODY = "/api/v1/studies/-/reports"  # the door, and no study
@@ -99,25 +98,10 @@ def _database(now: datetime.datetime) -> Iterator[Check]:
     yield from found
     if not health.has_tables(found):
         return
-    if abs(away := _skew()) > SKEW:
-        said = f"This machine's clock and the database's differ by {away:.0f} s."
-        yield _line("clock", ALARM, said, "Run an NTP client on both: days are told by the clock.")
-    else:
-        yield _line("clock", GOOD, "It is the database's.")
     yield from _locks()
     yield from _keys()
     yield from _tickets()
     yield from (check for check in health.rest(now) if check.key != "settings")
-
-
-def _skew() -> float:
-    """Return by how many seconds the database's clock is ahead; on one machine there is one."""
-    if connection.vendor == "sqlite":
-        return 0.0
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT extract(epoch FROM clock_timestamp())")
-        (theirs,) = cursor.fetchone() or (0,)
-    return float(theirs) - datetime.datetime.now(datetime.UTC).timestamp()
 
 
 def _locks() -> Iterator[Check]:

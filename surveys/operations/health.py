@@ -21,6 +21,7 @@ from django.utils.formats import date_format
 from django.utils.functional import Promise, lazy
 from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
+from surveys import clock
 from surveys.invited import selectors as invited
 from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import written
@@ -115,6 +116,7 @@ def _restart() -> str:
 
 
 def _seen_at_work(queue: backlog.Queue, now: datetime.datetime) -> Iterator[Check]:
+    yield _clock()
     seen = {sign.name: sign.at for sign in Sign.objects.all()}
     worker, scheduler = seen.get(services.WORKER), seen.get(services.SCHEDULER)
     state = _by(_age(worker, now)) if worker else State.WATCH
@@ -139,6 +141,24 @@ def _seen_at_work(queue: backlog.Queue, now: datetime.datetime) -> Iterator[Chec
         _("Without it nothing begins by itself.") + " " + _restart(),
         missing="" if state is State.GOOD else "scheduler",
         gauges={"scheduler_seen_seconds": _seconds(scheduler, now)},
+    )
+
+
+def _clock() -> Check:
+    look = clock.Look()
+    doubt = look.doubt()
+    return Check(
+        "clock",
+        _("Clock"),
+        State.ALARM if doubt else State.GOOD,
+        doubt or _("It agrees with the database’s, and has not jumped."),
+        _("Two minutes from the database’s at most, and no jump of more than 25 hours."),
+        _(
+            "Compare the time with another clock. If it is wrong, set it, and run NTP. If it is "
+            "right, manage.py clock --is-right ends the wait."
+        ),
+        missing="clock" if doubt else "",
+        gauges={"clock_trusted": not doubt, "clock_off_seconds": look.off.total_seconds()},
     )
 
 

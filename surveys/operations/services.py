@@ -2,6 +2,7 @@
 
 import datetime
 
+from surveys import clock
 from surveys.operations import backlog, refusals
 from surveys.operations.models import Event, Sign
 from surveys.releases import services as publishing
@@ -32,6 +33,7 @@ def live(*, now: datetime.datetime, sent: datetime.datetime | None) -> None:
     """Note that a worker does tasks, when the scheduler sent this one, and since when a sweep is
     owed, if one is.
     """
+    clock.note()
     Sign.objects.update_or_create(name=WORKER, defaults={"at": now})
     if sent is not None:
         Sign.objects.update_or_create(name=SCHEDULER, defaults={"at": sent})

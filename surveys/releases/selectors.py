@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from dpengine.central.counter import Strategy
 from dpengine.central.counts import Mechanism
 from dpengine.privacy import plain
+from surveys import clock
 from surveys.aggregation import selectors as aggregation
 from surveys.design import selectors as design
 from surveys.design.models import Plan, Study
@@ -405,6 +406,8 @@ def may_ask(plan: Plan, today: datetime.date) -> str:
         return _("The study was retired on %(day)s. Nothing is published from it any more.") % {
             "day": date_format(ended, "DATE_FORMAT")
         }
+    if doubt := clock.doubt():
+        return doubt
     if sealed is None:
         return _(
             "In this study it is protected whether somebody took part. Nothing is published before "

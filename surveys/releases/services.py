@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from msgspec.structs import replace
 
 from dpengine.privacy import plain
-from surveys import metrics
+from surveys import clock, metrics
 from surveys.aggregation import selectors as aggregation
 from surveys.design import selectors as design, services as lives
 from surveys.design.models import Plan, Study
@@ -169,6 +169,8 @@ def publish(*, request_id: int, now: datetime.datetime) -> Release | Series:
     anything is locked, so that nobody waits for that. Whatever is stored of it, a refusal too, is
     in English, whoever acts and in whatever language: this is the door.
     """
+    if doubt := clock.doubt():
+        raise CannotAsk(doubt)
     with translation.override("en"):
         request = Request.objects.select_related("plan__study__panel").get(pk=request_id)
         counted = _counted(request, now)
@@ -275,9 +277,13 @@ def _mechanism(query: Query, n: int) -> str:
 
 
 def try_to_publish(*, request_id: int, now: datetime.datetime) -> Release | Series | None:
-    """Publish a request, or keep with it why the ledger refused: it can be asked again."""
+    """Publish a request, or keep with it why the ledger refused: it can be asked again. While the
+    clock is in doubt it waits.
+    """
     try:
         return publish(request_id=request_id, now=now)
+    except CannotAsk:
+        return None
     except charges.Refused as refusal:
         metrics.budget_refused(type(refusal).__name__)
         # made in English: `publish`
@@ -300,7 +306,8 @@ def publish_asked(*, now: datetime.datetime) -> list[int]:
 
 def publish_due(*, now: datetime.datetime) -> list[int]:
     """Publish what every Plan's rule says is due; return the ids of the releases and steps."""
-
+    if clock.doubt():
+        return []
     agenda = Agenda(now)
 
     def publish_one(plan: Plan) -> Release | Step | None:
@@ -430,6 +437,8 @@ def take_step(*, series_id: int, now: datetime.datetime, question: Document | No
     question = None if question is None else canonical(question)
     if question is not None and (same := series.published.filter(question=question).first()):
         return same
+    if doubt := clock.doubt():
+        raise CannotAsk(doubt)
     if series.is_over or _ended(series.request.plan, now):
         raise CannotAsk(_("It is over: nothing more is drawn."))
     return _step(series, selectors.interactive_query_of(series.request), now=now, question=question)
@@ -487,6 +496,8 @@ def step_due(*, now: datetime.datetime) -> list[int]:
     def step_one(series: Series) -> Step | None:
         return take_step(series_id=series.pk, now=now) if selectors.has_new_batch(series) else None
 
+    if clock.doubt():
+        return []
     return [step.pk for step in isolate_failures(selectors.series_behind(), step_one) if step]
 
 

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from surveys import clock
 from surveys.actor import actor
 from surveys.dashboard.access import study_page, with_study
 from surveys.dashboard.cost_preview import preview_of
@@ -135,6 +136,7 @@ def asked(request: HttpRequest, study: Study, *, shared: bool, digest: str) -> H
         "title": releases.title_of(asked_for),
         "may_ask": may_ask,
         "is_late": is_late,
+        "reason": "" if asked_for.refused else clock.doubt(),
     }
     response = render(request, "dashboard/asked.html", context)
     if not asked_for.refused:  # a header: no script, and no inline instruction

@@ -13,6 +13,7 @@ from django.core.management import call_command
 from django.db import DatabaseError
 from django.db.migrations.recorder import MigrationRecorder
 
+from surveys import clock
 from surveys.operations import backlog, database, doctor, health, refusals, services
 from tests.conftest import NOW
 from tests.ports import free_port
@@ -70,7 +71,8 @@ def migration_missing(settings, monkeypatch):
 
 
 def clock_wrong(settings, monkeypatch):
-    monkeypatch.setattr(doctor, "_skew", lambda: -3.5)
+    now = datetime.datetime.now(datetime.UTC)
+    monkeypatch.setattr(clock, "moments", lambda _noted: (now, now + datetime.timedelta(hours=1)))
 
 
 def broker_gone(settings, monkeypatch):

@@ -3,7 +3,7 @@
 import json
 import logging
 import re
-import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +15,7 @@ from django.test import Client, RequestFactory
 from kombu.exceptions import OperationalError as BrokerError
 from structlog.stdlib import ProcessorFormatter
 
-from surveys import middleware
+from surveys import logs, middleware
 from surveys.aggregation.models import Tally
 from surveys.logs import LOGGING, OncePerOutage, cut_rows
 
@@ -167,22 +167,23 @@ def test_a_scheduler_says_once_that_the_broker_is_away(monkeypatch: Any, caplog:
     from surveys.celery import app
 
     now = [1000.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(logs, "time", SimpleNamespace(monotonic=lambda: now[0]))
     monkeypatch.setattr(app.conf, "broker_url", "redis://127.0.0.1:1/0")
-    monkeypatch.setattr(app.conf, "task_publish_retry", False)
     logger, once = logging.getLogger("celery.beat"), OncePerOutage()
     logger.addFilter(once)
     try:
         scheduler = Scheduler(app, lazy=True)
         for seconds in (0, 0, 30, 50, 50):
             now[0] += seconds
-            scheduler.apply_entry(Scheduler.Entry("a task", "surveys.operations.tasks.ping"))
+            scheduler.apply_entry(
+                Scheduler.Entry("a task", "surveys.operations.tasks.ping", app=app)
+            )
             logger.error("beat: Connection error: %s.", BrokerError("refused"))
         assert [record.getMessage()[:9] for record in caplog.records] == ["no broker"]
         assert not caplog.records[0].exc_info
         logger.error("something else")
         now[0] += 61  # it was back
-        scheduler.apply_entry(Scheduler.Entry("a task", "surveys.operations.tasks.ping"))
+        scheduler.apply_entry(Scheduler.Entry("a task", "surveys.operations.tasks.ping", app=app))
     finally:
         logger.removeFilter(once)
     said = [record.getMessage()[:14] for record in caplog.records]

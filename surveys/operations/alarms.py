@@ -4,7 +4,8 @@ either.
 What is wrong is what `/health/` calls an alarm, and a cap that is nearly reached. A letter is sent
 once by however many look at the same time; one that cannot be sent is tried again with the next
 look, and one whose sender ended meanwhile after a while: it may then come twice. A worker looks
-every few minutes; `manage.py watch`, from a timer, does so too where there is no worker.
+every few minutes; `manage.py watch`, from a timer, does so too where there is no worker. Where the
+database cannot be written, a file of the data folder says that a letter about that went out.
 """
 
 import datetime
@@ -14,9 +15,10 @@ import time
 import structlog
 from django.conf import settings
 from django.core.mail import send_mail
+from django.db import Error
 from django.db.models import Q
 
-from surveys.operations import health
+from surveys.operations import database, health
 from surveys.operations.models import Alarm
 
 LONGEST = datetime.timedelta(minutes=15)  # that sending a letter takes, and much more
@@ -25,6 +27,24 @@ log = structlog.get_logger(__name__)
 
 def watch(*, now: datetime.datetime) -> list[str]:
     """Tell what began and what is over since the last look; return what is wrong now."""
+    told = settings.DATA_DIR / "database-alarm"
+    try:
+        wrong = _watch(now)
+    except Error:
+        line = next((check for check in database.checks() if check.missing), None)
+        if line is None:
+            raise
+        if not told.exists():
+            log.error("alarm", alarm=line.key, said=str(line.said))
+            if _sent(line.name, f"{line.said}\n\n{line.todo}"):
+                told.touch()  # a full disk has room for an empty file
+        return [line.key]
+    if told.exists() and _sent("database: over", "database: it takes writes again."):
+        told.unlink()
+    return wrong
+
+
+def _watch(now: datetime.datetime) -> list[str]:
     began = time.monotonic()
     known = list(Alarm.objects.values_list("pk", flat=True))  # others tell of what begins meanwhile
     wrong = {line.key: line for line in health.look(now) if line.is_told}

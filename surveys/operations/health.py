@@ -424,11 +424,13 @@ def _lists(now: datetime.datetime) -> Iterator[Check]:
 
 def _disk() -> Check:
     there = [folder for folder in (settings.DATA_DIR, settings.BACKUPS_DIR) if folder.exists()]
-    usage = min(map(shutil.disk_usage, there), key=lambda disk: disk.free / disk.total)
-    share = usage.free / usage.total
-    said = _("%(free)s GB are free, %(share)d of 100.") % {
-        "free": f"{usage.free / 1e9:.1f}",
+    there += filter(None, [database.folder()])
+    usages = ((shutil.disk_usage(each), each) for each in there)
+    share, free, folder = min((usage.free / usage.total, usage.free, at) for usage, at in usages)
+    said = _("%(free)s GB are free, %(share)d of 100, where %(folder)s is.") % {
+        "free": f"{free / 1e9:.1f}",
         "share": int(100 * share),
+        "folder": folder,
     }
     state = State.ALARM if share < FULL else State.WATCH if share < NEARLY else State.GOOD
     return Check(
@@ -437,7 +439,10 @@ def _disk() -> Check:
         state,
         said,
         _("15 of 100 free or more."),
-        _("Make room: a full disk stops reports from being taken."),
+        _(
+            "Make room: a full disk stops reports from being taken. It stops PostgreSQL for good: "
+            "then make room, and start it."
+        ),
         gauges={"disk_free_ratio": round(share, 2)},
     )
 

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from aiosmtpd.controller import Controller
 from django.core.management import call_command
+from django.db import DatabaseError
 
 from surveys.ledger import selectors as ledger, services as charges
-from surveys.operations import alarms, backlog, health, refusals, services
+from surveys.operations import alarms, backlog, database, health, refusals, services
 from surveys.operations.check import CAP
 from surveys.operations.models import Alarm
 from surveys.releases import services as publishing
@@ -347,3 +348,35 @@ def test_a_cap_that_is_spent_as_planned_is_no_alarm(db, rule, cap, then, warned)
     assert [each.budget.pk for each in ledger.near_caps(health.NEAR)] == [plan.study.budget_id]
     told = [line.key for line in health.look(asked.NOW) if line.key.startswith(CAP)]
     assert told == warned * [f"cap of {plan.study.budget_id}"]
+
+
+def test_a_letter_goes_out_where_the_database_stores_nothing(sink, settings, tmp_path, monkeypatch):
+    def full(**_row):
+        raise DatabaseError("no space left on device")
+
+    monkeypatch.setattr(database, "tried", {"at": float("-inf"), "well": True})
+    settings.DATA_DIR = tmp_path
+    disk_nearly_full(monkeypatch)  # so there is an alarm to note
+    with monkeypatch.context() as patched:
+        for name in ("get_or_create", "update_or_create"):
+            patched.setattr(Alarm.objects, name, full)
+            patched.setattr(services.Sign.objects, name, full)
+        sink.refuses = True
+        assert alarms.watch(now=NOW) == ["database"]
+        sink.refuses = False
+        for _look in range(3):  # none for each look
+            assert alarms.watch(now=NOW) == ["database"]
+    assert sink.subjects() == ["[candor.example.org] database"]
+    database.tried["at"] = float("-inf")
+    assert alarms.watch(now=NOW) == ["disk"]
+    assert "[candor.example.org] database: over" in sink.subjects()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_fails_for_another_reason_is_no_alarm_of_the_database(monkeypatch):
+    def locked(now):
+        raise DatabaseError("database is locked")
+
+    monkeypatch.setattr(health, "look", locked)
+    with pytest.raises(DatabaseError, match="locked"):
+        alarms.watch(now=NOW)

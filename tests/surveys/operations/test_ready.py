@@ -97,6 +97,27 @@ def test_a_database_that_takes_no_writes_is_named_and_pages_open_all_the_same(
     assert ready.missing(NOW) == []
 
 
+def test_a_database_that_answers_and_stores_nothing_is_named(well, monkeypatch):
+    """Its disk is full, say. It is asked to store a row every ten seconds at most."""
+    now, asked = [1000.0], []
+
+    def full(**_row):
+        asked.append(now[0])
+        raise DatabaseError("no space left on device")
+
+    monkeypatch.setattr(database.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(database, "tried", {"at": float("-inf"), "well": True})
+    with monkeypatch.context() as patched:
+        patched.setattr(services.Sign.objects, "update_or_create", full)
+        for _second in range(12):
+            assert ready.missing(NOW) == ["database (read only)"]
+            now[0] += 1
+    assert asked == [1000, 1011]
+    now[0] += 11
+    assert ready.missing(NOW) == []
+    assert services.Sign.objects.filter(name="written").exists()
+
+
 def test_a_report_to_a_database_that_takes_no_writes_is_asked_to_come_again(plan, client, caplog):
     message = json.dumps(body(plan))
     with read_only():

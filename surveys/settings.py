@@ -89,6 +89,10 @@ PUBLICATION_KEYS = env.keys("PUBLICATION_KEYS", local_publication_key())
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS") or (
     [] if PRODUCTION else ["127.0.0.1", "localhost", "[::1]", CANDOR_HOST]
 )
+# where people sign in, as links from the console and `doctor` say it
+SITE_ADDRESS = f"http://{CANDOR_HOST}:{CANDOR_PORT}"
+if PRODUCTION and ALLOWED_HOSTS:
+    SITE_ADDRESS = f"https://{ALLOWED_HOSTS[0].lstrip('.')}"
 CSRF_TRUSTED_ORIGINS = (
     [f"https://{'*' * host.startswith('.')}{host}" for host in ALLOWED_HOSTS] if PRODUCTION else []
 )

@@ -24,13 +24,21 @@ from surveys.intake import digest_keys, selectors as intake
 from surveys.invited import keys as lists
 from surveys.issuer import services as issuer
 from surveys.issuer.refusals import Away, Refused as NotIssued
-from surveys.operations import health
+from surveys.operations import database, health
 from surveys.operations.check import Check, State, worst_first
+from surveys.operations.management.commands import forget
 
 PATIENCE = 10  # seconds
 SOON = datetime.timedelta(days=14)  # in which a certificate should not end
 LOCKS = 2  # of a backup, for a table
 NOBODY = "/api/v1/studies/-/reports"  # the door, and no study
+RIGHTS = """
+SELECT has_function_privilege('pg_switch_wal()', 'EXECUTE')
+AND has_function_privilege('pg_ls_dir(text)', 'EXECUTE')
+AND has_function_privilege('pg_stat_file(text, boolean)', 'EXECUTE')
+AND pg_has_role('pg_checkpoint', 'USAGE') AND pg_has_role(datdba, 'USAGE'),
+(SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid())
+FROM pg_database WHERE datname = current_database()"""
 GOOD, WATCH, ALARM = State.GOOD, State.WATCH, State.ALARM
 
 
@@ -98,7 +106,9 @@ def _database(now: datetime.datetime) -> Iterator[Check]:
     yield from found
     if not health.has_tables(found):
         return
-    yield from _locks()
+    if connection.vendor == "postgresql":
+        yield from _locks()
+        yield from _rights()
     yield from _keys()
     yield from _tickets()
     yield from (check for check in health.rest(now) if check.key != "settings")
@@ -108,8 +118,6 @@ def _locks() -> Iterator[Check]:
     """Look whether PostgreSQL has room for the locks of a backup: two for each table where reports
     wait, its own and that of pg_dump.
     """
-    if connection.vendor != "postgresql":
-        return
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT current_setting('max_locks_per_transaction')::int, "
@@ -122,6 +130,27 @@ def _locks() -> Iterator[Check]:
         said = f"PostgreSQL has room for {each * sessions:,} locks, and a backup takes {needed:,}."
         todo = f"Set max_locks_per_transaction to {2 * -(-needed // sessions)}, and start it again."
         yield _line("locks", WATCH, said, todo)
+
+
+def _rights() -> Iterator[Check]:
+    """Look for what the first `forget` needs, whether the database's disk can be watched, and
+    whether what goes to another machine is encrypted.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(RIGHTS)
+        (may, is_safe) = cursor.fetchone() or (False, False)
+    todo = "Do what deploy/setup.sql does, as PostgreSQL's superuser."
+    if not may:
+        said = "Its user may not do what manage.py forget does: what is erased stays in the log."
+        yield _line("database's rights", ALARM, said, todo)
+    for said in forget.log_kept():
+        yield _line("database's log", ALARM, said, todo)
+    if database.is_here() and database.folder() is None:
+        yield _line("database's disk", WATCH, "Its user may not see where it is.", todo)
+    if not database.is_here() and not is_safe:
+        said = "What goes to the database is not encrypted."
+        todo = "Add ?sslmode=verify-full&sslrootcert=… to DATABASE_URL, and watch its disk there."
+        yield _line("database's TLS", ALARM, said, todo)
 
 
 def _keys() -> Iterator[Check]:
@@ -169,7 +198,10 @@ def _visit(url: str, now: datetime.datetime) -> Iterator[Check]:
         counts = _ask(url, "/metrics")[0]
     except (OSError, http.client.HTTPException) as error:
         why = getattr(error, "verify_message", "") or type(error).__name__
-        todo = "Look at the name in DNS, the proxy, its certificate, and the firewall."
+        todo = (
+            "Look at the name in DNS, the proxy, its certificate, and the firewall. SSL_CERT_FILE "
+            "names the certificate of an authority of your own."
+        )
         yield _line("address", ALARM, f"{url} does not answer: {why}.", todo)
         return
     if status >= 500 or (status in (301, 302) and headers.get("Location", "").startswith(url)):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.contrib.staticfiles import finders
 from django.core.management import call_command
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from surveys import clock
@@ -128,6 +128,25 @@ def test_a_server_with_too_little_room_for_the_locks_of_a_backup_is_named(monkey
     lack = found()["locks"]
     assert "a backup takes 12,000" in lack.said
     assert "Set max_locks_per_transaction to 2" in lack.todo  # for 100 sessions: 240
+
+
+@pytest.mark.engine("postgresql")
+def test_what_the_first_forget_lacks_is_named_before_the_first_night(monkeypatch):
+    assert list(doctor._rights()) == []
+    monkeypatch.setitem(doctor.forget.SETTINGS, "wal_recycle", ("else", "why"))
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE ROLE candor_test; SET ROLE candor_test")
+        lacking = {line.key: line for line in doctor._rights()}
+        cursor.execute("RESET ROLE")
+    assert list(lacking) == ["database's rights", "database's log", "database's disk"]
+    assert all("deploy/setup.sql" in line.todo for line in lacking.values())
+
+
+@pytest.mark.engine("postgresql")
+def test_a_connection_to_another_machine_has_tls(monkeypatch):
+    assert "database's TLS" not in found()
+    monkeypatch.setattr(database, "is_here", lambda: False)
+    assert "sslmode=verify-full" in found()["database's TLS"].todo
 
 
 def test_keys_that_do_not_open_what_is_sealed_are_named(plan, client, settings):

@@ -27,8 +27,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, url: str | None, **options: Any) -> None:
-        if url is None and settings.PRODUCTION and settings.ALLOWED_HOSTS:
-            url = f"https://{settings.ALLOWED_HOSTS[0].lstrip('.')}"
+        if url is None and settings.PRODUCTION:
+            url = settings.SITE_ADDRESS
         found = doctor.look(now=datetime.datetime.now(datetime.UTC), url=url and url.rstrip("/"))
         for line in found:
             self.stdout.write(f"{SIGNS[line.state]}  {line.name}: {line.said}")

@@ -47,9 +47,7 @@ class Command(BaseCommand):
             self.own(user, options["own"])
         if options["forget_factor"]:
             services.forget_factors(user)
-        site = (
-            options["site"].rstrip("/") or f"http://{settings.CANDOR_HOST}:{settings.CANDOR_PORT}"
-        )
+        site = options["site"].rstrip("/") or settings.SITE_ADDRESS
         self.stdout.write(f"{site}{services.make_link(user=user, by=services.CONSOLE)}")
         self.stderr.write(
             f"It sets the password of {name}, once, within {settings.INVITATION_DAYS} days."

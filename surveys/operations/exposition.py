@@ -30,7 +30,6 @@ HELP = {
     "worker_seen_seconds": "Since a worker was last seen",
     "scheduler_seen_seconds": "Since the scheduler was last seen to send",
     "clock_trusted": "1 if the clock decides what is published, closed and deleted by date",
-    "clock_off_seconds": "By which the clock is ahead of the database's",
     "sweep_owed_seconds": "Since a sweep has been due, in whole minutes; 0: none is",
     "publication_owed_seconds": "Since a publication has been due, in whole minutes; 0: none is",
     "ledger_rows": "Rows of the ledger, which is public",

@@ -356,6 +356,15 @@ def test_every_metric_of_the_dashboard_exists_and_every_one_that_exists_is_on_it
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
 
 
+def test_the_rules_of_alarms_ask_for_metrics_that_exist() -> None:
+    import yaml
+
+    (group,) = yaml.safe_load((DEPLOY / "alerts.yml").read_text())["groups"]
+    named = set(re.findall(r"candor_(\w+)", " ".join(rule["expr"] for rule in group["rules"])))
+    rows = {"ledger_rows", "queue_tasks", "backup_bytes"}  # of which none is wrong
+    assert named == set(exposition.HELP) - rows
+
+
 def kinds(of: str) -> set[str]:
     text = (HOUSE / "surveys" / "metrics.py").read_text()
     return set(re.findall(rf"{of}\(\s*\"(\w+)\"", text))

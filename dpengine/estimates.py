@@ -97,6 +97,9 @@ class NoNoise:
         return (least <= 0).astype(np.float64)
 
 
+NO_NOISE = NoNoise()
+
+
 @dataclass(frozen=True, slots=True)
 class KnownSum:
     """The law of what is left of the noise in counts once they add up to their known sum."""

@@ -43,6 +43,8 @@ WALLS = {  # room: what it may import of the house, besides itself
     "dpengine.central": {"dpengine.randomness", *VALUES},
     "dpengine.accounting": {"dpengine.randomness", *VALUES},
     "dpengine.inference": VALUES,
+    "dpengine.cli": {"dpengine"},
+    "dpengine.__main__": {"dpengine.cli"},
     PLAN: {"dpengine.local", "dpengine.randomness", *VALUES},
     "surveys.charts": VALUES,
     "surveys.ledger": {"dpengine.accounting", *VALUES},
@@ -184,7 +186,7 @@ FORBIDDEN = {  # module: the only rooms that may use it
     "datetime": {"surveys"},
     "time": {"surveys"},
     "logging": {"surveys"},
-    "pathlib": {"surveys"},
+    "pathlib": {"surveys", "dpengine.cli"},
     "os": {"dpengine.randomness", "surveys.operations", "surveys"},
     "secrets": {"surveys.settings", "surveys.demo", "surveys.invited"},
 }

@@ -7,11 +7,17 @@ a process that only prices, or reads a ledger, does without.
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from opendp.domains import atom_domain, vector_domain
-from opendp.measurements import make_gaussian, make_laplace, make_noisy_top_k
-from opendp.measures import max_divergence, zero_concentrated_divergence
-from opendp.metrics import l1_distance, l2_distance, linf_distance
-from opendp.mod import enable_features
+try:
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_gaussian, make_laplace, make_noisy_top_k
+    from opendp.measures import max_divergence, zero_concentrated_divergence
+    from opendp.metrics import l1_distance, l2_distance, linf_distance
+    from opendp.mod import enable_features
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "noise is drawn by OpenDP, which is not installed. It comes with the extra “central”: "
+        "pip install 'dpengine[central]'"
+    ) from error
 
 Sampler = Callable[[Sequence[int]], Sequence[int]]  # of 64-bit integers
 

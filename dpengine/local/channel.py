@@ -15,10 +15,12 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from dpengine.checks import require
 from dpengine.estimates import (
     CONFIDENCE,
+    NO_NOISE,
     Counts,
     Estimate,
     Floats,
@@ -192,6 +194,15 @@ class Channel(ABC):
     def tally(self, packed: bytes) -> Counts:
         """Return the exact counts of packed reports."""
 
+    def count(self, reports: Sequence[Any] | npt.NDArray[Any]) -> Counts:
+        """Return the exact counts of reports as `randomise` returns them, in a list or an array.
+
+        ValueError where one is none of this channel's.
+        """
+        values = reports.tolist() if isinstance(reports, np.ndarray) else reports
+        require(all(map(self.accepts, values)), "reports: expected each to be {}", self.expects())
+        return self.tally(self.pack(values))
+
     def moved(self, neighbours: Neighbours) -> Moved:
         """Return how far one person moves `released`: by 1 in every cell that changes."""
         if self.is_one_count(neighbours):
@@ -237,9 +248,9 @@ class Channel(ABC):
         raise ValueError(f"a channel for {self.learns} has no choices")
 
     def estimates(
-        self, noisy: Sequence[int], n: int, noise: Noise, confidence: float = CONFIDENCE
+        self, noisy: Sequence[int], n: int, noise: Noise = NO_NOISE, confidence: float = CONFIDENCE
     ) -> list[Estimate]:
-        """Return the share of every choice, or what else it learns, from noisy counts.
+        """Return the share of every choice, or what else it learns, from counts of n reports.
 
         With noise of a known sum, from the nearest counts that have it.
         """

@@ -32,6 +32,19 @@ def channel_from(
     return kinds[kind].from_document(document, bounds)
 
 
-def channel_for(choices: int, epsilon: Decimal) -> Channel:
-    """Return the most precise channel for so many choices whose loss is at most e^ε."""
-    return Table.binary(epsilon) if choices == 2 else Subset.for_epsilon(choices, epsilon)
+def channel_for(choices: int, epsilon: Decimal | float) -> Table | Subset:
+    """Return the most precise channel for so many choices whose loss is at most e^ε.
+
+    Answers are numbered from 0; of two choices yes is 1.
+    """
+    most = Decimal(str(epsilon))
+    return Table.binary(most) if choices == 2 else Subset.for_epsilon(choices, most)
+
+
+def number_for(least: int, most: int, epsilon: Decimal | float) -> NumberChannel:
+    """Return the most precise channel for the mean of whole numbers, whose loss is at most e^ε.
+
+    Answers are counted from the least one: `channel.randomise(age - least)`.
+    """
+    bounds = Decimal(least), Decimal(most)
+    return NumberChannel.for_epsilon(Decimal(str(epsilon)), *bounds, most - least)

@@ -42,6 +42,7 @@ import scipy
 from dpengine.checks import require
 from dpengine.estimates import (
     CONFIDENCE,
+    NO_NOISE,
     Estimate,
     Floats,
     Noise,
@@ -253,7 +254,7 @@ class Distribution(WholeNumbers):
         return Estimate(value, min(low, value), max(high, value), doubt, confidence)
 
     def estimates(
-        self, noisy: Sequence[int], n: int, noise: Noise, confidence: float = CONFIDENCE
+        self, noisy: Sequence[int], n: int, noise: Noise = NO_NOISE, confidence: float = CONFIDENCE
     ) -> list[Estimate]:
         """Return the share of every bin."""
         return [

@@ -54,6 +54,7 @@ import numpy as np
 from dpengine.checks import require
 from dpengine.estimates import (
     CONFIDENCE,
+    NO_NOISE,
     Counts,
     Estimate,
     Floats,
@@ -301,7 +302,7 @@ class Joint(Channel):
         return (square - mean**2) / self.contrast**2
 
     def estimates(
-        self, noisy: Sequence[int], n: int, noise: Noise, confidence: float = CONFIDENCE
+        self, noisy: Sequence[int], n: int, noise: Noise = NO_NOISE, confidence: float = CONFIDENCE
     ) -> list[Estimate]:
         return pooled([(self, noisy, n)], noise, confidence)
 

@@ -42,6 +42,7 @@ import numpy as np
 from dpengine.checks import require
 from dpengine.estimates import (
     CONFIDENCE,
+    NO_NOISE,
     Estimate,
     Floats,
     Noise,
@@ -213,7 +214,7 @@ class NumberChannel(WholeNumbers):
         return _Reports(self, counts, n, noise or NoNoise()).estimate(confidence)
 
     def estimates(
-        self, noisy: Sequence[int], n: int, noise: Noise, confidence: float = CONFIDENCE
+        self, noisy: Sequence[int], n: int, noise: Noise = NO_NOISE, confidence: float = CONFIDENCE
     ) -> list[Estimate]:
         return [self.mean(noisy, n, noise, confidence)]
 

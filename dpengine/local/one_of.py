@@ -65,6 +65,7 @@ import numpy as np
 from dpengine.checks import require
 from dpengine.estimates import (
     CONFIDENCE,
+    NO_NOISE,
     Counts,
     Estimate,
     Floats,
@@ -308,7 +309,7 @@ class OneOf(Channel):
         return [yes - no for no, yes in zip(counts[::2], counts[1::2], strict=True)]
 
     def estimates(
-        self, noisy: Sequence[int], n: int, noise: Noise, confidence: float = CONFIDENCE
+        self, noisy: Sequence[int], n: int, noise: Noise = NO_NOISE, confidence: float = CONFIDENCE
     ) -> list[Estimate]:
         return [_share(self, difference, n, noise, confidence) for difference in noisy]  # type: ignore[arg-type]
 

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpengine.local.channel import Channel, Learns
-from dpengine.local.channels import channel_for
+from dpengine.local.channels import channel_for, number_for
 from dpengine.local.distribution import Distribution
-from dpengine.local.number import NumberChannel
 from dpengine.local.one_of import OneOf
 from surveys.design import blocks
 from surveys.design.calendars import CALENDARS
@@ -324,7 +323,7 @@ def _most_precise(
         return OneOf.for_epsilon(answers, epsilon)
     if learns is Learns.DISTRIBUTION:
         return Distribution.for_epsilon(epsilon, Decimal(least), Decimal(most + 1), answers)
-    return NumberChannel.for_epsilon(epsilon, Decimal(least), Decimal(most), most - least)
+    return number_for(least, most, epsilon)
 
 
 def content_of(question: "Question", among: Iterable[Any] | None = None) -> PlanQuestion:

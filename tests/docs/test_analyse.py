@@ -1,14 +1,14 @@
 """docs/analyse.md: what its examples print is what the commands print."""
 
 import shlex
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
+
+from dpengine.cli.main import main
 
 HOUSE = Path(__file__).parents[2]
-PROMPT = "    $ python manage.py "
+PROMPT = "    $ dpengine "
 
 
 def examples() -> list[tuple[str, list[str]]]:
@@ -28,13 +28,15 @@ def examples() -> list[tuple[str, list[str]]]:
 
 @pytest.mark.parametrize(("command", "lines"), examples())
 def test_an_example_prints_what_stands_under_it(
-    command: str, lines: list[str], monkeypatch: pytest.MonkeyPatch
+    command: str,
+    lines: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(HOUSE)
-    out = StringIO()
-    call_command(*shlex.split(command), stdout=out)
+    main(shlex.split(command))
     assert lines
-    assert "\n".join(lines) in out.getvalue()
+    assert "\n".join(lines) in capsys.readouterr().out
 
 
 def test_there_are_examples() -> None:

@@ -2,7 +2,6 @@
 data, and its exact law.
 """
 
-import importlib
 import math
 from functools import cache
 
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 from scipy import special
 
-from surveys.design.models import Rule
 from tests.central_cases import all_cases
 from tests.dpengine.central.audit import ALARM, Outputs, audited, claim_of
 
@@ -49,17 +47,6 @@ def test_what_is_drawn_follows_the_exact_law(case, beside):
         (count - wanted) ** 2 / wanted for count, wanted in zip(seen, expected, strict=True)
     )
     assert special.chdtrc(len(expected) - 1, statistic) > ALARM
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_user_reaches_it_on_the_screen_it_names(case):
-    where, _, name = case.screen.partition(": ")
-    if where == "rule":
-        assert name in Rule.values
-        return
-    assert where == "ask", case.screen
-    module = importlib.import_module(f"surveys.releases.queries.{name}")
-    assert any(getattr(found, "kind", None) == name for found in vars(module).values())
 
 
 def test_a_mechanism_that_gives_away_more_than_it_says_is_caught():

@@ -1,0 +1,6 @@
+"""`python -m dpengine`."""
+
+from dpengine.cli.main import main
+
+if __name__ == "__main__":
+    main()

@@ -47,7 +47,7 @@ def test_reports_are_counted_from_a_list_and_from_an_array():
 
 @pytest.mark.parametrize("reports", [[0, 2], [0, -1], [0, 0.5], [0, "1"], np.array([0.0, 1.0])])
 def test_what_is_no_report_is_refused_and_not_repeated(reports):
-    with pytest.raises(ValueError, match="reports: expected each to be an integer from 0 to 1$"):
+    with pytest.raises(ValueError, match=r"reports: expected each to be an integer from 0 to 1$"):
         channel_for(2, 1).count(reports)
 
 

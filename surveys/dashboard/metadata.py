@@ -1,12 +1,8 @@
 """What is true of a study and of one set of its numbers, from the Plan and the ledger."""
 
 import math
-import tomllib
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
-
-from django.conf import settings
 
 from dpengine.privacy import plain, round_up
 from surveys.design.models import Plan
@@ -16,14 +12,6 @@ from surveys.releases.models import Release, Step
 from surveys.releases.selectors import Publication
 
 PLACES = 4  # of an ε that people compare
-
-
-@cache
-def version() -> str:
-    """Return the release of this software."""
-    return str(
-        tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
-    )
 
 
 def epsilon_of(loss: Fraction) -> float:

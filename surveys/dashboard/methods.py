@@ -10,8 +10,9 @@ from fractions import Fraction
 from django.utils import formats
 from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
+import dpengine
 from dpengine.privacy import plain, round_down
-from surveys.dashboard.metadata import Metadata, shown_epsilon, version
+from surveys.dashboard.metadata import Metadata, shown_epsilon
 from surveys.design import wording
 from surveys.design.models import Rule, Unit
 from surveys.ledger.selectors import SHOWN_PLACES
@@ -435,7 +436,7 @@ def _software(metadata: Metadata) -> str:
             "drawn by OpenDP 0.16.0."
         )
     return text % {
-        "version": version(),
+        "version": dpengine.__version__,
         "format": metadata.plan.content.format,
         "digest": metadata.plan.digest,
     }

@@ -8,8 +8,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+import dpengine
 from surveys.dashboard.exports.rows import COLUMNS, ExportRow
-from surveys.dashboard.metadata import Metadata, version
+from surveys.dashboard.metadata import Metadata
 from surveys.dashboard.methods import methods_of
 from surveys.spreadsheets import quoted_lines
 
@@ -37,7 +38,7 @@ def description(metadata: Metadata) -> dict[str, str]:
         "methods": methods["section"],
         "plan_sha256": metadata.plan.digest,
         "plan": metadata.plan.document,
-        "software": f"Candor {version()}",
+        "software": f"Candor {dpengine.__version__}",
         "reading": reading(),
         "columns": json.dumps(labels(), ensure_ascii=False),
     }

@@ -12,7 +12,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 
-from surveys.dashboard.progress import StudyStatus
 from surveys.design import selectors as design
 from surveys.design.models import Plan, Study
 from surveys.people import selectors as people
@@ -73,7 +72,5 @@ def study_page(
     prefix = "dashboard:" if shared else "dashboard:public-"
     pages = {page.replace("-", "_"): prefix + page for page in PAGES}
     pages["results"] = "dashboard:study" if shared else "dashboard:results"
-    study = plan.study
-    common = {"shared": shared, "study": study, "plan": plan, "pages": pages}
-    status = StudyStatus.of(study, plan)
-    return render(request, f"dashboard/{template}.html", {**common, "status": status, **context})
+    common = {"shared": shared, "study": plan.study, "plan": plan, "pages": pages}
+    return render(request, f"dashboard/{template}.html", {**common, **context})

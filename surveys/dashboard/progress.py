@@ -9,12 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from django.utils.formats import date_format
-from django.utils.translation import gettext as _
-
 from dpengine.privacy import Cost, round_up
-from surveys.design import days
-from surveys.design.models import Plan, Rule, Study
+from surveys.design.models import Plan, Rule
 from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import SHOWN_PLACES, Account, Statement, in_measure
 from surveys.plan.content import PublicationTerms
@@ -173,30 +169,3 @@ class Progress:
         if self.too_wide:
             return "wide"
         return "soon" if self.can_go_on else "spent"
-
-
-@dataclass(frozen=True, slots=True)
-class StudyStatus:
-    """Whether a study takes answers, in words."""
-
-    state: str
-    since: str  # or until
-    text: str  # both
-    is_live: bool = False
-
-    @classmethod
-    def of(cls, study: Study, plan: Plan | None) -> "StudyStatus":
-        if study.retired_on:
-            day = date_format(study.retired_on)
-            return cls(_("Retired"), day, _("Retired %(day)s") % {"day": day})
-        if plan is None:
-            return cls(_("Draft"), "", _("Draft"))
-        if plan.closed_on:
-            day = date_format(plan.closed_on)
-            return cls(_("Closed"), day, _("Closed %(day)s") % {"day": day})
-        if plan.closes_on:
-            parts = {"day": days.told(plan.closes_on, plan.zone)}
-            until, text = _("until %(day)s") % parts, _("Collecting until %(day)s") % parts
-            return cls(_("Collecting"), until, text, is_live=True)
-        since = _("since %(day)s") % {"day": date_format(plan.opened_on)}
-        return cls(_("Collecting"), since, _("Collecting"), is_live=True)

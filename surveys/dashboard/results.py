@@ -93,21 +93,12 @@ class Result(Shown):
         return percent(sum(row.figure.estimate for row in self.rows))
 
     @property
-    def skew(self) -> float:
-        """Return how far one false report can move a share, in points: 1/(n(a − b))."""
-        return 100 / (self.n * self.contrast)
-
-    @property
-    def label(self) -> str:
-        return _("question %(number)s") % {"number": self.number}
-
-    @property
-    def shown_skew(self) -> str:
-        return f"{math.ceil(100 * self.skew) / 100:.2f}"
-
-    @property
-    def skew_of_many(self) -> str:
-        return _("%(skew)s points") % {"skew": f"{math.ceil(10 * MANY * self.skew) / 10:.1f}"}
+    def skew(self) -> tuple[str, str, str]:
+        """Say how far one false report, and `MANY` of them, can move a share: 1/(n(a − b)) each."""
+        one = 100 / (self.n * self.contrast)  # points
+        many = _("%(skew)s points") % {"skew": f"{math.ceil(10 * MANY * one) / 10:.1f}"}
+        question = _("question %(number)s") % {"number": self.number}
+        return question, f"{math.ceil(100 * one) / 100:.2f}", many
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,18 +62,17 @@ def _tables(
         return [
             numbers.Table(
                 question.choices[at],
-                [_row(label, own.choices[at], 100, "percent") for label, own in named],
+                [_row(label, own.choices[at].scaled(100), "percent") for label, own in named],
             )
             for at in order
         ]
     means = [(label, own.mean) for label, own in named if own.mean]
     if not means or calendar_of(question):
         return []
-    rows = [_row(label, mean, 1, question.unit) for label, mean in means]
+    rows = [_row(label, mean, question.unit) for label, mean in means]
     return [numbers.Table(_("Mean"), rows)]
 
 
-def _row(label: str, figure: Figure, times: int, unit: str) -> numbers.Row:
-    error = None if figure.standard_error is None else times * figure.standard_error
-    ends = times * figure.low, times * figure.high
-    return numbers.Row(label, times * figure.estimate, *ends, error, unit)
+def _row(label: str, figure: Figure, unit: str) -> numbers.Row:
+    ends = figure.low, figure.high
+    return numbers.Row(label, figure.estimate, *ends, figure.standard_error, unit)

@@ -22,7 +22,7 @@ from surveys.design.calendars import calendar_of
 from surveys.design.models import Plan
 from surveys.plan.content import PlanQuestion
 from surveys.releases.models import Release, Step
-from surveys.releases.numbers import Figure, QuestionNumbers
+from surveys.releases.numbers import QuestionNumbers
 
 MARGIN = 0.04  # of the width, on both sides
 BEYOND = 20.0  # points outside 0 to 100 that a picture shows: no share is there, the rest is cut
@@ -110,7 +110,7 @@ def _tracks(
     """Yield the numbers of every choice, as `stored` by releases, or the means, with a title."""
     for index in drawn_choices(question):
         numbers = [
-            (release, _estimate(choice, 100))
+            (release, choice.scaled(100).as_estimate())
             for release, part in parts
             for choice in part.choices
             if choice.choice == stored[index]
@@ -118,18 +118,12 @@ def _tracks(
         if numbers:
             yield question.choices[index], numbers
     means = [
-        (release, _estimate(part.mean, 1))
+        (release, part.mean.as_estimate())
         for release, part in parts
         if part.mean and part.mean.variance and not calendar_of(question)
     ]
     if means:
         yield "", means
-
-
-def _estimate(figure: Figure, times: int) -> Estimate:
-    low, high = times * figure.low, times * figure.high
-    variance = figure.as_estimate().variance  # only its proportions are drawn
-    return Estimate(times * figure.estimate, low, high, variance)
 
 
 def _scale(estimates: list[Estimate], unit: str) -> Scale:

@@ -2,6 +2,7 @@
 
 import datetime
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
@@ -11,8 +12,8 @@ from django.utils.translation import gettext as _, ngettext
 
 from dpengine.bounds import exp_above
 from dpengine.privacy import LARGEST_EPSILON, epsilon_above, plain
-from surveys.design import terms
-from surveys.design.models import Panel, Rule, Study, Unit
+from surveys.design import days, terms
+from surveys.design.models import Panel, Plan, Rule, Study, Unit
 from surveys.guesses import even_guess, even_guess_within
 from surveys.ledger import selectors as ledger
 from surveys.plan.content import PlanContent
@@ -419,3 +420,30 @@ def _days(days: Fraction) -> str:
     if not whole:
         return _("less than a day")
     return ngettext("%(days)s day", "%(days)s days", whole) % {"days": f"{whole:,}"}
+
+
+@dataclass(frozen=True, slots=True)
+class StudyStatus:
+    """Where a study stands, in words."""
+
+    state: str
+    since: str  # or until
+    text: str  # both
+    is_live: bool = False
+
+    @classmethod
+    def of(cls, study: Study, plan: Plan | None) -> "StudyStatus":
+        if study.retired_on:
+            day = date_format(study.retired_on)
+            return cls(_("Retired"), day, _("Retired %(day)s") % {"day": day})
+        if plan is None:
+            return cls(_("Draft"), "", _("Draft of wave %(wave)s") % {"wave": study.wave})
+        if plan.closed_on:
+            day = date_format(plan.closed_on)
+            return cls(_("Closed"), day, _("Closed %(day)s") % {"day": day})
+        if plan.closes_on:
+            parts = {"day": days.told(plan.closes_on, plan.zone)}
+            until, text = _("until %(day)s") % parts, _("Collecting until %(day)s") % parts
+            return cls(_("Collecting"), until, text, is_live=True)
+        since = _("since %(day)s") % {"day": date_format(plan.opened_on)}
+        return cls(_("Collecting"), since, _("Collecting"), is_live=True)

@@ -50,12 +50,7 @@ def stand(plans: QuerySet[Plan], state: str) -> QuerySet[Plan]:
     if state == "collecting":
         return living.filter(closed_on=None)
     closed = living.filter(closed_on__isnull=False)
-    spent = all_spent(closed)
-    return closed.filter(pk__in=spent) if state == "spent" else closed.exclude(pk__in=spent)
-
-
-def all_spent(closed: QuerySet[Plan]) -> list[int]:
-    """Return those of these Plans whose cap is used up: a worker retires most within a minute."""
+    # those whose cap is used up are few: a worker retires most within a minute
     maybe = closed.filter(study__in=design.maybe_spent()).values_list("pk", flat=True)
-    studies = registered_all(maybe, now())
-    return [study.plan.pk for study in studies if study.state == "spent"]
+    spent = [each.plan.pk for each in registered_all(maybe, now()) if each.state == "spent"]
+    return closed.filter(pk__in=spent) if state == "spent" else closed.exclude(pk__in=spent)

@@ -20,7 +20,7 @@ from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import Account, Chain, StatementLine, written
 from surveys.plan.content import to_document
 from surveys.registry import scripts
-from surveys.registry.privacy_loss import USUAL_DELTA, Loss
+from surveys.registry.privacy_loss import USUAL_DELTA, Household, Loss, Shuffled
 from surveys.registry.studies import RegisteredQuestion, RegisteredStudy
 from surveys.releases import selectors as releases
 from surveys.releases.numbers import Document
@@ -102,47 +102,22 @@ def document_of(record: RegisteredStudy, link: Callable[[str], str]) -> Document
         "local": _local(record),
         "central": _central(record),
         "readers": _lost(record.readers),
-        "burn": {
-            "per_week": rounded_up(record.burn.per_week, 12),
-            "weeks": [
-                {"ends": moment(week.ends), "amount": written(week.amount)}
-                for week in record.burn.weeks
-            ],
-            "days_left": record.days_left,
-            "weekly_limit": exact(record.account.budget.weekly),
-        },
-        "households": [
-            {
-                "people": household.people,
-                "local": household.local and _lost(household.local),
-                "spent": _lost(household.spent),
-                "promised": _lost(household.cap),
-            }
-            for household in record.households
-        ],
+        "burn": _burn(record),
+        "households": [_household(household) for household in record.households],
         "at_risk": {
             "people": record.answers,
             "delta": rounded_up(record.cap.delta),
             "expected": pair(record.at_risk),
             "advised_delta": record.advised_delta and pair(record.advised_delta),
         },
-        "shuffled": [
-            {
-                "wave": batch.wave,
-                "reports": batch.reports,
-                "delta": rounded_up(USUAL_DELTA),
-                "questions": {name: written(epsilon) for name, epsilon in batch.questions},
-                "together": written(batch.together),
-            }
-            for batch in record.shuffled
-        ],
+        "shuffled": [_shuffled(batch) for batch in record.shuffled],
         "retirement": {
             "retires_on": study.retires_on,
             "retired_on": study.retired_on,
             "because": study.retired_because,
         },
         "waves": [_wave(plan) for plan in record.plans],
-        "charges": [_charge(line) for line in record.rows],
+        "charges": [_charge(line) for line in record.statement.rows],
         "ledger": ledger_of(ledger.chain(record.account.budget.name)),
         "releases": [_publication(publication) for publication in record.published],
         "scripts": {"digest": scripts.digest(), "files": files},
@@ -216,6 +191,35 @@ def _other_measure(account: Account) -> Document:
         "measure": NAMED[sign],
         "cap": written(account.budget.cap_in(sign)),
         "left": None if left is None else written(account.left_in(sign)),
+    }
+
+
+def _burn(record: RegisteredStudy) -> Document:
+    weeks = record.burn.weeks
+    return {
+        "per_week": rounded_up(record.burn.per_week, 12),
+        "weeks": [{"ends": moment(week.ends), "amount": written(week.amount)} for week in weeks],
+        "days_left": record.days_left,
+        "weekly_limit": exact(record.account.budget.weekly),
+    }
+
+
+def _household(household: Household) -> Document:
+    return {
+        "people": household.people,
+        "local": household.local and _lost(household.local),
+        "spent": _lost(household.spent),
+        "promised": _lost(household.cap),
+    }
+
+
+def _shuffled(batch: Shuffled) -> Document:
+    return {
+        "wave": batch.wave,
+        "reports": batch.reports,
+        "delta": rounded_up(USUAL_DELTA),
+        "questions": {name: written(epsilon) for name, epsilon in batch.questions},
+        "together": written(batch.together),
     }
 
 

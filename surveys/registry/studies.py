@@ -405,11 +405,6 @@ class RegisteredStudy:
     def statement(self) -> Statement:
         return Statement(self.account)
 
-    @property
-    def rows(self) -> list[StatementLine]:
-        """Return all charges with the total after each, newest first."""
-        return self.statement.rows
-
     @cached_property
     def newest(self) -> list[StatementLine]:
         """Return the newest of them, as many as a page shows."""

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import msgspec
 from django.db import models
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, structs
 
 from dpengine.estimates import CONFIDENCE, Estimate, Variance
 from surveys.messages import Text, codes_in, message, with_codes
@@ -93,6 +93,20 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def high(self) -> float:
         return self.interval[1]
+
+    def scaled(self, times: float) -> Self:
+        """Return it so many times larger, as a share in percent."""
+        error, squared = self.standard_error, times**2
+        return structs.replace(
+            self,
+            estimate=times * self.estimate,
+            interval=[times * end for end in self.interval],
+            standard_error=None if error is None else times * error,
+            variance={
+                name: None if part is None else squared * part
+                for name, part in self.variance.items()
+            },
+        )
 
     def as_estimate(self, confidence: float = CONFIDENCE) -> Estimate:
         variance = Variance.read(self.variance) if self.variance else Variance(0.0, 0.0, 0.0)

@@ -216,7 +216,7 @@ def question_rows(
     for choice in numbers.choices:
         own = means_of(question, odds[choice.index]) if len(odds) > choice.index else None
         yield replace(
-            estimated(choice, 100, blank),
+            estimated(choice.scaled(100), blank),
             unit="percent",
             choice=choice.index,
             label=choice.choice,
@@ -231,19 +231,19 @@ def question_rows(
     for place, part in enumerate(numbers.ranges):
         least, most = (amount_text(question, end) for end in (part.least, part.most))
         label = _("%(least)s to %(most)s") % {"least": least, "most": most}
-        yield replace(estimated(part, 100, blank), unit="percent", choice=place, label=label)
+        yield replace(estimated(part.scaled(100), blank), unit="percent", choice=place, label=label)
     calendar = calendar_of(question)
     figures: list[tuple[str, Figure]] = [
         (_("%(part)s%% are at most this") % {"part": part.part}, part) for part in numbers.quartiles
     ]
     figures += [(_("mean"), numbers.mean)] if numbers.mean else []
     for label, figure in figures:
+        unit = numbers.unit or ""
         if calendar:  # as a year, 2022.75 for October 2022, and in words
             words = {"what": label, "month": calendar.text(figure.estimate)}
-            label, unit, times = _("%(what)s: %(month)s") % words, "year", 1 / calendar.per_year
-        else:
-            unit, times = numbers.unit or "", 1
-        yield replace(estimated(figure, times, blank), label=label, unit=unit)
+            label, unit = _("%(what)s: %(month)s") % words, "year"
+            figure = figure.scaled(1 / calendar.per_year)
+        yield replace(estimated(figure, blank), label=label, unit=unit)
 
 
 def means_of(question: PlanQuestion, odds: design.Odds) -> tuple[float, float]:
@@ -257,15 +257,14 @@ def means_of(question: PlanQuestion, odds: design.Odds) -> tuple[float, float]:
     return float(odds.own), float(odds.other)
 
 
-def estimated(figure: Figure, times: float, blank: ExportRow) -> ExportRow:
-    """Return a row with a number, its interval and its variance, all made so many times larger."""
-    error, squared = figure.standard_error, times**2
+def estimated(figure: Figure, blank: ExportRow) -> ExportRow:
+    """Return a row with a number, its interval and its variance."""
     row = replace(
         blank,
-        estimate=times * figure.estimate,
-        low=times * figure.low,
-        high=times * figure.high,
-        standard_error=None if error is None else times * error,
+        estimate=figure.estimate,
+        low=figure.low,
+        high=figure.high,
+        standard_error=figure.standard_error,
     )
     if not figure.variance:
         return row
@@ -273,9 +272,9 @@ def estimated(figure: Figure, times: float, blank: ExportRow) -> ExportRow:
     note = BOTH_IN_DEVICE if variance.device else BOTH_IN_PUBLICATION
     return replace(
         row,
-        variance_sampling=squared * variance.sampling if variance.is_told_apart else None,
-        variance_device=squared * variance.device,
-        variance_publication=squared * variance.publication,
+        variance_sampling=variance.sampling if variance.is_told_apart else None,
+        variance_device=variance.device,
+        variance_publication=variance.publication,
         note="" if variance.is_told_apart else str(note),
     )
 

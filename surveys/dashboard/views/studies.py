@@ -16,12 +16,13 @@ from django.views.decorators.http import require_safe
 
 from surveys.dashboard.access import study_page, with_plan
 from surveys.dashboard.exports import FORMATS
-from surveys.dashboard.progress import Progress, StudyStatus
+from surveys.dashboard.progress import Progress
 from surveys.dashboard.publications import chosen, key_of, summary_of
 from surveys.dashboard.results import MANY, Result, Together, blocks_of, results_of
 from surveys.design import selectors as design
 from surveys.design.models import Plan, Study
 from surveys.design.selectors import State
+from surveys.design.wording import StudyStatus
 from surveys.invited import selectors as invited
 from surveys.ledger import selectors as ledger
 from surveys.people import selectors as people
@@ -143,7 +144,7 @@ def study(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
         together=together,
         intervals=comparisons.interval_count(shown.request.plan, shown.content) if shown else 0,
         blocks=blocks_of(results),
-        skewable=[each for each in results if isinstance(each, Result)],
+        skewable=[each.skew for each in results if isinstance(each, Result)],
         numbers_asked=[
             question
             for question in plan.spoken.questions

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import template
-from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from surveys.design import days, waves, wording
 from surveys.zones import UTC
@@ -71,14 +71,6 @@ def utc_day(day: datetime.date | None) -> str:
 
 
 @register.inclusion_tag("studies/badge.html")
-def badge(study: Any) -> dict[str, Any]:
-    """Show where a study stands."""
-    plan = study.plan
-    if study.is_retired:
-        text = _("Retired")
-    elif plan is None:
-        text = _("Draft of wave %(wave)s") % {"wave": study.wave}
-    else:
-        text = _("Collecting") if plan.is_open else _("Closed")
-    is_live = plan is not None and plan.is_open and not study.is_retired
-    return {"text": text, "is_live": is_live}
+def badge(study: Any, plan: Any = None) -> dict[str, Any]:
+    """Show where a study stands, by its newest Plan."""
+    return {"status": wording.StudyStatus.of(study, plan or study.plan)}

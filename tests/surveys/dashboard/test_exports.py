@@ -343,7 +343,7 @@ def test_a_variance_that_cannot_be_told_apart_is_empty_with_a_note(
     def row(sampling: float | None) -> ExportRow:
         variance = {"sampling": sampling, "device": device, "publication": 1e-4}
         ends: dict[str, Any] = {"interval": [-0.05, 0.03], "standard_error": 0.02}
-        return estimated(Figure(estimate=-0.01, variance=variance, **ends), 100, BLANK)
+        return estimated(Figure(estimate=-0.01, variance=variance, **ends).scaled(100), BLANK)
 
     untold = row(sampling)
     assert (untold.variance_sampling, untold.variance_publication) == (None, pytest.approx(1))

@@ -1,16 +1,21 @@
 """The way through a study names its present page, and its badge where the study stands."""
 
+import datetime
 from types import SimpleNamespace
 
 import pytest
 
 from surveys.design.templatetags.studies import badge, steps
 
-OPEN, CLOSED = SimpleNamespace(is_open=True), SimpleNamespace(is_open=False)
+DAY = datetime.date(2026, 5, 11)
+OPEN = SimpleNamespace(closed_on=None, closes_on=None, opened_on=DAY)
+UNTIL = SimpleNamespace(closed_on=None, closes_on=DAY, zone="UTC")
+CLOSED = SimpleNamespace(closed_on=DAY)
 
 
 def study(plan=None, retired=False):
-    return SimpleNamespace(slug="exams", wave=2, plan=plan, is_retired=retired, is_invited=False)
+    retired_on = DAY if retired else None
+    return SimpleNamespace(slug="exams", wave=2, plan=plan, retired_on=retired_on, is_invited=False)
 
 
 def test_only_the_present_page_is_marked_and_results_stand_at_the_study_s_own_address():
@@ -23,11 +28,13 @@ def test_only_the_present_page_is_marked_and_results_stand_at_the_study_s_own_ad
 @pytest.mark.parametrize(
     ("plan", "retired", "expected"),
     [
-        (None, False, {"text": "Draft of wave 2", "is_live": False}),
-        (OPEN, False, {"text": "Collecting", "is_live": True}),
-        (CLOSED, False, {"text": "Closed", "is_live": False}),
-        (OPEN, True, {"text": "Retired", "is_live": False}),
+        (None, False, ("Draft of wave 2", False)),
+        (OPEN, False, ("Collecting", True)),
+        (UNTIL, False, ("Collecting until 11 May 2026 (UTC)", True)),
+        (CLOSED, False, ("Closed 11 May 2026", False)),
+        (OPEN, True, ("Retired 11 May 2026", False)),
     ],
 )
 def test_the_badge_says_where_a_study_stands(plan, retired, expected):
-    assert badge(study(plan, retired)) == expected
+    status = badge(study(plan, retired))["status"]
+    assert (status.text, status.is_live) == expected

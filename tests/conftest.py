@@ -163,7 +163,9 @@ def joint(db: None, monkeypatch: pytest.MonkeyPatch) -> Plan:
     monkeypatch.setattr(
         documents,
         "compose",
-        lambda study, **_: sent_as_one(compose(study), ["copied", "caught", "late"], "2", "theft"),
+        lambda study, *_, **__: sent_as_one(
+            compose(study), ["copied", "caught", "late"], "2", "theft"
+        ),
     )
     draft = draft_of_drawn(slug="joint", title="Joint")
     return design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)

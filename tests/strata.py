@@ -34,7 +34,9 @@ def of_list(content: PlanContent, people: Sequence[int]) -> PlanContent:
 def asking(people: Sequence[int]) -> Iterator[None]:
     """Have whatever opens meanwhile ask such a list."""
     compose = documents.compose
-    with patch.object(documents, "compose", lambda study, **_: of_list(compose(study), people)):
+    with patch.object(
+        documents, "compose", lambda study, *_, **__: of_list(compose(study), people)
+    ):
         yield
 
 

@@ -38,8 +38,7 @@ def invitations(texts: PlanContent, link: str, last: str) -> list[Invitation]:
         count,
     ) % {**names, "count": count}
     unprotected = _(
-        "What this does not protect: that you took part, and what somebody sees who looks at your "
-        "screen. The link is the same for everyone and does not say who you are."
+        "This does not hide that you took part, or what someone sees on your screen. The link is the same for everyone and does not say who you are."
     )
     letter = [f"{asks} {texts.purpose}", _protection(texts), *_waves(texts), unprotected, link]
     if last:

@@ -80,7 +80,7 @@ class Visit:
             self.keep_note()
         self.page.get_by_role("button", name="Send these answers").click()
         self.page.locator("h1:text-matches('Sent|waits')").wait_for()
-        if self.page.get_by_role("heading", name="Your message waits a little").count():
+        if self.page.get_by_role("heading", name="Your response waits a little").count():
             self.page.get_by_role("button", name="Send now").click()
         self.page.get_by_role("heading", name="Sent. Thank you.").wait_for()
         message: dict[str, Any] = json.loads(self.bodies[-1])

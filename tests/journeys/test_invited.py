@@ -11,7 +11,7 @@ from tests.journeys.invited import listed
 from tests.journeys.respondent import visit
 from tests.journeys.test_memory import FORBID, kept
 
-HELD, SENT = "Your message waits a little", "Sent. Thank you."
+HELD, SENT = "Your response waits a little", "Sent. Thank you."
 QUARTER = 900_000  # ms
 NOW = 2_000_000_000_000  # 20 minutes and 13⅓ seconds before a quarter hour is one
 FULL = """
@@ -288,16 +288,16 @@ def test_a_second_answer_with_a_ticket_is_refused_and_it_is_said(chromium, study
     for guest in (first, second):
         answered(guest)
         leave(guest)
-        guest.page.get_by_role("heading", name=re.compile("Sent|did not take")).wait_for()
+        guest.page.get_by_role("heading", name=re.compile("Sent|did not accept")).wait_for()
     said = main(second)
     if "Sent" in said:  # chance made the same values of both: then it is the same message
         assert json.loads(first.bodies[-1]) == json.loads(second.bodies[-1])
     else:
-        assert "an answer was sent with this ticket before" in said
+        assert "this ticket was used before" in said
         assert [name for name in kept(second) if "ticket" in name or "report" in name] == []
     again(first, letter.link)
     press(first, "Get my ticket")
-    first.page.get_by_text("Somebody has fetched a ticket with your invitation already").wait_for()
+    first.page.get_by_text("A ticket was already fetched with your invitation").wait_for()
     first.context.close()
     second.context.close()
 

@@ -270,7 +270,7 @@ def is_refused_a_second_time(guest, link):
     """Open the letter again: there is no second ticket, and it is said why."""
     guest.page.goto("about:blank")
     guest.page.goto(link)
-    says(guest, "这台设备回答过这些问题", "第二份会被拒绝")
+    says(guest, "您的设备回答过这些问题", "第二份会被拒绝")
     assert guest.page.get_by_text("掷两次").count() == 0  # nothing can be sent a second time
     presses(guest, "[data-do=ticket]")
     guest.page.get_by_text("已经有人凭您的邀请领取了凭证").wait_for()

@@ -298,7 +298,7 @@ def test_a_line_is_erased_after_it_was_said_what_follows_and_the_last_takes_the_
     statement(guest, site)
     for left in (1, 0):
         guest.page.get_by_text("Erase this line").first.click()
-        guest.page.get_by_role("button", name="Erase it for good").locator(
+        guest.page.get_by_role("button", name="Erase it permanently").locator(
             "visible=true"
         ).first.click()
         guest.page.locator("#said").get_by_text("The line is erased.").wait_for(state="attached")
@@ -406,7 +406,7 @@ def test_without_the_key_a_later_wave_is_thrown_anew(guest, link, second_wave):
     answer(guest, link)
     old = guest.key()
     guest.page.get_by_text("Erase the key", exact=True).click()
-    guest.page.get_by_role("button", name="Erase the key for good").click()
+    guest.page.get_by_role("button", name="Erase the key permanently").click()
     guest.page.get_by_text("The key is erased.").wait_for()
     assert guest.page.evaluate(DATABASES) == []
     address, changed = second_wave()

@@ -1,4 +1,4 @@
-"""Where questions are passed over, a message leaves at set times, whichever way somebody went
+"""Where questions are passed over, a response leaves at set times, whichever way somebody went
 and whatever happens.
 """
 
@@ -12,7 +12,7 @@ from tests.journeys.respondent import visit
 from tests.journeys.test_every_kind import answer_screens, fill, start
 from tests.journeys.test_memory import FORBID, busy, kept
 
-HELD, SENT = "Your message waits a little", "Sent. Thank you."
+HELD, SENT = "Your response waits a little", "Sent. Thank you."
 MINUTES = 5  # of these eight questions: 60 s, 8 × 20 s, and one for every ten bytes of their words
 STEP = MINUTES * 60_000
 POSTED = """
@@ -93,7 +93,7 @@ def test_nothing_leaves_while_it_waits_and_the_screen_says_when_it_will(guest, l
     said = guest.page.locator("main").inner_text()
     assert "It leaves by itself in 5 minutes" in said
     assert "only every 5 minutes" in said
-    assert "Please leave this page open. If you close it, the message stays on this device" in said
+    assert "Please leave this page open. If you close it, your response stays on this device" in said
     assert guest.page.locator("a:not(.skip):visible").count() == 0
     guest.page.evaluate("dispatchEvent(new Event('online'))")
     wait_until(guest, STEP - 2_000)
@@ -140,7 +140,7 @@ def test_closing_the_page_keeps_the_message_until_a_moment_after_it_is_opened_ag
     guest.page.goto(links["moments"])
     guest.page.get_by_role("heading", name=HELD).wait_for()
     assert guest.page.locator("a:not(.skip):visible").count() == 0
-    assert "A message waited on this device." in guest.page.locator("main").inner_text()
+    assert "A response waited on this device." in guest.page.locator("main").inner_text()
     assert guest.bodies == []
     wait_until(guest, STEP + 500)
     guest.page.get_by_role("heading", name=SENT).wait_for()

@@ -170,9 +170,9 @@ def test_what_is_shown_after_sending_goes_with_the_page(witness, link):
 
 
 ERRORS = {
-    "the site is away": (None, "Your message waits a little"),
+    "the site is away": (None, "Your response waits a little"),
     "the study closed meanwhile": (410, "This study has closed"),
-    "the site did not understand": (422, "The study did not take the message"),
+    "the site did not understand": (422, "The study did not accept your response"),
 }
 
 REPLY = json.dumps({"error": {"field": "plan", "message": "plan: no"}})

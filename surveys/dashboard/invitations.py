@@ -38,7 +38,8 @@ def invitations(texts: PlanContent, link: str, last: str) -> list[Invitation]:
         count,
     ) % {**names, "count": count}
     unprotected = _(
-        "This does not hide that you took part, or what someone sees on your screen. The link is the same for everyone and does not say who you are."
+        "This does not hide that you took part, or what someone sees on your screen. The link is "
+        "the same for everyone and does not say who you are."
     )
     letter = [f"{asks} {texts.purpose}", _protection(texts), *_waves(texts), unprotected, link]
     if last:

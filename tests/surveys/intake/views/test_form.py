@@ -19,7 +19,8 @@ CHINESE = {
     "purpose": "为什么",
     "questions": {
         question["name"]: {"text": "问", "label": question["label"]} for question in QUESTIONS
-    },
+    }
+    | {"often": {"text": "问", "label": "问", "choices": ["从不", "一次", "经常"]}},
 }
 CONTENT = b"\x89PNG anything"
 

@@ -233,8 +233,7 @@ def test_on_one_page_questions_come_and_go_with_the_answers_and_it_is_said(guest
     fill(guest, "smoked", "Yes")
     assert place.is_visible()
     assert (
-        guest.page.locator("#news").inner_text()
-        == "New question: Where did you smoke most often?"
+        guest.page.locator("#news").inner_text() == "New question: Where did you smoke most often?"
     )
     fill(guest, "smoked", "No")
     assert place.is_hidden()

@@ -93,7 +93,9 @@ def test_nothing_leaves_while_it_waits_and_the_screen_says_when_it_will(guest, l
     said = guest.page.locator("main").inner_text()
     assert "It leaves by itself in 5 minutes" in said
     assert "only every 5 minutes" in said
-    assert "Please leave this page open. If you close it, your response stays on this device" in said
+    assert (
+        "Please leave this page open. If you close it, your response stays on this device" in said
+    )
     assert guest.page.locator("a:not(.skip):visible").count() == 0
     guest.page.evaluate("dispatchEvent(new Event('online'))")
     wait_until(guest, STEP - 2_000)

@@ -231,8 +231,11 @@ class Together:
         """Add one. ValueError if it says another loss of a report."""
         losses, noises = self._groups.setdefault(reading.sets, ({}, {}))
         for name, loss in reading.losses.items():
-            if losses.setdefault(name, loss) != loss:
-                raise ValueError(f"expected one loss of report {name}, got another one")
+            require(
+                losses.setdefault(name, loss) == loss,
+                "expected one loss of report {}, got another one",
+                name,
+            )
         for noise in reading.noises:
             before = noises.get(noise.reports, Fraction(0))
             is_bare = before is None or noise.epsilon is None
@@ -256,8 +259,10 @@ def loss_of(readings: Iterable[Reading]) -> Epsilon:
     """
     groups = Together(readings).readings
     named = [name for group in groups for name in {*group.losses} | group.drawn]
-    if len(set(named)) != len(named):
-        raise ValueError("expected each report in the sets of one draw, got one in two")
+    require(
+        len(set(named)) == len(named),
+        "expected each report in the sets of one draw, got one in two",
+    )
     return _sum(_largest(group) for group in groups)
 
 

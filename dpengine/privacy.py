@@ -45,12 +45,13 @@ class Cost:
     reading: Reading | None = None
 
     def __post_init__(self) -> None:
-        if self.rho < 0:
-            raise ValueError(f"rho must be 0 or more, got {self.rho}")
-        if not 0 <= self.delta < 1:
-            raise ValueError(f"delta must be from 0 to below 1, got {self.delta}")
-        if self.epsilon is not None and self.epsilon < 0:
-            raise ValueError(f"epsilon must be 0 or more, got {self.epsilon}")
+        require(self.rho >= 0, "rho must be 0 or more, got {}", self.rho)
+        require(0 <= self.delta < 1, "delta must be from 0 to below 1, got {}", self.delta)
+        require(
+            self.epsilon is None or self.epsilon >= 0,
+            "epsilon must be 0 or more, got {}",
+            self.epsilon,
+        )
 
     @classmethod
     def pure(cls, epsilon: Fraction) -> "Cost":
@@ -157,8 +158,12 @@ def exponential_above(epsilon: Decimal) -> Fraction:
 def _checked(epsilon: Decimal) -> Fraction:
     if not isinstance(epsilon, Decimal):
         raise TypeError(f"epsilon must be a Decimal, got a {type(epsilon).__name__}")
-    if not epsilon.is_finite() or not 0 < epsilon <= LARGEST_EPSILON:
-        raise ValueError(f"epsilon must be above 0 and at most {LARGEST_EPSILON}, got {epsilon}")
+    require(
+        epsilon.is_finite() and 0 < epsilon <= LARGEST_EPSILON,
+        "epsilon must be above 0 and at most {}, got {}",
+        LARGEST_EPSILON,
+        epsilon,
+    )
     return Fraction(epsilon)
 
 

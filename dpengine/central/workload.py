@@ -95,11 +95,12 @@ class LinearQueries:
             MAX_WEIGHT,
         )
         merged, places = merge(matrix, neighbours)
-        if merged.shape[1] > MAX_CELLS:
-            raise ValueError(
-                f"queries must tell at most {MAX_CELLS} parts of the domain apart, got "
-                f"{merged.shape[1]}"
-            )
+        require(
+            merged.shape[1] <= MAX_CELLS,
+            "queries must tell at most {} parts of the domain apart, got {}",
+            MAX_CELLS,
+            merged.shape[1],
+        )
         require(
             np.any(centred(merged, neighbours)),
             "queries must ask for something that is not public already",

@@ -27,8 +27,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
+from dpengine.checks import require
 from dpengine.cli import two_parameters
 from dpengine.cli.channels import constants_of, design_columns, epsilons_of, reports_of
 from dpengine.cli.crossing import cross_table_of
@@ -40,6 +40,7 @@ from dpengine.cli.specs import AnyDesign, Asked, Imported
 from dpengine.cli.towards_mean import drawn
 from dpengine.cli.weighting import Weighting, weighting_of
 from dpengine.designs import Design
+from dpengine.estimates import Floats
 from dpengine.inference.coefficients import Regression
 from dpengine.inference.contrasts import Limits, contrast
 from dpengine.inference.fit import Fit
@@ -55,8 +56,6 @@ TOGETHER = (
     "all {} intervals hold together with {:g} % (Bonferroni): each has a confidence of {:.6g} %"
 )
 UNKNOWN = "epsilon of this design is infinite, or depends on what people do: it is shown as null"
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +77,9 @@ class Request:
 
 def analyse(path: str, request: Request) -> Results:
     """Return what a file says, as a whole and, if asked, by the values of a column."""
-    if not 0 < request.confidence < 1:
-        raise ValueError(f"confidence must be between 0 and 1, got {request.confidence}")
+    require(
+        0 < request.confidence < 1, "confidence must be between 0 and 1, got {}", request.confidence
+    )
     sheet = read_csv(path, partial(_places, request), request.reading)
     sheet, notes = _complete(sheet, request)
     notes += _strange(sheet, request)
@@ -132,10 +132,12 @@ def _used(request: Request, sheet: Sheet) -> dict[str, list[str]]:
         "--poststratify": [column for column, _ in request.population],
     }
     for option, columns in used.items():
-        if request.outcome in columns:
-            raise ValueError(
-                f"{option}: expected other columns than the outcome, got column {request.outcome!r}"
-            )
+        require(
+            request.outcome not in columns,
+            "{}: expected other columns than the outcome, got column {!r}",
+            option,
+            request.outcome,
+        )
     return used
 
 
@@ -154,12 +156,14 @@ def _complete(sheet: Sheet, request: Request) -> tuple[Sheet, list[str]]:
     if not request.weights:
         return sheet, notes
     weights = sheet.numbers(request.weights)
-    if np.any(weights < 0):
-        line = sheet.lines[weights < 0][0]
-        raise ValueError(f"column {request.weights!r}, line {line}: weights must be 0 or more")
+    require(
+        not np.any(weights < 0),
+        "column {!r}, line {}: weights must be 0 or more",
+        request.weights,
+        sheet.lines[int(np.argmax(weights < 0))],
+    )
     zeros = int(np.sum(weights == 0))
-    if zeros == len(sheet):
-        raise ValueError(f"n = 0: every weight in column {request.weights!r} is 0")
+    require(zeros != len(sheet), "n = 0: every weight in column {!r} is 0", request.weights)
     if zeros:
         notes.append(f"{zeros} row{'s were' if zeros > 1 else ' was'} left out: weight 0")
     return sheet.only(weights > 0), notes
@@ -190,13 +194,12 @@ def results_of(sheet: Sheet, request: Request, weighting: Weighting) -> Results:
 
 
 def _predicted(sheet: Sheet, request: Request, asked: Asked, weighting: Weighting) -> Results:
-    if request.design.spec.strip().lower() != OPEN:
-        raise ValueError(
-            "--predictor: expected an outcome that was given openly, --design direct, got "
-            f"{request.design.spec}"
-        )
-    if request.cross:
-        raise ValueError("--cross has no meaning with --predictor: leave one out")
+    require(
+        request.design.spec.strip().lower() == OPEN,
+        "--predictor: expected an outcome that was given openly, --design direct, got {}",
+        request.design.spec,
+    )
+    require(not request.cross, "--cross has no meaning with --predictor: leave one out")
     columns = request.outcome, asked, request.covariates
     results = regression_of(sheet, *columns, weighting, request.confidence)
     return replace(results, effective_n=weighting.effective_n)
@@ -278,14 +281,16 @@ def _regression(
 
 
 def _imported(sheet: Sheet, design: Imported, request: Request, weights: Floats | None) -> Results:
-    if request.covariates:
-        raise ValueError(
-            f"covariates: a regression through {design.kind} is not possible; leave them out"
-        )
-    if request.cross:
-        raise ValueError(
-            f"--cross: a table through {design.kind} is not possible: its chances are not known"
-        )
+    require(
+        not request.covariates,
+        "covariates: a regression through {} is not possible; leave them out",
+        design.kind,
+    )
+    require(
+        not request.cross,
+        "--cross: a table through {} is not possible: its chances are not known",
+        design.kind,
+    )
     result = two_parameters.estimate(sheet, request.outcome, design, weights, request.confidence)
     pi = result.parameters[0]
     notes = [] if design.epsilon is not None else [UNKNOWN if design.one is None else NO_PROTECTION]
@@ -325,10 +330,13 @@ def _by(sheet: Sheet, request: Request, weighting: Weighting) -> tuple[Results, 
     regression, a warning says so.
     """
     places, levels = sheet.factor(request.by)
-    if not 2 <= len(levels) <= MAX_GROUPS:
-        raise ValueError(
-            f"column {request.by!r} must have 2 to {MAX_GROUPS} different values, got {len(levels)}"
-        )
+    require(
+        2 <= len(levels) <= MAX_GROUPS,
+        "column {!r} must have 2 to {} different values, got {}",
+        request.by,
+        MAX_GROUPS,
+        len(levels),
+    )
     return tuple(
         _group(sheet.only(places == place), request, weighting.only(places == place), level)
         for place, level in enumerate(levels)

@@ -7,20 +7,17 @@ column that was given openly has its own values for choices, in order, and is ch
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from dpengine.cli.expressions import read_expression, values_of
+from dpengine.checks import require
+from dpengine.cli.expressions import MAX_LEVELS, read_expression, values_of
 from dpengine.cli.files import Sheet
 from dpengine.cli.specs import AnyDesign, Asked, Imported
 from dpengine.designs import Design
+from dpengine.estimates import Floats, Ints
 from dpengine.inference.cross_tables import Question
 from dpengine.inference.intervals import distinct
 
-MAX_LEVELS = 100  # values of an open column
 DECIMALS = 12  # of c0 and c1: 1 − .8 and .2 are one number
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 def design_columns(design: AnyDesign | None, sheet: Sheet) -> list[str]:
@@ -46,10 +43,13 @@ def question_of(sheet: Sheet, asked: Asked) -> tuple[Question, list[str], float 
     column, design = asked.column, asked.design
     if design is None:
         places, levels = sheet.factor(column)
-        if not 2 <= len(levels) <= MAX_LEVELS:
-            raise ValueError(
-                f"column {column!r} must have 2 to {MAX_LEVELS} different values, got {len(levels)}"
-            )
+        require(
+            2 <= len(levels) <= MAX_LEVELS,
+            "column {!r} must have 2 to {} different values, got {}",
+            column,
+            MAX_LEVELS,
+            len(levels),
+        )
         return Question(places, [np.eye(len(levels))]), levels, 0.0
     reports = reports_of(sheet, column, design)
     if isinstance(design, Design):
@@ -71,12 +71,14 @@ def constants_of(design: AnyDesign, sheet: Sheet) -> tuple[Floats, Floats]:
         for part in design.parts.values()
     )
     for name, chances in (("c0", c0), ("c0 + c1", np.round(c0 + c1, DECIMALS))):
-        wrong = np.nonzero((chances < 0) | (chances > 1))[0]
-        if wrong.size:
-            line, came = sheet.lines[int(wrong[0])], chances[wrong[0]]
-            raise ValueError(
-                f"design affine, line {line}: {name} must be a chance, from 0 to 1, got {came:g}"
-            )
+        at = int(np.argmax((chances < 0) | (chances > 1)))  # the first that is wrong, if one is
+        require(
+            0 <= chances[at] <= 1,
+            "design affine, line {}: {} must be a chance, from 0 to 1, got {:g}",
+            sheet.lines[at],
+            name,
+            chances[at],
+        )
     return c0, c1
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dpengine.checks import require
 from dpengine.cli import plan_size, specs, terminal
 from dpengine.cli.analyse import Request, analyse
 from dpengine.cli.files import Reading, read_missing
@@ -151,17 +152,16 @@ def _plan_size(options: Options) -> str:
 def _planned(options: Options) -> Plan:
     """Return the plan for the one goal that is given."""
     given = [goal for goal, names in GOALS.items() if any(options[n] is not None for n in names)]
-    if len(given) != 1:
-        came = " and ".join(given) or "none"
-        raise ValueError(f"expected one of {', '.join(GOALS)}, got {came}")
+    came = " and ".join(given) or "none"
+    require(len(given) == 1, "expected one of {}, got {}", ", ".join(GOALS), came)
     (goal,) = given
     specs = [options["design"]] if isinstance(options["design"], str) else options["design"]
     if options["n"] is not None:
         options = _meant(options, EPSILON)
-        if goal != WIDTH or specs:
-            raise ValueError(
-                "--n finds an epsilon: it goes with --half-width, and without --design"
-            )
+        require(
+            goal == WIDTH and not specs,
+            "--n finds an epsilon: it goes with --half-width, and without --design",
+        )
     elif not specs:
         raise ValueError("--design is missing: how are people asked?")
     else:
@@ -173,8 +173,7 @@ def _planned(options: Options) -> Plan:
         n, choices = whole_of(options, "n"), whole_of(options, "choices")
         width, confidence = _width(options, "half_width"), number_of(options, "confidence")
         return plan_size.plan_epsilon(width, n, at, choices, confidence)
-    if len(specs) > 1:
-        raise ValueError(f"{goal} is of one design, got {len(specs)}")
+    require(len(specs) <= 1, "{} is of one design, got {}", goal, len(specs))
     if goal == ERROR:
         return plan_size.plan_standard_error(specs[0], _width(options, "standard_error"), at)
     width, confidence = _width(options, "half_width"), number_of(options, "confidence")
@@ -186,8 +185,12 @@ def _meant(options: Options, goal: str) -> Options:
     goal.
     """
     for name in dict.fromkeys(name for names in MEANT.values() for name in names):
-        if name not in MEANT[goal] and options[name] not in (None, False):
-            raise ValueError(f"{spelt(name)} has no meaning with {goal}")
+        require(
+            name in MEANT[goal] or options[name] in (None, False),
+            "{} has no meaning with {}",
+            spelt(name),
+            goal,
+        )
     return {**options, **{name: value for name, value in LEFT_OUT.items() if options[name] is None}}
 
 
@@ -209,18 +212,20 @@ def _power(options: Options, specs: list[str]) -> Plan:
 
 def _share(options: Options, name: str) -> float:
     share = number_of(options, name)
-    if not 0 <= share <= 1:
-        raise ValueError(f"{spelt(name)} must be a share, from 0 to 1, got {options[name]}")
+    require(0 <= share <= 1, "{} must be a share, from 0 to 1, got {}", spelt(name), options[name])
     return share
 
 
 def _width(options: Options, name: str) -> float:
     """Return how far a share may be off: from a half on, anything would do."""
     width = number_of(options, name)
-    if not 0 < width < WIDEST:
-        raise ValueError(
-            f"{spelt(name)} must be a share, above 0 and below {WIDEST}, got {options[name]}"
-        )
+    require(
+        0 < width < WIDEST,
+        "{} must be a share, above 0 and below {}, got {}",
+        spelt(name),
+        WIDEST,
+        options[name],
+    )
     return width
 
 
@@ -294,8 +299,7 @@ def _privatise(options: Options) -> str:
     ends = [name for name in ("least", "most") if options[name] is not None]
     channel: Channel
     if ends:
-        if options["choices"] is not None:
-            raise ValueError(f"--choices has no meaning with {spelt(ends[0])}")
+        require(options["choices"] is None, "--choices has no meaning with {}", spelt(ends[0]))
         first = whole_of(options, "least")
         channel = number_for(first, whole_of(options, "most"), epsilon)
         use = "the mean of these numbers is that of the answers"
@@ -348,15 +352,13 @@ order of the file.
 
 def whole_of(options: Options, name: str) -> int:
     value = number_of(options, name)
-    if value != int(value):
-        raise ValueError(f"{spelt(name)} must be a whole number, got {options[name]}")
+    require(value == int(value), "{} must be a whole number, got {}", spelt(name), options[name])
     return int(value)
 
 
 def number_of(options: Options, name: str) -> float:
     """Return an option's number, of which a fraction is one too."""
-    if options[name] is None:
-        raise ValueError(f"{spelt(name)} is missing")
+    require(options[name] is not None, "{} is missing", spelt(name))
     return float(number(spelt(name), str(options[name])))
 
 

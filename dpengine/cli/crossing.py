@@ -6,10 +6,9 @@ from dpengine.cli.channels import question_of
 from dpengine.cli.files import Sheet
 from dpengine.cli.specs import AnyDesign, Asked
 from dpengine.cli.weighting import Weighting
+from dpengine.estimates import Interval
 from dpengine.inference.cross_tables import OddsRatio, cross_table
 from dpengine.inference.fit import Fit
-
-Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,18 +12,17 @@ import re
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from dpengine.checks import require
 from dpengine.cli.files import Sheet, more_lines
 from dpengine.cli.specs import NUMBER, number, split
+from dpengine.estimates import Floats
 from dpengine.expressions import Formula, read
 
-MAX_LEVELS = 100
+MAX_LEVELS = 100  # values of an open column
 # 1,000 and 0,5: numbers to a reader, and words to a program
 MARKED = re.compile(r"[+-]?(?:\d{1,3}(?:[,.' ]\d{3})+(?:[.,]\d+)?|\d+,\d+)")
 CATEGORY = re.compile(r"C\((?P<column>.+)\)")
-
-Floats = npt.NDArray[np.float64]
 
 
 def read_expression(text: str, sheet: Sheet) -> Formula:
@@ -41,12 +40,14 @@ def values_of(expression: Formula, sheet: Sheet) -> Floats:
         return np.full(len(sheet), float(number(repr(expression.typed), expression.typed)))
     columns = {name: sheet.numbers(name) for name in expression.columns.values()}
     values = expression.values(columns, len(sheet))
-    wrong = np.nonzero(~np.isfinite(values))[0]
-    if wrong.size:
-        more = more_lines(wrong.size - 1)
-        raise ValueError(
-            f"{expression.typed!r}, line {sheet.lines[int(wrong[0])]}: not a finite number{more}"
-        )
+    wrong = ~np.isfinite(values)
+    require(
+        not wrong.any(),
+        "{!r}, line {}: not a finite number{}",
+        expression.typed,
+        sheet.lines[int(np.argmax(wrong))],
+        more_lines(int(wrong.sum()) - 1),
+    )
     return values
 
 
@@ -78,10 +79,12 @@ def _terms(text: str, sheet: Sheet) -> list[Covariate]:
     """Return the terms between the commas, as if no column held words."""
     terms = [term.strip() for term in split(text)]
     for term in terms:
-        if not term or terms.count(term) > 1:
-            raise ValueError(
-                f"covariates must differ and not be empty, got {term!r}" + " twice" * bool(term)
-            )
+        require(
+            term and terms.count(term) == 1,
+            "covariates must differ and not be empty, got {!r}{}",
+            term,
+            " twice" * bool(term),
+        )
     return [_term(term, sheet) for term in terms]
 
 
@@ -111,11 +114,14 @@ def _holds_words(sheet: Sheet, name: str) -> bool:
                     f"column {name!r} has numbers with marks between thousands, or with a decimal "
                     f"comma: write 1000 and 0.5, or C({name}) for categories"
                 ) from None
-    if numbers and words:
-        raise ValueError(
-            f"column {name!r} holds {numbers} numbers and {words} words: mend it, or write "
-            f"C({name}) for categories"
-        )
+    require(
+        not numbers or not words,
+        "column {!r} holds {} numbers and {} words: mend it, or write C({}) for categories",
+        name,
+        numbers,
+        words,
+        name,
+    )
     return words > 0
 
 
@@ -128,11 +134,13 @@ def design_matrix(covariates: list[Covariate], sheet: Sheet) -> tuple[Floats, li
             names.append(covariate.typed)
         else:
             places, levels = sheet.factor(covariate.columns[0])
-            if not 2 <= len(levels) <= MAX_LEVELS:
-                raise ValueError(
-                    f"covariate {covariate.typed!r} must have 2 to {MAX_LEVELS} different values, "
-                    f"got {len(levels)}"
-                )
+            require(
+                2 <= len(levels) <= MAX_LEVELS,
+                "covariate {!r} must have 2 to {} different values, got {}",
+                covariate.typed,
+                MAX_LEVELS,
+                len(levels),
+            )
             coded = places[:, np.newaxis] == np.arange(1, len(levels))
             columns.append(coded.astype(np.float64))
             names.extend(f"{covariate.typed}[T.{level}]" for level in levels[1:])

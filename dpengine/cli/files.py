@@ -27,6 +27,7 @@ from typing import IO, Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from dpengine.checks import require
 from dpengine.cli.formats import Rows, opened
 from dpengine.estimates import Floats, Ints
 from dpengine.inference.repeats import Repeats
@@ -47,20 +48,15 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(slots=True)
 class Cells:
-    """The cells of a column, one after the other in UTF-8, and how many bytes each one has: said in
-    one byte each, in four if one has more than 255.
-    """
+    """The cells of a column, one after the other in UTF-8, and how many bytes each one has."""
 
     text: bytearray = field(default_factory=bytearray)
-    sizes: "array[int]" = field(default_factory=lambda: array("B"))
+    sizes: "array[int]" = field(default_factory=lambda: array("I"))
 
     def append(self, value: str) -> None:
         cell = value.encode()
         self.text += cell
-        try:
-            self.sizes.append(len(cell))
-        except OverflowError:
-            self.sizes = array("I", [*self.sizes, len(cell)])
+        self.sizes.append(len(cell))
 
     def __iter__(self) -> Iterator[str]:
         start = 0
@@ -70,10 +66,9 @@ class Cells:
 
     def only(self, keep: Flags) -> "Cells":
         """Return these cells only."""
-        kind = self.sizes.typecode
-        sizes = np.frombuffer(self.sizes, dtype=kind)
+        sizes = np.frombuffer(self.sizes, dtype=np.uintc)
         text = np.frombuffer(self.text, dtype=np.uint8)[np.repeat(keep, sizes)]
-        return Cells(bytearray(text.tobytes()), array(kind, sizes[keep].tobytes()))
+        return Cells(bytearray(text.tobytes()), array("I", sizes[keep].tobytes()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +92,7 @@ def read_missing(texts: Iterable[str]) -> dict[str, frozenset[str]]:
     for text in texts:
         column, _equals, codes = text.rpartition("=")
         read = frozenset(_as_code(code.strip().lower()) for code in codes.split(","))
-        if "" in read:
-            raise ValueError(f"--missing: expected codes such as 9,99 or age=999, got {text!r}")
+        require("" not in read, "--missing: expected codes such as 9,99 or age=999, got {!r}", text)
         column = column.strip()
         missing[column] = missing.get(column, frozenset()) | read
     return missing
@@ -150,8 +144,12 @@ class Sheet:
                 f"column {name!r} is not in the file, which has "
                 f"{', '.join(map(repr, self.columns))}"
             )
-        if self.columns.count(name) > 1:
-            raise ValueError(f"column {name!r} is in the file {self.columns.count(name)} times")
+        require(
+            self.columns.count(name) <= 1,
+            "column {!r} is in the file {} times",
+            name,
+            self.columns.count(name),
+        )
         return self.columns.index(name)
 
     def only(self, keep: Flags) -> "Sheet":
@@ -171,8 +169,7 @@ class Sheet:
         where = ", ".join(f"{name} ({blank.sum()})" for name, blank in blanks.items() if any(blank))
         were = "was" if dropped == 1 else "were"
         note = f"{dropped} of {len(self)} rows {were} left out: blank or NA in {where}"
-        if dropped == len(self):
-            raise ValueError(f"n = 0: all {note}")
+        require(dropped != len(self), "n = 0: all {}", note)
         return self.only(~partial), [note]
 
     def repeats(self, names: Iterable[str]) -> Repeats | None:
@@ -200,11 +197,12 @@ class Sheet:
     def numbers(self, name: str) -> Floats:
         """Return a column of finite numbers."""
         cells = self.cells[self.place(name)]
-        if self.decimal_comma and _mixes(cells):
-            raise ValueError(
-                f"column {name!r}: some numbers have a comma and some a full stop: leave out the "
-                "marks between thousands"
-            )
+        require(
+            not self.decimal_comma or not _mixes(cells),
+            "column {!r}: some numbers have a comma and some a full stop: leave out the "
+            "marks between thousands",
+            name,
+        )
         expected = "a number"
         if any("," in cell for cell in cells):
             expected += ", without marks between thousands (1000, not 1,000)"
@@ -316,13 +314,9 @@ def _mixes(cells: Iterable[str]) -> bool:
     return len(marks) > 1
 
 
-def every_column(head: Sheet) -> Iterable[int]:
-    return range(len(head.columns))
-
-
 def read_csv(
     path: str,
-    used: Callable[[Sheet], Iterable[int]] = every_column,
+    used: Callable[[Sheet], Iterable[int]] = lambda head: range(len(head.columns)),
     reading: Reading = Reading(),  # noqa: B008
     names: Sequence[str] = (),
 ) -> Sheet:
@@ -373,8 +367,7 @@ def _gathered(
 ) -> Sheet:
     """Return what rows hold in the columns that are used; the first row names them."""
     columns = tuple(column.strip() for _, row in [next(rows, (0, []))] for column in row)
-    if not columns:
-        raise ValueError(f"{name} is empty: expected a line of column names, and rows")
+    require(columns, "{} is empty: expected a line of column names, and rows", name)
     sheet = Sheet(columns, {}, np.empty(0, dtype=np.uintc), decimal_comma=decimal_comma)
     cells = {place: Cells() for place in used(sheet)}
     alone = len(columns) == 1  # then an empty line is a blank answer
@@ -392,8 +385,7 @@ def _gathered(
         ends.append(end)
         for place, column in cells.items():
             column.append(row[place])
-    if not ends:
-        raise ValueError(f"n = 0: {name} has column names but no rows")
+    require(ends, "n = 0: {} has column names but no rows", name)
     return replace(sheet, cells=cells, lines=np.frombuffer(ends, dtype=np.uintc))
 
 

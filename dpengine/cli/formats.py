@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import IO, Any, cast
 
+from dpengine.checks import require
+
 GZIP, WORKBOOK, OLD = b"\x1f\x8b", b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 SPSS, STATA = (b"$FL2", b"$FL3"), (b"<stata_dta>",)
 OLDER_STATA = range(0x69, 0x77)  # its number is the first byte, then the order of bytes, and 1
@@ -39,7 +41,8 @@ def opened(name: str, file: IO[bytes]) -> Iterable[bytes] | Rows:
     )
     begins = source.peek(PEEKED)[:PEEKED]
     if begins.startswith(GZIP):
-        return opened(name, cast("IO[bytes]", io.BufferedReader(_unpacked(source))))
+        unpacked = cast("io.RawIOBase", gzip.GzipFile(fileobj=source))
+        return opened(name, cast("IO[bytes]", io.BufferedReader(unpacked)))
     if begins.startswith(WORKBOOK):
         return _of_workbook(name, source.read())
     if begins.startswith(SPSS):
@@ -51,13 +54,8 @@ def opened(name: str, file: IO[bytes]) -> Iterable[bytes] | Rows:
     if begins.startswith(UTF_16):
         return _encoded(name, source)
     for sign, remedy in REMEDIES.items():
-        if begins.startswith(sign):
-            raise ValueError(f"cannot read {name}: {remedy}")
+        require(not begins.startswith(sign), "cannot read {}: {}", name, remedy)
     return source
-
-
-def _unpacked(source: IO[bytes]) -> io.RawIOBase:
-    return cast("io.RawIOBase", gzip.GzipFile(fileobj=source))
 
 
 def _encoded(name: str, source: IO[bytes]) -> Iterator[bytes]:

@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dpengine.checks import require
 from dpengine.cli.specs import AnyDesign, number, parse
 from dpengine.designs import Design
 from dpengine.inference import precision
@@ -33,7 +34,6 @@ SHORT = 0.01  # of power: what an approximation may promise too much without a w
 
 NORMAL = "normal approximation: null variance in the threshold, alternative variance in the tail"
 EXACT = "exact binomial test: from this n on every n has the power"
-NO_EXACT = "the exact test is for one sample through one design"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +67,16 @@ def plan_power(
 ) -> Plan:
     """Return the smallest n that tells one share from another."""
     responses = [response_of(parse(spec)) for spec in specs]
-    if exact and (two_sample or len(responses) > 1):
-        raise ValueError(NO_EXACT)
-    if two_sample and len(responses) > 1:
-        raise ValueError(f"two samples are asked through one design, got {len(responses)}")
-    if ratio != 1 and not two_sample:
-        raise ValueError("ratio is of two samples: add --two-sample")
+    require(
+        not exact or (len(responses) == 1 and not two_sample),
+        "the exact test is for one sample through one design",
+    )
+    require(
+        not two_sample or len(responses) <= 1,
+        "two samples are asked through one design, got {}",
+        len(responses),
+    )
+    require(ratio == 1 or two_sample, "ratio is of two samples: add --two-sample")
     asked = {
         "from": null,
         "to": alternative,
@@ -89,8 +93,12 @@ def plan_power(
         samples = [size.n, math.ceil(size.n * ratio)]
         both = {"n_total": sum(samples), "samples": samples, "ratio": ratio}
         return Plan(specs[0], NORMAL, {**_sizes(size), **both, **asked})
-    if shares and len(shares) != len(specs):
-        raise ValueError(f"shares must be one for each of {len(specs)} designs, got {len(shares)}")
+    require(
+        not shares or len(shares) == len(specs),
+        "shares must be one for each of {} designs, got {}",
+        len(specs),
+        len(shares),
+    )
     if len(specs) > 1:
         weights = shares or [1.0] * len(specs)
         parts = [Arm(*part) for part in zip(responses, weights, strict=True)]

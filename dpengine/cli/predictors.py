@@ -9,7 +9,6 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
 from dpengine.cli.channels import question_of
@@ -18,12 +17,11 @@ from dpengine.cli.files import Sheet
 from dpengine.cli.results import Results, terms_of
 from dpengine.cli.specs import Asked
 from dpengine.cli.weighting import Weighting
+from dpengine.estimates import Floats
 from dpengine.inference.logistic_predictor import logistic_predictor
 from dpengine.inference.predictor import linear_predictor
 from dpengine.inference.shares import binary_share
 from dpengine.inference.weights import left_variances
-
-Floats = npt.NDArray[np.float64]
 
 
 def regression_of(

@@ -9,6 +9,7 @@ import io
 from collections.abc import Sequence
 from fractions import Fraction
 
+from dpengine.checks import require
 from dpengine.cli.files import Reading, Sheet, read_csv
 from dpengine.local.channel import Channel
 from dpengine.local.number import NumberChannel
@@ -25,16 +26,18 @@ def privatised(path: str, column: str, channel: Channel, first: int, reading: Re
     name = column or LINE
 
     def place(head: Sheet) -> list[int]:
-        if head.columns.count(name) != 1:
-            raise ValueError(f"column {name!r} must stand in the first line, once")
+        require(
+            head.columns.count(name) == 1, "column {!r} must stand in the first line, once", name
+        )
         return [head.place(name)]
 
     sheet = read_csv(path, place, reading, () if column else (LINE,))
-    if sheet.complete([name])[1]:
-        raise ValueError(
-            f"column {name!r}: some answers are blank, and a report of each would have to say so: "
-            "leave those rows out, or make no answer a choice"
-        )
+    require(
+        not sheet.complete([name])[1],
+        "column {!r}: some answers are blank, and a report of each would have to say so: "
+        "leave those rows out, or make no answer a choice",
+        name,
+    )
     is_yes_or_no = channel.answers == 2 and not first
     answers = sheet.answers(name) if is_yes_or_no else sheet.codes(name, channel.answers, first)
     out = io.StringIO()

@@ -2,21 +2,19 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from dpengine.cli.crossing import Cell, Cross
-from dpengine.estimates import normal_quantile
+from dpengine.estimates import Interval, normal_quantile
 from dpengine.inference.coefficients import Coefficient
 from dpengine.inference.contrasts import Contrast
 from dpengine.inference.cross_tables import OddsRatio
 from dpengine.inference.fit import Fit
 from dpengine.inference.mixture import Parameter
 from dpengine.inference.shrinkage import Shrunk
-
-Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +121,7 @@ ALWAYS = (
     "fit",
     "warnings",
 )
+RENAMED = {"moment": "estimate"}
 SOMETIMES = (  # left out where there is none
     "value",
     "towards_mean",
@@ -152,25 +151,19 @@ def _plain(value: Any) -> Any:
         case Results():
             return document(value)
         case Fit():
-            return {"G2": _plain(value.g2), "df": value.df, "p": _plain(value.p)}
-        case Parameter():
-            parts = asdict(value)
-            named = {"name": parts.pop("name"), "estimate": parts.pop("moment")}
-            return {key: _plain(part) for key, part in (named | parts).items()}
+            return _plain({"G2": value.g2, "df": value.df, "p": value.p})
         case GroupContrast():
-            named = {"value": value.value, "base": value.base}
-            if value.choice is not None:
-                named["choice"] = _plain(value.choice)
-            return named | {key: _plain(part) for key, part in asdict(value.contrast).items()}
-        case Cross():
-            names = ("column", "cells", "independence", "odds_ratio", "epsilon")
-            return {name: _plain(getattr(value, name)) for name in names}
+            choice = {} if value.choice is None else {"choice": value.choice}
+            named = {"value": value.value, "base": value.base, **choice}
+            return _plain(named | asdict(value.contrast))
         case Shrunk():
-            ends = (value.low, value.high)
+            ends = value.low, value.high
             drawn = {"estimate": value.value, "standard_error": value.standard_error}
-            return {key: _plain(part) for key, part in (drawn | {"interval": ends}).items()}
-        case Term() | Cell() | OddsRatio():
-            return {key: _plain(part) for key, part in asdict(value).items()}
+            return _plain(drawn | {"interval": ends})
+        case Parameter() | Cross() | Term() | Cell() | OddsRatio():
+            return _plain({each.name: getattr(value, each.name) for each in fields(value)})
+        case dict():
+            return {RENAMED.get(name, name): _plain(part) for name, part in value.items()}
         case str():
             return value
         case Iterable():

@@ -38,6 +38,7 @@ from typing import Any
 
 from dpengine import designs
 from dpengine.bounds import DIGITS
+from dpengine.checks import require
 from dpengine.designs import Design
 from dpengine.privacy import exponential_below
 
@@ -102,8 +103,7 @@ def parse(spec: str) -> AnyDesign:
     """
     name, _, rest = spec.strip().partition(":")
     name = name.strip().lower()
-    if name not in NAMES:
-        raise ValueError(f"design: expected one of {', '.join(NAMES)}, got {name!r}")
+    require(name in NAMES, "design: expected one of {}, got {!r}", ", ".join(NAMES), name)
     if name == "table":
         return _table(spec, rest)
     parts = Parts(spec, name, rest)
@@ -142,12 +142,13 @@ class Parts:
         self.known: list[str] = []
         for part in split(text) if text.strip() else []:
             key, _, value = (piece.strip() for piece in part.partition("="))
-            if not key or not value:
-                raise ValueError(
-                    f"design {name}: expected parts such as p=2/3, got {part.strip()!r}"
-                )
-            if key in self.left:
-                raise ValueError(f"design {name}: {key} is given twice")
+            require(
+                key and value,
+                "design {}: expected parts such as p=2/3, got {!r}",
+                name,
+                part.strip(),
+            )
+            require(key not in self.left, "design {}: {} is given twice", name, key)
             self.left[key] = value
 
     def text(self, key: str, default: str | None = None) -> str:
@@ -162,19 +163,21 @@ class Parts:
 
     def whole(self, key: str, least: int, most: int, default: str | None = None) -> int:
         value = number(f"design {self.name}: {key}", self.text(key, default))
-        if value.denominator != 1 or not least <= value <= most:
-            raise ValueError(
-                f"design {self.name}: {key} must be a whole number from {least} to {most}, got "
-                f"{value}"
-            )
+        require(
+            value.denominator == 1 and least <= value <= most,
+            "design {}: {} must be a whole number from {} to {}, got {}",
+            self.name,
+            key,
+            least,
+            most,
+            value,
+        )
         return int(value)
 
     def end(self) -> None:
-        if self.left:
-            known = ", ".join(dict.fromkeys(self.known)) or "no parts"
-            raise ValueError(
-                f"design {self.name}: expected {known}, got {next(iter(self.left))!r} too"
-            )
+        known = ", ".join(dict.fromkeys(self.known)) or "no parts"
+        others = next(iter(self.left), "")
+        require(not others, "design {}: expected {}, got {!r} too", self.name, known, others)
 
 
 def split(text: str) -> list[str]:
@@ -192,10 +195,12 @@ def split(text: str) -> list[str]:
 
 def number(name: str, text: str) -> Fraction:
     """Return a fraction or decimal, exactly."""
-    if len(text) > MAX_NUMBER_LENGTH or not NUMBER.fullmatch(text.strip()):
-        raise ValueError(
-            f"{name} must be a number such as 2/3 or 0.25, got {text[:MAX_NUMBER_LENGTH]!r}"
-        )
+    require(
+        len(text) <= MAX_NUMBER_LENGTH and NUMBER.fullmatch(text.strip()),
+        "{} must be a number such as 2/3 or 0.25, got {!r}",
+        name,
+        text[:MAX_NUMBER_LENGTH],
+    )
     try:
         return Fraction(text.strip())
     except ZeroDivisionError:
@@ -235,11 +240,12 @@ def _choices(parts: Parts) -> Design:
     """Return a design of k choices, whose report holds `size` of them: one in k-ary response."""
     choices = parts.whole("k", 2, MAX_CHOICES)
     size = parts.whole("size", 1, choices - 1) if parts.name == "subset" else 1
-    if (cells := choices * math.comb(choices, size)) > MAX_SET_CELLS:
-        raise ValueError(
-            f"design subset: k times the sets of so many must be at most {MAX_SET_CELLS}, got "
-            f"{cells}"
-        )
+    require(
+        (cells := (choices * math.comb(choices, size))) <= MAX_SET_CELLS,
+        "design subset: k times the sets of so many must be at most {}, got {}",
+        MAX_SET_CELLS,
+        cells,
+    )
     first = parts.whole("first", 0, 1, default="0")
     if "keep" in parts.left:
         keep = parts.number("keep")
@@ -257,18 +263,16 @@ def _table(spec: str, rest: str) -> Design:
     if not named or not named["path"]:
         raise ValueError("design table: expected a file, as in table:FILE.json, got nothing")
     first = named["first"] or "0"
-    if first not in ("0", "1"):
-        raise ValueError(f"design table: first must be 0 or 1, got {first!r}")
+    require(first in ("0", "1"), "design table: first must be 0 or 1, got {!r}", first)
     rows = _weights(named["path"])
     totals = [sum(row, Fraction()) for row in rows]
     whole = all(weight.denominator == 1 for row in rows for weight in row)
     are_weights = whole and len(set(totals)) == 1 and totals[0] > 0
-    if not are_weights and any(abs(total - 1) > SLACK for total in totals):
-        sums = ", ".join(dict.fromkeys(map(str, totals)))
-        raise ValueError(
-            f"design table: rows must add up to 1, or be whole numbers with one sum, got sums "
-            f"{sums}"
-        )
+    require(
+        are_weights or all(abs(total - 1) <= SLACK for total in totals),
+        "design table: rows must add up to 1, or be whole numbers with one sum, got sums {}",
+        ", ".join(dict.fromkeys(map(str, totals))),
+    )
     chances = tuple(
         tuple(weight / total for weight in row) for row, total in zip(rows, totals, strict=True)
     )
@@ -289,18 +293,18 @@ def _weights(path: str) -> list[list[Fraction]]:
         ) from None
     rows: Any = document.get("weights") if isinstance(document, dict) else document
     are_rows = isinstance(rows, list) and all(isinstance(row, list) for row in rows)
-    if not are_rows or len(rows) < 2:
-        raise ValueError(
-            "design table: expected two rows or more, one for each answer, such as [[3, 1], [1, 3]]"
-        )
+    require(
+        are_rows and len(rows) >= 2,
+        "design table: expected two rows or more, one for each answer, such as [[3, 1], [1, 3]]",
+    )
     lengths = [len(row) for row in rows]
-    if len(set(lengths)) > 1 or lengths[0] < 2 or sum(lengths) > MAX_CELLS:
-        came = ", ".join(map(str, lengths[:5]))
-        raise ValueError(
-            f"design table: rows must be of one length, 2 or more, {MAX_CELLS} cells at most, "
-            f"got lengths {came}"
-        )
+    require(
+        len(set(lengths)) == 1 and lengths[0] >= 2 and sum(lengths) <= MAX_CELLS,
+        "design table: rows must be of one length, 2 or more, {} cells at most, got lengths {}",
+        MAX_CELLS,
+        ", ".join(map(str, lengths[:5])),
+    )
     weights = [[number("design table: every cell", str(cell)) for cell in row] for row in rows]
-    if wrong := [weight for row in weights for weight in row if weight < 0]:
-        raise ValueError(f"design table: every cell must be 0 or more, got {wrong[0]}")
+    least = min(weight for row in weights for weight in row)
+    require(least >= 0, "design table: every cell must be 0 or more, got {}", least)
     return weights

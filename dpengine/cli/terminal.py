@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpengine.cli.plan_size import Plan
-from dpengine.cli.results import Interval, Results, Term, document
+from dpengine.cli.results import Results, Term, document
+from dpengine.estimates import Interval
 from dpengine.inference.fit import Fit
 from dpengine.inference.shrinkage import Shrunk
 

@@ -13,24 +13,22 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dpengine.cli.channels import DECIMALS
 from dpengine.cli.expressions import read_expression, values_of
 from dpengine.cli.files import Sheet
 from dpengine.cli.specs import Imported
+from dpengine.estimates import Floats
 from dpengine.inference import anchor, designs, lists
 from dpengine.inference.mixture import Analysis
 
 CHANCES = ("p", "no", "anchor_p")  # parts that are chances, in each row
-DECIMALS = 12  # of them: 1 − .8 and .2 are one number
 BY_GROUPS: dict[str, Callable[..., Analysis]] = {
     "sld": designs.stochastic_lie_detector,
     "cdm": designs.cheating_detection,
     "unrelated2": designs.unrelated_unknown,
     "ecwm": designs.extended_crosswise,
 }
-
-Floats = npt.NDArray[np.float64]
 
 
 def estimate(

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from dpengine.checks import require
 from dpengine.cli.files import Flags, Sheet, more_lines, read_csv
+from dpengine.estimates import Floats
 from dpengine.inference.weights import Margin, raked
 
 FEW = 5  # respondents of a category that stand for its part of the population
 ROUNDED = 0.005  # by which printed shares may miss 1
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +43,11 @@ class Weighting:
 def split_option(text: str) -> tuple[str, str]:
     """Return the column and the file of --poststratify COL=FILE.csv."""
     column, equals, path = text.partition("=")
-    if not equals or not column.strip() or not path.strip():
-        raise ValueError(f"--poststratify: expected COL=shares.csv, got {text!r}")
+    require(
+        equals and column.strip() and path.strip(),
+        "--poststratify: expected COL=shares.csv, got {!r}",
+        text,
+    )
     return column.strip().strip("`"), path.strip()
 
 
@@ -77,40 +79,57 @@ def _margin(sheet: Sheet, column: str, path: str) -> tuple[Margin, list[str]]:
     places, values = sheet.factor(column)
     order = {label: place for place, label in enumerate(labels)}
     met = np.array([order.get(value, -1) for value in values])[places]
-    if (wrong := met < 0).any():
-        raise ValueError(
-            f"column {column!r}, line {sheet.lines[wrong][0]}: expected a value that has a share "
-            f"in {name}: {', '.join(map(repr, labels))}{more_lines(int(wrong.sum()) - 1)}"
-        )
-    if missing := set(labels) - set(values):
-        raise ValueError(
-            f"{name}: {min(missing)!r} has a share of the population and no respondent in column "
-            f"{column!r}: join it with another"
-        )
+    require(
+        not (wrong := met < 0).any(),
+        "column {!r}, line {}: expected a value that has a share in {}: {}{}",
+        column,
+        sheet.lines[int(np.argmax(wrong))],
+        name,
+        ", ".join(map(repr, labels)),
+        more_lines(int(wrong.sum()) - 1),
+    )
+    missing = min(set(labels) - set(values), default=None)
+    require(
+        missing is None,
+        "{}: {!r} has a share of the population and no respondent in column {!r}: join it with "
+        "another",
+        name,
+        missing,
+        column,
+    )
     return Margin.of(column, met, shares), labels
 
 
 def _shares(path: str) -> tuple[list[str], Floats]:
     """Return the values of a column and their shares of the population."""
     name, table = Path(path).name, read_csv(path)
-    if len(table.columns) != 2:
-        raise ValueError(
-            f"{name}: expected two columns, the values and their shares, got {len(table.columns)}"
-        )
+    require(
+        len(table.columns) == 2,
+        "{}: expected two columns, the values and their shares, got {}",
+        name,
+        len(table.columns),
+    )
     column, share = table.columns
     labels = [label.strip() for label in table.column(column)]
-    if len(set(labels)) < len(labels) or len(labels) < 2:
-        came = f"{len(labels)} lines of {len(set(labels))} values"
-        raise ValueError(f"{name}: expected a line for each of two values or more, got {came}")
+    require(
+        len(set(labels)) == len(labels) >= 2,
+        "{}: expected a line for each of two values or more, got {} lines of {} values",
+        name,
+        len(labels),
+        len(set(labels)),
+    )
     shares = table.numbers(share)
-    if shares.min() <= 0:
-        line = table.lines[int(np.argmin(shares))]
-        raise ValueError(f"{name}, line {line}: a share of the population must be above 0")
-    if np.all(shares == np.round(shares)):  # people
-        return labels, np.asarray(shares / shares.sum(), dtype=np.float64)
-    if abs(float(shares.sum()) - 1) > ROUNDED:
-        raise ValueError(
-            f"{name}: shares must add up to 1, or be whole numbers of people, got sum "
-            f"{shares.sum():g}"
-        )
+    require(
+        shares.min() > 0,
+        "{}, line {}: a share of the population must be above 0",
+        name,
+        table.lines[int(np.argmin(shares))],
+    )
+    are_people = np.all(shares == np.round(shares))
+    require(
+        are_people or abs(float(shares.sum()) - 1) <= ROUNDED,
+        "{}: shares must add up to 1, or be whole numbers of people, got sum {:g}",
+        name,
+        shares.sum(),
+    )
     return labels, np.asarray(shares / shares.sum(), dtype=np.float64)

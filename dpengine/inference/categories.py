@@ -100,11 +100,12 @@ class Arms:
             "can be learned",
         )
         sizes = scipy.linalg.eigvalsh(self._design)
-        if sizes[0] < SINGULAR * sizes[-1]:
-            raise ValueError(
-                f"matrices have {int(np.sum(sizes > SINGULAR * sizes[-1]))} independent rows, "
-                f"expected {len(sizes)}: some shares cannot be told apart"
-            )
+        require(
+            sizes[0] >= SINGULAR * sizes[-1],
+            "matrices have {} independent rows, expected {}: some shares cannot be told apart",
+            int(np.sum(sizes > SINGULAR * sizes[-1])),
+            len(sizes),
+        )
 
     def by_arm(self, values: Floats) -> Floats:
         """Return sums over each arm's columns, repeated at each of its columns."""

@@ -87,8 +87,7 @@ def kuk(
     require(repeats >= 1, "repeats must be 1 or more, got {}", repeats)
     reports = coded(red, repeats + 1, "red")
     odds = [float(chances_of(p, 1, name, closed=True)[0]) for p, name in ((p1, "p1"), (p2, "p2"))]
-    if abs(odds[0] - odds[1]) < 1e-9:
-        raise ValueError(f"pi cannot be told: p1 and p2 are both {odds[0]:g}")
+    require(abs(odds[0] - odds[1]) >= 1e-09, "pi cannot be told: p1 and p2 are both {:g}", odds[0])
     cards = np.arange(repeats + 1)
     weight = weights_of(weights, len(reports), positive=True)
     ways = scipy.special.binom(repeats, cards)

@@ -28,10 +28,12 @@ def column(values: npt.ArrayLike, name: str) -> Floats:
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers") from error
     require(numbers.ndim == 1, "{} must be one column, got {} dimensions", name, numbers.ndim)
-    if not (finite := np.isfinite(numbers)).all():
-        raise ValueError(
-            f"{name} must be finite, got NaN or infinity in {int(np.sum(~finite))} rows"
-        )
+    require(
+        (finite := np.isfinite(numbers)).all(),
+        "{} must be finite, got NaN or infinity in {} rows",
+        name,
+        int(np.sum(~finite)),
+    )
     return numbers
 
 
@@ -105,13 +107,18 @@ def channel_of(matrix: npt.ArrayLike, name: str = "matrix") -> Floats:
         name,
         chances.shape,
     )
-    if not np.all((chances >= -SLACK) & (chances <= 1 + SLACK)):  # NaN fails too
-        raise ValueError(f"{name} must hold chances between 0 and 1")
+    require(
+        np.all((chances >= -SLACK) & (chances <= 1 + SLACK)),
+        "{} must hold chances between 0 and 1",
+        name,
+    )
     sums = chances.sum(axis=1)
-    if np.any(np.abs(sums - 1) > SLACK):
-        raise ValueError(
-            f"{name} must have rows that add up to 1, got {sums[np.argmax(np.abs(sums - 1))]:g}"
-        )
+    require(
+        not np.any(np.abs(sums - 1) > SLACK),
+        "{} must have rows that add up to 1, got {:g}",
+        name,
+        sums[np.argmax(np.abs(sums - 1))],
+    )
     return np.clip(chances, 0.0, 1.0)
 
 
@@ -152,10 +159,12 @@ def arms_of(
     codes = coded(reports, max(channel.shape[1] for channel in channels))
     arms = coded(own, len(channels), "arm")
     for index, channel in enumerate(channels):
-        if np.any(codes[arms == index] >= channel.shape[1]):
-            raise ValueError(
-                f"reports of arm {index} must be whole numbers from 0 to {channel.shape[1] - 1}"
-            )
+        require(
+            not np.any(codes[arms == index] >= channel.shape[1]),
+            "reports of arm {} must be whole numbers from 0 to {}",
+            index,
+            channel.shape[1] - 1,
+        )
     return codes, arms, channels
 
 

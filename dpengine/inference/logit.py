@@ -93,8 +93,12 @@ class Rows:
             not (self.likelihoods >= best).all(axis=0).any(),
             "all reports speak for one and the same answer: there is nothing to compare",
         )
-        if self.n < (size := (self.answers - 1) * len(self.names)):
-            raise ValueError(f"{self.n} rows cannot bear {size} coefficients")
+        require(
+            self.n >= (size := ((self.answers - 1) * len(self.names))),
+            "{} rows cannot bear {} coefficients",
+            self.n,
+            size,
+        )
 
 
 def fitted(
@@ -139,9 +143,9 @@ def _columns(design: npt.ArrayLike, names: Sequence[str], n: int) -> Floats:
         columns.shape,
     )
     wrong = ~np.isfinite(columns).all(axis=0)
-    if wrong.any():
-        raise ValueError(
-            f"column {names[int(np.argmax(wrong))]} of the design must be finite, got NaN or "
-            "infinity in some rows"
-        )
+    require(
+        not wrong.any(),
+        "column {} of the design must be finite, got NaN or infinity in some rows",
+        names[int(np.argmax(wrong))],
+    )
     return columns

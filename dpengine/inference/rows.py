@@ -44,19 +44,28 @@ def groups_of(
     names, index = np.unique(labels, return_inverse=True)
     distinct_odds = [np.unique(table[index == position], axis=0) for position in range(len(names))]
     for name, each in zip(names.tolist(), distinct_odds, strict=True):
-        if len(each) > 1:
-            raise ValueError(f"group {name!r} must have one {' and '.join(odds)}, got {len(each)}")
+        require(
+            len(each) <= 1,
+            "group {!r} must have one {}, got {}",
+            name,
+            " and ".join(odds),
+            len(each),
+        )
     return [each[0] for each in distinct_odds], index.astype(np.int64)
 
 
 def two_of(groups: Sequence[Floats], odds: str, parameters: Sequence[str]) -> None:
     """Refuse groups all asked with the same odds, which cannot tell the parameters apart."""
-    if all(np.allclose(each, groups[0], atol=1e-9) for each in groups):
-        raise ValueError(
-            f"{', '.join(parameters)} cannot be told apart: two groups with different {odds} are "
-            f"needed, "
-            f"got {odds} {groups[0][0]:g} in all of {len(groups)}"
-        )
+    require(
+        not all(np.allclose(each, groups[0], atol=1e-09) for each in groups),
+        "{} cannot be told apart: two groups with different {} are needed, got {} {:g} in all of "
+        "{}",
+        ", ".join(parameters),
+        odds,
+        odds,
+        groups[0][0],
+        len(groups),
+    )
 
 
 def arm_of(reports: Ints, weights: Floats, chances: npt.ArrayLike) -> Arm:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -56,10 +56,12 @@ class Table(WholeNumbers):
             and (len(self.weights[0]) >= 2),
             "weights must have two rows or more, all of the same length of two or more",
         )
-        if rows * len(self.weights[0]) > MAX_CELLS:
-            raise ValueError(
-                f"weights must have at most {MAX_CELLS} cells, got {rows * len(self.weights[0])}"
-            )
+        require(
+            rows * len(self.weights[0]) <= MAX_CELLS,
+            "weights must have at most {} cells, got {}",
+            MAX_CELLS,
+            rows * len(self.weights[0]),
+        )
         require(
             all(type(weight) is int and weight >= 0 for row in self.weights for weight in row),
             "weights must be integers of 0 or more",
@@ -94,9 +96,11 @@ class Table(WholeNumbers):
 
     @classmethod
     def from_document(cls, document: Document, bounds: Bounds | None = None) -> Self:
-        rows = document.get("weights")
-        if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
-            raise ValueError("weights must be a list of lists")
+        rows: Any = document.get("weights")
+        require(
+            isinstance(rows, list) and all(isinstance(row, list) for row in rows),
+            "weights must be a list of lists",
+        )
         return cls(tuple(tuple(row) for row in rows))
 
     def document(self) -> dict[str, object]:

@@ -1,1 +1,1 @@
-"""Candor: the Django project. Each folder is a room; docs/design.md draws the house."""
+"""Candor: the Django project. Each folder is a room; docs/design.md says where things are."""

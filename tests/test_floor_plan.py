@@ -1,4 +1,4 @@
-"""The walls of the house: who may use whom, and through which door. The drawing is in
+"""The walls of the house: who may use whom, and through which door. The table is in
 docs/design.md.
 """
 

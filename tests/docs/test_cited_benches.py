@@ -12,7 +12,7 @@ from tests.bench import branch_times
 from tests.bench.browser import module
 
 HOUSE = Path(__file__).parent.parent.parent
-DOCUMENTS = [HOUSE / "README.md", *sorted((HOUSE / "docs").glob("*.md"))]
+DOCUMENTS = [HOUSE / "README.md", *sorted((HOUSE / "docs").rglob("*.md"))]
 CITED = sorted(
     {
         name

@@ -369,6 +369,12 @@ def test_the_preview_asks_what_is_fit_and_leaves_out_what_is_not(editor, draft):
     assert [question["name"] for question in plan["questions"]] == ["copied", "fair"]
 
 
+def test_the_preview_leads_to_no_page_of_the_registry_which_there_is_not_yet(editor, draft):
+    page = editor.get(f"/studies/{draft.slug}/preview/").content.decode()
+    assert 'href="/my/"' in page
+    assert f"/registry/{draft.slug}/" not in page
+
+
 def test_a_month_is_typed_as_months_are_and_counted_as_a_plan_counts_them(editor, draft):
     bounds = {"least": 24_000, "most": 24_023}
     since = {"name": "since", "kind": "month", "text": "Since?", "label": "Since"}

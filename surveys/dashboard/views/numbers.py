@@ -122,6 +122,7 @@ def compare(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
         if table
         else None
     )
+    can_be_asked = releases.kinds()["crosstab"].can_be_asked(plan)
     return study_page(
         request,
         "compare",
@@ -133,7 +134,7 @@ def compare(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
         later=later,
         earlier=earlier,
         changes=changes_between(later, earlier) if later and earlier and later != earlier else [],
-        may_ask=shared and people.may(request.user, Right.ASK, plan.study),
+        may_ask=shared and can_be_asked and people.may(request.user, Right.ASK, plan.study),
     )
 
 

@@ -70,6 +70,17 @@ def test_without_a_table_it_leads_to_asking_for_one(member: Client, published: P
     assert "Ask for a table" not in page  # a reader may not
 
 
+def test_it_leads_to_asking_for_a_table_only_where_two_questions_make_one() -> None:
+    for questions, is_offered in ((QUESTIONS[:2], True), (QUESTIONS[:1], False)):
+        study = {**STUDY, "slug": f"of-{len(questions)}"}
+        plan, _ = demo.ensure_study(study, questions, NOW)
+        client = sign_in("mira", plan, role=Role.ANALYST)
+        page = text_of(client, f"/studies/{plan.study.slug}/compare/")
+        assert ("Ask for a table" in page) == is_offered
+        asked = client.get(f"/studies/{plan.study.slug}/ask/crosstab/")
+        assert (asked.status_code == 200) == is_offered
+
+
 def test_looking_costs_nothing_and_draws_nothing() -> None:
     plan = open_asked()
     client = sign_in("mira", plan, role=Role.ANALYST)

@@ -34,6 +34,7 @@ SAID_HALF = re.compile(r"± ([\d.]+) points with ([\d,]+) answers, at the questi
 SAID_CAP = re.compile(r"(?:The|study’s) cap is ε ([\d.]+\d|\d)\b|capped at ε = ([\d.]+\d|\d)\b")
 SAID_LEFT = re.compile(r"of the cap of [\d.]+,\s+([\d.]+)\s+is\s+left")
 A_WAY = re.compile(r"\bname \d+ of the \d+ answers\b")  # of a device, to tell one from others
+AMOUNT = re.compile(r"\d+(?:\.\d+)?")
 ABOUT = re.compile(r"\babout (\d[\d,]*) answers")
 FILE = re.compile(r"/export\.|\.(?:csv|svg|xlsx)$|/methods/")
 MOST_HOPS = 5
@@ -115,7 +116,26 @@ class Watch:
             if all(parts) and abs(parts[0][0] - parts[1][0] - parts[2][0]) > Decimal("0.01"):
                 told = " − ".join(f"{part[0]}" for part in parts[:2])
                 self.wrong(here, f"tells {measure} {told} = {parts[2][0]}")
+        for node in page.nodes:
+            if node.tag == "dl" and page.status == 200:
+                self._add_up(node, here)
         self._compare_prose(page, here)
+
+    def _add_up(self, ladder: Node, here: str) -> None:
+        """See that the parts of a cap that stand in one list with it are all of it."""
+        steps = ladder.all("dd")
+        amounts = [AMOUNT.search(each.text) for each in steps]
+        if (
+            not steps
+            or not all(amounts)
+            or not any(each.has("cap") for each in steps[-1].all("data"))
+        ):
+            return
+        *parts, cap = [Decimal(each[0]) for each in amounts if each]
+        places = min(-each.as_tuple().exponent for each in (*parts, cap))
+        if abs(sum(parts) - cap) > len(parts) * Decimal(10) ** -places:
+            told = " + ".join(map(str, parts))
+            self.wrong(here, f"tells {told} as parts of {cap}")
 
     def _compare_together(self, node: Node, here: str) -> None:
         """See that those who are protected together lose the cap at most, told as one row."""

@@ -227,6 +227,8 @@ class Driver:
             self._protect()
         if not self.wanted.is_default:
             self._choose()
+        if self.wanted.languages == "both":
+            self._translate()
         if self.wanted.waves != "one":
             page = self.researcher.get(self.at("build/texts/"))
             self._submit("waves", page, "waves", waves="2", draws=self.wanted.waves)
@@ -324,6 +326,37 @@ class Driver:
     def _see_order(self, names: list[str], after: str) -> None:
         if (stand := self._in_order()) != names:
             self.watch.wrong(self.at("build/"), f"has {stand} after {after}, not {names}")
+
+    def plan_again(self) -> None:
+        """Plan the draft for twice the people, and save that: see that every page knows them then.
+        Undo it.
+        """
+        here, before = self.at("plan/"), self.known.expected
+        with self.researcher.undone():
+            form = self._form(self.researcher.get(here), "n")
+            if form is None or not before:
+                return
+            page = self.researcher.send(form, n=str(2 * before))
+            form = self._to(page, self.at("plan/save/"))
+            if form is None:
+                return
+            page = self.researcher.send(form, form.buttons[-1])
+            form = self._form(page, "confirmed")
+            if form is None or not form.buttons:
+                self._refused("save a plan", page)
+                return
+            page = self.researcher.send(form, form.buttons[-1])
+            if page.status != 200:
+                self._refused("save a plan", page)
+                return
+            self.known.expected = 2 * before
+            form = self._form(self.researcher.get(here), "n")
+            stands = "".join(form.data().get("n", [])) if form else ""
+            if not is_same(str(2 * before), stands):
+                self.watch.wrong(here, f"plans for {stands} people; {2 * before} were saved")
+            for tab in ("build/", "launch/", "limits/"):
+                self.researcher.get(self.at(tab))
+        self.known.expected = before
 
     def share_with(self, other: Browser) -> None:
         """Have somebody else in the study, and out of it again: they see it meanwhile. Undo it."""
@@ -728,8 +761,6 @@ class Driver:
         taken = self._submit("texts", page, "rule", **texts)
         if "expected" in taken and wanted.people == "link":
             self.known.expected = int(texts["expected"])
-        if wanted.languages == "both":
-            self._translate()
 
     def _see_what_an_admin_can_allow(self) -> None:
         """Take the way out that a refusal names: what a site's admin can allow, one does; then it

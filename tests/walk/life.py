@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from math import inf
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from django.test import Client
 
@@ -28,6 +28,7 @@ WIDE = (
 )
 ENOUGH = 100  # answers from which on how many were asked a drawn question is no surprise
 AS_PROMISED = 1.3  # times the ± that was promised, at most, however chance fell
+HOPS = 2  # along links, from a page that is looked at
 BESIDE = 8  # elements around a number in which its name stands
 COUNTED = ("number", "month", "date")
 PER_YEAR = {"month": 12.0, "date": 365.2425 / 7}  # steps, which files tell as years
@@ -87,6 +88,7 @@ class Life:
                 self.watch.is_one_wave = self.driver.study.planned == 1
                 self.look(self.researcher, "build/", "plan/", "rehearse/", "limits/", "launch/")
                 self.driver.rearrange()
+                self.driver.plan_again()
                 self.driver.share_with(self._browser("colleague"))
         while self.driver.slug and waves < 2 and self.opens(waves + 1):
             waves += 1
@@ -152,6 +154,7 @@ class Life:
             self.see_what_came()
             self.see_what_was_promised()
             self.see_what_is_true()
+            self.see_lists()
             if self.driver.publish_anyway():
                 self.see_what_is_true()
             self.see_what_was_published()
@@ -175,6 +178,7 @@ class Life:
         watch.not_noisy = frozenset(f"{each:,}" for each in known)
         watch.about.clear()
         watch.is_one_wave = self.driver.study.planned == 1
+        watch.known.planned = self.driver.study.planned
         watch.known.is_counted = content.n_is_public and self.wanted.rule == "when-closed"
 
     def read_in_chinese(self) -> None:
@@ -221,6 +225,17 @@ class Life:
         elif halves and max(halves) > WIDE * of:
             told = f"± {100 * max(halves) / of:.0f} points"
             self.watch.wrong(page.address, f"ends with {told}, and no page had warned")
+
+    def see_lists(self) -> None:
+        """See that the site's lists tell of this study what its own pages do."""
+        title, slug = self.driver.known.texts.get("title", ""), self.driver.slug
+        for who, address, link in (
+            (self.stranger, f"/registry/?{urlencode({'q': title})}", f"/registry/{slug}/"),
+            (self.researcher, f"/studies/?{urlencode({'q': slug})}", self.driver.at("")),
+        ):
+            own, listed = who.get(link), who.get(address)
+            for what in self.watch.known.listed_otherwise(listed, own):
+                self.watch.wrong(address, what)
 
     def see_what_was_promised(self) -> None:
         """See that shares of questions that all were asked alike are as precise as was promised."""
@@ -387,13 +402,16 @@ class Life:
         return min(expected or 300, MOST) if not self.driver.plan.content.invited else LISTED
 
     def ask(self, *, everything: bool) -> None:
-        """Ask one of each kind, each as if it were the first; the first of all stays."""
-        for kind in self.driver.kinds_to_ask():
+        """Ask one of each kind, each as if it were the first; and one more after the first that is
+        drawn, when something is spent.
+        """
+        kinds, is_drawn = self.driver.kinds_to_ask(), False
+        for kind in kinds if everything else kinds[:1]:
             with self.undone():
                 if (page := self.driver.ask(kind)) is not None:
                     self.look_at(self.researcher, page)
-            if not everything:
-                break
+                    if not is_drawn:
+                        is_drawn, _page = True, self.driver.ask(kinds[kinds.index(kind) - 1])
 
     @contextmanager
     def undone(self) -> Iterator[None]:
@@ -446,14 +464,18 @@ class Life:
             elif page:
                 who.try_forms(page)
 
-    def look_at(self, who: Browser, page: Page) -> None:
-        """Look at where a page leads, and at what its forms would do."""
-        who.try_forms(page)
-        for link in page.links:
-            if self._concerns(link) or self._is_new(who, link):
-                came_by = f", by a link on {page.address}"
-                if (further := who.visit(link, came_by=came_by)) and further.html:
-                    who.try_forms(further)
+    def look_at(self, who: Browser, first: Page) -> None:
+        """Look at where a page leads, and where those pages lead, and at what all their forms would
+        do.
+        """
+        waiting = [(first, HOPS)]
+        for page, hops in waiting:
+            who.try_forms(page)
+            for link in page.links if hops else ():
+                if self._concerns(link) or self._is_new(who, link):
+                    came_by = f", by a link on {page.address}"
+                    if (further := who.visit(link, came_by=came_by)) and further.html:
+                        waiting.append((further, hops - 1))
 
     def _is_new(self, who: Browser, address: str) -> bool:
         """Tell whether nobody of this kind has been there in this process, of the whole site."""

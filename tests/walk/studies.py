@@ -102,11 +102,12 @@ def defaults() -> list[Wanted]:
         for way in begun
     ]
     listed = Wanted("default-list", kinds="yes_no", people="list", is_default=True)
+    translated = Wanted("default-translated", kinds="every", languages="both", is_default=True)
     waves = [
         Wanted(f"default-waves-{draws}", begins="plan", waves=draws, is_default=True)
         for draws in FACTORS["waves"][1:]
     ]
-    return [*others, listed, *waves, *planned]
+    return [*others, listed, translated, *waves, *planned]
 
 
 def pairs(study: dict[str, str], many: int = 2) -> Iterator[frozenset[tuple[str, str]]]:

@@ -26,6 +26,9 @@ PUBLISHED = re.compile(r"all ([\d,]+) answers are published")
 COUNTED = re.compile(r"; ([\d,]+) answers are counted")
 RELEASED = re.compile(r"(?<![\d,])([\d,]+) answers, published \d")
 ASKED = re.compile(r"([\d,]+) of ([\d,]+) people were asked this; devices drew who")
+ROUND = re.compile(r"This is round (\d+) of (\d+)")
+MORE_ROUNDS = re.compile(r"This study plans \d+ rounds|stays on this device for later rounds")
+SPENT_OF = re.compile(r"[ερ] ([\d.]+) of ([\d.]+)")
 CLOSED = re.compile(r"[Cc]losed (?:on )?(\d{1,2} [A-Z][a-z]+ \d{4})")
 
 Asked = dict[str, Any]  # a question, by the names of the editor's fields
@@ -84,6 +87,7 @@ class Known:
     waves: list[int] = field(default_factory=list)  # answers that were taken
     asked: set[int] = field(default_factory=set)  # answers to a question, in any wave
     closed: set[str] = field(default_factory=set)  # days
+    planned: int = 1  # waves
 
     def wrong_with(self, page: Page) -> Iterator[str]:
         """Yield what a page of this study tells otherwise than it was."""
@@ -94,6 +98,7 @@ class Known:
             yield from self._links(page, path)
             yield from self._order(page, path)
             yield from self._numbers(page, path)
+            yield from self._rounds(page, path)
         elif path == f"/registry/{self.slug}.json":
             yield from self._registered(json.loads(page.content))
         elif path.endswith(f"/{self.slug}/plan"):
@@ -170,6 +175,44 @@ class Known:
                 told = [sum(cells[at::4]) for at in range(3)]
                 if told != [self.invited, *last, *last]:
                     yield f"tells {told} of a list: {self.invited} invited, {last} answered"
+
+    def _rounds(self, page: Page, path: str) -> Iterator[str]:
+        """See that the form, with all that it may come to say, tells of the waves that are planned,
+        and of none after the last.
+        """
+        if not path.startswith(f"/s/{self.slug}/") or not self.waves:
+            return
+        said = " ".join(re.sub(r"<[^>]*>", " ", page.html).split())
+        at = str(len(self.waves)), str(self.planned)
+        for told in ROUND.findall(said):
+            if told != at:
+                yield f"says that this is round {' of '.join(told)}, not {' of '.join(at)}"
+        for told in MORE_ROUNDS.findall(said):
+            if len(self.waves) == self.planned:
+                yield f"says “{told}” in the last wave, {' of '.join(at)}"
+
+    def listed_otherwise(self, page: Page, own: Page) -> Iterator[str]:
+        """Yield what the line of a list that leads to this study tells otherwise than its own page
+        does: what is spent, of which cap; and in how many waves.
+        """
+        lines = [
+            line
+            for line in page.root.all("tr")
+            if any(page.to(each.attrs.get("href", "")) == own.address for each in line.all("a"))
+        ]
+        if not lines:
+            yield f"has no line that leads to {own.address}"
+        for line in lines:
+            text = " ".join(line.text.split())
+            waves = re.search(r"\bin (?:each of )?(\d+) waves", text)
+            told = int(waves[1]) if waves else 1
+            if own.address.startswith("/registry/") and told != len(self.waves):
+                yield f"tells {told} waves of this study, which opened {len(self.waves)}: {text!r}"
+            if spent := SPENT_OF.search(text):
+                here = tuple(map(Decimal, spent.groups()))
+                there = tuple(Decimal(own.fact(kind) or -1) for kind in ("spent", "cap"))
+                if here != there:
+                    yield f"tells {spent[0]}; {own.address} tells {there[0]} of {there[1]}"
 
     def _registered(self, document: dict[str, Any]) -> Iterator[str]:
         """See what the registry tells machines."""

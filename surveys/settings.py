@@ -93,6 +93,13 @@ ALLOWED_HOSTS = env.names("ALLOWED_HOSTS") or (
 SITE_ADDRESS = f"http://{CANDOR_HOST}:{CANDOR_PORT}"
 if PRODUCTION and ALLOWED_HOSTS:
     SITE_ADDRESS = f"https://{ALLOWED_HOSTS[0].lstrip('.')}"
+# how an operator runs a command here, and starts the site again, as letters and `doctor` say it
+MANAGE, RESTART = "python manage.py", "python manage.py up"
+if PRODUCTION and Path("/.dockerenv").exists():
+    compose = "docker compose --project-name candor -f deploy/compose.yaml"
+    MANAGE, RESTART = f"{compose} exec web python manage.py", f"{compose} restart"
+elif PRODUCTION:
+    MANAGE, RESTART = f"{BASE_DIR}/deploy/manage", "systemctl restart candor.target"
 CSRF_TRUSTED_ORIGINS = (
     [f"https://{'*' * host.startswith('.')}{host}" for host in ALLOWED_HOSTS] if PRODUCTION else []
 )

@@ -36,7 +36,7 @@ def watch(*, now: datetime.datetime) -> list[str]:
             raise
         if not told.exists():
             log.error("alarm", alarm=line.key, said=str(line.said))
-            if _sent(line.name, f"{line.said}\n\n{line.todo}"):
+            if _sent(line.name, f"{line.said}\n\n{line.to_do}"):
                 told.touch()  # a full disk has room for an empty file
         return [line.key]
     if told.exists() and _sent("database: over", "database: it takes writes again."):
@@ -57,7 +57,7 @@ def _watch(now: datetime.datetime) -> list[str]:
         _alarm, is_new = Alarm.objects.get_or_create(name=key, defaults={"since": now})
         if is_new:
             log.error("alarm", alarm=key, said=str(line.said))
-        text = f"{line.said}\n\n{line.normal}\n{line.todo}"
+        text = f"{line.said}\n\n{line.normal}\n{line.to_do}"
         if _is_anybody_named():
             _tell(key, line.name, text, moment(), told=True)
     for alarm in Alarm.objects.filter(pk__in=known).exclude(name__in=wrong):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from django.conf import settings
 from django.db.models import TextChoices
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
@@ -28,6 +29,13 @@ class Check:
     todo: str
     missing: str = ""  # what `/health/ready` calls it while the site cannot work for it
     gauges: Mapping[str, float | None] = field(default_factory=dict)  # None: not known, so not said
+
+    @property
+    def to_do(self) -> str:
+        """Return what to do, with commands as they are typed where this site runs."""
+        return self.todo.replace("manage.py up", settings.RESTART).replace(
+            "manage.py", settings.MANAGE
+        )
 
     @property
     def is_told(self) -> bool:

@@ -41,7 +41,7 @@ def checks() -> Iterator[Check]:
         yield alarm("database", "It takes no writes: no report is accepted.", todo, READ_ONLY)
     if lacking:
         said = f"{len(lacking)} migrations are missing, {min(lacking)[0]} {min(lacking)[1]} first."
-        todo = "Make a backup, then: python manage.py migrate (docs/upgrade.md)."
+        todo = "Make a backup, then: manage.py migrate (docs/upgrade.md)."
         yield alarm("migrations", said, todo, MIGRATIONS)
     if not read_only and not lacking:
         said = f"{connection.vendor}, of this version."

@@ -83,7 +83,7 @@ def _files() -> Iterator[Check]:
     wrong = [name for name in _static() if not _is_collected(name)]
     if wrong:
         said = f"{len(wrong)} of the form's files are not as they should be, {wrong[0]} for one."
-        todo = "python manage.py collectstatic --noinput, as the user that the site runs as."
+        todo = "manage.py collectstatic --noinput, as the user that the site runs as."
         yield _line("static files", ALARM, said, todo)
     else:
         yield _line("static files", GOOD, "The form's are collected, byte for byte.")

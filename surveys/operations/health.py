@@ -112,7 +112,7 @@ def _queue(queue: backlog.Queue, now: datetime.datetime) -> Check:
 
 
 def _restart() -> str:
-    return _("Look at the log, and start the site again: manage.py up starts what has ended.")
+    return _("Look at the log, and start the site again: manage.py up.")
 
 
 def _seen_at_work(queue: backlog.Queue, now: datetime.datetime) -> Iterator[Check]:

@@ -33,7 +33,7 @@ class Command(BaseCommand):
         for line in found:
             self.stdout.write(f"{SIGNS[line.state]}  {line.name}: {line.said}")
             if line.state is not State.GOOD and line.todo:
-                self.stdout.write(f"      {line.todo}")
+                self.stdout.write(f"      {line.to_do}")
         if any(line.state is State.ALARM for line in found):
             sys.exit(1)
         self.stdout.write("Nothing must be done.")

@@ -27,6 +27,7 @@ from surveys.invited import selectors as invited
 from surveys.ledger import selectors as ledger
 from surveys.middleware import gzip_public
 from surveys.registry import deployments, presenters, renderers, scripts, serializers
+from surveys.registry.cache import written_once
 from surveys.registry.search import Search
 from surveys.registry.studies import (
     MODELS,
@@ -47,6 +48,7 @@ SCHEMAS = Path(__file__).parent / "schemas"
 
 
 @require_safe
+@written_once
 def studies(request: HttpRequest) -> HttpResponse:
     """List every study that has opened, or those that were searched for, beside those they may
     be compared with.
@@ -75,6 +77,7 @@ def studies(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@written_once
 def study(request: HttpRequest, slug: str) -> HttpResponse:
     """Show what one study may give away, and what it has."""
     record = _record(slug)

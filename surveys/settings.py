@@ -89,6 +89,11 @@ PUBLICATION_KEYS = env.keys("PUBLICATION_KEYS", local_publication_key())
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS") or (
     [] if PRODUCTION else ["127.0.0.1", "localhost", "[::1]", CANDOR_HOST]
 )
+# Forms have a host of their own where this names one, such as https://forms.example.org: links and
+# letters lead there.
+FORMS_URL = env.origin("FORMS_URL")
+if FORMS_URL and (host := FORMS_URL.partition("://")[2].partition(":")[0]) not in ALLOWED_HOSTS:
+    ALLOWED_HOSTS.append(host)
 # where people sign in, as links from the console and `doctor` say it
 SITE_ADDRESS = f"http://{CANDOR_HOST}:{CANDOR_PORT}"
 if PRODUCTION and ALLOWED_HOSTS:
@@ -432,6 +437,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
 }
 WHITENOISE_MAX_AGE = 60
+PAGES_CACHED = PRODUCTION  # of the registry, for a minute
 
 # A page of translations has a field for every choice of every question: more are refused only after
 # all was typed.

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import get_language_info, gettext as _, gettext_lazy, ngettext
 
+from surveys.addresses import form_address
 from surveys.charts.codes import QrCode
 from surveys.design.models import Plan
 from surveys.plan.content import PlanContent
@@ -108,8 +109,8 @@ def form_links(request: HttpRequest, plan: Plan) -> list[FormLink]:
         FormLink(
             code=code,
             name=get_language_info(code)["name_local"],
-            address=request.build_absolute_uri(
-                reverse("form", args=[slug] if code == own else [slug, code])
+            address=form_address(
+                request, reverse("form", args=[slug] if code == own else [slug, code])
             )
             + f"#{plan.digest}",
             texts=plan.content.spoken(code),

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from surveys.addresses import form_address
 from surveys.dashboard.access import study_page, with_plan
 from surveys.dashboard.exports import FORMATS
 from surveys.dashboard.progress import Progress
@@ -111,7 +112,7 @@ def _listed(request: HttpRequest, studies: list[Study]) -> list[ListedStudy]:
         if plan is not None and study.budget_id is not None:
             progress = Progress(plan, told[plan.pk], accounts[study.budget_id], last.get(plan.pk))
             if standing.state == State.COLLECTING:  # with the Plan's fingerprint
-                link = f"{request.build_absolute_uri(study.get_absolute_url())}#{plan.digest}"
+                link = f"{form_address(request, study.get_absolute_url())}#{plan.digest}"
         elif people.may(request.user, Right.EDIT, study):
             page = "drafting:build"
         status, address = StudyStatus.of(study, plan), reverse(page, args=[study.slug])

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
+from surveys.addresses import form_address
 from surveys.design import services, waves, wording
 from surveys.design.launch import MAX_WHY, fingerprint, needs_reason
 from surveys.design.models import Plan, Study
@@ -74,7 +75,7 @@ def _show_draft(
 
 def _show_open(request: HttpRequest, study: Study, status: int = 200, **more: Any) -> HttpResponse:
     plan = study.plan or study.plans.order_by("-wave").first()
-    address = request.build_absolute_uri(study.get_absolute_url())
+    address = form_address(request, study.get_absolute_url())
     outlook = _of_what_came(plan) if plan and not study.is_retired else None
     context = {
         "study": study,

@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from surveys.actor import actor
+from surveys.addresses import form_address
 from surveys.charts.codes import QrCode
 from surveys.design.models import Plan, Study
 from surveys.design.refusals import Refused
@@ -31,10 +32,6 @@ from surveys.people.models import AuditRow, User
 
 KINDS = ("invitation", "reminder")
 SAMPLE = "A" * 22  # a code that nobody has
-
-
-def _origin(request: HttpRequest) -> str:
-    return request.build_absolute_uri("/").rstrip("/")
 
 
 def _open_plan(study: Study) -> Plan | None:
@@ -81,7 +78,7 @@ def write(request: HttpRequest, study: Study, kind: str) -> HttpResponse:
     acts = request.POST.get("do") != "change"  # from the sample, back to what was typed
     if request.method == "POST" and acts and form.is_valid():
         reminds = kind == "reminder"
-        how: dict[str, Any] = {"plan": plan, "texts": form.texts, "origin": _origin(request)}
+        how: dict[str, Any] = {"plan": plan, "texts": form.texts, "origin": form_address(request)}
         try:
             if request.POST.get("do") == "try":
                 return _tried(request, form, how)
@@ -137,7 +134,7 @@ def _tried(request: HttpRequest, form: LetterForm, how: dict[str, Any]) -> HttpR
 
 def _sample(request: HttpRequest, plan: Plan, form: LetterForm) -> HttpResponse:
     """Show the letter as an invented person would get it, in each language."""
-    origin = _origin(request)
+    origin = form_address(request)
     written = []
     for code in plan.content.languages:
         columns = {name: _("[%(column)s]") % {"column": name} for name in form.columns}
@@ -179,7 +176,7 @@ def paper(request: HttpRequest, study: Study) -> HttpResponse:
     if not as_file:
         chosen = printed.part(chosen, int(part) if part.isdecimal() and len(part) < 6 else 0)
     with transaction.atomic():  # no code is made that its owners are not told of
-        coded = printed.coded(plan, chosen, origin=_origin(request))
+        coded = printed.coded(plan, chosen, origin=form_address(request))
         what = AuditRow.What.EXPORT if as_file else AuditRow.What.CODES
         accounts.note(what, who=actor(request), study=study, many=len(coded))
     if as_file:

@@ -380,3 +380,17 @@ def test_what_fails_for_another_reason_is_no_alarm_of_the_database(monkeypatch):
     monkeypatch.setattr(health, "look", locked)
     with pytest.raises(DatabaseError, match="locked"):
         alarms.watch(now=NOW)
+
+
+def test_a_letter_names_commands_as_they_are_typed_where_the_site_runs(sink, settings):
+    settings.MANAGE, settings.RESTART = (
+        "/opt/candor/deploy/manage",
+        "systemctl restart candor.target",
+    )
+    services.Sign.objects.filter(name="worker").update(at=NOW - datetime.timedelta(minutes=11))
+    services.note(kind="backup", went_well=False, said="OSError", size=None, now=LATER)
+    assert sorted(alarms.watch(now=NOW)) == ["backup", "worker"]
+    said = " ".join(" ".join(letter.content.decode() for letter in sink.letters).split())
+    assert "start the site again: systemctl restart candor.target." in said
+    assert "Run /opt/candor/deploy/manage backup every day" in said
+    assert "manage.py" not in said

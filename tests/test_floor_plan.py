@@ -6,116 +6,45 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 HOUSE = Path(__file__).parent.parent
-VALUES = {
-    "dpengine.privacy",
-    "dpengine.contraction",
-    "dpengine.estimates",
-    "dpengine.designs",
-    "dpengine.bounds",
-    "dpengine.checks",
-    "dpengine.expressions",
-    "dpengine.losses",
-}  # value types, and what they are made with, open to every room
-PLAN = "surveys.plan"  # what a Plan says: values without rows, open to every room of `surveys`
-WINDOWS = {
-    PLAN,
-    "surveys.design",
-    "surveys.ledger",
-    "surveys.releases",
-    "surveys.planning",
-    "surveys.people",
-    "surveys.charts",
-}
-WALLS = {  # room: what it may import of the house, besides itself
-    "dpengine.randomness": set(),
-    "dpengine.privacy": {"dpengine.bounds", "dpengine.checks", "dpengine.contraction"},
-    "dpengine.contraction": {"dpengine.bounds", "dpengine.checks"},
-    "dpengine.estimates": {"dpengine.checks"},
-    "dpengine.designs": {"dpengine.checks"},
-    "dpengine.checks": set(),
-    "dpengine.expressions": {"dpengine.checks"},
-    "dpengine.losses": {"dpengine.checks"},
-    "dpengine.bounds": {"dpengine.checks"},
-    "dpengine.local": {"dpengine.randomness", *VALUES},
-    "dpengine.central": {"dpengine.randomness", *VALUES},
-    "dpengine.accounting": {"dpengine.randomness", *VALUES},
-    "dpengine.inference": VALUES,
-    "dpengine.cli": {"dpengine"},
-    "dpengine.__main__": {"dpengine.cli"},
-    PLAN: {"dpengine.local", "dpengine.randomness", *VALUES},
-    "surveys.charts": VALUES,
-    "surveys.ledger": {"dpengine.accounting", *VALUES},
-    "surveys.design": {"dpengine.local", "dpengine.accounting", PLAN, "surveys.ledger", *VALUES},
-    "surveys.intake": {"dpengine.local", PLAN, "surveys.design", *VALUES},
-    "surveys.issuer": {PLAN},
-    "surveys.aggregation": {
-        PLAN,
-        "dpengine.local",
-        "dpengine.inference",
+PLAN = "surveys.plan"  # what a Plan says: values without rows
+# A room uses those below it, never one above or beside it.
+LADDER: tuple[set[str], ...] = (
+    {"dpengine.checks"},
+    {
+        "dpengine.bounds",
+        "dpengine.designs",
+        "dpengine.estimates",
+        "dpengine.expressions",
+        "dpengine.losses",
         "dpengine.randomness",
-        "surveys.design",
-        "surveys.intake",
-        *VALUES,
     },
-    "surveys.releases": {
-        PLAN,
-        "dpengine.central",
-        "surveys.design",
-        "surveys.aggregation",
-        "surveys.ledger",
-        *VALUES,
+    {"dpengine.contraction"},
+    {"dpengine.privacy"},
+    {"dpengine.local", "dpengine.central", "dpengine.accounting", "dpengine.inference"},
+    {"dpengine.cli"},
+    {PLAN},
+    {"surveys.charts"},
+    {"surveys.ledger"},
+    {"surveys.design"},
+    {"surveys.intake"},
+    {"surveys.issuer"},
+    {"surveys.aggregation"},
+    {"surveys.releases"},
+    {"surveys.people"},
+    {"surveys.planning"},
+    {"surveys.invited"},
+    {
+        "surveys.api",
+        "surveys.dashboard",
+        "surveys.demo",
+        "surveys.drafting",
+        "surveys.limits",
+        "surveys.operations",
+        "surveys.registry",
     },
-    "surveys.planning": {
-        PLAN,
-        "dpengine",
-        "surveys.design",
-        "surveys.people",
-        "surveys.charts",
-    },
-    "surveys.people": {PLAN, "surveys.design", "surveys.ledger", *VALUES},
-    "surveys.operations": {
-        PLAN,
-        "surveys.intake",
-        "surveys.issuer",
-        "surveys.aggregation",
-        "surveys.releases",
-        "surveys.ledger",
-        "surveys.design",
-        "surveys.people",
-        "surveys.invited",
-    },
-    "surveys.invited": {
-        PLAN,
-        "surveys.design",
-        "surveys.intake",
-        "surveys.aggregation",
-        "surveys.issuer",
-        "surveys.planning",
-        "surveys.people",
-        "surveys.charts",
-        *VALUES,
-    },
-    # its words of a form's page
-    "surveys.drafting": {*WINDOWS, *VALUES, "surveys.intake.pages", "surveys.invited"},
-    "surveys.limits": {"dpengine.accounting", *WINDOWS, *VALUES},
-    "surveys.dashboard": {*WINDOWS, *VALUES, "surveys.invited"},
-    "surveys.api": {*WINDOWS, *VALUES},
-    "surveys.registry": {"dpengine.accounting", *WINDOWS, *VALUES, "surveys.invited"},
-    "surveys.demo": {
-        PLAN,
-        "dpengine.local",
-        "dpengine.randomness",
-        "surveys.design",
-        "surveys.intake",
-        "surveys.aggregation",
-        "surveys.releases",
-        "surveys.people",
-        "surveys.invited",
-    },
-}
+)
+STEP = {room: step for step, rooms in enumerate(LADDER) for room in rooms}
 # between the rooms of `surveys`; the hall's modules have none
 DOORS = {"services", "selectors", "models"}
 PUBLIC = {  # modules that are open as well
@@ -222,57 +151,82 @@ def inside(name: str, houses: set[str]) -> bool:
     return any(name == house or name.startswith(f"{house}.") for house in houses)
 
 
-def is_hall(module: str) -> bool:
-    return room_of(module) not in WALLS and not module.startswith("dpengine.")
+def of(paths: Iterator[Path]) -> Iterator[tuple[str, str, str]]:
+    """Every import: the module, its room, and what it imports."""
+    for path in paths:
+        module = module_of(path)
+        yield from ((module, room_of(module), name) for name in imports(path))
 
 
-@pytest.mark.parametrize("path", list(files()), ids=module_of)
-def test_a_room_uses_only_the_rooms_it_may_and_enters_by_their_doors(path):
-    room = room_of(module_of(path))
-    for name in imports(path):
-        if not name.startswith(("surveys.", "dpengine.")) or is_hall(name) or room_of(name) == room:
-            continue
-        if not is_hall(room):
-            assert inside(name, WALLS[room]), f"{room} may not use {name}"
-        if name.startswith("surveys.") and not is_hall(room) and not inside(name, PUBLIC):
-            assert name.split(".")[2] in DOORS, f"{room} enters {name} by a window"
+def test_a_room_uses_only_those_below_it():
+    found = [
+        f"{module} may not use {name}"
+        for module, room, name in of(files())
+        if room_of(name) != room
+        and room_of(name) in STEP
+        and STEP.get(room, len(LADDER)) <= STEP[room_of(name)]
+    ]
+    assert found == []
 
 
-@pytest.mark.parametrize("path", list(files()), ids=module_of)
-def test_chance_clocks_and_frameworks_stay_where_they_belong(path):
-    module = module_of(path)
-    for name in imports(path):
-        for kept, rooms in FORBIDDEN.items():
-            if inside(name, {kept}):
-                assert inside(module, rooms), f"{module} may not use {name}"
-        assert not (inside(module, {PLAN}) and inside(name, NOT_IN_PLAN)), f"{module}: {name}"
+def test_a_room_is_entered_by_its_doors():
+    found = [
+        f"{module} enters {name} by a window"
+        for module, room, name in of(files())
+        if room in STEP
+        and room_of(name) in STEP
+        and room_of(name) != room
+        and name.startswith("surveys.")
+        and not inside(name, PUBLIC)
+        and name.split(".")[2] not in DOORS
+    ]
+    assert found == []
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in files() if module_of(path).startswith("surveys.")], ids=module_of
-)
-def test_no_room_queries_a_neighbours_model(path):
-    room = room_of(module_of(path))
-    foreign = {
-        name.rsplit(".", 1)[1]
-        for name in imports(path)
-        if ".models." in name and name.startswith("surveys.") and room_of(name) != room
-    }
-    for node in ast.walk(ast.parse(path.read_text())):
-        if (
-            isinstance(node, ast.Attribute)
+def test_chance_clocks_and_frameworks_stay_where_they_belong():
+    found = [
+        f"{module} may not use {name}"
+        for module, _room, name in of(files())
+        for kept, rooms in FORBIDDEN.items()
+        if inside(name, {kept}) and not inside(module, rooms)
+    ]
+    found += [
+        f"{module} may not use {name}"
+        for module, _room, name in of(files())
+        if inside(module, {PLAN}) and inside(name, NOT_IN_PLAN)
+    ]
+    assert found == []
+
+
+def test_no_room_queries_a_neighbours_model():
+    found = []
+    for path in files():
+        room = room_of(module_of(path))
+        foreign = {
+            name.rsplit(".", 1)[1]
+            for name in imports(path)
+            if ".models." in name and name.startswith("surveys.") and room_of(name) != room
+        }
+        found += [
+            f"{module_of(path)} calls {node.value.id}.objects"
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Attribute)
             and node.attr == "objects"
             and isinstance(node.value, ast.Name)
-        ):
-            assert node.value.id not in foreign, f"{room} calls {node.value.id}.objects"
+            and node.value.id in foreign
+        ]
+    assert found == []
 
 
 def test_every_room_of_the_drawing_is_there_and_no_other():
-    rooms = {f"surveys.{path.parent.name}" for path in (HOUSE / "surveys").glob("*/__init__.py")}
-    rooms |= {f"dpengine.{path.parent.name}" for path in (HOUSE / "dpengine").glob("*/__init__.py")}
+    rooms = {
+        f"{top}.{path.parent.name}"
+        for top in ("dpengine", "surveys")
+        for path in (HOUSE / top).glob("*/__init__.py")
+    }
     rooms |= {
         f"dpengine.{path.stem}"
         for path in (HOUSE / "dpengine").glob("*.py")
-        if path.stem != "__init__"
+        if not path.stem.startswith("__")
     }
-    assert rooms == set(WALLS)
+    assert rooms == set(STEP)

@@ -113,7 +113,7 @@ test-browser: .venv/installed-for-tests node_modules/installed ## Run the journe
 	@$(call tests,chromium,$(WITH) chromium -- $(PYTEST) $(SPREAD) $(STORED) tests/journeys)
 
 clean: ## Remove what was installed, built and cached here, but no data
-	@rm -rf .venv node_modules $(LOGS) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv node_modules build dpengine.egg-info $(LOGS) .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find dpengine surveys tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: forget

@@ -176,13 +176,9 @@ def _word(
     called = typed[token.end() :].lstrip().startswith("(")
     if token["name"] in WORDS or (token["name"] in functions and called):
         return name
-    if name not in columns:
-        known = (
-            f"one of the functions {', '.join(functions)}"
-            if called
-            else f"a column, one of {', '.join(columns)}"
-        )
-        raise ValueError(f"{typed!r}: expected {known}, got {name!r}")
+    known = "one of the functions " if called else "a column, one of "
+    known += ", ".join(functions if called else columns)
+    require(name in columns, "{!r}: expected {}, got {!r}", typed, known, name)
     return names.setdefault(name, f"column_{len(names)}")
 
 

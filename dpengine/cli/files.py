@@ -238,12 +238,14 @@ class Sheet:
         """Return a column of two words, of which one is said to be yes, as 1 and 0."""
         yes, places = self.reading.yes.strip().lower(), self.place(name)
         words = [value.strip().lower() for value in self.cells[places]]
-        if yes not in words or len(set(words)) > 2:
-            instead = "" if yes in words else ", and not that word"
-            raise ValueError(
-                f"column {name!r}: expected the word of --yes and one other, got {len(set(words))} "
-                f"different values{instead}: say with --missing which stand for no answer"
-            )
+        require(
+            yes in words and len(set(words)) <= 2,
+            "column {!r}: expected the word of --yes and one other, got {} different values{}: say "
+            "with --missing which stand for no answer",
+            name,
+            len(set(words)),
+            "" if yes in words else ", and not that word",
+        )
         return np.asarray([word == yes for word in words], dtype=np.int64)
 
     def codes(self, name: str, choices: int, first: int = 0) -> Ints:

@@ -7,36 +7,19 @@ out rare by chance. Where odds differ from row to row, and so from group to grou
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from dpengine.cli.results import Results
 from dpengine.cli.specs import AnyDesign
 from dpengine.designs import Design
-from dpengine.estimates import Floats
-from dpengine.inference.shrinkage import FEWEST, Shrunk, shrink
+from dpengine.inference.shrinkage import FEWEST, shrink
 
 DRAWN = (
     "groups are also drawn towards the mean of all, the less is known of one the more (empirical "
     "Bayes): nearer to the truth on average over them, and it can hide one that really differs"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """One number of every group: of one choice, where there are more than two."""
-
-    estimates: Floats
-    errors: Floats
-
-    def shrunk(self, sizes: Floats | None, results: Results) -> tuple[Shrunk, ...]:
-        """Return it drawn; with the groups' sizes, as if one report were as telling in each."""
-        variances = self.errors**2
-        if sizes is not None:
-            variances = (variances * sizes) @ sizes / sizes.sum() / sizes
-        possible = (-np.inf, np.inf) if results.is_mean else (0.0, 1.0)
-        return shrink(self.estimates, variances, results.confidence, possible).groups
 
 
 def drawn(
@@ -54,17 +37,15 @@ def drawn(
     )
     if not np.isfinite([estimates, errors]).all():
         return plain
-    sizes = None
-    if isinstance(design, Design):
+    variances = np.atleast_2d(errors.T) ** 2  # [choice][group]
+    if isinstance(design, Design):  # as if one report were as telling in each group
         sizes = np.array([group.effective_n or group.n for group in groups], dtype=np.float64)
-    columns = [
-        _Column(*each)
-        for each in zip(
-            *(np.atleast_2d(part.T) for part in (estimates, errors)),
-            strict=True,
-        )
+        variances = np.outer((variances * sizes) @ sizes / sizes.sum(), 1 / sizes)
+    possible = (-np.inf, np.inf) if groups[0].is_mean else (0.0, 1.0)
+    by_choice = [
+        shrink(values, spread, groups[0].confidence, possible).groups
+        for values, spread in zip(np.atleast_2d(estimates.T), variances, strict=True)
     ]
-    by_choice = [column.shrunk(sizes, groups[0]) for column in columns]
     is_alone = groups[0].choices is None
     beside = zip(groups, zip(*by_choice, strict=True), strict=True)
     return tuple(

@@ -80,11 +80,11 @@ class Rows:
 
     def _check(self) -> None:
         best = self.likelihoods.max(axis=1, keepdims=True)
-        if best.min() <= 0:
-            raise ValueError(
-                f"{int(self.repeats.counts[best[:, 0] <= 0].sum())} reports are impossible: no "
-                "answer can have led to them"
-            )
+        require(
+            best.min() > 0,
+            "{} reports are impossible: no answer can have led to them",
+            int(self.repeats.counts[best[:, 0] <= 0].sum()),
+        )
         require(
             np.ptp(self.likelihoods, axis=1).max() >= SLACK,
             "every report is as likely after one answer as after another: nothing can be learned",

@@ -20,9 +20,13 @@ def chances_of(values: npt.ArrayLike, rows: int, name: str, closed: bool = False
     """Return a chance per row from one for all or one each; 0 and 1 themselves only if `closed`."""
     column = constants(values, name, rows)
     wrong = ~((column >= 0) & (column <= 1)) if closed else ~((column > 0) & (column < 1))
-    if wrong.any():
-        words = "from 0 to 1" if closed else "between 0 and 1"
-        raise ValueError(f"{name} must be {words}, got {column[wrong][0]:g}")
+    require(
+        not wrong.any(),
+        "{} must be {}, got {:g}",
+        name,
+        "from 0 to 1" if closed else "between 0 and 1",
+        column[int(np.argmax(wrong))],
+    )
     return column
 
 

@@ -3,6 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
+from dpengine.checks import require
 from dpengine.local.channel import Bounds, Channel, Learns
 from dpengine.local.distribution import Distribution
 from dpengine.local.number import NumberChannel
@@ -26,9 +27,14 @@ def channel_from(
     `bounds` are those of a question about a number, which its channel does not repeat.
     """
     kinds = CHANNELS[learns]
-    kind = document.get("kind") if isinstance(document, dict) else None
-    if not isinstance(kind, str) or kind not in kinds:
-        raise ValueError(f"kind must be {' or '.join(kinds)} for {learns}, got {kind!r}")
+    kind: Any = document.get("kind") if isinstance(document, dict) else None
+    require(
+        isinstance(kind, str) and kind in kinds,
+        "kind must be {} for {}, got {!r}",
+        " or ".join(kinds),
+        learns,
+        kind,
+    )
     return kinds[kind].from_document(document, bounds)
 
 

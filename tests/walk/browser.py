@@ -33,7 +33,7 @@ SAID_OF_ONE = re.compile(  # what one person gives away on the device
 SAID_HALF = re.compile(r"± ([\d.]+) points with ([\d,]+) answers, at the question")
 SAID_CAP = re.compile(r"(?:The|study’s) cap is ε ([\d.]+\d|\d)\b|capped at ε = ([\d.]+\d|\d)\b")
 SAID_LEFT = re.compile(r"of the cap of [\d.]+,\s+([\d.]+)\s+is\s+left")
-A_WAY = re.compile(r"\bname \d+ of the \d+ answers\b")  # of a device, to tell one from others
+ANSWERS = re.compile(r"(?<![\d.,])(\d[\d,]*)(?= answers)")
 AMOUNT = re.compile(r"\d+(?:\.\d+)?")
 ABOUT = re.compile(r"\babout (\d[\d,]*) answers")
 FILE = re.compile(r"/export\.|\.(?:csv|svg|xlsx)$|/methods/")
@@ -71,6 +71,7 @@ class Watch:
     protected: int = 0  # people who are protected together; none, where one answer is
     is_noisy: bool = False  # how many answer is published with noise only
     not_noisy: frozenset[str] = frozenset()  # numbers that everybody knows
+    before: set[str] = field(default_factory=set)  # told of answers before anybody gave one
     about: set[str] = field(default_factory=set)  # how many answer, as pages tell it
     known: Known = field(default_factory=Known)
     is_one_wave: bool = True
@@ -165,9 +166,10 @@ class Watch:
             self._same(("ε of one", ""), Decimal("".join(said)), here, AGREE)
         for half, n in SAID_HALF.findall(text) if self.is_of_shares and is_taken else ():
             self._same(("±", n.replace(",", "")), Decimal(half), here, Decimal("0.15"))
+        if not sum(self.known.waves):
+            self.before.update(ANSWERS.findall(text))
         if self.is_noisy:
-            text = A_WAY.sub("", text)
-            self.about.update(set(ABOUT.findall(text)) - self.not_noisy)
+            self.about.update(set(ABOUT.findall(text)) - self.not_noisy - self.before)
             for n in self.about:
                 bare = rf"(?<![\d.,])(?<!about ){n}(?= answers)|(?<=answers, ){n}(?=, are)"
                 if found := re.search(bare, text):

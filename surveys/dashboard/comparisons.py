@@ -39,7 +39,7 @@ class DifferenceRow(Row):
     @property
     def data(self) -> SafeString:
         """Return it for people only: it is in no file."""
-        return format_html("<b>{}</b>", self.value)
+        return format_html("<b>{}</b>", self.value or "–")
 
 
 @dataclass(frozen=True, slots=True)

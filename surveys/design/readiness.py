@@ -139,7 +139,8 @@ class Readiness:
         pictured = Question.objects.select_related("picture").defer("picture__content")
         prefetch_related_objects([self.study], Prefetch("questions", pictured), "translations")
         self.questions = list(self.study.questions.all())
-        self.translations = list(self.study.translations.all())
+        all_texts = self.study.translations.all()  # of its own language too, if that was changed
+        self.translations = [each for each in all_texts if each.language != self.study.language]
         self.limits = limits or selectors.site_limits()
         self.of_list = [] if invited is None else problems_of_list(self.study, invited)
         self.invited = _of_one_stratum(invited) if invited and self.of_list else invited
@@ -205,8 +206,10 @@ class Readiness:
 
     def _of_the_whole(self) -> list[Problem]:
         """Tell what shows only when the Plan is composed."""
+        content = self.content
         try:
-            content = self._composed(self.questions)
+            if content is None or len(content.questions) < len(self.questions):
+                content = self._composed(self.questions)
         except ValueError as error:
             return [Problem(str(error))]
         if content.loss > MAXIMUM_TOTAL:

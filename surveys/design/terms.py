@@ -222,13 +222,11 @@ def problems(study: "Study") -> dict[str, str]:
         text = _("“%(slug)s” is a file of the registry; choose another.")
         reasons["slug"] = text % {"slug": study.slug}
     return (
-        reasons
-        | _problems_of_panel(study)
-        | dict(combinations.problems(combinations.chosen(study)))
+        reasons | problems_of_panel(study) | dict(combinations.problems(combinations.chosen(study)))
     )
 
 
-def _problems_of_panel(study: "Study") -> dict[str, str]:
+def problems_of_panel(study: "Study") -> dict[str, str]:
     """A charge goes to study and panel alike, so both must count the same thing."""
     if study.panel is None:
         return {}

@@ -342,6 +342,13 @@ class TextsForm(BeginForm):
             )
         return cap
 
+    def add_error(self, field: str | None, error: Any) -> None:
+        """Leave what is mended on *Limits* to the list of problems, which leads there."""
+        if field is None and hasattr(error, "error_dict"):
+            here = {name: found for name, found in error.error_dict.items() if name in self.fields}
+            error = ValidationError(here)
+        super().add_error(field, error)
+
     def _post_clean(self) -> None:
         """Refuse where it is typed what a study with answers sent as given cannot open with."""
         super()._post_clean()  # type: ignore[misc]  # which puts what was typed on the study

@@ -15,7 +15,7 @@ import msgspec
 from django.utils.translation import gettext as _, ngettext
 
 from dpengine.privacy import epsilon_above, plain
-from surveys.design import combinations, documents, selectors as design, sharing
+from surveys.design import combinations, documents, selectors as design, sharing, terms
 from surveys.design.models import Neighbours, Question, Study, Unit
 from surveys.design.questions import content_of
 from surveys.guesses import CLOSE, FAIR, Guess, even_guess_within, guesses, is_risky
@@ -319,7 +319,8 @@ def _problem_of_protection(study: Study, contents: Sequence[PlanQuestion]) -> st
     sent = "as one" if any(content.together for content in contents) else "apart"
     options = {**combinations.chosen(study), "sent": sent}
     found = combinations.problems(options, of=("unit", "protects"))
-    return next((problem for _field, problem in found), "")
+    of_panel = terms.problems_of_panel(study).get("neighbours", "")
+    return next((problem for _field, problem in found), of_panel)
 
 
 def of_draft(study: Study, questions: Sequence[Question], *, household: int) -> StudyRisk:

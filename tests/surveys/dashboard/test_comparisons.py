@@ -61,6 +61,7 @@ def test_odds_ratios_have_their_intervals_and_end_at_a_thousand() -> None:
 def test_what_cannot_be_told_has_no_bar() -> None:
     row = differences_of("", "", "", [raw(None, -1.0, 1.0)]).rows[0]
     assert (row.value, row.one, row.odds_ratio) == ("", *["too few to say"] * 2)
+    assert row.data == "<b>–</b>"
     assert interval(row.number, Scale(-1.0, 1.0))["row"] is None
 
 

@@ -299,6 +299,17 @@ def test_terms_that_cannot_be_are_refused_in_a_sentence(editor, draft, changed, 
     assert Study.objects.values().get(pk=draft.pk) == before
 
 
+def test_a_list_is_kept_where_limits_hide_who_takes_part_and_the_problem_leads_there(editor, draft):
+    Study.objects.filter(pk=draft.pk).update(neighbours="add-remove")
+    page = f"/studies/{draft.slug}/build/texts/"
+    form = editor.get(page).context["form"]
+    typed = {each.name: each.value() for each in form if each.value() not in (None, False)}
+    assert editor.post(page, {**typed, "is_invited": "True"}).status_code == 302
+    built = words(editor.get(f"/studies/{draft.slug}/build/"))
+    assert f'<a href="/studies/{draft.slug}/limits/#id_neighbours">' in built
+    assert "A list shows how many took part. Limits must protect what was answered." in built
+
+
 def test_a_new_key_takes_its_conditions_along(editor, draft):
     often = form_of(draft, "often", condition="copied:1")
     assert editor.post(f"/studies/{draft.slug}/build/questions/often/", often).status_code == 302

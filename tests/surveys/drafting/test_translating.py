@@ -4,6 +4,7 @@ never lost by a press.
 
 from surveys.design.drafts import add_questions
 from surveys.design.models import Translation
+from surveys.design.readiness import Readiness
 from surveys.drafting import library
 
 
@@ -45,6 +46,14 @@ def test_texts_that_no_form_could_show_are_refused_and_stay_on_the_page(editor, 
 def test_the_studys_own_language_is_no_translation(editor, draft):
     assert editor.get(f"/studies/{draft.slug}/build/en/").status_code == 404
     assert editor.get(f"/studies/{draft.slug}/build/xx/").status_code == 404
+
+
+def test_texts_in_what_became_the_studys_own_language_keep_nothing_from_opening(editor, draft, now):
+    Translation.objects.create(study=draft, language="zh-hans", content={"title": "考试"})
+    assert [each.language for each in Readiness(draft).problems(now)] == ["zh-hans"]
+    draft.language = "zh-hans"
+    draft.save()
+    assert Readiness(draft).problems(now) == []
 
 
 def test_no_address_and_no_text_brings_a_nul_to_a_database_that_refuses_it(editor, draft):

@@ -10,7 +10,7 @@ from django.urls import reverse
 from dpengine.privacy import exponential_below, round_down
 from surveys.design import documents, limit_changes, services as design
 from surveys.design.drafts import new_draft
-from surveys.design.models import DraftChange, Question, Study
+from surveys.design.models import DraftChange, Panel, Question, Study
 from surveys.design.refusals import CannotOpen, Refused
 from surveys.ledger.models import Entry
 from surveys.people import services as people
@@ -197,6 +197,17 @@ def test_what_cannot_be_protected_so_is_said_beside_it(editor, draft):
     answer = editor.post(PAGE, {**DRAFT, "unit": "household-of-2", "cap_delta": "0.000001"})
     assert answer.status_code == 422
     assert "A household needs a cap without a δ." in answer.content.decode()
+
+
+def test_what_a_panel_does_not_protect_is_said_beside_it(editor, draft):
+    draft.panel = Panel.objects.create(slug="people", name="People", neighbours="change-one")
+    draft.expected = 1000
+    draft.save()
+    *_units, answers, taking_part = editor.get(PAGE).context["protections"]
+    assert answers.problem == ""
+    assert taking_part.problem == (
+        "Neighbours must be those of the panel, change-one; it is add-remove."
+    )
 
 
 def test_saving_writes_a_line_for_each_term_that_changed(editor, draft):

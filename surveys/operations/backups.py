@@ -61,7 +61,8 @@ def make(*, folder: Path, keep: int, now: datetime.datetime) -> Path:
         kind=Event.Kind.BACKUP, went_well=True, said=made.name, size=made.stat().st_size, now=now
     )
     backups = [path for path in folder.glob(f"{PREFIX}*") if path.suffix in (".sqlite3", ".dump")]
-    for old in sorted(backups, reverse=True)[keep:]:
+    # one that is named for a day to come was made by a wrong clock, and would outlive all others
+    for old in sorted(backups, key=lambda at: (at <= made, at), reverse=True)[keep:]:
         old.unlink()
     return made
 

@@ -16,8 +16,8 @@ log = structlog.get_logger(__name__)
 
 def verify_if_due(*, now: datetime.datetime) -> Event | None:
     """Check the ledger unless that was done within a day."""
-    last = Event.objects.filter(kind=Event.Kind.VERIFICATION).first()
-    return verify(now=now) if last is None or now - last.at >= DAILY else None
+    done = Event.done(Event.Kind.VERIFICATION, now).filter(at__gt=now - DAILY)
+    return None if done.exists() else verify(now=now)
 
 
 def faults(*, head: str = "", length: int | None = None) -> list[Fault]:

@@ -296,8 +296,8 @@ def coarse(count: int) -> str:
 
 def _backup(now: datetime.datetime) -> Check:
     missed = State.ALARM if settings.PRODUCTION else State.WATCH
-    last = Event.objects.filter(kind=Event.Kind.BACKUP).first()
-    good = Event.objects.filter(kind=Event.Kind.BACKUP, went_well=True).first()
+    last = Event.done(Event.Kind.BACKUP, now).first()
+    good = Event.done(Event.Kind.BACKUP, now).filter(went_well=True).first()
     if last is not None and not last.went_well:
         text = _("The last one failed, %(ago)s: %(why)s")
         said, state = text % {"ago": ago(last.at, now), "why": last.said}, State.ALARM
@@ -331,7 +331,7 @@ def _forgetting(now: datetime.datetime) -> Iterator[Check]:
     if connection.vendor != "postgresql":
         return
     missed = State.ALARM if settings.PRODUCTION else State.WATCH
-    last = Event.objects.filter(kind=Event.Kind.FORGETTING).first()
+    last = Event.done(Event.Kind.FORGETTING, now).first()
     if last is None:
         said, state = _("It was not done by this site."), missed
     elif not last.went_well:
@@ -353,7 +353,7 @@ def _forgetting(now: datetime.datetime) -> Iterator[Check]:
 
 
 def _ledger(now: datetime.datetime) -> Check:
-    last = Event.objects.filter(kind=Event.Kind.VERIFICATION).first()
+    last = Event.done(Event.Kind.VERIFICATION, now).first()
     if last is None:
         said, state = _("It was not checked yet."), State.WATCH
     elif not last.went_well:

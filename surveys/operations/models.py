@@ -2,7 +2,11 @@
 Nothing of respondents.
 """
 
+import datetime
+
 from django.db import models
+
+from surveys.clock import OFF
 
 
 class Event(models.Model):
@@ -26,6 +30,11 @@ class Event(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind}, {self.at:%Y-%m-%d %H:%M}"
+
+    @classmethod
+    def done(cls, kind: str, now: datetime.datetime) -> "models.QuerySet[Event]":
+        """Return those of a kind, the newest first; none that a clock ahead noted for later."""
+        return cls.objects.filter(kind=kind, at__lte=now + OFF)
 
 
 class Sign(models.Model):

@@ -9,6 +9,8 @@ from surveys.celery import app
 from surveys.operations import alarms, checks, services
 from surveys.turns import SENT
 
+MAX_CHECK_SECONDS = 3_600  # for the whole ledger: a million rows take minutes
+
 
 @app.task
 def ping() -> str:
@@ -25,7 +27,7 @@ def live(self: Any) -> None:
     services.live(now=datetime.datetime.now(datetime.UTC), sent=moment)
 
 
-@app.task(autoretry_for=(OperationalError,), retry_backoff=True)
+@app.task(autoretry_for=(OperationalError,), retry_backoff=True, time_limit=MAX_CHECK_SECONDS)
 def verify_if_due() -> None:
     checks.verify_if_due(now=datetime.datetime.now(datetime.UTC))
 

@@ -52,6 +52,15 @@ def test_the_newest_few_are_kept_and_nothing_else_is_touched(db, tmp_path, copie
     ]
 
 
+def test_one_that_a_clock_ahead_named_goes_before_those_that_come(db, tmp_path, copied):
+    for days in (400, 401, 0, 1, 2):
+        backups.make(folder=tmp_path, keep=2, now=NOW + datetime.timedelta(days=days))
+    assert sorted(path.name[:15] for path in tmp_path.iterdir()) == [
+        "candor-20260512",
+        "candor-20260513",
+    ]
+
+
 def test_what_one_that_was_cut_off_has_left_goes_and_what_is_being_written_stays(
     db, tmp_path, copied
 ):

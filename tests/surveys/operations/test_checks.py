@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from surveys.ledger import services as ledger
 from surveys.ledger.models import Entry
-from surveys.operations import checks
+from surveys.operations import checks, tasks
 from surveys.operations.checks import faults
 from tests.surveys.ledger.small import NOW, OWNER, open_budget, pay, tampering
 
@@ -73,6 +73,21 @@ def test_whatever_was_changed_is_seen_the_next_day(
     act(), act()
     with tampering((change, [])):
         assert said in checked(NOW + DAY)
+
+
+def test_what_a_clock_ahead_noted_for_a_later_year_keeps_no_check_away(
+    ledger_of_acts: None,
+) -> None:
+    ahead = checks.verify_if_due(now=NOW + 400 * DAY)
+    back = checks.verify_if_due(now=NOW)
+    assert ahead is not None
+    assert back is not None
+    assert checks.verify_if_due(now=NOW + DAY / 2) is None
+    assert checks.verify_if_due(now=NOW + DAY) is not None
+
+
+def test_a_check_of_all_rows_is_not_cut_off_as_other_tasks_are(settings: Any) -> None:
+    assert tasks.verify_if_due.time_limit >= 60 * settings.CELERY_TASK_TIME_LIMIT
 
 
 def test_a_total_is_compared_with_its_rows() -> None:

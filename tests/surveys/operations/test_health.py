@@ -103,6 +103,14 @@ def test_what_should_be_done_daily_and_was_not_is_said(db, name):
     assert line(name).state == "watch"
 
 
+@pytest.mark.parametrize("name", ["Last backup", "Last check of the ledger"])
+def test_what_a_clock_ahead_noted_hides_nothing_that_was_not_done(db, name):
+    well(before(hours=30))
+    assert line(name).state == "watch"
+    well(before(hours=-9600))
+    assert line(name).state == "watch"
+
+
 def test_a_backup_that_failed_is_an_alarm_though_an_earlier_one_is_there(db):
     services.note(kind="backup", went_well=True, said="file", size=1, now=before(hours=2))
     services.note(kind="backup", went_well=False, said="OSError", size=None, now=before(hours=1))

@@ -1,4 +1,4 @@
-"""The menu of who runs the site, on every page of theirs."""
+"""What every page has: the version, and the menu of who runs the site."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.functional import Promise, SimpleLazyObject
 from django.utils.translation import gettext as _, gettext_lazy
 
+from dpengine import __version__
 from surveys.operations.models import Alarm
 from surveys.people.models import Right
 from surveys.people.selectors import may
@@ -33,7 +34,7 @@ def site_menu(request: HttpRequest) -> dict[str, Any]:
     """Offer what an admin may open. Health has a mark where the last look found something wrong: a
     worker looks every few minutes, and no page does.
     """
-    return {"site_menu": SimpleLazyObject(lambda: _links(request))}
+    return {"site_menu": SimpleLazyObject(lambda: _links(request)), "version": __version__}
 
 
 def _links(request: HttpRequest) -> list[Link]:

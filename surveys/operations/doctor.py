@@ -19,6 +19,7 @@ from django.contrib.staticfiles import finders
 from django.core.checks import run_checks
 from django.db import connection
 
+from dpengine import __version__
 from surveys.encryption import CannotOpen
 from surveys.intake import digest_keys, selectors as intake
 from surveys.invited import keys as lists
@@ -44,7 +45,8 @@ GOOD, WATCH, ALARM = State.GOOD, State.WATCH, State.ALARM
 
 def look(*, now: datetime.datetime, url: str | None) -> list[Check]:
     """Return everything, what must be done first."""
-    found = [*_settings(), *_letters(), *_files(), *_database(now)]
+    version = _line("version", GOOD, __version__)
+    found = [version, *_settings(), *_letters(), *_files(), *_database(now)]
     if url:
         found += _visit(url, now)
     return worst_first(found)

@@ -92,8 +92,9 @@ ALLOWED_HOSTS = env.names("ALLOWED_HOSTS") or (
 # Forms have a host of their own where this names one, such as https://forms.example.org: links and
 # letters lead there.
 FORMS_URL = env.origin("FORMS_URL")
-if FORMS_URL and (host := FORMS_URL.partition("://")[2].partition(":")[0]) not in ALLOWED_HOSTS:
-    ALLOWED_HOSTS.append(host)
+if FORMS_URL and ALLOWED_HOSTS:  # or production would not miss those of the site itself
+    host = FORMS_URL.partition("://")[2].partition(":")[0]
+    ALLOWED_HOSTS += [] if host in ALLOWED_HOSTS else [host]
 # where people sign in, as links from the console and `doctor` say it
 SITE_ADDRESS = f"http://{CANDOR_HOST}:{CANDOR_PORT}"
 if PRODUCTION and ALLOWED_HOSTS:

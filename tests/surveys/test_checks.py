@@ -64,6 +64,7 @@ def test_a_replica_of_another_host_is_let_through(tmp_path):
         ({"SECRET_KEY": "a" * 60}, "candor.E002"),
         ({"ALLOWED_HOSTS": ""}, "candor.E003"),
         ({"ALLOWED_HOSTS": "*"}, "candor.E003"),
+        ({"ALLOWED_HOSTS": "", "FORMS_URL": "https://forms.example.org"}, "candor.E003"),
         ({"DEBUG": "1"}, "candor.E004"),
         ({"DATABASE_URL": ""}, "candor.E005"),
         ({"DATABASE_URL": "sqlite:////tmp/x"}, "candor.E005"),

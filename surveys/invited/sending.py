@@ -85,8 +85,12 @@ def _due(now: datetime.datetime) -> Letter | None:
 
 
 def _take_turn(now: datetime.datetime) -> bool:
+    """Take the turn to send, once the last one is over; one that would last longer than a turn can
+    was taken by a clock ahead.
+    """
     Turn.objects.get_or_create(pk=1, defaults={"until": now})
-    free = Turn.objects.filter(pk=1, until__lte=now)
+    is_over = Q(until__lte=now) | Q(until__gt=now + TURN + clock.OFF)
+    free = Turn.objects.filter(is_over, pk=1)
     return free.update(until=now + TURN) == 1
 
 

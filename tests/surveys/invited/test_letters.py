@@ -275,6 +275,12 @@ def test_two_workers_at_once_are_as_one(plan, sink):
     assert send(NOW + datetime.timedelta(seconds=61)) == 90
 
 
+def test_a_turn_that_a_clock_ahead_took_is_over_once_that_is_right(plan, sink):
+    sending.Turn.objects.create(pk=1, until=NOW + 400 * DAY)
+    scheduled(plan)
+    assert send() == 90
+
+
 def test_who_slept_through_a_turn_frees_nobody_else_s(plan, sink, monkeypatch):
     """Another worker took the turn meanwhile: a third one must not, or it finds letters in doubt."""
     scheduled(plan)

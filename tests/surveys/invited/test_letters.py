@@ -196,6 +196,16 @@ def test_a_server_that_says_later_is_asked_again_later(plan, sink, monkeypatch):
     assert sink.to() == EVERYBODY
 
 
+def test_a_rest_that_a_clock_ahead_began_is_over_once_that_is_right(plan, sink):
+    sink.recipients = {"p1.law@example.org": "451 later"}
+    letter = scheduled(plan)
+    send()
+    sink.recipients = {}
+    Letter.objects.update(rests_until=datetime.datetime.now(datetime.UTC) + 400 * DAY)
+    assert send() == 1
+    assert of(letter).state == "done"
+
+
 def test_a_server_that_always_says_later_is_given_up(plan, sink, monkeypatch):
     sink.recipients = {"p1.law@example.org": "451 later"}
     monkeypatch.setattr(sending, "REST", datetime.timedelta(0))

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from dpengine.privacy import round_up
 from surveys.design import selectors as design
 from surveys.design.models import Results, Study
+from surveys.design.services import RULE
 from surveys.ledger import selectors as ledger
 from surveys.people.models import OF_SITE, PSEUDONYM, RIGHTS, Membership, Right, Role, User
 
@@ -148,10 +149,11 @@ def _colleagues(user: User, slug: str) -> Q:
 
 
 def public_name(actor: str) -> str:
-    """Return who asked for something as strangers may read it: a pseudonym. Older requests have
-    names instead.
+    """Return who did something as strangers may read it: a pseudonym, or the study's rule. Older
+    requests have names instead.
     """
-    return actor if IS_PSEUDONYM.fullmatch(actor) else _("a member of the team")
+    is_public = actor == RULE or IS_PSEUDONYM.fullmatch(actor)
+    return actor if is_public else _("a member of the team")
 
 
 def used_by(study: Study) -> dict[str, Decimal]:

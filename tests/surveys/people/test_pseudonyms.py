@@ -1,6 +1,7 @@
 """Strangers meet pseudonyms and no drafts; who works on a study sees names and its history."""
 
 from decimal import Decimal
+from html import unescape
 from typing import Any
 
 import pytest
@@ -154,6 +155,19 @@ def test_a_name_from_before_there_were_pseudonyms_is_not_on_public_results(
     for address in (*of_study, f"/api/v1/studies/{plan.study.slug}/releases"):
         assert NAME not in read(client, address), address
         assert "a member of the team" in read(client, address), address
+
+
+def test_the_rule_of_a_study_is_called_so_in_public(client: Client, plan: Plan) -> None:
+    asked = services.ask_for(
+        plan=plan,
+        kind="shares",
+        parameters={**SHARES, "epsilon": "0.125"},
+        who=releases.SCHEDULE,
+        now=NOW,
+    )
+    services.publish(request_id=asked.pk, now=NOW)
+    for address in (f"/results/{plan.study.slug}/", f"/registry/{plan.study.slug}/"):
+        assert releases.SCHEDULE in unescape(read(client, address)), address
 
 
 def test_who_is_renamed_keeps_their_share_of_a_budget(plan: Plan, gwen: User) -> None:

@@ -109,7 +109,7 @@ def test_the_words_to_invite_with_promise_nothing_that_is_not_proved(
     assert len(texts) == 2
     for text in texts:
         assert not [word for word in FORBIDDEN if word in text.lower()]
-    assert "What this does not protect" in texts[0]
+    assert "This does not hide that you took part" in texts[0]
 
 
 def test_it_says_why_there_are_no_personal_links(member: Client, plan: Plan) -> None:

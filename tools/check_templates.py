@@ -1,4 +1,4 @@
-"""Keep templates readable: no line over 120 characters, and few decisions.
+"""Keep templates readable: no line over 120 characters, few decisions, and no comment over lines.
 
     python tools/check_templates.py [FOLDER]
 
@@ -23,6 +23,8 @@ def problems(folder: Path) -> list[str]:
             lines, ifs = lines + 1, ifs + len(IF.findall(line))
             if len(line) > MAX_LENGTH:
                 found.append(f"{path}:{number}: {len(line)} characters, at most {MAX_LENGTH}")
+            if line.count("{#") != line.count("#}"):  # else its words stand on the page
+                found.append(f"{path}:{number}: a comment begins and ends on one line")
     if ifs > MAX_IFS_PER_LINE * lines:
         found.append(f"{folder}: {ifs} decisions in {lines} lines, at most {MAX_IFS_PER_LINE} each")
     return found

@@ -19,3 +19,9 @@ def test_more_than_8_decisions_in_100_lines_are_too_many_over_all_templates(tmp_
     assert problems(tmp_path) == []
     (tmp_path / "one.txt").write_text("{%- if c %}d{% endif %}\n")
     assert problems(tmp_path) == [f"{tmp_path}: 9 decisions in 101 lines, at most 0.08 each"]
+
+
+def test_a_comment_that_does_not_end_on_its_line_is_named(tmp_path):
+    (tmp_path / "page.html").write_text("{# fine #}\n{# shown\nto everybody #}\n")
+    said = "a comment begins and ends on one line"
+    assert problems(tmp_path) == [f"{tmp_path}/page.html:{number}: {said}" for number in (2, 3)]

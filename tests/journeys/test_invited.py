@@ -195,7 +195,7 @@ def test_a_lost_answer_and_a_reload_go_on_with_the_same_bytes(guest, study):
     opened(guest, letter.link)
     guest.page.route("**/issuer/tickets", lose)
     press(guest, "Get my ticket")
-    guest.page.get_by_text("Press again: the same message is sent").wait_for()
+    guest.page.get_by_text("Press again: the same request is sent").wait_for()
     assert study.fetched() == [before[0], before[1] + 1]
     again(guest, study.link)  # without the letter even
     guest.page.unroute("**/issuer/tickets")

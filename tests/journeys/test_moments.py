@@ -167,7 +167,7 @@ def test_answers_sent_as_given_wait_in_the_page_and_it_says_so(guest, links):
     assert not [name for name in kept(guest) if "report" in name]
     said = guest.page.locator("main").inner_text()
     assert "Please leave this page open." in said
-    assert "closing it erases the message" in said
+    assert "closing this page erases it" in said
     wait_until(guest, 2 * STEP)
     guest.page.get_by_role("heading", name=SENT).wait_for()
     assert json.loads(guest.bodies[0])["answers"]["earned"] == 1200

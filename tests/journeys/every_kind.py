@@ -124,6 +124,8 @@ found = {{}}
 for given in json.loads({given!r}):
     study = services.draft_study(study=given["study"], questions=given["questions"])
     if given["chinese"]:
+        for name in ("smoked", "place") if given["picture"] else ():
+            given["chinese"]["questions"][name]["picture"] = "两条横纹"
         Translation.objects.create(study=study, language="zh-hans", content=given["chinese"])
     if given["picture"]:
         content = bytes.fromhex(given["picture"])

@@ -22,6 +22,24 @@ One report  Noise of ε over one report of ε₀ loses
             much chance as it may to the upper one: from p = 1/(1 + e^ε₀) to 1 − p. □
             f < min(ε, ε₀). It rises with each of the two and is concave in each. f(∞; ε₀) = ε₀ is
             the ceiling.
+In common   Of more than two choices, most reports are as likely after one answer as after another,
+            and noise cannot make those unlikely. Let a report name w of k choices (w = 1: one of
+            k), its loss e^ε₀ = L, and ε hold between any two reports with one choice swapped. Then
+            it loses at most
+                f_c(ε; ε₀) = ln((e^(ε + ε₀) + 1 + c)/(e^ε + e^ε₀ + c)),
+                c = L·(w − 1)/(k − w) + (k − 1 − w)/w      (k = 2: 0; w = 1: k − 2).
+            Proof. Let G_x be the sum of g over the reports that name x and not y, G_y likewise,
+            G_both and G_none over those that name both, and neither. A report of x becomes one of
+            neither by swapping x for one of k − 1 − w choices, and each of neither comes from w of
+            them: G_none ≥ (k − 1 − w)/w·e^−ε·G_x. Swapping another choice than x for y gives
+            G_both ≥ (w − 1)/(k − w)·e^−ε·G_x, and x for y G_y ≥ e^−ε·G_x. The odds after x and y
+            are (L·G_x + G_y + R)/(G_x + L·G_y + R) with R = L·G_both + G_none: above 1 they fall
+            with R and with G_y, so put in the least of each. □ g = e^ε on the reports of x, 1 on
+            all others, reaches it. What is left open of a set of ticks, before chance falls, is one
+            of K = 2^s patterns: k = K, w = 1, for each place on the ring. A loss said to be larger
+            than it is keeps c: the odds rise with L. c = 0 is a bound for every channel.
+            f_c is convex below some ε and concave above: two noises can lose more than twice what
+            one does. What several lose is f_c of their sum, never a sum of f_c.
 Swapped     Of a channel under which a report S is as likely after answer a as σS after b, where σ
             swaps the choices a and b (subset selection), ε need only hold between S and σS.
             Proof. S and σS are together as likely after a as after b, and the one is at most e^ε₀
@@ -35,6 +53,7 @@ All         Let the reports be split into blocks, C(U) the sum of ε of the nois
             anything of block U, ε₀(U) the sum of ε₀ over the block. Together the releases lose at
             most
                 Σ_U f(C(U); ε₀(U)),      f(C; None) = C,
+            (f_c for a block of one report)
             for every split: so the least that we find is a bound too. We try three splits: a block
             for each report; from there, blocks that one noise covers merged, two at a time, while
             that helps; and all reports in one block.
@@ -86,6 +105,7 @@ Rounding    Exponentials and logarithms err upwards where a loss is said, and do
             chosen; sums are exact. Which of two is less floats say where they are sure, fractions
             where not.
 By hand     ε₀ = 1: noise of ε = .25 loses .1150; to lose .25, ε = .5517. e^ε₀ = 3, e^ε = 2: 7/5.
+            One of five (c = 3): noise of .5517 loses .1568; ten of .1 lose .3001, one .0261.
 Sources     Post-processing and group privacy: Dwork and Roth 2014, Prop. 2.1, Thm 2.2; contraction
             of local randomisers: Kairouz, Oh and Viswanath 2016; Asoodeh, Aliakbarpour and Calmon
             2021, whose E_γ contraction gives the same f at δ = 0.
@@ -93,7 +113,7 @@ Sources     Post-processing and group privacy: Dwork and Roth 2014, Prop. 2.1, T
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import combinations
@@ -103,6 +123,7 @@ from dpengine.checks import require
 
 Loss = Fraction | None  # e^ε₀ of a report; None: its chance does not count
 Epsilon = Fraction | None  # of a noise; None: there is no finite one
+NOTHING = Fraction(0)
 Block = frozenset[str]
 MOST_BLOCKS = 12  # of which two are tried together: beyond, the bound is found without
 MOST_CACHED = 4096  # contractions, which an account asks for again and again
@@ -133,6 +154,7 @@ class Reading:
     losses: Mapping[str, Loss]
     noises: Sequence[Noise]
     sets: tuple[Block, ...] = ()  # of reports, read here or not: neighbours differ in one of them
+    common: Mapping[str, Fraction] = field(default_factory=dict)  # c of each report; 0 of others
 
     def __post_init__(self) -> None:
         require(all(self.sets), "sets must hold one report or more each, got one of none")
@@ -141,6 +163,10 @@ class Reading:
             require(not unknown, "losses must name every report that is read, not {}", unknown)
         for name, loss in self.losses.items():
             require(loss is None or loss >= 1, "loss of {} must be 1 or more, got {}", name, loss)
+        for name, common in self.common.items():
+            is_lost = self.losses.get(name) is not None
+            require(is_lost, "common must be of reports with a loss, got one of {}", name)
+            require(common > 0, "common of {} must be above 0, got {}", name, common)
 
     @property
     def drawn(self) -> Block:
@@ -160,35 +186,36 @@ class Reading:
         return Reading(
             {name: loss for name, loss in self.losses.items() if name in held},
             [Noise(reports, epsilon) for reports, epsilon in touched if reports],
+            common={name: common for name, common in self.common.items() if name in held},
         )
 
 
 @lru_cache(maxsize=MOST_CACHED)
-def contracted(epsilon: Epsilon, loss: Loss) -> Epsilon:
-    """Return f(ε; ε₀), in nats, from above; None where it is not finite."""
+def contracted(epsilon: Epsilon, loss: Loss, common: Fraction = NOTHING) -> Epsilon:
+    """Return f_c(ε; ε₀), in nats, from above; None where it is not finite."""
     if loss is None:
         return epsilon
     if loss == 1:
-        return Fraction(0)
+        return NOTHING
     if epsilon is None:
         return ln_above(loss)
     if epsilon == 0:
-        return Fraction(0)
-    odds = (loss * exp_above(epsilon) + 1) / (exp_below(epsilon) + loss)
+        return NOTHING
+    odds = (loss * exp_above(epsilon) + 1 + common) / (exp_below(epsilon) + loss + common)
     return min(epsilon, ln_above(min(odds, loss)))
 
 
 @lru_cache(maxsize=MOST_CACHED)
-def noise_within(epsilon: Fraction, loss: Loss) -> Epsilon:
-    """Return the ε of the least noise with which one report loses at most ε: f's inverse, from
-    below. None: no noise is needed.
+def noise_within(epsilon: Fraction, loss: Loss, common: Fraction = NOTHING) -> Epsilon:
+    """Return the ε of the least noise with which one report loses at most ε: the inverse of f_c,
+    from below. None: no noise is needed.
     """
     require(epsilon > 0, "epsilon must be above 0, got {}", epsilon)
     if loss is None:
         return epsilon
     if loss == 1 or ln_above(loss) <= epsilon:
         return None
-    odds = (loss * exp_below(epsilon) - 1) / (loss - exp_below(epsilon))
+    odds = ((loss + common) * exp_below(epsilon) - 1 - common) / (loss - exp_below(epsilon))
     return max(epsilon, Fraction(int(ln_below(odds) * FINEST) - 1, FINEST))
 
 
@@ -215,6 +242,10 @@ def shared_out(epsilon: Fraction, losses: Sequence[Loss]) -> list[Fraction]:
     return parts
 
 
+# of each report e^ε₀ and c, and of each set of reports the ε over it
+_Group = tuple[dict[str, tuple[Loss, Fraction]], dict[Block, Epsilon]]
+
+
 class Together:
     """Releases added up: for each draw the loss of each report, and the ε over each set of reports.
 
@@ -223,7 +254,7 @@ class Together:
     """
 
     def __init__(self, readings: Iterable[Reading] = ()) -> None:
-        self._groups: dict[tuple[Block, ...], tuple[dict[str, Loss], dict[Block, Epsilon]]] = {}
+        self._groups: dict[tuple[Block, ...], _Group] = {}
         for reading in readings:
             self.add(reading)
 
@@ -231,8 +262,9 @@ class Together:
         """Add one. ValueError if it says another loss of a report."""
         losses, noises = self._groups.setdefault(reading.sets, ({}, {}))
         for name, loss in reading.losses.items():
+            said = loss, reading.common.get(name, NOTHING)
             require(
-                losses.setdefault(name, loss) == loss,
+                losses.setdefault(name, said) == said,
                 "expected one loss of report {}, got another one",
                 name,
             )
@@ -247,7 +279,12 @@ class Together:
     def readings(self) -> list[Reading]:
         """Return them as one reading for each draw, in the order in which they came."""
         return [
-            Reading(losses, [Noise(reports, epsilon) for reports, epsilon in noises.items()], sets)
+            Reading(
+                {name: loss for name, (loss, _) in losses.items()},
+                [Noise(*noise) for noise in noises.items()],
+                sets,
+                {name: common for name, (_, common) in losses.items() if common},
+            )
             for sets, (losses, noises) in self._groups.items()
         ]
 
@@ -277,7 +314,7 @@ def _loss_of(reading: Reading) -> Epsilon:
     """Return what a person loses who sent all of these reports."""
     if not reading.losses:
         return Fraction(0)
-    splits = _Splits(reading.losses, Together([reading]).readings[0].noises)
+    splits = _Splits(Together([reading]).readings[0])
     split = splits.finest
     whole, least = splits.total([sum(split)]), splits.total(split)
     while len(split) <= MOST_BLOCKS and (merged := splits.best_merger(split, least)):
@@ -297,12 +334,14 @@ class _Splits:
     block is kept, for most blocks are in many splits.
     """
 
-    def __init__(self, losses: Mapping[str, Loss], noises: Sequence[Noise]) -> None:
+    def __init__(self, reading: Reading) -> None:
+        losses, noises = reading.losses, reading.noises
         bits = {name: 1 << place for place, name in enumerate(losses)}
         bare = sum(bits[name] for name, loss in losses.items() if loss is None)
         known = [bits[name] for name, loss in losses.items() if loss is not None]
         self.finest = known + [bare] * (bare > 0)
         self.losses = {bits[name]: loss for name, loss in losses.items()}
+        self.common = {bits[name]: common for name, common in reading.common.items()}
         widest_first = sorted(noises, key=lambda noise: len(noise.reports), reverse=True)
         self.noises = [
             (sum(bits[name] for name in noise.reports), noise.epsilon) for noise in widest_first
@@ -348,7 +387,7 @@ class _Splits:
             known = [loss for loss in losses if loss is not None]
             loss = math.prod(known, start=Fraction(1)) if len(known) == len(losses) else None
             read = _sum(epsilon for reports, epsilon in self.noises if reports & block)
-            self.blocks[block] = _Block(read, loss)
+            self.blocks[block] = _Block(read, loss, self.common.get(block, NOTHING))
         return self.blocks[block]
 
 
@@ -369,17 +408,20 @@ def _is_less_in_full(noise: int, epsilon: Fraction, blocks: Sequence["_Block"]) 
 
 
 class _Block:
-    """Some reports: the ε of the noises that read them and do not count in full, and e^ε₀."""
+    """Some reports: the ε of the noises that read them and do not count in full, e^ε₀, and c, of
+    one report.
+    """
 
-    def __init__(self, epsilon: Epsilon, loss: Loss) -> None:
-        self.epsilon, self.loss = epsilon, loss
+    def __init__(self, epsilon: Epsilon, loss: Loss, common: Fraction) -> None:
+        self.epsilon, self.loss, self.common = epsilon, loss, common
+        self._c = float(common)
         self._saved: dict[int, float] = {}
         self._without: dict[int, _Block] = {}
 
     @cached_property
     def part(self) -> Epsilon:
         """Return what is lost by them."""
-        return contracted(self.epsilon, self.loss)
+        return contracted(self.epsilon, self.loss, self.common)
 
     @cached_property
     def rough(self) -> float:
@@ -395,14 +437,18 @@ class _Block:
         return self._saved[noise]
 
     def _saved_of(self, epsilon: float) -> float:
-        """Return f(C; ε₀) − f(C − ε; ε₀) = ln(1 + x), of factors that lose no digits:
+        """Return f_c(C; ε₀) − f_c(C − ε; ε₀) = ln(1 + x), of factors that lose no digits. With
+        M = max(C, ε₀):
 
-        x = (1 − e^−2ε₀)(1 − e^−ε)e^(ε + ε₀ − max(C, ε₀))/((1 + e^−|C − ε₀|)(1 + e^(ε − C − ε₀))).
+        x = (1 − e^−ε₀)(1 + (1 + c)e^−ε₀)(1 − e^−ε)e^(ε + ε₀ − M)
+            / ((1 + e^−|C − ε₀| + c·e^−M)(1 + (1 + c)e^(ε − C − ε₀))).
         """
-        read, limit = float(self.epsilon or 0), float(ceiling(self.loss) or 0)
-        factors = math.expm1(-2 * limit) * math.expm1(-epsilon)
-        factors /= (1 + math.exp(-abs(read - limit))) * (1 + math.exp(epsilon - read - limit))
-        exponent = epsilon + limit - max(read, limit)
+        read, limit, c = float(self.epsilon or 0), float(ceiling(self.loss) or 0), self._c
+        most = max(read, limit)
+        factors = math.expm1(-limit) * math.expm1(-epsilon) * (1 + (1 + c) * math.exp(-limit))
+        factors /= 1 + math.exp(-abs(read - limit)) + c * math.exp(-most)
+        factors /= 1 + (1 + c) * math.exp(epsilon - read - limit)
+        exponent = epsilon + limit - most
         if exponent > FAR and factors:
             return exponent + math.log(factors)
         return math.log1p(factors * math.exp(exponent))
@@ -412,7 +458,7 @@ class _Block:
         if self.epsilon is None:
             return self
         if noise not in self._without:
-            self._without[noise] = _Block(self.epsilon - epsilon, self.loss)
+            self._without[noise] = _Block(self.epsilon - epsilon, self.loss, self.common)
         return self._without[noise]
 
 

@@ -144,6 +144,13 @@ class Channel(ABC):
         """Return e^ε, exactly: how much likelier one answer can make a report than another."""
 
     @property
+    def common(self) -> Fraction:
+        """Return a lower bound of c: how much likelier than one report of a false answer the
+        reports are together that two answers make equally likely (dpengine.contraction).
+        """
+        return Fraction(0)
+
+    @property
     @abstractmethod
     def answers(self) -> int:
         """Return how many answers it takes: choices, options, bins, or steps with both ends."""

@@ -153,6 +153,10 @@ class Distribution(WholeNumbers):
         return self.table.loss
 
     @property
+    def common(self) -> Fraction:
+        return self.table.common
+
+    @property
     def reports(self) -> int:
         return self.table.reports
 

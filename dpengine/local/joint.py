@@ -150,6 +150,10 @@ class Joint(Channel):
         return self.channel.loss
 
     @property
+    def common(self) -> Fraction:
+        return self.channel.common
+
+    @property
     def answers(self) -> int:
         return math.prod(self.questions[place] for place in self.seen)
 

@@ -171,6 +171,11 @@ class OneOf(Channel):
         return Fraction(self.keep * (self.patterns - 1), WORD - self.keep)
 
     @property
+    def common(self) -> Fraction:
+        """Return c given where on the ring a report begins, which tells nothing of the answer."""
+        return Fraction(self.patterns - 2)
+
+    @property
     def margin(self) -> Margin:
         """Return a and b: how often a report on an option says yes, ticked and not."""
         lie = Fraction((WORD - self.keep) * (self.patterns // 2), WORD * (self.patterns - 1))

@@ -103,6 +103,11 @@ class Subset(Channel):
         return Fraction(self.keep * others, (WORD - self.keep) * self.size)
 
     @property
+    def common(self) -> Fraction:
+        others = self.choices - self.size
+        return self.loss * Fraction(self.size - 1, others) + Fraction(others - 1, self.size)
+
+    @property
     def margin(self) -> Margin:
         """Return a and b: how often a report holds a choice that is true, and one that is not."""
         kept = Fraction(self.keep, WORD)

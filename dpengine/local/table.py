@@ -127,6 +127,23 @@ class Table(WholeNumbers):
     def loss(self) -> Fraction:
         return loss_of_table(self.weights)
 
+    @property
+    def common(self) -> Fraction:
+        """Return c of a table of two weights, 0 of any other.
+
+        Each row has as many large weights, for their sums are equal. Of two rows let n reports have
+        a large one in the first only, and as many in the second only: c is what the others have
+        together, in small weights, over n. It is least where n is most.
+        """
+        values = np.array(self.weights)
+        large = (values == values.max()).astype(np.int64)
+        if len(np.unique(values)) > 2:
+            return Fraction(0)
+        apart = int((large @ (1 - large).T).max())
+        both = int(large[0].sum()) - apart
+        neither = self.reports - 2 * apart - both
+        return (self.loss * both + neither) / apart
+
     def margins(self) -> list[Margin]:
         """Return a and b of every choice, for tables where one report stands for each choice."""
         require(

@@ -18,11 +18,11 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from dpengine.accounting.concentrated import rho_of
-from dpengine.contraction import Noise, noise_within
+from dpengine.contraction import Noise
 from dpengine.privacy import Cost, Neighbours, epsilon_above, plain, round_down
 from surveys.design import blocks, combinations, days
 from surveys.design.combinations import IN_WAVE
-from surveys.plan.content import ANSWERS, FRESH, KEPT, Caps, PlanContent, PublicationTerms
+from surveys.plan.content import ANSWERS, COMMON, FRESH, KEPT, Caps, PlanContent, PublicationTerms
 from surveys.plan.kinds import PUBLICATION
 from surveys.plan.records import ONE_ANSWER, WHOLE, n_is_public
 from surveys.zones import UTC
@@ -111,6 +111,7 @@ def publication(study: "Study") -> PublicationTerms:
         epsilon=f"{plain(study.release_epsilon)}",
         rule=str(study.rule),
         counts=ANSWERS if counts_answers(study) else "",
+        accounting=COMMON if counts_answers(study) else 0,
         widest=(study.widest or WIDEST) % 100,
         smallest_batch=study.smallest_batch,
         hours=study.hours if study.rule in ("every", "continual") else 0,
@@ -125,9 +126,9 @@ def smallest(content: PlanContent) -> list[Cost]:
     One of answers that lost all already, because they were published as they came, costs nothing.
     """
     least, costs = Fraction(MIN_REQUEST), []
-    for name, loss in content.losses.items():
-        report = content.report_of(name)
-        noise = Noise(frozenset([report]), noise_within(least, loss))
+    for name in content.losses:
+        strength = content.publication.noise_within(content.question(name), least)
+        noise = Noise(frozenset([content.report_of(name)]), strength)
         costs.append(Cost.pure_exactly(content.people * least, content.reading([name], [noise])))
     return costs
 

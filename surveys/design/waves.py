@@ -42,10 +42,9 @@ def problem_of_next(study: Study) -> str:
     if plan is None:
         return ""
     content, publication = plan.content, plan.content.publication
-    counts = publication.counts if content.draws == FRESH else ""
-    following = replace(
-        content, wave=content.wave + 1, publication=replace(publication, counts=counts)
-    )
+    if content.draws != FRESH:
+        publication = replace(publication, counts="", accounting=0)
+    following = replace(content, wave=content.wave + 1, publication=publication)
     return _not_planned(following) or _not_paid(study, following, terms.smallest(following))
 
 

@@ -122,6 +122,7 @@ type Plan = {
     epsilon: string;
     smallest_batch: number;
     rho?: string;
+    accounting?: number;
     counts?: string;
     widest?: number;
   };

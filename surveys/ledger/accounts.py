@@ -5,6 +5,7 @@ the last weeks: nothing here reads a budget's whole history, however long it is,
 """
 
 import datetime
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -14,7 +15,7 @@ from functools import cached_property
 from django.utils.translation import gettext as _, ngettext
 
 from dpengine.accounting.filters import EVERYONE, Charge, Left
-from dpengine.contraction import Noise, Reading, loss_of
+from dpengine.contraction import NOTHING, Noise, Reading, loss_of
 from dpengine.privacy import Cost, plain, rho_of_pure, round_up
 from surveys.ledger import history, totals
 from surveys.ledger.amounts import charged, in_measure
@@ -170,14 +171,29 @@ class Account:
         )
 
     def pays_for(self, cost: Cost) -> int:
-        """Return how many more charges of this cost, for everyone, the cap pays for."""
-        cost, left, times = charged(cost), self.left, Fraction(0)
+        """Return how many more charges of this cost, for everyone, the cap pays for.
+
+        Where answers' losses count, the next can add more than the first did: no more than all of
+        them together are paid for.
+        """
+        reading, cost, left, times = cost.reading, charged(cost), self.left, Fraction(0)
         if left.rho is not None:
             times = left.rho / cost.rho
             times = min(times, left.delta / cost.delta) if cost.delta else times
         if left.epsilon is not None and cost.epsilon is not None and cost.is_pure:
             times = max(times, left.epsilon / cost.epsilon)
-        return max(0, int(times))
+        most = max(0, int(times))
+        if reading is None or not self.budget.counts_answers:
+            return most
+        return bisect_left(range(1, most + 1), 1, key=lambda times: self._is_over(reading, times))
+
+    def _is_over(self, reading: Reading, times: int) -> bool:
+        """Tell whether the cap does not pay for reading the same so many times more."""
+        noises = [
+            replace(each, epsilon=each.epsilon and times * each.epsilon) for each in reading.noises
+        ]
+        added = self.added(Cost(NOTHING, reading=replace(reading, noises=noises)))
+        return not self.budget.filter.admits(added, self.charges, EVERYONE)
 
     def admitted(
         self, cost: Cost, part: str = EVERYONE, now: datetime.datetime | None = None

@@ -4,6 +4,11 @@ by anyone what answers have lost (dpengine.contraction).
     {"losses": {report: "e^ε₀, a fraction" or null, …},
      "noises": [{"epsilon": "ε, a fraction" or null, "reports": [report, …]}, …]}
 
+Where most reports are as likely after one answer as after another, `common` says how likely (c of
+the proof sheet, a fraction); it is 0 of a report that is not named there:
+
+     "common": {report: "c", …}
+
 A report is named by its study's address, its wave and its question. Where devices draw what they
 ask, a third part says which reports of a study one person can have sent, each set by the places of
 its reports in a list; a report that is not in it, everybody sends:
@@ -30,6 +35,8 @@ def to_text(reading: Reading, *, in_order: bool = False) -> str:
         reports = sorted(reading.drawn)
         sets = [[at for at, name in enumerate(reports) if name in each] for each in reading.sets]
         document["drawn"] = {"reports": reports, "sets": sets}
+    if reading.common:
+        document["common"] = {name: str(common) for name, common in reading.common.items()}
     return json.dumps(document, sort_keys=not in_order, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -42,7 +49,8 @@ def from_text(text: str) -> Reading:
     ]
     drawn = document.get("drawn", {"reports": [], "sets": []})
     sets = [frozenset(drawn["reports"][at] for at in each) for each in drawn["sets"]]
-    return Reading(losses, noises, tuple(sets))
+    common = {name: Fraction(each) for name, each in document.get("common", {}).items()}
+    return Reading(losses, noises, tuple(sets), common)
 
 
 def _written(value: Fraction | None) -> str | None:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from dpengine.contraction import Noise, Reading
+from dpengine.contraction import NOTHING, Noise, Reading, noise_within
 from dpengine.local.blocks import Drawn
 from dpengine.local.channel import Channel, Learns
 from dpengine.local.channels import channel_from
@@ -31,6 +31,8 @@ from surveys.plan.records import ONE_ANSWER, answers_of, most_answers, n_is_publ
 LARGEST_NUMBER = 2**53 - 1  # that every JSON reader keeps exactly
 POSITIVE = re.compile("[1-9][0-9]{0,999}")
 ANSWERS = "answers"  # whose losses publications count
+COMMON = 2  # the accounting that counts what reports have in common; older Plans do not
+EVERY = "every"  # the rule by which a wave is published several times
 FRESH, KEPT = "fresh", "kept"  # chance of a later wave: anew, or by a key that stays on the device
 RHO_PLACES = 12
 ABSENT: Any = msgspec.UNSET  # of a kind of question that has no such part
@@ -67,6 +69,7 @@ class PublicationTerms(Part, frozen=True, kw_only=True):
     rule: str
     smallest_batch: int
     counts: str = ""  # "answers": what these lose, through their devices' chance; else reports
+    accounting: int = 0  # COMMON: with what reports have in common (contraction.py); 0: without
     widest: int = 0  # percent of what is possible: publishing waits where an interval is wider
     hours: int = 0
     horizon: int = 0
@@ -85,6 +88,24 @@ class PublicationTerms(Part, frozen=True, kw_only=True):
     def of_people(self, unit: str, questions: int) -> "PublicationTerms":
         """Return what is left to count people, likewise."""
         return self._times(Fraction(1, people_in(unit) * (max(questions, 1) + 1)))
+
+    def common_of(self, question: "PlanQuestion") -> Fraction:
+        """Return what the reports of a question have in common, where that is counted: c of
+        dpengine.contraction; else 0.
+        """
+        is_counted = self.accounting == COMMON and question.loss is not None
+        return question.channel.common if is_counted else NOTHING
+
+    def noise_within(self, question: "PlanQuestion", epsilon: Fraction) -> Fraction | None:
+        """Return the ε of the least noise over the reports of a question, with which one loses at
+        most ε; None: no noise is needed.
+
+        Where a wave is published several times, noise is chosen as if nothing were in common: each
+        adds ε at most then. Else a later one could add more, and the cap would pay for fewer.
+        """
+        loss = question.loss if self.counts == ANSWERS else None
+        common = NOTHING if self.rule == EVERY else self.common_of(question)
+        return noise_within(epsilon, loss, common)
 
     def _times(self, share: Fraction) -> "PublicationTerms":
         if share == 1:
@@ -560,10 +581,17 @@ class PlanContent(Part, frozen=True, kw_only=True):
         counted = self.publication.counts == ANSWERS
         return {each.name: each.loss if counted else None for each in self.questions}
 
+    @cached_property
+    def common(self) -> dict[str, Fraction]:
+        """What the reports of each question have in common, where the Plan counts it."""
+        found = {each.name: self.publication.common_of(each) for each in self.questions}
+        return {name: common for name, common in found.items() if common}
+
     def reading(self, names: Iterable[str], noises: Sequence[Noise]) -> Reading:
         """Return what a release through some noises reads of a person, of these questions."""
         losses = {self.report_of(name): self.losses[name] for name in names}
-        return Reading(losses, noises, self._reports)
+        common = {self.report_of(each): self.common[each] for each in names if each in self.common}
+        return Reading(losses, noises, self._reports, common)
 
     @cached_property
     def _reports(self) -> tuple[frozenset[str], ...]:

@@ -21,6 +21,7 @@ from dpengine.privacy import LARGEST_EPSILON, Neighbours
 from surveys.plan import drawing, invited, kinds
 from surveys.plan.content import (
     ANSWERS,
+    COMMON,
     FRESH,
     KEPT,
     LARGEST_NUMBER,
@@ -112,6 +113,10 @@ def _verify(plan: Any) -> None:
         _verify_waves(plan)
     if "counts" in plan["publication"]:
         _verify_counts(plan)
+    if "accounting" in plan["publication"]:
+        is_counted = "counts" in plan["publication"]
+        is_known = is_counted and _is_within(plan["publication"]["accounting"], COMMON, COMMON)
+        _expect(is_known, "accounting", f"{COMMON}, where what answers lose is counted")
     if "invited" in plan:
         invited.verify(plan["invited"])
 

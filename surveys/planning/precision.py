@@ -21,10 +21,10 @@ from fractions import Fraction
 
 from dpengine.central import counts
 from dpengine.central.counter import ContinualCounter
-from dpengine.contraction import Loss, noise_within, shared_out
+from dpengine.contraction import Loss, shared_out
 from dpengine.estimates import CONFIDENCE, COUNTED, Noise, Variance, normal_quantile
 from dpengine.privacy import Neighbours
-from surveys.plan.content import ANSWERS, PublicationTerms
+from surveys.plan.content import ANSWERS, COMMON, PublicationTerms
 from surveys.planning.questions import QuestionAtEpsilon, forecast
 
 USUAL_REFRESHES = 52  # of a series that goes on for longer, its law is that of this refresh
@@ -98,13 +98,19 @@ def noise_of(
     own = shared_out(Fraction(terms.epsilon), losses)[0]
     people = counts.laplace_or_none(own, 1) if is_protected else None
     l1 = moved.l1 if losses[0] is None else channel.swapped().l1
-    strength = noise_within(own, losses[0])  # of all noises that read its answer
+    strength = terms.noise_within(question.content, own)  # of all noises that read its answer
     return OneRelease(counts.laplace_or_none(strength and strength / beside, l1), people)
 
 
 def pure(epsilon: str) -> PublicationTerms:
     """Return the terms of a publication that costs a pure ε, and is made once."""
-    return PublicationTerms(epsilon=epsilon, rule="when-closed", smallest_batch=1, counts=ANSWERS)
+    return PublicationTerms(
+        epsilon=epsilon,
+        rule="when-closed",
+        smallest_batch=1,
+        counts=ANSWERS,
+        accounting=COMMON,
+    )
 
 
 @dataclass(frozen=True, slots=True)

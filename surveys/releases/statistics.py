@@ -30,7 +30,7 @@ from dpengine.central import counts
 from dpengine.central.counts import AsTheyCame, Mechanism
 from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.laplace import DiscreteLaplace
-from dpengine.contraction import noise_within, shared_out
+from dpengine.contraction import shared_out
 from dpengine.estimates import (
     CONFIDENCE,
     COUNTED,
@@ -188,7 +188,8 @@ def _strengths(
     return {
         name: strength and strength / len(own)
         for report, own in sent.items()
-        for strength in [noise_within(parts[report], losses[report])]
+        for question in [content.question(own[0])]
+        for strength in [content.publication.noise_within(question, parts[report])]
         for name in own
     }
 

@@ -6,7 +6,9 @@ import random
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from dpengine.bounds import exp_above, exp_below
 from dpengine.central.laplace import DiscreteLaplace
@@ -20,6 +22,7 @@ from dpengine.contraction import (
     shared_out,
 )
 from dpengine.estimates import clopper_pearson
+from dpengine.local.distribution import Distribution
 from dpengine.local.subset import Subset
 from dpengine.local.table import Table
 from dpengine.privacy import Neighbours
@@ -42,6 +45,136 @@ def test_by_hand():
     assert contracted(Fraction(math.log(2)), Fraction(3)) == pytest.approx(math.log(7 / 5))
     assert float(contracted(Fraction(1, 4), E1)) == pytest.approx(0.1150, abs=1e-4)
     assert float(noise_within(Fraction(1, 4), E1)) == pytest.approx(0.5517, abs=1e-4)
+
+
+def test_what_reports_have_in_common_by_hand():
+    assert contracted(Fraction(math.log(2)), Fraction(3), Fraction(2)) == pytest.approx(
+        math.log(9 / 7)
+    )
+    one_of_five, two_of_seven = Subset.of_size(5, 1, Decimal(1)), Subset.of_size(7, 2, Decimal(1))
+    least = noise_within(Fraction(1, 4), E1)
+    for channel, common, lost in ((one_of_five, 3, 0.1568), (two_of_seven, 2.5437, 0.1662)):
+        assert float(channel.common) == pytest.approx(common, abs=1e-4)
+        found = contracted(least, channel.loss, channel.common)
+        assert float(found) == pytest.approx(lost, abs=1e-4)
+    ten = [
+        contracted(Fraction(each, 10), two_of_seven.loss, two_of_seven.common) for each in (1, 10)
+    ]
+    assert [round(float(each), 4) for each in ten] == [
+        0.0280,
+        0.3148,
+    ]  # more than ten times as much
+
+
+COMMON_OF = [
+    *(
+        Subset.of_size(k, w, Decimal(e))
+        for k, w in ((3, 1), (5, 1), (5, 2), (6, 3), (7, 2))
+        for e in ("0.5", "2")
+    ),
+    Distribution.for_epsilon(Decimal(1), Decimal(0), Decimal(1), 7),
+    Distribution.for_epsilon(Decimal(3), Decimal(0), Decimal(1), 5),
+    Table(((5, 1, 1, 1), (1, 5, 1, 1), (1, 1, 5, 1), (1, 1, 1, 5))),
+]
+
+
+@pytest.mark.parametrize("channel", COMMON_OF, ids=lambda channel: f"{channel}"[:40])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 20), Fraction(1), Fraction(4)])
+def test_no_noise_over_a_report_tells_more_than_is_charged_and_one_tells_as_much(channel, epsilon):
+    """Held against a linear program: of all g that one choice swapped changes by e^ε at most, the
+    one that tells two answers apart best. Charnes and Cooper: the chance after the second is 1.
+    """
+    if isinstance(channel, Subset):
+        reports = [
+            list(each) for each in itertools.combinations(range(channel.choices), channel.size)
+        ]
+        laws = channel.probabilities(reports)
+        near = [
+            (a, b)
+            for a, b in itertools.permutations(range(len(reports)), 2)
+            if len({*reports[a]} - {*reports[b]}) == 1
+        ]
+    else:
+        table = channel if isinstance(channel, Table) else channel.table
+        laws = [[Fraction(each, table.total) for each in row] for row in table.weights]
+        near = list(itertools.permutations(range(table.reports), 2))
+    bounds = np.zeros((len(near), len(laws[0])))
+    for row, (one, other) in enumerate(near):
+        bounds[row, one], bounds[row, other] = 1, -math.exp(epsilon)
+    worst = 0.0
+    for one, other in itertools.permutations(laws, 2):
+        best = linprog(
+            -np.array(one, dtype=float),
+            A_ub=bounds,
+            b_ub=np.zeros(len(near)),
+            A_eq=[np.array(other, dtype=float)],
+            b_eq=[1],
+        )
+        worst = max(worst, math.log(-best.fun))
+    assert worst == pytest.approx(
+        float(contracted(epsilon, channel.loss, channel.common)), rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_by_random_noises_several_releases_lose_no_more_than_the_sum_of_their_noises(seed):
+    """Adaptive: the second noise depends on what the first one told. Ratios are of whole paths."""
+    chance = random.Random(seed)
+    channel = Subset.of_size(
+        *chance.choice([(4, 1), (5, 1), (5, 2), (6, 2)]), Decimal(chance.choice(["0.3", "1", "2"]))
+    )
+    reports = [list(each) for each in itertools.combinations(range(channel.choices), channel.size)]
+    laws = [[float(each) for each in law] for law in channel.probabilities(reports)]
+    first, second = chance.uniform(0.05, 2), chance.uniform(0.05, 2)
+
+    def noise(epsilon):
+        """Return the chance of one outcome after each report: from a choice’s place, at random."""
+        ends = [
+            chance.uniform(-1, 1) if chance.random() < 0.5 else chance.choice([-1, 1])
+            for _ in range(channel.choices)
+        ]
+        lean = [max(ends[choice] for choice in report) for report in reports]
+        low, high = min(lean), max(lean)
+        return [math.exp(epsilon * (each - low) / max(high - low, 1e-9)) for each in lean]
+
+    paths = [[a * b for a, b in zip(noise(first), noise(second), strict=True)] for _ in range(40)]
+    odds = [[sum(p * g for p, g in zip(law, path, strict=True)) for law in laws] for path in paths]
+    worst = max(math.log(max(each) / min(each)) for each in odds)
+    given = Reading(
+        {"a": channel.loss},
+        [Noise(frozenset("a"), Fraction(each)) for each in (first, second)],
+        common={"a": channel.common},
+    )
+    assert worst <= float(loss_of([given])) * (1 + 1e-12)
+    apart = [
+        Reading({"a": channel.loss}, [noise], common={"a": channel.common})
+        for noise in given.noises
+    ]
+    assert loss_of(apart) == loss_of([given])  # f of the sum, whoever adds up
+
+
+@pytest.mark.parametrize("local", [0.05, 0.5, 1, 2, 4, 8])
+def test_noise_chosen_as_if_nothing_were_in_common_adds_no_more_each_time_than_it_does_alone(local):
+    odds, read = math.exp(local), np.geomspace(1e-3, 30, 200)
+
+    def lost(epsilon, common):
+        return np.log((odds * np.exp(epsilon) + 1 + common) / (np.exp(epsilon) + odds + common))
+
+    for common in (0.1, 1, 3, 10, 100, 1000):
+        for time in range(12):
+            more = lost((time + 1) * read, common) - lost(time * read, common)
+            assert (more <= lost(read, 0) * (1 + 1e-9)).all()
+
+
+def test_reports_that_are_merged_have_nothing_in_common_that_counts():
+    both = [Noise(frozenset("ab"), Fraction(1))]
+    plain = Reading({"a": E1, "b": E1}, both)
+    assert loss_of([Reading({"a": E1, "b": E1}, both, common={"a": Fraction(3)})]) <= loss_of(
+        [plain]
+    )
+    far = Noise(frozenset("ab"), Fraction(30))
+    merged = Reading({"a": E1, "b": E1}, [far], common={"a": Fraction(3), "b": Fraction(3)})
+    assert float(loss_of([merged])) == pytest.approx(2, rel=1e-6)
 
 
 @pytest.mark.parametrize("local", ["0.01", "0.5", "1", "3", "8"])
@@ -128,6 +261,7 @@ def test_many_tables_of_many_questions_are_added_up_with_few_steps():
 def plainly(readings):
     """Return the account by its definition: every sum in fractions, every pair of blocks tried."""
     losses = {name: loss for one in readings for name, loss in one.losses.items()}
+    common = {name: each for one in readings for name, each in one.common.items()}
     sums = {}
     for noise in (noise for one in readings for noise in one.noises):
         known = sums.get(noise.reports, Fraction(0))
@@ -137,7 +271,8 @@ def plainly(readings):
 
     def lost(block, read):
         own = [losses[name] for name in block]
-        return contracted(read, None if None in own else math.prod(own, start=Fraction(1)))
+        shared = common.get(*block, Fraction(0)) if len(block) == 1 else Fraction(0)
+        return contracted(read, None if None in own else math.prod(own, start=Fraction(1)), shared)
 
     def total(split):
         read = [added(each for reports, each in sums.items() if reports & own) for own in split]
@@ -184,14 +319,16 @@ def test_floats_decide_nothing_that_fractions_would_not(seed, scale):
     chance = random.Random(seed)
     pool = [Fraction(3, 2), Fraction(20), Fraction(1), E1, None, None]
     losses = {name: chance.choice(pool) for name in "abcdef"[: chance.randint(2, 6)]}
+    known = [name for name, loss in losses.items() if loss is not None]
+    common = {name: Fraction(chance.randint(1, 9), 3) for name in known if chance.random() < 0.5}
     epsilons = [Fraction(1, 10), Fraction(1), Fraction(1, 4), Fraction(chance.randint(1, 999), 70)]
     readings = []
     for _ in range(chance.choice([3, 12])):
         names = chance.sample(sorted(losses), chance.randint(1, len(losses)))
         epsilon = None if chance.random() < 0.05 else chance.choice(epsilons) * scale
-        readings.append(
-            Reading({name: losses[name] for name in names}, [Noise(frozenset(names), epsilon)])
-        )
+        own = {name: common[name] for name in names if name in common}
+        noise = Noise(frozenset(names), epsilon)
+        readings.append(Reading({name: losses[name] for name in names}, [noise], common=own))
     assert loss_of(readings) == plainly(readings)
 
 

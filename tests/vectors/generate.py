@@ -437,6 +437,7 @@ def counting() -> list[dict[str, Any]]:
     """Return Plans whose publications count what answers lose."""
     base = plan([Table.coin(), Subset.for_epsilon(5, Decimal(1))])
     base["publication"] |= {"counts": "answers"}
+    shared = {**base, "publication": {**base["publication"], "accounting": 2}}
     delta = {"central_delta": "0.000001", "central_epsilon": "1", "central_rho": "0.02"}
     of_wave = changed(base, ["unit"], "respondent-in-wave")
     of_answers = changed(base, ["unit"], "answer-in-study")
@@ -444,6 +445,13 @@ def counting() -> list[dict[str, Any]]:
         ("losses of reports by name", changed(base, ["publication", "counts"], "reports")),
         ("losses of answers by a number", changed(base, ["publication", "counts"], 1)),
         ("losses of answers in a later wave", changed(base, ["wave"], 2)),
+        ("an accounting that nobody knows", changed(shared, ["publication", "accounting"], 3)),
+        ("an accounting by a truth", changed(shared, ["publication", "accounting"], True)),
+        ("an accounting of nothing", changed(shared, ["publication", "accounting"], None)),
+        (
+            "an accounting of what reports have in common, of what reports lose",
+            {**base, "publication": {**plan([Table.coin()])["publication"], "accounting": 2}},
+        ),
         ("losses of answers of a wave", of_wave),
         ("losses of answers of who takes part", changed(base, ["neighbours"], "add-remove")),
         (
@@ -462,6 +470,12 @@ def counting() -> list[dict[str, Any]]:
     ]
     return [
         {"name": "losses of answers", "plan": base, "accepted": True, "why": "a first wave"},
+        {
+            "name": "losses of answers, with what reports have in common",
+            "plan": shared,
+            "accepted": True,
+            "why": "its channels say it",
+        },
         {
             "name": "losses of answers, beside some sent as given",
             "plan": with_given(base),

@@ -278,9 +278,13 @@ class Query(ABC):
 
         None: no noise is needed, for the devices' own chance does it.
         """
-        losses = {name: self.plan.content.losses[name] for name in self.names}
+        content = self.plan.content
+        if len({content.sent_in(name) for name in self.names}) == 1:
+            question = content.question(self.names[0])
+            return content.publication.noise_within(question, self.strength(epsilon))
+        losses = {name: content.losses[name] for name in self.names}
         known = {name: loss for name, loss in losses.items() if loss is not None}
-        records = [each & known.keys() for each in self.plan.content.records]
+        records = [each & known.keys() for each in content.records]
         loss = largest_loss(records, known) if len(known) == len(losses) else None
         return noise_within(self.strength(epsilon), loss)
 

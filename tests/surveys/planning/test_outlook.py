@@ -88,7 +88,7 @@ def test_a_mean_is_little_where_it_is_wider_than_a_quarter_of_its_range(db):
 def test_noise_of_publications_counts_and_so_does_what_the_cap_pays(db):
     study = drafted(expected=800)
     free = of(study).part
-    study.release_epsilon = Decimal("0.5")
+    study.release_epsilon = Decimal("0.25")
     save_study(study=study, fields=["release_epsilon"], who="ada", now=NOW)
     assert of(study).part > 1.1 * free
 

@@ -26,7 +26,8 @@ def test_precisions_are_those_of_one_publication_of_all_of_it(draft):
 @pytest.mark.django_db
 def test_a_dearer_publication_is_more_precise(draft):
     contents = [content_of(each) for each in draft.questions.all()]
+    draft.release_epsilon = Decimal("0.25")
     usual = selectors.precisions(draft, contents, 1500)
-    draft.release_epsilon = Decimal(4) * draft.release_epsilon
+    draft.release_epsilon = Decimal(1)
     dear = selectors.precisions(draft, contents, 1500)
     assert all(dear[name].half < usual[name].half for name in usual)

@@ -6,14 +6,15 @@ from fractions import Fraction
 import pytest
 
 from dpengine.central.counts import AsTheyCame
-from dpengine.contraction import Noise, Reading, loss_of
+from dpengine.contraction import Noise, Reading, contracted, loss_of, noise_within
 from dpengine.privacy import Cost, epsilon_above
 from surveys.aggregation import services as sweeps
 from surveys.dashboard.progress import Progress
-from surveys.design import services as design
+from surveys.design import services as design, terms
 from surveys.design.models import Study
 from surveys.ledger import selectors as ledger, services as charges
 from surveys.ledger.models import Entry
+from surveys.ledger.refusals import Overspent
 from surveys.releases import selectors, services
 from tests.conftest import NOW
 
@@ -88,6 +89,55 @@ def test_noise_is_less_than_for_the_same_loss_of_reports(draft):
     assert query(plan, "1").cost.epsilon <= 1
     for engine in query(plan, "1").engines:
         assert engine.epsilon > Fraction(1, len(plan.content.questions))
+
+
+def test_a_request_about_choices_needs_less_noise_and_is_charged_what_it_asks_for(draft):
+    plan = opened(draft, cap=Decimal(2), release_epsilon=Decimal(1))
+    asked = query(plan, "0.25", questions=["fair"])
+    (noise,), report = asked.cost.reading.noises, plan.content.report_of("fair")
+    loss, common = asked.cost.reading.losses[report], asked.cost.reading.common[report]
+    assert common == plan.content.question("fair").channel.common > 1
+    assert noise.epsilon > Fraction(5, 4) * noise_within(Fraction(1, 4), loss)
+    (row,) = charge(plan, asked.cost)
+    assert Decimal("0.249999") < row.epsilon <= Decimal("0.25")
+    assert Entry.charges.get().reading == asked.cost.reading
+    twice = query(plan, "0.25", questions=["fair"], wave=1).cost.reading
+    most = contracted(2 * noise.epsilon, loss, common)
+    assert loss_of([asked.cost.reading, twice]) == most > 2 * Fraction(row.epsilon)
+
+
+def test_a_cap_pays_for_so_many_as_can_be_charged_and_no_more(draft):
+    plan = opened(draft, cap=Decimal("0.3"), release_epsilon=Decimal("0.1"))
+    asked = query(plan, "0.1", questions=["fair"])
+    said = ledger.account(plan.study.budget_id).pays_for(asked.cost)
+    assert said == 2  # of a sum of three, which an ε of .3 would seem to pay for
+    for number in range(said):
+        charge(plan, asked.cost, number)
+    account = ledger.account(plan.study.budget_id)
+    assert account.pays_for(asked.cost) == 0
+    with pytest.raises(Overspent):
+        charge(plan, asked.cost, said)
+
+
+def test_what_a_rule_repeats_costs_its_part_of_the_cap_at_most(draft):
+    plan = opened(draft, cap=Decimal("0.3"), release_epsilon=Decimal("0.1"), rule="every", hours=24)
+    asked = query(plan, "0.1", questions=["fair"])
+    assert ledger.account(plan.study.budget_id).pays_for(asked.cost) >= 3
+    rows = [charge(plan, asked.cost, number)[0] for number in range(3)]
+    assert sum(row.epsilon for row in rows) <= Decimal("0.3")
+
+
+def test_a_plan_of_before_counts_nothing_in_common(draft, monkeypatch):
+    monkeypatch.setattr(terms, "COMMON", 0)
+    plan = opened(draft, cap=Decimal(2), release_epsilon=Decimal(1))
+    assert "accounting" not in plan.document
+    asked = query(plan, "0.25", questions=["fair"])
+    (noise,), report = asked.cost.reading.noises, plan.content.report_of("fair")
+    least = noise_within(Fraction(1, 4), asked.cost.reading.losses[report])
+    assert float(noise.epsilon) == pytest.approx(float(least), rel=1e-9)
+    charge(plan, asked.cost)
+    assert asked.cost.reading.common == {}
+    assert "common" not in Entry.charges.get().reads
 
 
 @pytest.mark.parametrize(

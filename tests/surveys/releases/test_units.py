@@ -234,9 +234,10 @@ def test_each_answer_may_lose_what_a_publication_costs_and_it_is_charged_once() 
     plan = answered(137, **ANSWER, release_epsilon=Decimal("0.4"))
     query = selectors.by_rule(plan)
     for part in query.parts:  # type: ignore[attr-defined]
-        loss = plan.content.losses[part.name]
+        question = plan.content.question(part.name)
+        own = question.loss, plan.content.publication.common_of(question)
         noise = part.mechanism.cost.epsilon
-        assert Fraction(39, 100) < contracted(noise, loss) <= Fraction(2, 5)
+        assert Fraction(39, 100) < contracted(noise, *own) <= Fraction(2, 5)
     (release,) = published(plan)
     assert Decimal("0.39") < release.entry.epsilon <= Decimal("0.4")
     sets = {frozenset(["small/1/moon"]), frozenset(["small/1/agree"])}

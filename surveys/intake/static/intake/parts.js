@@ -4,7 +4,7 @@ import { channelOf } from './channels.js';
 const PLAN =
   'blocks caps contact drawn draws format language layout loss neighbours organisation publication purpose questions results slug title translations unit wave waves';
 const CAPS = 'central_delta central_epsilon central_rho panel';
-const PUBLICATION = 'counts epsilon rho rule smallest_batch widest';
+const PUBLICATION = 'accounting counts epsilon rho rule smallest_batch widest';
 const OF_RULE = { every: ' hours', continual: ' horizon hours' };
 const QUESTION =
   'asked_if choices decline follows group help kind label name picture protection skipped text';

@@ -86,7 +86,10 @@ export function verify(plan, verifyClear, verifyDrawn) {
   verifyPublication(plan);
   if (plan.unit === ONE_ANSWER) verifyUnit(plan);
   if ('waves' in plan || 'draws' in plan) verifyWaves(plan);
-  if ('counts' in plan.publication) verifyCounts(plan);
+  const { accounting, ...publication } = plan.publication;
+  if ('counts' in publication) verifyCounts(plan);
+  const isKnown = accounting === undefined || ('counts' in publication && accounting === 2);
+  expect(isKnown, 'plan', 'an accounting of 2, where what answers lose is counted', accounting);
   frozen(plan);
   return { questions: checked, declared, found, blocks };
 }

@@ -291,12 +291,3 @@ def batch_sizes(plan: Plan, before: datetime.date = datetime.date.max) -> list[i
     """
     sealed = Batch.objects.filter(plan=plan, sealed_on__lt=before)
     return list(sealed.values_list("size", flat=True))
-
-
-def sealed_days(plan: Plan) -> list[datetime.date]:
-    """Return the day on which each of a Plan's batches was sealed, in order: all that is kept of
-    when.
-    """
-    return list(
-        Batch.objects.filter(plan=plan).order_by("number").values_list("sealed_on", flat=True)
-    )

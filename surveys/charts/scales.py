@@ -163,23 +163,6 @@ class Scale:
         return ticks
 
 
-@dataclass(frozen=True, slots=True)
-class LogScale:
-    """Values above 0 from `low` to `high`, equal ratios equally far apart."""
-
-    low: float
-    high: float
-
-    def part(self, value: float) -> float:
-        """Return how far along the scale a value stands, from 0 to 1."""
-        return min(max(math.log(value / self.low) / math.log(self.high / self.low), 0.0), 1.0)
-
-    def spread(self, count: int) -> list[float]:
-        """Return so many values at equal distances, from end to end."""
-        ratio = math.log(self.high / self.low) / (count - 1)
-        return [self.low * math.exp(ratio * place) for place in range(count)]
-
-
 def points(places: Iterable[tuple[float, float]], digits: int) -> str:
     """Return points as SVG writes them: x,y and a space."""
     return " ".join(f"{x:.{digits}f},{y:.{digits}f}" for x, y in places)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Self
 
-from django.utils.translation import gettext as _, ngettext
+from django.utils.translation import gettext as _
 
 from dpengine.estimates import Estimate, Noise
 from dpengine.local.channel import Channel, Learns
@@ -109,17 +109,6 @@ class QuestionAtEpsilon:
         if odds.choices == 2:
             return f"{odds.own_said} : {odds.rest_said}"
         return _("%(own)s of 100") % {"own": odds.own_said}
-
-    @property
-    def on_the_device(self) -> str:
-        """Say what is changed on the device."""
-        choices = len(self.content.choices)
-        if self.content.kind == "yes_no" and choices == 2:
-            return _("On the device · yes or no")
-        if KINDS[self.content.kind].is_counted:
-            return _("On the device · a number")
-        words = ngettext("On the device · %(k)s choice", "On the device · %(k)s choices", choices)
-        return words % {"k": choices}
 
     def half_width_text(self, half: float) -> str:
         """Return a ± in points, or in the number's own unit with three digits that count; never

@@ -1,12 +1,11 @@
 """Values stand where their scale says, and lines at round numbers."""
 
 from fractions import Fraction
-from itertools import islice, pairwise
+from itertools import islice
 
 import pytest
 
 from surveys.charts.scales import (
-    LogScale,
     Scale,
     chance_text,
     chance_text_below,
@@ -99,16 +98,6 @@ def test_what_no_true_value_can_be_is_told_apart_from_what_it_can() -> None:
     assert (scale.below, scale.above, scale.above_starts) == ("14.29%", "14.29%", "85.71%")
     assert not scale.names_below  # it has lines
     assert Scale(0.0, 1.0).below == Scale(0.0, 1.0).above == ""
-
-
-def test_on_a_logarithmic_scale_equal_ratios_are_equally_far_apart() -> None:
-    scale = LogScale(1.0, 100.0)
-    assert scale.part(10.0) == pytest.approx(0.5)
-    assert (scale.part(0.1), scale.part(1000.0)) == (0.0, 1.0)
-    values = scale.spread(5)
-    assert (values[0], values[-1]) == pytest.approx((1.0, 100.0))
-    ratios = [after / before for before, after in pairwise(values)]
-    assert ratios == pytest.approx([ratios[0]] * 4)
 
 
 def test_points_are_written_without_a_comma_of_any_language() -> None:

@@ -27,7 +27,7 @@ def test_the_sentence_names_answers_local_loss_cost_and_plan(published: Plan) ->
         "120 answers",
         "Aldermoor",
         "ε = 1.5 for a whole form",
-        "ε = 0.75",
+        "ε = 0.7024",
         published.digest[:12],
     ):
         assert part in text
@@ -87,7 +87,7 @@ def test_where_no_noise_was_added_none_is_said_or_cited(db: None, length: str) -
 
 def test_where_noise_was_added_it_is_said_and_cited(published: Plan) -> None:
     texts = methods_of(metadata_of(published))
-    assert "further noise at ε = 0.75" in texts["sentence"]
+    assert "further noise at ε = 0.7024" in texts["sentence"]
     assert "noise drawn by OpenDP" in texts["section"]
     assert "Calibrating noise" in texts["section"]
 

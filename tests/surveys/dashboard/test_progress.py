@@ -72,7 +72,7 @@ def test_a_study_that_publishes_once_waits_for_its_end() -> None:
 
 def test_charges_are_rounded_up_and_caps_down() -> None:
     spending = stage_after("100", "publish").spending
-    assert (str(spending.spent), str(spending.cap), str(spending.left)) == ("0.75", "2.00", "1.25")
+    assert (str(spending.spent), str(spending.cap), str(spending.left)) == ("0.71", "2.00", "1.29")
     assert spending.further == 1
 
 

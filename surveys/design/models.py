@@ -537,6 +537,14 @@ class Question(models.Model):
             "One a line. Leave empty for yes or no, and for the five usual points of agreement."
         ),
     )
+    codes = models.TextField(  # noqa: DJ001 (no table is made anew)
+        null=True,
+        blank=True,
+        help_text=gettext_lazy(
+            "One a line, in the order of the choices, and of “Prefer not to say” last; of yes or "
+            "no, no first. Files carry them beside the words."
+        ),
+    )
     least = models.IntegerField(
         null=True, blank=True, help_text=gettext_lazy("The least number that counts.")
     )

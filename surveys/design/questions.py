@@ -103,6 +103,7 @@ def check(question: "Question") -> None:
     if kind.only_on_device and question.protection == PUBLICATION:
         raise ValueError(ONLY_ON_DEVICE[question.kind])
     (_check_counted if kind.is_counted else _check_choices)(question, kind)
+    _check_codes(question, kind)
     if question.group and not (kind.is_matrix or is_scored(question)):
         raise ValueError(
             _(
@@ -226,6 +227,26 @@ def _check_texts(options: list[str]) -> None:
         raise ValueError(text % {"longest": MAX_CHOICE})
 
 
+def _check_codes(question: "Question", kind: kinds.Kind) -> None:
+    """Refuse codes that are not one for each answer, or that files could not carry."""
+    codes = lines(question.codes or "")
+    own = len(question.options) - bool(question.asked_if)
+    if not codes:
+        return
+    if kind.is_counted:
+        raise ValueError(_("a number has no codes: its values are numbers already"))
+    if len(codes) not in (own - question.may_decline, own):
+        text = _("codes must be %(answers)s, one for each answer, got %(given)s")
+        raise ValueError(text % {"answers": own, "given": len(codes)})
+    if wrong := [each for each in codes if not kinds.CODE.fullmatch(each)]:
+        text = _(
+            "a code is at most %(longest)s letters, digits, “.”, “_” or “-”, and “%(code)s” is not"
+        )
+        raise ValueError(text % {"longest": kinds.MAX_CODE, "code": wrong[0][:40]})
+    if len(set(codes)) != len(codes):
+        raise ValueError(_("codes must differ from one another"))
+
+
 def _check_counted(question: "Question", kind: kinds.Kind) -> None:
     """Refuse a number without bounds, of which nothing could be published, or what is no number."""
     least, most = question.least, question.most
@@ -347,6 +368,8 @@ def content_of(question: "Question", among: Iterable[Any] | None = None) -> Plan
         parts["asked_if"] = Condition(answers=answers, question=question.asked_if)
     elif question.asked_if and question.study_id and question.study.unit == ONE_ANSWER:
         parts["follows"] = question.asked_if
+    if codes := lines(question.codes or ""):
+        parts["codes"] = codes
     if question.group:
         parts["group"] = Group(name=question.group, text=joined(question.group_text, note))
     if (picture := question.picture) is not None:

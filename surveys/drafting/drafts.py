@@ -33,6 +33,7 @@ class QuestionDraft(msgspec.Struct):
     label: str = ""
     help: str = ""
     choices: str = ""  # one a line
+    codes: str = ""  # of the choices and of declining, one a line
     may_decline: bool = False
     least: int | None = None
     most: int | None = None

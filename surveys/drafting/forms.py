@@ -456,6 +456,7 @@ class QuestionForm(forms.ModelForm):
             "text",
             "help",
             "choices",
+            "codes",
             "may_decline",
             "least",
             "most",
@@ -474,11 +475,13 @@ class QuestionForm(forms.ModelForm):
         widgets = {
             "text": forms.Textarea(attrs={"rows": 2}),
             "choices": forms.Textarea(attrs={"rows": 5}),
+            "codes": forms.Textarea(attrs={"rows": 3}),
         }
         labels = {
             "text": gettext_lazy("Question"),
             "help": pgettext_lazy("beside a question", "Help"),
             "choices": gettext_lazy("Choices, one a line"),
+            "codes": gettext_lazy("Codes of the answers, one a line"),
             "may_decline": gettext_lazy("Offer “Prefer not to say”"),
             "least": gettext_lazy("Least"),
             "most": gettext_lazy("Greatest"),
@@ -575,6 +578,8 @@ class QuestionForm(forms.ModelForm):
         data, kind = self.cleaned_data, self.cleaned_data.get("kind")
         if kind not in WITH_CHOICES:
             data["choices"] = ""
+        if kind in WITH_STEPS:
+            data["codes"] = ""
         if kind in CALENDARS:
             data |= {"least": data.get(f"first_{kind}"), "most": data.get(f"last_{kind}")}
         elif kind not in WITH_STEPS:
@@ -600,7 +605,7 @@ class QuestionForm(forms.ModelForm):
             self.add_error("of_scale", text)
             return
         points = lines(data["choices"]) or usual_points(self.instance)
-        data |= {"kind": plan_kinds.NUMBER, "choices": "\n".join(points)}
+        data |= {"kind": plan_kinds.NUMBER, "choices": "\n".join(points), "codes": ""}
         data |= {"least": 1, "most": len(points), "wanted": Question.Wanted.MEAN}
 
     def _check_picture(self) -> None:

@@ -61,6 +61,7 @@ type Question = {
   help: string;
   choices: string[];
   /** 1: the last choice is "Prefer not to say". */
+  codes?: string[];
   decline: 0 | 1;
   /** The last choice is "Does not apply", which is chosen; with `asked_if` it is "Not asked", which this device fills in. */
   skipped?: 1;

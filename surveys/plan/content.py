@@ -188,6 +188,7 @@ class PlanQuestion(Part, frozen=True, kw_only=True):
     help: str
     choices: list[str]  # then declining, then “Does not apply” or “Not asked”
     decline: int
+    codes: list[str] = []  # of the choices, and of declining; none: files count choices from 0
     skipped: int = 0  # whether the last choice is for whom it does not concern
     asked_if: Condition | None = None
     follows: str = ""  # the question that it follows from, asked of all: both are one answer

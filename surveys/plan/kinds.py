@@ -27,6 +27,8 @@ MAX_STEPS = 10_000  # of what is counted and changed on the device
 MAX_BINS = 64
 MAX_ROWS = 64  # of a table
 NAME = re.compile("[a-z][a-z0-9_]{0,19}")
+MAX_CODE = 32  # characters
+CODE = re.compile(f"[A-Za-z0-9._-]{{1,{MAX_CODE}}}")  # of a choice, as other programs name it
 
 
 @dataclass(frozen=True, slots=True)

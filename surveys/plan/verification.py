@@ -246,6 +246,8 @@ def _verify_question(question: Any, earlier: Sequence[Any], together: Container[
         _expect(follows, name, "an earlier question that it follows from, and is asked of all")
     if "picture" in question:
         _verify_picture(name, question["picture"])
+    if "codes" in question:
+        _verify_codes(question, kind)
     verify_kind = _verify_counted if kind.is_counted else _verify_choices
     answers = verify_kind(question, kind)
     is_alone = on_device and name not in together
@@ -268,6 +270,20 @@ def _verify_condition(question: Any, earlier: Sequence[Any]) -> None:
     rises = all(_is_within(answer, 0, last) for answer in answers)
     rises = rises and answers == sorted(set(answers))
     _expect(rises, name, f"answers of {other['name']} from 0 to {last}, in rising order")
+
+
+def _verify_codes(question: Any, kind: Kind) -> None:
+    """Each choice has a code of its own, and declining may have one."""
+    codes, decline = question["codes"], question["decline"]
+    own = len(question["choices"]) - question.get("skipped", 0)
+    is_sound = (
+        not kind.is_counted
+        and isinstance(codes, list)
+        and own - decline <= len(codes) <= own
+        and all(_matches(code, kinds.CODE) for code in codes)
+        and len(set(codes)) == len(codes)
+    )
+    _expect(is_sound, question["name"], "a code for each choice, and all different")
 
 
 def _verify_picture(name: str, picture: Any) -> None:

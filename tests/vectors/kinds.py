@@ -281,6 +281,10 @@ def sound() -> list[tuple[str, dict[str, Any]]]:
         ("every part that few Plans have", whole()),
         ("a publication every so many hours", {**whole(), "publication": EVERY}),
         ("the mean of a scale", plan(scored())),
+        ("codes of choices", plan({**asked(), "codes": ["2", "1"]})),
+        ("codes of ticks, and of declining", plan(several(decline=1, codes=[*"abcd", "-99"]))),
+        ("codes of ticks, and none of declining", plan(several(decline=1, codes=[*"abcd"]))),
+        ("codes of a question not always asked", plan(asked(), follows(codes=["no", "yes.1"]))),
         ("the means of a matrix", plan(scored("s1", group=OF_MEANS), scored("s2", group=OF_MEANS))),
     ]
 
@@ -316,6 +320,16 @@ def broken() -> list[tuple[str, dict[str, Any], list[Change]]]:
         ("options that are numbers", [*first, "choices"], [0, 1, 2, 3, 4]),
         ("options that are none", [*first, "choices"], []),
         ("a single choice with the channel of several ticks", [*first, "kind"], "single"),
+        ("a code too few", [*first, "codes"], [*"abcd"]),
+        ("a code too many", [*first, "codes"], [*"abcdef"]),
+        ("codes alike", [*first, "codes"], [*"abcda"]),
+        ("a code of no letter", [*first, "codes"], [*"abcd", ""]),
+        ("a code with a space", [*first, "codes"], [*"abcd", "e f"]),
+        ("a code in another alphabet", [*first, "codes"], [*"abcd", "\u0665"]),
+        ("a code with a line’s end", [*first, "codes"], [*"abcd", "e\n"]),
+        ("a code that is long", [*first, "codes"], [*"abcd", "e" * 33]),
+        ("codes that are numbers", [*first, "codes"], [1, 2, 3, 4, 5]),
+        ("codes in a string", [*first, "codes"], "abcde"),
         ("free text", [*first, "kind"], "text"),
     ]
     twos = OneOf.for_epsilon(5, Decimal(2), 2).keep
@@ -333,6 +347,7 @@ def broken() -> list[tuple[str, dict[str, Any], list[Change]]]:
     ]
     worth = [*channel, "decoder"]
     of_mean: list[Change] = [
+        ("codes of a mean", [*first, "codes"], [*"abcdefg"]),
         ("a decoder off by one", [*worth, 0], -2),
         ("a decoder off by one at the end", [*worth, 2], 10),
         ("a decoder turned round", worth, [9, 3, -3]),

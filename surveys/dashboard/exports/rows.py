@@ -59,6 +59,7 @@ class ExportRow:
     choice: int | None = column(
         "code", gettext_lazy("Choice, its number in the plan, from 0"), default=None
     )
+    code: str = column("text", gettext_lazy("Choice, its own code in the plan"), default="")
     label: str = column("text", gettext_lazy("Choice, in words"), default="")
     estimate: float | None = column(
         "points",
@@ -219,6 +220,7 @@ def question_rows(
             estimated(choice.scaled(100), blank),
             unit="percent",
             choice=choice.index,
+            code=dict(enumerate(question.codes)).get(choice.index, ""),
             label=choice.choice,
             noisy_count=choice.noisy_count,
             noise=numbers.mechanism.name,

@@ -19,7 +19,7 @@ from surveys.drafting.xlsform.expressions import (
     range_of,
 )
 from surveys.drafting.xlsform.state import Choices, Group, Reading, SheetRow
-from surveys.plan.kinds import CONDITIONS, SCALE, said_in
+from surveys.plan.kinds import CODE, CONDITIONS, SCALE, said_in
 
 IS_YES, IS_NO = {"yes", "y", "1", "true", "是"}, {"no", "n", "0", "false", "否"}
 DECLINED = {
@@ -126,6 +126,10 @@ def _score(row: SheetRow, question: QuestionDraft) -> None:
         row.problem("rr::wanted", text)
     question.kind, question.wanted = "number", "mean"
     question.least, question.most = 1, len(question.choices.splitlines())
+    if question.codes and question.codes.split() != [f"{at + 1}" for at in range(question.most)]:
+        text = _("The names of these choices are not kept: the mean counts them from 1: %(names)s")
+        row.remark_once("rr::wanted", text, names=", ".join(question.codes.split())[:300])
+    question.codes = ""
 
 
 def look_at_row(row: SheetRow, *, asks: bool = False) -> bool:
@@ -262,7 +266,7 @@ def _read_choices(row: SheetRow, question: QuestionDraft, kind: str, rest: str) 
                 "“%(choice)s” is not a point of a scale. It is asked as a question of choices."
             )
             row.remark_once("type", text, choice=", ".join(strange)[:80])
-    _say_codes(row, question, choices)
+    _read_codes(row, question, choices)
     return choices
 
 
@@ -279,8 +283,10 @@ def _folded(text: str) -> str:
     return text.lower().replace("’", "'").rstrip(" .")
 
 
-def _say_codes(row: SheetRow, question: QuestionDraft, choices: Choices) -> None:
-    """Say of a list once which names its choices had: a draft has no place for them yet."""
+def _read_codes(row: SheetRow, question: QuestionDraft, choices: Choices) -> None:
+    """Read the names of a list's choices as their codes, unless they are what we write of choices
+    without; say once of a list which names cannot be codes.
+    """
     names = choices.names
     order = range(len(names))
     if question.kind == "yes_no":
@@ -293,7 +299,12 @@ def _say_codes(row: SheetRow, question: QuestionDraft, choices: Choices) -> None
         is_ours = names in ([f"c{at}" for at in order], [str(at) for at in order]) or (
             question.may_decline and names == [*(f"c{at}" for at in order[:-1]), "decline"]
         )
-    if not is_ours:
+    if is_ours:
+        return
+    ordered = sorted(names, key=lambda each: _place(question, choices, each, row.reading.language))
+    if all(CODE.fullmatch(each) for each in names) and len(set(names)) == len(names):
+        question.codes = "\n".join(ordered)
+    else:
         listed = SheetRow(row.reading, "choices", choices.row, {})
         text = _("The names of these choices are not kept, and files count them from 0: %(names)s")
         if question.kind == "yes_no":

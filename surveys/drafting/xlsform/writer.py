@@ -131,7 +131,10 @@ def _type_of(question: Question) -> Row:
 
 
 def _key(question: Question, at: int) -> str:
-    """Return a choice's name in the file."""
+    """Return a choice's name in the file: its code, if it has one."""
+    codes = (question.codes or "").split()
+    if at < len(codes):
+        return str(codes[at])
     if question.kind == "yes_no" and at < 2:
         return ("no", "yes")[at]
     return "decline" if _declines(question, at) else f"c{at}"

@@ -24,6 +24,8 @@ from surveys.dashboard.exports.rows import (
     table_row,
 )
 from surveys.design.models import Plan
+from surveys.people import services as people
+from surveys.people.models import User
 from surveys.plan.content import PlanQuestion
 from surveys.releases import selectors as releases
 from surveys.releases.numbers import (
@@ -37,6 +39,7 @@ from surveys.releases.numbers import (
     Table,
 )
 from surveys.spreadsheets import quoted_lines
+from tests.surveys.dashboard import small
 from tests.surveys.dashboard.small import NOW, answer, open_small, publish
 
 pytestmark = pytest.mark.django_db
@@ -350,3 +353,18 @@ def test_a_variance_that_cannot_be_told_apart_is_empty_with_a_note(
     assert (untold.variance_sampling, untold.variance_publication) == (None, pytest.approx(1))
     assert untold.note.endswith(f"both are in {where}")
     assert row(1e-4).note == ""
+
+
+def test_a_choice_takes_its_own_code_into_files(
+    client: Client, researcher: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(small.QUESTIONS[0], "codes", "8\n-9")
+    plan = small.open_small()
+    small.answer(plan)
+    small.publish(plan)
+    people.share(study=plan.study, user=researcher)
+    client.force_login(researcher)
+    rows = list(csv.DictReader(io.StringIO(client.get(f"{EXPORT}csv").content.decode())))
+    codes = [(row["choice"], row["code"]) for row in rows if row["question"] == "moon"]
+    assert codes == [("0", "8"), ("1", "-9")]
+    assert {row["code"] for row in rows if row["question"] == "agree"} == {""}

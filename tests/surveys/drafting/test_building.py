@@ -269,6 +269,9 @@ def test_an_error_stands_at_its_field_and_nothing_is_saved(editor, draft, change
         ("fair", {"choices": "one\none\nthree"}, "choices must differ"),
         ("fair", {"choices": "one"}, "choices must be 3 to 11, one a line, got 1"),
         ("fair", {"choices": "one\ntw\u200bo\nthree"}, "visible characters"),
+        ("fair", {"codes": "1\n2"}, "codes must be 5, one for each answer, got 2"),
+        ("copied", {"codes": "1\n1"}, "codes must differ"),
+        ("copied", {"codes": "1\nno answer"}, "“no answer” is not"),
     ],
 )
 def test_a_question_that_cannot_be_is_refused_in_a_sentence(editor, draft, name, changed, message):

@@ -31,6 +31,7 @@ KEPT = (
     "text",
     "help",
     "choices",
+    "codes",
     "may_decline",
     "least",
     "most",
@@ -750,3 +751,50 @@ def test_what_cannot_be_sent_as_one_answer_is_refused_by_row_and_column(row, col
     ((where, text),) = problems(row, heads=heads)
     assert where == f"sheet “survey”, row 2, column “{column}”"
     assert told in text
+
+
+CODED = (
+    *(("work", code, text) for code, text in (("1", "Yes"), ("2", "No"), ("-99", "No answer"))),
+    *(("pay", code, text) for code, text in (("10", "Little"), ("20", "Some"), ("98", "Much"))),
+)
+
+
+def test_names_of_choices_are_codes_and_come_back(db):
+    rows = (
+        ("select_one work", "work", "Do you work?", ""),
+        ("select_one pay", "pay", "How much do you earn?", "${work} = '1'"),
+    )
+    heads = ("type", "name", "label", "relevant")
+    found = reader.read(book(*rows, heads=heads, choices=CODED))
+    assert not found.problems
+    assert not [remark for remark in found.remarks if "“name”" in remark.where]
+    first, second = found.questions
+    assert (first.kind, first.may_decline) == ("yes_no", True)
+    assert first.codes.split() == ["2", "1", "-99"]  # a Plan counts no first
+    assert second.codes.split() == ["10", "20", "98"]
+    assert second.asked_if_answers == [1]
+    study = new_draft(texts=TEXTS, questions=[each.fields() for each in found.questions])
+    again = reader.read(BytesIO(writer.workbook_of(study)))
+    assert not again.problems
+    assert [each.codes for each in again.questions] == [first.codes, second.codes]
+    assert again.questions[1].asked_if_answers == [1]
+    codes = [documents.content_of(each).codes for each in study.questions.all()]
+    assert codes == [["2", "1", "-99"], ["10", "20", "98"]]
+
+
+@pytest.mark.parametrize(
+    ("names", "rest", "says"),
+    [
+        (("1", "2", "three of"), {}, "files count them from 0: 1, 2, three of"),
+        (("1", "2", "x" * 33), {}, "files count them from 0: 1, 2, x"),
+        (("5", "4", "3"), {"appearance": "likert", "rr::wanted": "scores"}, "from 1: 5, 4, 3"),
+    ],
+    ids=("a space", "long", "a mean"),
+)
+def test_names_that_cannot_be_codes_are_said(names, rest, says):
+    more = [("odd", name, text) for name, text in zip(names, ("Low", "So", "High"), strict=True)]
+    row = ("select_one odd", "q", "How is it?", *rest.values())
+    found = reader.read(book(row, heads=("type", "name", "label", *rest), choices=more))
+    assert not found.problems
+    assert found.questions[0].codes == ""
+    assert says in " ".join(remark.text for remark in found.remarks)

@@ -7,7 +7,7 @@ const CAPS = 'central_delta central_epsilon central_rho panel';
 const PUBLICATION = 'accounting counts epsilon rho rule smallest_batch widest';
 const OF_RULE = { every: ' hours', continual: ' horizon hours' };
 const QUESTION =
-  'asked_if choices decline follows group help kind label name picture protection skipped text';
+  'asked_if choices codes decline follows group help kind label name picture protection skipped text';
 const INSIDE = {
   asked_if: 'answers question',
   group: 'name text',

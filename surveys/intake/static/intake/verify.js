@@ -119,6 +119,7 @@ function verifyQuestion(question, earlier, verifyClear, together) {
   if ('asked_if' in question) verifyCondition(question, earlier);
   if ('follows' in question) verifyFollows(question, earlier);
   if ('picture' in question) verifyPicture(name, question.picture);
+  if ('codes' in question) verifyCodes(question);
   if (verifyClear && protection === 'publication') return verifyClear(question);
   expect(protection === 'device', name, 'protection device', protection);
   if (together?.has(name)) {
@@ -172,6 +173,19 @@ function verifyCondition({ name, protection, skipped, asked_if }, earlier) {
 function verifyFollows({ name, skipped, asked_if, follows }, earlier) {
   const isEarlier = earlier.some((question) => question.name === follows);
   expect(isEarlier && skipped && !asked_if, name, 'an earlier question to follow from', follows);
+}
+
+/** What files call the choices: each has a code of its own, and declining may have one. @param {Question} question */
+function verifyCodes({ name, kind, choices, codes, decline, skipped }) {
+  const own = isList(choices) ? choices.length - (skipped ?? 0) : 0;
+  const sound =
+    !COUNTED.has(kind) &&
+    isList(codes) &&
+    own - decline <= codes.length &&
+    codes.length <= own &&
+    codes.every((code) => matches(code, /^[A-Za-z0-9._-]{1,32}$/)) &&
+    new Set(codes).size === codes.length;
+  expect(sound, name, 'a code for each choice', codes);
 }
 
 /** @param {string} name @param {Picture | undefined} picture */

@@ -1,26 +1,40 @@
-"""What axe-core has to say about a page: WCAG 2.2 A and AA, and its own best practices."""
+"""What axe-core has to say about a page: WCAG 2.2 A and AA, and its own best practices.
 
-import json
+A page is looked at in the light, then once more in the dark for what colours can break: in the dark
+nothing else differs, which tests/surveys/test_styles.py holds.
+"""
+
 from pathlib import Path
 
 from playwright.sync_api import Page
 
 AXE = Path(__file__).parent.parent.parent / "node_modules" / "axe-core" / "axe.min.js"
 TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
-OPTIONS = {
+LIGHT = {
     "runOnly": {"type": "tag", "values": TAGS},
     "rules": {"target-size": {"enabled": True}},
     "resultTypes": ["violations"],
 }
-RUN = f"""axe.run(document, {json.dumps(OPTIONS)}).then(({{ violations }}) =>
-  violations.flatMap(({{ id, nodes }}) => nodes.map(({{ html }}) => [id, html.slice(0, 300)])))"""
+OF_COLOURS = ("color-contrast", "link-in-text-block")  # axe's tag for them has one of AAA too
+DARK = {"runOnly": {"type": "rule", "values": OF_COLOURS}, "resultTypes": ["violations"]}
+RUN = """async (options) => {
+  await Promise.allSettled(document.getAnimations().map((each) => each.finished));
+  const { violations } = await axe.run(document, options);
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => [id, html.slice(0, 300)]));
+}"""
 
 
 def complaints(page: Page) -> list[tuple[str, ...]]:
-    """Return the address of the page, the rule and the element of everything that axe finds."""
+    """Return the address of the page, the scheme, the rule and the element of everything that axe
+    finds.
+    """
     if not page.evaluate("typeof axe === 'object'"):
         page.evaluate(AXE.read_text())
-    return [(page.url, *found) for found in page.evaluate(RUN)]
+    found = [(page.url, "light", *each) for each in page.evaluate(RUN, LIGHT)]
+    page.emulate_media(color_scheme="dark")
+    found += [(page.url, "dark", *each) for each in page.evaluate(RUN, DARK)]
+    page.emulate_media(color_scheme="light")
+    return found
 
 
 def too_wide(page: Page, width: int) -> list[str]:

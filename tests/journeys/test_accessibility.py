@@ -2,17 +2,12 @@
 several steps to reach.
 """
 
-import pytest
-
 from tests.journeys.axe import complaints
 from tests.journeys.respondent import PHONE, visit
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_pages_to_ask_for_more(chromium, site, scheme):
-    context = chromium.new_context(
-        viewport=PHONE, color_scheme=scheme, base_url=site.base, bypass_csp=True
-    )
+def test_the_pages_to_ask_for_more(chromium, site):
+    context = chromium.new_context(viewport=PHONE, base_url=site.base, bypass_csp=True)
     page = context.new_page()
     page.goto("/accounts/login/?next=/studies/partners-and-drinking/")
     page.fill("#id_login", "researcher")
@@ -41,9 +36,8 @@ def test_the_pages_to_ask_for_more(chromium, site, scheme):
     assert found == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_form_from_its_welcome_to_its_receipt(chromium, site, scheme):
-    guest = visit(chromium, color_scheme=scheme, bypass_csp=True)
+def test_the_form_from_its_welcome_to_its_receipt(chromium, site):
+    guest = visit(chromium, bypass_csp=True)
     guest.page.goto(f"{site.base}/s/medicines-and-help/")
     guest.page.get_by_role("button", name="Start").wait_for()
     found = complaints(guest.page)

@@ -108,13 +108,9 @@ def shown_by_app(key: str) -> str:
     return str(format_hotp_value(hotp_value(key, int(time.time()) // 30)))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_from_a_link_to_an_admin_s_first_page_by_keyboard(
-    chromium: Browser, strict: Site, scheme: str
-) -> None:
-    name = f"ada-{scheme}"
-    link = strict.manage("invite", name, "--admin", "--site", strict.base).strip()
-    guest = Visitor(chromium, strict.base, scheme)
+def test_from_a_link_to_an_admin_s_first_page_by_keyboard(chromium: Browser, strict: Site) -> None:
+    link = strict.manage("invite", "ada", "--admin", "--site", strict.base).strip()
+    guest = Visitor(chromium, strict.base)
     page = guest.page
     page.goto(link)
     guest.look()
@@ -158,7 +154,7 @@ def test_from_a_link_to_an_admin_s_first_page_by_keyboard(
     assert page.url == f"{strict.base}/admin/"
     page.goto("/account/")
     guest.press("Sign out")
-    guest.sign_in(name)
+    guest.sign_in("ada")
     assert "/2fa/authenticate/" in page.url
     guest.look()
     guest.type_into("Code", codes[0])
@@ -236,11 +232,8 @@ def test_a_key_where_a_browser_knows_none_is_told_why(chromium: Browser, strict:
     assert guest.found == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_an_owner_adds_changes_and_removes_by_keyboard(
-    chromium: Browser, strict: Site, scheme: str
-) -> None:
-    guest = Visitor(chromium, strict.base, scheme)
+def test_an_owner_adds_changes_and_removes_by_keyboard(chromium: Browser, strict: Site) -> None:
+    guest = Visitor(chromium, strict.base)
     page = guest.page
     guest.sign_in("olga")
     page.goto("/studies/exam-honesty/people/")
@@ -269,9 +262,8 @@ def test_an_owner_adds_changes_and_removes_by_keyboard(
     assert guest.found == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_pages_that_say_no(chromium: Browser, strict: Site, scheme: str) -> None:
-    guest = Visitor(chromium, strict.base, scheme)
+def test_the_pages_that_say_no(chromium: Browser, strict: Site) -> None:
+    guest = Visitor(chromium, strict.base)
     for address in (
         "/accounts/signup/",
         "/accounts/password/reset/",

@@ -90,7 +90,6 @@ PAGES = {
         "/admin/ledger/entry/",
     ),
 }
-SCHEMES = ("light", "dark")
 ENGLISH = re.compile(r"[A-Za-z][a-z’']+(?:[ ,;:]+[A-Za-z][a-z’']+){2,}")  # three words in a row
 # What is shown as it was written: code, English marked as such, a list of references, and the
 # ledger in Django's admin.
@@ -117,34 +116,29 @@ TEXTS = """(() => {
 
 
 @pytest.fixture(scope="module")
-def visitors(chromium: Browser, site: Site) -> Iterator[dict[tuple[str, str], Page]]:
-    """A page of each role in each colour scheme, signed in once."""
+def visitors(chromium: Browser, site: Site) -> Iterator[dict[str, Page]]:
+    """A page of each role, signed in once."""
     contexts: list[BrowserContext] = []
     found = {}
     for role in PAGES:
-        for scheme in SCHEMES:
-            context = chromium.new_context(
-                viewport=PHONE, color_scheme=scheme, base_url=site.base, bypass_csp=True
-            )  # type: ignore[arg-type]
-            contexts.append(context)
-            found[role, scheme] = context.new_page()
-            if role != "stranger":
-                sign_in(found[role, scheme], role)
+        context = chromium.new_context(viewport=PHONE, base_url=site.base, bypass_csp=True)  # type: ignore[arg-type]
+        contexts.append(context)
+        found[role] = context.new_page()
+        if role != "stranger":
+            sign_in(found[role], role)
     yield found
     for context in contexts:
         context.close()
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("role", PAGES)
-def test_axe_finds_nothing_and_nothing_scrolls_sideways(visitors, role, scheme):
-    page, found = visitors[role, scheme], []
+def test_axe_finds_nothing_and_nothing_scrolls_sideways(visitors, role):
+    page, found = visitors[role], []
     for address in PAGES[role]:
         page.set_viewport_size(PHONE)
         page.goto(address)
         found += complaints(page)
-        if scheme == "light":  # widths do not depend on colours; 640 px is 1280 at 200 %
-            found += too_wide(page, 320) + too_wide(page, 640)
+        found += too_wide(page, 320) + too_wide(page, 640)  # 640 px is 1280 at 200 %
     assert found == [], "\n".join(map(str, found))
 
 
@@ -172,7 +166,7 @@ def studies_own(site: Site) -> list[str]:
 
 @pytest.mark.parametrize("role", PAGES)
 def test_no_page_has_a_text_left_in_english_when_read_in_chinese(visitors, role, site, studies_own):
-    page, found = visitors[role, "dark"], []
+    page, found = visitors[role], []
     page.context.add_cookies([{"name": "django_language", "value": "zh-hans", "url": site.base}])
     for address in PAGES[role]:
         page.goto(address)

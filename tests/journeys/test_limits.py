@@ -96,24 +96,12 @@ def tab_to(page, selector, most=80):
     raise AssertionError(f"no focus on {selector}")
 
 
-def in_both_schemes(page):
-    found = []
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        page.evaluate(
-            "Promise.allSettled(document.getAnimations().map((each) => each.finished)).then(() => "
-            "null)"
-        )
-        found += complaints(page)
-    return found
-
-
 def test_the_admins_pages_have_no_faults_and_fit_a_narrow_screen(chromium, site):
     page = signed_in(chromium, site, viewport=NARROW)
     found, wide = [], []
     for address in PAGES:
         page.goto(address)
-        found += in_both_schemes(page)
+        found += complaints(page)
         if page.evaluate(
             "document.documentElement.scrollWidth > document.documentElement.clientWidth"
         ):
@@ -121,7 +109,7 @@ def test_the_admins_pages_have_no_faults_and_fit_a_narrow_screen(chromium, site)
     page.goto("/studies/medicines-and-help/limits/lower/")
     page.get_by_role("button", name="Lower the cap").click()
     page.get_by_role("alert").wait_for()
-    found += in_both_schemes(page)
+    found += complaints(page)
     page.context.close()
     assert (found, wide) == ([], [])
 

@@ -175,9 +175,8 @@ def kinds(site):
     return open_studies(site, every_kind("kinds-sent"))["kinds-sent"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_questions_of_every_kind_are_shown_as_chosen_and_as_sent(chromium, site, kinds, scheme):
-    guest = visit(chromium, color_scheme=scheme, bypass_csp=True)
+def test_questions_of_every_kind_are_shown_as_chosen_and_as_sent(chromium, site, kinds):
+    guest = visit(chromium, bypass_csp=True)
     start(guest, kinds)
     answer_screens(guest, "No")
     message = guest.send()
@@ -702,9 +701,8 @@ def test_where_storage_is_forbidden_the_form_works_and_says_that_nothing_stays(
 # Everyone can read it
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_on_the_pages_of_afterwards(chromium, site, link, scheme):
-    guest = visit(chromium, color_scheme=scheme, bypass_csp=True)
+def test_axe_finds_nothing_on_the_pages_of_afterwards(chromium, site, link):
+    guest = visit(chromium, bypass_csp=True)
     answer(guest, link)
     guest.page.get_by_role("button", name="Put the receipt in it").click()
     for fold in guest.page.locator("summary").all():

@@ -25,7 +25,7 @@ def test_what_can_be_chosen_can_be_walked_to_its_end(site: None, wanted: Wanted)
     walk_whole(wanted)
 
 
-def test_most_of_them_are_taken_by_the_site() -> None:
+def test_most_of_them_are_taken_by_the_site(db: None) -> None:
     walked = [each for each in WALKS if each.wanted in ARRAY]
     if not walked:
         pytest.skip("none of the array was walked in this process")

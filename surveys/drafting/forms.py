@@ -1,6 +1,7 @@
 """The forms of a draft. Errors stand at the field, and what was typed stays."""
 
 from collections.abc import Mapping
+from copy import copy
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ from surveys.design.calendars import CALENDARS, Calendar
 from surveys.design.drafts import free_name
 from surveys.design.models import Draws, FollowUps, Layout, Question, Results, Rule, Study
 from surveys.design.pictures import keep_picture
-from surveys.design.questions import is_scored, lines, usual_points
+from surveys.design.questions import is_scored, lines, unfit, usual_points
 from surveys.design.readiness import problem_of, problem_of_batch
 from surveys.design.refusals import Refused
 from surveys.drafting.drafts import QuestionDraft
@@ -635,7 +636,10 @@ class QuestionForm(forms.ModelForm):
 
 def field_refused(question: Question) -> str:
     """Return the field at which the refusal of a question stands: what its kind can have wrong."""
-    kind = plan_kinds.KINDS[question.kind]
+    kind, without = plan_kinds.KINDS[question.kind], copy(question)
+    without.codes = ""
+    if question.codes and not unfit(without):
+        return "codes"
     if kind.only_on_device and question.protection == "publication":
         return "protection"
     if is_scored(question) and question.may_decline:

@@ -64,7 +64,7 @@ def _edit(request: HttpRequest, question: Question, revision: int) -> HttpRespon
     else:
         context["form"] = QuestionForm(instance=question)
     form, question = context["form"], context["question"]
-    more = (question.group, question.asked_if, question.picture, question.drawn_in)
+    more = (question.group, question.asked_if, question.picture, question.drawn_in, question.codes)
     context |= {
         "study": study,
         "saved_as": saved_as,

@@ -243,6 +243,7 @@ def form_of(study, key, **changed):
     [
         ({"epsilon": "9"}, "epsilon"),
         ({"kind": "single", "choices": "One"}, "choices"),
+        ({"codes": "1"}, "codes"),
         ({"name": "often"}, "name"),
         ({"name": "Copied it"}, "name"),
         ({"kind": "number", "least": "", "most": ""}, "least"),

@@ -32,6 +32,26 @@ from surveys.aggregation.selectors import batch_sizes
 print(json.dumps([digest_keys.open_all(), sum(batch_sizes(plan))]))
 """
 
+COLUMNS = """
+import json
+from django.apps import apps
+from django.db import connection
+wrong = []
+with connection.cursor() as cursor:
+    for model in apps.get_models(include_auto_created=True):
+        table = connection.introspection.get_table_description(cursor, model._meta.db_table)
+        found, meant = {each.name for each in table}, {each.column for each in model._meta.local_concrete_fields}
+        wrong += [f"{model._meta.db_table}.{name}" for name in sorted(found ^ meant)]
+print(json.dumps(wrong))
+"""
+OF_THAT_DAY = """
+from django.db import connection
+with connection.cursor() as cursor:
+    cursor.execute("ALTER TABLE issuer_invitation DROP COLUMN asked")
+    cursor.execute("DELETE FROM django_migrations WHERE app = 'issuer' AND name LIKE '0003%%'", [])
+print("[]")
+"""
+
 
 @pytest.fixture(scope="module", params=VERSIONS)
 def older(request, tmp_path_factory):
@@ -52,6 +72,18 @@ def test_migrations_change_no_byte_of_it(older, name):
     site, before = older
     assert before[name]
     assert stored(site)[name] == before[name]
+
+
+def test_its_tables_have_the_columns_of_a_new_site(older):
+    assert said(older[0], COLUMNS) == []
+
+
+def test_a_column_that_the_first_migration_got_a_day_later_is_added(older):
+    site, _before = older
+    said(site, OF_THAT_DAY)
+    assert said(site, COLUMNS) == ["issuer_invitation.asked"]
+    site.manage("migrate", "--verbosity", "0")
+    assert said(site, COLUMNS) == []
 
 
 def test_its_ledger_verifies(older):

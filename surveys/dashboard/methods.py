@@ -237,11 +237,20 @@ def _unit(metadata: Metadata) -> str:
             "neighbouring data sets differ in one record more or less, and the number of answers "
             "is published with noise only."
         )
-    volunteers = _(
+    sample = _(
         "Anyone with the link could answer; answers were not tied to a list of people, so the "
         "sample is one of volunteers unless its recruitment says otherwise."
     )
-    return " ".join(filter(None, (record, neighbours, wording.of_person(content), volunteers)))
+    if content.invited is not None:
+        people = sum(stratum.people for stratum in content.invited.strata)
+        sample = ngettext(
+            "%(people)s person on a list was invited, and could answer once; a response does not "
+            "say whose it is.",
+            "%(people)s people on a list were invited, and each could answer once; a response does "
+            "not say whose it is.",
+            people,
+        ) % {"people": f"{people:,}"}
+    return " ".join(filter(None, (record, neighbours, wording.of_person(content), sample)))
 
 
 def _device(metadata: Metadata) -> str:

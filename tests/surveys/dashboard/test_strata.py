@@ -8,11 +8,13 @@ from django.template.loader import render_to_string
 from msgspec.structs import replace
 
 from surveys.dashboard.exports.rows import export_rows
+from surveys.dashboard.methods import methods_of
 from surveys.dashboard.results import Together, results_of
 from surveys.design import services as design
 from surveys.plan.strata import weights
 from surveys.releases.selectors import publications_of
 from tests.conftest import NOW, TODAY
+from tests.surveys.dashboard.test_methods import metadata_of
 from tests.surveys.releases.test_strata import answer, opened, published
 
 
@@ -112,3 +114,9 @@ def test_what_analyse_makes_of_the_file_are_the_numbers_of_the_page(client, rele
     for row, estimate in zip(first.rows, (again.estimates[1], again.estimates[0]), strict=True):
         assert estimate.value == pytest.approx(row.figure.estimate, abs=1e-12)
         assert [estimate.low, estimate.high] == pytest.approx([*row.figure.interval], abs=1e-9)
+
+
+def test_the_methods_text_says_that_a_list_was_invited(release):
+    text = methods_of(metadata_of(release.request.plan))["section"]
+    assert "1,000 people on a list were invited, and each could answer once" in text
+    assert "Anyone with the link" not in text

@@ -294,19 +294,21 @@ Numbers may be fractions. The designs are those of `analyse`: see `analyse --hel
 
 
 def _privatise(options: Options) -> str:
-    epsilon, first = number_of(options, "epsilon"), whole_of(options, "first")
+    epsilon = number_of(options, "epsilon")
     reading = Reading(read_missing(options["missing"]), str(options["yes"]))
     ends = [name for name in ("least", "most") if options[name] is not None]
     channel: Channel
     if ends:
-        require(options["choices"] is None, "--choices has no meaning with {}", spelt(ends[0]))
+        for name in ("choices", "first"):
+            require(options[name] is None, "--{} has no meaning with {}", name, spelt(ends[0]))
         first = whole_of(options, "least")
         channel = number_for(first, whole_of(options, "most"), epsilon)
         use = "the mean of these numbers is that of the answers"
     else:
-        channel = channel_for(
-            2 if options["choices"] is None else whole_of(options, "choices"), epsilon
-        )
+        first = 0 if options["first"] is None else whole_of(options, "first")
+        choices = 2 if options["choices"] is None else whole_of(options, "choices")
+        require(choices == 2 or not options["yes"], "--yes is of two choices, got {}", choices)
+        channel = channel_for(choices, epsilon)
         keep = channel.margins()[0].truth
         spec = f"subset:k={channel.answers},size={channel.held},keep={keep},first={first}"
         use = f"analyse them with --design {spec}"
@@ -340,7 +342,7 @@ order of the file.
         },
         "--epsilon": {"required": True, "help": "what a report tells at most"},
         "--choices": {"metavar": "K", "help": "of the question (2: yes or no)"},
-        "--first": {"default": "0", "help": "code of the first choice (0)"},
+        "--first": {"metavar": "F", "help": "code of the first choice (0)"},
         "--least": {"metavar": "A", "help": "the least number"},
         "--most": {"metavar": "B", "help": "the greatest number"},
         "--missing": MISSING,

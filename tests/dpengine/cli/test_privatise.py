@@ -98,6 +98,12 @@ def test_it_says_with_which_design_its_reports_are_analysed(write, capsys, optio
             ["--column", "y", "--least", "1", "--most", "2", "--choices", "2"],
             "--choices has no meaning with --least",
         ),
+        (
+            "y\n1\n",
+            ["--column", "y", "--least", "1", "--most", "2", "--first", "1"],
+            "--first has no meaning with --least",
+        ),
+        ("y\n1\n", ["--column", "y", "--choices", "3", "--yes", "Ja"], "--yes is of two choices"),
         ("y\n1\n", ["--column", "y", "--choices", "1"], "choices must be 2 or more, got 1"),
         ("y\n1\n", ["--column", "y", "--choices", "5.5"], "--choices must be a whole number"),
     ],

@@ -8,7 +8,7 @@ take answers for nothing, and its study would be found spent and retired.
 import math
 from fractions import Fraction
 
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_lazy
 from msgspec.structs import replace
 
 from dpengine.contraction import Noise, Reading
@@ -18,7 +18,14 @@ from surveys.design.models import Plan, Rule, Study
 from surveys.ledger import selectors as ledger
 from surveys.plan.content import ANSWERS, FRESH, PlanContent
 
-LASTING_TERMS = ("slug", "unit", "neighbours", "results", "waves", "draws")
+LASTING_TERMS = {  # and what people call them
+    "slug": gettext_lazy("address"),
+    "unit": gettext_lazy("one record"),
+    "neighbours": gettext_lazy("what publications protect"),
+    "results": gettext_lazy("who reads the numbers"),
+    "waves": gettext_lazy("how many waves are planned"),
+    "draws": gettext_lazy("chance in later waves"),
+}
 TOLD = 2  # decimals of a person's ε, rounded up, as everybody reads it
 
 
@@ -50,7 +57,10 @@ def problem_of_next(study: Study) -> str:
 
 def _not_as_before(study: Study, first: PlanContent, content: PlanContent) -> str:
     """Say what all waves share, and this one has otherwise: address, unit, readers, list, cap."""
-    lasting = [(term, getattr(first, term), getattr(content, term)) for term in LASTING_TERMS]
+    lasting = [
+        (said, *(_said(term, getattr(each, term)) for each in (first, content)))
+        for term, said in LASTING_TERMS.items()
+    ]
     caps = first.caps, content.caps
     lasting += [
         (_("the δ of the cap"), caps[0].central_delta, caps[1].central_delta),
@@ -58,8 +68,12 @@ def _not_as_before(study: Study, first: PlanContent, content: PlanContent) -> st
     ]
     for term, then, now in lasting:
         if then != now:
-            text = _("%(term)s has been %(then)s since wave 1; it cannot change.")
-            return text % {"term": term, "then": then or _(changes.NOTHING)}
+            text = _(
+                "All waves of a study have this alike, %(term)s: “%(then)s” since wave 1, and now "
+                "“%(now)s”. Set it back, or make a new study."
+            )
+            parts = {"then": then or _(changes.NOTHING), "now": now or _(changes.NOTHING)}
+            return text % {"term": term, **parts}
     if (first.invited is None) != (content.invited is None):
         return _("Whom it asks, a list or everybody, is fixed since wave 1.")
     budget = study.budget
@@ -70,6 +84,11 @@ def _not_as_before(study: Study, first: PlanContent, content: PlanContent) -> st
         "cap can only be lowered, with a reason."
     )
     return text % {"sign": budget.measure, "cap": plain(budget.cap), "draft": plain(study.cap)}
+
+
+def _said(term: str, value: object) -> object:
+    """Return a term's value as forms say it."""
+    return dict(Study._meta.get_field(term).flatchoices).get(value, value)  # type: ignore[union-attr]
 
 
 def _not_planned(content: PlanContent) -> str:

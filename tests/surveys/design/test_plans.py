@@ -254,7 +254,7 @@ def test_changing_means_a_new_wave_and_the_old_plan_stays(plan, now, today):
     ("change", "message"),
     [
         ({"cap": Decimal(7)}, r"The cap in the ledger is ε 2, and not what the draft's ε 7 makes"),
-        ({"results": "members"}, "results has been public since"),
+        ({"results": "members"}, "who reads the numbers: “everyone” since wave 1, and now “only"),
     ],
     ids=str,
 )

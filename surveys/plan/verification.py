@@ -63,7 +63,7 @@ INSIDE: dict[str, type[msgspec.Struct]] = {
 PARTS_OF_CHANNEL = {
     name: set(kind.parts.split()) for kinds in CHANNELS.values() for name, kind in kinds.items()
 }
-LANGUAGES = tuple(kinds.SAID)
+LANGUAGE = re.compile("[a-z]{2,3}(-[a-z0-9]{1,8}){0,3}")  # a tag of BCP 47, in small letters
 
 
 def verify(plan: Any) -> None:
@@ -134,7 +134,8 @@ def _parts_of(plan: Any) -> Iterator[tuple[str, Any, set[str]]]:
     yield from drawing.parts_of(plan)
     yield from invited.parts_of(plan)
     if "translations" in plan:
-        yield "translations", plan["translations"], set(LANGUAGES)
+        tags = {tag for tag in plan["translations"] if _matches(tag, LANGUAGE)}
+        yield "translations", plan["translations"], tags
         names = {str(question["name"]) for question in plan["questions"]}
         for language, texts in plan["translations"].items():
             yield language, texts, _names(Texts)

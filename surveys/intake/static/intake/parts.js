@@ -17,7 +17,7 @@ const [TEXTS, TEXTS_OF_QUESTION] = [
   'organisation purpose questions title',
   'choices group help label picture text unit',
 ];
-const LANGUAGES = 'en zh-hans';
+const LANGUAGE = /^[a-z]{2,3}(-[a-z0-9]{1,8}){0,3}$/; // a tag of BCP 47, in small letters
 
 /** The kinds that are counted in whole steps, and the first and the last step of each. @type {ReadonlyMap<string, [number, number]>} */
 export const COUNTED = new Map([
@@ -94,7 +94,13 @@ function ofQuestion(question, together) {
 /** @param {Record<string, any>} translations @param {string[]} names @returns {Part[]} */
 function ofTranslations(translations, names) {
   return [
-    ['translations', translations, LANGUAGES],
+    [
+      'translations',
+      translations,
+      Object.keys(translations)
+        .filter((tag) => LANGUAGE.test(tag))
+        .join(' '),
+    ],
     ...Object.entries(translations).flatMap(([language, texts]) => ofTexts(language, texts, names)),
   ];
 }

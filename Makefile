@@ -67,9 +67,9 @@ bundle: node_modules/installed ## Make the form's script and style again from th
 
 lock: .venv/bin/python ## Pin all Python packages again, with the hashes of all their files, from the lists *.in
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
-	@like=; for list in requirements requirements-dev requirements-bench; do \
+	@like=; for list in requirements requirements-spss requirements-dev requirements-bench; do \
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
-			--no-emit-find-links --custom-compile-command 'make lock' $$like $$list.in -o $$list.txt; like="-c $$list.txt"; done
+			--no-emit-find-links --custom-compile-command 'make lock' $$like $$list.in -o $$list.txt; like="$$like -c $$list.txt"; done
 	@$(BIN)/python tools/audit_packages.py
 
 lint: .venv/installed-for-tests node_modules/installed ## Check style and format

@@ -6,6 +6,7 @@ in this list: the order of the links.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from django.utils.translation import gettext as _
 
@@ -24,6 +25,12 @@ class Format:
     program: str  # or the format's own name
     write: Callable[[Metadata, list[ExportRow]], bytes]
     has_labels: bool = False
+    needs: tuple[str, ...] = ()  # packages of requirements-spss.txt
+
+    @property
+    def is_here(self) -> bool:
+        """Tell whether this site has what it is written with."""
+        return all(find_spec(package) is not None for package in self.needs)
 
     @property
     def title(self) -> str:
@@ -33,13 +40,24 @@ class Format:
         return _("%(program)s, with labels") % {"program": self.program}
 
 
+LABELLED = ("pandas", "pyreadstat")
 FORMATS: Mapping[str, Format] = {
     format.suffix: format
     for format in (
-        Format("sav", "application/x-spss-sav", "SPSS", write_spss, has_labels=True),
-        Format("dta", "application/x-stata-dta", "Stata", write_stata, has_labels=True),
+        Format("sav", "application/x-spss-sav", "SPSS", write_spss, True, LABELLED),
+        Format("dta", "application/x-stata-dta", "Stata", write_stata, True, LABELLED),
         Format("csv", "text/csv; charset=utf-8", "CSV", write_csv),
         Format("parquet", "application/vnd.apache.parquet", "Parquet", write_parquet),
         Format("json", "application/json; charset=utf-8", "JSON", write_json),
     )
 }
+
+
+def offered() -> list[Format]:
+    """Return the kinds of files that this site can write."""
+    return [each for each in FORMATS.values() if each.is_here]
+
+
+def lacking() -> str:
+    """Name the programs for whose files this site lacks a package; nothing if it lacks none."""
+    return ", ".join(each.program for each in FORMATS.values() if not each.is_here)

@@ -70,6 +70,10 @@ def export(request: HttpRequest, plan: Plan, *, shared: bool, suffix: str) -> Ht
     format = FORMATS.get(suffix)
     if format is None:
         raise Http404(f"expected one of {', '.join(FORMATS)}")
+    if not format.is_here:
+        raise Http404(
+            "it is written with packages of requirements-spss.txt, which are not installed"
+        )
     key = request.GET.get("release")
     publications = releases.publications_of(plan.study)
     release = chosen(releases.by_rule_of(plan.study), None)

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from surveys import clock
 from surveys.actor import actor
+from surveys.dashboard import exports
 from surveys.dashboard.access import study_page, with_study
 from surveys.dashboard.cost_preview import preview_of
-from surveys.dashboard.exports import FORMATS
 from surveys.dashboard.forms import add_refusal, form_of, speak_the_readers_language
 from surveys.dashboard.loss_picture import LossPicture
 from surveys.dashboard.publications import shown_of
@@ -174,7 +174,8 @@ def release(request: HttpRequest, study: Study, *, shared: bool, number: int) ->
         "release",
         plan,
         shared=shared,
-        formats=FORMATS.values(),
+        formats=exports.offered(),
+        lacking=exports.lacking(),
         publication=publication,
         shown=shown_of(publication),
         loss=LossPicture.of(publication) if publication.drawn else None,

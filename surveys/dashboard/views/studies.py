@@ -15,8 +15,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from surveys.addresses import form_address
+from surveys.dashboard import exports
 from surveys.dashboard.access import study_page, with_plan
-from surveys.dashboard.exports import FORMATS
 from surveys.dashboard.progress import Progress
 from surveys.dashboard.publications import chosen, key_of, summary_of
 from surveys.dashboard.results import MANY, Result, Together, blocks_of, results_of
@@ -136,7 +136,8 @@ def study(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
         "study",
         plan,
         shared=shared,
-        formats=FORMATS.values(),
+        formats=exports.offered(),
+        lacking=exports.lacking(),
         progress=Progress.of(plan),
         published=[(key_of(each), each) for each in published],
         shown=shown,

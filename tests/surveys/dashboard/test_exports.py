@@ -14,6 +14,7 @@ import pytest
 from django.test import Client
 from pyarrow import parquet
 
+from surveys.dashboard import exports
 from surveys.dashboard.exports import FORMATS
 from surveys.dashboard.exports.labelled import MAX_VALUE_LABEL, NOTE, cut, notes
 from surveys.dashboard.exports.rows import (
@@ -127,6 +128,17 @@ def test_the_results_page_links_every_format(member: Client, published: Plan) ->
     for suffix, format in FORMATS.items():
         assert f'href="{EXPORT}{suffix}?release=' in page
         assert f"{format.title}</a>" in page
+
+
+def test_a_site_without_the_packages_says_so_and_offers_the_rest(
+    member: Client, published: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exports, "find_spec", lambda package: None)
+    page = " ".join(member.get("/studies/small/").content.decode().split())
+    assert "This site writes no files of SPSS, Stata." in page
+    assert f"{EXPORT}sav" not in page
+    assert f"{EXPORT}csv" in page
+    assert member.get(f"{EXPORT}sav").status_code == 404
 
 
 def test_parquet_has_the_mechanism_in_its_metadata(member: Client, published: Plan) -> None:

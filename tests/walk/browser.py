@@ -2,6 +2,7 @@
 that it gets is looked at.
 """
 
+import random
 import re
 import time
 import traceback
@@ -19,7 +20,7 @@ from django.test import Client
 
 from tests.walk import faults
 from tests.walk.pages import Form, Node, Page, field_of
-from tests.walk.truth import AGREE, Known
+from tests.walk.truth import AGREE, Known, is_same
 
 NUMBER = re.compile(r"\d+")
 HEX = re.compile(r"[0-9a-f]{32,}")
@@ -40,6 +41,21 @@ FILE = re.compile(r"/export\.|\.(?:csv|svg|xlsx)$|/methods/")
 MOST_HOPS = 5
 # Instead of what is offered, where that takes long: a rehearsal, and a sheet of paper for everybody
 LESS = {"runs": "20", "people": "50", "as": "file"}
+CHANGED = 2  # fields of a form that are changed, drawn by chance for each study
+NOT_HELD = ("csrfmiddlewaretoken", "revision", "why", "language", "confirmed", "sure")
+NOT_FIXED = (
+    "expected",
+    "name",
+    "label",
+    "matters",
+    "drawn_in",
+    "group",
+    "cap",
+    "epsilon",
+    "zone",
+    "hours",
+)
+IN_DOUBT = ("of_scale", "wanted", "may_decline")  # what goes with some kinds of questions only
 
 
 @dataclass(frozen=True)
@@ -84,6 +100,7 @@ class Watch:
     def something_happens(self) -> None:
         """Forget what pages told: from now on they may tell something else."""
         self.told.clear()
+        self.known.is_settled = False
 
     def compare(self, page: Page, here: str) -> None:
         """See that a page tells what was done, the same cap as others, and as much spent and left
@@ -289,12 +306,67 @@ class Browser:
         with self.undone(is_trying=True):
             answer = self.send(form, button, came_by=came_by, **less)
             self._compare_with(form, button, answer, came_by)
+            self._see_held(form, button, answer, less)
             is_told = answer.status in (400, 409, 422) and bool(answer.errors or not answer.html)
             if 400 <= answer.status < 500 and not is_told:
                 self.watch.wrong(
                     f"{self.who} {form.method.upper()} {action}",
                     f"answers {answer.status}, and does not say why{came_by}",
                 )
+        if form.method == "post":
+            self._change(form, button)
+
+    def _change(self, form: Form, button: Node | None) -> None:
+        """Change some fields of a form, one at a time: each is refused with a word, or it is held
+        when the form is opened again, and what is typed of a draft stands on its launch.
+        """
+        others = {each: other for each in form.fields if each and (other := _another(form, each))}
+        chance = random.Random(f"{self.watch.study} {_like(form.action(button))}")
+        why = {"why": "It is changed."} if "why" in form.fields else {}
+        for name in chance.sample(sorted(others), min(CHANGED, len(others))):
+            with self.undone(is_trying=True):
+                typed = {**why, name: others[name]}
+                answer = self.send(form, button, **typed)
+                is_held = self._see_held(form, button, answer, typed)
+                if is_held and "/build/" in form.page.address and others[name] not in ("", "on"):
+                    self._see_in_launch(form, name, others[name])
+
+    def _see_held(
+        self, form: Form, button: Node | None, answer: Page, typed: dict[str, Any]
+    ) -> bool:
+        """See that a form, opened again, holds what was sent; tell whether it was taken."""
+        is_shown_only = set(LESS) & set(form.fields) or (button and button.attrs.get("name"))
+        is_asked_again = any("confirmed" in each.fields for each in answer.forms)
+        if answer.status != 200 or answer.errors or is_shown_only or is_asked_again:
+            return False
+        again = answer
+        if form.method != "get":
+            again = self._request("get", form.page.address, {}, "")
+        if (same := again.form_like(form)) is None or again.status != 200:
+            return False
+        stands, hidden = same.data(), _hidden(form)
+        sent = {name: [value] for name, value in typed.items()} or form.data(button)
+        for name, values in sent.items():
+            own, held = "\n".join(values), "\n".join(stands.get(name, []))
+            is_offered = name in same.fields and name not in (*NOT_HELD, *hidden)
+            if is_offered and not is_same(own, held):
+                told = f"was sent {own!r} as {name}, and holds {held!r}"
+                self.watch.wrong(form.page.address, f"{told} ({sorted(typed) or 'as it stood'})")
+        return True
+
+    def _see_in_launch(self, form: Form, name: str, typed: str) -> None:
+        """See that a text that was changed in a draft is what its launch would fix."""
+        control = next(each for each in form.controls if each.attrs.get("name") == name)
+        kind = control.attrs.get("type", "text")
+        if control.tag not in ("input", "textarea") or kind in ("radio", "checkbox"):
+            return
+        slug = form.page.address.split("/")[2]
+        page = self._request("get", f"/studies/{slug}/launch/", {}, "")
+        text = " ".join(page.main.text.split())
+        if "What becomes fixed" in text and name not in NOT_FIXED:
+            for line in filter(None, map(str.strip, typed.split("\n"))):
+                if line not in text:
+                    self.watch.wrong(page.address, f"does not tell {line!r}, typed as {name}")
 
     def _compare_with(self, form: Form, button: Node | None, answer: Page, came_by: str) -> None:
         """See that the site takes what it fills in itself, and that a button does something."""
@@ -315,13 +387,39 @@ class Browser:
         """Let something happen, and undo it; what is only tried is not what is known."""
         cookies, told = deepcopy(self.client.cookies), dict(self.watch.told)
         was_trying, self.watch.is_trying = self.watch.is_trying, is_trying or self.watch.is_trying
+        state = set(self.watch.known.state)
         try:
             with transaction.atomic():
                 yield
                 transaction.set_rollback(True)
         finally:
             self.client.cookies, self.watch.told = cookies, told
-            self.watch.is_trying = was_trying
+            self.watch.is_trying, self.watch.known.state = was_trying, state
+
+
+def _hidden(form: Form) -> list[str]:
+    return [
+        each.attrs.get("name", "") for each in form.controls if each.attrs.get("type") == "hidden"
+    ]
+
+
+def _another(form: Form, name: str) -> str:
+    """Return something else than a field holds; nothing, where it is not to be changed."""
+    own = [each for each in form.controls if each.attrs.get("name") == name]
+    kind, held = own[0].attrs.get("type", own[0].tag), "\n".join(form.data().get(name, []))
+    if name in (*NOT_HELD, *IN_DOUBT, *LESS) or kind in ("hidden", "file", "password", "submit"):
+        return ""
+    if own[0].tag == "select" or kind == "radio":
+        each = own[0].all("option") if own[0].tag == "select" else own
+        values = [one.attrs.get("value", "") for one in each]
+        return next((one for one in values if one and one != held), "")
+    if kind == "checkbox":
+        return "on" if len(own) == 1 and not held and "value" not in own[0].attrs else ""
+    if not held.strip():
+        return ""
+    if kind == "number" or own[0].attrs.get("inputmode") == "decimal":
+        return str(int(held) + 1) if held.isdecimal() else f"{Decimal(held) * Decimal('0.9'):f}"
+    return f"{held.strip()} anew" if kind in ("text", "textarea") else ""
 
 
 def upload(name: str, content: bytes) -> SimpleUploadedFile:

@@ -23,12 +23,14 @@ from surveys.intake import posts
 from surveys.issuer import fetching
 from surveys.plan import tickets as plan_tickets
 from surveys.plan.content import PlanContent, PlanQuestion
+from surveys.releases import selectors as releases
+from surveys.releases.models import Step
 from tests import tickets
 from tests.walk import clock
 from tests.walk.browser import Browser, Watch, upload
 from tests.walk.pages import Form, Node, Page, field_of
 from tests.walk.studies import Wanted
-from tests.walk.truth import Asked, in_words, is_same
+from tests.walk.truth import AGREE, Asked, in_words, is_same
 
 TASKS = (  # what a worker does, in the order of a good minute
     "surveys.invited.tasks.send",
@@ -62,6 +64,22 @@ USUAL = {  # what is taken back to where a launch waits for it
     "unit": "respondent-in-study",
     "waves": "1",
 }
+MAY: dict[str, dict[str, bool]] = {  # which pages of a draft a role opens
+    "": {"build/texts/": False, "build/add/": False, "limits/retire/": False},
+    "reader": {},
+    "analyst": {},
+    "editor": {"build/texts/": True, "build/add/": True},
+}
+OF_FILE = (  # of a question
+    *("name", "kind", "text", "label", "help", "least", "most", "unit"),
+    *("may_decline", "protection", "wanted", "asked_if", "asked_if_answers", "group_text"),
+)
+A_BATCH = 50  # answers that are sealed and counted together
+OPEN_FOR = 30  # days of a wave at most, where it has a last one
+ZONE, IN_ZONE = "Europe/Berlin", "Berlin time"
+WEEKLY, WEEK = {"weekly": "0.3"}, "limit for seven days"
+OF_ONE = ("csrfmiddlewaretoken", "revision", "question", "name", "id", "study_id", "position")
+TOLD_ANEW = ("organisation", "purpose", "contact")  # what a file of questions does not hold
 LEFT_OUT = ("protection", "of_scale")  # of a question that is refused, and asked all the same
 WHY = "The walk of a study."
 BEYOND = 4  # widths of an interval from its estimate to the truth: chance does that once in 10¹⁰
@@ -77,11 +95,17 @@ QUESTIONS: dict[str, list[Asked]] = {
     "yes_no": [yes_no(1), yes_no(2), yes_no(3)],
     "choices": [
         yes_no(1),
-        {"kind": "single", "text": "How often was it?", "choices": "Never\nOnce\nOften"},
+        {
+            "kind": "single",
+            "text": "How often was it?",
+            "choices": "Never\nOnce\nOften",
+            "help": "Think of the last year.",
+        },
         {
             "kind": "single",
             "text": "Where was it?",
             "choices": "At home\nAt work\nAt school\nElsewhere\nNowhere",
+            "help": "Where it was the last time.",
             "may_decline": "on",
         },
     ],
@@ -220,6 +244,7 @@ class Driver:
             self._refused("begin", page)
             return
         self.slug = self.known.slug = made.slug
+        self.known.state = {"Draft of wave 1"}
         if self.wanted.begins in ("blank", "templates"):
             for asked in self._questions():
                 self._add(asked)
@@ -234,6 +259,26 @@ class Driver:
             self._submit("waves", page, "waves", waves="2", draws=self.wanted.waves)
         if self.wanted.people != "link":
             self._invite()
+        self._hold()
+
+    def _hold(self) -> None:
+        """Keep what the draft holds: all pages have to tell that."""
+        for tab, field_in in (("build/texts/", "rule"), ("limits/", "cap")):
+            form = self.form_with(self.researcher.get(self.at(tab)), field_in)
+            data = form.data() if form else {}
+            self.known.held |= {name: "".join(values) for name, values in data.items()}
+        rule = self.known.held.get("rule", "")
+        for name in ("hours", "horizon") if rule in ("when-closed", "on-request") else ():
+            self.known.held.pop(name, None)
+        if rule != "when-closed":
+            self.known.held.pop("release_epsilon", None)
+        if Decimal(self.known.held.get("cap_delta") or 0):
+            self.known.held.pop("cap", None)  # told in another measure, too
+        if last := self.known.held.get("closes_on"):
+            day = datetime.date.fromisoformat(last)
+            self.known.held["closes_on"] = f"{in_words(day)} ({IN_ZONE})"
+        if self.known.held.get("waves") == "1":
+            self.known.held.pop("waves")
 
     def launch(self) -> bool:
         """Open the wave; or see, and keep, why it is not opened, and take the way out that is
@@ -247,15 +292,21 @@ class Driver:
 
     def _open(self) -> Page | None:
         """Open the wave; return the page that says why that has to wait, if it has."""
+        self._hold()
         page = self.researcher.get(self.at("launch/"))
-        form = self._form(page, "seen")
+        form = self.form_with(page, "seen")
         if form is None or not form.buttons:
             self._refused("launch", page)
             return page
         self.known.digest = ""  # until there is another
         typed = {"why": f"{WHY} It is launched."} if "why" in form.fields else {}
+        last = self.known.held.get("closes_on", "")
+        before, opened = self.known.state, f"Collecting until {last}" if last else "Collecting"
+        self.known.state = {*before, opened}
+        self.known.opened.add(in_words(clock.Clock.now()))
         page = self.researcher.send(form, form.buttons[-1], **typed)
         if page.status != 200:
+            self.known.state = before
             self._refused("launch", page)
             return page
         self.answered = 0
@@ -265,6 +316,9 @@ class Driver:
         self.known.reasons += typed.values()
         self.known.waves.append(0)
         self.known.digest = self.plan.digest
+        self.known.content = self.plan.content
+        self.known.refreshed = 0
+        self.known.state = {opened}
         return None
 
     def _give_way(self, waits: Page) -> None:
@@ -282,8 +336,13 @@ class Driver:
                     for button in form.buttons:
                         if form.action(button) == delete:
                             self.researcher.send(form, button)
-                left = set(self.study.questions.values_list("text", flat=True))
+                left = [each.text for each in self.study.questions.all()]
+                names = [each.name for each in self.study.questions.all()]
                 self.known.typed[:] = [each for each in self.known.typed if each["text"] in left]
+                for texts in self.known.spoken.values():
+                    for name in [each for each in texts if "." in each]:
+                        if name.partition(".")[0] not in names:
+                            del texts[name]
 
     def rearrange(self) -> None:
         """See that a question goes where it is moved, that a copy follows it, and that one which
@@ -299,6 +358,7 @@ class Driver:
         with self.researcher.undone(is_trying=True):
             if self._press(second, "duplicate"):
                 copy = [each for each in self._in_order() if each not in names]
+                self._see_copy(second, *copy)
                 self._see_order([first, second, *copy, *others], f"{second} was copied")
         with self.researcher.undone(is_trying=True):
             page = self._press(first, "delete")
@@ -306,6 +366,52 @@ class Driver:
             if undo:
                 self.researcher.send(undo, undo.buttons[0])
                 self._see_order(names, f"{first} was deleted, and brought back")
+
+    def _see_copy(self, name: str, copy: str) -> None:
+        """See that the copy of a question has all that the question has, but its name."""
+        own, other = (
+            self.form_with(self.researcher.get(self.at(f"build/questions/{each}/")), "text")
+            for each in (name, copy)
+        )
+        assert own is not None, f"no form changes {name}"
+        assert other is not None, f"no form changes {copy}"
+        for what, values in own.data().items():
+            if what not in OF_ONE and values != other.data().get(what):
+                told = f"has {other.data().get(what)} as {what}; {name} has {values}"
+                self.watch.wrong(other.page.address, told)
+
+    def copy_by_file(self) -> None:
+        """See that the file of a draft makes the same questions again in another study. Undo it."""
+        with self.researcher.undone():
+            held = self._texts_held()
+            file = self.researcher.get(self.at("build/form.xlsx"))
+            page = self.researcher.get("/studies/new/?way=file")
+            form = self.form_with(page, "organisation")
+            if file.status != 200 or form is None:
+                return
+            data = {**form.data(form.buttons[-1]), **{each: TEXTS[each] for each in TOLD_ANEW}}
+            slug, self.known.slug = self.known.slug, ""
+            page = self.researcher.post(
+                form.action(), {**data, "file": upload("form.xlsx", file.content)}
+            )
+            self.slug = Study.objects.latest("pk").slug
+            if page.status != 200 or self.slug == slug:
+                self.watch.wrong(file.address, "cannot be imported again")
+            elif (again := self._texts_held()) != held:
+                for was, now in zip(held, again, strict=False):
+                    for what in was if was != now else ():
+                        if was[what] != now.get(what):
+                            told = f"makes {now.get(what)} of {what} {was[what]}"
+                            self.watch.wrong(file.address, f"{told}, once imported")
+        self.slug = self.known.slug = slug
+
+    def _texts_held(self) -> list[dict[str, Any]]:
+        """Return what the draft holds of each question."""
+        return [
+            {name: getattr(each, name) for name in OF_FILE}
+            | {"choices": each.options[: -1 if each.asked_if else None]}
+            for each in self.study.questions.order_by("position")
+        ]
 
     def _in_order(self) -> list[str]:
         """Return the names of the questions, in the order of Build."""
@@ -328,60 +434,100 @@ class Driver:
             self.watch.wrong(self.at("build/"), f"has {stand} after {after}, not {names}")
 
     def plan_again(self) -> None:
-        """Plan the draft for twice the people, and save that: see that every page knows them then.
-        Undo it.
+        """Plan the draft for twice the people, and save that: see that every page knows them then,
+        that the planner holds what was saved, and that saving it again changes nothing. Undo it.
         """
-        here, before = self.at("plan/"), self.known.expected
+        before, held = self.known.expected, self.known.held
+        self.known.held = {}
         with self.researcher.undone():
-            form = self._form(self.researcher.get(here), "n")
-            if form is None or not before:
-                return
-            page = self.researcher.send(form, n=str(2 * before))
-            form = self._to(page, self.at("plan/save/"))
-            if form is None:
-                return
+            if before:
+                self._plan_for(2 * before)
+        self.known.expected, self.known.held = before, held
+
+    def _plan_for(self, people: int) -> None:
+        here, save = self.at("plan/"), self.at("plan/save/")
+        form = self.form_with(self.researcher.get(here), "n")
+        form = form and self._to(self.researcher.send(form, n=str(people)), save)
+        if form is None:
+            return
+        planned = self.form_with(form.page, "n")
+        page = self.researcher.send(form, form.buttons[-1])
+        form = self.form_with(page, "confirmed")
+        if form is None or not form.buttons:
+            self._refused("save a plan", page)
+            return
+        changes = self.changes(page)
+        page = self.researcher.send(form, form.buttons[-1])
+        if page.status != 200:
+            self._refused("save a plan", page)
+            return
+        self.known.expected = people
+        again = self.form_with(self.researcher.get(here), "n")
+        for name, values in planned.data().items() if planned and again else ():
+            sent, stands = "".join(values), "".join(again.data().get(name, []))
+            if name in ("n", "epsilon", "asked") and sent and not is_same(sent, stands):
+                self.watch.wrong(here, f"plans with {name} {stands!r}; {sent!r} was saved")
+        if again and (form := self._to(again.page, save)):
             page = self.researcher.send(form, form.buttons[-1])
-            form = self._form(page, "confirmed")
-            if form is None or not form.buttons:
-                self._refused("save a plan", page)
-                return
-            page = self.researcher.send(form, form.buttons[-1])
-            if page.status != 200:
-                self._refused("save a plan", page)
-                return
-            self.known.expected = 2 * before
-            form = self._form(self.researcher.get(here), "n")
-            stands = "".join(form.data().get("n", [])) if form else ""
-            if not is_same(str(2 * before), stands):
-                self.watch.wrong(here, f"plans for {stands} people; {2 * before} were saved")
-            for tab in ("build/", "launch/", "limits/"):
-                self.researcher.get(self.at(tab))
-        self.known.expected = before
+            for what, (now, then) in self.changes(page).items():
+                if now != changes.get(what, (now, now))[1] or now != then:
+                    saved = changes.get(what, ("", ""))[1]
+                    told = f"tells {what}: {now}, then {then}, after a plan with {saved} was saved"
+                    self.watch.wrong(save, told)
+        for tab in ("build/", "launch/", "limits/"):
+            self.researcher.get(self.at(tab))
+
+    def changes(self, page: Page) -> dict[str, tuple[str, str]]:
+        """Return what a page says of what would change: now, and then."""
+        lines = [[each.text for each in line.all("th", "td")] for line in page.main.all("tr")]
+        return {line[0]: (line[1], line[2]) for line in lines[1:] if len(line) == 3}
 
     def share_with(self, other: Browser) -> None:
-        """Have somebody else in the study, and out of it again: they see it meanwhile. Undo it."""
+        """Have somebody else in the study in each role, out of it, and back: see that they are told
+        as what they are, and may do what that role may. Undo it.
+        """
         with self.researcher.undone():
             here = self.at("people/")
-            page = self.researcher.get(here)
-            form = self._form(page, "name")
+            form = self.form_with(self.researcher.get(here), "name")
             assert form is not None, "no form adds somebody to a study"
             before = other.get(self.at("")).status
-            roles = [each.attrs["value"] for each in form.node.all("option")]
-            role = next(each for each in roles if each not in ("", "owner"))
-            page = self.researcher.send(form, form.buttons[-1], name=other.who, role=role)
-            inside = other.get(self.at("")).status
-            added = [each for each in page.forms if re.fullmatch(rf"{here}\d+/", each.action())]
-            told = next((each for each in added if other.who in each.node.text), None)
-            if told is None or told.data().get("role", [role]) != [role]:
-                self.watch.wrong(here, f"does not say that {other.who} is in it as {role}")
+            options = [each.attrs["value"] for each in form.node.all("option")]
+            first, *roles = [each for each in options if each]
+            page = self.researcher.send(form, form.buttons[-1], name=other.who, role=first)
+            self._see_role(page, other, first)
+            for role in roles[:-1]:  # nobody becomes an owner who cannot sign in
+                if form := self._of(page, other):
+                    page = self.researcher.send(form, form.buttons[-1], role=role)
+                    self._see_role(page, other, role)
+            if not (form := self._of(page, other)):
                 return
-            remove = self._to(page, told.action().removesuffix("remove/") + "remove/")
+            last = "".join(form.data()["role"])
+            remove = self._to(page, f"{form.action()}remove/")
             assert remove is not None, f"{here}: no form takes {other.who} out"
-            self.researcher.send(remove, remove.buttons[-1])
-            after = other.get(self.at("")).status
-            if (before >= 400, inside, after >= 400) != (True, 200, True):
-                told_so = f"{before} before, {inside} as a member, {after} after"
-                self.watch.wrong(self.at(""), f"answers {other.who} {told_so}")
+            page = self.researcher.send(remove, remove.buttons[-1])
+            statuses = before, other.get(self.at("")).status
+            if min(statuses) < 400:
+                self.watch.wrong(self.at(""), f"answers {other.who} {statuses}, who is no member")
+            if back := self._to(page, self.at("people/back/")):
+                self._see_role(self.researcher.send(back, back.buttons[-1]), other, last)
+
+    def _of(self, page: Page, other: Browser) -> Form | None:
+        """Return the form with which somebody gets another role."""
+        lines = [each for each in page.main.all("tr") if other.who in each.text.split()]
+        own = (form for form in page.forms if any(up in lines for up in form.node.above()))
+        return next((each for each in own if "role" in each.fields), None)
+
+    def _see_role(self, page: Page, other: Browser, role: str) -> None:
+        """See that a member has a role, on the page of people and by what is open to them."""
+        form = self._of(page, other)
+        stands = "".join(form.data()["role"]) if form else "nothing"
+        if stands != role:
+            self.watch.wrong(page.address, f"has {other.who} as {stands}, who was made {role}")
+        study = other.get(self.at(""))
+        opens = {each: other.get(self.at(each)).status == 200 for each in MAY[""]}
+        if study.status != 200 or opens != (may := dict.fromkeys(MAY[""], False) | MAY[role]):
+            told = f"opens {opens} to {other.who} ({study.status}), as {role} {may}"
+            self.watch.wrong(study.address, told)
 
     def answer(self, people: int) -> int:
         """Have so many people answer as browsers do; return how many were taken."""
@@ -412,9 +558,22 @@ class Driver:
         self.watch.something_happens()
         return taken
 
+    def refresh(self) -> None:
+        """Have more answers come, as often as numbers are refreshed and once more."""
+        terms = self.plan.content.publication
+        if terms.rule != "continual" or self.plan.content.invited:
+            return
+        for _time in range(terms.horizon or 0):
+            for tab in ("", "collect/"):
+                self.researcher.get(self.at(tab))
+            self.answer(A_BATCH)
+            clock.forward(hours=terms.hours)
+            self.tick()
+
     def close(self) -> None:
         """Close the wave early, as the page says, and again where it asks."""
         self.known.closed.add(in_words(clock.Clock.now()))
+        self.known.state.add(f"Closed {in_words(clock.Clock.now())}")
         page = self.researcher.get(self.at("launch/"))
         for _asked_twice in range(2):
             form = self._to(page, self.at("launch/close/"))
@@ -423,25 +582,63 @@ class Driver:
             page = self.researcher.send(form, form.buttons[0])
         if self.plan.is_open:
             self.watch.wrong(self.at("launch/"), "a wave that was closed is open")
+        self._stands_at(f"Closed {in_words(clock.Clock.now())}")
+
+    def _stands_at(self, *states: str) -> None:
+        """Keep where the study stands now; a worker may have retired it."""
+        retired = self.study.retired_on
+        self.known.state = {f"Retired {in_words(retired)}"} if retired else set(states)
 
     def lower_cap(self) -> bool:
-        """Lower the cap of an open study a little, as its owner, where publications leave that."""
-        page = self.researcher.get(self.at("limits/lower/"))
-        form = self._form(page, "new")
+        """Lower the cap of an open study a little, as its owner: see that all pages tell that. Undo
+        it where publications need it whole.
+        """
         cap = self.researcher.get(self.at("limits/")).fact("cap")
         paid = self.plan.content.publication.epsilon
         needed = (self.study.planned + 1) * Decimal(paid or cap or 1)
-        if form is None or not cap or Decimal(cap) <= needed:
+        if cap and Decimal(cap) > needed:
+            return self._lower(Decimal(cap) - Decimal("0.01"))
+        held = dict(self.known.held)
+        with self.researcher.undone():
+            if cap and self._lower(Decimal(cap) - Decimal("0.01")):
+                for tab in ("", "limits/", "limits/lower/", "limits/retire/"):
+                    self.researcher.get(self.at(tab))
+                self.known.reasons.pop()
+        self.known.held = held
+        return False
+
+    def _lower(self, cap: Decimal) -> bool:
+        page = self.researcher.get(self.at("limits/lower/"))
+        form = self.form_with(page, "new")
+        if form is None:
             return False
-        lower = Decimal(cap) - Decimal("0.01")
-        page = self.researcher.send(
-            form, form.buttons[-1], new=str(lower), why=f"{WHY} It is lowered."
-        )
+        why = f"{WHY} It is lowered."
+        before = self.known.held.get("cap", "")
+        self.known.held["cap"] = before and str(cap)
+        page = self.researcher.send(form, form.buttons[-1], new=str(cap), why=why)
         if page.status != 200:
+            self.known.held["cap"] = before
             self._refused("lower the cap", page)
             return False
-        self.known.reasons.append(f"{WHY} It is lowered.")
+        self.known.reasons.append(why)
         return True
+
+    def limit_week(self) -> None:
+        """Limit what a week may cost: see that all pages tell that. Undo it."""
+        held = dict(self.known.held)
+        with self.researcher.undone():
+            page = self.researcher.get(self.at("limits/week/"))
+            if form := self.form_with(page, "weekly"):
+                page = self.researcher.send(form, form.buttons[-1], weekly="0.3", why=WHY)
+                if page.status == 200:
+                    self._see_kept(self.researcher.get(self.at("limits/week/")), "weekly", WEEKLY)
+                    for tab in ("", "limits/", "limits/retire/"):
+                        page = self.researcher.get(self.at(tab))
+                        if WEEK in page.text and "0.3" not in page.text.partition(WEEK)[2][:12]:
+                            self.watch.wrong(page.address, "does not tell the limit of a week, 0.3")
+                else:
+                    self._refused("limit a week", page)
+        self.known.held = held
 
     def publish_anyway(self) -> bool:
         """Publish all the same, where that is offered; see that it is done."""
@@ -470,6 +667,7 @@ class Driver:
         form = self._to(page, self.at("launch/next/"))
         if form is None:
             return False
+        self.known.state.add(f"Draft of wave {len(self.known.waves) + 1}")
         page = self.researcher.send(form, form.buttons[0])
         if page.status != 200:
             self._refused("next wave", page)
@@ -487,12 +685,12 @@ class Driver:
         its page; None where that is refused.
         """
         page = self.researcher.get(self.at(f"ask/{kind}/"))
-        form = self._form(page, "csrfmiddlewaretoken", within_main=True)
+        form = self.form_with(page, "csrfmiddlewaretoken", within_main=True)
         if form is None:
             return None
         of_last = self._of_last(form) if kind == "mean" else {}
         page = self.researcher.send(form, form.buttons[0], **{**self._asked(form), **of_last})
-        form = self._form(page, "confirmed")
+        form = self.form_with(page, "confirmed")
         if page.status != 200 or form is None:
             self._refused(f"ask {kind}", page)
             return None
@@ -501,6 +699,7 @@ class Driver:
             self._refused(f"ask {kind}", page)
             return None
         expected, said = page.fact("cost") or "0", page.fact("epsilon")
+        before = self.researcher.get(self.at("")).fact("spent")
         asked = self.researcher.send(form, confirm[-1])
         clock.forward(seconds=20)
         self.tick()
@@ -509,6 +708,11 @@ class Driver:
         is_again = "?again" in asked.address  # it was drawn before, and costs nothing now
         if cost and not is_again and Decimal(cost) != Decimal(expected):
             self.watch.wrong(drawn.address, f"cost {cost}, and {page.address} said {expected}")
+        spent = self.researcher.get(self.at("")).fact("spent")
+        is_counted = cost and spent and before and self.wanted.cap != "with δ" and not is_again
+        if is_counted and abs(Decimal(spent) - Decimal(before) - Decimal(cost)) > AGREE:
+            told = f"cost {cost}, and {spent} is spent after {before}"
+            self.watch.wrong(drawn.address, told)
         if kind == "mean":
             self._see_mean(drawn, "".join(form.data().get("question", [])))
         typed = "".join(form.data().get("epsilon", []))
@@ -548,8 +752,9 @@ class Driver:
     def retire(self) -> None:
         """Retire the study, as its owner."""
         page = self.researcher.get(self.at("limits/retire/"))
-        form = self._form(page, "sure")
+        form = self.form_with(page, "sure")
         assert form is not None, "no form retires the study"
+        self.known.state.add(f"Retired {in_words(clock.Clock.now())}")
         self.researcher.send(form, form.buttons[-1], why=f"{WHY} It ends.", sure="on")
         self.known.reasons.append(f"{WHY} It ends.")
         self.tick()
@@ -566,12 +771,21 @@ class Driver:
         """Let a worker do all that is due."""
         for name in TASKS:
             self._do(name)
+        self._is_done()
+
+    def _is_done(self) -> None:
+        self.known.is_settled = True
+        last = releases.last_by_rule(self.plan) if self.known.waves else None
+        self.known.refreshed = last.number if isinstance(last, Step) else 0
+        if self.slug and self.study.is_retired:
+            self._stands_at()
 
     def tomorrow(self) -> None:
         """Let a day pass, and its work be done."""
         clock.forward(days=1)
         for name in (*OF_THE_DAY, *TASKS):
             self._do(name)
+        self._is_done()
 
     def _do(self, name: str) -> None:
         self.watch.something_happens()
@@ -595,7 +809,7 @@ class Driver:
 
     def _new(self, way: str, **typed: Any) -> Page:
         page = self.researcher.get(f"/studies/new/?way={way}")
-        form = self._form(page, "way")
+        form = self.form_with(page, "way")
         assert form is not None, f"no form begins a study by way={way}"
         is_invited = str(self.wanted.people != "link")
         if self.wanted.people == "link":  # a list has as many people as it has
@@ -631,7 +845,7 @@ class Driver:
         """Import the form that the site gives as an example."""
         example = self.researcher.get("/studies/new/example.xlsx").content
         page = self.researcher.get("/studies/new/?way=file")
-        form = self._form(page, "organisation")
+        form = self.form_with(page, "organisation")
         assert form is not None, "no form takes a file"
         typed = {name: TEXTS[name] for name in ("organisation", "purpose", "contact")}
         del self.known.texts["title"], self.known.texts["purpose"]  # the file has its own
@@ -644,11 +858,11 @@ class Driver:
         make = [link for link in page.links if link.startswith("/studies/new/")]
         if not make:
             return page
-        planner = self._form(page, "n")
+        planner = self.form_with(page, "n")
         assert planner is not None, "no form of the planner takes a number of people"
         planned = "".join(planner.data()["n"])
         page = self.researcher.get(make[0])
-        form = self._form(page, "way")
+        form = self.form_with(page, "way")
         assert form is not None, f"{make[0]}: no form takes the words of the questions"
         filled = "".join(form.data()["expected"])
         if self.wanted.people == "link":
@@ -719,7 +933,7 @@ class Driver:
         wanted = self.wanted
         if wanted.follow_ups != "none":
             page = self.researcher.get(self.at("build/add/"))
-            form = self._form(page, "condition")
+            form = self.form_with(page, "condition")
             assert form is not None
             conditions = [
                 each.attrs["value"]
@@ -729,7 +943,16 @@ class Driver:
                 and each.attrs["value"]
             ]
             if conditions:
-                self._add({**FOLLOW_UP, "condition": conditions[0]})
+                chosen = self.chance.choice(conditions)
+                name, _colon, at = chosen.partition(":")
+                other = self.study.questions.get(name=name)
+                follows = f"“{other.options[int(at)]}” “{other.text}”"
+                is_passed = wanted.follow_ups == "skip"
+                self._add({**FOLLOW_UP, "condition": chosen})
+                if self.known.typed and "condition" in self.known.typed[-1]:
+                    told = {"condition_text": follows}
+                    told["condition_in"] = "Asked only after" if is_passed else "Help"
+                    self.known.typed[-1] |= told
         if "as one" in wanted.sent:
             self._join()
         limits: dict[str, str] = {}
@@ -757,6 +980,9 @@ class Driver:
             texts["follow_ups"] = "skip"
         if wanted.people != "link":
             texts |= {"expected": "100"}
+        if self.chance.random() < 0.5:
+            last = clock.Clock.now().date() + datetime.timedelta(days=OPEN_FOR)
+            texts |= {"closes_on": last.isoformat(), "zone": ZONE}
         page = self.researcher.get(self.at("build/texts/"))
         taken = self._submit("texts", page, "rule", **texts)
         if "expected" in taken and wanted.people == "link":
@@ -771,7 +997,7 @@ class Driver:
             if "site’s admin can" not in page.text:
                 return
             allowing = self.admin.get(self.at("limits/"))
-            form = self._form(allowing, "cap")
+            form = self.form_with(allowing, "cap")
             missing = [name for name in MORE if form is None or name not in form.fields]
             if missing:
                 self.watch.wrong(
@@ -786,13 +1012,13 @@ class Driver:
 
     def _limits(self, who: Browser, **typed: str) -> Page:
         page = who.get(self.at("limits/"))
-        form = self._form(page, "cap")
+        form = self.form_with(page, "cap")
         assert form is not None, f"{page.address}: no form takes a cap"
         return who.send(form, _saving(form), why=WHY, **typed)
 
     def _join(self) -> None:
         page = self.researcher.get(self.at("build/"))
-        form = self._form(page, "names")
+        form = self.form_with(page, "names")
         if form is None:
             return  # nothing of this draft can be
         offered = [
@@ -808,7 +1034,7 @@ class Driver:
         if form is None:
             return
         page = self.researcher.send(form, form.buttons[0])
-        form = self._form(page, "title")
+        form = self.form_with(page, "title")
         assert form is not None, f"{page.address}: no form takes the texts of a language"
         typed = {
             each.attrs["name"]: f"{each.attrs['name']} 中文"
@@ -820,6 +1046,8 @@ class Driver:
         if page.status != 200:
             self._refused("translate", page)
         self.is_translated = page.status == 200
+        if self.is_translated:
+            self.known.spoken["zh-hans"] = typed
 
     def _invite(self) -> None:
         for stratum, people in STRATA[self.wanted.people == "strata"].items():
@@ -829,7 +1057,7 @@ class Driver:
 
     # Forms
 
-    def _form(self, page: Page, field: str, *, within_main: bool = False) -> Form | None:
+    def form_with(self, page: Page, field: str, *, within_main: bool = False) -> Form | None:
         """Return the form of a page that has this field."""
         for form in page.forms:
             is_there = not within_main or any(up.tag == "main" for up in form.node.above())
@@ -846,13 +1074,13 @@ class Driver:
         Return what was taken; see that it stands there then.
         """
         for _again in range(len(typed)):
-            form = self._form(page, by)
+            form = self.form_with(page, by)
             if form is None:
                 self.watch.wrong(page.address, f"has no form with {by}")
                 return {}
             typed = {name: value for name, value in typed.items() if name in form.fields}
             fresh = self.researcher.get(page.address)  # as before what was refused
-            form = self._form(fresh, by)
+            form = self.form_with(fresh, by)
             assert form is not None
             sent = self.researcher.send(form, _saving(form), **typed)
             if sent.status == 200:
@@ -875,7 +1103,7 @@ class Driver:
             page = self.researcher.get(self.at(f"build/questions/{added.name}/"))
         else:
             page = self.researcher.get(page.address)
-        form = self._form(page, by)
+        form = self.form_with(page, by)
         data = form.data() if form else {}
         for name, value in typed.items():
             stands = "\n".join(data.get(name, []))
@@ -911,7 +1139,7 @@ class Driver:
                 typed[name] = "0.1"  # little enough to be paid in ρ
             if "".join(data.get(name, [])):
                 continue
-            if kind == "checkbox" and len(own) > 1:
+            if kind == "checkbox" and (len(own) > 1 or "value" in own[0].attrs):
                 typed[name] = [each.attrs["value"] for each in own[:2]]
             elif kind == "radio":
                 typed[name] = own[0].attrs["value"]
@@ -944,7 +1172,7 @@ class Driver:
     def _print(self) -> list[str]:
         """Print codes for everybody; return the links, in no order."""
         page = self.researcher.get(self.at("list/letters/"))
-        form = self._form(page, "whom")
+        form = self.form_with(page, "whom")
         assert form is not None, f"{page.address}: no form prints codes"
         data = {**form.data(), "whom": ["all"], "as": ["file"]}
         printed = self.researcher.post(form.action(), data).content.decode("utf-8-sig")

@@ -88,6 +88,8 @@ class Life:
                 self.watch.is_one_wave = self.driver.study.planned == 1
                 self.look(self.researcher, "build/", "plan/", "rehearse/", "limits/", "launch/")
                 self.driver.rearrange()
+                self.driver.copy_by_file()
+                self.see_filters()
                 self.driver.plan_again()
                 self.driver.share_with(self._browser("colleague"))
         while self.driver.slug and waves < 2 and self.opens(waves + 1):
@@ -102,6 +104,8 @@ class Life:
         if waves and not self.driver.study.is_retired:
             with self.step("retired"):
                 self.driver.retire()
+                self.see_lists()
+                self.see_filters()
                 self.look(self.researcher, "", "launch/", "limits/")
                 self.look(self.stranger, registry=True)
                 self.see_what_was_published()
@@ -126,8 +130,10 @@ class Life:
             self.know(self.driver.plan.content)
             self.driver.tick()
             self.driver.lower_cap()
+            self.driver.limit_week()
             self.see_what_was_published()
-            self.look(self.researcher, "launch/", "collect/", "limits/")
+            self.see_filters()
+            self.look(self.researcher, "collect/", "launch/", "limits/")
             self.look(self.stranger, registry=True, form=True)
         return True
 
@@ -140,6 +146,7 @@ class Life:
             driver.tick()
             driver.answer(last)
             driver.tick()
+            driver.refresh()
             driver.look_up(self.stranger)
             if driver.study.is_invited:
                 driver.tomorrow()
@@ -155,6 +162,7 @@ class Life:
             self.see_what_was_promised()
             self.see_what_is_true()
             self.see_lists()
+            self.see_filters()
             if self.driver.publish_anyway():
                 self.see_what_is_true()
             self.see_what_was_published()
@@ -236,6 +244,17 @@ class Life:
             own, listed = who.get(link), who.get(address)
             for what in self.watch.known.listed_otherwise(listed, own):
                 self.watch.wrong(address, what)
+
+    def see_filters(self) -> None:
+        """See that the list of studies, narrowed to a state, has this study if it stands so."""
+        page, known = self.researcher.get("/studies/"), self.driver.known
+        form = self.driver.form_with(page, "state")
+        for state in [each.attrs["value"] for each in form.node.all("option")] if form else ():
+            page = self.researcher.send(form, q=known.slug, state=state)
+            stands = any(each.casefold().startswith(state) for each in known.state)
+            if stands != (self.driver.at("") in {*page.links, *map(_above, page.links)}):
+                told = f"is wrong of this study, which is {sorted(known.state)}"
+                self.watch.wrong(page.address, told)
 
     def see_what_was_promised(self) -> None:
         """See that shares of questions that all were asked alike are as precise as was promised."""
@@ -421,14 +440,14 @@ class Life:
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """Take a step. None of those that pages offer may retire a study, unless its cap was spent
-        in this step, on something that was published.
+        in this step, on something that was published, or all refreshes were paid for at once.
         """
         self.watch.step = name
         charges, was_retired = self._charges(), self._is_retired()
         yield
         if name == "retired" or was_retired or not self._is_retired():
             return
-        if self._charges() == charges:
+        if self._charges() == charges and not self.driver.known.refreshed:
             why = self.driver.study.retired_because
             self.watch.wrong(
                 "a worker", f"retired it, and nothing was published in this step: {why}"
@@ -487,6 +506,11 @@ class Life:
     def _concerns(self, address: str) -> bool:
         """Tell whether an address is about this study, and not the whole site."""
         return self.driver.slug in urlsplit(address).path.split("/")
+
+
+def _above(address: str) -> str:
+    """Return the page of a study that a page in it belongs to."""
+    return "/".join(address.split("/")[:3]) + "/"
 
 
 def _facts(page: Page) -> list[tuple[str, ...]]:

@@ -101,7 +101,7 @@ class Node:
             or (self.parent is not None and self.parent.is_unseen)
         )
 
-    @property
+    @cached_property
     def text(self) -> str:
         """Return what is read in it: its blocks a line each, white space as a browser shows it."""
         pieces: list[str] = []
@@ -272,8 +272,19 @@ class Page:
         return self.root.text
 
     @cached_property
+    def language(self) -> str:
+        return next((each.attrs.get("lang", "") for each in self.root.all("html")), "")
+
+    @cached_property
     def nodes(self) -> list[Node]:
         return self.root.walk()
+
+    def form_like(self, form: Form) -> Form | None:
+        """Return the form of this page that does the same as one of another page."""
+        for each in self.forms:
+            if each.action() == form.action() and each.method == form.method:
+                return each
+        return None
 
     @cached_property
     def controls(self) -> list[Node]:
@@ -304,8 +315,7 @@ class Page:
         return [
             each
             for each in self.nodes
-            if (each.has("errors") or each.has("error") or each.attrs.get("role") == "alert")
-            and each.text
+            if each.text and (each.has("errors") or each.has("error") or _is_alarm(each))
         ]
 
     @cached_property
@@ -316,6 +326,12 @@ class Page:
     def fact(self, kind: str) -> str:
         """Return the first number of this kind; nothing where it tells none."""
         return next((each.attrs["value"] for each in self.facts if each.has(kind)), "")
+
+
+def _is_alarm(node: Node) -> bool:
+    """Tell whether a message says that nothing was done."""
+    is_said = node.parent is not None and node.parent.attrs.get("role") == "status"
+    return node.attrs.get("role") == "alert" or (is_said and node.has("risk"))
 
 
 def field_of(node: Node) -> str:

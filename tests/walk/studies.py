@@ -80,7 +80,9 @@ class Wanted:
 
 
 def defaults() -> list[Wanted]:
-    """Return a study for every way to begin one, with all else as it is offered."""
+    """Return a study for every way to begin one, with all else as it is offered; and one whose
+    numbers are refreshed, which needs what no study of the array has together.
+    """
     planned = [
         Wanted(
             f"planned-{kind}-{people}",
@@ -107,7 +109,8 @@ def defaults() -> list[Wanted]:
         Wanted(f"default-waves-{draws}", begins="plan", waves=draws, is_default=True)
         for draws in FACTORS["waves"][1:]
     ]
-    return [*others, listed, translated, *waves, *planned]
+    refreshed = Wanted("refreshed", cap="with δ", rule="continual")
+    return [*others, listed, translated, refreshed, *waves, *planned]
 
 
 def pairs(study: dict[str, str], many: int = 2) -> Iterator[frozenset[tuple[str, str]]]:

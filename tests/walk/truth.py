@@ -15,8 +15,10 @@ from urllib.parse import parse_qs, urlsplit
 from openpyxl import load_workbook
 
 from tests.walk.pages import Node, Page
+from tests.walk.words import Asked as Asked, Words, planned_wrong
 
 ORDERED = ("", "build/", "launch/", "preview/", "methods/")  # pages that go through the questions
+ALL_SPENT = "All spent"  # how the registry calls a closed study that can pay for nothing more
 FEWER = ("answers to",)  # steps in which not all that came has been counted
 AGREE = Decimal("0.011")  # two roundings of one amount
 # who counts: a phrase with a number of answers
@@ -29,9 +31,6 @@ ASKED = re.compile(r"([\d,]+) of ([\d,]+) people were asked this; devices drew w
 ROUND = re.compile(r"This is round (\d+) of (\d+)")
 MORE_ROUNDS = re.compile(r"This study plans \d+ rounds|stays on this device for later rounds")
 SPENT_OF = re.compile(r"[ερ] ([\d.]+) of ([\d.]+)")
-CLOSED = re.compile(r"[Cc]losed (?:on )?(\d{1,2} [A-Z][a-z]+ \d{4})")
-
-Asked = dict[str, Any]  # a question, by the names of the editor's fields
 
 
 def in_words(day: Any) -> str:
@@ -71,13 +70,9 @@ def is_same(typed: str, stands: str) -> bool:
 
 
 @dataclass
-class Known:
+class Known(Words):
     """What the walk knows of its study."""
 
-    slug: str = ""
-    language: str = "en"
-    texts: dict[str, str] = field(default_factory=dict)  # of the study
-    typed: list[Asked] = field(default_factory=list)  # its questions, in order
     expected: int | None = None  # people
     invited: int = 0  # people on a list, if there is one
     reasons: list[str] = field(default_factory=list)  # given where the public ledger keeps them
@@ -86,7 +81,6 @@ class Known:
     is_counted: bool = False  # how many answer is public, and told at the end of the wave only
     waves: list[int] = field(default_factory=list)  # answers that were taken
     asked: set[int] = field(default_factory=set)  # answers to a question, in any wave
-    closed: set[str] = field(default_factory=set)  # days
     planned: int = 1  # waves
 
     def wrong_with(self, page: Page) -> Iterator[str]:
@@ -99,6 +93,7 @@ class Known:
             yield from self._order(page, path)
             yield from self._numbers(page, path)
             yield from self._rounds(page, path)
+            yield from self.told_wrong(page, path)
         elif path == f"/registry/{self.slug}.json":
             yield from self._registered(json.loads(page.content))
         elif path.endswith(f"/{self.slug}/plan"):
@@ -144,9 +139,6 @@ class Known:
         for node in page.facts if self.expected and not sum(self.waves) else ():
             if node.has("outlook") and int(node.attrs["data-n"]) not in (0, self.expected):
                 yield f"looks out for {node.attrs['data-n']} people, not {self.expected}"
-        for day in CLOSED.findall(text):
-            if self.closed and day not in self.closed:
-                yield f"tells that it closed on {day}, not {sorted(self.closed)}"
         if path == f"/registry/{self.slug}/":
             for reason in self.reasons:
                 if reason not in text:
@@ -204,6 +196,18 @@ class Known:
             yield f"has no line that leads to {own.address}"
         for line in lines:
             text = " ".join(line.text.split())
+            badges = [each.text for each in line.all("span") if each.has("badge")]
+            for badge in badges if self.state else ():
+                stands = any(each.startswith(badge) for each in self.state)
+                if not stands and badge != ALL_SPENT:
+                    yield f"says “{badge}” of this study, which is {sorted(self.state)}"
+            table = next(each for each in line.above() if each.tag == "table")
+            heads = [each.text for each in table.all("tr")[0].all("th")]
+            cells = dict(zip(heads, [each.text for each in line.all("th", "td")], strict=False))
+            came = cells.get("Answers", "").replace(",", "")
+            those = sum(self.waves), *self.waves[-1:]
+            if self.is_counted and came.isdecimal() and int(came) not in those:
+                yield f"tells {came} answers, and {self.waves} came"
             waves = re.search(r"\bin (?:each of )?(\d+) waves", text)
             told = int(waves[1]) if waves else 1
             if own.address.startswith("/registry/") and told != len(self.waves):
@@ -226,6 +230,7 @@ class Known:
     def _planned(self, document: dict[str, Any]) -> Iterator[str]:
         """See that a Plan says what was typed."""
         asked = {each["text"]: each for each in document["questions"]}
+        texts = [each["text"] for each in document["questions"]]
         yield from self._in_order(asked)
         for name, typed in self.texts.items():
             if name in document and document[name] != typed:
@@ -235,3 +240,5 @@ class Known:
             own = asked.get(each["text"], {}).get("choices", [])[: len(choices)]
             if "choices" in each and own != choices:
                 yield f"tells the choices {own} of {each['text']!r}; {choices} were typed"
+            if each["text"] in asked and texts.count(each["text"]) == 1:
+                yield from planned_wrong(each, asked[each["text"]])

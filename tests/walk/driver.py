@@ -684,6 +684,7 @@ class Driver:
         """Ask one query as it is offered: see what it costs, confirm it, and have it drawn. Return
         its page; None where that is refused.
         """
+        before = self.researcher.get(self.at("")).fact("spent")
         page = self.researcher.get(self.at(f"ask/{kind}/"))
         form = self.form_with(page, "csrfmiddlewaretoken", within_main=True)
         if form is None:
@@ -699,7 +700,6 @@ class Driver:
             self._refused(f"ask {kind}", page)
             return None
         expected, said = page.fact("cost") or "0", page.fact("epsilon")
-        before = self.researcher.get(self.at("")).fact("spent")
         asked = self.researcher.send(form, confirm[-1])
         clock.forward(seconds=20)
         self.tick()

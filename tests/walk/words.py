@@ -26,7 +26,7 @@ TOLD_AS: dict[str, tuple[str, ...]] = {  # of a draft's fields, the words in whi
         r"The study closed with [\d,]+ answers?, and ([\d,]+) are needed",
     ),
     "widest": (r"Widest interval to publish ([\d.]+) %",),
-    "hours": (r"(?:every|each) (\d+) hours",),
+    "hours": (r"(?<!publish )every (\d+) hours",),
     "horizon": (r"(\d+) times, every",),
     "expected": (r"expected when it was planned ([\d,]+)", r"· ([\d,]+) answers expected"),
     "waves": (r"\b(\d+) are planned", r"wave \d+ of (\d+) planned", r"plans (\d+) waves"),

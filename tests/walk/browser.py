@@ -41,7 +41,7 @@ FILE = re.compile(r"/export\.|\.(?:csv|svg|xlsx)$|/methods/")
 MOST_HOPS = 5
 # Instead of what is offered, where that takes long: a rehearsal, and a sheet of paper for everybody
 LESS = {"runs": "20", "people": "50", "as": "file"}
-CHANGED = 2  # fields of a form that are changed, drawn by chance for each study
+CHANGED = 1  # field of each form that is changed, drawn by chance for each study
 NOT_HELD = ("csrfmiddlewaretoken", "revision", "why", "language", "confirmed", "sure")
 NOT_FIXED = (
     "expected",

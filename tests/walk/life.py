@@ -283,7 +283,7 @@ class Life:
         """
         address = self.driver.at("export.csv")
         if not any(
-            link.endswith("export.csv") for link in self.researcher.get(self.driver.at("")).links
+            urlsplit(link).path == address for link in self.researcher.get(self.driver.at("")).links
         ):
             return
         file = self.researcher.get(address).content.decode("utf-8-sig")

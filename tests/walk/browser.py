@@ -117,7 +117,8 @@ class Watch:
                     self._same(("±", node.attrs["data-n"]), half, here, Decimal("0.15"))
                 few = int(node.attrs["data-n"]) < int(node.attrs["data-least"])
                 self.was_warned |= few or float(node.attrs["value"]) > LITTLE
-                if self.step.startswith("launch"):
+                is_told = not self.is_trying and int(node.attrs["data-n"])
+                if self.step.startswith("launch") and is_told:
                     self.promised = float(node.attrs["value"]), int(node.attrs["data-n"])
             if node.has("together"):
                 self._compare_together(node, here)

@@ -18,6 +18,7 @@ from surveys.design import documents, services as design
 from surveys.design.models import Plan, Study
 from surveys.intake import door, posts
 from surveys.intake.shelf import Shelf
+from surveys.issuer import signing
 from surveys.people import services as people
 from surveys.plan.content import Invited
 from tests import tickets
@@ -116,6 +117,12 @@ def nobody_came_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     if brake.places.end:
         brake.places.end.cancel()
+
+
+@pytest.fixture(autouse=True)
+def keys_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let issuers take keys that are there already."""
+    monkeypatch.setattr(signing, "new_key", tickets.issued())
 
 
 @pytest.fixture

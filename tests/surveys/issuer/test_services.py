@@ -10,6 +10,8 @@ from surveys.issuer import services, tables
 from surveys.issuer.models import Code, Invitation, Key, Mark
 from surveys.issuer.refusals import Refused
 from surveys.issuer.services import Counts
+from surveys.issuer.signing import BITS, new_key as found
+from surveys.plan.tickets import EXPONENT
 from tests import tickets
 from tests.plans import whole
 from tests.surveys.issuer.conftest import blinded, fetch, opened, person
@@ -68,6 +70,14 @@ def test_what_is_counted_of_a_lost_ticket_does_not_tell_whether_there_was_one(cl
     services.reissue(listed.plan, first.reference)
     assert services.counts(listed.plan)[0] == Counts(3, 1, 2)
     assert fetch(client, listed, second, blinded(listed, second)).status_code == 200
+
+
+def test_every_key_is_another_and_undoes_its_own_public_half():
+    (one, exponent), (other, _) = found(), found()
+    assert one != other
+    modulus = int(one, 16)
+    assert modulus.bit_length() == BITS
+    assert pow(pow(7, EXPONENT, modulus), int.from_bytes(exponent), modulus) == 7
 
 
 def test_a_key_is_of_one_plan_and_never_of_another(listed):

@@ -58,7 +58,6 @@ class Visitor:
         )
 
     def look(self) -> None:
-        self.page.wait_for_load_state("networkidle")
         self.found += complaints(self.page)
         if self.page.evaluate("document.documentElement.scrollWidth") > NARROW["width"]:
             self.found.append((self.page.url, "wider than the screen"))

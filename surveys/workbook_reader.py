@@ -166,15 +166,20 @@ def main() -> None:
     sys.modules["numpy"] = None  # type: ignore[assignment]  # openpyxl would load it
     _load()
     _confine(asked["seconds"])
+    sys.stdout.buffer.write(written(sys.stdin.buffer.read(), asked))
+
+
+def written(raw: bytes, asked: dict[str, Any]) -> bytes:
+    """Return what the program writes of a workbook."""
     try:
-        answer: object = list(_sheets(sys.stdin.buffer.read(), asked))
+        answer: object = list(_sheets(raw, asked))
     except Unreadable as refusal:
         answer = refusal.why.name
     except (MemoryError, OverflowError):
         answer = Refusal.LARGE.name
     except Exception:  # on a file that lies about its size, has no such part, is no XML…
         answer = Refusal.DAMAGED.name
-    sys.stdout.buffer.write(json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace"))
+    return json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _load() -> None:

@@ -1,8 +1,11 @@
 """A researcher without any study, and one with a small draft."""
 
+import json
+
 import pytest
 from django.test import Client
 
+from surveys import workbook_reader
 from surveys.design.drafts import new_draft
 from surveys.people import services as people
 from surveys.people.models import Role
@@ -38,6 +41,18 @@ def client_of(username, role=None, study=None):
     client = Client()
     client.force_login(user)
     return client
+
+
+@pytest.fixture(autouse=True)
+def read_here(monkeypatch):
+    """Read workbooks in this process: that each is read in one of its own is for
+    tests/surveys/test_workbook_reader.py, and takes a third of a second.
+    """
+
+    def run(raw, asked, _seconds):
+        return workbook_reader.written(raw, json.loads(asked))
+
+    monkeypatch.setattr(workbook_reader, "_run", run)
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -191,10 +192,10 @@ def _tree(python: str, typed: str) -> ast.expr:
 
 def _problems(node: ast.expr, functions: tuple[str, ...], levels: int = 1) -> Iterator[str]:
     """Yield what is no formula though it is Python. The words let through few other things."""
-    if levels > MAX_LEVELS:
-        yield f"expected at most {MAX_LEVELS} parts in one another"
-        return
+    parts: list[ast.expr] = []
     match node:
+        case _ if levels > MAX_LEVELS:
+            yield f"expected at most {MAX_LEVELS} parts in one another"
         case ast.Call():
             name = _called(node)
             many = 2 if name in PAIRS else 1
@@ -210,10 +211,9 @@ def _problems(node: ast.expr, functions: tuple[str, ...], levels: int = 1) -> It
         case ast.BinOp() | ast.UnaryOp() | ast.BoolOp() | ast.Compare() | ast.IfExp():
             parts = [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
         case ast.Name() | ast.Constant():
-            return
+            pass
         case _:
             yield "a comma stands outside a function's brackets"
-            return
     for part in parts:
         yield from _problems(part, functions, levels + 1)
 
@@ -265,9 +265,9 @@ class _Computation:
                 return self._joined(node, at)
             case ast.Call() if _called(node) in OF_ALL:
                 return self._of_all(node)
-            case ast.Call():
-                return _defined(OF_ROWS[_called(node)], self.value(node.args[0], at))
-        raise AssertionError(type(node))  # `_problems` lets nothing else through
+            case _:  # a call of one of OF_ROWS: `_problems` lets nothing else through
+                call = cast(ast.Call, node)
+                return _defined(OF_ROWS[_called(call)], self.value(call.args[0], at))
 
     def _compared(self, node: ast.Compare, at: Ints | None) -> Floats:
         """Return whether each stands to the next as its sign says, as in 1 < x < 3."""

@@ -239,6 +239,6 @@ def _delta(cost: Cost) -> Fraction:
 
 
 def _epsilon(cost: Cost) -> Fraction:
-    if cost.epsilon is None:
+    if cost.epsilon is None:  # pragma: no cover (whoever adds ε has looked)
         raise ValueError("cost has no ε")
     return cost.epsilon

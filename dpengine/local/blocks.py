@@ -182,7 +182,7 @@ def chances_for(needs: Sequence[float], asked: int) -> list[float]:
     chances = np.zeros(len(needs))
     free = np.ones(len(needs), dtype=bool)
     need = np.asarray(needs, dtype=np.float64)
-    while free.any():
+    while True:  # what is free last is as asked for as MOST
         left = asked - top * float((~free).sum())
         chances[free] = left * need[free] / float(need[free].sum())
         above = free & (chances > top)

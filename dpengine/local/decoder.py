@@ -72,19 +72,18 @@ def _solved(matrix: Weights, right: Weights) -> tuple[list[list[int]], int] | No
 
 def _dependence(weights: Weights) -> str:
     """Say which row tells nothing new: with it, the Gram matrix has no inverse."""
-    for number, row in enumerate(weights):
-        if row in weights[:number]:
-            return (
-                f"rows {weights.index(row)} and {number} are equal: these answers cannot be "
-                "told apart"
-            )
-        before = weights[: number + 1]
-        if _solved(_products(before, before), [[] for _ in before]) is None:
-            return (
-                f"row {number} depends on the rows before it: the shares of the answers cannot "
-                "be told apart"
-            )
-    raise AssertionError("rows are independent")  # pragma: no cover
+    upto = (weights[: number + 1] for number in range(len(weights)))
+    rows = next(rows for rows in upto if _solved(_products(rows, rows), [[] for _ in rows]) is None)
+    number = len(rows) - 1
+    if rows[-1] in rows[:-1]:
+        return (
+            f"rows {rows.index(rows[-1])} and {number} are equal: these answers cannot be told "
+            "apart"
+        )
+    return (
+        f"row {number} depends on the rows before it: the shares of the answers cannot be told "
+        "apart"
+    )
 
 
 def _products(lefts: Weights, rights: Weights) -> list[list[int]]:

@@ -496,8 +496,6 @@ def _laws(cells: int, together: int, held: int, truth: Fraction) -> tuple[Law, L
     true = tuple(
         (truth * drawn(together - 1, held - 1, found - 1) if found else 0)
         + (1 - truth) * drawn(together - 1, held, found)
-        if found <= held
-        else Fraction(0)
         for found in every
     )
     false = tuple(

@@ -15,6 +15,7 @@ from dpengine.central.laplace import DiscreteLaplace
 from dpengine.contraction import (
     Noise,
     Reading,
+    _Block,
     ceiling,
     contracted,
     loss_of,
@@ -849,3 +850,13 @@ def test_two_kept_waves_lose_what_is_charged_at_most_and_where_noise_is_small_mo
     assert found <= exp_above(loss_of(in_waves(loss, epsilon, epsilon, kept=True)))
     is_more = found > exp_above(loss_of(in_waves(loss, epsilon, epsilon)))
     assert is_more == (odds == 100)
+
+
+def test_who_sent_nothing_that_was_read_loses_nothing():
+    assert loss_of([reading([])]) == 0
+
+
+def test_what_is_saved_beyond_what_floats_hold_is_told_by_its_logarithm():
+    """Of ε = 1,000 all that ε₀ = 900 lets pass is lost, and without 900 of it no more than 100."""
+    block = _Block(Fraction(1000), exp_below(Fraction(900)), Fraction(0))
+    assert block.saved(1, Fraction(900)) == pytest.approx(800)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpengine import expressions
-from dpengine.expressions import OF_ALL, read
+from dpengine.expressions import MAX_LEVELS, OF_ALL, read
 
 X, Y = np.array([0.0, 1, 2, 5]), np.array([4.0, 2, 1, 0])
 COLUMNS = {"x": X, "y": Y, "in years": X, "if": Y}
@@ -162,3 +162,8 @@ def test_every_part_is_computed_at_most_once(text, monkeypatch):
     monkeypatch.setattr(expressions._Computation, "value", counted)
     formula.of_all(COLUMNS, 4)
     assert 0 < len(computed) <= 2 * formula.cells
+
+
+def test_parts_in_one_another_are_counted():
+    with pytest.raises(ValueError, match=f"at most {MAX_LEVELS} parts in one another"):
+        read("-" * (MAX_LEVELS + 1) + "x", COLUMNS)

@@ -125,3 +125,19 @@ def test_optimal_agrees_with_an_accountant_that_is_not_ours(steps):
     sizes = [step * exact.GRID for step in steps]
     theirs = exact.exact_epsilon([("coin", Cost.pure(size)) for size in sizes])
     assert math.isclose(composition.optimal_mixed(sizes, exact.DELTA), theirs, abs_tol=1e-7)
+
+
+def test_the_sums_of_all_coins_are_all_there_is():
+    epsilon = Fraction(1, 3)
+    for sums in (composition._coins(epsilon, 7), composition._lattice([1, 2], epsilon)):
+        (_, true, false) = (sum(each) for each in zip(*sums, strict=True))
+        assert float(true) == pytest.approx(1)
+        assert float(false) == pytest.approx(1)
+
+
+def test_losses_that_all_are_passed_end_where_the_last_is():
+    """Of p = .1 and q = .05, δ(ε) = .1 − .05·e^ε is .02 at ln 1.6."""
+    atoms = [(Decimal(1), Decimal("0.1"), Decimal("0.05"))]
+    assert float(composition._solve(iter(atoms), Fraction(1, 50))) == pytest.approx(
+        math.log(1.6), abs=1e-8
+    )

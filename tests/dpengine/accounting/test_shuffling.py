@@ -143,3 +143,8 @@ def test_a_million_reports_take_a_fifth_of_a_second():
 def test_what_is_no_batch_is_refused_by_name(call):
     with pytest.raises(ValueError, match=r"must be (above 0|1)"):
         call()
+
+
+def test_a_loss_that_doubles_cannot_tell_from_none_is_not_said_to_be_less():
+    local = Fraction(1, 10**9)
+    assert shuffled_epsilon(local, 5, Fraction(1, 10**15)) == Decimal("1e-9")

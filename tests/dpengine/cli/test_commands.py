@@ -1,3 +1,4 @@
+import importlib
 import json
 import os
 import re
@@ -405,3 +406,7 @@ def test_a_width_that_no_share_has_is_refused(goal, width):
     if goal == "--half-width":
         with pytest.raises(SystemExit, match="--half-width must be a share"):
             run("plan-size", "--n", "100", goal + "=" + width)
+
+
+def test_the_package_is_the_command():
+    assert importlib.import_module("dpengine.__main__").main is main

@@ -1,5 +1,6 @@
 """One share against another: by hand, at the edges, and in simulated surveys."""
 
+import itertools
 import math
 from functools import cache
 
@@ -112,3 +113,14 @@ def test_the_farthest_point_of_a_ratio_is_fieller_s_limit():
     most = part / whole
     assert (a - most * b) ** 2 == pytest.approx(z**2 * 0.01 * (1 + most**2))
     assert most > a / b
+
+
+def test_a_slope_that_is_not_finite_ends_the_way_to_the_farthest_point():
+    found = farthest(np.ones(2), np.eye(2), lambda at: np.array([1.0, math.inf]), 2.0)
+    assert found.tolist() == [1, 1]
+
+
+def test_a_way_that_does_not_end_is_left_within_reach():
+    sides = itertools.cycle([1.0, -1.0])
+    found = farthest(np.zeros(2), np.eye(2), lambda at: np.array([next(sides), 0.0]), 2.0)
+    assert np.linalg.norm(found) <= 2

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpengine.inference.cross_tables import MAX_ARMS, Question, cross_table, plackett
+from dpengine.inference.cross_tables import MAX_ARMS, Question, _crossing, cross_table, plackett
 from dpengine.inference.shares import category_shares
 from tests.dpengine.inference.people import kary, randomised
 
@@ -127,3 +127,7 @@ def test_odds_that_all_differ_are_refused():
     arms = Question([0] * people, [COIN] * people, range(people))
     with pytest.raises(ValueError, match=f"at most {MAX_ARMS} different pairs .*, got {people}"):
         cross_table(arms, Question([0] * people, [COIN]))
+
+
+def test_a_profile_that_is_nowhere_above_its_line_ends_at_the_estimate():
+    assert _crossing(lambda ratio: -1.0, math.log(3), 9.0) == pytest.approx(3)

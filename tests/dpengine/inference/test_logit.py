@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from dpengine.inference.logit import Rows
+from dpengine.inference.fit import Fit
+from dpengine.inference.logit import Rows, fitted
 from tests.dpengine.inference.people import FORCED, kary, randomised
 
 X = np.column_stack([np.ones(300), np.random.default_rng(70).normal(50, 5, 300)])
@@ -33,3 +34,8 @@ def test_three_answers_have_two_rows_of_coefficients():
     scale = several.scale(["1: Intercept", "1: x", "2: Intercept", "2: x"])
     assert scale.constant == (True, False, True, False)
     assert scale.back[2:, 2:] == pytest.approx(several.basis.back)
+
+
+def test_one_channel_whose_reports_do_not_fit_may_lack_a_term():
+    found = fitted(rows(FORCED), ["Intercept", "x"], lambda chances: Fit(99.0, 1), 1)
+    assert any("a term may be missing" in each for each in found.warnings)

@@ -5,7 +5,15 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 from scipy import stats
 
-from dpengine.inference.power import Arm, Response, Target, arms, one_sample, two_samples
+from dpengine.inference.power import (
+    Arm,
+    Response,
+    Separation,
+    Target,
+    arms,
+    one_sample,
+    two_samples,
+)
 from dpengine.inference.power_exact import exact_power, exact_size
 
 DIRECT = Response(0, 1)
@@ -222,3 +230,22 @@ def test_certain_reports_reject_once_the_count_can():
 def test_one_person_can_be_enough():
     size = exact_size(DIRECT, 0, 1, Target())
     assert (size.n, size.power_at_n_minus_1) == (1, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("separation", "target"),
+    [
+        (Separation(0.34252693498569503, 1.6753183733494832, 0.5), Target(alpha=0.1)),
+        (Separation(0.17529977347380155, 1.0, 0.5), Target(power=0.9, alpha=0.1)),
+    ],
+    ids=["one too few", "one too many"],
+)
+def test_a_size_is_the_smallest_where_rounding_puts_the_formula_beside_it(separation, target):
+    size = separation.smallest(target)
+    assert size.power >= target.power > size.power_at_n_minus_1
+
+
+def test_an_exact_test_rejects_from_the_first_count_that_is_rare_enough():
+    """All of 12: .53¹² = .00049. The normal guess is 13, which nobody can answer."""
+    power = exact_power(DIRECT, 0.53, 0.9, 12, Target(alpha=0.001))
+    assert power == pytest.approx(0.9**12)

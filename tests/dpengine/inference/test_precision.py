@@ -142,3 +142,11 @@ def test_epsilon_from_accuracy_and_back(n, at, choices):
 def test_what_cannot_be_planned_is_refused_by_name(wrong, words):
     with pytest.raises(ValueError, match=words):
         wrong()
+
+
+def test_a_size_is_the_smallest_where_rounding_puts_the_formula_beside_it():
+    two = precision.standard_error(DIRECT, 2, 0.1)
+    assert precision.size_for_standard_error(DIRECT, two, 0.1).n == 2
+    thirteen = precision.standard_error(DIRECT, 13, 0.25)
+    below = math.nextafter(thirteen, 0)
+    assert precision.size_for_standard_error(DIRECT, below, 0.25).n == 14

@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from dpengine.inference import predictor
 from dpengine.inference.predictor import linear_predictor
 from tests.dpengine.inference.people import (
     FORCED,
@@ -216,3 +217,26 @@ def test_what_cannot_be_analysed_is_refused_by_name(given, message):
     sound = {"outcome": Y, "reports": REPORTS, "design": X, "names": NAMES, "matrices": [FORCED]}
     with pytest.raises(ValueError, match=message):
         linear_predictor(**(sound | given))
+
+
+def test_a_likelihood_that_cannot_be_climbed_leaves_the_corrected_score(monkeypatch):
+    answers, y, design, rng = people(5)
+    reports = randomised(answers, kary(3, 3.0), rng)
+
+    def lost(*_):
+        raise ArithmeticError("no summit")
+
+    plain = linear_predictor(y, reports, design, NAMES, [kary(3, 3.0)])
+    monkeypatch.setattr(predictor, "highest", lost)
+    found = linear_predictor(y, reports, design, NAMES, [kary(3, 3.0)])
+    assert found.likeliest is None
+    assert found.warnings == ("no maximum likelihood: no summit",)
+    assert found.coefficients == plain.coefficients
+
+
+def test_reports_that_hardly_tell_answers_apart_given_covariates_are_warned_of(monkeypatch):
+    answers, y, design, rng = people(5)
+    reports = randomised(answers, kary(3, 3.0), rng)
+    monkeypatch.setattr(predictor, "STEADY", math.inf)
+    warnings = linear_predictor(y, reports, design, NAMES, [kary(3, 3.0)]).warnings
+    assert any("hardly show that answers differ" in each for each in warnings)

@@ -161,3 +161,9 @@ def test_a_covariance_on_the_simplex_by_hand():
     found = tangent_covariance(np.diag(100 / shares), 100)
     assert found == pytest.approx((np.diag(shares) - np.outer(shares, shares)) / 100)
     assert tangent_covariance(np.full((3, 3), 50.0), 100) is None
+
+
+def test_what_is_all_but_the_maximum_after_the_last_step_is_taken(monkeypatch):
+    monkeypatch.setattr(simplex, "CLOSE", -1.0)  # never close enough
+    shares = simplex._by_steps(np.full(2, 0.5), np.array([30.0, 70.0]), np.eye(2))
+    assert shares == pytest.approx([0.3, 0.7])

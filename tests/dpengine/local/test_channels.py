@@ -115,3 +115,35 @@ def test_a_document_that_is_no_channel_is_refused_by_name(document, message):
     ticks = document is not None and document.get("kind") == "one_of"
     with pytest.raises(ValueError, match=message):
         channel_from(document, Learns.TICKS if ticks else Learns.SHARES)
+
+
+def test_what_a_channel_has_no_answer_to_it_says():
+    number = NumberChannel.for_scale(5, Decimal(1))
+    with pytest.raises(ValueError, match="has no bins"):
+        Table.coin().within(0, 1, [5, 5], 10, NOISE)
+    with pytest.raises(ValueError, match="has no table with another question"):
+        number.features()
+
+
+@pytest.mark.parametrize("channel", [NumberChannel, Distribution])
+def test_a_channel_of_numbers_is_read_with_their_bounds(channel):
+    written = channel.for_epsilon(Decimal(1), Decimal(0), Decimal(16), 16).document()
+    with pytest.raises(ValueError, match="must have bounds"):
+        channel.from_document(written)
+
+
+def test_an_answer_in_the_clear_is_written_down_and_has_no_loss():
+    years = Cleartext.of_numbers(1900, 2010)
+    assert Cleartext.from_document(years.document()) == years
+    assert years.answers == 111
+    with pytest.raises(ValueError, match="no finite loss"):
+        _ = years.loss
+
+
+def test_counts_as_they_came_have_no_cost_of_their_own():
+    with pytest.raises(ValueError, match="count what answers lose"):
+        _ = AsTheyCame().cost
+
+
+def test_of_ticks_an_option_is_a_choice():
+    assert CHANNELS[-1].choices == CHANNELS[-1].answers == 5

@@ -213,3 +213,11 @@ def test_a_share_whose_limits_fall_outside_by_chance_keeps_a_width():
     for found in (channel.within(0, 2, counts, 400, None) for counts in outside):
         assert found.low == 0
         assert found.high > 0.1
+
+
+def test_the_share_of_each_bin_is_that_within_it():
+    counts = [20, 30, 50]
+    channel = Distribution.for_epsilon(ONE, EVEN, ONE, 3)
+    noise = DiscreteLaplace.for_epsilon(Fraction(1), 2)
+    alone = [channel.within(place, place, counts, 100, noise) for place in range(3)]
+    assert channel.estimates(counts, 100, noise) == alone

@@ -321,7 +321,8 @@ class Browser:
         """Change some fields of a form, one at a time: each is refused with a word, or it is held
         when the form is opened again, and what is typed of a draft stands on its launch.
         """
-        others = {each: other for each in form.fields if each and (other := _another(form, each))}
+        named = [each for each in form.fields if each and _is_shown(form, each)]
+        others = {each: other for each in named if (other := _another(form, each))}
         chance = random.Random(f"{self.watch.study} {_like(form.action(button))}")
         why = {"why": "It is changed."} if "why" in form.fields else {}
         for name in chance.sample(sorted(others), min(CHANGED, len(others))):
@@ -398,10 +399,25 @@ class Browser:
             self.watch.is_trying, self.watch.known.state = was_trying, state
 
 
+OF_RULES = {"hours": ("every", "continual"), "horizon": ("continual",)}
+
+
 def _hidden(form: Form) -> list[str]:
     return [
         each.attrs.get("name", "") for each in form.controls if each.attrs.get("type") == "hidden"
     ]
+
+
+def _is_shown(form: Form, name: str) -> bool:
+    """Tell whether a field belongs to the kind of question, or to the rule, that a form has."""
+    typed = {each: "".join(values) for each, values in form.data().items()}
+    control = next(each for each in form.controls if each.attrs.get("name") == name)
+    kinds = [
+        each.attrs["data-kinds"].split() for each in control.above() if "data-kinds" in each.attrs
+    ]
+    rules = OF_RULES.get(name)
+    is_of_rule = rules is None or typed.get("rule") in rules
+    return is_of_rule and all(typed.get("kind") in own for own in kinds)
 
 
 def _another(form: Form, name: str) -> str:

@@ -54,6 +54,7 @@ PAYS_FOR = re.compile(
     r"costs ([\d.]*\d); the cap pays for (\d+) more"
     r"|for ε ([\d.]*\d): of the cap of [\d.]*\d, [\d.]*\d is left, which pays for (\d+) more"
 )
+WITHOUT_DELTA = re.compile(r"all publications: ε [\d.]*\d(?!, δ)")
 REFRESHES = re.compile(r"(\d+) refresh(?:es)? (?:is|are) paid for")
 ALL_REFRESHED = "All refreshes that were paid for have been published"
 AT_WORK = re.compile(  # what a worker would have done by now
@@ -163,6 +164,14 @@ class Words:
         if self.is_settled and (said := AT_WORK.search(text)):
             yield f"says “{said[0].strip()}” when all is done that was due"
         left = next((each for each in page.facts if each.has("left")), None)
+        if self.content and self.content.is_concentrated:
+            left = None  # ε does not add up there
+        if (
+            self.content
+            and self.content.caps.central_delta
+            and (said := WITHOUT_DELTA.search(text))
+        ):
+            yield f"tells the cap of publications without its δ: {said[0]!r}"
         for cost, more, other_cost, other_more in PAYS_FOR.findall(text) if left else ():
             cost, more = Decimal(cost or other_cost), int(more or other_more)
             amount = Decimal(left.attrs["value"])

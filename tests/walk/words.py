@@ -29,6 +29,7 @@ TOLD_AS: dict[str, tuple[str, ...]] = {  # of a draft's fields, the words in whi
     "hours": (r"(?<!publish )every (\d+) hours",),
     "horizon": (r"(\d+) times, every",),
     "expected": (r"expected when it was planned ([\d,]+)", r"· ([\d,]+) answers expected"),
+    "asked": (r"(\d+) of these, drawn by their device",),
     "waves": (r"\b(\d+) are planned", r"wave \d+ of (\d+) planned", r"plans (\d+) waves"),
     "cap": (
         r"[Tt]he cap is ε ([\d.]*\d) now",

@@ -11,6 +11,7 @@ PYTHON ?= $(or $(shell for p in python3 python3.14 python3.13 python3.12 python3
 BIN := .venv/bin
 LOGS := var/test
 PYTEST := $(BIN)/python -m pytest --durations 12 --durations-min 5
+MEASURED := $(subst -m pytest,-m slipcover -m pytest,$(PYTEST))
 # What writes, locks, counts or reads by a database's own means is tested on both. Pages and files come out alike, and
 # are tested once: on SQLite, but for the walk's sample, which opens them all on PostgreSQL.
 STORED := $(patsubst %,tests/journeys/test_%.py,kills given erased release_kills budget load replica side_by_side \
@@ -103,8 +104,9 @@ test-node: node_modules/installed ## Run the tests of the browser's scripts
 
 test-python: .venv/installed-for-tests node_modules/installed ## Run the tests of the Python code, on SQLite
 	$(call heading,Tests in Python on SQLite)
-	@$(call tests,sqlite,$(PYTEST) $(SPREAD) --ignore tests/journeys -m "not redis" \
+	@$(call tests,sqlite,$(MEASURED) $(SPREAD) --ignore tests/journeys -m "not redis" \
 		--deselect tests/walk/test_array.py::test_what_can_be_chosen_can_be_walked_to_its_end)
+	@$(BIN)/python -m tests.covered $(LOGS)/covered.json
 
 test-redis: .venv/installed-for-tests ## Run the tests that need a Redis server
 	$(call heading,Tests with Redis)

@@ -44,9 +44,10 @@ class Look:
             ) % {"minutes": f"{abs(self.off) / datetime.timedelta(minutes=1):,.0f}"}
         if self.has_jumped or self.is_new:
             return _(
-                "This server’s clock jumped, or the site was switched off for more than 25 hours. "
-                "Until it has run for two hours without a break, nothing is published, and nothing "
-                "is closed, ended or deleted by date. Whoever runs this site can end the wait: "
+                "This server’s clock jumped, or the site was switched off for "
+                "more than 25 hours. Until it has run for two hours without a "
+                "break, nothing is published, and nothing is closed, ended or "
+                "deleted by date. People who run this site can end the wait: "
                 "manage.py clock --is-right."
             )
         return ""

@@ -179,7 +179,25 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "surveys.people.context.site",
                 "surveys.operations.context.site_menu",
-            ]
+            ],
+            "builtins": [  # what pages use without loading it
+                "django.templatetags.i18n",
+                "django.templatetags.static",
+                "django.contrib.humanize.templatetags.humanize",
+                *(
+                    f"surveys.{library}"
+                    for library in (
+                        "dashboard.templatetags.numbers",
+                        "design.templatetags.counted",
+                        "design.templatetags.studies",
+                        "ledger.templatetags.facts",
+                        "people.templatetags.persons",
+                        "planning.templatetags.planning",
+                        "registry.templatetags.losses",
+                        "releases.templatetags.stored",
+                    )
+                ),
+            ],
         },
     }
 ]

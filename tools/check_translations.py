@@ -21,7 +21,7 @@ HOUSE = Path(__file__).parent.parent
 LANGUAGES = ("zh_Hans",)
 # Where texts of the form stand, and of letters to people whom a study asks or who have an account.
 FOR_RESPONDENTS = re.compile(
-    r"templates/(intake|account/email|invited/letter|choose|language|guess_heads|odds_)"
+    r"templates/(intake|account/email|invited/letter|language|guess_heads|odds_)"
     r"|surveys/(intake|plan|guesses|zones)"
     r"|surveys/design/(questions|calendars|days|wording)"
     r"|surveys/invited/(letters|sending)|surveys/people/(adapter|audit|invitations)"

@@ -130,11 +130,11 @@ class LossPicture:
     @property
     def caption(self) -> str:
         if self.law.is_exact:
-            return _("How often a draw loses so much, for the noise of this release")
+            return _("How often a release loses this much, with the noise of this release")
         if self.is_of_rho:
-            return _("How often a draw loses so much, as Gaussian noise of the same ρ does")
+            return _("How often a release loses this much, with Gaussian noise of the same ρ")
         return _(
-            "How often a draw loses so much, at worst: no other noise of the same ε loses more"
+            "How often a release loses this much, at worst: no other noise of the same ε loses more"
         )
 
     @property

@@ -87,18 +87,20 @@ KNOWN_SUM = gettext_lazy(
     "2010): y is what is left, and its noise has 1/k less variance."
 )
 NOT_PROTECTED = gettext_lazy(
-    "That somebody took part and how many did; who saw the screen; a device or a form that "
-    "somebody has changed. The guarantee bounds what a report adds to what was known before; it "
-    "does not make answers more honest. Whoever answers several times, or sends false reports, can "
-    "skew the estimates."
+    "That a person took part, and how many did. People who saw the screen. A "
+    "device or a form that someone has changed. The guarantee bounds what a "
+    "response adds to earlier knowledge; it does not make answers more honest. "
+    "People who answer several times, or send false responses, can skew the "
+    "estimates."
 )
 
 
 NOT_HIDDEN_FROM_SITE = gettext_lazy(
-    "Towards whoever runs the site: that somebody took part and how many did. Who saw the screen; "
-    "a device or a form that somebody has changed. The guarantee bounds what a report adds to what "
-    "was known before; it does not make answers more honest. Whoever answers several times, or "
-    "sends false reports, can skew the estimates."
+    "From people who run the site: that a person took part, and how many did. "
+    "People who saw the screen. A device or a form that someone has changed. The "
+    "guarantee bounds what a response adds to earlier knowledge; it does not make"
+    " answers more honest. People who answer several times, or send false "
+    "responses, can skew the estimates."
 )
 
 
@@ -184,7 +186,7 @@ def _section(metadata: Metadata) -> Iterator[tuple[str, str]]:
             f"{_device(metadata)} {channels}\n{_questions(metadata)}",
         )
     if metadata.cleartext:
-        yield _("Answers sent as given"), _given(metadata)
+        yield _("Answers that are not randomised"), _given(metadata)
     checked = _("The plan, every charge and every number can be read and checked at %(address)s.")
     checked %= {"address": metadata.address}
     yield _("Publication"), f"{_release(metadata)} {_cap(metadata)} {checked}"
@@ -387,8 +389,9 @@ def _asked(metadata: Metadata, publication: Publication) -> str:
     """Say what somebody asked for, and how it was drawn."""
     content = publication.drawn[-1].content if publication.drawn else None
     text = _(
-        "“%(title)s” was published on %(day)s, because somebody asked for it (%(mechanism)s; "
-        "sensitivity: %(sensitivity)s), at a cost of %(charged)s, row %(row)s of the public ledger."
+        "“%(title)s” was published on %(day)s for a query (%(mechanism)s; "
+        "sensitivity: %(sensitivity)s), with a privacy loss of %(charged)s, row "
+        "%(row)s of the public ledger."
     ) % {
         "title": publication.title,
         "day": _day(publication.published_on),

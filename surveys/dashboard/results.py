@@ -84,6 +84,16 @@ class Result(Shown):
         return len(self.rows) == 2
 
     @property
+    def is_of_options(self) -> bool:
+        """Tell whether people could tick several."""
+        return self.question.kind == "multiple"
+
+    @property
+    def may_add_up(self) -> bool:
+        """Tell whether shares that add up to 100 are others than those that are shown."""
+        return not self.is_of_options and bool(not self.is_binary or self.impossible)
+
+    @property
     def impossible(self) -> list[Share]:
         """Return the rows whose share came out as one that cannot be."""
         return [row for row in self.rows if row.unbiased]

@@ -38,7 +38,10 @@ class ByStratum:
             return None
         strata = plan.content.invited.strata
         named = [(_label(name, part.reports, strata), own) for name, part, own in beside.parts]
-        named += [(_("All, as they came"), beside.unweighted), (_("All, weighted"), weighted)]
+        named += [
+            (_("All responses, unweighted"), beside.unweighted),
+            (_("All, weighted"), weighted),
+        ]
         off = float(beside.weights.off_at_most)
         return cls(
             tables=[Table.of(table) for table in _tables(question, named, order)],

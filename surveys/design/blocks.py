@@ -142,8 +142,7 @@ def _problems_of(own: "Sequence[Question]") -> list[tuple[str, str]]:
     for each in own:
         if each.protection != DEVICE:
             text = _(
-                "“%(question)s” is sent as given: only answers that are changed on the device can "
-                "be sent as one."
+                "“%(question)s” is not randomised: only randomised answers can be sent as one."
             )
             reasons.append((each.name, text % {"question": each.label}))
         elif each.kind not in KINDS or not KINDS[each.kind].is_condition:
@@ -161,8 +160,8 @@ def _problems_of(own: "Sequence[Question]") -> list[tuple[str, str]]:
             reasons.append((each.name, text % labels))
     if len(own) < 2:
         text = _(
-            "“%(question)s” is to be sent as one answer with others, and there is no other: choose "
-            "one more, or send it by itself."
+            "“%(question)s” is to be sent as one answer with others, but has "
+            "none: choose one more, or send it separately."
         )
         reasons.append((first.name, text % {"question": first.label}))
     cells = math.prod(len(each.options) for each in own)

@@ -71,8 +71,8 @@ class Months(Calendar):
     pattern = r"^\d{4}-(0[1-9]|1[0-2])$"
     input_type = "month"
     in_the_clear = gettext_lazy(
-        "A month can only be changed on the device: choose that protection, or ask for the "
-        "year as a number that is sent as given."
+        "A month must be randomised: choose that protection, or ask for the year "
+        "as a number that is not randomised."
     )
     too_far = gettext_lazy("expected months from January of year 1 to December of year 9999")
     no_bounds = gettext_lazy(
@@ -109,8 +109,8 @@ class Weeks(Calendar):
     pattern = r"^\d{4}-\d{2}-\d{2}$"
     input_type = "date"
     in_the_clear = gettext_lazy(
-        "A date can only be changed on the device: choose that protection, or ask for the year as "
-        "a number that is sent as given."
+        "A date must be randomised: choose that protection, or ask for the year "
+        "as a number that is not randomised."
     )
     too_far = gettext_lazy("expected days from year 1 to year 9999")
     no_bounds = gettext_lazy(

@@ -59,9 +59,7 @@ def _read(upload: IO[bytes]) -> Image.Image:
         Image.DecompressionBombError,
         Image.DecompressionBombWarning,
     ) as error:
-        message = _(
-            "This file is no picture that can be read: it must be a PNG, JPEG, WebP or GIF."
-        )
+        message = _("This file cannot be read as a picture: it must be a PNG, JPEG, WebP or GIF.")
         raise Refused(message) from error
     return image
 

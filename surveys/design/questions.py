@@ -43,8 +43,8 @@ USUAL_EXPECTED = 2_000  # where the draft does not say
 ONLY_ON_DEVICE = {  # why, and what to do instead
     **{kind: calendar.in_the_clear for kind, calendar in CALENDARS.items()},
     MULTIPLE: gettext_lazy(
-        "Which options somebody ticks can only be changed on the device: choose that protection, "
-        "or ask one yes or no question for each option."
+        "Ticks must be randomised: choose that protection, or ask one yes or no "
+        "question for each option."
     ),
 }
 NO_FREE_TEXT = {
@@ -54,9 +54,9 @@ NO_FREE_TEXT = {
         "one, or ask for a number."
     ),
     PUBLICATION: gettext_lazy(
-        "Free text cannot be sent as given either: a sentence can name a person, and no total of "
-        "sentences can be published. Offer choices instead, with “Something else” as the last "
-        "one, or ask for a number."
+        "Free text cannot be sent unchanged either: a sentence can name a person,"
+        " and sentences have no total to publish. Offer choices instead, with "
+        "“Something else” as the last one, or ask for a number."
     ),
 }
 
@@ -106,10 +106,7 @@ def check(question: "Question") -> None:
     _check_codes(question, kind)
     if question.group and not (kind.is_matrix or is_scored(question)):
         raise ValueError(
-            _(
-                "Only scales of agreement can stand in one matrix: take this question out of its "
-                "group."
-            )
+            _("Only scales of agreement can form a matrix: take this question out of its group.")
         )
     if question.asked_if and question.study_id is not None:
         asked = _named(question.asked_if, question.study.questions.all())
@@ -117,9 +114,9 @@ def check(question: "Question") -> None:
             # its last choice would tell that other answer
             raise ValueError(
                 _(
-                    "Sent as given, “%(other)s” would tell what this person answered to "
-                    "“%(label)s”, which is changed on the device. Change this question on the "
-                    "device too, or make it one for everyone."
+                    "If “%(other)s” is not randomised, it reveals the answer to "
+                    "“%(label)s”, which is. Randomise this question too, or ask it of"
+                    " everyone."
                 )
                 % {"label": asked.label, "other": question.options[-1]}
             )
@@ -274,9 +271,10 @@ def _check_counted(question: "Question", kind: kinds.Kind) -> None:
     if question.asked_if:
         raise ValueError(
             _(
-                "a number cannot depend on another answer: who is not asked would have no number "
-                "to send, and that would tell. Ask everybody, or offer ranges as the choices of a "
-                "single choice question"
+                "a number cannot depend on another answer: people who are not "
+                "asked would send no number, and that would reveal it. Ask "
+                "everyone, or offer ranges as the choices of a single choice "
+                "question"
             )
         )
     if not question.unit.isprintable():

@@ -179,7 +179,7 @@ class Readiness:
         fit.
         """
         if not self.questions:
-            return [Problem(_("There is no question yet."))]
+            return [Problem(_("Add a question first."))]
         labels = {question.name: question.label for question in self.questions}
         by_name = [*self.unfit.items(), *blocks.problems(self.questions)]
         found = [Problem(text, name, label=labels[name]) for name, text in by_name]
@@ -233,7 +233,7 @@ def problems_of_list(study: Study, invited: Invited) -> list[Problem]:
     """Return why a draft cannot open with its list, which has these strata."""
     strata = invited.strata
     if not strata:
-        return [Problem(_("There is nobody on the list yet."), is_of_list=True)]
+        return [Problem(_("The list is empty."), is_of_list=True)]
     found = []
     if len(strata) > MOST_STRATA:
         text = _("A list has %(most)s strata at most, and this one %(count)s.")

@@ -369,15 +369,15 @@ def problems_of_given(study: "Study", questions: "Iterable[Question]") -> dict[s
     reasons = {}
     if study.cap is not None and study.cap > cap:
         text = _(
-            "Where answers are sent as given, the cap must be ε %(most)s at most; it is %(cap)s. "
-            "The site’s admin can "
-            "give this study more, with a reason."
+            "If answers are not randomised, the cap must be ε %(most)s at most; "
+            "it is %(cap)s. The site’s admin can give this study more, with a "
+            "reason."
         )
         reasons["cap"] = text % {"most": _text(cap), "cap": _text(study.cap)}
         if answers > 1:
             text = _(
-                "It holds for each of the %(count)s answers of a person that are sent as given: "
-                "together they lose ε %(sum)s."
+                "It holds for each of a person’s %(count)s answers that are not "
+                "randomised: together they lose ε %(sum)s."
             )
             if study.unit == IN_WAVE:
                 text = _(
@@ -388,9 +388,9 @@ def problems_of_given(study: "Study", questions: "Iterable[Question]") -> dict[s
             reasons["cap"] = f"{reasons['cap']} {text % sum_of}"
     if study.smallest_batch is not None and study.smallest_batch < batch:
         text = _(
-            "Where answers are sent as given, nothing is published before %(least)s answers; it "
-            "is %(batch)s. The "
-            "site’s admin can allow this study fewer, with a reason."
+            "If answers are not randomised, nothing is published before %(least)s"
+            " responses; it is %(batch)s. The site’s admin can allow this study "
+            "fewer, with a reason."
         )
         reasons["smallest_batch"] = text % {"least": batch, "batch": study.smallest_batch}
     return reasons

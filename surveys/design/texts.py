@@ -13,7 +13,7 @@ from surveys.plan.kinds import KINDS
 Stored = dict[str, Any]
 STUDY_PARTS: dict[str, Any] = {
     "title": gettext_lazy("Title"),
-    "organisation": gettext_lazy("Who asks"),
+    "organisation": gettext_lazy("Organisation"),
     "purpose": gettext_lazy("Why"),
 }
 # in a translation: the field of the question, and what it is called

@@ -75,7 +75,7 @@ def _not_as_before(study: Study, first: PlanContent, content: PlanContent) -> st
             parts = {"then": then or _(changes.NOTHING), "now": now or _(changes.NOTHING)}
             return text % {"term": term, **parts}
     if (first.invited is None) != (content.invited is None):
-        return _("Whom it asks, a list or everybody, is fixed since wave 1.")
+        return _("A list or an open link: this is fixed since wave 1.")
     budget = study.budget
     if budget is None or budget.cap == terms.cap_in(budget, study, study.cap):
         return ""

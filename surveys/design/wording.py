@@ -94,8 +94,9 @@ def readers_of_given(content: PlanContent) -> str:
     if not content.n_is_public:
         delta *= 1 + exp_above(Fraction(lost) / 2)
     return _(
-        "From all publications together, who knows all other people’s answers can guess these of "
-        "one person: right %(sure)s times in 100 at most (ε %(sum)s)."
+        "Someone who knows all other people’s answers can guess these of one "
+        "person from all releases together: right at most %(sure)s times in 100 "
+        "(ε %(sum)s)."
     ) % {
         "sure": even_guess_within(min(lost, LARGEST_EPSILON), min(delta, Fraction(1))),
         "sum": plain(lost),
@@ -330,11 +331,10 @@ def panel_means(panel: Panel) -> str:
     """Say what the cap on all answers of one person does."""
     sure = even_guess_within(panel.local_cap)
     return _(
-        "Opening a wave uses of ε %(cap)s what its answers lose on the device; one that does not "
-        "fit "
-        "is not opened. Who was 50 in 100 sure of something about one person can become at most "
-        "%(sure)s in 100 sure "
-        "by seeing everything that person ever sent to these studies, randomised as it was."
+        "Opening a wave uses the part of ε %(cap)s that its answers lose on the "
+        "device. A wave that does not fit is not opened. From everything "
+        "randomised that one person ever sent to these studies, someone 50 in 100"
+        " sure can become at most %(sure)s in 100 sure."
     ) % {"cap": plain(panel.local_cap), "sure": sure}
 
 
@@ -365,8 +365,8 @@ def retiring_means(study: Study) -> list[str]:
     """Say what retiring a study does, for whoever is about to do it."""
     return [
         _(
-            "No answer is taken any more; a wave that is collecting closes now. There is no "
-            "further wave."
+            "The study takes no further responses. A wave that is collecting "
+            "closes now, and it is the last one."
         ),
         _("Nothing is published ever again, not even what the cap could still pay for."),
         _(
@@ -375,8 +375,8 @@ def retiring_means(study: Study) -> list[str]:
             "and PostgreSQL’s own log does until it is written over."
         ),
         _(
-            "What was published stays, and so do the ledger, the Plans, the number of answers and "
-            "every receipt."
+            "Releases stay, and so do the ledger, the Plans, the number of "
+            "responses and every receipt."
         ),
         " ".join([_("This cannot be undone."), spending(study.budget_id)]),
     ]
@@ -394,8 +394,8 @@ def lowering_means(capped: Study | Panel, cap: Decimal) -> list[str]:
     return [
         f"{fall} {reached}",
         _(
-            "What was published stays. A wave that collects goes on; what can no longer be paid "
-            "for is not published."
+            "Releases stay. A wave that is collecting goes on. Without enough "
+            "budget, nothing more is published."
         ),
         _("Everyone can read in the ledger who lowered it, when, from what to what, and why."),
     ]

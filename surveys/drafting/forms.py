@@ -36,9 +36,9 @@ class BeginForm(forms.ModelForm):
     """What a study needs before anything is asked."""
 
     is_invited = forms.TypedChoiceField(
-        label=gettext_lazy("Whom it asks"),
+        label=gettext_lazy("Who can answer"),
         choices=[
-            (False, gettext_lazy("Whoever has the link")),
+            (False, gettext_lazy("Anyone with the link")),
             (True, gettext_lazy("People on a list of 30 or more, each once")),
         ],
         coerce=lambda value: str(value) == "True",
@@ -65,9 +65,9 @@ class BeginForm(forms.ModelForm):
         widgets: ClassVar[dict[str, forms.Widget]] = {"purpose": forms.Textarea(attrs={"rows": 3})}
         labels = {
             "title": gettext_lazy("Title"),
-            "organisation": gettext_lazy("Who asks"),
+            "organisation": gettext_lazy("Organisation"),
             "purpose": gettext_lazy("Why, in a sentence or two"),
-            "contact": gettext_lazy("Whom to write to"),
+            "contact": gettext_lazy("Contact"),
             "language": gettext_lazy("Language of the questions"),
             "expected": gettext_lazy("Responses you expect"),
         }
@@ -97,8 +97,8 @@ class WordsForm(forms.Form):
     choices = forms.CharField(
         label=gettext_lazy("Choices, one a line"), widget=forms.Textarea(attrs={"rows": 4})
     )
-    least = forms.IntegerField(label=gettext_lazy("Least"), initial=0)
-    most = forms.IntegerField(label=gettext_lazy("Greatest"), initial=100)
+    least = forms.IntegerField(label=gettext_lazy("Minimum"), initial=0)
+    most = forms.IntegerField(label=gettext_lazy("Maximum"), initial=100)
 
     def __init__(self, *args: Any, kind: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -143,7 +143,7 @@ class TextsForm(BeginForm):
     """A draft's texts, and when and at what cost numbers are published."""
 
     layout = forms.ChoiceField(
-        label=gettext_lazy("How the questions stand"),
+        label=gettext_lazy("Layout of the questions"),
         choices=[
             (Layout.SCREENS, gettext_lazy("One question a screen")),
             (Layout.PAGE, gettext_lazy("All questions on one page")),
@@ -151,23 +151,24 @@ class TextsForm(BeginForm):
         widget=forms.RadioSelect,
     )
     follow_ups = forms.ChoiceField(
-        label=gettext_lazy("Questions that are not for everybody"),
+        label=gettext_lazy("Questions that do not apply to everyone"),
         choices=[
             (
                 FollowUps.EVERYBODY,
-                gettext_lazy("Ask everybody, with “Does not apply” among the answers"),
+                gettext_lazy("Ask everyone, with “Does not apply” among the answers"),
             ),
             (
                 FollowUps.SKIP,
-                gettext_lazy("Pass them over where they do not apply; messages leave at set times"),
+                gettext_lazy("Skip them where they do not apply; responses are sent at set times"),
             ),
         ],
         widget=forms.RadioSelect,
         help_text=gettext_lazy(
-            "Whoever watches a connection sees how long somebody took. Where questions are passed "
-            "over, messages therefore wait some minutes on the device; who closes the page and "
-            "never opens it again is not counted. Where everybody is asked they leave at once, but "
-            "who is quick with “Does not apply” can be told by the time."
+            "Anyone watching the network can see how long a person takes. If your"
+            " form skips questions, responses wait a few minutes on the device "
+            "before sending; people who close the page and never return are not "
+            "counted. If everyone is asked, responses leave at once, but the time"
+            " can reveal a quick “Does not apply”."
         ),
     )
     draws = forms.ChoiceField(
@@ -185,21 +186,22 @@ class TextsForm(BeginForm):
         widget=forms.RadioSelect,
         required=False,
         help_text=gettext_lazy(
-            "Counts only where more than one wave is planned. Randomised again, every wave can be "
-            "published as it came, and needs more people for the same ±: Limits and Launch say how "
-            "many. With a key each wave is nearly as precise as one, and the team learns ε of a "
-            "person if nothing changes, up to ε for each wave if all does. That an answer changed "
-            "can be seen, and who has both device and database can work out answers."
+            "Only for studies of several waves. Randomised again, each wave needs"
+            " more people for the same ±: Limits and Launch say how many. With a "
+            "key, each wave is nearly as precise as a single one. One person then"
+            " loses ε if nothing changes, and up to ε in each wave if everything "
+            "does. Whether an answer changed can be seen. Someone with both the "
+            "device and the database could work out answers."
         ),
     )
     rule = forms.ChoiceField(
         label=gettext_lazy("Publish"),
         choices=[
             (Rule.WHEN_CLOSED, gettext_lazy("Once, when the wave has closed")),
-            (Rule.EVERY, gettext_lazy("Every so many hours, and when it has closed")),
+            (Rule.EVERY, gettext_lazy("Every few hours, and when it has closed")),
             (
                 Rule.CONTINUAL,
-                gettext_lazy("Every so many hours, all of them paid on the first day"),
+                gettext_lazy("Every few hours, with the budget used on the first day"),
             ),
             (Rule.ON_REQUEST, gettext_lazy("Only what a researcher asks for")),
         ],
@@ -262,22 +264,25 @@ class TextsForm(BeginForm):
             "begins_on": gettext_lazy("First day of collecting"),
             "closes_on": gettext_lazy("Last day of collecting"),
             "answers_from": gettext_lazy("Answers are sent from"),
-            "closes_at": gettext_lazy("Close at so many answers"),
-            "stratum_closes_at": gettext_lazy("Close each group of the list at so many answers"),
-            "cap": gettext_lazy("Cap for all publications, ε"),
-            "hours": gettext_lazy("Hours between publications"),
-            "horizon": gettext_lazy("Publications in all"),
-            "release_epsilon": gettext_lazy("Cost of one publication, ε"),
-            "smallest_batch": gettext_lazy("Fewest answers to publish"),
+            "closes_at": gettext_lazy("Close at this many responses"),
+            "stratum_closes_at": gettext_lazy(
+                "Close each group of the list at this many responses"
+            ),
+            "cap": gettext_lazy("Cap for all releases, ε"),
+            "hours": gettext_lazy("Hours between releases"),
+            "horizon": gettext_lazy("Number of releases"),
+            "release_epsilon": gettext_lazy("Privacy loss of one release, ε"),
+            "smallest_batch": gettext_lazy("Minimum number of responses to publish"),
             "widest": gettext_lazy("Widest interval to publish, %"),
         }
         help_texts = {
             **BeginForm.Meta.help_texts,
             "asked": gettext_lazy(
-                "Empty: all. Else each device draws which, of those that are changed on the "
-                "device; a question that follows from another comes with it, and what is sent as "
-                "one answer counts as one. A person then loses the ε of so many answers only, and "
-                "fewer people are asked each question."
+                "Leave empty to ask everyone every question. Otherwise each "
+                "device picks this many randomised questions at random. Questions"
+                " that follow from another come with it; questions sent as one "
+                "answer count as one. Each person then loses less ε, and fewer "
+                "people are asked each question."
             ),
             "waves": gettext_lazy(
                 "A wave is one round of collecting. All of them share a person’s ε and the cap. "
@@ -306,7 +311,7 @@ class TextsForm(BeginForm):
                 "How much all publications together may ever give away about one person, or what "
                 "else Limits says they protect."
             ),
-            "hours": gettext_lazy("Counts only where something is published every so many hours."),
+            "hours": gettext_lazy("Only if something is published every few hours."),
             "horizon": gettext_lazy(
                 "Counts only where all publications are paid on the first day."
             ),
@@ -314,8 +319,8 @@ class TextsForm(BeginForm):
                 "Shared by the questions. If a researcher asks: the most that one request may cost."
             ),
             "smallest_batch": gettext_lazy(
-                "Nothing is published before so many answers, and nothing again before so many "
-                "new ones."
+                "Nothing is published before this many responses, and nothing "
+                "again before this many new ones."
             ),
         }
 
@@ -399,11 +404,11 @@ class QuestionForm(forms.ModelForm):
         choices=[
             (
                 Question.Protection.DEVICE,
-                gettext_lazy("Changed by chance on the respondent’s device"),
+                gettext_lazy("Randomised on the respondent’s device"),
             ),
             (
                 Question.Protection.PUBLICATION,
-                gettext_lazy("Sent as given, kept encrypted: your server can read it"),
+                gettext_lazy("Not randomised, kept encrypted: your server can read it"),
             ),
         ],
         widget=forms.RadioSelect,
@@ -427,18 +432,17 @@ class QuestionForm(forms.ModelForm):
         required=False,
         widget=forms.RadioSelect,
         help_text=gettext_lazy(
-            "A mean alone needs fewer people for the same ±: at ε = 1 about half as many at five "
-            "points and a third at eleven, at ε = 4 hardly fewer. How often each answer is chosen "
-            "is then not known."
+            "A mean alone needs fewer people for the same ±: at ε = 1, about half"
+            " as many for five points and a third for eleven. At ε = 4 it hardly "
+            "differs. You then do not learn how often each answer is chosen."
         ),
     )
     condition = forms.ChoiceField(
         label=gettext_lazy("It is for"),
         required=False,
         help_text=gettext_lazy(
-            "All are asked, and the form says whom it is for; or the others pass over it: “Texts "
-            "and terms” has the "
-            "choice for the study."
+            "Everyone is asked, with “Does not apply”, or the others skip it: "
+            "choose this for the study in “Texts and terms”."
         ),
     )
     picture_file = forms.FileField(
@@ -484,10 +488,10 @@ class QuestionForm(forms.ModelForm):
             "choices": gettext_lazy("Choices, one a line"),
             "codes": gettext_lazy("Codes of the answers, one a line"),
             "may_decline": gettext_lazy("Offer “Prefer not to say”"),
-            "least": gettext_lazy("Least"),
-            "most": gettext_lazy("Greatest"),
+            "least": gettext_lazy("Minimum"),
+            "most": gettext_lazy("Maximum"),
             "unit": gettext_lazy("Unit"),
-            "epsilon": gettext_lazy("Loss of one answer, ε"),
+            "epsilon": gettext_lazy("Privacy loss of one answer, ε"),
             "matters": gettext_lazy("How much it matters"),
             "label": gettext_lazy("Short form"),
             "name": gettext_lazy("Key"),
@@ -507,7 +511,7 @@ class QuestionForm(forms.ModelForm):
             "label": gettext_lazy("For tables. Left empty, it is made of the question."),
             "name": gettext_lazy("Its name in reports and files: small letters, digits and _."),
             "group": gettext_lazy(
-                "Scales that stand together under one name and have the same choices make a matrix."
+                "Neighbouring scales with one name and the same choices form a matrix."
             ),
             "group_text": gettext_lazy("Such as “How much do you agree?”"),
             "picture_text": gettext_lazy("For those who do not see it. Needed with a picture."),
@@ -599,9 +603,9 @@ class QuestionForm(forms.ModelForm):
             return
         if data.get("protection") != DEVICE:
             text = _(
-                "A mean alone is for answers that are randomised on the device. Of answers sent as "
-                "given, the study publishes how often each is chosen, and a request can ask for "
-                "their mean: choose that, or the other protection."
+                "A mean alone needs answers that are randomised. Choose that "
+                "protection, or how often each answer is chosen: a query can then"
+                " ask for the mean."
             )
             self.add_error("of_scale", text)
             return
@@ -685,7 +689,7 @@ def conditions_for(question: Question) -> list[tuple[str, str]]:
 
 def condition_text(question: Question, answer: str) -> str:
     values = {"answer": answer, "question": question.label}
-    return _("Who answers “%(answer)s” to “%(question)s”") % values
+    return _("People who answer “%(answer)s” to “%(question)s”") % values
 
 
 def condition_of(question: Question) -> str:

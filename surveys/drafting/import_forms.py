@@ -60,14 +60,16 @@ class ImportForm(forms.Form):
 class FromFileForm(ImportForm):
     """A workbook to make a study of, and what other programs' forms do not say."""
 
-    organisation = forms.CharField(label=gettext_lazy("Who asks"), max_length=120, required=False)
+    organisation = forms.CharField(
+        label=gettext_lazy("Organisation"), max_length=120, required=False
+    )
     purpose = forms.CharField(
         label=gettext_lazy("Why, in a sentence or two"),
         max_length=600,
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
     )
-    contact = forms.EmailField(label=gettext_lazy("Whom to write to"), required=False)
+    contact = forms.EmailField(label=gettext_lazy("Contact"), required=False)
     expected = forms.IntegerField(
         label=gettext_lazy("Responses you expect"),
         help_text=EXPECTED,

@@ -44,7 +44,7 @@ def sections(content: PlanContent) -> list[tuple[str, Lines]]:
     return [
         (_("What respondents read first"), study_lines(content)),
         *questions,
-        (_("What everybody is promised"), term_lines(content)),
+        (_("Promises to everyone"), term_lines(content)),
     ]
 
 
@@ -74,9 +74,9 @@ def study_lines(content: PlanContent) -> Lines:
     languages = ", ".join(_language_name(code) for code in content.languages)
     by_address = {
         "title": (_("Title"), content.title),
-        "organisation": (_("Who asks"), content.organisation),
+        "organisation": (_("Organisation"), content.organisation),
         "purpose": (_("Why"), content.purpose),
-        "contact": (_("Whom to write to"), content.contact),
+        "contact": (_("Contact"), content.contact),
         "languages": (_("Languages"), languages),
     }
     for code, texts in content.translations.items():
@@ -100,7 +100,7 @@ def question_lines(question: PlanQuestion, content: PlanContent) -> Lines:
             if text != by_address[address][1]:
                 by_address[f"{code}.{address}"] = (f"{name} ({_language_name(code)})", text)
     if question.loss is None:
-        protection = _("sent as given, kept encrypted")
+        protection = _("not randomised, kept encrypted")
     else:
         protection = _("randomised on the device, ε %(epsilon)s at most") % {
             "epsilon": epsilon_above(question.loss, places=2)
@@ -168,7 +168,7 @@ def term_lines(content: PlanContent) -> Lines:
             text = _said(block, content, ", ")
             by_address[f"together.{block.name}"] = (_("Sent as one answer"), text)
     if content.invited:
-        by_address["invited"] = (_("Who is asked"), _invited_text(content.invited))
+        by_address["invited"] = (_("People asked"), _invited_text(content.invited))
     if caps.central_delta:
         text = f"{caps.central_delta}: {wording.beyond_cap(caps.central_delta)}"
         by_address["delta"] = (_("δ of the cap"), text)
@@ -176,18 +176,21 @@ def term_lines(content: PlanContent) -> Lines:
         by_address["panel"] = (_("Panel"), caps.panel)
     if any(question.skipped for question in content.questions):
         text = _follow_ups_text(content.minutes_between)
-        by_address["follow_ups"] = (_("Questions that are not for everybody"), text)
+        by_address["follow_ups"] = (_("Questions that do not apply to everyone"), text)
     results = _("everyone") if content.results == "public" else _("its researchers")
     layout = _("all on one page") if content.layout == "page" else _("one a screen")
     widest = content.publication.widest
     return by_address | {
         "rule": (_("Published"), rule_text(content.publication)),
-        "smallest": (_("Fewest answers to publish"), str(content.publication.smallest_batch)),
+        "smallest": (
+            _("Minimum number of responses to publish"),
+            str(content.publication.smallest_batch),
+        ),
         **({"widest": (_("Widest interval to publish"), f"{widest} %")} if widest else {}),
         "results": (_("Results are for"), results),
         "unit": (_("One record is"), str(Unit(content.unit).label)),
         "neighbours": (_("Publications protect"), str(Neighbours(content.neighbours).label)),
-        "layout": (_("How the questions stand"), layout),
+        "layout": (_("Layout of the questions"), layout),
     }
 
 
@@ -232,8 +235,8 @@ def _said(block: Block, content: PlanContent, between: str) -> str:
 def _follow_ups_text(minutes: int) -> str:
     if not minutes:
         return _(
-            "asked of everybody, with “Does not apply” among the answers; messages leave at once, "
-            "and the time shows who was quick"
+            "asked of everyone, with “Does not apply” among the answers; "
+            "responses leave at once, and the time can reveal a quick answer"
         )
     return _(
         "passed over where they do not apply; a message leaves %(minutes)s minutes after its page "

@@ -32,7 +32,7 @@ class AddForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
     )
     count = forms.IntegerField(
-        label=gettext_lazy("Or so many people without names"),
+        label=gettext_lazy("Or a number of people without names"),
         required=False,
         min_value=1,
         max_value=lists.MAX_PEOPLE,

@@ -227,7 +227,7 @@ def _rows_of_text(text: str, found: Found) -> Iterator[tuple[int, Row]]:
                     _formula(found, at, str(name + 1))
             yield at, cells
     except csv.Error:
-        found.wrong(_("Its quotation marks do not end, or it is no table."), row=at + 1)
+        found.wrong(_("Its quotation marks do not end, or it is not a table."), row=at + 1)
         found.bad.add(0)
 
 
@@ -242,7 +242,7 @@ def _rows_of_workbook(raw: bytes, found: Found) -> Iterator[tuple[int, Row]]:
         found.wrong(_said(refusal.why))
         return
     except ValueError:
-        found.wrong(_("There is nobody in it."))
+        found.wrong(_("It holds no people."))
         return
     for at, cells in sheet.rows:
         for column, cell in enumerate(cells, 1):
@@ -304,11 +304,11 @@ def _read(
         entry = _judge(entry, at, found, languages)
         alike = plain_address(entry.address)
         if alike and seen.setdefault(alike, at) != at:
-            text = _("The same address stands in row %(row)s.") % {"row": seen[alike]}
+            text = _("The same address is in row %(row)s.") % {"row": seen[alike]}
             found.wrong(text, at, ADDRESS)
         found.entries.append(entry)
     if not found.entries and not found.count:
-        found.wrong(_("There is nobody in it."))
+        found.wrong(_("It holds no people."))
 
 
 def _place_of_heads(rows: Sequence[tuple[int, Row]]) -> int:
@@ -434,5 +434,5 @@ def no_email(address: str) -> str:
     try:
         validate_email(address)
     except ValidationError:
-        return _("It is no e-mail address.")
+        return _("It is not an email address.")
     return ""

@@ -75,7 +75,7 @@ def add_people(*, study_id: int, entries: Sequence[Entry]) -> list[Remark]:
     plan = study.plan
     is_open = plan is not None and plan.is_open
     if is_open and not has_key(study):
-        raise Refused(_("The list was erased: nobody is added before the study has closed."))
+        raise Refused(_("The list was deleted: no one can be added before the study has closed."))
     wrong = _not_asked(plan, entries) if is_open and plan else []
     chest = Chest.of_new(study.pk)
     made = [_person(study, chest, entry) for entry in entries]
@@ -96,7 +96,7 @@ def add_people(*, study_id: int, entries: Sequence[Entry]) -> list[Remark]:
             register(plan, made)
         except NotIssued:
             raise Refused(
-                _("Somebody of these was on the list before, in another stratum: put them there.")
+                _("One of these people was on the list before, in another group: put them there.")
             ) from None
     return []
 
@@ -129,7 +129,7 @@ def _held(study_id: int) -> Study:
     if study.is_retired:
         raise Refused(_("“%(study)s” is retired: it has no list.") % {"study": study})
     if not study.is_invited:
-        raise Refused(_("“%(study)s” asks whoever has the link.") % {"study": study})
+        raise Refused(_("Anyone with the link can answer “%(study)s”.") % {"study": study})
     return study
 
 
@@ -241,7 +241,7 @@ def set_erasure(*, study: Study, day: datetime.date | None) -> None:
     there is none.
     """
     if not Key.objects.filter(pk=name_of(study.pk)).update(erase_on=day):
-        raise Refused(_("There is nobody on the list yet."))
+        raise Refused(_("The list is empty."))
 
 
 # The launch

@@ -105,7 +105,7 @@ def lower_panel(side: Side, budget: BudgetOf, **texts: Any) -> Amendment:
     """Return the amendment of a panel's cap, for publications or for answers."""
     cap_of = attrgetter("local_cap" if side == Side.LOCAL else "cap")
     return Amendment(
-        button=gettext_lazy("Lower the cap, for good"),
+        button=gettext_lazy("Lower the cap permanently"),
         done=gettext_lazy("The cap is lower now. It is written in the ledger."),
         form=LowerForm,
         means=lambda panel: wording.lowering_means(panel, cap_of(panel)),
@@ -128,7 +128,7 @@ def limit_week(budget: BudgetOf, title: Text, name: str = "week") -> Amendment:
         done=gettext_lazy("The weekly limit is set. It is written in the ledger."),
         form=WeekForm,
         means=lambda _subject: [
-            _("What does not fit into any seven days waits, although the cap would pay for it.")
+            _("A release that does not fit into seven days waits, even if the cap allows it.")
         ],
         make=lambda subject, data, **by: ledger.set_weekly_limit(
             budget_id=budget(subject).pk,
@@ -146,7 +146,7 @@ OF_STUDY = (
     Amendment(
         name="lower",
         title=gettext_lazy("Lower the cap"),
-        button=gettext_lazy("Lower the cap, for good"),
+        button=gettext_lazy("Lower the cap permanently"),
         done=gettext_lazy("The cap is lower now. It is written in the ledger."),
         form=LowerForm,
         means=lambda study: wording.lowering_means(study, study.cap),
@@ -183,8 +183,8 @@ OF_STUDY = (
         form=ShareForm,
         means=lambda _study: [
             _(
-                "What this person asks for is charged to the study and to them, and has to fit "
-                "under both caps."
+                "This person’s queries use the study’s budget and their own, and "
+                "must fit under both caps."
             )
         ],
         make=open_share,
@@ -211,7 +211,7 @@ OF_STUDY = (
     Amendment(
         name="delete",
         title=gettext_lazy("Delete this draft"),
-        button=gettext_lazy("Delete the draft, for good"),
+        button=gettext_lazy("Delete the draft permanently"),
         done=gettext_lazy("The draft is deleted."),
         form=DeleteForm,
         means=lambda _study: [
@@ -244,7 +244,7 @@ OF_PANEL = (
     Amendment(
         name="delete",
         title=gettext_lazy("Delete this panel"),
-        button=gettext_lazy("Delete the panel, for good"),
+        button=gettext_lazy("Delete the panel permanently"),
         done=gettext_lazy("The panel is deleted."),
         form=DeleteForm,
         means=lambda _panel: [
@@ -262,7 +262,7 @@ OF_SHARE = (
     Amendment(
         name="lower",
         title=gettext_lazy("Lower the cap"),
-        button=gettext_lazy("Lower the cap for good"),
+        button=gettext_lazy("Lower the cap permanently"),
         done=gettext_lazy("The cap is lower now. It is written in the ledger."),
         form=LowerShareForm,
         means=lambda _share: [_("A cap can only fall, and not below what is spent.")],
@@ -275,10 +275,10 @@ OF_SHARE = (
     Amendment(
         name="retire",
         title=gettext_lazy("Retire the budget"),
-        button=gettext_lazy("Retire it for good"),
+        button=gettext_lazy("End it permanently"),
         done=gettext_lazy("The budget is retired. It is written in the ledger."),
         form=WhyForm,
-        means=lambda _share: [_("Nothing is charged to it ever after. This cannot be undone.")],
+        means=lambda _share: [_("It is not used again. You can’t undo this.")],
         make=lambda share, data, **by: ledger.retire_budget(
             budget_id=share.pk, why=data["why"], **by
         ),

@@ -53,7 +53,7 @@ DAY = gettext_lazy("This must be a day, such as 2026-12-31.")
 
 
 class Renderer(TemplatesSetting):
-    field_template_name = "limits/field.html"
+    field_template_name = "field.html"
 
 
 class Described(forms.Form):
@@ -133,12 +133,12 @@ class DraftForm(Described):
         required=False,
     )
     cap = amount(
-        gettext_lazy("Cap for all publications, ε"),
+        gettext_lazy("Cap for all releases, ε"),
         gettext_lazy("Once it is reached, nothing is published again."),
     )
     cap_delta = forms.ChoiceField(label=gettext_lazy("δ of the cap"), choices=Delta.choices)
     release_epsilon = amount(
-        gettext_lazy("Cost of one publication, ε"),
+        gettext_lazy("Privacy loss of one release, ε"),
         gettext_lazy("The questions share it. A request may cost as much."),
     )
     retires_on = forms.DateField(
@@ -158,7 +158,7 @@ class DraftForm(Described):
         gettext_lazy("Above it, answers are hardly protected."),
     )
     unit = forms.ChoiceField(
-        label=gettext_lazy("Whom do publications protect?"),
+        label=gettext_lazy("What do releases protect?"),
         choices=Unit.choices,
         help_text=gettext_lazy(
             "The cap holds for all of it. A household is charged for each of its people."
@@ -177,15 +177,15 @@ class DraftForm(Described):
         label=gettext_lazy("Panel"),
         required=False,
         empty_label=gettext_lazy("none: these people meet no other study"),
-        help_text=gettext_lazy("Where the same people meet several studies: its caps hold too."),
+        help_text=gettext_lazy("For people invited to several studies: its caps hold too."),
     )
     given_cap = amount(
-        gettext_lazy("Greatest cap where answers are sent as given, ε"),
+        gettext_lazy("Maximum cap where answers are not randomised, ε"),
         gettext_lazy("Empty: the usual 1. More needs the reason below."),
         required=False,
     )
     given_batch = forms.IntegerField(
-        label=gettext_lazy("Fewest answers to publish where they are sent as given"),
+        label=gettext_lazy("Minimum responses to publish where answers are not randomised"),
         required=False,
         help_text=gettext_lazy("Empty: the usual 50. Fewer needs the reason below."),
         widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
@@ -462,7 +462,9 @@ class ShareForm(WhyForm):
 
 class RetireForm(AmendForm):
     why = why(max_length=services.MAX_REASON)
-    sure = forms.BooleanField(label=gettext_lazy("Erase the answers, for good"), template_name=SURE)
+    sure = forms.BooleanField(
+        label=gettext_lazy("Delete the answers permanently"), template_name=SURE
+    )
 
 
 class AddressForm(AmendForm):
@@ -470,7 +472,7 @@ class AddressForm(AmendForm):
 
 
 class DeleteForm(AmendForm):
-    sure = forms.BooleanField(label=gettext_lazy("Delete it, for good"), template_name=SURE)
+    sure = forms.BooleanField(label=gettext_lazy("Delete it permanently"), template_name=SURE)
 
 
 def measure_of(budget: Budget) -> type[AmountField]:

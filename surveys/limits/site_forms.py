@@ -24,7 +24,7 @@ class SiteForm(Described):
     )
     person_ceiling = amount(
         gettext_lazy("Greatest ε of one person"),
-        gettext_lazy("At 2.9 a guess about somebody can be right 95 times in 100."),
+        gettext_lazy("At 2.9 a guess about a person can be right 95 times in 100."),
     )
     cap_ceiling = amount(
         gettext_lazy("Greatest cap for all publications of a study, ε"),
@@ -51,7 +51,7 @@ class PanelForm(Described):
         help_text=gettext_lazy("Everyone can read it: panel:slug. Small letters, digits, hyphens."),
     )
     cap = amount(
-        gettext_lazy("Cap for all publications, ε"),
+        gettext_lazy("Cap for all releases, ε"),
         Panel._meta.get_field("cap").help_text,
         initial=4,
     )

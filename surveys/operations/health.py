@@ -247,10 +247,7 @@ def _reports(now: datetime.datetime) -> Iterator[Check]:
             "A few a day: old links, closed studies, people who try. Only reason and day are "
             "counted."
         ),
-        _(
-            "Many of one kind at once: an old script in some browser, or somebody who floods the "
-            "site."
-        ),
+        _("Many of one kind at once: an old script in a browser, or an attack on the site."),
     )
     said, today = _by_reason(Refusal.objects.filter(reason__in=refusals.SLOWED), now)
     yield Check(
@@ -263,8 +260,8 @@ def _reports(now: datetime.datetime) -> Iterator[Check]:
             "which study it was."
         ),
         _(
-            "Somebody floods the site, or a large class answers at once: then raise "
-            "CANDOR_REPORTS_AT_ONCE."
+            "An attack on the site, or a large class that answers at once: then "
+            "raise CANDOR_REPORTS_AT_ONCE."
         ),
     )
 
@@ -415,8 +412,9 @@ def _lists(now: datetime.datetime) -> Iterator[Check]:
             % {"studies": ", ".join(over)},
             _("In every stratum at most as many answers as tickets."),
             _(
-                "Somebody has the issuer’s key, or writes to the database. Close the study, keep a "
-                "copy of the database as it is, and say so to the people concerned."
+                "Someone has the issuer’s key, or writes to the database. Close "
+                "the study, keep a copy of the database as it is, and tell the "
+                "people concerned."
             ),
         )
 
@@ -439,8 +437,8 @@ def _disk() -> Check:
         said,
         _("15 of 100 free or more."),
         _(
-            "Make room: a full disk stops reports from being taken. It stops PostgreSQL for good: "
-            "then make room, and start it."
+            "Make room: a full disk stops the site from taking responses. "
+            "PostgreSQL does not start again by itself: make room, then start it."
         ),
         gauges={"disk_free_ratio": round(share, 2)},
     )

@@ -50,7 +50,7 @@ class PasswordForm(SetPasswordMixin, forms.Form):
         label=_("E-mail"),
         required=False,
         max_length=254,
-        help_text=_("Yours, and nobody else’s: a link for a lost password goes there."),
+        help_text=_("Your own address: a link for a lost password is sent there."),
         widget=forms.EmailInput({"autocomplete": "email"}),
     )
 

@@ -51,7 +51,7 @@ ROLE_TEXTS = {
     Role.ANALYST: RoleText(
         _("Analyst"), _("Also asks for more numbers, which uses the budget for good.")
     ),
-    Role.EDITOR: RoleText(_("Editor"), _("Also plans, rehearses and edits the draft.")),
+    Role.EDITOR: RoleText(_("Editor"), _("Also plans, simulates and edits the draft.")),
     Role.OWNER: RoleText(
         _("Owner"), _("Also launches and closes it, and decides who may do what.")
     ),

@@ -209,7 +209,7 @@ def _refuse_last_owner(member: Membership) -> None:
     )
     if member.role == Role.OWNER and not others.exists():
         raise LastOwner(
-            _("%(name)s is the only owner. Make somebody else an owner first.")
+            _("%(name)s is the only owner. Make another person an owner first.")
             % {"name": member.user}
         )
 

@@ -143,9 +143,9 @@ def link(request: HttpRequest, key: int) -> HttpResponse:
     if not selectors.may(request.user, Right.LINK, account):
         raise PermissionDenied(
             _(
-                "No link is made for this account. Who owns a study sees its list, and a link "
-                "would open it: they use their own e-mail, or another owner adds a new account of "
-                "theirs."
+                "No link is made for this account, because it owns a study and a "
+                "link would open the study’s list. Use the account’s own email, "
+                "or let another owner add a new account."
             )
         )
     return _with_link(request, account)

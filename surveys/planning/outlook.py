@@ -179,7 +179,7 @@ class Outlook:
         if widest is None:
             return _("What you learn depends on the queries that you make.")
         if self.n < 1:
-            return _("No responses have come yet.")
+            return _("No responses yet.")
         text = ngettext(
             "With %(n)s response, every result has a margin of error of ± %(half)s %(unit)s.",
             "With %(n)s responses, every result has a margin of error of ± %(half)s %(unit)s.",

@@ -22,7 +22,7 @@ RULES = {
         "charged on the first day."
     ),
     "on-request": gettext_noop(
-        "Published when a researcher asks, at most ε %(epsilon)s a time, and nothing for fewer "
+        "Published when a researcher asks, at most ε %(epsilon)s each time, and not for fewer "
         "than %(n)s answers."
     ),
     "when-closed": gettext_noop(
@@ -49,7 +49,7 @@ def picture(question: RegisteredQuestion) -> Picture | None:
     if question.is_of_options:
         heading = (
             _(
-                "Of 100 people asked by chance about an option that they ticked in question "
+                "Of 100 people whose device picked an option that they ticked in question "
                 "%(number)s,"
             )
             % number
@@ -91,10 +91,10 @@ class StudyPresenter:
         counts = {"n": len(names), "all": len(record.questions), "names": ", ".join(names)}
         return (
             ngettext(
-                "%(n)s of %(all)s answers is sent as given (%(names)s): who runs this site can "
-                "read it, at ε = ∞.",
-                "%(n)s of %(all)s answers are sent as given (%(names)s): who runs this site can "
-                "read them, at ε = ∞.",
+                "%(n)s of %(all)s answers is not randomised (%(names)s): anyone who runs this "
+                "site can read it, at ε = ∞.",
+                "%(n)s of %(all)s answers are not randomised (%(names)s): anyone who runs this "
+                "site can read them, at ε = ∞.",
                 len(names),
             )
             % counts
@@ -110,10 +110,10 @@ class StudyPresenter:
         if not record.changes_answers:
             amounts["epsilon"] = "∞"
         elif record.cleartext:
-            return _("All changed answers of one person together: ε %(epsilon)s.") % amounts
+            return _("All randomised answers of one person together: ε %(epsilon)s.") % amounts
         if record.waves > 1:
             return (
-                _("One person, in all %(n)s waves together, each drawn anew: ε %(epsilon)s.")
+                _("One person, in all %(n)s waves together, each randomised anew: ε %(epsilon)s.")
                 % amounts
             )
         if record.waves == 0:
@@ -127,9 +127,9 @@ class StudyPresenter:
         if not content.draws_questions:
             return " ".join(self._together)
         text = _(
-            "Each device draws which %(asked)s of the %(all)s changed questions it asks, out of "
-            "%(sets)s sets, without looking at an answer. Which one is seen; all together is the "
-            "loss of the set that loses most."
+            "Each device picks at random which %(asked)s of the %(all)s randomised questions it "
+            "asks, out of %(sets)s sets. The choice can be seen; it does not depend on an answer. "
+            "“All together” is the set with the largest loss."
         )
         sizes = sorted({len(each) for each in content.sets})
         asked = "–".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
@@ -140,8 +140,8 @@ class StudyPresenter:
     def _together(self) -> list[str]:
         """Say which questions are sent as one answer, by their labels, and what that means."""
         text = _(
-            "The answers to %(labels)s are sent as one: the loss of each is that of all of them "
-            "together, and where several combinations are sent, so are the odds."
+            "The answers to %(labels)s are sent as one answer: the loss of each is the loss of all "
+            "of them together."
         )
         content = self.record.content
         return [
@@ -156,8 +156,8 @@ class StudyPresenter:
         if not self.record.may_repeat:
             return ""
         return _(
-            "A device that keeps its key sends an unchanged answer as before: nothing more is told "
-            "of that answer, but whether it changed is not protected."
+            "A device that keeps its key sends an unchanged answer the same way again. That "
+            "reveals nothing more about the answer, but whether it changed is not protected."
         )
 
     @property
@@ -187,11 +187,59 @@ class StudyPresenter:
             "span": wording.hours_said(terms.hours),
         }
         after = _(
-            "A publication that does not fit under the cap is refused; at the cap, or on the last "
-            "day, nothing "
-            "is published again and answers are erased."
+            "A release that does not fit under the cap is refused. At the cap, or on the last day, "
+            "publishing ends and the answers are deleted."
         )
         return f"{_(RULES[terms.rule]) % parts} {after}"
+
+    @property
+    def one_answer(self) -> str:
+        """How the first answer is protected, in a cell."""
+        first = self.record.first
+        if first.question.is_cleartext:
+            return _("not randomised")
+        if first.first_odds is None:
+            return _("a number, randomised")
+        if first.first_odds.choices == 2:
+            return f"{first.first_odds.own_said} : {first.first_odds.rest_said}"
+        return _("%(own)s of 100") % {"own": first.first_odds.own_said}
+
+    @property
+    def beside(self) -> str:
+        """What a guess is right without it, and which answer it is."""
+        first, all_of_them = self.record.first, len(self.record.questions)
+        if first.first_odds is None:
+            return changed(first)
+        said = [_("blind guess %(luck)s") % {"luck": first.first_odds.luck_of_hundred}]
+        counts = {"n": len(self.record.cleartext), "all": all_of_them, "number": first.number}
+        if self.record.cleartext:
+            said.append(_("%(n)s of %(all)s not randomised") % counts)
+        elif all_of_them > 1:
+            said.append(_("question %(number)s of %(all)s") % counts)
+        return " · ".join(said)
+
+    @property
+    def in_waves(self) -> str:
+        """Of which answers, and of how many waves, the ε of one person is."""
+        record, n = self.record, {"n": len(self.record.plans)}
+        said = []
+        if record.cleartext and record.changes_answers:
+            said.append(_("randomised: %(epsilon)s") % {"epsilon": record.device_epsilon})
+        if record.waves > 1:
+            said.append(_("in %(n)s waves") % n)
+        elif n["n"] > 1:
+            said.append(_("in each of %(n)s waves") % n)
+        return " ".join(said)
+
+    @property
+    def since(self) -> str:
+        """Until when it goes on, or since when it does not."""
+        record, days = self.record, self.record.days_left
+        if record.state == "spent":
+            return _("publishes nothing more")
+        if days is not None:
+            return ngettext("lasts %(n)s more day", "lasts %(n)s more days", days) % {"n": days}
+        return wording.StudyStatus.of(record.study, record.plan).since
 
     @property
     def burn(self) -> str:
@@ -205,8 +253,8 @@ class StudyPresenter:
         }
         spent = (
             ngettext(
-                "%(sign)s spent so far: %(total)s of a cap of %(cap)s, in %(n)s publication.",
-                "%(sign)s spent so far: %(total)s of a cap of %(cap)s, in %(n)s publications.",
+                "%(sign)s used so far: %(total)s of a cap of %(cap)s, in %(n)s release.",
+                "%(sign)s used so far: %(total)s of a cap of %(cap)s, in %(n)s releases.",
                 n,
             )
             % amounts
@@ -224,25 +272,27 @@ class StudyPresenter:
 
 
 def changed(question: RegisteredQuestion) -> str:
-    """What chance does to an answer, where odds between choices do not say it."""
+    """Say how an answer is randomised, beyond its odds between choices."""
+    if question.question.is_cleartext:
+        return _("not randomised: kept encrypted, published as totals only")
     if question.messages:
         return ngettext(
-            "randomised on the device to its one value",
-            "randomised on the device to one of %(n)s values",
+            "a number, randomised on the device to its one value",
+            "a number, randomised on the device to one of %(n)s values",
             question.messages,
         ) % {"n": _number(question.messages)}
     if question.is_of_options and question.first_odds and question.first_odds.told > 1:
-        return _("about %(told)s of %(n)s options, chosen by chance") % {
+        return _("about %(told)s of %(n)s options, picked at random") % {
             "told": question.first_odds.told,
             "n": question.first_odds.options,
         }
     if question.is_of_options and question.first_odds:
         return ngettext(
             "about %(n)s option",
-            "about one of %(n)s options, chosen by chance",
+            "about one of %(n)s options, picked at random",
             question.first_odds.options,
         ) % {"n": question.first_odds.options}
-    return ""
+    return _("randomised on the device")
 
 
 def choices(registered: RegisteredQuestion) -> str:
@@ -257,8 +307,8 @@ def choices(registered: RegisteredQuestion) -> str:
     if question.asked_if is None:
         return text
     return _(
-        "%(choices)s (asked after some answers to %(question)s; who is not asked sends a message "
-        "too)"
+        "%(choices)s (asked after some answers to %(question)s; people who are not asked send a "
+        "response too)"
     ) % {"choices": text, "question": question.asked_if.question}
 
 

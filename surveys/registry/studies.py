@@ -79,6 +79,10 @@ class RegisteredQuestion:
         return "∞" if self.question.loss is None else f"{epsilon_above(self.question.loss, 2)}"
 
     @property
+    def times(self) -> str:
+        return "∞" if self.question.loss is None else privacy_loss.times(self.question.loss)
+
+    @property
     def choices(self) -> list[str]:
         """Return the choices in the order in which people see them; none of a number."""
         return [self.spoken.choices[index] for index in self.question.shown_order]

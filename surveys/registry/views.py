@@ -15,6 +15,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.utils.cache import patch_cache_control
 from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 from rest_framework.renderers import BaseRenderer
@@ -65,9 +66,11 @@ def studies(request: HttpRequest) -> HttpResponse:
     ledger.read_days((each.account for each in records), now)
     context = {
         "search": search,
-        "states": STATES,
-        "units": UNITS,
-        "models": MODELS,
+        "filters": [
+            ("unit", _("What is protected"), UNITS, search.unit),
+            ("model", _("Answers"), MODELS, search.model),
+            ("state", _("State"), STATES, search.state),
+        ],
         "every": design.published_studies().count(),
         "records": records,
         "page": page,

@@ -77,7 +77,7 @@ def ask_for(
         raise CannotAsk(reason)
     query = selectors.asked(plan, kind, parameters)
     if query.n_is_public and not query.people(selectors.countable_batches(plan)):
-        raise CannotAsk(_("Nobody whose answers are counted has been asked all of this yet."))
+        raise CannotAsk(_("No one whose responses are counted has been asked all of this yet."))
     if problem := selectors.too_dear(plan, query):
         raise WrongParameter("epsilon", problem)
     request = _request(

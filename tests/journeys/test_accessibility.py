@@ -25,11 +25,11 @@ def test_the_pages_to_ask_for_more(chromium, site):
         found += complaints(page)
     page.fill("#id_epsilon", "0")
     with page.expect_navigation():
-        page.get_by_role("button", name="See what it would cost").click()
+        page.get_by_role("button", name="See the budget it would use").click()
     found += complaints(page)
     page.get_by_label("Schooling").check()
     page.fill("#id_epsilon", "0.01")
-    page.get_by_role("button", name="See what it would cost").click()
+    page.get_by_role("button", name="See the budget it would use").click()
     page.get_by_role("button", name="Publish, use").wait_for()
     found += complaints(page)
     context.close()

@@ -195,7 +195,7 @@ def test_a_key_is_added_and_opens_the_account_without_a_password(
     guest.enter()
     page.wait_for_url("**/recovery-codes/")
     page.goto("/account/")
-    page.get_by_text("Passkey: opens without a password").wait_for()
+    page.get_by_text("Passkey: signs in without a password").wait_for()
     guest.look()
     for name in ("Rename", "Remove"):
         page.goto("/account/")
@@ -225,7 +225,7 @@ def test_a_key_where_a_browser_knows_none_is_told_why(chromium: Browser, strict:
     guest.page.goto("/accounts/login/")
     guest.tab_to("Sign in with a passkey")
     guest.page.keyboard.press("Enter")
-    guest.page.get_by_text("open this site as localhost").wait_for()
+    guest.page.get_by_text("open it as localhost").wait_for()
     guest.look()
     guest.context.close()
     assert guest.found == []

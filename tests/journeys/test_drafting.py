@@ -217,7 +217,7 @@ def test_axe_finds_nothing_on_the_drafts_pages(site, chromium):
     page.goto(base.replace("build/", "launch/"))
     if page.locator("#why").count():
         page.fill("#why", "A test.")
-    page.get_by_role("button", name="for good").click()
+    page.get_by_role("button", name="permanently").click()
     page.get_by_label("Link for respondents").wait_for()
     found += complaints(page)
     with page.expect_navigation():
@@ -255,7 +255,7 @@ def test_what_was_typed_is_back_when_the_session_ended_before_it_was_saved(page,
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.wait_for_url("**/questions/care_forgone/")
     assert page.input_value("#id_text") == "Have you gone without a doctor?"
-    page.get_by_text("It is back.").wait_for()
+    page.get_by_text("from before is back.").wait_for()
     page.locator("#question .row > .button:not(.plain)").click()
     page.wait_for_url("**/build/**")
     assert page.locator(".questions h3").first.inner_text() == "Have you gone without a doctor?"
@@ -283,12 +283,12 @@ def test_a_half_typed_question_survives_the_draft_and_a_save_elsewhere(page, sit
     other.locator("#question .row > .button:not(.plain)").click()
     other.wait_for_url("**/build/#**")
     page.goto(f"{build}questions/care_forgone/")
-    page.get_by_text("It is back.").wait_for()
+    page.get_by_text("from before is back.").wait_for()
     save = page.locator("#question .row > .button:not(.plain)")
     save.click()
-    page.get_by_role("heading", name="Another save changed one field").wait_for()
+    page.get_by_role("heading", name="Another save changed the same fields").wait_for()
     assert page.input_value("#id_text") == "Have you gone without a doctor?"
-    page.get_by_label("What you typed").check()
+    page.get_by_label("Your text").check()
     save.click()
     page.wait_for_url("**/build/#**")
     page.goto(f"{build}questions/care_forgone/")

@@ -160,7 +160,7 @@ def test_without_scripts_the_same_is_done(chromium, site):
     page.goto("/studies/night-0/limits/")
     assert not page.locator('input[type="range"]').first.is_visible()
     page.fill("#id_epsilon-awake", "2")
-    page.get_by_role("button", name="Show what they would do").click()
+    page.get_by_role("button", name="Preview them").click()
     page.get_by_text("88 send “Yes” and 12 send “No”").wait_for()
     assert page.input_value("#id_epsilon-awake") == "2"
     page.context.close()

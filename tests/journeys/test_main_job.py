@@ -51,13 +51,13 @@ def link(admin):
     question(admin, "depressed", "single", down, "3", "\n".join(DEPRESSED[:3]))
     admin.goto(f"{STUDY}launch/")
     admin.locator("#why").fill("Nobody’s answers: a test.")
-    admin.get_by_role("button", name="Open wave 1, for good").click()
+    admin.get_by_role("button", name="Open wave 1 permanently").click()
     return admin.get_by_label("Link for respondents").input_value()
 
 
 def question(page, name, kind, text, epsilon, choices=""):
     page.goto(f"{STUDY}build/add/?kind={kind}")
-    page.get_by_text("More: who is asked, picture, matrix, names").click()
+    page.get_by_text("More: condition, picture, matrix, names").click()
     page.locator("#id_name").fill(name)
     page.locator("#id_text").fill(text)
     page.locator("#id_label").fill(text[:40])

@@ -94,7 +94,7 @@ def test_from_a_blank_account_to_a_study_that_can_be_launched_in_three_clicks(ch
         page.keyboard.type(typed)
     page.get_by_role("button", name="Begin the draft").click()
     page.wait_for_url("**/launch/")
-    expect(page.get_by_role("button", name="Open wave 1, for good")).to_be_enabled()
+    expect(page.get_by_role("button", name="Open wave 1 permanently")).to_be_enabled()
     assert len(clicks) == 3
     page.context.close()
 
@@ -277,7 +277,7 @@ def test_a_rehearsal_shows_how_far_it_is_and_then_what_came_of_it(chromium, site
     tab_to(page, "begin")
     page.keyboard.press("Enter")
     page.locator("progress, #came").first.wait_for()
-    expect(page.get_by_role("heading", name="What came of it")).to_be_visible()
+    expect(page.get_by_role("heading", name="Result of the simulation")).to_be_visible()
     covered = float(page.locator("#rehearsed .headline b").inner_text().rstrip("%"))
     assert covered > 85  # of 100 runs of 3 questions 95 in 100 hold: so few in 10⁹ runs once
     page.context.close()
@@ -287,14 +287,14 @@ def test_what_cannot_be_rehearsed_is_said_on_the_page_that_was_there(chromium, s
     page = signed_in(chromium, site)
     page.goto(f"{draft}rehearse/")
     page.fill("#id_people", "7")
-    page.get_by_role("button", name="Rehearse").click()
-    page.get_by_role("heading", name="This cannot be rehearsed yet").wait_for()
+    page.get_by_role("button", name="Simulate").click()
+    page.get_by_role("heading", name="This cannot be simulated yet").wait_for()
     assert page.locator("h1").count() == 1
     expect(page.locator("#id_people")).to_have_value("7")
     page.fill("#id_people", "60")
     page.fill("#id_runs", "20")
-    page.get_by_role("button", name="Rehearse").click()
-    page.get_by_role("heading", name="What came of it").wait_for()
+    page.get_by_role("button", name="Simulate").click()
+    page.get_by_role("heading", name="Result of the simulation").wait_for()
     assert page.locator("h1").count() == 1
     page.context.close()
 
@@ -309,8 +309,8 @@ def test_without_scripts_both_pages_work(chromium, site, draft):
     assert "n=2500" in page.url
     page.goto(f"{draft}rehearse/")
     page.fill("#id_runs", "20")
-    page.get_by_role("button", name="Rehearse").click()
-    page.get_by_role("heading", name="What came of it").wait_for()
+    page.get_by_role("button", name="Simulate").click()
+    page.get_by_role("heading", name="Result of the simulation").wait_for()
     page.context.close()
 
 
@@ -321,7 +321,7 @@ def test_axe_finds_nothing(chromium, site, draft):
         page.goto(address)
         found += complaints(page)
     page.fill("#id_runs", "20")
-    page.get_by_role("button", name="Rehearse").click()
+    page.get_by_role("button", name="Simulate").click()
     page.locator("#came").wait_for()
     found += complaints(page)
     page.context.close()

@@ -60,7 +60,7 @@ def link(researcher):
     page.get_by_role("button", name="Begin the draft").click()
     page.wait_for_url("**/launch/")
     expect(page.get_by_text("sent as one")).not_to_have_count(0)
-    page.get_by_role("button", name="Open wave 1, for good").click()
+    page.get_by_role("button", name="Open wave 1 permanently").click()
     return page.get_by_label("Link for respondents").input_value()
 
 
@@ -115,7 +115,7 @@ def test_it_is_published_with_intervals_exported_and_analysed(sent, researcher, 
     assert asked[0] + asked[2] == CROWD + len(sent)
     page.goto(STUDY)
     text = " ".join(page.locator("main").inner_text().split())
-    assert "people were asked this; devices drew who" in text
+    assert "people, whom devices picked at random" in text
     for question in published["questions"]:
         yes = question["choices"][1]
         low, high = yes["interval"]
@@ -154,7 +154,7 @@ def test_questions_are_joined_and_parted_in_the_editor_by_keyboard(researcher, s
     page.keyboard.press("Enter")
     expect(page.get_by_text("sent as one answer with “Which 3?”")).to_be_visible()
     assert complaints(page) == []
-    page.get_by_role("button", name="Send each by itself").focus()
+    page.get_by_role("button", name="Send each separately").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_text("sent as one answer with “Which 3?”")).to_have_count(0)
     page.get_by_role("button", name="Send these as one answer").click()
@@ -164,7 +164,7 @@ def test_questions_are_joined_and_parted_in_the_editor_by_keyboard(researcher, s
 def test_everybody_may_be_asked_everything_in_one_answer(researcher, chromium):
     page = researcher
     page.goto("/plan/?n=200&many=3&asked=3&epsilon=3")
-    expect(page.locator("#why")).to_contain_text("Everybody is asked everything, some of it sent")
+    expect(page.locator("#why")).to_contain_text("Everyone is asked everything, some of it sent")
     page.get_by_role("link", name="Make this study").click()
     for id, typed in (
         ("id_title", "All in one"),
@@ -178,7 +178,7 @@ def test_everybody_may_be_asked_everything_in_one_answer(researcher, chromium):
     page.wait_for_url("**/launch/")
     if page.locator("#why").count():
         page.locator("#why").fill("Nobody’s answers: a test.")
-    page.get_by_role("button", name="Open wave 1, for good").click()
+    page.get_by_role("button", name="Open wave 1 permanently").click()
     link = page.get_by_label("Link for respondents").input_value()
     guest = visit(chromium, viewport=SMALL)
     guest.page.goto(link)

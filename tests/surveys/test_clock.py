@@ -162,7 +162,7 @@ def test_two_minutes_are_no_difference(time, seconds):
 def test_a_person_says_that_it_is_right(due, time, capsys):
     time.jump(3 * DAY)
     time.run(HOUR)
-    with pytest.raises(CommandError, match="Whoever runs this site can end the wait"):
+    with pytest.raises(CommandError, match="People who run this site can end the wait"):
         call_command("clock")
     assert done(time.here) == [0, 0, 0, 0]
     call_command("clock", "--is-right")

@@ -287,7 +287,7 @@ def test_two_are_read_at_once_and_the_third_is_asked_to_come_again(db, monkeypat
         page = client_of("ada").post("/studies/new/", {"way": "file", "file": file})
         assert page.status_code == 503
         assert int(page["Retry-After"]) > 0
-        assert "Yours was not opened" in page.content.decode()
+        assert "Go back and retry in 15 seconds" in page.content.decode()
     finally:
         goes_on.set()
         for thread in threads:

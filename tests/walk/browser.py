@@ -26,17 +26,17 @@ NUMBER = re.compile(r"\d+")
 HEX = re.compile(r"[0-9a-f]{32,}")
 LITTLE = 25.0  # points of ±, or hundredths of a range, from which on a page has to warn
 SAID_OF_ONE = re.compile(  # what one person gives away on the device
-    r"One response gives away ε ([\d.]+\d) at most"
+    r"One response reveals ε ([\d.]+\d) at most"
     r"|ε ([\d.]+\d) in all, on the device"
     r"|One person, all questions: ε ([\d.]+\d) of"
     r"|One person, all together: ε ([\d.]+\d)\."
 )
-SAID_HALF = re.compile(r"± ([\d.]+) points with ([\d,]+) answers, at the question")
+SAID_HALF = re.compile(r"± ([\d.]+) points with ([\d,]+) responses, for the least precise question")
 SAID_CAP = re.compile(r"(?:The|study’s) cap is ε ([\d.]+\d|\d)\b|capped at ε = ([\d.]+\d|\d)\b")
 SAID_LEFT = re.compile(r"of the cap of [\d.]+,\s+([\d.]+)\s+is\s+left")
-ANSWERS = re.compile(r"(?<![\d.,])(\d[\d,]*)(?= answers)")
+ANSWERS = re.compile(r"(?<![\d.,])(\d[\d,]*)(?= (?:answers|responses))")
 AMOUNT = re.compile(r"\d+(?:\.\d+)?")
-ABOUT = re.compile(r"\babout (\d[\d,]*) answers")
+ABOUT = re.compile(r"\babout (\d[\d,]*) (?:answers|responses)")
 FILE = re.compile(r"/export\.|\.(?:csv|svg|xlsx)$|/methods/")
 MOST_HOPS = 5
 # Instead of what is offered, where that takes long: a rehearsal, and a sheet of paper for everybody
@@ -189,7 +189,7 @@ class Watch:
         if self.is_noisy:
             self.about.update(set(ABOUT.findall(text)) - self.not_noisy - self.before)
             for n in self.about:
-                bare = rf"(?<![\d.,])(?<!about ){n}(?= answers)|(?<=answers, ){n}(?=, are)"
+                bare = rf"(?<![\d.,])(?<!about ){n}(?= (?:answers|responses))|(?<=Responses: ){n}"
                 if found := re.search(bare, text):
                     around = text[max(found.start() - 40, 0) : found.end() + 40]
                     self.wrong(here, f"tells a noisy number as if it were exact: “…{around}…”")

@@ -23,9 +23,9 @@ def labels() -> dict[str, str]:
 def reading() -> str:
     """Return the line of the codebook on words that programs take for nothing."""
     return _(
-        "An answer can be the word “None” or “NA”: it is no missing value. Only an empty cell is. "
-        'In pandas: read_csv(file, keep_default_na=False, na_values=[""]); in R: read.csv(file, '
-        'na.strings = "").'
+        "Only an empty cell is missing, because an answer can be “None” or “NA”. "
+        'In pandas: read_csv(file, keep_default_na=False, na_values=[""]); in R: '
+        'read.csv(file, na.strings = "").'
     )
 
 

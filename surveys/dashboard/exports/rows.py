@@ -25,10 +25,10 @@ from surveys.releases.numbers import Figure, QuestionNumbers, Row, Table
 from surveys.releases.selectors import Publication
 
 BOTH_IN_DEVICE = gettext_lazy(
-    "sampling cannot be told apart from changes on devices: both are in variance_device"
+    "sampling and randomising on devices cannot be separated: both are in variance_device"
 )
 BOTH_IN_PUBLICATION = gettext_lazy(
-    "sampling cannot be told apart from publication noise: both are in variance_publication"
+    "sampling and release noise cannot be separated: both are in variance_publication"
 )
 
 
@@ -85,7 +85,7 @@ class ExportRow:
     variance_publication: float | None = column(
         "number", gettext_lazy("Variance from publication noise, in squared units"), default=None
     )
-    note: str = column("text", gettext_lazy("What cannot be told apart"), default="")
+    note: str = column("text", gettext_lazy("What cannot be distinguished"), default="")
     noisy_count: int | None = column(
         "count",
         gettext_lazy(
@@ -111,17 +111,17 @@ class ExportRow:
     n: int = column("count", gettext_lazy("Answers counted, a public quantity"))
     stratum: str = column(
         "text",
-        gettext_lazy("Group of an invited list; empty: all whom it invited, weighted"),
+        gettext_lazy("Group of an invited list; empty: all people invited, weighted"),
         default="",
     )
     weight: float | None = column(
-        "number", gettext_lazy("For how much of the list the group stands"), default=None
+        "number", gettext_lazy("Share of the list that the group represents"), default=None
     )
     plain_answers_low: int | None = column(
-        "count", gettext_lazy("As precise as so many plain answers, at least"), default=None
+        "count", gettext_lazy("As precise as this many direct answers, at least"), default=None
     )
     plain_answers_high: int | None = column(
-        "count", gettext_lazy("As precise as so many plain answers, at most"), default=None
+        "count", gettext_lazy("As precise as this many direct answers, at most"), default=None
     )
     protection: str = column(
         "text", gettext_lazy("Protection of the answer: device, or publication only"), default=""

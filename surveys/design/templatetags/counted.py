@@ -1,6 +1,7 @@
 """Whom and how many people numbers are about, on a page."""
 
 from django import template
+from django.utils.translation import gettext, ngettext
 
 from surveys.design import wording
 from surveys.design.models import Plan, Unit
@@ -36,3 +37,11 @@ def of_person(content: PlanContent) -> str:
 @register.filter
 def people(n: int, plan: Plan) -> str:
     return wording.people_of(n, plan.content)
+
+
+@register.filter
+def responses(n: int | None, plan: Plan) -> str:
+    """Say how many responses a study has; None: nothing is told of it."""
+    if n is None:
+        return gettext("the number of responses is protected")
+    return ngettext("%(n)s response", "%(n)s responses", n) % {"n": people(n, plan)}

@@ -14,7 +14,7 @@ register = template.Library()
 STEPS = {  # by the last part of the address, in the order in which they are used
     "plan": pgettext_lazy("step", "Plan"),
     "build": gettext_lazy("Build"),
-    "rehearse": gettext_lazy("Rehearse"),
+    "rehearse": gettext_lazy("Simulate"),
     "list": gettext_lazy("Invite"),
     "launch": gettext_lazy("Launch"),
     "collect": gettext_lazy("Collect"),
@@ -74,3 +74,9 @@ def utc_day(day: datetime.date | None) -> str:
 def badge(study: Any, plan: Any = None) -> dict[str, Any]:
     """Show where a study stands, by its newest Plan."""
     return {"status": wording.StudyStatus.of(study, plan or study.plan)}
+
+
+@register.inclusion_tag("icon.html")
+def icon(name: str) -> dict[str, str]:
+    """Draw one of the site's icons, for the eye only."""
+    return {"name": name}

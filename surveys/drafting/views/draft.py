@@ -72,6 +72,19 @@ class Item:
     consequence: Consequence
     problem: str
 
+    @property
+    def remarks(self) -> list[str]:
+        """Say what else holds for it, each in a few words."""
+        question, others = self.question, "”, “".join(self.others)
+        said = {
+            _("in a matrix"): question.group,
+            _("depends on “%(label)s”") % {"label": self.condition}: question.asked_if,
+            _("sent as one answer with “%(labels)s”") % {"labels": others}: self.others,
+            _("stays together as “%(name)s”") % {"name": question.drawn_in}: question.drawn_in,
+            question.get_matters_display(): question.matters != "useful",
+        }
+        return [str(text) for text, holds in said.items() if holds]
+
 
 def kind_text(question: Question) -> str:
     if is_scored(question):

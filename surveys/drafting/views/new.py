@@ -137,6 +137,12 @@ def _show(request: HttpRequest, *, way: str, status: int = 200, **forms: Any) ->
         "form": BeginForm(initial={"language": language}),
         "file": FromFileForm(),
         "way": way if way in WAYS else "blank",
+        "ways": [
+            ("blank", "?way=blank", _("From scratch")),
+            ("template", "?way=template", _("From templates")),
+            ("plan", reverse("planning:free"), _("From a plan")),
+            ("file", "?way=file", _("From an XLSForm")),
+        ],
         "topics": library.topics(language),
         **forms,
     }

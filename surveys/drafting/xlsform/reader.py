@@ -143,7 +143,7 @@ def _say_what_goes(reading: Reading) -> None:
         reading.form.problems.append(remark("survey", number, "relevant", said))
     for number, rows in reading.inside.items():
         text = ngettext(
-            "Row %(rows)s stands in this group, and goes with it.",
+            "Row %(rows)s is in this group, and goes with it.",
             "Rows %(rows)s stand in this group, and go with it.",
             len(rows),
         )
@@ -318,7 +318,7 @@ def _read_note(row: SheetRow) -> None:
         code: " ".join(filter(None, (texts.get(code), hints.get(code)))) for code in texts | hints
     }
     row.reading.notes.append(Note(row, both, row.conditions))
-    row.remark("type", _("Its text stands as help below the next question."))
+    row.remark("type", _("Its text is shown as help below the next question."))
 
 
 def _begin_group(row: SheetRow, kind: str) -> None:
@@ -330,7 +330,10 @@ def _begin_group(row: SheetRow, kind: str) -> None:
     if kind != "group":
         row.problem(
             "type",
-            _("Questions are not repeated: how often would tell who answered. Ask each once."),
+            _(
+                "Questions are not repeated, because the number of repeats would "
+                "reveal an answer. Ask each once."
+            ),
         )
     else:
         look_at_row(row)
@@ -343,7 +346,7 @@ def _begin_group(row: SheetRow, kind: str) -> None:
             for code in texts | hints
         }
         reading.notes.append(Note(row, both, [], is_title=True))
-        text = _("Groups are not shown: it stands as help below the first question.")
+        text = _("Groups are not shown: its text is shown as help below the first question.")
         row.remark("label", text)
     reading.groups.append(Group(row, kind, name, texts, hints, is_refused=kind != "group"))
 

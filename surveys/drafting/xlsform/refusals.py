@@ -146,5 +146,5 @@ def _unknown(words: list[str], whole: str) -> str:
         rest = " ".join(words[count:])
         if near := get_close_matches(" ".join(words[:count]), known, 1, NEAR):
             said["meant"] = f"{known[near[0]]} {rest[:40]}".strip()
-            return _("There is no type “%(type)s”. Did you mean “%(meant)s”?") % said
-    return _("There is no type “%(type)s” that could be asked here.") % said
+            return _("Unknown type “%(type)s”. Did you mean “%(meant)s”?") % said
+    return _("The type “%(type)s” cannot be asked here.") % said

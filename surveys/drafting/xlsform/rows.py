@@ -120,8 +120,8 @@ def _score(row: SheetRow, question: QuestionDraft) -> None:
     """Make a scale whose mean is wanted the number that it is: its points count from 1."""
     if question.protection != "device" or question.may_decline or row.conditions:
         text = _(
-            "The mean of a scale can be told only where it is changed on the device, asked of "
-            "everybody and without “Prefer not to say”."
+            "A scale can have only a mean if it is randomised, asked of everyone "
+            "and without “Prefer not to say”."
         )
         row.problem("rr::wanted", text)
     question.kind, question.wanted = "number", "mean"
@@ -235,7 +235,7 @@ def _read_choices(row: SheetRow, question: QuestionDraft, kind: str, rest: str) 
         return None
     choices = reading.lists.get(name)
     if choices is None:
-        reason = _("There is no list “%(list)s” in the sheet “choices”.")
+        reason = _("The sheet “choices” has no list “%(list)s”.")
     elif more:
         reason = _("Behind the list “%(list)s” there is “%(more)s”, which means nothing here.")
     else:
@@ -445,8 +445,8 @@ def _read_condition(row: SheetRow, question: QuestionDraft) -> None:
         row.remark_once(
             "relevant",
             _(
-                "Asked of everybody, with “Does not apply” among the answers, unless “Texts and "
-                "terms” says that questions are passed over."
+                "Asked of everyone, with “Does not apply” among the answers, "
+                "unless “Texts and terms” says that questions are skipped."
             ),
         )
     question.asked_if = other.name
@@ -477,7 +477,7 @@ def _no_condition(reading: Reading, stated: list[str], parsed: tuple[str, list[s
     other = reading.named.get(name)
     is_known = name not in reading.doubled and other is not None and other[1] is not None
     if not is_known or not set(answers) <= set(other[1].names):  # type: ignore[index, union-attr]
-        text = _("It depends on “%(name)s”, which is no earlier question with this answer.")
+        text = _("It depends on “%(name)s”, which is not an earlier question with this answer.")
         return text % {"name": name}
     return ""
 

@@ -172,7 +172,7 @@ class SheetRow:
         heads = replace(self, number=1)
         for head in filter(self._is_news, self.cells):
             if meant := columns.meant(self.sheet, head):
-                text = _("There is no column “%(column)s”. Did you mean “%(meant)s”?")
+                text = _("Unknown column “%(column)s”. Did you mean “%(meant)s”?")
                 heads.problem(head, text, column=head, meant=meant)
             elif columns.stem(head) not in columns.MEANT:
                 if reason := columns.left_out(self.sheet, head):

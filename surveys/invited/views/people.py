@@ -169,7 +169,7 @@ def erase(request: HttpRequest, study: Study) -> HttpResponse:
     form = EraseForm(request.POST)
     try:
         if not form.is_valid() or (form.cleaned_data["day"] or today()) < today():
-            raise Refused(_("This is no day to come. Nothing was changed."))
+            raise Refused(_("This day is not in the future. Nothing was changed."))
         services.set_erasure(study=study, day=form.cleaned_data["day"])
         messages.success(request, _("Saved."))
     except Refused as refusal:

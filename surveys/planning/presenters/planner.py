@@ -28,9 +28,9 @@ STUDY_FIELDS = {  # that a plan writes
     "expected": gettext_lazy("Answers expected"),
     "asked": gettext_lazy("Questions each person is asked"),
     "person": gettext_lazy("one person, all together: ε"),
-    "cap": gettext_lazy("Cap for all publications, ε"),
-    "release_epsilon": gettext_lazy("Cost of one publication, ε"),
-    "smallest_batch": gettext_lazy("Fewest answers to publish"),
+    "cap": gettext_lazy("Cap for all releases, ε"),
+    "release_epsilon": gettext_lazy("Privacy loss of one release, ε"),
+    "smallest_batch": gettext_lazy("Minimum number of responses to publish"),
 }
 WIDE = 25.0  # ± in points, from which on a study's rule waits for somebody to confirm it
 
@@ -119,13 +119,14 @@ class Plan:
         outcome, asked = self.outcome, self.outcome.asked
         if outcome.together and asked is None:
             return _(
-                "Everybody is asked everything, some of it sent as one answer: ± %(half)s, where ε "
-                "split over all would give ± %(split)s."
+                "Everyone is asked everything, some of it sent as one answer: ± "
+                "%(half)s. With ε split over all it would be ± %(split)s."
             )
         if outcome.together and asked == 1:
             return _(
-                "Each person is asked %(asked)s of %(of)s, sent as one answer with all of ε: ± "
-                "%(half)s, where ε split over all would give ± %(split)s."
+                "Each person is asked %(asked)s of %(of)s, sent as one answer "
+                "with all of ε: ± %(half)s. With ε split over all it would be ± "
+                "%(split)s."
             )
         if outcome.together:
             return _(
@@ -133,7 +134,7 @@ class Plan:
                 "%(half)s, where ε split over all would give ± %(split)s."
             )
         if asked is None:
-            return _("Everybody is asked everything, each with its part of ε: ± %(half)s.")
+            return _("Everyone is asked everything, each with its part of ε: ± %(half)s.")
         if asked == 1:
             return _(
                 "Each person is asked 1 of %(of)s, with all of ε: ± %(half)s, where ε "

@@ -2,12 +2,12 @@
 
 from django import template
 
-from surveys.planning.wording import count, decimal_text, epsilon_text
+from surveys.planning.wording import count, decimal_text
 
 register = template.Library()
 register.filter("count", count)
 register.filter("decimal", decimal_text)
-register.filter("epsilon", epsilon_text)
+register.filter("epsilon")
 
 
 @register.filter

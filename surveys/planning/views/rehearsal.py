@@ -48,7 +48,7 @@ def rehearse(request: HttpRequest, slug: str) -> HttpResponse:
         "study": study,
         "is_draft": study.plan is None and not study.is_retired,
         "here": request.path,
-        "begin": _("Rehearse"),
+        "begin": _("Simulate"),
     }
     content, problem = _content(study)
     everything = content.questions if content else []
@@ -56,7 +56,7 @@ def rehearse(request: HttpRequest, slug: str) -> HttpResponse:
     questions = [each for each in everything if not is_on_request(each)]
     if content is None or not questions:
         context["problem"] = problem or _(
-            "No question of this study is published by its rule: there is nothing to rehearse."
+            "No question of this study is published by its rule: there is nothing to simulate."
         )
         return _on_the_page(request, context)
     usual = min(max(PlannedStudy(study).expected, MIN_PEOPLE), MAX_PEOPLE)
@@ -130,7 +130,7 @@ def _rehearsed(
         "record": record,
         "wanted": wanted,
         "goes_on": goes_on,
-        "begin": _("Rehearse again"),
+        "begin": _("Simulate again"),
         "state": signing.dumps(to_builtins(record), salt=SALT, compress=True),
         "questions": [results_of(each, record, truths[each.content.name]) for each in done],
     }

@@ -1,11 +1,9 @@
 // @ts-check
-/** Sliders that move the ε beside them, and back; errors that take the focus. Without this script all of it is typed. */
+/** Sliders that move the ε beside them, and back. Without this script all of it is typed. */
 
 for (const slider of document.querySelectorAll('input[type="range"][data-for]')) {
   if (slider instanceof HTMLInputElement) pair(slider);
 }
-const errors = document.getElementById('errors');
-if (errors) errors.focus();
 
 /** @param {HTMLInputElement} slider */
 function pair(slider) {

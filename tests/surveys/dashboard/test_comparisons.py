@@ -67,7 +67,7 @@ def test_what_cannot_be_told_has_no_bar() -> None:
 
 def test_without_a_table_it_leads_to_asking_for_one(member: Client, published: Plan) -> None:
     page = text_of(member, "/studies/small/compare/")
-    assert "No table of two questions has been published" in page
+    assert "needs a table of two questions" in page
     assert "Ask for a table" not in page  # a reader may not
 
 
@@ -189,6 +189,6 @@ def test_two_waves_are_compared_question_by_question(client: Client, db: None) -
     aggregation.sweep_all(today=NOW.date())
     publish(second, NOW + datetime.timedelta(hours=25))
     page = text_of(member, "/studies/small/compare/")
-    assert "Share in wave 2 (200 answers) less share in wave 1 (120 answers)" in page
+    assert "Share in wave 2 (200 responses) less share in wave 1 (120 responses)" in page
     assert "more often in wave 2" in page
     assert "their noise is separate" in page

@@ -49,8 +49,8 @@ def test_pages_say_it(published, client, researcher):
     client.force_login(researcher)
     page = client.get("/studies/drawn/").content.decode()
     late = asked(published)["late"]
-    assert f"{late} of {PEOPLE} people were asked this; devices drew who." in page
+    assert f"Asked of {late} of {PEOPLE} people, whom devices picked at random." in page
     registry = client.get("/registry/drawn/").content.decode()
-    assert "Each device draws which 2–3 of the 5 changed questions it asks" in registry
+    assert "Each device picks at random which 2–3 of the 5 randomised questions it asks" in registry
     welcome = client.get("/s/drawn/").content.decode()
     assert 'data-words="device-5 publication-1 drawn fresh-1-of-1"' in welcome

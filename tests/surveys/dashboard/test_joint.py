@@ -132,7 +132,7 @@ def test_a_file_that_is_no_export_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("address", "text"),
     [
-        ("/studies/joint/", "people were asked this; devices drew who."),
+        ("/studies/joint/", "people, whom devices picked at random."),
         ("/studies/joint/over-time/", ""),
         ("/studies/joint/compare/", ""),
         ("/studies/joint/export.csv", ""),
@@ -142,7 +142,7 @@ def test_a_file_that_is_no_export_is_refused(tmp_path):
         ("/studies/joint/ask/", ""),
         ("/studies/joint/ask/shares/", ""),
         ("/registry/joint.yaml", ""),
-        ("/registry/joint/", "are sent as one: the loss of each is that of all"),
+        ("/registry/joint/", "are sent as one answer: the loss of each is the loss of all"),
         ("/s/joint/", "some of them sent as one"),
     ],
 )

@@ -102,7 +102,7 @@ def test_noise_without_an_end_is_said_by_its_own_law_at_the_study_s_delta() -> N
     assert what == "but for a chance of 10⁻⁶ at most"
     assert float(loss) == pytest.approx(0.18 + 0.6 * 4.7534, abs=0.002)
     assert float(times) == pytest.approx(math.exp(float(loss)), abs=0.02)
-    assert picture.caption == "How often a draw loses so much, for the noise of this release"
+    assert picture.caption == "How often a release loses this much, with the noise of this release"
     epsilon = picture.law.epsilon(1e-6)
     passed = float(picture.law.chances[picture.law.losses > epsilon].sum())
     assert passed > 8e-6
@@ -123,7 +123,7 @@ def test_what_is_no_gaussian_noise_is_said_by_its_rho() -> None:
     """A quantile with its limits chooses as well as it adds noise."""
     picture = LossPicture.of(QUANTILE)
     rho = float(QUANTILE.query.cost.rho)
-    assert picture.caption.endswith("as Gaussian noise of the same ρ does")
+    assert picture.caption.endswith("with Gaussian noise of the same ρ")
     assert picture.most == pytest.approx(rho + 2 * math.sqrt(rho * 6 * math.log(10)))
 
 

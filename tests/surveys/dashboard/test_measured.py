@@ -128,7 +128,7 @@ def test_a_part_that_cannot_be_told_apart_is_said_so_and_is_never_0(
     assert found.doubts["s"] == ""
     assert float(found.doubts["d"]) > 0
     page = render_to_string("dashboard/measured.html", {"result": found, "plan": made.request.plan})
-    assert "cannot be told apart from the next" in page
+    assert "in the next line" in page
     assert "± 0" not in page
 
 
@@ -140,8 +140,8 @@ def test_chance_added_to_the_total_is_a_part_only_where_some_was_added(
     number["mechanism"]["scale"] = scale
     (found,) = [each for each in results_of(made) if each.question.name == number["name"]]
     page = render_to_string("dashboard/measured.html", {"result": found, "plan": made.request.plan})
-    assert "and answers changed on devices" in page
-    assert ("and chance added to the total" in page) == is_said
+    assert "and randomising on devices" in page
+    assert ("and noise added to the total" in page) == is_said
 
 
 def test_a_share_at_the_edge_has_no_part_of_its_own_for_sampling(made: Release | Step) -> None:
@@ -154,8 +154,8 @@ def test_a_share_at_the_edge_has_no_part_of_its_own_for_sampling(made: Release |
         "dashboard/result.html",
         {"result": found, "plan": made.request.plan, "made": made, "each": {}},
     )
-    assert "cannot be told apart from the next" in page
-    assert "not told apart" in page
+    assert "in the next line" in page
+    assert "in the next column" in page
     assert not re.search(r"± 0(\.0+)?\b(?!\.)", page)
 
 

@@ -117,11 +117,11 @@ def test_one_answer_is_one_answer(db: None, monkeypatch: pytest.MonkeyPatch) -> 
     small.answer(plan, 1)
     small.publish(plan)
     page = text_of(Client(), "/results/small/")
-    assert "wait for <b>a new answer</b>; none has come" in page
-    assert "1 answer, published" in page
-    assert "cannot be told from 1 answer</b>" in page
-    assert "We counted the 1 report. Chance was added" in page
-    assert " 1 answers" not in page
+    assert "waits for <b>one new response</b>" in page
+    assert "1 response in wave 1, published" in page
+    assert "<b>1 response cannot show</b>" in page
+    assert "We counted 1 response. Random noise was added" in page
+    assert " 1 responses" not in page
     assert " 1 reports" not in page
 
 
@@ -130,7 +130,7 @@ def test_one_publication_costs_no_more_than_devices_give_away(db: None) -> None:
     plan = open_small(cap=8, release_epsilon=8, results="public")
     small.answer(plan)
     small.publish(plan)
-    assert "One publication costs 1.50, if nothing" in text_of(Client(), "/results/small/")
+    assert "The first release uses 1.50;" in text_of(Client(), "/results/small/")
 
 
 @pytest.mark.parametrize(("n_is_public", "told"), [(True, "1"), (False, "about 1")])
@@ -139,5 +139,5 @@ def test_many_numbers_about_one_person(asking: str, n_is_public: bool, told: str
     crowding = Crowding(numbers=7, people=1, is_of_reports=True)
     plan = SimpleNamespace(content=SimpleNamespace(n_is_public=n_is_public))
     page = render_to_string("crowding.html", {"crowding": crowding, "plan": plan, "asking": asking})
-    assert f"7 numbers on {told} person</b>" in page
-    assert "square root of the people, here 1 (" in page
+    assert f"7 numbers on {told} people</b>" in page
+    assert "below about 1, the square root of the people (" in page

@@ -62,7 +62,7 @@ def test_every_page_says_it(plan: Plan, page: str) -> None:
     text = " ".join(html.unescape(answer.content.decode()).split())
     if not page:
         assert "on average. The true mean is between" in text
-        assert "1 is “Very bad”, 5 is “Very good”." in text
+        assert "1 = “Very bad”, 5 = “Very good”" in text
 
 
 def test_the_registry_names_its_points(plan: Plan, client: Client) -> None:

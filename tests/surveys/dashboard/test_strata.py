@@ -36,7 +36,7 @@ def test_a_page_says_each_group_and_all_as_they_came(release):
         "Arts: 80 answers, 100 invited",
         "Law: 90 answers, 300 invited",
         "Medicine: 60 answers, 600 invited",
-        "All, as they came",
+        "All responses, unweighted",
         "All, weighted",
     ]
     whole = first.by_stratum.tables[0].rows[-1].number.value
@@ -48,13 +48,13 @@ def test_the_page_has_it_under_how(client, release):
     text = text_of(client, f"/results/{release.request.plan.study.slug}/")
     assert "By group of the list, and as they came" in text
     assert "Holt and Smith 1979" in text
-    assert "Weighted to the list that was invited" in text
+    assert "Weighted to the invited list" in text
 
 
 def test_numbers_without_parts_say_that_they_are_of_all_as_they_came(release):
     plan, content = release.request.plan, replace(release.content, strata=())
     said = render_to_string("dashboard/as_came.html", {"plan": plan, "content": content})
-    assert "Of all answers as they came" in " ".join(said.split())
+    assert "Unweighted: groups of the list that answered more" in " ".join(said.split())
 
 
 def test_all_at_once_widens_the_groups_too(release):

@@ -31,10 +31,10 @@ GIVEN = {
     "protection": "publication",
 }
 CAP = (
-    "Where answers are sent as given, the cap must be ε 1 at most; it is {}. The site’s admin "
+    "If answers are not randomised, the cap must be ε 1 at most; it is {}. The site’s admin "
     "can give this study more"
 )
-BATCH = "Where answers are sent as given, nothing is published before 50 answers; it is {}."
+BATCH = "If answers are not randomised, nothing is published before 50 responses; it is {}."
 WHY = "These answers are printed in a book."
 BY = {"who": "ada", "now": NOW}
 
@@ -264,7 +264,7 @@ def test_a_wave_that_is_open_stays_as_it_is_and_the_next_one_needs_less(client, 
 
 
 REWORDED = [{**GIVEN, "name": f"region_{place}", "text": f"North, {place}?"} for place in range(40)]
-TOGETHER = "It holds for each of the {} answers of a person that are sent as given: together they "
+TOGETHER = "It holds for each of a person’s {} answers that are not randomised: together they "
 
 
 def of_answers(count, **terms):
@@ -299,7 +299,7 @@ def test_where_each_wave_has_a_cap_of_its_own_all_of_them_are_counted(db):
     quarter = {"cap": Decimal("0.25"), "release_epsilon": Decimal("0.25"), "slug": "within"}
     within = drafted(**four, **quarter)
     plan = services.open_study(why="A test.", study_id=within.pk, **BY)
-    assert "right 74 times in 100 at most (ε 1)" in readers_of_given(plan.content)
+    assert "right at most 74 times in 100 (ε 1)" in readers_of_given(plan.content)
     once = drafted(unit="respondent-in-wave", slug="once")
     assert services.open_study(why="A test.", study_id=once.pk, **BY).is_open
 
@@ -342,4 +342,4 @@ def test_the_sum_is_said_where_a_study_is_launched(db, client, admin_user):
     client.force_login(admin_user)
     study = of_answers(2, cap=Decimal("0.5"), release_epsilon=Decimal("0.5"))
     page = client.get(f"/studies/{study.slug}/launch/").content.decode()
-    assert "right 74 times in 100 at most (ε 1)" in " ".join(page.split())
+    assert "right at most 74 times in 100 (ε 1)" in " ".join(page.split())

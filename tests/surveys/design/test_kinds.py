@@ -47,7 +47,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a number that depends": (
         {"kind": "number", **YEARS, "asked_if": "q0"},
-        "Ask everybody, or offer ranges",
+        "Ask everyone, or offer ranges",
     ),
     "a number with choices": (
         {"kind": "number", **YEARS, "choices": "a\nb"},
@@ -66,7 +66,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a median": ({"kind": "number", **YEARS, "wanted": "median"}, "the mean or the distribution"),
     "a matrix of yes and no": (
         {"kind": "yes_no", "group": "m1"},
-        "Only scales of agreement can stand in one matrix",
+        "Only scales of agreement can form a matrix",
     ),
 }
 
@@ -87,7 +87,7 @@ def test_a_question_sent_as_given_cannot_depend_on_one_that_is_not_for_not_being
     }
     made = services.draft_study(study=STUDY, questions=[QUESTIONS[0], given])
     with pytest.raises(
-        ValueError, match=r"Does not apply.*would tell.*Change this question on the device too"
+        ValueError, match=r"Does not apply.*reveals the answer.*Randomise this question too"
     ):
         documents.compose(made)
     made.questions.filter(name="copied").update(protection="publication")

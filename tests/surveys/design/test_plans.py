@@ -112,7 +112,7 @@ def test_a_study_opens_once(plan, now):
 
 def test_a_study_without_questions_does_not_open(draft, now):
     draft.questions.all().delete()
-    with pytest.raises(CannotOpen, match="There is no question yet"):
+    with pytest.raises(CannotOpen, match="Add a question first"):
         services.open_study(why="A test.", study_id=draft.pk, who="ada", now=now)
     assert not Budget.objects.exists()
 

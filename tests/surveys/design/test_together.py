@@ -193,9 +193,9 @@ def of_together(draft, **parts):
 @pytest.mark.parametrize(
     ("parts", "name", "told"),
     [
-        ({"mood": {"together": ""}}, "smoked", "there is no other"),
+        ({"mood": {"together": ""}}, "smoked", "but has none"),
         ({"mood": {"kind": "multiple"}}, "mood", "“Mood” is not a question of one choice"),
-        ({"mood": {"protection": "publication"}}, "mood", "“Mood” is sent as given"),
+        ({"mood": {"protection": "publication"}}, "mood", "“Mood” is not randomised"),
         ({"mood": {"epsilon": Decimal(3)}}, "mood", "one answer, which has one ε"),
         (
             {"mood": {"choices": "\n".join(f"c{at}" for at in range(600))}},

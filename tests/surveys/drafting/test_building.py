@@ -449,7 +449,7 @@ def test_questions_are_sent_as_one_answer_and_each_by_itself_again(editor, draft
     assert answer.status_code == 302
     page = words(editor.get(build))
     assert "sent as one answer with “How often”" in page
-    assert "Ready to be launched" in page
+    assert "Ready to launch" in page
     content = documents.compose(draft)
     assert content.blocks[0].questions == ["copied", "often"]
     refused = editor.post(f"{build}together/", {"names": ["fair"]})

@@ -96,7 +96,7 @@ def test_a_field_that_both_changed_shows_both_and_is_chosen(owner, editor, draft
     answer = owner.post(texts, {**mine, "title": "Exams, honestly", "contact": "o@example.org"})
     assert conflicts(answer) == {"Title": ("Exams, honestly", "Honest exams")}
     page = " ".join(answer.content.decode().split())
-    assert "What eva saved on" in page
+    assert "Text saved by eva on" in page
     assert Study.objects.get(pk=draft.pk).title == "Honest exams"
     for choice, title in (("theirs", "Honest exams"), ("mine", "Exams, honestly")):
         assert owner.post(texts, again(answer, title=choice)).status_code == 302
@@ -161,12 +161,15 @@ def test_one_question_is_merged_by_its_fields_whatever_its_name_is_now(
             "likert",
             ("Kind", ("A scale of agreement", "Any of several choices")),
         ),
-        ("epsilon", "0.5", "0.7", ("Loss of one answer, ε", ("0.7", "0.5"))),
+        ("epsilon", "0.5", "0.7", ("Privacy loss of one answer, ε", ("0.7", "0.5"))),
         (
             "condition",
             "copied:1",
             "copied:0",
-            ("It is for", ("Who answers “No” to “Copied”", "Who answers “Yes” to “Copied”")),
+            (
+                "It is for",
+                ("People who answer “No” to “Copied”", "People who answer “Yes” to “Copied”"),
+            ),
         ),
     ],
 )
@@ -222,7 +225,7 @@ def test_limits_that_two_decide_are_chosen(owner, editor, draft):
     answer = owner.post(
         address, {**mine, "cap": "1.5", "epsilon-often": "0.7", "why": "Other people meet it."}
     )
-    assert conflicts(answer)["Cap for all publications, ε"] == ("1.5", "1")
+    assert conflicts(answer)["Cap for all releases, ε"] == ("1.5", "1")
     fields = again(answer, cap="mine", person="theirs")
     assert owner.post(address, fields).status_code == 302
     study = Study.objects.get(pk=draft.pk)

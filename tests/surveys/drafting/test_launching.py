@@ -133,7 +133,7 @@ def test_a_condition_is_said_in_the_words_of_its_answers_and_in_every_language(o
 def test_a_condition_that_the_editor_does_not_offer_is_said_in_words_too(editor, draft):
     draft.questions.filter(name="fair").update(asked_if="often", asked_if_answers=[0, 2])
     found = editor.get(f"/studies/{draft.slug}/build/questions/fair/").content.decode()
-    assert "As it is: Who answers “Once” or “More” to “How often”" in found
+    assert "As it is: People who answer “Once” or “More” to “How often”" in found
 
 
 @pytest.mark.parametrize(
@@ -148,17 +148,17 @@ def test_launch_says_who_is_asked_and_what_passing_questions_over_costs(owner, d
     draft.questions.filter(name="often").update(asked_if="copied", asked_if_answers=[1])
     shown = page(owner, draft)
     assert (
-        "asked of everybody, with “Does not apply” among the answers; messages leave at once, and "
-        "the time shows" in shown
+        "asked of everyone, with “Does not apply” among the answers; responses leave at once, and "
+        "the time can reveal" in shown
     )
-    assert "who is quick with “Does not apply” can be told from the others" in shown
-    assert "Questions are passed over" not in shown
+    assert "which can reveal a quick “Does not apply”" in shown
+    assert "The form skips questions" not in shown
     draft.follow_ups = "skip"
     draft.save()
     shown = page(owner, draft)
     assert "a message leaves 3 minutes after its page was opened" in shown
     assert (
-        "Questions are passed over, so messages leave 3 minutes after the page was opened" in shown
+        "The form skips questions, so responses leave 3 minutes after the page was opened" in shown
     )
     assert "some never will" in shown
 
@@ -188,7 +188,7 @@ def test_the_reason_is_kept_in_the_ledger_and_shown_in_the_registry(owner, draft
     open_wave(owner, draft)
     assert Entry.objects.get(what="opened wave 1").why == WHY
     found = owner.get(f"/registry/{draft.slug}/").content.decode()
-    assert "Why so much" in found
+    assert "Reason for this much" in found
     assert WHY in found
 
 
@@ -203,7 +203,7 @@ def test_no_reason_is_asked_where_a_guess_stays_below_the_line(owner, draft):
     assert 'name="why"' not in page(owner, draft)
     open_wave(owner, draft)
     assert Entry.objects.get(what="opened wave 1").why == "wave 1 begins"
-    assert "Why so much" not in owner.get(f"/registry/{draft.slug}/").content.decode()
+    assert "Reason for this much" not in owner.get(f"/registry/{draft.slug}/").content.decode()
 
 
 @pytest.mark.parametrize(

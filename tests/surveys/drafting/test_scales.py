@@ -52,7 +52,7 @@ def test_a_mean_alone_is_refused_where_answers_are_sent_as_given(editor, draft):
     answer = save(editor, draft, of_scale="mean", choices="", protection="publication")
     assert answer.status_code == 400
     assert 'id="id_of_scale_error"' in answer.content.decode()
-    assert "sent as given, the study publishes how often each is chosen" in answer.content.decode()
+    assert "A mean alone needs answers that are randomised" in answer.content.decode()
     save(editor, draft, of_scale="shares", choices="", protection="publication")
     assert (fair(draft).kind, fair(draft).protection) == ("likert", "publication")
 
@@ -117,4 +117,4 @@ def test_a_file_that_wants_the_mean_of_what_has_none_is_refused():
         scale, heads=HEADS, choices=(*CHOICES, ("mood", "no", "Prefer not to say"))
     )
     assert where == "sheet “survey”, row 2, column “rr::wanted”"
-    assert "The mean of a scale can be told only where it is changed on the device" in text
+    assert "A scale can have only a mean if it is randomised" in text

@@ -150,9 +150,13 @@ def test_a_label_that_looks_like_a_formula_leaves_as_a_text(db):
         ),
         (("select_one abc", "q", ""), "label", "no text"),
         (("select_one abc", "q", "Which?", "${age} > 18"), "relevant", "only ask for answers"),
-        (("select_one abc", "q", "Which?", "${later} = 'yes'"), "relevant", "no earlier question"),
-        (("xyzzy plugh", "q", "What?"), "type", "no type “xyzzy plugh” that could be asked here"),
-        (("100% sure", "q", "What?"), "type", "no type “100% sure” that could be asked here"),
+        (
+            ("select_one abc", "q", "Which?", "${later} = 'yes'"),
+            "relevant",
+            "not an earlier question",
+        ),
+        (("xyzzy plugh", "q", "What?"), "type", "The type “xyzzy plugh” cannot be asked here"),
+        (("100% sure", "q", "What?"), "type", "The type “100% sure” cannot be asked here"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_with_its_row_and_column(row, column, says):
@@ -217,7 +221,7 @@ def test_a_type_that_nobody_knows_is_named_and_never_becomes_another(typed, mean
     found = problems((typed, "q", "Did you?", "", ". >= 0 and . <= 9"))
     assert found[0] == (
         "sheet “survey”, row 2, column “type”",
-        f"There is no type “{typed}”. Did you mean “{meant}”?",
+        f"Unknown type “{typed}”. Did you mean “{meant}”?",
     )
 
 
@@ -245,7 +249,7 @@ def test_a_column_that_was_meant_to_be_another_is_named_with_it_and_the_rest_is_
     )
     assert (found.problems[0].where, found.problems[0].text) == (
         f"sheet “survey”, row 1, column “{head}”",
-        f"There is no column “{head}”. Did you mean “{meant}”?",
+        f"Unknown column “{head}”. Did you mean “{meant}”?",
     )
     assert found.questions == []
     assert [question.name for question in found.rest.questions] == ["q"]
@@ -349,7 +353,7 @@ def test_every_column_of_the_standard_is_kept_or_named(head):
                 ("select_one yn", "r", "So?", "${q} = 'yes'"),
             ],
             ("relevant",),
-            "no earlier question",
+            "not an earlier question",
         ),
         (
             [
@@ -466,7 +470,7 @@ def test_a_title_of_a_group_stands_as_help_below_its_first_question(head):
     rows = (("begin group", "g", "About exams"), ("select_one yn", "q", "Did you?"), ("end group",))
     found = reader.read(book(*rows, heads=("type", "name", head)))
     assert found.questions[0].help == "About exams"
-    assert "stands as help" in " ".join(
+    assert "shown as help" in " ".join(
         remark.text for remark in found.remarks if remark.spot[1] == 2
     )
 
@@ -490,7 +494,7 @@ def test_the_rest_holds_nothing_that_depended_on_what_is_refused():
     assert {remark.spot[1] for remark in found.problems} == {3, 4, 5, 6, 9}
     assert [(each.spot[1], each.text) for each in found.problems[-2:]] == [
         (9, "Row 10 depends on its answer, and goes with it."),
-        (6, "Row 7 stands in this group, and goes with it."),
+        (6, "Row 7 is in this group, and goes with it."),
     ]
     assert {problem.text for problem in found.problems} <= {
         remark.text for remark in found.rest.remarks

@@ -91,7 +91,7 @@ def test_the_column_of_the_address_is_asked_for_and_the_file_not_again(owner, st
     page = owner.post(PATH, {"file": SimpleUploadedFile("list.csv", raw)})
     assert page.status_code == 400
     text = page.content.decode()
-    assert "Nobody was added yet" in text
+    assert "No one was added yet" in text
     assert "Which column is the address?" in text
     assert text.index("bo@example.org") < text.index(">Bo<"), "what looks like one is first"
     page = owner.post(PATH, {"carried": CARRIED.search(text)[1], "address": "2"}, follow=True)
@@ -129,7 +129,7 @@ def test_those_who_can_be_added_are_without_the_others(owner, study):
     raw = "address,name\nbo@example.org,Bo\nmüller@example.org,M\n".encode()
     text = owner.post(PATH, {"file": SimpleUploadedFile("list.csv", raw)}).content.decode()
     assert "Row 3, column “address”" in text
-    assert "Add the one person who can be added" in text
+    assert "Add only the rows without problems: 1" in text
     assert not Person.objects.exists()
     page = owner.post(PATH, {"carried": CARRIED.search(text)[1], "rest": "on"}, follow=True)
     assert "1 person was added. 1 row was left out." in page.content.decode()
@@ -206,7 +206,7 @@ def test_what_changed_since_it_was_seen_does_not_open(owner, listed):
 
 @pytest.mark.parametrize(
     ("each", "text"),
-    [(0, "There is nobody on the list yet."), (29, "has 29 people; 30 are needed")],
+    [(0, "The list is empty."), (29, "has 29 people; 30 are needed")],
 )
 def test_no_list_or_a_small_stratum_does_not_open(owner, study, each, text):
     services.add_people(study_id=study.pk, entries=entries(each))
@@ -223,7 +223,7 @@ def test_people_without_a_stratum_beside_others_do_not_open(study):
 
 def test_a_small_list_opens_with_a_warning(owner, listed):
     page = owner.get("/studies/exam-honesty/launch/").content.decode()
-    assert "Only 30 people of the list are “Law”" in page
+    assert "“Law” has only 30 people" in page
 
 
 def test_nothing_opens_where_the_issuer_is_away(listed, monkeypatch):
@@ -399,7 +399,7 @@ def test_who_is_taken_off_and_added_again_is_the_same_invitation(plan, listed):
     again = next(each for each in entries() if each.stratum == "Law")
     person = Person.objects.get(digest=keys.Chest(listed.pk).digest(again.address))
     services.remove_person(study_id=listed.pk, reference=person.reference)
-    with pytest.raises(Refused, match="in another stratum"):
+    with pytest.raises(Refused, match="in another group"):
         services.add_people(study_id=listed.pk, entries=[replace(again, stratum="Arts")])
     assert services.add_people(study_id=listed.pk, entries=[again]) == []
     assert [each.invited for each in issuer.counts(plan.digest)] == [30, 30, 30]
@@ -450,10 +450,10 @@ def test_a_short_list_without_strata_has_no_empty_name(study, owner):
         study_id=study.pk, entries=[Entry(f"p{at}@example.org") for at in range(40)]
     )
     page = " ".join(owner.get("/studies/exam-honesty/launch/").content.decode().split())
-    assert "The list has only 40 people: an answer hides among few." in page
+    assert "“The list” has only 40 people: an answer hides among few." in page
     assert "With 40 responses" in page
     assert "“”" not in page
-    assert "people of the list are" not in page
+    assert "has only 10 people" not in page
 
 
 def test_a_list_of_too_few_says_so_on_its_own_page(study, owner):
@@ -478,19 +478,19 @@ def test_a_draft_names_what_its_list_lacks_and_previews_what_invited_people_see(
     for many in (0, 29):
         services.add_people(study_id=study.pk, entries=entries(many, ["Law"]))
         page, (alone,) = shown(owner)
-        assert "Ready to be launched" not in page
+        assert "Ready to launch" not in page
         assert '/studies/exam-honesty/list/">The list</a>:' in page
         assert (alone["name"], alone["people"]) == ("", 30)
     services.add_people(study_id=study.pk, entries=[Entry("last@example.org", stratum="Law")])
     page, (law,) = shown(owner)
-    assert "Ready to be launched" in page
+    assert "Ready to launch" in page
     assert (law["name"], law["people"]) == ("Law", 30)
 
 
 def test_the_next_wave_of_a_list_is_ready_as_a_draft(plan, listed, owner):
     design.close_plan(plan_id=plan.pk, today=TODAY)
     owner.post("/studies/exam-honesty/launch/next/")
-    assert "Ready to be launched" in owner.get("/studies/exam-honesty/build/").content.decode()
+    assert "Ready to launch" in owner.get("/studies/exam-honesty/build/").content.decode()
 
 
 def test_a_list_that_is_fit_leads_to_the_launch(owner, study):
@@ -516,7 +516,7 @@ def test_a_list_is_erased_with_its_key_on_its_day_or_with_its_study(plan, listed
     assert services.erase_due(today=TODAY) == [listed.pk]
     assert not Person.objects.exists()
     assert not Key.objects.filter(study=listed).exists()
-    with pytest.raises(Refused, match="was erased"):  # else all would be invited a second time
+    with pytest.raises(Refused, match="was deleted"):  # else all would be invited a second time
         services.add_people(study_id=listed.pk, entries=entries())
     assert not Key.objects.filter(study=listed).exists()
 
@@ -533,7 +533,7 @@ def test_more_answers_than_tickets_are_an_alarm_until_a_month_after_the_last_cou
 
 def test_a_day_to_erase_on_needs_a_list(study, owner):
     page = owner.post(f"/studies/{study.slug}/list/erase/", {"day": "2099-01-01"}, follow=True)
-    assert "There is nobody on the list yet." in page.text
+    assert "The list is empty." in page.text
     assert "Saved." not in page.text
 
 
@@ -546,7 +546,7 @@ def test_a_list_that_was_erased_gets_no_other_key(plan, listed, owner, door):
         f"/studies/exam-honesty/list/{door}/", {"pasted": "x@example.org", "person": 32 * "a"}
     )
     assert not Key.objects.exists()
-    with pytest.raises(Refused, match="was erased"):
+    with pytest.raises(Refused, match="was deleted"):
         services.add_people(study_id=listed.pk, entries=entries())
     assert Invitation.objects.count() == 90
 
@@ -615,7 +615,7 @@ def test_a_draft_is_deleted_with_its_list(listed):
 def test_the_page_without_a_list_says_so(db, owner, study):
     study.is_invited = False
     study.save()
-    assert "whoever has the link" in owner.get("/studies/exam-honesty/list/").content.decode()
+    assert "Anyone with the link" in owner.get("/studies/exam-honesty/list/").content.decode()
     assert Client().get("/studies/exam-honesty/list/").status_code == 302
 
 
@@ -635,7 +635,7 @@ def test_no_page_leads_to_a_form_that_asks_a_list(client, owner, plan):
     )
     assert "by invitation only" in home
     assert "/s/exam-honesty/" not in home
-    assert "by invitation: each person has their own" in studies
+    assert "personal: by invitation" in studies
     assert "/s/exam-honesty/" not in studies
 
 

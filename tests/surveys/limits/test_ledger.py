@@ -178,7 +178,7 @@ def test_pages_keep_what_was_asked_for(client, rows):
 
 
 def test_where_nothing_is_found_the_page_says_so(client, rows):
-    assert "No row is like this" in client.get("/ledger/", {"q": "zzzz"}).content.decode()
+    assert "No row fits" in client.get("/ledger/", {"q": "zzzz"}).content.decode()
 
 
 def test_an_empty_ledger_says_so(client, db):

@@ -50,7 +50,7 @@ def last_act():
 
 
 def test_a_panel_is_made_and_listed(admin):
-    assert "There is no panel yet" in admin.get("/panels/").content.decode()
+    assert "No panel yet" in admin.get("/panels/").content.decode()
     assert admin.post("/panels/new/", PANEL)["Location"] == HERE
     panel = Panel.objects.get()
     assert (panel.cap, panel.local_cap, panel.cap_delta) == (4, 7, "0")
@@ -116,7 +116,7 @@ def test_once_it_has_met_a_study_only_its_name_is_edited(admin, met):
     admin.post(HERE, {**PANEL, "local_cap": "9", "slug": "x", "name": "Of 26", "why": "more"})
     met.refresh_from_db()
     assert (met.name, met.slug, met.local_cap) == ("Of 26", "class-of-26", 7)
-    with pytest.raises(Refused, match="its terms stay"):
+    with pytest.raises(Refused, match="its settings are locked"):
         edit_panel(panel_id=met.pk, new={"cap": 9}, who="ada", why="more", now=NOW)
 
 
@@ -170,7 +170,7 @@ def test_a_panel_with_a_draft_in_it_is_not_deleted(admin, panel, draft):
 
 def test_a_panel_that_has_met_a_study_is_not_deleted(admin, met):
     admin.post(f"{HERE}delete/", {"sure": "on"})
-    with pytest.raises(Refused, match="has met a study"):
+    with pytest.raises(Refused, match="is used by a study"):
         delete_panel(panel_id=met.pk)
     assert Panel.objects.exists()
 

@@ -44,7 +44,7 @@ def at(share, name):
 
 
 def test_a_researcher_s_budget_has_the_study_s_terms_and_is_listed(admin, study):
-    assert "has to fit under both caps" in admin.get(OPEN).content.decode()
+    assert "must fit under both caps" in admin.get(OPEN).content.decode()
     assert admin.post(OPEN, TYPED)["Location"] == PAGE
     share = selectors.share_of("mira", study.budget_id)
     assert share is not None
@@ -58,7 +58,7 @@ def test_a_researcher_s_budget_has_the_study_s_terms_and_is_listed(admin, study)
     assert [(row.what, row.why, row.who) for row in rows(share.pk)] == [("opened", WHY, "ada")]
     page = admin.get(PAGE).content.decode()
     assert "Budgets of researchers" in page
-    assert "ε 0 of 0.50 is spent" in page or "ε 0.00 of 0.50 is spent" in page
+    assert "ε 0 of 0.50 is used" in page or "ε 0.00 of 0.50 is used" in page
     assert faults() == []
 
 
@@ -153,7 +153,7 @@ def test_it_is_retired_for_good(admin, study):
     share.refresh_from_db()
     assert before <= share.retired_on <= datetime.datetime.now(datetime.UTC).date()
     page = admin.get(PAGE).content.decode()
-    assert "Retired on" in page
+    assert "Ended on" in page
     assert at(share, "lower") not in page
     answer = admin.post(at(share, "lower"), {"cap": "0.1", "why": WHY}, follow=True)
     assert "his cannot be done now" in answer.content.decode()

@@ -71,7 +71,7 @@ def test_the_sites_admin_changes_them_a_row_each(client, site_admin):
 def test_a_study_admin_without_that_permission_only_reads_them(client, admin_user):
     client.force_login(admin_user)
     page = client.get("/limits/").content.decode()
-    assert "As they are now" in page
+    assert "Present limits" in page
     assert 'name="cap_ceiling"' not in page
     assert client.post("/limits/", TYPED).status_code == 403
     assert not Entry.objects.exists()

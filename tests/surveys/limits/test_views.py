@@ -59,7 +59,7 @@ def test_a_draft_shows_its_odds_its_guesses_and_what_one_person_loses_in_all(edi
     page = editor.get(PAGE).content.decode()
     assert "Of 100 people who answer “Yes”, 73 send “Yes” and 27 send “No”." in page
     assert "A guess of 10 or 90 in 100 becomes at most 24 or 97." in page
-    assert "One response gives away ε 3.00 at most." in page
+    assert "One response reveals ε 3.00 at most." in page
     assert "Households are hardly protected together" in page
 
 
@@ -119,7 +119,7 @@ def test_a_planned_draft_asks_everybody_everything_where_taking_part_is_hidden(
 def test_the_error_at_the_expected_number_of_answers_is_shown(editor, draft):
     Study.objects.filter(pk=draft.pk).update(expected=1200)
     page = editor.get(PAGE).content.decode()
-    assert "with 1200 answers" in page or "with 1,200 answers" in page
+    assert "with 1200 responses" in page or "with 1,200 responses" in page
     assert "points" in page
 
 
@@ -320,7 +320,7 @@ def test_floor_and_ceiling_are_the_sites_alone(editor, draft, client, site_admin
 def test_who_may_only_read_sees_the_limits_and_cannot_change_them(client, draft, role):
     client.force_login(member(draft, role))
     page = client.get(PAGE).content.decode()
-    assert "you need the role of an editor" in page
+    assert "needs the role of an editor" in page
     assert "Save these limits" not in page
     assert client.post(PAGE, {**DRAFT, "epsilon-copied": "0.5"}).status_code == 403
     assert not Entry.objects.exists()
@@ -341,7 +341,7 @@ def test_a_stranger_is_asked_to_sign_in(client, draft):
 def test_an_open_study_keeps_its_terms(client, plan):
     client.force_login(member(plan.study, Role.OWNER))
     page = client.get(PAGE).content.decode()
-    assert "They stay as they are" in page
+    assert "Fixed since wave 1 opened" in page
     assert "Save these limits" not in page
     before = Entry.objects.count()
     client.post(PAGE, {**DRAFT, "epsilon-copied": "0.5"})

@@ -50,7 +50,7 @@ def test_a_site_that_is_well_says_so(db, client, admin_user):
     well(datetime.datetime.now(datetime.UTC))
     client.force_login(admin_user)
     page = client.get("/health/").content.decode()
-    assert "Everything is as it should be." in page
+    assert "All checks are OK." in page
 
 
 @pytest.mark.parametrize(

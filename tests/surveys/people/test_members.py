@@ -146,7 +146,7 @@ def test_what_each_has_used_is_what_the_ledger_says(client, plan, now, researche
 
 def test_a_study_that_nobody_is_in_says_so(client, draft, admin_user):
     client.force_login(admin_user)
-    assert "Nobody yet" in client.get(PAGE).content.decode()
+    assert "No members yet" in client.get(PAGE).content.decode()
 
 
 def test_many_people_are_listed_in_pages(owned, draft, monkeypatch):

@@ -316,7 +316,7 @@ def test_only_the_demo_lets_admins_in_by_a_password(tmp_path, demo, needed):
 def test_the_demo_says_that_its_passwords_are_public(client, db, settings):
     assert "public" not in client.get("/accounts/login/").content.decode()
     settings.CANDOR_DEMO = True
-    assert "names and passwords are public" in client.get("/accounts/login/").content.decode()
+    assert "its passwords are public" in client.get("/accounts/login/").content.decode()
 
 
 def test_after_a_lost_phone_the_factors_can_be_forgotten(guarded):

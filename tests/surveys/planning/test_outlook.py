@@ -103,7 +103,7 @@ def test_nothing_follows_from_what_came(db):
 
 
 def test_with_no_response_nothing_is_worked_out_of_none(db):
-    assert Outlook(documents.compose(drafted()), 0).said.startswith("No responses have come yet.")
+    assert Outlook(documents.compose(drafted()), 0).said.startswith("No responses yet.")
 
 
 def test_numbers_that_only_queries_tell_of_are_not_promised(db):
@@ -214,12 +214,12 @@ def test_closing_warns_first_where_what_came_tells_next_to_nothing(
         address = "launch/close/" if how else "launch/"
         page = send(f"/studies/exam-honesty/{address}", how)
         assert line(page)[1:] == (str(came), "100")
-        wastes = "Closing now wastes what people answered" in page.content.decode()
+        wastes = "Closing now wastes people’s answers" in page.content.decode()
         assert wastes == (warns and came > 0)
     plan.refresh_from_db()
     assert plan.is_open, "nothing is closed before it was confirmed"
     keep = re.search(
-        r'<a class="button( plain)?"\s+href="[^"]+">Keep it open', page.content.decode()
+        r'<a class="button( plain)?"\s+href="[^"]+">\s*Keep it open', page.content.decode()
     )
     assert bool(keep[1]) != warns, "the quiet button is the one that wastes"
     client.post("/studies/exam-honesty/launch/close/", {"sure": "1"})

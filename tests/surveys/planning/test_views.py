@@ -58,8 +58,8 @@ def test_six_questions_and_four_points(client):
     said = words(client.get("/plan/?n=800&many=6&half=4"))
     assert "± 9.8 points for what matters most" in said
     assert 'is right at most <b class="num">89 times in 100</b>' in said
-    assert "Each person is asked 2 of 6, sent as one answer with all of ε: ± 9.8, where" in said
-    assert "ε split over all would give ± 21.0" in said
+    assert "Each person is asked 2 of 6, sent as one answer with all of ε: ± 9.8. With" in said
+    assert "With ε split over all it would be ± 21.0" in said
     assert "2 × yes or no (3 ×)" in said
     assert "± 4 is not reached: 800 people at this ε give ± 9.8 for what matters most" in said
     for half in ("13.8", "9.8", "6.9"):  # of 400, 800 and 1,600 people
@@ -74,9 +74,9 @@ def test_every_number_of_the_sentence_is_a_width_of_what_matters_most(client):
     plan = plan.context["plan"]
     widest = max(float(line.bars[1].half) for line in plan.lines if line.matters == "decisive")
     assert plan.half == f"{widest:.1f}"
-    assert f"± {plan.half}, where ε split over all" in plan.why
+    assert f"± {plan.half}. With ε split over all" in plan.why
     split = plan.outcome.proposal.kinds[Kind.SPLIT]
-    assert f"would give ± {plan.outcome.half(split):.1f}." in plan.why
+    assert f"it would be ± {plan.outcome.half(split):.1f}." in plan.why
 
 
 def test_every_button_mends_what_it_stands_beside(client):
@@ -294,7 +294,9 @@ def test_what_cannot_be_saved_is_not(page, draft, typed):
 
 def test_a_reader_may_look_and_not_save(client, researcher):
     client.force_login(researcher)
-    assert "needs the right to edit" in words(client.get("/studies/exam-honesty/plan/"))
+    assert "ask its owner for the role of an editor" in words(
+        client.get("/studies/exam-honesty/plan/")
+    )
     assert (
         client.post("/studies/exam-honesty/plan/save/", {"n": "2500", "confirmed": "1"}).status_code
         == 403
@@ -318,16 +320,14 @@ def test_where_taking_part_is_hidden_everybody_is_asked_everything(page, draft):
 
 def test_a_study_whose_answers_are_all_sent_as_given_has_no_odds_to_choose(page, draft):
     draft.questions.update(protection="publication")
-    assert "No answer of this study is changed on the device" in words(
-        page.get("/studies/exam-honesty/plan/")
-    )
+    assert "This study randomises no answer" in words(page.get("/studies/exam-honesty/plan/"))
 
 
 def test_a_study_with_an_answer_sent_as_given_keeps_its_cap(page, draft):
     draft.questions.filter(name="fair").update(protection="publication")
     response = page.get("/studies/exam-honesty/plan/?epsilon=2")
     assert "cap" not in response.context["plan"].planned.fields
-    assert "what publications add comes on top" in words(response)
+    assert "The noise of releases comes on top" in words(response)
 
 
 # Rehearsing
@@ -362,11 +362,9 @@ def test_a_rehearsal_that_takes_too_long_is_given_up(page, draft, monkeypatch, h
     typed = {"people": "80", "runs": "20", **SHARES}
     answer = page.post("/studies/exam-honesty/rehearse/", typed, headers=headers)
     said = words(answer)
-    assert (
-        '<a href="#id_people">So many people take too long with these questions. Choose fewer.'
-        in said
-    )
-    assert "What came of it" not in said
+    assert '<a href="#id_people">' in said
+    assert "So many people take too long with these questions. Choose fewer." in said
+    assert "Result of the simulation" not in said
     # the page that is there is changed, not put into itself
     assert answer.headers.get("HX-Retarget") == ("main" if headers else None)
     assert answer.headers.get("HX-Reselect") == ("main" if headers else None)
@@ -376,16 +374,16 @@ def test_a_draft_whose_questions_went_during_a_rehearsal_says_so_on_the_page(pag
     draft.questions.all().delete()
     headers = {"HX-Request": "true", "HX-Target": "rehearsed"}
     answer = page.post("/studies/exam-honesty/rehearse/", {}, headers=headers)
-    assert "Nothing to rehearse yet" in words(answer)
+    assert "Nothing to simulate yet" in words(answer)
     assert answer.headers["HX-Reselect"] == answer.headers["HX-Retarget"] == "main"
 
 
 def test_without_scripts_one_page_takes_all_of_it(page, draft):
     said = words(rehearse(page))
-    assert "of the 95% intervals hold what was assumed, in 20 rehearsals" in said
-    assert "80 invented respondents, 3 questions, 20 times" in said
-    assert "changed on the device" in said
-    assert "Invented numbers. Nobody answered this." in said
+    assert "of the 95% intervals contain the assumed value, in 20 simulations" in said
+    assert "80 synthetic respondents, 3 questions, 20 times" in said
+    assert "randomised on the device" in said
+    assert "Invented numbers: these are not results." in said
     assert "holds 40.0%" in said or "misses 40.0%" in said
 
 
@@ -432,7 +430,7 @@ def test_a_rehearsal_that_cannot_be_is_refused_at_its_field(page, draft, typed, 
     said = words(rehearse(page, **typed))
     assert told in said
     assert f'value="{next(iter(typed.values()))}"' in said
-    assert "What came of it" not in said
+    assert "Result of the simulation" not in said
 
 
 def test_a_draft_that_makes_no_plan_says_why(page, draft):
@@ -443,7 +441,7 @@ def test_a_draft_that_makes_no_plan_says_why(page, draft):
 def test_a_launched_study_rehearses_the_plan_that_is_frozen(page, plan):
     said = words(rehearse(page))
     assert "Collecting" in said
-    assert "What came of it" in said
+    assert "Result of the simulation" in said
 
 
 def test_a_draft_that_no_browser_would_send_is_not_rehearsed_and_says_so_in_words(page, draft):

@@ -59,7 +59,7 @@ def test_a_page_shows_the_newest_rows_and_says_where_all_are(
     assert len(read) < 20
     assert "The newest 10 rows of a kind are shown." in page
     assert 'href="/ledger/?study=small"' in page
-    assert f"{CHARGES} rows" in page
+    assert f"{CHARGES} entries" in page
     account = selectors.account(budget_id)
     shown = selectors.Statement(account).newest(10)
     assert [(line.entry.pk, line.exact_total) for line in shown] == [

@@ -91,4 +91,4 @@ def test_of_a_closed_study_nothing_is_foretold(client):
     record = studies.registered(plan.study, NOW)
     assert (record.days_left, record.chart.ahead, record.chart.reaches_cap) == (None, [], False)
     page = client.get(f"/registry/{plan.study.slug}/").content.decode()
-    assert "closed: only what is asked for costs" in page
+    assert "closed: only a query uses budget" in page

@@ -163,7 +163,7 @@ def test_one_persons_loss_is_rounded_up(client: Client, published: Plan) -> None
     """ln of the exact product lies a hair below 1.5; it is shown as 1.50, never 1.49."""
     assert published.content.loss < Fraction("4.4817")
     page = one_line(client.get("/registry/").content.decode())
-    assert '<td data-head="One person, ε" class="n">1.50</td>' in page
+    assert '<td data-head="One person, ε" class="n">1.50<span class="sub"></span>' in page
 
 
 @pytest.mark.parametrize(
@@ -222,17 +222,17 @@ def test_the_page_has_all_that_the_registry_promises(client: Client, published: 
     head, length = ledger.head()
     parts = [
         "lasts at this rate",
-        "People with something in common",
-        "People at risk",
+        "Households",
+        "Expected failures",
         "One of 120",
         "Scripts sent",
         "Neighbours",
         "One record is",
         published.digest,
         head,
-        f"The chain has {length} rows",
+        f"The chain over all studies has {length} rows",
         'class="burn"',
-        "of an admin that touched ε",
+        "of an admin about ε",
     ]
     for part in parts:
         assert part in page, part
@@ -291,7 +291,7 @@ def test_what_a_cap_with_a_delta_promises_readers_names_the_delta(client: Client
     """
     page = client.get(f"/registry/{kinds.mixed().study.slug}/").content.decode()
     assert "ε&nbsp;3.00 at δ 10⁻⁶" in page
-    assert "more than twice that with a chance of 2·10⁻⁶ at most" in page
+    assert "more than twice that with a probability of 2·10⁻⁶ at most" in page
     assert (
         "more than twice"
         not in client.get(f"/registry/{kinds.unpublished().study.slug}/").content.decode()
@@ -319,7 +319,7 @@ def test_a_record_that_is_all_waves_is_said_to_be_all_of_them(client: Client) ->
     services.begin_wave(study_id=first.study_id)
     services.open_study(why="A test.", study_id=first.study_id, who="admin", now=NOW)
     page = client.get("/registry/small/").content.decode()
-    assert "One person, in all 2 waves together, each drawn anew: ε 3.00." in page
+    assert "One person, in all 2 waves together, each randomised anew: ε 3.00." in page
 
 
 @pytest.mark.parametrize("unit", ["respondent-in-study", "respondent-in-wave"])
@@ -371,8 +371,8 @@ def test_a_study_of_a_panel_says_so(client: Client, db: None) -> None:
 def test_a_retired_study_has_nothing_left(client: Client, published: Plan) -> None:
     services.retire(study_id=published.study_id, because="It was time.", who="admin", now=NOW)
     page = client.get("/registry/small/").content.decode()
-    assert "never to be spent" in page
-    assert "left to spend" not in page
+    assert "will not be used" in page
+    assert "</b>left" not in one_line(page)
 
 
 def test_what_people_write_about_a_study_is_text(client: Client) -> None:
@@ -464,7 +464,7 @@ def test_what_is_left_is_said_in_the_list_and_first_on_the_page(
     left = round_down(Fraction(account_of(published).amount_left), 2)
     every, own = (client.get(f"/registry/{path}").content.decode() for path in ("", "small/"))
     assert f'<b class="num">{left} left</b>' in one_line(every)
-    assert f'<b class="num">{left}</b>left to spend' in one_line(own)
+    assert f'<b class="num">{left}</b>left' in one_line(own)
 
 
 def test_at_most_is_rounded_up(client: Client, published: Plan) -> None:
@@ -480,7 +480,7 @@ def test_at_most_is_rounded_up(client: Client, published: Plan) -> None:
 def test_every_kind_of_question_is_shown_with_what_chance_does_to_it(client: Client) -> None:
     kinds.modern()
     page = client.get("/registry/modern/").content.decode()
-    assert "about one of 4 options, chosen by chance" in page  # three, and “not asked”
+    assert "about one of 4 options, picked at random" in page  # three, and “not asked”
     assert "asked after some answers to moon" in page
     assert "18 to 98 years" in page
     assert "January 2000 to January 2010" in page
@@ -492,7 +492,7 @@ def test_a_study_of_numbers_shows_no_odds_that_it_has_not(client: Client) -> Non
     page = client.get("/registry/numbers/").content.decode()
     assert "A number is randomised before it is sent." in page
     assert "One hundred dots" not in page
-    assert "a number, changed" in client.get("/registry/").content.decode()
+    assert "a number, randomised" in client.get("/registry/").content.decode()
 
 
 def test_the_line_of_twelve_weeks_climbs_to_what_is_spent(client: Client, published: Plan) -> None:
@@ -521,7 +521,7 @@ def test_the_last_row_of_the_questions_has_the_figures_that_its_words_name(
         re.sub("<.*?>", "", each).strip() for each in re.findall(r"<t[hd].*?</t[hd]>", row)
     )
     if kind == "mixed":
-        assert re.fullmatch(r"All changed answers of one person together: ε (.+)\.", said)
+        assert re.fullmatch(r"All randomised answers of one person together: ε (.+)\.", said)
         assert said.endswith(f" {cells[0]}.")
         assert "∞" not in row
     else:

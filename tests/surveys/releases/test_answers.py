@@ -296,7 +296,7 @@ def test_every_page_of_a_study_reads_rows_that_cost_nothing(draft, client, today
         "/registry/ledger.json",
     ):
         assert client.get(path).status_code == 200, path
-    assert "Nothing was added" in client.get(f"/results/{slug}/").content.decode()
+    assert "No noise was added" in client.get(f"/results/{slug}/").content.decode()
     page = client.get(f"/registry/{slug}/").content.decode()
-    assert "retired when reached" not in page  # all that devices gave away is free from then on
+    assert "at the cap" not in page  # all that devices gave away is free from then on
     assert "when its owner ends it" in page

@@ -70,7 +70,7 @@ def test_the_registry_says_how_many_and_warns_when_they_are_many(client: Client)
 def test_the_registry_warns_where_numbers_are_many(client: Client) -> None:
     kinds.plain()  # seven numbers about a dozen people
     page = one_line(client.get("/registry/small/").content.decode())
-    assert "Some<b>7 numbers on 12 people</b>have been published of this wave" in page
-    assert "A report is what a device sent, randomised" in page
+    assert "About<b>7 numbers on 12 people</b>have been published about this wave" in page
+    assert "Responses are randomised on the device" in page
     assert "ask for less" not in page
-    assert "nearly all answers that are sent as given" not in page
+    assert "nearly all answers that are not randomised" not in page

@@ -200,8 +200,11 @@ def test_everybody_reads_how_many_waves_are_planned_and_how(
     owner = owner_of(study)
     launch = " ".join(owner.get(f"/studies/{study.slug}/launch/").content.decode().split())
     assert told in launch
-    assert ("What waves cost" in launch) == bool(fields)
-    assert "What waves cost" in owner.get(f"/studies/{study.slug}/limits/").content.decode()
+    assert ("Precision over several waves" in launch) == bool(fields)
+    assert (
+        "Precision over several waves"
+        in owner.get(f"/studies/{study.slug}/limits/").content.decode()
+    )
     published(study)
     registry = client.get(f"/registry/{study.slug}/").content.decode()
     assert told in registry

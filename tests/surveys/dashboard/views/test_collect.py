@@ -32,7 +32,8 @@ def test_progress_is_exact_where_neighbours_change_one_answer(member: Client, pl
     answer(plan, 37)
     page = text_of(member)
     assert "<b>37</b>" in page
-    assert "Nothing is published before <b>100 answers</b>; 37 have come." in page
+    assert "Responses: 37." in page
+    assert "Nothing is published before <b>100 responses</b>." in page
 
 
 def test_nobody_is_invited_after_the_last_day_though_a_worker_has_yet_to_close_it(
@@ -41,8 +42,8 @@ def test_nobody_is_invited_after_the_last_day_though_a_worker_has_yet_to_close_i
     plan = open_small(slug="over", title="Over", closes_on=NOW.date())
     people.share(study=plan.study, user=researcher)
     page = text_of(member, "/studies/over/collect/")
-    assert "(UTC) has passed; it closes a few hours later" in " ".join(page.split())
-    assert "It takes no more answers" in page
+    assert "(UTC). It closes within hours." in " ".join(page.split())
+    assert "The study is closed" in page
     assert plan.digest not in page
 
 
@@ -51,8 +52,8 @@ def test_of_a_list_it_says_as_of_when(member: Client, researcher: User) -> None:
     people.share(study=plan.study, user=researcher)
     strata.answer(plan)
     page = text_of(member, f"/studies/{plan.study.slug}/collect/")
-    assert "answers had come by midnight (UTC)" in page
-    assert "answers have come" not in page
+    assert "by midnight (UTC). The number is exact" in page
+    assert "so far. The number" not in page
 
 
 def test_the_link_the_texts_and_the_code_all_carry_the_fingerprint(
@@ -113,7 +114,7 @@ def test_the_words_to_invite_with_promise_nothing_that_is_not_proved(
 
 
 def test_it_says_why_there_are_no_personal_links(member: Client, plan: Plan) -> None:
-    assert "A link of one’s own would tell who has answered" in text_of(member)
+    assert "A personal link would show who has answered" in text_of(member)
 
 
 def test_days_left_count_today_and_end_with_the_last(plan: Plan) -> None:
@@ -128,14 +129,14 @@ def test_days_left_count_today_and_end_with_the_last(plan: Plan) -> None:
 def test_after_closing_there_is_no_link_to_give_away(member: Client, plan: Plan) -> None:
     close(plan)
     page = text_of(member)
-    assert "It takes no more answers" in page
+    assert "The study is closed" in page
     assert f"#{plan.digest}" not in page
 
 
 def test_a_retired_study_asks_nobody(member: Client, published: Plan) -> None:
     design.retire(study_id=published.study_id, because="asked to", who="ada", now=NOW)
     page = text_of(member)
-    assert "This study is retired" in page
+    assert "This study has ended" in page
     assert f"#{published.digest}" not in page
 
 

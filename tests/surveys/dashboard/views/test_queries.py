@@ -91,7 +91,7 @@ def test_every_kind_that_fits_is_offered_with_its_sentence_and_the_others_with_w
     page = text_of(asker.get(f"{STUDY}ask/"))
     for kind in releases.kinds().values():
         assert str(kind.title) in page
-    assert "Not in this study" in page  # one number only: no regression
+    assert "Not possible in this study" in page  # one number only: no regression
     assert "It needs two numbers that are sent as given." in page
 
 
@@ -101,16 +101,16 @@ def test_every_kind_that_is_offered_has_a_form_that_opens(asker: Client) -> None
     )
     assert len(offered) >= 8
     for path in offered:
-        assert "See what it would cost" in text_of(asker.get(path))
+        assert "See the budget it would use" in text_of(asker.get(path))
 
 
 def test_cost_error_and_what_is_left_are_shown_before_anything_is_drawn(asker: Client) -> None:
     page = text_of(preview(asker))
-    assert "It costs 0.45 of the 2.00 left" in page
+    assert "It uses 0.45 of the 2.00 left" in page
     assert "left after it 1.55" in page
     assert "in 95 of 100 such studies" in page
     # e^0.45/(1 + e^0.45) = .611
-    assert "something 50 of 100 likely may come to think 62 of 100" in page
+    assert "is 50% sure of something about" in page
     assert page.count("Publish, use 0.45") == 1
     assert not Request.objects.exists()
     assert not Entry.charges.exists()
@@ -125,7 +125,7 @@ def test_every_budget_that_pays_is_shown(asker: Client, plan: Plan) -> None:
     open_share(plan, "mira")
     page = text_of(preview(asker))
     assert "Budget of your share of it" in page
-    assert "cannot pay for it now: it costs 0.45, 0.30 is left of 0.30" in page
+    assert "is not enough: this uses 0.45, and 0.30 of 0.30 is left" in page
     assert "Publish, use" not in page
 
 
@@ -137,14 +137,14 @@ def test_many_numbers_about_few_people_are_warned_of(plan: Plan, asker: Client) 
     for hundredth in range(1, 7):
         publish(asker, epsilon=f"0.0{hundredth}")
     page = text_of(preview(asker, epsilon="0.07"))
-    assert "some 35 numbers on 60 people" in page
+    assert "about 35 numbers on 60 people" in page
     assert "Dinur and Nissim 2003" in page
-    assert "With this request" in page
+    assert "With this query" in page
     for hundredth in range(8, 10):  # thirty and more have been published: said before a question
         publish(asker, epsilon=f"0.0{hundredth}")
     page = text_of(asker.get(f"/studies/{plan.study.slug}/ask/"))
     assert "Many numbers about few people" in page
-    assert "have been published of this wave" in page
+    assert "have been published about this wave" in page
 
 
 @pytest.mark.parametrize(
@@ -200,12 +200,12 @@ def test_what_was_typed_is_what_it_gives_away_with_its_share_of_the_cap(db: None
     for kind, parameters in asked.items():
         page = text_of(preview(client, kind, **parameters, epsilon="0.4"))
         assert "That is ε 0.4." in page, kind
-        assert "by at most a factor of 1.50 in their odds" in page, kind
+        assert "the odds grow at most 1.50 times" in page, kind
         share = "18 %" if kind not in ("price", "most_common") else "1[78] %"
-        assert re.search(f"That is {share} of the cap. What is left pays for 5 of these", page), (
-            kind
-        )
-        assert "It costs ρ 0.004" in page, kind
+        assert re.search(
+            f"That is {share} of the cap. The budget left allows this many of them: 5", page
+        ), kind
+        assert "It uses ρ 0.004" in page, kind
 
 
 def test_what_a_delta_means_is_said_as_what_it_is(
@@ -226,8 +226,11 @@ def test_what_a_delta_means_is_said_as_what_it_is(
             epsilon="1",
         )
     )
-    assert "and knows all other answers" in page
-    assert "odds grow to more than twice as much with a chance of 1 in 888,888 at most" in page
+    assert "Someone who knows all other answers" in page
+    assert (
+        "With a probability of 1 in 888,888 at most, its δ lets odds grow to more than twice"
+        in page
+    )
     assert "cap is ε 2 at δ 0.000001" in page
     assert "Left: ρ 0.0834 or ε 2.00" in page
     assert "but for a chance" not in page
@@ -236,15 +239,15 @@ def test_what_a_delta_means_is_said_as_what_it_is(
 def test_what_it_loses_by_itself_is_told_apart_from_what_it_adds(asker: Client, plan: Plan) -> None:
     """One question was read before by a noise, and a second noise adds less than it loses."""
     asked = {"questions": ["copied"], "epsilon": "0.3"}
-    line = "By itself that is ε 0.3; together with what was published before it adds "
-    assert f"{line}ε 0.30." in text_of(preview(asker, **asked))
+    line = "That is ε 0.3. It adds "
+    assert f"{line}ε 0.30 to earlier releases." in text_of(preview(asker, **asked))
     publish(asker, questions=["copied"])
     added = account(plan.study.budget_id).added(releases.read(plan, "shares", asked).cost)
     assert 0 < added.epsilon < Fraction(3, 10)
     page = text_of(preview(asker, **asked))
     assert f"{line}ε {float(added.epsilon):.2f}"[:-1] in page
     publish(asker, **asked)
-    assert f"{line}nothing." in text_of(preview(asker, **asked))
+    assert f"{line}nothing to earlier releases." in text_of(preview(asker, **asked))
 
 
 def test_a_release_says_its_loss_by_itself_and_noise_only_where_some_was_added(db: None) -> None:
@@ -252,7 +255,7 @@ def test_a_release_says_its_loss_by_itself_and_noise_only_where_some_was_added(d
     plan = open_small(cap=Decimal(8), release_epsilon=Decimal(8), rule="on-request")
     small.answer(plan)
     client = browser("mira", plan, role=Role.ANALYST)
-    own, pages = "By itself, whatever was published before, that was drawn ", []
+    own, pages = "This release alone, by the ", []
     for epsilon in ("8", "0.3"):
         request = services.ask_for(
             plan=plan,
@@ -263,9 +266,9 @@ def test_a_release_says_its_loss_by_itself_and_noise_only_where_some_was_added(d
         )
         services.publish(request_id=request.pk, now=small.NOW)
         pages.append(text_of(client.get(f"/studies/small/releases/{number_of(request)}/")))
-    assert f"{own}on the devices: no noise was added." in pages[0]
-    assert "It cost ε 0.00, once" in pages[1]
-    assert f"{own}with the numbers." in pages[1]
+    assert f"{own}randomising on devices: no noise was added." in pages[0]
+    assert "It used ε 0.00, once" in pages[1]
+    assert f"{own}random noise in its numbers." in pages[1]
 
 
 def test_before_the_smallest_batch_the_reason_stands_there(db: None) -> None:
@@ -283,7 +286,7 @@ def test_a_confirmed_request_waits_for_a_worker_and_then_leads_to_its_numbers(
 ) -> None:
     answered = confirm(asker)
     waiting = asker.get(answered.headers["Location"])
-    assert "It is being drawn" in text_of(waiting)
+    assert "The numbers are being made" in text_of(waiting)
     assert waiting.headers["Refresh"] == "2"
     request = Request.objects.get()
     services.publish(request_id=request.pk, now=NOW)
@@ -291,8 +294,8 @@ def test_a_confirmed_request_waits_for_a_worker_and_then_leads_to_its_numbers(
     assert arrived.headers["Location"] == f"{STUDY}releases/{number_of(request)}/"
     page = text_of(asker.get(arrived.headers["Location"]))
     assert "asked by mira" in page
-    assert "It cost ε 0.45, once" in page
-    assert "free" in page
+    assert "It used ε 0.45, once" in page
+    assert "uses no budget" in page
 
 
 def test_a_request_that_no_worker_comes_to_says_so_and_is_looked_at_less_often(
@@ -301,8 +304,8 @@ def test_a_request_that_no_worker_comes_to_says_so_and_is_looked_at_less_often(
     path = confirm(asker).headers["Location"]
     Request.objects.update(confirmed_at=NOW)
     page = asker.get(path)
-    assert "It takes longer than usual" in text_of(page)
-    assert "Nothing was charged" in text_of(page)
+    assert "This takes longer than usual" in text_of(page)
+    assert "has used nothing" in text_of(page)
     assert page.headers["Refresh"] == "15"
 
 
@@ -310,8 +313,8 @@ def test_the_same_again_shows_the_same_numbers_and_says_so(asker: Client) -> Non
     request = publish(asker)
     shown = asker.get(f"{STUDY}releases/{number_of(request)}/").content
     page = text_of(preview(asker))
-    assert "mira asked for just this" in page
-    assert "It costs nothing" in page
+    assert "mira asked for exactly this" in page
+    assert "It uses no budget" in page
     again = confirm(asker)
     assert again.headers["Location"] == f"{STUDY}releases/{number_of(request)}/?again"
     assert "This was asked before" in text_of(asker.get(again.headers["Location"]))
@@ -328,7 +331,7 @@ def test_answers_that_came_after_the_cost_was_shown_are_told_of_before_anything_
     assert seen is not None
     answer(plan, 20)
     page = text_of(asker.post(f"{STUDY}ask/shares/", {**SHARES, "confirmed": seen[1]}))
-    assert "More answers were counted since you looked" in page
+    assert "More responses were counted since you looked" in page
     assert not Request.objects.exists()
 
 
@@ -347,9 +350,9 @@ def test_what_could_not_be_paid_says_why_and_can_be_confirmed_again(asker: Clien
     page = asker.get(path)
     assert f"{account(Plan.objects.get().study.budget_id).amount_left} is left" in text_of(page)
     assert "Refresh" not in page.headers
-    assert "could not be paid" in text_of(asker.get(STUDY))
+    assert "not enough budget" in text_of(asker.get(STUDY))
     assert asker.post(path).headers["Location"] == path
-    assert "It is being drawn" in text_of(asker.get(path))
+    assert "The numbers are being made" in text_of(asker.get(path))
 
 
 def test_what_another_could_not_pay_shows_its_cost_and_is_charged_to_whoever_confirms_it(
@@ -359,10 +362,10 @@ def test_what_another_could_not_pay_shows_its_cost_and_is_charged_to_whoever_con
     refused = services.ask_for(plan=plan, kind="shares", parameters=SHARES, who="otto", now=NOW)
     services.try_to_publish(request_id=refused.pk, now=NOW)
     page = text_of(preview(asker))
-    assert "It costs 0.45 of the 2.00 left" in page
-    assert "costs nothing" not in page
+    assert "It uses 0.45 of the 2.00 left" in page
+    assert "uses no budget" not in page
     path = f"{STUDY}asked/{refused.digest}/"
-    assert "charged to whoever confirms it" in text_of(asker.get(path))
+    assert "the budget of the person who confirms it" in text_of(asker.get(path))
     asker.post(path)
     assert Request.objects.get().who == "mira"
 
@@ -374,7 +377,7 @@ def test_a_member_without_the_right_reads_but_cannot_ask(plan: Plan, asker: Clie
     request = publish(asker)
     reader = browser("otto", plan, role=Role.READER)
     assert "asked by mira" in text_of(reader.get(f"{STUDY}releases/{number_of(request)}/"))
-    assert "Your role may read, not ask" in text_of(reader.get(STUDY))
+    assert "An owner of the study can give you the right to ask" in text_of(reader.get(STUDY))
     for path in ("ask/", "ask/shares/"):
         assert reader.get(f"{STUDY}{path}").status_code == 403
     assert reader.post(f"{STUDY}ask/shares/", SHARES).status_code == 403
@@ -440,7 +443,7 @@ def test_a_file_holds_the_numbers_exactly_as_published(asker: Client) -> None:
 def test_a_synthetic_set_comes_as_a_file_of_its_own(asker: Client) -> None:
     request = publish(asker, kind="synthetic", questions=["year", "hours"], bins="4", epsilon="0.9")
     path = f"{STUDY}releases/{number_of(request)}"
-    assert "made-up people, CSV" in text_of(asker.get(f"{path}/"))
+    assert "Synthetic people: " in text_of(asker.get(f"{path}/"))
     head, *rows = rows_of(asker.get(f"{path}.csv?synthetic"))
     assert head == ["year", "hours"]
     assert {row[0] for row in rows} <= {"First", "Second", "Third"}
@@ -483,8 +486,8 @@ def test_who_may_not_ask_puts_no_question_to_a_series(asker: Client, plan: Plan)
     path = f"{STUDY}releases/{number_of(request)}/"
     page = text_of(reader.get(path))
     assert "Ask the next question" not in page
-    assert "No question was put to it yet" in page
-    assert "no question put to it yet" in text_of(reader.get(STUDY))
+    assert "No question was asked yet" in page
+    assert "steps so far: 0" in text_of(reader.get(STUDY))
     assert (
         reader.post(path, {"question": "year", "choice": "1", "percent": "33"}).status_code == 403
     )
@@ -494,10 +497,10 @@ def test_a_series_that_goes_on_by_itself_says_so(asker: Client, plan: Plan) -> N
     request = publish(asker, kind="watch", answer="year/1", percent="99.9", epsilon="0.9")
     path = f"{STUDY}releases/{number_of(request)}/"
     page = text_of(asker.get(path))
-    assert "a new step for each batch" in page
+    assert "each batch of responses adds a step" in page
     assert "Step 1" in page
     design.close_plan(plan_id=plan.pk, today=NOW.date())
-    assert "no further step is drawn" in text_of(asker.get(path))
+    assert "the series ends when the last responses" in text_of(asker.get(path))
 
 
 def test_after_retirement_nothing_can_be_asked_and_what_was_published_stays(
@@ -507,7 +510,7 @@ def test_after_retirement_nothing_can_be_asked_and_what_was_published_stays(
     design.retire(study_id=plan.study_id, because="asked to", who="ada", now=NOW)
     assert "was retired" in text_of(asker.get(f"{STUDY}ask/"))
     assert "was retired" in text_of(preview(asker, epsilon="0.1"))
-    assert "It cost ε 0.45" in text_of(asker.get(f"{STUDY}releases/{number_of(request)}/"))
+    assert "It used ε 0.45" in text_of(asker.get(f"{STUDY}releases/{number_of(request)}/"))
 
 
 ASKED: dict[str, Callable[[], dict[str, Any]]] = {
@@ -557,8 +560,8 @@ def test_a_delta_that_is_used_up_is_called_that_and_not_a_weekly_limit(
     for hundredths in range(51, 59):
         publish(client, kind="quantile", **said, epsilon=f"0.{hundredths}")
     page = text_of(preview(client, "quantile", **said, epsilon="0.6"))
-    assert "Its δ is used up: mechanisms without a δ can still be paid" in page
-    assert "this week" not in page
+    assert "Its δ is used up. Mechanisms without a δ are still possible" in page
+    assert "weekly limit allows" not in page
     assert "Publish, use" in text_of(
         preview(client, "quantile", **said | {"method": "exponential"}, epsilon="0.1")
     )
@@ -570,7 +573,7 @@ def test_where_either_counts_a_cost_and_what_is_left_are_said_with_both_signs(db
     client = browser("mira", plan, role=Role.ANALYST)
     said = {"question": "hours", "epsilon": "0.5", "spread": "bound"}
     page = text_of(preview(client, "mean", **said))
-    assert re.search(r"It costs ρ 0\.006\d+ \(ε 0\.11\d+\)\. Left: ρ 0\.0834 or ε 2\.00 ", page)
+    assert re.search(r"It uses ρ 0\.006\d+ \(ε 0\.11\d+\)\. Left: ρ 0\.0834 or ε 2\.00 ", page)
     assert "Publish, use ρ 0.006" in page
     page = text_of(client.get(f"{STUDY}ask/"))
     assert "Left: ε 2.00 or ρ 0.0834" in page
@@ -578,14 +581,14 @@ def test_where_either_counts_a_cost_and_what_is_left_are_said_with_both_signs(db
 
 def test_a_cost_is_said_with_the_same_decimals_before_and_after(asker: Client) -> None:
     asked = {"epsilon": "0.104"}
-    assert "this would cost 0.104" in text_of(preview(asker, **asked))
+    assert "this would use 0.104" in text_of(preview(asker, **asked))
     request = publish(asker, **asked)
     shown = text_of(asker.get(f"{STUDY}releases/{number_of(request)}/"))
-    assert "It cost ε 0.104, once" in shown
+    assert "It used ε 0.104, once" in shown
 
 
 def test_methods_name_the_rows_of_what_was_published_on_request(asker: Client) -> None:
-    none = "have been published by the study’s rule yet"
+    none = "The study’s rule has published no numbers yet"
     assert none in text_of(asker.get(f"{STUDY}methods/"))
     rows = []
     for epsilon in ("0.1", "0.2"):
@@ -654,7 +657,7 @@ def test_publish_is_the_quiet_button_where_a_query_would_tell_next_to_nothing(
     said = page.content.decode()
     assert bool(QUIET.search(said)[1]) == little
     assert bool(ASK_LESS.search(said)[1]) != little
-    assert ("would say next to nothing" in said) == little
+    assert ("would say almost nothing" in said) == little
 
 
 def test_no_watch_is_offered_where_no_batch_can_come_and_ask_says_why() -> None:
@@ -685,7 +688,7 @@ def test_the_page_of_a_study_names_what_can_be_asked_of_it_and_nothing_else() ->
     plan = open_asked()
     client = browser("mira", plan, role=Role.ANALYST)
     page = text_of(client.get(STUDY))
-    card = page.partition("Ask for more")[2].partition("You see the cost")[0]
+    card = page.partition("New query")[2].partition("You see the budget")[0]
     possible = [kind for kind in releases.kinds().values() if kind.can_be_asked(plan)]
     assert [str(kind.title) in card for kind in possible[:5]] == [True] * 5
     assert not any(
@@ -714,8 +717,8 @@ def test_the_methods_text_of_what_was_asked_for_says_what_it_is(asker: Client) -
     assert address is not None
     said = text_of(asker.get(html.unescape(address[1])))
     assert "“Mean of a number or of scored choices: Hours” was published on" in said
-    assert "because somebody asked for it (clamped mean, discrete Laplace of scales" in said
-    assert "at a cost of ε = 0.5" in said
+    assert "for a query (clamped mean, discrete Laplace of scales" in said
+    assert "with a privacy loss of ε = 0.5" in said
     assert asker.get(f"{STUDY}methods/?release=99").status_code == 404
     plain = asker.get(html.unescape(address[1]) + "&plain=section").content.decode()
     assert "noise drawn by OpenDP" in plain

@@ -69,7 +69,9 @@ def test_an_admin_sees_every_study_and_the_way_to_edit_it(client: Client, plan: 
     assert Group.objects.get(name=ADMINS) in admin.groups.all()
     client.force_login(admin)
     assert STUDY["title"] in text_of(client, "/studies/")
-    assert '"/studies/small/launch/"><svg' in text_of(client, "/studies/small/")
+    assert '<p class="small"><a href="/studies/small/launch/">' in text_of(
+        client, "/studies/small/"
+    )
 
 
 def test_a_member_is_not_shown_the_way_to_edit(member: Client) -> None:
@@ -97,7 +99,8 @@ def test_public_results_are_for_everyone_and_set_no_cookie(client: Client, db: N
 def test_nothing_published_means_no_estimate(member: Client, plan: Plan) -> None:
     answer(plan, 37)
     page = text_of(member, "/studies/small/")
-    assert "Nothing is published before <b>100 answers</b>; 37 have come." in page
+    assert "Responses: 37." in page
+    assert "Nothing is published before <b>100 responses</b>." in page
     assert not ESTIMATE.search(page)
 
 
@@ -132,7 +135,7 @@ def test_what_is_shown_is_possible_and_how_it_came_out_is_said_below(
     rows = [row for result in results for row in result.rows]
     assert all(0 <= row.number.low <= row.number.value <= row.number.high <= 1 for row in rows)
     impossible = [row for row in rows if not 0 <= row.figure.estimate <= 1]
-    assert ("the nearest share that is possible" in page) == bool(impossible)
+    assert ("The nearest possible shares are shown" in page) == bool(impossible)
     assert all(f"{percent(row.figure.estimate)}%" in page for row in impossible)
 
 
@@ -141,23 +144,23 @@ def test_what_false_reports_can_do_is_on_the_page(member: Client, published: Pla
     points.
     """
     page = text_of(member, "/studies/small/")
-    assert "Who could skew this?" in page
+    assert "False responses" in page
     assert re.search(r'<th scope="row">\s*question 1\s*</th>\s*<td class="n">1.81</td>', page)
 
 
 def test_what_was_spent_is_the_ledgers_sum(member: Client, published: Plan) -> None:
-    assert "of 2.00 is spent" in text_of(member, "/studies/small/")
+    assert "of 2.00 is used" in text_of(member, "/studies/small/")
 
 
 def test_an_earlier_release_can_be_read_by_its_row(member: Client, published: Plan) -> None:
     answer(published)
     publish(published, NOW + datetime.timedelta(hours=25))
     newest = text_of(member, "/studies/small/")
-    assert "240 answers, published" in newest
-    assert ["2026, 240 answers" in newest, "2026, 120 answers" in newest] == [True, True]
+    assert "240 responses in wave 1, published" in newest
+    assert ["2026, 240 responses" in newest, "2026, 120 responses" in newest] == [True, True]
     first = releases.by_rule_of(published.study)[-1]
     earlier = text_of(member, f"/studies/small/?release={first.entry.number}")
-    assert "120 answers, published" in earlier
+    assert "120 responses in wave 1, published" in earlier
     assert "These are earlier numbers" in earlier
     assert member.get("/studies/small/?release=9").status_code == 404
 
@@ -180,7 +183,7 @@ def test_studies_are_found_by_words_and_by_state(member: Client, plan: Plan) -> 
     for query in ("q=elephants", "state=draft", "state=closed", "state=retired"):
         page = text_of(member, f"/studies/?{query}")
         assert STUDY["title"] not in page
-        assert "No study of yours is like this" in page
+        assert "No study fits" in page
     close(plan)
     assert STUDY["title"] in text_of(member, "/studies/?state=closed")
 

@@ -147,7 +147,7 @@ def test_an_error_takes_the_focus_and_leads_to_its_field(chromium, site):
     page.fill("#id_why", "To see.")
     page.get_by_role("button", name="Save these limits").click()
     page.get_by_role("alert").first.wait_for()
-    expect(page.locator("#errors")).to_be_focused()
+    expect(page.locator(".errors")).to_be_focused()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.locator("#id_epsilon-hard")).to_be_focused()

@@ -17,24 +17,24 @@ IN_ZONE = r"(?: \([^)]*\))?"
 DAY = r"\d{1,2} [A-Z][a-z]+ \d{4}"
 TOLD_AS: dict[str, tuple[str, ...]] = {  # of a draft's fields, the words in which pages tell them
     "smallest_batch": (
-        r"Fewest answers to publish ([\d,]+)",
-        r"needed before anything is published ([\d,]+)",
+        r"Minimum number of responses to publish ([\d,]+)",
+        r"needed to publish ([\d,]+)",
         r"not for fewer than ([\d,]+) answers",
-        r"Nothing is published before ([\d,]+) answers",
-        r"wait for ([\d,]+) new answers",
-        r"since the last numbers, and ([\d,]+) are needed",
-        r"The study closed with [\d,]+ answers?, and ([\d,]+) are needed",
+        r"Nothing is published before ([\d,]+) responses",
+        r"waits for ([\d,]+) new responses",
+        r"A release needs ([\d,]+), so",
+        r"It needed ([\d,]+) responses",
     ),
     "widest": (r"Widest interval to publish ([\d.]+) %",),
     "hours": (r"(?<!publish )every (\d+) hours",),
     "horizon": (r"(\d+) times, every",),
-    "expected": (r"expected when it was planned ([\d,]+)", r"· ([\d,]+) answers expected"),
+    "expected": (r"needed to publish [\d,]+ expected ([\d,]+)",),
     "asked": (r"(\d+) of these, drawn by their device",),
     "waves": (r"\b(\d+) are planned", r"wave \d+ of (\d+) planned", r"plans (\d+) waves"),
     "cap": (
         r"[Tt]he cap is ε ([\d.]*\d) now",
         r"All publications together ε ([\d.]*\d) at most",
-        r"All publications together may give away ε ([\d.]*\d)",
+        r"All releases together may reveal ε ([\d.]*\d)",
         r"capped at ε = ([\d.]*\d) ",
         r"\bof the cap of ([\d.]*\d)\b",
     ),
@@ -46,24 +46,24 @@ TOLD_AS: dict[str, tuple[str, ...]] = {  # of a draft's fields, the words in whi
     "closes_on": (
         rf"\blast day (?:is )?({DAY}{IN_ZONE})",
         rf"\b[Uu]ntil ({DAY}{IN_ZONE})",
-        rf"has closed: after ({DAY}{IN_ZONE})",
+        rf"It closes after ({DAY}{IN_ZONE})",
     ),
 }
 OPENED = (rf"with Candor from ({DAY})", rf"with Candor since ({DAY})", rf"is open since ({DAY})")
 CLOSED = (rf"with Candor from {DAY} to ({DAY})", rf"[Cc]losed (?:on )?({DAY})")
 PAYS_FOR = re.compile(
-    r"costs ([\d.]*\d); the cap pays for (\d+) more"
+    r"A release uses ([\d.]*\d)\. Releases left: (\d+)"
     r"|for ε ([\d.]*\d): of the cap of [\d.]*\d, [\d.]*\d is left, which pays for (\d+) more"
 )
 WITHOUT_DELTA = re.compile(r"all publications: ε [\d.]*\d(?!, δ)")
-REFRESHES = re.compile(r"(\d+) refresh(?:es)? (?:is|are) paid for")
-ALL_REFRESHED = "All refreshes that were paid for have been published"
+REFRESHES = re.compile(r"Refreshes left: (\d+)")
+ALL_REFRESHED = "All paid refreshes are published"
 AT_WORK = re.compile(  # what a worker would have done by now
-    r"[^.]*(?:being drawn|being counted|published within minutes|is drawn within)[^.]*"
+    r"[^.]*(?:being made|being counted|published within minutes|is drawn within)[^.]*"
 )
-TO_ALL = re.compile(r"Anyone with the link could answer|Everyone gets the same link")
+TO_ALL = re.compile(r"Anyone with the link could answer|[Ee]veryone (?:gets|has) the same link")
 PAGES = re.compile(r"^([\d,]+)–([\d,]+) of ([\d,]+)$", re.MULTILINE)
-GIVEN = re.compile(r"[Ss]ent as given")
+GIVEN = re.compile(r"[Nn]ot randomised")
 CHANGED = re.compile(r"(?:[Cc]hanged|[Rr]andomised) on the device")
 # where each text of a study stands
 TEXTS = ("title", "organisation", "purpose", "contact")
@@ -233,7 +233,7 @@ class Words:
             for name, each in zip(page.main.all("dt"), page.main.all("dd"), strict=False)
         ]
         study = dict(reversed(told))
-        for name, line in zip(TEXTS, ("Title", "Who asks", "Why", "Whom to write to"), strict=True):
+        for name, line in zip(TEXTS, ("Title", "Organisation", "Why", "Contact"), strict=True):
             if name in self.texts and study.get(line) != self.texts[name]:
                 yield f"tells {study.get(line)!r} as {line}; {self.texts[name]!r} was typed"
         results = {"public": "everyone", "members": "its researchers"}.get(
@@ -267,7 +267,7 @@ def expected_of(each: Asked) -> Iterator[tuple[str, str]]:
         yield "Stands in a matrix", each["group_text"]
     if each.get("protection") and "loss" not in each:
         is_given = each["protection"] == "publication"
-        yield "Protection", "sent as given" if is_given else "randomised on the device"
+        yield "Protection", "not randomised" if is_given else "randomised on the device"
     for part in re.findall(r"“[^”]*”", each.get("condition_text", "")):
         yield each["condition_in"], part
 

@@ -10,9 +10,12 @@ Counts are in the database, which workers share; their keys are kept as hashes, 
 who and from where.
 """
 
+import datetime
 from typing import Any
 
 from allauth.core.internal.ratelimit import RateLimitUsage, consume
+from django.conf import settings
+from django.db import connection
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 
@@ -37,6 +40,14 @@ def guess(request: HttpRequest, name: str, lucky: int) -> RateLimitUsage | str:
         here.rollback()  # it was not looked at, so it may come again
         return "tried_elsewhere"
     return RateLimitUsage([*here.usage, *(everywhere.usage if everywhere else [])])
+
+
+def forget_expired(now: datetime.datetime) -> None:
+    """Delete what no longer counts: the cache itself does so beyond its greatest size only."""
+    table = connection.ops.quote_name(str(settings.CACHES["default"]["LOCATION"]))
+    until = connection.ops.adapt_datetimefield_value(now.replace(microsecond=0))
+    with connection.cursor() as cursor:
+        cursor.execute(f"DELETE FROM {table} WHERE expires < %s", [until])  # noqa: S608 (a name)
 
 
 def _counted(request: HttpRequest, rate: str, key: str) -> RateLimitUsage | None:

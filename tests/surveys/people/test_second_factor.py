@@ -11,6 +11,7 @@ from django.conf import settings as site
 from django.contrib.auth.models import Permission
 from django.contrib.sessions.models import Session
 from django.core.cache import cache
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -375,3 +376,18 @@ def test_sessions_that_have_expired_are_deleted(client, admin_user):
     Session.objects.filter(pk=mine).update(expire_date=timezone.now())
     clear_sessions()
     assert [each.pk for each in Session.objects.all()] == [other.session.session_key]
+
+
+def test_counts_that_no_longer_count_are_deleted_and_the_others_stay(db):
+    def rows():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM people_attempts")
+            return cursor.fetchone()[0]
+
+    before = rows()
+    cache.set("a try of an hour ago", 5, timeout=-1)
+    cache.set("a try of a minute ago", 5, timeout=300)
+    assert rows() == before + 2
+    clear_sessions()
+    assert rows() == before + 1
+    assert cache.get("a try of a minute ago") == 5

@@ -80,6 +80,7 @@ lint: .venv/installed-for-tests node_modules/installed ## Check style and format
 	@npx prettier --check --log-level warn .
 	@$(BIN)/python tools/check_templates.py
 	@$(BIN)/python tools/measure.py > /dev/null
+	@$(BIN)/python tools/check_words.py
 
 messages: .venv/installed ## Gather the texts to translate, and compile what is translated (GNU gettext)
 	@$(BIN)/python manage.py makemessages -l zh_Hans --no-obsolete --no-wrap --add-location file -i .venv -i node_modules -i var -i tests

@@ -16,7 +16,7 @@ def lock_draft(*, study_id: int) -> Study:
     """Hold a study, so that it stays a draft; CannotOpen if it no longer is one."""
     study = hold(study_id)
     if study.retired_on is not None:
-        text = _("“%(study)s” was retired on %(day)s: it takes no answers any more.")
+        text = _("“%(study)s” was retired on %(day)s and no longer takes responses.")
         day = date_format(study.retired_on, "DATE_FORMAT")
         raise CannotOpen(text % {"study": study, "day": day})
     if study.plan is not None:

@@ -48,11 +48,11 @@ def problem_of(subject: str, text: str, columns: Iterable[str]) -> str:
     for part in (subject, text):
         for hole in HOLE.findall(part):
             if hole not in known:
-                told = _("{%(hole)s} is no column. There are: %(known)s.")
+                told = _("There is no column {%(hole)s}. The columns are: %(known)s.")
                 names = ", ".join(f"{{{name}}}" for name in sorted(known))
                 return told % {"hole": hole, "known": names}
     if HOLE.findall(text).count("link") != 1 or "link" in HOLE.findall(subject):
-        return _("{link} must stand once in the text: it is each person’s own.")
+        return _("{link} must appear once in the text: it is each person’s own.")
     return ""
 
 

@@ -48,9 +48,7 @@ class RoleText:
 
 ROLE_TEXTS = {
     Role.READER: RoleText(_("Reader"), _("Reads the published numbers, and how collecting goes.")),
-    Role.ANALYST: RoleText(
-        _("Analyst"), _("Also asks for more numbers, which uses the budget for good.")
-    ),
+    Role.ANALYST: RoleText(_("Analyst"), _("Also makes queries, which use up the privacy budget.")),
     Role.EDITOR: RoleText(_("Editor"), _("Also plans, simulates and edits the draft.")),
     Role.OWNER: RoleText(
         _("Owner"), _("Also launches and closes it, and decides who may do what.")

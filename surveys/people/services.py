@@ -88,7 +88,7 @@ def send_link(user: User, link: str) -> bool:
         return False
     text = _(
         "An account was made for you: %(name)s. This link sets its password, once, within %(days)s "
-        "days. Nobody should have it but you."
+        "days. Keep it to yourself."
     )
     told = text % {"name": user, "days": settings.INVITATION_DAYS}
     try:

@@ -141,8 +141,8 @@ def returned(request: HttpRequest, study: Study) -> HttpResponse:
     found = form.addresses() if form.is_valid() else set()
     count = services.note_returned(study=study, addresses=found) if study.is_invited else 0
     text = ngettext(
-        "%(count)s address of the list was marked: it gets no more letters.",
-        "%(count)s addresses of the list were marked: they get no more letters.",
+        "%(count)s address of the list was marked: no further emails go to it.",
+        "%(count)s addresses of the list were marked: no further emails go to them.",
         count,
     )
     messages.success(request, text % {"count": count})

@@ -186,7 +186,7 @@ def reworded(client: Any, count: int) -> tuple[str, Any]:
     assert not problems, problems
     assert selectors.latest_plan(study.slug) is None
     words = " ".join(refused.content.decode().split())
-    said = words[words.index("Where answers are sent as given") :].partition("<")[0]
+    said = words[words.index("If answers are not randomised") :].partition("<")[0]
     return said, opened(study, client)
 
 

@@ -74,7 +74,7 @@ def test_a_wave_is_closed_only_after_asking_and_the_next_shows_what_changes(owne
     draft.save()
     open_wave(owner, draft)
     asked = owner.post(f"/studies/{draft.slug}/launch/close/")
-    assert "cannot be opened again" in asked.content.decode()
+    assert "cannot be reopened" in asked.content.decode()
     assert Plan.objects.get().is_open
     owner.post(f"/studies/{draft.slug}/launch/close/", {"sure": "1"})
     assert not Plan.objects.get().is_open

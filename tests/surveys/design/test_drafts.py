@@ -207,7 +207,7 @@ def test_a_picture_of_too_many_points_is_refused_before_it_is_drawn(db):
     [b"", b"<svg xmlns='http://www.w3.org/2000/svg'/>", b"\x89PNG\r\n\x1a\n" + b"\0" * 40],
 )
 def test_what_is_no_picture_is_refused(db, content):
-    with pytest.raises(Refused, match="no picture"):
+    with pytest.raises(Refused, match="cannot be read as a picture"):
         pictures.keep_picture(BytesIO(content))
 
 

@@ -189,7 +189,7 @@ def test_a_panel_s_terms_can_be_edited_until_it_has_met_a_study(panel):
     with transaction.atomic():
         assert lock_panel(panel_id=panel.pk, editing=["cap"]) == panel
     services.open_study(why="A test.", study_id=study_of(panel, "first").pk, **BY)
-    with pytest.raises(Refused, match="its terms stay"), transaction.atomic():
+    with pytest.raises(Refused, match="its settings are locked"), transaction.atomic():
         lock_panel(panel_id=panel.pk, editing=["cap"])
     with transaction.atomic():
         lock_panel(panel_id=panel.pk, editing=["name"])

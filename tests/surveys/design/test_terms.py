@@ -30,6 +30,7 @@ def opened(draft, **changes):
 def test_a_pure_study_s_plan_holds_its_cap_as_it_was_typed(plan):
     assert to_document(plan.content.caps) == {"central_epsilon": "2"}
     assert to_document(plan.content.publication) == {
+        "accounting": 2,
         "counts": "answers",
         "epsilon": "1",
         "rule": "when-closed",

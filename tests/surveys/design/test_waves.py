@@ -149,7 +149,7 @@ def test_how_many_waves_and_how_stays_from_the_first_launch_on(term):
     closed(study)
     services.begin_wave(study_id=study.pk)
     Study.objects.filter(pk=study.pk).update(**term)
-    with pytest.raises(CannotOpen, match="cannot change"):
+    with pytest.raises(CannotOpen, match="Set it back, or make a new study"):
         opened(study)
 
 

@@ -217,7 +217,7 @@ def test_the_newest_numbers_of_a_rule_name_the_row_by_that_number_too(
     assert f'href="/ledger/{made.entry.position}/">Row {made.entry.position} of the ledger' in page
     # and in the table of what it cost
     assert page.count(f'href="/ledger/{made.entry.position}/"') == 2
-    assert f"row {made.entry.position}</a>" in read(client, "/results/b/methods/")
+    assert f"row {made.entry.position} of the ledger</a>" in read(client, "/results/b/methods/")
 
 
 def answered(plan: Plan) -> Plan:

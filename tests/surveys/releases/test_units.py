@@ -356,6 +356,6 @@ def test_pages_call_a_noisy_number_of_people_about_so_many(client: Client) -> No
     slug = plan.study.slug
     asked = {"questions": ["moon"], "epsilon": "0.1"}
     page = " ".join(client.post(f"/studies/{slug}/ask/shares/", asked).content.decode().split())
-    assert f"{people_told} answers are counted." in page
+    assert f"how many answered: {people_told} responses counted." in page
     page = " ".join(client.get(f"/registry/{slug}/").content.decode().split())
     assert f"numbers on {people_told} people" in page

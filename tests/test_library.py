@@ -25,7 +25,17 @@ SOME = ["test_readme.py", "test_designs.py", "cli/test_privatise.py", "local/tes
 
 def test_its_tests_pass_where_there_is_no_django():
     paths = [f"tests/dpengine/{name}" for name in SOME]
-    words = ["-q", "-p", "no:django", "-p", "no:slipcover", "-p", "no:cacheprovider", "-c", "tests/dpengine/pytest.ini"]
+    words = [
+        "-q",
+        "-p",
+        "no:django",
+        "-p",
+        "no:slipcover",
+        "-p",
+        "no:cacheprovider",
+        "-c",
+        "tests/dpengine/pytest.ini",
+    ]
     done = subprocess.run(
         [sys.executable, "-c", ALONE, *words, *paths],
         cwd=HOUSE,

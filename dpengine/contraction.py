@@ -311,9 +311,7 @@ def _largest(group: Reading) -> Epsilon:
 
 
 def _loss_of(reading: Reading) -> Epsilon:
-    """Return what a person loses who sent all of these reports."""
-    if not reading.losses:
-        return Fraction(0)
+    """Return what a person loses who sent all of these reports: one or more."""
     splits = _Splits(Together([reading]).readings[0])
     split = splits.finest
     whole, least = splits.total([sum(split)]), splits.total(split)

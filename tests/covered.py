@@ -14,11 +14,10 @@ from typing import Any
 # In a hundred. Wanted of the library and the ledger are 100, of every other room OTHERS: raise what is below as it
 # is reached.
 LEAST = {
-    "dpengine": 99,
+    "dpengine": 99.9,
     "dpengine/cli": 95,
-    "surveys": 80,
-    "surveys/ledger": 95,
-    "surveys/operations": 85,
+    "surveys": 89,
+    "surveys/ledger": 98,
 }
 OTHERS = 90
 

@@ -167,6 +167,10 @@ def test_noise_chosen_as_if_nothing_were_in_common_adds_no_more_each_time_than_i
             assert (more <= lost(read, 0) * (1 + 1e-9)).all()
 
 
+def test_nothing_is_said_to_be_in_common_where_it_was_not_worked_out():
+    assert Table(((4, 2, 1, 1), (1, 4, 2, 1), (1, 1, 4, 2), (2, 1, 1, 4))).common == 0
+
+
 def test_reports_that_are_merged_have_nothing_in_common_that_counts():
     both = [Noise(frozenset("ab"), Fraction(1))]
     plain = Reading({"a": E1, "b": E1}, both)

@@ -349,7 +349,8 @@ def second_wave(guest, site, plan):
     """Serve the study's second wave: the first question as it was, the second with other odds."""
     changed = json.loads(json.dumps(plan))
     changed["wave"] = 2
-    del changed["publication"]["counts"]  # which of kept keys a first wave's alone can be
+    for part in ("accounting", "counts"):  # which of kept keys a first wave's alone can have
+        del changed["publication"][part]
     channel = changed["questions"][1]["channel"]
     channel["keep"] -= 1
     text = json.dumps(changed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -926,8 +926,9 @@ class Driver:
 
     def _add(self, asked: Asked) -> None:
         page = self.researcher.get(self.at("build/add/"))
-        if self._submit(f"add a question of the kind {asked['kind']}", page, "text", **asked):
-            self.known.typed.append(asked)
+        kind = asked["kind"]
+        if taken := self._submit(f"add a question of the kind {kind}", page, "text", **asked):
+            self.known.typed.append({name: asked[name] for name in asked if name in taken})
 
     def _choose(self) -> None:
         wanted = self.wanted

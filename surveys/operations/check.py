@@ -1,5 +1,6 @@
 """What can be wrong: page, letters, `doctor`, `/health/ready` and `/metrics` read the same list."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -15,6 +16,9 @@ class State(TextChoices):
     GOOD = "good", gettext_lazy("As it should be")
     WATCH = "watch", gettext_lazy("Have an eye on it")
     ALARM = "alarm", gettext_lazy("Act now")
+
+
+COMMAND = re.compile("manage[.]py( up)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +37,7 @@ class Check:
     @property
     def to_do(self) -> str:
         """Return what to do, with commands as they are typed where this site runs."""
-        return self.todo.replace("manage.py up", settings.RESTART).replace(
-            "manage.py", settings.MANAGE
-        )
+        return COMMAND.sub(lambda it: settings.RESTART if it[1] else settings.MANAGE, self.todo)
 
     @property
     def is_told(self) -> bool:

@@ -26,7 +26,7 @@ NUMBER = re.compile(r"\d+")
 HEX = re.compile(r"[0-9a-f]{32,}")
 LITTLE = 25.0  # points of ±, or hundredths of a range, from which on a page has to warn
 SAID_OF_ONE = re.compile(  # what one person gives away on the device
-    r"One response reveals ε ([\d.]+\d) at most"
+    r"answers of one response reveal ε ([\d.]+\d) at most"
     r"|ε ([\d.]+\d) in all, on the device"
     r"|One person, all questions: ε ([\d.]+\d) of"
     r"|One person, all together: ε ([\d.]+\d)\."

@@ -59,7 +59,7 @@ def test_a_draft_shows_its_odds_its_guesses_and_what_one_person_loses_in_all(edi
     page = editor.get(PAGE).content.decode()
     assert "Of 100 people who answer “Yes”, 73 send “Yes” and 27 send “No”." in page
     assert "A guess of 10 or 90 in 100 becomes at most 24 or 97." in page
-    assert "One response reveals ε 3.00 at most." in page
+    assert "The randomised answers of one response reveal ε 3.00 at most." in page
     assert "Households are hardly protected together" in page
 
 

@@ -382,6 +382,11 @@ def test_what_fails_for_another_reason_is_no_alarm_of_the_database(monkeypatch):
         alarms.watch(now=NOW)
 
 
+def test_no_command_is_put_into_another_where_the_site_runs_by_hand():
+    check = next(each for each in health.look(NOW) if each.key == "worker")
+    assert check.to_do.endswith("start the site again: python manage.py up.")
+
+
 def test_a_letter_names_commands_as_they_are_typed_where_the_site_runs(sink, settings):
     settings.MANAGE, settings.RESTART = (
         "/opt/candor/deploy/manage",

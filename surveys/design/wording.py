@@ -212,7 +212,7 @@ def rule_means(study: Study, loss: Fraction | None = None) -> str:
             return (
                 _(
                     "Nothing is published until a researcher asks. "
-                    "A request costs up to ε %(cost)s of the cap of %(cap)s."
+                    "By itself, a query costs up to ε %(cost)s of the cap of %(cap)s."
                 )
                 % amounts
             )

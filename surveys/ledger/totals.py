@@ -22,7 +22,7 @@ from dpengine.privacy import Cost
 from surveys.ledger import reads
 from surveys.ledger.fields import DeltaField, EpsilonField, RhoField
 
-UNREADABLE = (ValueError, KeyError, TypeError, AttributeError)
+UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError)
 Amounts = tuple[int, int, int | None]  # ρ, δ and ε of a charge, as its columns hold them
 
 

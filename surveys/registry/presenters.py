@@ -22,8 +22,8 @@ RULES = {
         "charged on the first day."
     ),
     "on-request": gettext_noop(
-        "Published when a researcher asks, at most ε %(epsilon)s each time, and not for fewer "
-        "than %(n)s answers."
+        "Published when a researcher asks. By itself, a query reveals at most ε %(epsilon)s; what "
+        "all of them add up to is bounded by the cap. Not for fewer than %(n)s answers."
     ),
     "when-closed": gettext_noop(
         "Published once, after the close, and not for fewer than %(n)s answers. That costs "

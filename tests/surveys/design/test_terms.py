@@ -220,7 +220,7 @@ def test_what_a_delta_lets_through_is_said_as_it_is_of_a_gaussian():
             "52 publications, one every day: 52 days in all. All are paid on the first day, with "
             "ε 1 (ρ",
         ),
-        (Rule.ON_REQUEST, "A request costs up to ε 1 of the cap of 4."),
+        (Rule.ON_REQUEST, "By itself, a query costs up to ε 1 of the cap of 4."),
     ],
 )
 def test_every_rule_says_what_it_costs(rule, said):

@@ -248,11 +248,18 @@ def test_what_adds_nothing_is_taken_although_the_week_is_used_up(draft):
     assert account.days_left(NOW) is None
 
 
-def test_a_row_that_says_less_than_it_reads_is_a_fault(draft):
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"losses":{"x/1/q":null},"noises":[{"epsilon":"100","reports":["x/1/q"]}]}',
+        '{"losses":{"x/1/q":"3"},"noises":[],"common":{"x/1/q":"1/0"}}',
+    ],
+    ids=("too little", "no number"),
+)
+def test_a_row_that_says_less_than_it_reads_is_a_fault(draft, text):
     plan = opened(draft, cap=Decimal(8), release_epsilon=Decimal(1))
     (_row,) = charge(plan, query(plan, "1").cost)
     assert charges.faults() == []
-    text = '{"losses":{"x/1/q":null},"noises":[{"epsilon":"100","reports":["x/1/q"]}]}'
     charges._append(
         kind="charge",
         budget=plan.study.budget,

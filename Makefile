@@ -18,7 +18,7 @@ STORED := $(patsubst %,tests/journeys/test_%.py,kills given erased release_kills
 	several_machines)
 ROOMS := $(addprefix tests/surveys/,aggregation design intake invited issuer ledger operations releases \
 	$(patsubst %,test_%.py,clock logs streams turns) $(patsubst %,limits/test_%.py,amendments ledger panels shares site) \
-	drafting/test_conflicts.py people/test_members.py people/test_owners.py registry/test_cache.py)
+	drafting/test_conflicts.py people/test_members.py people/test_owners.py results/test_cache.py)
 ON_POSTGRES := $(STORED) tests/journeys/test_main_job.py tests/walk/test_array.py $(ROOMS) \
 	--ignore tests/surveys/invited/test_no_clock.py
 # Over two processes, a file at a time, in their order (tests/conftest.py): those that take longest first.

@@ -25,7 +25,7 @@ from django.utils.deprecation import MiddlewareMixin
 
 ITSELF, COPY = "default", "replica"
 LAG, LOOK = 5.0, 1.0  # seconds: how far behind it may be; between looks
-WINDOWS = ("surveys.registry.", "surveys.dashboard.", "surveys.api.")
+WINDOWS = ("surveys.results.", "surveys.api.")
 ROOMS = {"design", "ledger", "releases", "aggregation", "intake"}
 log = structlog.get_logger(__name__)
 _is_reading = ContextVar("is_reading", default=False)

@@ -122,10 +122,9 @@ INSTALLED_APPS = [
     "surveys.planning",
     "surveys.operations.apps.OperationsConfig",
     "surveys.demo",
-    "surveys.dashboard",
+    "surveys.results",
     "surveys.drafting",
     "surveys.limits",
-    "surveys.registry",
     "surveys.apps.HallConfig",
     "surveys.apps.AdminConfig",
     "django.contrib.auth",
@@ -187,14 +186,14 @@ TEMPLATES = [
                 *(
                     f"surveys.{library}"
                     for library in (
-                        "dashboard.templatetags.numbers",
                         "design.templatetags.counted",
                         "design.templatetags.studies",
                         "ledger.templatetags.facts",
                         "people.templatetags.persons",
                         "planning.templatetags.planning",
-                        "registry.templatetags.losses",
                         "releases.templatetags.stored",
+                        "results.templatetags.losses",
+                        "results.templatetags.numbers",
                     )
                 ),
             ],

@@ -17,7 +17,7 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 urlpatterns = [
     path("", include("surveys.drafting.urls")),  # first: studies/new/ is no study's name
     path("", include("surveys.invited.urls")),
-    path("", include("surveys.dashboard.urls")),
+    path("", include("surveys.results.urls")),
     path("", include("surveys.intake.urls")),
     path("", include("surveys.issuer.urls")),
     path("", include("surveys.planning.urls")),
@@ -28,7 +28,6 @@ urlpatterns = [
     # cookie.
     path("language/", csrf_exempt(set_language), name="set_language"),
     path("api/v1/", include("surveys.api.urls")),
-    path("registry/", include("surveys.registry.urls")),
     path("promises/", promises, name="promises"),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from dpengine.local.channels import CHANNELS
-from surveys.dashboard.exports import FORMATS
 from surveys.plan.kinds import KINDS
 from surveys.releases.queries import EVERY
+from surveys.results.exports import FORMATS
 
 HOUSE = Path(__file__).parent.parent
 PAGE = (HOUSE / "CONTRIBUTING.md").read_text()

@@ -36,12 +36,11 @@ LADDER: tuple[set[str], ...] = (
     {"surveys.invited"},
     {
         "surveys.api",
-        "surveys.dashboard",
         "surveys.demo",
         "surveys.drafting",
         "surveys.limits",
         "surveys.operations",
-        "surveys.registry",
+        "surveys.results",
     },
 )
 STEP = {room: step for step, rooms in enumerate(LADDER) for room in rooms}

@@ -22,8 +22,8 @@ RESPONDENT = (
     "templates/promises",
     "templates/4",
     "templates/5",
-    "surveys/dashboard/invitations.py",
-    "templates/dashboard/poster",
+    "surveys/results/invitations.py",
+    "templates/results/poster",
 )
 ENGLISH = {
     "who-clause": (

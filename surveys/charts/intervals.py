@@ -46,7 +46,7 @@ class Textured:
 
     @property
     def fill(self) -> str:
-        """Return its texture, of dashboard/patterns.html; nothing where a class colours it."""
+        """Return its texture, of charts/patterns.html; nothing where a class colours it."""
         return {"d": "url(#n-device)", "p": "url(#n-publication)"}.get(self.noise, "")
 
 

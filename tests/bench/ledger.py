@@ -61,7 +61,7 @@ def measure_here(sizes: list[int]) -> list[dict[str, Any]]:
 def opened() -> list[Any]:
     """Open a study that has a page, a panel's budget and those of many studies."""
     from tests.surveys.ledger.small import open_budget
-    from tests.surveys.registry import kinds
+    from tests.surveys.results import kinds
 
     kinds.unpublished()
     names = ["panel:big", *(f"study:made-{number}" for number in range(STUDIES))]

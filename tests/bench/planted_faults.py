@@ -269,7 +269,7 @@ FAULTS = (
         "surveys/planning/published.py",
         'if row.get("known_sum") else drawn',
         'if row.get("no_sum") else drawn',
-        (*PYTEST, "tests/surveys/dashboard/test_joint.py"),
+        (*PYTEST, "tests/surveys/results/test_joint.py"),
     ),
     Fault(
         "one of many that takes n/m for n_j",

@@ -37,7 +37,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "surveys.settings")
 django.setup()
 
 from surveys.aggregation import columns  # noqa: E402
-from surveys.dashboard.results import Result, Together, results_of  # noqa: E402
 from surveys.demo.answers import people_of_health, people_with_habits  # noqa: E402
 from surveys.demo.studies import DEPRESSED, HARD_DRUGS, HEALTH_QUESTIONS  # noqa: E402
 from surveys.design.models import Plan, Question  # noqa: E402
@@ -47,6 +46,7 @@ from surveys.planning.questions import PlannedQuestion  # noqa: E402
 from surveys.releases import comparisons, selectors as releases  # noqa: E402
 from surveys.releases.models import Release, Request  # noqa: E402
 from surveys.releases.queries.base import Query  # noqa: E402
+from surveys.results.questions import Result, Together, results_of  # noqa: E402
 from tests import tables  # noqa: E402
 from tests.bench.report import save, table  # noqa: E402
 from tests.plans import whole  # noqa: E402

@@ -8,7 +8,7 @@ from pathlib import Path
 from django.conf import settings
 from django.test import Client
 
-from tests.surveys.dashboard.small import open_small
+from tests.surveys.results.small import open_small
 
 SHIPPED = Path(settings.BASE_DIR) / "surveys" / "intake" / "static" / "intake"
 

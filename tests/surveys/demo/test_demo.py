@@ -15,7 +15,7 @@ from surveys.people.models import User
 from surveys.releases.models import Release, Request, Step
 from tests.conftest import NOW
 from tests.every_kind import EVERY, EVERY_QUESTIONS
-from tests.surveys.registry.test_deployments import VALIDATOR
+from tests.surveys.results.test_deployments import VALIDATOR
 
 TRUTHS = {"hard_drugs": {1: 629 / 3615}, "marijuana": {1: 1725 / 3615}, "same_sex": {1: 258 / 3615}}
 

@@ -25,7 +25,7 @@ from surveys.people import services as people
 from surveys.people.models import Membership, Right, Role, User
 from surveys.releases import selectors as releases
 from tests.conftest import NOW, QUESTIONS as DRAFTED, STUDY as DRAFT
-from tests.surveys.dashboard.small import answer, open_small, publish
+from tests.surveys.results.small import answer, open_small, publish
 
 OPEN, SIGN_IN, NONE, NO = "opens", "sign in", "nothing", "refused"
 ELSEWHERE = ("admin:", "account_", "mfa_")  # not of this site: for tests of its own pages

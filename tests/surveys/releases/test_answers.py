@@ -9,13 +9,13 @@ from dpengine.central.counts import AsTheyCame
 from dpengine.contraction import Noise, Reading, contracted, loss_of, noise_within
 from dpengine.privacy import Cost, epsilon_above
 from surveys.aggregation import services as sweeps
-from surveys.dashboard.progress import Progress
 from surveys.design import services as design, terms
 from surveys.design.models import Study
 from surveys.ledger import selectors as ledger, services as charges
 from surveys.ledger.models import Entry
 from surveys.ledger.refusals import Overspent
 from surveys.releases import selectors, services
+from surveys.results.progress import Progress
 from tests.conftest import NOW
 
 

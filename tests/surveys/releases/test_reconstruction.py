@@ -6,8 +6,8 @@ from django.test import Client
 from surveys.design import services as design
 from surveys.releases.reconstruction import Crowding, crowding_of
 from tests.html import one_line
-from tests.surveys.dashboard.small import NOW, answer, close, open_small, publish
-from tests.surveys.registry import kinds
+from tests.surveys.results import kinds
+from tests.surveys.results.small import NOW, answer, close, open_small, publish
 
 
 @pytest.mark.parametrize(

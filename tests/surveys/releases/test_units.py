@@ -30,7 +30,7 @@ from surveys.releases.queries import ALL
 from surveys.releases.queries.parameters import WrongParameter
 from surveys.releases.statistics import PeopleCounted
 from tests.conftest import known_as
-from tests.surveys.dashboard.small import NOW, QUESTIONS, STUDY
+from tests.surveys.results.small import NOW, QUESTIONS, STUDY
 
 ANSWERS = [{"moon": 0, "agree": 4}, {"moon": 1, "agree": 2}]
 PROTECTED = {"neighbours": "add-remove", "rule": "when-closed"}

@@ -11,13 +11,13 @@ from itertools import combinations
 
 import pytest
 
-from surveys.dashboard.tables import people_csv
 from surveys.design.models import Plan
 from surveys.messages import MESSAGES
 from surveys.releases.numbers import Numbers
 from surveys.releases.queries.base import Query
 from surveys.releases.queries.parameters import WrongParameter
 from surveys.releases.queries.synthetic import NO_TABLE, OF_OLDER_VERSIONS, Synthetic
+from surveys.results.tables import people_csv
 from tests.plans import whole
 
 EXAMPLES = [

@@ -1,0 +1,56 @@
+"""What a reader of the registry looks for."""
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.db.models import QuerySet
+from django.utils.timezone import now
+
+from surveys.design import selectors as design
+from surveys.design.models import Plan
+from surveys.results.registered import registered_all
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a reader looks for; an empty part means any."""
+
+    words: str = ""
+    state: str = ""
+    unit: str = ""
+    model: str = ""
+
+    @property
+    def narrows(self) -> bool:
+        """Tell whether something is looked for that a phone folds away."""
+        return bool(self.state or self.unit or self.model)
+
+    @property
+    def query(self) -> str:
+        """Return what goes before the number of a page in its address."""
+        parts = {"q": self.words, "state": self.state, "unit": self.unit, "model": self.model}
+        return "".join(f"{urlencode({name: value})}&" for name, value in parts.items() if value)
+
+    def plans(self) -> QuerySet[Plan, int]:
+        """Return the newest Plans of the studies that are found, by id, in the registry's order."""
+        narrowed = {"unit": self.unit, "changed": self.model}
+        wanted = {name: part for name, part in narrowed.items() if part}
+        return stand(design.registered_plans(self.words, **wanted), self.state).values_list(
+            "pk", flat=True
+        )
+
+
+def stand(plans: QuerySet[Plan], state: str) -> QuerySet[Plan]:
+    """Return those of these Plans whose studies stand so; all for none."""
+    if not state:
+        return plans
+    if state == "retired":
+        return plans.filter(study__retired_on__isnull=False)
+    living = plans.filter(study__retired_on=None)
+    if state == "collecting":
+        return living.filter(closed_on=None)
+    closed = living.filter(closed_on__isnull=False)
+    # those whose cap is used up are few: a worker retires most within a minute
+    maybe = closed.filter(study__in=design.maybe_spent()).values_list("pk", flat=True)
+    spent = [each.plan.pk for each in registered_all(maybe, now()) if each.state == "spent"]
+    return closed.filter(pk__in=spent) if state == "spent" else closed.exclude(pk__in=spent)

@@ -33,6 +33,7 @@ from surveys.ledger.refusals import (
 )
 
 WEEK = 7 * DAY
+MANY = 2**10  # more of one charge than any study asks
 RECENT = 4 * WEEK  # over which the rate is taken
 CHARTED = 12  # weeks
 
@@ -173,19 +174,21 @@ class Account:
     def pays_for(self, cost: Cost) -> int:
         """Return how many more charges of this cost, for everyone, the cap pays for.
 
-        Where answers' losses count, the next can add more than the first did: no more than all of
-        them together are paid for.
+        Where answers' losses count, the next can add more than the first did, and all of them less
+        than each alone: it is tried. None is told beyond `MANY`.
         """
         reading, cost, left, times = cost.reading, charged(cost), self.left, Fraction(0)
+        if reading is not None and self.budget.counts_answers:
+            many = 1
+            while many < MANY and not self._is_over(reading, many):
+                many *= 2
+            return bisect_left(range(1, many + 1), 1, key=lambda each: self._is_over(reading, each))
         if left.rho is not None:
             times = left.rho / cost.rho
             times = min(times, left.delta / cost.delta) if cost.delta else times
         if left.epsilon is not None and cost.epsilon is not None and cost.is_pure:
             times = max(times, left.epsilon / cost.epsilon)
-        most = max(0, int(times))
-        if reading is None or not self.budget.counts_answers:
-            return most
-        return bisect_left(range(1, most + 1), 1, key=lambda times: self._is_over(reading, times))
+        return max(0, int(times))
 
     def _is_over(self, reading: Reading, times: int) -> bool:
         """Tell whether the cap does not pay for reading the same so many times more."""

@@ -58,6 +58,7 @@ KEPT = {
         "rr::epsilon",
         "rr::protection",
         "rr::wanted",
+        "rr::codes",
         "rr::decline",
         "rr::label",
         "rr::unit",

@@ -284,11 +284,14 @@ def _folded(text: str) -> str:
 
 
 def _read_codes(row: SheetRow, question: QuestionDraft, choices: Choices) -> None:
-    """Read the names of a list's choices as their codes, unless they are what we write of choices
-    without; say once of a list which names cannot be codes.
+    """Read the names of a list's choices as their codes: as rr::codes says, or, where it says
+    nothing, unless they only count. Say once of a list which names cannot be codes.
     """
     names = choices.names
     order = range(len(names))
+    stated = row.get("rr::codes").lower()
+    if stated not in ("", "choices", *YES, *NO):
+        row.problem("rr::codes", _("Expected yes, no, or choices."))
     if question.kind == "yes_no":
         ours = {("yes", "no"), ("no", "yes"), ("1", "0"), ("0", "1")}
         is_ours = tuple(names[:2]) in ours and names[2:] in ([], ["decline"])
@@ -299,11 +302,11 @@ def _read_codes(row: SheetRow, question: QuestionDraft, choices: Choices) -> Non
         is_ours = names in ([f"c{at}" for at in order], [str(at) for at in order]) or (
             question.may_decline and names == [*(f"c{at}" for at in order[:-1]), "decline"]
         )
-    if is_ours:
+    if stated in NO or (is_ours and not stated):
         return
     ordered = sorted(names, key=lambda each: _place(question, choices, each, row.reading.language))
     if all(CODE.fullmatch(each) for each in names) and len(set(names)) == len(names):
-        question.codes = "\n".join(ordered)
+        question.codes = "\n".join(ordered[: -1 if stated == "choices" else None])
     else:
         listed = SheetRow(row.reading, "choices", choices.row, {})
         text = _("The names of these choices are not kept, and files count them from 0: %(names)s")

@@ -101,6 +101,7 @@ def _row_of(asked: Asked, named: dict[str, Question]) -> Row:
         "rr::protection": question.protection,
         "rr::wanted": SCORES if is_scored(question) else question.wanted,
         "rr::decline": "yes" if question.may_decline else "",
+        "rr::codes": _codes_of(question),
         "rr::label": question.label,
         "rr::unit": question.unit,
         "rr::together": question.together,
@@ -130,6 +131,14 @@ def _type_of(question: Question) -> Row:
             return {"type": f"select_one {question.name}"}
 
 
+def _codes_of(question: Question) -> str:
+    """Return which names of its choices are codes, for those of a question that has any."""
+    codes = (question.codes or "").split()
+    if not question.options or not codes:
+        return "no" if question.options else ""
+    return "yes" if len(codes) == len(question.options) - bool(question.asked_if) else "choices"
+
+
 def _key(question: Question, at: int) -> str:
     """Return a choice's name in the file: its code, if it has one."""
     codes = (question.codes or "").split()
@@ -137,7 +146,9 @@ def _key(question: Question, at: int) -> str:
         return str(codes[at])
     if question.kind == "yes_no" and at < 2:
         return ("no", "yes")[at]
-    return "decline" if _declines(question, at) else f"c{at}"
+    if not _declines(question, at):
+        return f"c{at}"
+    return "decline" if "decline" not in codes else "declines"
 
 
 def _declines(question: Question, at: int) -> bool:

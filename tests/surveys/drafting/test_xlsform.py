@@ -16,7 +16,7 @@ from surveys.design.drafts import new_draft
 from surveys.design.models import Question, Study
 from surveys.design.readiness import Readiness
 from surveys.drafting.xlsform import columns, reader, workbooks, writer
-from tests.surveys.drafting.conftest import COPIED, TEXTS
+from tests.surveys.drafting.conftest import COPIED, OFTEN, TEXTS
 
 LISTS = [
     ("yn", "yes", "Yes"),
@@ -802,3 +802,26 @@ def test_names_that_cannot_be_codes_are_said(names, rest, says):
     assert not found.problems
     assert found.questions[0].codes == ""
     assert says in " ".join(remark.text for remark in found.remarks)
+
+
+@pytest.mark.parametrize(
+    "codes",
+    ["", "0\n1\n2", "c0\nc1\nc2", "0\n1\n2\n98", "a\nb\ndecline", "a\ndecline\nc\nd", "1\n2\n-9"],
+    ids=("none", "0 to 2", "ours", "declining too", "decline", "decline and more", "below 0"),
+)
+def test_codes_come_back_as_they_were_typed(db, codes):
+    of_two = "\n".join(codes.split()[:2])
+    asked = [{**OFTEN, "may_decline": True, "codes": codes}, {**COPIED, "codes": of_two}]
+    study = new_draft(texts=TEXTS, questions=asked)
+    found = reader.read(BytesIO(writer.workbook_of(study)))
+    assert not found.problems
+    assert [each.codes for each in found.questions] == [codes, of_two]
+    assert [each.may_decline for each in found.questions] == [True, False]
+
+
+def test_which_names_are_codes_is_said_in_known_words():
+    row = ("select_one abc", "q", "Which?", "some")
+    found = reader.read(book(row, heads=("type", "name", "label", "rr::codes")))
+    ((where, text),) = [(each.where, each.text) for each in found.problems]
+    assert where.endswith("column “rr::codes”")
+    assert text == "Expected yes, no, or choices."

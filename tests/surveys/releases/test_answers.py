@@ -119,6 +119,19 @@ def test_a_cap_pays_for_so_many_as_can_be_charged_and_no_more(draft):
         charge(plan, asked.cost, said)
 
 
+@pytest.mark.parametrize("first", ["0.5", "1.4", "20"])
+@pytest.mark.parametrize("again", ["0.1", "0.9", "20"])
+@pytest.mark.parametrize("beyond", ["0", "0.01", "0.3"])
+def test_a_cap_pays_for_one_more_where_one_can_be_charged(draft, first, again, beyond):
+    most = max(draft.questions.get(name="fair").epsilon, Decimal(1))
+    plan = opened(draft, cap=most + Decimal(beyond), release_epsilon=Decimal("0.1"))
+    both = [query(plan, each, questions=["fair"]).cost for each in (first, again)]
+    if ledger.account(plan.study.budget_id).can_pay(both[0]):
+        charge(plan, both[0])
+    account = ledger.account(plan.study.budget_id)
+    assert (account.pays_for(both[1]) > 0) == account.can_pay(both[1])
+
+
 def test_what_a_rule_repeats_costs_its_part_of_the_cap_at_most(draft):
     plan = opened(draft, cap=Decimal("0.3"), release_epsilon=Decimal("0.1"), rule="every", hours=24)
     asked = query(plan, "0.1", questions=["fair"])

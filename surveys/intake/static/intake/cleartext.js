@@ -24,7 +24,7 @@ export function padding({ questions }, answers) {
 
 /**
  * Return how often a guess is right at most, from all publications, by somebody who knows every other answer: between two
- * answers, as likely as each other before. (e^ε + δ)/(e^ε + 1), proved at dpengine/privacy.py, guess_within.
+ * answers, as likely as each other before. (e^ε + δ)/(e^ε + 1), proved at dpengine/accounting/beliefs.py, guess_within.
  *
  * Where there is a δ, ρ is what the cap is kept by: then Pinsker's ½ + √(ρ/2)/2, and half of the δ/2 beside it, hold too, and
  * are less, if ρ is what ε and δ make it. Whatever a Plan says, the larger of the two is told. Where publications protect

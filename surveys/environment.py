@@ -158,11 +158,6 @@ class Environment:
         none: Config = {"EMAIL_BACKEND": "django.core.mail.backends.dummy.EmailBackend"}
         return self._read(name, none, parse, "a URL such as smtp+tls://user:password@host:587")
 
-    def refuse(self, name: str, hint: str) -> None:
-        """Refuse a variable that no program reads any more, whatever it holds."""
-        if self.text(name):
-            self.problems.append(Problem(name, "nothing: no program reads it any more", hint))
-
     def _read(self, name: str, default: Read, parse: Callable[[str], Read], expected: str) -> Read:
         text = self.text(name)
         if not text:

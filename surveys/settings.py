@@ -479,10 +479,5 @@ LANGUAGE_COOKIE_SECURE = PRODUCTION
 TIME_ZONE = "UTC"
 STUDY_TIME_ZONE = env.zone("STUDY_TIME_ZONE")  # in which days of a new study begin and end
 
-env.refuse(
-    "REPORTS_LOG",
-    "Reports that stand in the log are not read. Let take_from_log of the version before read all "
-    "of them, and leave REPORTS_LOG out: CHANGELOG.md says how.",
-)
 # Problems with the environment, for `checks.py` to refuse.
 SETTINGS_PROBLEMS = env.problems

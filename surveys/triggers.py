@@ -10,12 +10,14 @@ from django.db.migrations.operations.base import Operation
 
 
 class Statements(Operation):
-    """Run statements of one engine, or their opposites. They need no models, for which Django's
-    RunPython has all of them made anew: a fifth of a second each time.
+    """Run statements of one engine. They need no models, for which Django's RunPython has all of
+    them made anew: a fifth of a second each time.
     """
 
-    def __init__(self, forwards: dict[str, list[str]], backwards: dict[str, list[str]]) -> None:
-        self.forwards, self.backwards = forwards, backwards
+    reversible = False
+
+    def __init__(self, **statements: Sequence[str]) -> None:
+        self.statements = statements
 
     def state_forwards(self, app_label: str, state: Any) -> None:
         """Change nothing that models know of."""
@@ -24,14 +26,8 @@ class Statements(Operation):
         self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
     ) -> None:
         if router.allow_migrate(schema_editor.connection.alias, app_label):
-            for statement in self.forwards.get(schema_editor.connection.vendor, []):
+            for statement in self.statements.get(schema_editor.connection.vendor, ()):
                 schema_editor.execute(statement)
-
-    def database_backwards(self, *given: Any) -> None:
-        self.reversed().database_forwards(*given)
-
-    def reversed(self) -> "Statements":
-        return Statements(self.backwards, self.forwards)
 
     def describe(self) -> str:
         return "Statements of one engine"
@@ -81,33 +77,20 @@ def forbid(
         f"CREATE TRIGGER {name} BEFORE {event} ON {table} {condition}BEGIN SELECT RAISE(ABORT, "
         f"'{message}'); END"
     ]
-    return Statements(
-        {"postgresql": postgresql, "sqlite": sqlite},
-        {"postgresql": [f"DROP FUNCTION {name}() CASCADE"], "sqlite": [f"DROP TRIGGER {name}"]},
-    )
+    return Statements(postgresql=postgresql, sqlite=sqlite)
 
 
-def lift(forbidden: Statements) -> Statements:
-    """Return an operation that takes back what another forbade."""
-    return forbidden.reversed()
+def only(engine: str, made: Statements) -> Statements:
+    """Return what an operation does on one engine."""
+    return Statements(**{engine: made.statements[engine]})
 
 
-def unsampled(table: str, **kinds: str) -> Statements:
-    """Return an operation that keeps ANALYZE from copying samples of columns, given with their
-    types, into a catalog.
-
-    PostgreSQL erases nothing there. The table is written anew as well: what an older version
-    deleted leaves its file.
+def unsampled(table: str, *columns: str) -> Statements:
+    """Return an operation that keeps ANALYZE from copying samples of columns into a catalog, where
+    PostgreSQL erases nothing.
     """
-    changes = [
-        f"ALTER {name} SET STATISTICS 0, ALTER {name} TYPE {kind} USING COALESCE({name}, {name})"
-        for name, kind in kinds.items()
-    ]
-    back = [f"ALTER {name} SET STATISTICS -1" for name in kinds]
-    return Statements(
-        {"postgresql": [f"ALTER TABLE {table} {', '.join(changes)}"]},
-        {"postgresql": [f"ALTER TABLE {table} {', '.join(back)}"]},
-    )
+    changes = ", ".join(f"ALTER {column} SET STATISTICS 0" for column in columns)
+    return Statements(postgresql=[f"ALTER TABLE {table} {changes}"])
 
 
 def forbid_replace(table: str, *, message: str, keys: Sequence[Sequence[str]]) -> Statements:
@@ -123,14 +106,4 @@ def forbid_replace(table: str, *, message: str, keys: Sequence[Sequence[str]]) -
         f"WHEN EXISTS (SELECT 1 FROM {table} WHERE {same}) "
         f"BEGIN SELECT RAISE(ABORT, '{message}'); END"
     )
-    return Statements({"sqlite": [create]}, {"sqlite": [f"DROP TRIGGER {name}"]})
-
-
-def both(name: str, *, postgresql: list[str], sqlite: list[str]) -> Statements:
-    """Return an operation that makes a trigger as each engine says it, its function of that name
-    on PostgreSQL too.
-    """
-    return Statements(
-        {"postgresql": postgresql, "sqlite": sqlite},
-        {"postgresql": [f"DROP FUNCTION {name}() CASCADE"], "sqlite": [f"DROP TRIGGER {name}"]},
-    )
+    return Statements(sqlite=[create])

@@ -4,7 +4,6 @@ Each scheduler sends all periodic tasks, with how many seconds apart they come. 
 moves the moment of its last turn in the database, by an UPDATE that finds it long enough ago; or
 finds it not so, and leaves the task: another scheduler's was done. Nothing is held, so that nothing
 stays behind where a worker or a scheduler is killed: the next one that is sent takes the next turn.
-What an older scheduler sends names no seconds, and is done as ever.
 """
 
 import datetime

@@ -227,6 +227,7 @@ class Study(models.Model):
         max_length=10,
         choices=FollowUps,
         default=FollowUps.EVERYBODY,
+        db_default=FollowUps.EVERYBODY,
     )
     expected = models.PositiveIntegerField(
         gettext_lazy("answers expected"),

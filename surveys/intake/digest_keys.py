@@ -4,7 +4,7 @@ key of its Plan.
 Who knows a report's id and has the database could try all answers against a digest without a key.
 The key stands in the database sealed under PUBLICATION_KEYS, so the database alone tells nothing;
 it is destroyed when the study retires, and from then on nothing does. What is digested is
-SHA-256(id ‖ content), which older versions kept as it was.
+SHA-256(id ‖ content).
 """
 
 import datetime

@@ -2,7 +2,7 @@
 
 On PostgreSQL both tables of receipts are in 16 parts by the first digit of the digest
 (`receipt_tables.py`), and open reports in a table a Plan (`report_tables.py`).
-No table here has a foreign key in the database: a Plan is never deleted (design, migration 0002),
+No table here has a foreign key in the database: a Plan is never deleted,
 and these tables are written anew by what erases.
 """
 

@@ -1,6 +1,6 @@
 """Budgets, and the chain of rows that says what became of them.
 
-Rows are only ever added; the database itself refuses the rest (migration 0002). Each row holds the
+Rows are only ever added; the database itself refuses the rest (its migration). Each row holds the
 digest of the one before and its own, over all its columns (chain.py), so that a changed or missing
 row shows.
 """
@@ -318,7 +318,7 @@ class Entry(models.Model):
 
 class Total(models.Model):
     """What the charges to a budget add up to: written with each of them, under the budget's lock,
-    and before it: the database refuses a charge that its total does not count (migration 0006).
+    and before it: the database refuses a charge that its total does not count.
 
     The rows stay the truth: verification adds them up anew, and names a total that says otherwise.
     """

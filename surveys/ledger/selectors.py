@@ -20,7 +20,6 @@ from surveys.ledger.chain import (
     Damaged as Damaged,
     Fault as Fault,
     any_text as any_text,
-    digest_of as digest_of,
     snapshot as snapshot,
 )
 from surveys.ledger.fields import written

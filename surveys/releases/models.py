@@ -1,4 +1,4 @@
-"""Requests and their releases, which are never changed or deleted (migration 0002)."""
+"""Requests and their releases, which are never changed or deleted."""
 
 import json
 from typing import Any

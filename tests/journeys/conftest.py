@@ -34,7 +34,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def bare(shared: Path) -> Site:
-    """What a site has when it is made, to be copied: nothing starts with 25 migrations."""
+    """What a site has when it is made, to be copied: nothing starts with migrations."""
     return prepared(shared)
 
 

@@ -148,13 +148,6 @@ def migrated(server, tmp_path_factory):
 
 
 @pytest.fixture
-def empty(folder, server):
-    found = Database(folder, server)
-    yield found
-    found.site.end()
-
-
-@pytest.fixture
 def database(folder, server, migrated):
     found = Database(folder, server, migrated)
     yield found
@@ -743,55 +736,6 @@ def test_no_report_is_lost_or_counted_twice_while_doors_sweeps_nights_and_a_clos
         taken,
         0,
     ]
-
-
-OLDER = """
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
-executor = MigrationExecutor(connection)
-older = {"intake": "0002_receipts_stay", "aggregation": "0002_sealed", "releases": "0003_steps_stay"}
-executor.migrate([*{**dict(executor.loader.graph.leaf_nodes()), **older}.items()])
-say(0)
-"""
-OLD_ROWS = """
-import hashlib
-from django.db import connection
-ids = [f"{number:032x}" for number in range(60)]
-digests = []
-with connection.cursor() as cursor:
-    for place, one in enumerate(ids):
-        said = json.dumps([place % 2, [place % 5], [0]], separators=(",", ":"))
-        digests.append(hashlib.sha256((one + said).encode()).hexdigest())
-        cursor.execute("INSERT INTO intake_receipt VALUES (%s, %s, %s, %s)" if connection.vendor == "postgresql" else
-            "INSERT INTO intake_receipt (id_digest, content_digest, day, plan_id) VALUES (%s, %s, %s, %s)",
-            [hashlib.sha256(one.encode()).hexdigest(), digests[-1], TODAY.isoformat(), plan.pk])
-        row = [said, b"", plan.pk]
-        cursor.execute('INSERT INTO intake_openreport ("values", given, plan_id) VALUES (%s, %s, %s)', row)
-say(digests)
-"""
-SAME_AGAIN = """
-plan = Plan.objects.get()
-def post(number, values):
-    try:
-        done = intake.accept(plan=plan, report=Report(report_id=f"{number:032x}", values=values), today=TODAY + DAY)
-    except Refused as refused:
-        return int(refused.status)
-    return [done.is_new, done.accepted_on.isoformat()]
-say([post(7, [1, [2], [0]]), post(7, [0, [2], [0]]), post(99, [1, [2], [0]]), OpenReport.objects.count()])
-"""
-
-
-def test_a_database_of_an_older_version_goes_on_and_keeps_nothing_that_gives_answers_away(empty):
-    empty.run(OLDER)
-    digests = empty.run(OPEN + OLD_ROWS)
-    analyse(empty)
-    wanted = [spelled for digest in digests for spelled in (digest.encode(), bytes.fromhex(digest))]
-    assert empty.holds(wanted) >= len(digests)
-    manage(empty, "migrate")
-    manage(empty, "forget")
-    assert empty.holds(wanted) == 0
-    assert empty.run(SAME_AGAIN) == [[False, "2026-05-11"], 409, [True, "2026-05-12"], 61]
-    assert empty.run(SWEEP) == 61
 
 
 def test_the_shuffle_of_a_test_of_order_is_seen():

@@ -76,7 +76,6 @@ FAULTS = [
     ({"CANDOR_PORT": "eighty"}, "candor.E001"),
     ({"CANDOR_PORT": "70000"}, "candor.E001"),
     ({"DEBUG": "maybe"}, "candor.E001"),
-    ({"REPORTS_LOG": "kafka://candor:hunter2@log/reports"}, "candor.E001"),
     ({"CANDOR_MODE": "prod"}, "candor.E001"),
     ({"PUBLICATION_KEYS": ""}, "candor.E009"),
     ({"CANDOR_MODE": "local", "PUBLICATION_KEYS": "hunter2"}, "candor.E001"),

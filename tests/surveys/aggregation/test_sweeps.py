@@ -1,6 +1,5 @@
 """Sweeps: nothing lost, nothing counted twice, no order kept."""
 
-import importlib
 import itertools
 import json
 
@@ -13,7 +12,7 @@ from surveys.aggregation.models import Batch, Tally
 from surveys.demo.services import answer_as_browsers
 from surveys.design import services as design
 from surveys.intake import report_tables, selectors as intake
-from surveys.intake.models import News, OpenReport, Receipt
+from surveys.intake.models import OpenReport, Receipt
 from tests.conftest import NOW, QUESTIONS, STUDY
 
 
@@ -314,13 +313,3 @@ def test_no_statement_locks_the_tables_of_more_studies_than_a_server_has_room_fo
         with CaptureQueriesContext(connection) as asked:
             assert count(plans) == expected
         assert len(asked) == statements
-
-
-def test_a_study_that_waited_for_the_end_of_a_log_is_looked_at_once_more(plan):
-    report_tables.unmark(plan)
-    no_log = importlib.import_module("surveys.intake.migrations.0009_no_log")
-    with connection.cursor() as cursor:
-        cursor.execute("CREATE TABLE intake_lane (plan_id bigint)")
-        cursor.execute("INSERT INTO intake_lane VALUES (%s), (%s)", [plan.pk, plan.pk])
-        cursor.execute(no_log.LOOK)
-    assert list(News.objects.values_list("plan_id", flat=True)) == [plan.pk]

@@ -1,11 +1,9 @@
 """A draft is edited whole or not at all, within the site's limits, and never once it is open."""
 
 from decimal import Decimal
-from importlib import import_module
 from io import BytesIO
 
 import pytest
-from django.apps import apps
 from PIL import Image
 
 from surveys.design import pictures, services
@@ -25,7 +23,7 @@ from surveys.design.readiness import Readiness
 from surveys.design.refusals import CannotOpen, Refused
 from surveys.design.site import set_site_limits
 from surveys.ledger.models import Entry
-from tests.conftest import QUESTIONS, STUDY
+from tests.conftest import QUESTIONS
 
 TEXTS = {
     "title": "Exam honesty",
@@ -209,15 +207,3 @@ def test_a_picture_of_too_many_points_is_refused_before_it_is_drawn(db):
 def test_what_is_no_picture_is_refused(db, content):
     with pytest.raises(Refused, match="cannot be read as a picture"):
         pictures.keep_picture(BytesIO(content))
-
-
-@pytest.mark.django_db
-def test_a_study_that_passed_questions_over_goes_on_doing_so_and_no_other():
-    follows = {**QUESTIONS[2], "asked_if": "copied", "asked_if_answers": [1]}
-    services.draft_study(study=STUDY, questions=[QUESTIONS[0], follows])
-    services.draft_study(study={**STUDY, "slug": "plain"}, questions=QUESTIONS)
-    import_module("surveys.design.migrations.0004_follow_ups").keep_skipping(apps, None)
-    assert dict(Study.objects.values_list("slug", "follow_ups")) == {
-        STUDY["slug"]: "skip",
-        "plain": "everybody",
-    }

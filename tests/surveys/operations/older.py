@@ -1,10 +1,9 @@
-"""Sites that older versions of this code wrote, laid out to be opened: data folders of SQLite, and
-dumps of PostgreSQL with the keys of the folder of the same day.
+"""A site that the last commit before 0.9 wrote, laid out to be opened: a data folder of SQLite, or a
+dump of PostgreSQL with the keys of that folder.
 """
 
 import json
 import lzma
-import os
 import shutil
 import sqlite3
 import subprocess
@@ -19,9 +18,6 @@ from tests.journeys.site import HOUSE, Site, own_environment
 from tests.services import find_postgres
 
 DATA = HOUSE / "tests" / "data"
-FOLDERS = ("folder_before_the_house", "folder_of_2026_11_24")
-DUMPS = {"dump_of_2026_11_24": "folder_of_2026_11_24"}  # and the folder that has its keys
-VERSIONS = tuple(DUMPS) if os.environ.get("DATABASE_URL", "").startswith("postgres") else FOLDERS
 KEPT = {  # what must not change by a byte, whatever migrations do
     "plans": "SELECT digest, document FROM design_plan ORDER BY id",
     "ledger": "SELECT position, digest FROM ledger_entry ORDER BY position",
@@ -31,37 +27,44 @@ KEPT = {  # what must not change by a byte, whatever migrations do
 }
 
 
-def laid_out(version: str, folder: Path) -> Site:
-    """Return a site that does not run, with the data of that version, not migrated yet."""
-    with tarfile.open(DATA / f"{DUMPS.get(version, version)}.tar.xz") as archive:
+def laid_out(folder: Path) -> Site:
+    """Return a site that does not run, with that data, not migrated yet."""
+    with tarfile.open(DATA / "folder_before_0_9.tar.xz") as archive:
         archive.extractall(folder, filter="data")
     site = Site("", own_environment(folder), folder)
-    if version in DUMPS:
+    if "DATABASE_URL" in site.environment:
         (folder / "candor.sqlite3").unlink()
-        text = lzma.decompress((DATA / f"{version}.sql.xz").read_bytes())
+        text = lzma.decompress((DATA / "dump_before_0_9.sql.xz").read_bytes())
         postgres(site, "psql", "--quiet", "--no-psqlrc", "-v", "ON_ERROR_STOP=1", given=text)
     return site
 
 
-def postgres(site: Site, program: str, *words: str, given: bytes = b"") -> None:
-    """Run a program of PostgreSQL on the site's database, as an operator does."""
+def postgres(site: Site, program: str, *words: str, given: bytes = b"") -> str:
+    """Run a program of PostgreSQL on the site's database, as an operator does; return what it
+    prints.
+    """
     config = environ.Env.db_url_config(site.environment["DATABASE_URL"])
     own = ["-h", config["HOST"], "-U", config["USER"], "-d", config["NAME"]]
     found = find_postgres(program)
     done = subprocess.run([found, *own, *words], input=given, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode()
+
+
+def rows(site: Site, query: str) -> list[tuple[Any, ...]]:
+    """Return what a query finds in the site's database."""
+    if url := site.environment.get("DATABASE_URL"):
+        config = environ.Env.db_url_config(url)
+        own = {"host": config["HOST"], "user": config["USER"], "dbname": config["NAME"]}
+        with psycopg.connect(**own) as server:
+            return server.execute(query).fetchall()
+    with sqlite3.connect(Path(site.environment["CANDOR_DATA"]) / "candor.sqlite3") as database:
+        return database.execute(query).fetchall()
 
 
 def stored(site: Site) -> dict[str, Any]:
     """Return what must stay, as the database holds it."""
-    if url := site.environment.get("DATABASE_URL"):
-        config = environ.Env.db_url_config(url)
-        with psycopg.connect(
-            host=config["HOST"], user=config["USER"], dbname=config["NAME"]
-        ) as server:
-            return {name: server.execute(query).fetchall() for name, query in KEPT.items()}
-    with sqlite3.connect(Path(site.environment["CANDOR_DATA"]) / "candor.sqlite3") as database:
-        return {name: database.execute(query).fetchall() for name, query in KEPT.items()}
+    return {name: rows(site, query) for name, query in KEPT.items()}
 
 
 def restored(site: Site, backup: Path, folder: Path) -> Site:

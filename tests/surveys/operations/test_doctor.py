@@ -67,7 +67,7 @@ def read_only(settings, monkeypatch):
 
 
 def migration_missing(settings, monkeypatch):
-    MigrationRecorder.Migration.objects.filter(app="operations", name="0002_alarms").delete()
+    MigrationRecorder.Migration.objects.filter(app="operations", name="0001_release_0_9").delete()
 
 
 def clock_wrong(settings, monkeypatch):

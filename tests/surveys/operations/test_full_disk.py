@@ -4,7 +4,7 @@ there is room.
 
 import pytest
 
-from tests.surveys.operations.older import FOLDERS, laid_out, said
+from tests.surveys.operations.older import laid_out, said
 
 FULL = """
 import json
@@ -38,6 +38,6 @@ print(json.dumps([statuses[-1], answer["Retry-After"], sorted(set(statuses[:-1])
 @pytest.mark.engine("sqlite")
 def test_reports_come_again_when_there_is_room(tmp_path):
     """The file may not grow: SQLite says then what it says of a disk without room."""
-    site = laid_out(FOLDERS[-1], tmp_path)
+    site = laid_out(tmp_path)
     site.manage("migrate", "--verbosity", "0")
     assert said(site, FULL) == [503, "5", [201], [200, 200, 200], 201, True]

@@ -37,7 +37,7 @@ def test_each_thing_that_is_missing_is_named(well, queue, monkeypatch):
     assert ready.missing(NOW) == ["broker"]
     queue["is"] = WELL
     assert ready.missing(NOW + datetime.timedelta(minutes=3)) == ["worker", "scheduler"]
-    MigrationRecorder.Migration.objects.filter(app="operations", name="0002_alarms").delete()
+    MigrationRecorder.Migration.objects.filter(app="operations", name="0001_release_0_9").delete()
     assert ready.missing(NOW) == ["migrations"]
 
     def broken():

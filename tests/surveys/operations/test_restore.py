@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.surveys.operations.older import VERSIONS, laid_out, restored, said, stored
+from tests.surveys.operations.older import laid_out, restored, said, stored
 
 SEALED = """
 import json
@@ -26,7 +26,7 @@ def on_either_engine(django_db_setup):
 def pair(tmp_path_factory):
     """A site, the end of its ledger as an operator notes it, and the site made from its backup."""
     folder = tmp_path_factory.mktemp("backup")
-    site = laid_out(VERSIONS[-1], folder / "site")
+    site = laid_out(folder / "site")
     site.manage("migrate", "--verbosity", "0")
     noted = re.search(r"whole: (\d+) rows. Head (\w+)", site.manage("verify_ledger"))
     assert noted

@@ -8,22 +8,17 @@ SQL.
 import datetime
 import json
 import re
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.core.management import CommandError, call_command
-from django.db import connection
 
 from surveys.ledger import selectors
 from surveys.ledger.services import faults as chain_faults
 from surveys.releases import services, verification
 from surveys.releases.models import Release, Request, Series, Step
-from tests.surveys.another_site import another_site
 from tests.surveys.ledger.small import tampering
 from tests.surveys.releases.conftest import NOW, answer, open_asked
 
@@ -348,102 +343,3 @@ def test_what_cannot_be_read_is_a_finding_and_no_crash(published: dict[str, Any]
         for value in (bad, "[" * 100_000, 7):
             with tampering(*change(table, column, value, published[row].pk)):
                 assert published["a"].digest[:8] in said(), (table, column)
-
-
-# what the code that wrote the rows had
-OLD = (("people", "0001"), ("ledger", "0002"), ("releases", "0003"))
-CASTS = (
-    "UPDATE pg_cast SET castcontext = 'a' WHERE castsource = 'int4'::regtype AND casttarget = "
-    "'bool'::regtype"
-)
-
-
-@pytest.fixture
-def elsewhere(tmp_path: Any) -> Iterator[dict[str, str]]:
-    """Give the environment of a site that is not there yet, on the engine of this run."""
-    with another_site(tmp_path, "old_site") as environment:
-        yield environment
-
-
-def opened(environment: dict[str, str]) -> Any:
-    """Return a connection to that site's database: `execute` and `commit`, whatever the engine."""
-    if connection.vendor == "sqlite":
-        import sqlite3
-
-        return sqlite3.connect(f"{environment['CANDOR_DATA']}/candor.sqlite3")
-    import psycopg
-
-    here = settings.DATABASES["default"]
-    return psycopg.connect(host=here["HOST"], user=here["USER"], dbname="old_site")
-
-
-def filled(site: Any) -> None:
-    """Put in the rows of the old site, as the engine writes them."""
-    text = (settings.BASE_DIR / "tests" / "data" / "old_site.sql").read_text()
-    if connection.vendor == "sqlite":
-        site.executescript(text)
-        return
-    site.execute(CASTS)
-    site.execute(re.sub(r"X'([0-9a-f]*)'", r"'\\x\1'", text))
-    site.execute(
-        "UPDATE pg_cast SET castcontext = 'e' WHERE castcontext = 'a' AND castsource = "
-        "'int4'::regtype "
-        "AND casttarget = 'bool'::regtype"
-    )
-    for table in re.findall(r"INSERT INTO (\w+) \(\"id\"", text):
-        site.execute(
-            f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))"  # noqa: S608
-        )
-    site.commit()
-
-
-def test_a_site_of_older_code_verifies_and_its_releases_are_covered_as_found(
-    elsewhere: dict[str, str],
-) -> None:
-    """`tests/data/old_site.sql` was written by the code before rows covered numbers and people
-    had pseudonyms.
-    """
-
-    def manage(*words: str) -> str:
-        run = [sys.executable, settings.BASE_DIR / "manage.py", *words]
-        return subprocess.run(run, env=elsewhere, check=True, capture_output=True, text=True).stdout
-
-    for app, state in OLD:
-        manage("migrate", "-v0", app, state)
-    site = opened(elsewhere)
-    filled(site)
-    rows = site.execute("SELECT digest FROM ledger_entry ORDER BY position").fetchall()
-    site.close()
-    manage("migrate", "-v0")
-    assert "The ledger is whole: 17 rows" in manage("verify_ledger")
-    site = opened(elsewhere)
-    assert (
-        site.execute("SELECT digest FROM ledger_entry ORDER BY position").fetchall()[: len(rows)]
-        == rows
-    )
-    found = site.execute(
-        "SELECT what, why FROM ledger_entry WHERE published IS NOT NULL ORDER BY position"
-    ).fetchall()
-    assert [what for what, _ in found] == ["found release"] * 2 + ["found step 1"] * 2 + [
-        "found step 2"
-    ]
-    assert all("this is what was there on" in why for _, why in found)
-    (mira,) = site.execute("SELECT pseudonym FROM people_user WHERE username = 'mira'").fetchone()
-    assert site.execute(
-        f"SELECT name, within_id FROM ledger_budget WHERE holder = '{mira}'"  # noqa: S608
-    ).fetchall() == [("researcher:mira@study:on-request", 1)]
-    # it waits
-    assert site.execute("SELECT who FROM releases_request ORDER BY id").fetchall()[3] == (mira,)
-    site.commit()
-    with pytest.raises(Exception, match="drawn once"):
-        site.execute("UPDATE releases_release SET salt = 'x'")
-    site.rollback()
-    on = " ON releases_release" if connection.vendor == "postgresql" else ""
-    site.execute(f"DROP TRIGGER releases_release_no_update{on}")
-    site.execute("UPDATE releases_release SET published_on = '2026-05-12' WHERE id = 1")
-    site.commit()
-    site.close()
-    with pytest.raises(subprocess.CalledProcessError) as refusal:
-        manage("verify_ledger")
-    assert "row 5: release of request" not in refusal.value.stderr
-    assert "row 13: release of request" in refusal.value.stderr

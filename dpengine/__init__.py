@@ -7,4 +7,4 @@ elsewhere. `local`, `central` and `accounting` know `randomness`, `privacy` and 
 not one another. tests/test_floor_plan.py holds the walls.
 """
 
-__version__ = "0.9.0.dev0"
+__version__ = "0.9.0"

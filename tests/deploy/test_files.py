@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
+from dpengine import __version__
 from surveys import metrics
 from surveys.aggregation.tasks import MAX_REQUEST, settle
 from surveys.design.models import GRACE
@@ -214,6 +215,12 @@ def test_the_image_has_what_the_site_needs_runs_as_nobody_and_holds_no_key() -> 
     assert all((HOUSE / name).exists() for name in copied)
     rooms = {"dpengine", "surveys", "templates", "locale", "manage.py", "requirements.txt"}
     assert rooms <= copied
+
+
+def test_containers_are_of_this_version() -> None:
+    label = f"org.opencontainers.image.version={__version__}\n"
+    assert label in (DEPLOY / "Dockerfile").read_text()
+    assert f"  image: candor:{__version__}\n" in (DEPLOY / "compose.yaml").read_text()
 
 
 SLOW_PAGE = """

@@ -124,6 +124,27 @@ def test_all_that_a_site_asks_goes_over_the_wire(apart, settings, tmp_path, clie
         }
 
 
+OLDER = """
+import django
+django.setup()
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+MigrationRecorder(connection).record_applied("issuer", "0001_initial")
+connection.cursor().execute("CREATE TABLE issuer_settling (id bigint)")
+"""
+
+
+def test_an_issuer_of_earlier_days_does_not_start(tmp_path):
+    with another_site(tmp_path, "issuer_older") as environment:
+        mine = {"ISSUER_TOKEN": TOKEN, "ISSUER_ORIGIN": ORIGIN}
+        mine |= {"DJANGO_SETTINGS_MODULE": "surveys.issuer.site"}
+        run = {"cwd": HOUSE, "env": environment | mine, "capture_output": True, "text": True}
+        subprocess.run([sys.executable, "-c", OLDER], check=True, **run)
+        begun = subprocess.run([sys.executable, "manage.py", "issuer"], timeout=PATIENCE, **run)
+    assert begun.returncode == 1
+    assert "of a version before 0.9" in begun.stderr
+
+
 @pytest.mark.django_db
 def test_here_is_no_key_of_an_issuer_elsewhere(apart):
     opened()

@@ -16,6 +16,7 @@ from django.db import Error
 
 from surveys.erasing import InUse
 from surveys.issuer import services
+from surveys.tables import refuse_older
 
 LOOK = 1.0  # seconds between looks whether the server is there
 SETTLE = 600  # looks between tries to put tables in order: ten minutes
@@ -35,6 +36,7 @@ class Command(BaseCommand):
         if not settings.ISSUER_TOKEN:
             raise CommandError("ISSUER_TOKEN: expected the token that the site has, got none.")
         os.umask(0o077)  # keys are for this user only
+        refuse_older("default")  # a site by itself has no command of its own for it
         call_command("migrate", "issuer", interactive=False, verbosity=0, skip_checks=True)
         stop = threading.Event()
         for each in (signal.SIGTERM, signal.SIGINT):

@@ -20,7 +20,7 @@ from surveys.releases.models import Release, Step
 from surveys.releases.selectors import Publication
 from surveys.results.forms import PopulationForm
 from surveys.results.questions import drawn_choices
-from surveys.results.tables import Row, Table
+from surveys.results.tables import NumberRow, NumberTable
 
 MIN_REACH = 0.1  # to either side of 0, so that a small difference looks small
 LINES = 6
@@ -28,7 +28,7 @@ MANY = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DifferenceRow(Row):
+class DifferenceRow(NumberRow):
     """One difference, in points."""
 
     one: str
@@ -68,7 +68,7 @@ def differences_of(
         more = first if difference.low > 0 else second if difference.high < 0 else ""
         words = _("more often in %(first)s") % {"first": more} if more else _("not told apart")
         one, other = (
-            Row.of("", share, percent, sign="%").both
+            NumberRow.of("", share, percent, sign="%").both
             for share in (difference.one, difference.other)
         )
         odds_ratio = _odds_ratio(difference.odds_ratio)
@@ -99,7 +99,7 @@ def _signed(share: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
+class ComparedGroups:
     """A cross-table that was published, and the two of its groups that are compared."""
 
     publication: Publication
@@ -107,15 +107,19 @@ class Groups:
     one: int
     other: int
     differences: Differences
-    every: list[Table]  # of every answer its share in all groups, and drawn towards their mean
+    every: list[
+        NumberTable
+    ]  # of every answer its share in all groups, and drawn towards their mean
     within: str  # the question that makes the groups
     population: PopulationForm
-    weighted: list[Table]  # beside the shares as they came; empty until the population is known
+    weighted: list[
+        NumberTable
+    ]  # beside the shares as they came; empty until the population is known
 
 
 def groups_of(
     publication: Publication, one: int, other: int, margins: Mapping[str, str]
-) -> Groups | None:
+) -> ComparedGroups | None:
     """Return the difference of every answer between two groups of a cross-table, and its shares
     weighted to the population's margins of the groups.
     """
@@ -137,16 +141,16 @@ def groups_of(
     every = [query.in_groups(release.content, place) for place in answers]
     form = PopulationForm(names, margins if PopulationForm.is_sent(margins) else None)
     weighted = query.weighted(release.content, answers, form.population) if form.is_valid() else []
-    return Groups(
+    return ComparedGroups(
         publication,
         list(enumerate(names)),
         one,
         other,
         differences,
-        [Table.of(table) for table in every if table is not None],
+        [NumberTable.of(table) for table in every if table is not None],
         right.text,
         form,
-        [Table.of(table) for table in weighted],
+        [NumberTable.of(table) for table in weighted],
     )
 
 

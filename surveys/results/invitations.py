@@ -18,7 +18,7 @@ from surveys.plan.kinds import DEVICE
 
 
 @dataclass(frozen=True, slots=True)
-class Invitation:
+class InvitationText:
     """One text to copy."""
 
     name: str  # email or sms
@@ -27,7 +27,7 @@ class Invitation:
     text: str
 
 
-def invitations(texts: PlanContent, link: str, last: str) -> list[Invitation]:
+def invitations(texts: PlanContent, link: str, last: str) -> list[InvitationText]:
     """Return what can be sent to people: everyone gets the same link. `last`: the
     last day in words, or nothing.
     """
@@ -51,8 +51,8 @@ def invitations(texts: PlanContent, link: str, last: str) -> list[Invitation]:
         "%(organisation)s: “%(title)s”. What is randomised, and what is not protected: %(link)s"
     ) % {**names, "link": link}
     return [
-        Invitation("email", gettext_lazy("E-mail"), texts.title, "\n\n".join(letter)),
-        Invitation("sms", gettext_lazy("Short message"), "", message),
+        InvitationText("email", gettext_lazy("E-mail"), texts.title, "\n\n".join(letter)),
+        InvitationText("sms", gettext_lazy("Short message"), "", message),
     ]
 
 

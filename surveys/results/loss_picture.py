@@ -42,7 +42,7 @@ SEEN = 1e-9  # of all draws: less is rounding
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class LossColumn:
     x: str
     width: str
     top: str
@@ -109,10 +109,10 @@ class LossPicture:
         return Scale(0.0, top, top / 2, label=share_label)
 
     @property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[LossColumn]:
         gap = (1 - FILLED) / 2
         return [
-            Column(
+            LossColumn(
                 x=position((place + gap) / COLUMNS),
                 width=position(FILLED / COLUMNS),
                 top=position(1 - self.upright.part(share)),

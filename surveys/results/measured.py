@@ -13,7 +13,7 @@ from surveys.plan.content import PlanQuestion
 from surveys.releases.numbers import Numbers, QuestionNumbers, RangeFigure
 from surveys.results.metadata import shown_epsilon
 from surveys.results.strata import ByStratum
-from surveys.results.tables import Row, number_scale, places_of, possible, value_text
+from surveys.results.tables import NumberRow, number_scale, places_of, possible, value_text
 
 MIN_TOP = 0.01  # of a spread's scale
 HALVED = (1, 2, 3, 4, 6, 8)  # times a power of ten, have a half that is easy to read
@@ -21,7 +21,7 @@ FILLED = 0.96  # of a column's place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column(Row):
+class RangeColumn(NumberRow):
     """The share of people in one range, as a column with its interval."""
 
     sign: str = "%"
@@ -47,16 +47,16 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured(Shown):
+class NumberResult(Shown):
     """One question of a release that is a number."""
 
     epsilon: str
-    mean: Row | None  # within what is possible
+    mean: NumberRow | None  # within what is possible
     unbiased: str  # the mean as it came out, where that is not possible
     doubts: dict[str, str]
     scale: Scale | None  # of the mean, or of the quartiles
-    quartiles: list[Row]
-    columns: list[Column]
+    quartiles: list[NumberRow]
+    columns: list[RangeColumn]
     upright: Scale | None  # of the columns
 
     template = "results/measured.html"
@@ -68,7 +68,7 @@ class Measured(Shown):
         return mean is not None and mean.low <= question.least and mean.high >= question.most
 
     @property
-    def placed(self) -> list[Row]:
+    def placed(self) -> list[NumberRow]:
         """Return the quartiles, and the mean below them, each under its name."""
         rows = [
             replace(row, label=_("%(part)s of 100") % {"part": row.label}) for row in self.quartiles
@@ -95,7 +95,7 @@ class Measured(Shown):
         numbers: QuestionNumbers,
         content: Numbers,
         by_stratum: ByStratum | None = None,
-    ) -> "Measured":
+    ) -> "NumberResult":
         came_out = numbers.mean.as_estimate() if numbers.mean else None
         mean = possible(came_out, question.least, question.most) if came_out else None
         quartiles = [part.as_estimate() for part in numbers.quartiles]
@@ -120,14 +120,14 @@ class Measured(Shown):
             n=content.n_of(numbers),
             people=content.n,
             epsilon=shown_epsilon(question.loss) if question.loss else "",
-            mean=Row.of("", mean, text) if mean else None,
+            mean=NumberRow.of("", mean, text) if mean else None,
             unbiased=text(came_out.value)
             if came_out and mean and came_out.value != mean.value
             else "",
             doubts=doubts,
             scale=scale,
             quartiles=[
-                Row.of(str(part.part), estimate, whole)
+                NumberRow.of(str(part.part), estimate, whole)
                 for part, estimate in zip(numbers.quartiles, quartiles, strict=True)
             ],
             columns=_columns(question, numbers, upright) if upright else [],
@@ -142,13 +142,13 @@ def _share_scale(ranges: Sequence[RangeFigure]) -> Scale:
     return Scale(0.0, top, top / 2, label=share_label)
 
 
-def _columns(question: PlanQuestion, numbers: QuestionNumbers, scale: Scale) -> list[Column]:
+def _columns(question: PlanQuestion, numbers: QuestionNumbers, scale: Scale) -> list[RangeColumn]:
     columns, count = [], len(numbers.ranges)
     for place, part in enumerate(numbers.ranges):
         least, most = (amount_text(question, end) for end in (part.least, part.most))
         height = min(max(scale.part(part.estimate), 0.0), 1.0)
         columns.append(
-            Column.of(
+            RangeColumn.of(
                 least if part.least == part.most else f"{least} – {most}",
                 part.as_estimate(),
                 percent,

@@ -33,7 +33,7 @@ RULES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class OddsPicture:
     """One hundred people who answer a question: what that many of them send."""
 
     heading: str
@@ -41,7 +41,7 @@ class Picture:
     rest: str
 
 
-def picture(question: RegisteredQuestion) -> Picture | None:
+def picture(question: RegisteredQuestion) -> OddsPicture | None:
     """Return the words of a question's odds; None where it has none."""
     if question.first_odds is None:
         return None
@@ -54,22 +54,22 @@ def picture(question: RegisteredQuestion) -> Picture | None:
             )
             % number
         )
-        return Picture(heading, _("send “ticked”"), _("send “not ticked”"))
+        return OddsPicture(heading, _("send “ticked”"), _("send “not ticked”"))
     if question.first_odds.choices == 2:
         yes, no = question.choices[:2]
         heading = _("Of 100 people who answer “%(choice)s” to question %(number)s,") % {
             **number,
             "choice": yes,
         }
-        return Picture(
+        return OddsPicture(
             heading,
             _("send “%(choice)s”") % {"choice": yes},
             _("send “%(choice)s”") % {"choice": no},
         )
     heading = _("Of 100 people who choose an answer to question %(number)s,") % number
     if question.first_odds.size == 1:
-        return Picture(heading, _("send that answer"), _("send one of the others"))
-    return Picture(heading, _("have it among those sent"), _("do not"))
+        return OddsPicture(heading, _("send that answer"), _("send one of the others"))
+    return OddsPicture(heading, _("have it among those sent"), _("do not"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class StudyPresenter:
     record: RegisteredStudy
 
     @property
-    def picture(self) -> Picture | None:
+    def picture(self) -> OddsPicture | None:
         return picture(self.record.first)
 
     @property

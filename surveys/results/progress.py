@@ -22,7 +22,7 @@ OVER = {"on-request", "retired", "finished", "too-few", "too-few-new", "spent"} 
 
 
 @dataclass(frozen=True, slots=True)
-class Spending(Statement):
+class RuleStatement(Statement):
     """What was spent, and what the next publication would cost."""
 
     next_cost: Cost
@@ -46,7 +46,7 @@ class Spending(Statement):
 
 
 @dataclass(frozen=True)
-class Progress:
+class WaveProgress:
     """One wave, as it stands."""
 
     plan: Plan
@@ -55,7 +55,7 @@ class Progress:
     last: Release | Step | None  # by the rule of this wave
 
     @classmethod
-    def of(cls, plan: Plan) -> "Progress":
+    def of(cls, plan: Plan) -> "WaveProgress":
         account = ledger.account(plan.study.budget_id)  # type: ignore[arg-type]  # it has opened
         return cls(plan, releases.answers_so_far(plan), account, releases.last_by_rule(plan))
 
@@ -73,8 +73,8 @@ class Progress:
         return Statement(self.account)
 
     @cached_property
-    def spending(self) -> Spending:
-        return Spending(self.account, self.next_cost)
+    def spending(self) -> RuleStatement:
+        return RuleStatement(self.account, self.next_cost)
 
     @cached_property
     def next_cost(self) -> Cost:

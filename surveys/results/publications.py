@@ -8,8 +8,8 @@ from django.http import Http404
 from surveys.releases.models import Release, Step
 from surveys.releases.numbers import Numbers
 from surveys.releases.selectors import Publication
-from surveys.results.questions import Block, blocks_of, results_of
-from surveys.results.tables import Table
+from surveys.results.questions import ResultBlock, blocks_of, results_of
+from surveys.results.tables import NumberTable
 
 
 def key_of(release: Release | Step) -> str:
@@ -43,8 +43,8 @@ class PublishedNumbers:
 
     content: Numbers
     step: Step | None
-    tables: list[Table]
-    blocks: list[Block]  # where they are shares of answers, which have pictures of their own
+    tables: list[NumberTable]
+    blocks: list[ResultBlock]  # where they are shares of answers, which have pictures of their own
 
     @property
     def made_up(self) -> int:
@@ -57,7 +57,7 @@ def shown_of(publication: Publication) -> list[PublishedNumbers]:
     shown = []
     for release in reversed(publication.drawn):
         content, results = publication.query.shown(release.content), results_of(release)
-        tables = [] if results else [Table.of(table) for table in content.tables]
+        tables = [] if results else [NumberTable.of(table) for table in content.tables]
         step = release if isinstance(release, Step) else None
         shown.append(PublishedNumbers(content, step, tables, blocks_of(results)))
     return shown
@@ -67,7 +67,7 @@ def summary_of(publication: Publication) -> str:
     """Return a publication in a list: its only number with its interval, or the first word."""
     newest = publication.drawn[-1] if publication.drawn else None
     tables = newest.content.tables if newest and not results_of(newest) else []
-    row = Table.of(tables[0]).one if tables else None
+    row = NumberTable.of(tables[0]).one if tables else None
     if row is None:
         return ""
     return f"{row.value} ({row.interval})" if row.interval else row.value

@@ -17,15 +17,15 @@ from surveys.releases import comparisons, selectors as releases
 from surveys.releases.models import Release, Step
 from surveys.releases.numbers import ChoiceFigure, Numbers, QuestionNumbers
 from surveys.releases.queries.base import Query
-from surveys.results.measured import Measured, Shown
+from surveys.results.measured import NumberResult, Shown
 from surveys.results.strata import ByStratum
-from surveys.results.tables import Row, possible
+from surveys.results.tables import NumberRow, possible
 
 MANY = 50  # false reports, to make the harm of one easier to see
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Share(Row):
+class ChoiceShare(NumberRow):
     """The share of people whose answer is one choice of a question."""
 
     number: Estimate  # within what is possible
@@ -65,13 +65,13 @@ class Result(Shown):
     odds: Odds | None  # none where the answer was sent as given
     contrast: float  # how far one answer moves the expected share of reports
     scale: Scale
-    rows: list[Share]  # in the order in which people see the choices
-    among_asked: list[Row]  # empty where all were asked, or where nothing sound can be said
+    rows: list[ChoiceShare]  # in the order in which people see the choices
+    among_asked: list[NumberRow]  # empty where all were asked, or where nothing sound can be said
 
     template = "results/result.html"
 
     @property
-    def headline(self) -> Share | None:
+    def headline(self) -> ChoiceShare | None:
         """Return the row to say first: Yes."""
         return self.rows[0] if self.question.kind == "yes_no" else None
 
@@ -94,7 +94,7 @@ class Result(Shown):
         return not self.is_of_options and bool(not self.is_binary or self.impossible)
 
     @property
-    def impossible(self) -> list[Share]:
+    def impossible(self) -> list[ChoiceShare]:
         """Return the rows whose share came out as one that cannot be."""
         return [row for row in self.rows if row.unbiased]
 
@@ -112,7 +112,7 @@ class Result(Shown):
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class JointIntervals:
     """A release with intervals that all hold at once, in at least 95 of 100 studies.
 
     Of m intervals each holds with 1 − .05/m (Bonferroni; Dunn 1961), whatever they have to do with
@@ -124,7 +124,7 @@ class Together:
     confidence: float
 
     @classmethod
-    def of(cls, release: Release | Step) -> "Together | None":
+    def of(cls, release: Release | Step) -> "JointIntervals | None":
         """Return it where there is more than one interval, from the published numbers alone."""
         plan, query = release.request.plan, releases.query_of(release.request)
         count = comparisons.interval_count(plan, release.content)
@@ -140,7 +140,7 @@ class Together:
         return number_text(math.floor(1e5 * self.confidence) / 1e3, 3)
 
 
-def results_of(release: Release | Step, together: Together | None = None) -> list[Shown]:
+def results_of(release: Release | Step, together: JointIntervals | None = None) -> list[Shown]:
     """Return every question of a release, in the Plan's order."""
     content = together.content if together else release.content
     by_name = {numbers.name: numbers for numbers in content.questions}
@@ -153,7 +153,7 @@ def results_of(release: Release | Step, together: Together | None = None) -> lis
             results.append(_result(number, question, numbers, release, query, content, confidence))
         else:
             by_stratum = ByStratum.of(question, numbers, query, content)
-            results.append(Measured.of(number, question, numbers, content, by_stratum))
+            results.append(NumberResult.of(number, question, numbers, content, by_stratum))
     return results
 
 
@@ -189,7 +189,7 @@ def _result(
         contrast=contrast,
         scale=share_scale(estimates[at] for at in drawn_choices(question)),
         rows=[
-            Share.of(
+            ChoiceShare.of(
                 question.choices[at],
                 estimates[at],
                 percent,
@@ -207,18 +207,18 @@ def _result(
 
 def _among_asked(
     question: PlanQuestion, query: Query, content: Numbers, confidence: float
-) -> list[Row]:
+) -> list[NumberRow]:
     shares = comparisons.among_asked(query.plan, query, content, question.name, confidence)
     if shares is None:
         return []
     return [
-        Row.of(question.choices[at], shares[at], percent, sign="%")
+        NumberRow.of(question.choices[at], shares[at], percent, sign="%")
         for at in question.shown_order[:-1]
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ResultBlock:
     """One question, or the statements of one matrix, which share a scale."""
 
     results: Sequence[Shown]
@@ -231,7 +231,7 @@ class Block:
         return percent(min(self.scale.high, 1.0), 0) if self.scale else ""
 
 
-def blocks_of(results: list[Shown]) -> list[Block]:
+def blocks_of(results: list[Shown]) -> list[ResultBlock]:
     """Return results as a page shows them: neighbouring statements of one group as one matrix, as
     the form has them: by the group's name, whatever each says above it.
     """
@@ -243,9 +243,9 @@ def blocks_of(results: list[Shown]) -> list[Block]:
         if group and len(matrix) == len(statements) > 1:
             scale = share_scale(row.number for result in matrix for row in result.rows)
             shared = [replace(result, scale=scale) for result in matrix]
-            blocks.append(Block(shared, group.text, scale))
+            blocks.append(ResultBlock(shared, group.text, scale))
         else:
-            blocks += [Block([result]) for result in statements]
+            blocks += [ResultBlock([result]) for result in statements]
     return blocks
 
 

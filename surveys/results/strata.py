@@ -11,14 +11,14 @@ from surveys.plan.content import PlanQuestion, Stratum
 from surveys.releases import comparisons, numbers
 from surveys.releases.numbers import Figure, Numbers, QuestionNumbers
 from surveys.releases.queries.base import Query
-from surveys.results.tables import Table
+from surveys.results.tables import NumberTable
 
 
 @dataclass(frozen=True, slots=True)
 class ByStratum:
     """Tables of each answer by group of the list, and what the weighting leaves open."""
 
-    tables: list[Table]
+    tables: list[NumberTable]
     unheard: str  # the groups of which nobody answered
     off_at_most: str  # points, by which several groups that are told as one can move a share
 
@@ -44,7 +44,7 @@ class ByStratum:
         ]
         off = float(beside.weights.off_at_most)
         return cls(
-            tables=[Table.of(table) for table in _tables(question, named, order)],
+            tables=[NumberTable.of(table) for table in _tables(question, named, order)],
             unheard=", ".join(strata[at].name for at in beside.weights.unheard),
             off_at_most=percent(off) if off else "",
         )

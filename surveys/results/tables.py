@@ -28,7 +28,7 @@ SIGNS = {"percent": "%", "people": "", "": ""}
 HEAD = ("table", "row", "value", "low", "high", "standard_error", "unit")
 
 
-class Spread(Protocol):
+class WithInterval(Protocol):
     """A number with its interval; None, or words, where there is none."""
 
     @property
@@ -40,20 +40,22 @@ class Spread(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class NumberRow:
     """One number with its interval, in words, and as it is drawn."""
 
     label: str
     value: str  # empty where it cannot be told
     low: str
     high: str
-    number: Spread
+    number: WithInterval
     sign: str = ""  # after the value
     error: str = ""
     unit: str = ""
 
     @classmethod
-    def of(cls, label: str, number: Spread, text: Callable[[Any], str], **others: Any) -> Self:
+    def of(
+        cls, label: str, number: WithInterval, text: Callable[[Any], str], **others: Any
+    ) -> Self:
         value = "" if number.value is None else text(number.value)
         low, high = (text(end) if is_number(end) else "" for end in (number.low, number.high))
         return cls(label=label, value=value, low=low, high=high, number=number, **others)
@@ -114,7 +116,7 @@ def value_text(value: Any, places: int, unit: str = "") -> str:
     return f"{number_text(value, places)}{SIGNS.get(unit, '')}"
 
 
-def places_of(rows: Sequence[Spread]) -> int:
+def places_of(rows: Sequence[WithInterval]) -> int:
     """Return how many decimals numbers need: two digits of the narrowest half interval."""
     widths = [row.high - row.low for row in rows if is_number(row.low) and is_number(row.high)]
     halves = [width / 2 for width in widths if width > 0]
@@ -125,7 +127,7 @@ def places_of(rows: Sequence[Spread]) -> int:
     return min(max(1 - math.floor(math.log10(min(halves))), 0), 4)
 
 
-def number_scale(rows: Sequence[Spread], unit: str) -> Scale | None:
+def number_scale(rows: Sequence[WithInterval], unit: str) -> Scale | None:
     """Return a scale that covers all intervals, or None where a picture would say nothing."""
     ends = [end for row in rows for end in (row.low, row.high, row.value)]
     if not all(map(is_number, ends)) or not 1 <= len(rows) <= MAX_DRAWN:
@@ -146,15 +148,15 @@ def number_scale(rows: Sequence[Spread], unit: str) -> Scale | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class NumberTable:
     """One table, with a picture where its numbers share a scale."""
 
     caption: str
-    rows: list[Row]
+    rows: list[NumberRow]
     scale: Scale | None
 
     @classmethod
-    def of(cls, table: numbers.Table) -> "Table":
+    def of(cls, table: numbers.Table) -> "NumberTable":
         shown = [possible_share(row) if row.unit == "percent" else row for row in table.rows]
         units = {row.unit for row in shown}
         scale = number_scale(shown, units.pop()) if len(units) == 1 else None
@@ -163,7 +165,7 @@ class Table:
             places = places_of(shown if scale else [row])
             error = row.standard_error
             rows.append(
-                Row.of(
+                NumberRow.of(
                     translate(row.label),
                     row,
                     partial(value_text, places=places, unit=row.unit),
@@ -180,7 +182,7 @@ class Table:
         return translate(units.pop()) if len(units) == 1 and not units & SIGNS.keys() else ""
 
     @property
-    def one(self) -> Row | None:
+    def one(self) -> NumberRow | None:
         """Return the only number of a table that has just one, to say it first."""
         return self.rows[0] if len(self.rows) == 1 else None
 

@@ -22,14 +22,14 @@ from surveys.releases.models import Release, Step
 from surveys.releases.numbers import QuestionNumbers
 from surveys.results.publications import key_of
 from surveys.results.questions import drawn_choices
-from surveys.results.tables import Row, number_scale, places_of, value_text
+from surveys.results.tables import NumberRow, number_scale, places_of, value_text
 
 MARGIN = 0.04  # of the width, on both sides
 BEYOND = 20.0  # points outside 0 to 100 that a picture shows: no share is there, the rest is cut
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point(Row):
+class Point(NumberRow):
     """One published number, as a picture and a table show it."""
 
     number: Estimate  # in the unit of its series

@@ -46,7 +46,7 @@ from surveys.planning.questions import PlannedQuestion  # noqa: E402
 from surveys.releases import comparisons, selectors as releases  # noqa: E402
 from surveys.releases.models import Release, Request  # noqa: E402
 from surveys.releases.queries.base import Query  # noqa: E402
-from surveys.results.questions import Result, Together, results_of  # noqa: E402
+from surveys.results.questions import JointIntervals, Result, results_of  # noqa: E402
 from tests import tables  # noqa: E402
 from tests.bench.report import save, table  # noqa: E402
 from tests.plans import whole  # noqa: E402
@@ -183,7 +183,7 @@ def _truths(asked: Asked) -> Iterator[tuple[str, Truth]]:
                 yield f"among those asked/{name} {choice}", (among, among)
 
 
-def shown(release: Release, together: Together | None) -> Iterator[Found]:
+def shown(release: Release, together: JointIntervals | None) -> Iterator[Found]:
     """Yield the intervals that the page of a release shows, within what is possible."""
     for result in results_of(release, together):
         name = result.question.name
@@ -206,7 +206,7 @@ def by_themselves(release: Release, query: Query) -> Iterator[Found]:
 
 
 def all_shown(release: Release, query: Query) -> Iterator[Found]:
-    return shown(release, Together.of(release))
+    return shown(release, JointIntervals.of(release))
 
 
 def yes_or_no(share: float, epsilon: str, way: str) -> Study:

@@ -43,7 +43,7 @@ SCALES = {"count", "points", "number"}
 def write_spss(metadata: Metadata, rows: list[ExportRow]) -> bytes:
     import pyreadstat  # here, since it takes half a second of every start
 
-    coded = Coded.of(metadata, rows)
+    coded = CodedRows.of(metadata, rows)
     return written(
         pyreadstat.write_sav,
         coded.frame,
@@ -64,7 +64,7 @@ def write_spss(metadata: Metadata, rows: list[ExportRow]) -> bytes:
 def write_stata(metadata: Metadata, rows: list[ExportRow]) -> bytes:
     import pyreadstat
 
-    coded = Coded.of(metadata, rows)
+    coded = CodedRows.of(metadata, rows)
     file = written(
         pyreadstat.write_dta,
         coded.frame,
@@ -112,7 +112,7 @@ def written(write: Callable[..., None], frame: "DataFrame", **options: object) -
 
 
 @dataclass(frozen=True, slots=True)
-class Coded:
+class CodedRows:
     """Rows with codes in place of words; `item` 2003, before `choice`: question 2, choice 3."""
 
     frame: "DataFrame"
@@ -121,7 +121,7 @@ class Coded:
     labels: dict[str, str]
 
     @classmethod
-    def of(cls, metadata: Metadata, rows: list[ExportRow]) -> "Coded":
+    def of(cls, metadata: Metadata, rows: list[ExportRow]) -> "CodedRows":
         texts = {question.name: question.text for question in metadata.plan.content.questions}
         for row in rows:
             if row.question:

@@ -9,13 +9,13 @@ from django.utils.translation import gettext as _
 from dpengine.estimates import Estimate, Variance
 from surveys.charts.intervals import Interval
 from surveys.charts.scales import Scale
-from surveys.results.tables import Spread
+from surveys.results.tables import WithInterval
 
 register = template.Library()
 
 
 @register.inclusion_tag("charts/interval.html")
-def interval(number: Spread, scale: Scale) -> dict[str, object]:
+def interval(number: WithInterval, scale: Scale) -> dict[str, object]:
     """Draw a number with its interval: in parts, where its noises can be told apart."""
     if number.value is None:
         return {"scale": scale, "row": None}

@@ -19,7 +19,7 @@ from surveys.people.models import Right
 from surveys.planning import selectors as planning
 from surveys.results.access import study_page, with_plan
 from surveys.results.invitations import FormLink, form_links, invitations
-from surveys.results.progress import Progress
+from surveys.results.progress import WaveProgress
 
 
 @with_plan
@@ -31,7 +31,7 @@ def collect(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
     with translation.override(link.code):
         last = days.told(plan.closes_on, plan.zone)
         texts = invitations(link.texts, link.address, last)
-    progress, expected = Progress.of(plan), plan.study.expected
+    progress, expected = WaveProgress.of(plan), plan.study.expected
     least = progress.terms.smallest_batch
     most, now = max(progress.answers, least, expected or 0), timezone.now()
     return study_page(

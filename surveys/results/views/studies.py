@@ -26,9 +26,9 @@ from surveys.people.models import Right
 from surveys.releases import comparisons, selectors as releases
 from surveys.results import exports
 from surveys.results.access import study_page, with_plan
-from surveys.results.progress import Progress
+from surveys.results.progress import WaveProgress
 from surveys.results.publications import chosen, key_of, summary_of
-from surveys.results.questions import MANY, Result, Together, blocks_of, results_of
+from surveys.results.questions import MANY, JointIntervals, Result, blocks_of, results_of
 
 ON_A_PAGE = 25
 MAX_SEARCH = 100
@@ -56,7 +56,7 @@ class ListedStudy:
 
     study: Study
     status: StudyStatus
-    progress: Progress | None
+    progress: WaveProgress | None
     link: str  # for respondents; empty where it takes no answers
     address: str  # of its page
 
@@ -110,7 +110,9 @@ def _listed(request: HttpRequest, studies: list[Study]) -> list[ListedStudy]:
         study, plan = standing.study, standing.plan
         progress, link, page = None, "", "dashboard:study"
         if plan is not None and study.budget_id is not None:
-            progress = Progress(plan, told[plan.pk], accounts[study.budget_id], last.get(plan.pk))
+            progress = WaveProgress(
+                plan, told[plan.pk], accounts[study.budget_id], last.get(plan.pk)
+            )
             if standing.state == State.COLLECTING:  # with the Plan's fingerprint
                 link = f"{form_address(request, study.get_absolute_url())}#{plan.digest}"
         elif people.may(request.user, Right.EDIT, study):
@@ -126,7 +128,7 @@ def study(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
     """Show a study's results, and what its rule waits for."""
     published = releases.by_rule_of(plan.study)
     shown = chosen(published, request.GET.get("release"))
-    together = Together.of(shown) if shown and request.GET.get("together") == "1" else None
+    together = JointIntervals.of(shown) if shown and request.GET.get("together") == "1" else None
     results = results_of(shown, together) if shown else []
     answered = [(each, summary_of(each)) for each in releases.asked_of(plan.study)]
     unanswered = releases.unanswered_of(plan.study) if shared else []
@@ -138,7 +140,7 @@ def study(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
         shared=shared,
         formats=exports.offered(),
         lacking=exports.lacking(),
-        progress=Progress.of(plan),
+        progress=WaveProgress.of(plan),
         published=[(key_of(each), each) for each in published],
         shown=shown,
         key=key_of(shown) if shown else "",

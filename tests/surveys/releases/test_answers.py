@@ -15,7 +15,7 @@ from surveys.ledger import selectors as ledger, services as charges
 from surveys.ledger.models import Entry
 from surveys.ledger.refusals import Overspent
 from surveys.releases import selectors, services
-from surveys.results.progress import Progress
+from surveys.results.progress import WaveProgress
 from tests.conftest import NOW
 
 
@@ -290,7 +290,7 @@ def test_a_row_that_says_less_than_it_reads_is_a_fault(draft, text):
 def test_a_study_of_numbers_sent_as_given_has_a_stage(draft):
     plan = opened(draft, cap=Decimal(1), release_epsilon=Decimal(1), rule="on-request")
     assert not selectors.publishes_by_rule(plan)
-    assert Progress.of(plan).stage
+    assert WaveProgress.of(plan).stage
 
 
 def test_every_page_of_a_study_reads_rows_that_cost_nothing(draft, client, today, request):

@@ -14,7 +14,7 @@ from surveys.charts.intervals import half_widths
 from surveys.releases import selectors as releases
 from surveys.releases.models import Release, Step
 from surveys.results.exports.rows import export_rows
-from surveys.results.measured import Measured
+from surveys.results.measured import NumberResult
 from surveys.results.questions import Result, blocks_of, results_of
 from surveys.results.templatetags.numbers import interval
 from tests.surveys.results.every import publish_every_kind
@@ -28,7 +28,7 @@ def made() -> Release | Step:
     return releases.by_rule_of(plan.study)[0]
 
 
-def of(made: Release | Step, kind: str) -> Result | Measured:
+def of(made: Release | Step, kind: str) -> Result | NumberResult:
     return next(each for each in results_of(made) if each.question.kind == kind)
 
 
@@ -36,7 +36,7 @@ def test_every_kind_of_question_has_its_picture(made: Release | Step) -> None:
     kinds = [each.question.kind for each in results_of(made)]
     assert kinds == [question.kind for question in made.request.plan.content.questions]
     for each in results_of(made):
-        if isinstance(each, Measured):
+        if isinstance(each, NumberResult):
             assert each.mean is not None or each.columns
         else:
             assert len(each.rows) == len(each.question.choices)
@@ -46,7 +46,7 @@ def test_a_mean_is_the_published_one_with_bars_within_one_another(made: Release 
     found = next(
         each
         for each in results_of(made)
-        if isinstance(each, Measured) and each.scale and not each.columns
+        if isinstance(each, NumberResult) and each.scale and not each.columns
     )
     part = next(each for each in made.content.questions if each.name == found.question.name)
     assert found.mean is not None
@@ -124,7 +124,7 @@ def test_a_part_that_cannot_be_told_apart_is_said_so_and_is_never_0(
     )
     number["mean"]["variance"]["sampling"] = sampling
     (found,) = [each for each in results_of(made) if each.question.name == number["name"]]
-    assert isinstance(found, Measured)
+    assert isinstance(found, NumberResult)
     assert found.doubts["s"] == ""
     assert float(found.doubts["d"]) > 0
     page = render_to_string("results/measured.html", {"result": found, "plan": made.request.plan})

@@ -12,14 +12,14 @@ from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.laplace import DiscreteLaplace
 from surveys.design import selectors as design
 from surveys.ledger.selectors import Statement, account_of
-from surveys.results.progress import Progress, Spending
+from surveys.results.progress import RuleStatement, WaveProgress
 from tests.surveys.ledger.small import open_budget, pay
 from tests.surveys.results.small import NOW, answer, close, open_small, publish
 
 pytestmark = pytest.mark.django_db
 
 
-def stage_after(*deeds: str, **changes: Any) -> Progress:
+def stage_after(*deeds: str, **changes: Any) -> WaveProgress:
     plan = open_small(**changes)
     for deed in deeds:
         if deed == "publish":
@@ -30,7 +30,7 @@ def stage_after(*deeds: str, **changes: Any) -> Progress:
             close(plan)
         else:
             answer(plan, int(deed))
-    return Progress.of(design.plans().get(pk=plan.pk))
+    return WaveProgress.of(design.plans().get(pk=plan.pk))
 
 
 @pytest.mark.parametrize(
@@ -81,11 +81,11 @@ def test_what_is_spent_is_said_as_the_registry_says_it_and_the_next_cost_has_its
     budget = open_budget(epsilon=3, delta=Fraction(1, 2 * 10**6))
     pay(budget, DiscreteLaplace.for_epsilon(Fraction(1, 4), 1).cost)
     account = account_of(budget)
-    spending = Spending(account, DiscreteGaussian.for_rho(Fraction(1, 10), 1).cost)
+    spending = RuleStatement(account, DiscreteGaussian.for_rho(Fraction(1, 10), 1).cost)
     said, registry = (
         f"{of.measure} {of.spent} of {of.cap}" for of in (spending, Statement(account))
     )
     assert said == registry == "ε 0.25 of 3.00"
     assert spending.cost == "ρ 0.1000"
     assert re.fullmatch(r"2\.75 or ρ 0\.1\d{3} of 0\.1757", spending.left_either_way)
-    assert Spending(account, account.entries[0].cost).cost == "0.25"
+    assert RuleStatement(account, account.entries[0].cost).cost == "0.25"

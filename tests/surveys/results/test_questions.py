@@ -17,7 +17,7 @@ from surveys.design.models import Plan
 from surveys.releases import comparisons, selectors as releases
 from surveys.releases.numbers import QuestionNumbers
 from surveys.releases.reconstruction import Crowding
-from surveys.results.questions import Result, Together, results_of
+from surveys.results.questions import JointIntervals, Result, results_of
 from tests.surveys.results import small
 from tests.surveys.results.every import publish_every_kind
 from tests.surveys.results.small import open_small
@@ -36,7 +36,7 @@ def _intervals(question: QuestionNumbers) -> list[tuple[float, float]]:
 def test_all_kinds_have_wider_intervals_together_and_the_same_numbers_otherwise(db: None) -> None:
     plan = publish_every_kind()
     (release,) = releases.by_rule_of(plan.study)
-    together, query = Together.of(release), releases.query_of(release.request)
+    together, query = JointIntervals.of(release), releases.query_of(release.request)
     assert together is not None
     assert together.confidence == pytest.approx(1 - 0.05 / together.intervals)
     same = comparisons.simultaneous(plan, query, release.content, 0.95)
@@ -59,14 +59,14 @@ def test_as_many_intervals_are_counted_as_a_page_shows(db: None) -> None:
             shown += len(result.rows) - mirrored + len(result.among_asked)
         else:
             shown += len(result.columns) + len(result.quartiles) + (result.mean is not None)
-    together = Together.of(release)
+    together = JointIntervals.of(release)
     assert together is not None
     assert together.intervals == shown
 
 
 def test_a_page_says_which_way_its_intervals_hold(member: Client, published: Plan) -> None:
     (release,) = releases.by_rule_of(published.study)
-    together = Together.of(release)
+    together = JointIntervals.of(release)
     assert together is not None
     alone, held = (text_of(member, f"/studies/small/?together={way}") for way in (0, 1))
     assert f"Each of the {together.intervals} intervals holds by itself" in alone

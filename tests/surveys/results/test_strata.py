@@ -12,7 +12,7 @@ from surveys.plan.strata import weights
 from surveys.releases.selectors import publications_of
 from surveys.results.exports.rows import export_rows
 from surveys.results.methods import methods_of
-from surveys.results.questions import Together, results_of
+from surveys.results.questions import JointIntervals, results_of
 from tests.conftest import NOW, TODAY
 from tests.surveys.releases.test_strata import answer, opened, published
 from tests.surveys.results.test_methods import metadata_of
@@ -58,7 +58,7 @@ def test_numbers_without_parts_say_that_they_are_of_all_as_they_came(release):
 
 
 def test_all_at_once_widens_the_groups_too(release):
-    together = Together.of(release)
+    together = JointIntervals.of(release)
     (alone, *_), (wider, *_) = results_of(release), results_of(release, together)
     for one, other in zip(
         alone.by_stratum.tables[0].rows, wider.by_stratum.tables[0].rows, strict=True

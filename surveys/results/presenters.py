@@ -46,7 +46,7 @@ def picture(question: RegisteredQuestion) -> OddsPicture | None:
     if question.first_odds is None:
         return None
     number = {"number": question.number}
-    if question.is_of_options:
+    if question.question.kind == "multiple":
         heading = (
             _(
                 "Of 100 people whose device picked an option that they ticked in question "
@@ -281,17 +281,12 @@ def changed(question: RegisteredQuestion) -> str:
             "a number, randomised on the device to one of %(n)s values",
             question.messages,
         ) % {"n": _number(question.messages)}
-    if question.is_of_options and question.first_odds and question.first_odds.told > 1:
-        return _("about %(told)s of %(n)s options, picked at random") % {
-            "told": question.first_odds.told,
-            "n": question.first_odds.options,
-        }
-    if question.is_of_options and question.first_odds:
-        return ngettext(
-            "about %(n)s option",
-            "about one of %(n)s options, picked at random",
-            question.first_odds.options,
-        ) % {"n": question.first_odds.options}
+    if question.question.kind == "multiple" and (odds := question.first_odds):
+        one = ngettext(
+            "about %(n)s option", "about one of %(n)s options, picked at random", odds.options
+        )
+        several = _("about %(told)s of %(n)s options, picked at random")
+        return (several if odds.told > 1 else one) % {"told": odds.told, "n": odds.options}
     return _("randomised on the device")
 
 

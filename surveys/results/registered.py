@@ -93,11 +93,6 @@ class RegisteredQuestion:
         return self.odds[self.question.shown_order[0]] if self.odds else None
 
     @property
-    def is_of_options(self) -> bool:
-        """Tell whether a message is about one of several options that people tick."""
-        return self.question.kind == "multiple"
-
-    @property
     def messages(self) -> int:
         """Return how many messages there are to a number changed on the device; 0 of choices."""
         return 0 if self.question.is_cleartext or self.odds else self.question.channel.cells
@@ -158,16 +153,11 @@ class RegisteredStudy:
         return changed_in([plan.content for plan in self.plans])
 
     @property
-    def kind(self) -> tuple[str, str]:
+    def kind_name(self) -> tuple[str | Promise, str | Promise]:
         """Return what must be equal before two ε are compared: what one record is, and where
         answers are changed.
         """
-        return self.content.unit, self.model.value
-
-    @property
-    def kind_name(self) -> tuple[str | Promise, str | Promise]:
-        unit, model = self.kind
-        return UNITS.get(unit, unit), MODELS[model]
+        return UNITS.get(self.content.unit, self.content.unit), MODELS[self.model.value]
 
     @cached_property
     def questions(self) -> list[RegisteredQuestion]:
@@ -468,18 +458,13 @@ def registered_all(ids: Iterable[int], now: datetime.datetime) -> list[Registere
         waves[plan.study_id].append(plan)
     accounts = ledger.accounts(plan.study.budget_id for plan in newest)
     return [
-        RegisteredStudy(plans[0].study, plans, accounts[_budget(plans)], now)
+        RegisteredStudy(plans[0].study, plans, accounts[plans[0].study.budget_id or 0], now)
         for plans in waves.values()
     ]
 
 
 def registered(study: Study, now: datetime.datetime) -> RegisteredStudy:
     plans = list(design.plans().filter(study=study).order_by("-wave"))
-    return RegisteredStudy(plans[0].study, plans, ledger.account(_budget(plans)), now)
-
-
-def _budget(plans: list[Plan]) -> int:
-    budget_id = plans[0].study.budget_id
-    if budget_id is None:
-        raise RuntimeError(f"{plans[0]} has no budget")
-    return budget_id
+    return RegisteredStudy(
+        plans[0].study, plans, ledger.account(plans[0].study.budget_id or 0), now
+    )

@@ -17,7 +17,7 @@ from dpengine.privacy import epsilon_above, round_up
 from surveys.design.models import Plan
 from surveys.guesses import Guess
 from surveys.ledger import selectors as ledger
-from surveys.ledger.selectors import Account, Chain, StatementLine, written
+from surveys.ledger.selectors import Account, StatementLine, written
 from surveys.plan.content import to_document
 from surveys.releases import selectors as releases
 from surveys.releases.numbers import Document
@@ -83,6 +83,7 @@ def document_of(record: RegisteredStudy, link: Callable[[str], str]) -> Document
     """Return everything on a study's page; `link` makes an address of a path on this site."""
     content, study, slug = record.content, record.study, record.study.slug
     files = [asdict(script) for script in scripts.served()]
+    chain = ledger.chain(record.account.budget.name)
     return {
         "format": FORMAT,
         "schema": link("/registry/schemas/study-5.json"),
@@ -118,7 +119,14 @@ def document_of(record: RegisteredStudy, link: Callable[[str], str]) -> Document
         },
         "waves": [_wave(plan) for plan in record.plans],
         "charges": [_charge(line) for line in record.statement.rows],
-        "ledger": ledger_of(ledger.chain(record.account.budget.name)),
+        "ledger": {
+            "format": LEDGER_FORMAT,
+            "head": chain.head,
+            "length": chain.length,
+            "budget": chain.budget,
+            "check": HOW_TO_CHECK,
+            "rows": chain.rows,
+        },
         "releases": [_publication(publication) for publication in record.published],
         "scripts": {"digest": scripts.digest(), "files": files},
         "not_protected": _not_protected(record),
@@ -131,13 +139,6 @@ def document_of(record: RegisteredStudy, link: Callable[[str], str]) -> Document
             "ledger": link("/registry/ledger.json"),
         },
     }
-
-
-def ledger_of(chain: Chain) -> Document:
-    """Return the chain of the whole site, or its rows about one budget, with its end."""
-    document: Document = {"format": LEDGER_FORMAT, "head": chain.head, "length": chain.length}
-    about = {} if chain.budget is None else {"budget": chain.budget}
-    return {**document, **about, "check": HOW_TO_CHECK, "rows": chain.rows}
 
 
 def _lost(loss: Loss) -> Document:

@@ -72,7 +72,7 @@ def studies(request: HttpRequest) -> HttpResponse:
             ("state", _("State"), STATES, search.state),
         ],
         "every": design.published_studies().count(),
-        "records": records,
+        "shown": [presenters.StudyPresenter(each) for each in records],
         "page": page,
         "query": search.query,
     }
